@@ -1,0 +1,42 @@
+//! Every number that bounds something, with its reason. Sizes are bytes unless the name says otherwise.
+
+/// Lines of the entrypoint that are loaded into a conversation. The number hosts use for theirs.
+pub const ENTRYPOINT_LINES: usize = 200;
+/// Bytes of the entrypoint that are loaded into a conversation; true UTF-8 bytes. The number hosts use for theirs.
+pub const ENTRYPOINT_BYTES: usize = 25_000;
+/// Part of an entrypoint cap, in percent, at which the writer is told for the first time.
+pub const ENTRYPOINT_WARN_PERCENT: usize = 80;
+/// The longest entrypoint line we write, in characters: one line of a wide terminal, about 40 tokens.
+pub const ENTRYPOINT_LINE_CHARS: usize = 149;
+/// Entrypoint lines longer than this, in characters, are reported: a pointer has become content.
+pub const ENTRYPOINT_LONG_LINE_CHARS: usize = 200;
+/// The largest memory that is written. A memory is a note; 4 MB is a data file.
+pub const MEMORY_BYTES: usize = 4 << 20;
+/// The largest file that is read as a memory; beyond it a read says so and shows the beginning.
+pub const READ_FILE_BYTES: u64 = 64 << 20;
+/// The longest part of a name, in bytes: what ext4, APFS and NTFS allow.
+pub const NAME_PART_BYTES: usize = 255;
+/// The longest whole name, in bytes, so that a mount's root plus the name stays below PATH_MAX.
+pub const NAME_BYTES: usize = 1024;
+/// Parts of a name: deeper trees are a mistake or an attack.
+pub const NAME_PARTS: usize = 32;
+/// Files one walk returns at the most; the rest is counted and said.
+pub const WALK_FILES: usize = 200_000;
+/// Directories deep a walk goes: as deep as names can be.
+pub const WALK_DEPTH: usize = NAME_PARTS;
+/// Characters a `read` shows at once before it says how to continue.
+pub const READ_CHARS: usize = 100_000;
+/// Seconds a writer waits for a mount's lock before it says who is in the way.
+pub const LOCK_WAIT_SECS: u64 = 60;
+/// Steps of backtracking a model's regular expression may take on one memory (about a second).
+pub const REGEX_STEPS: usize = 5_000_000;
+/// Bytes of journal per mount beyond which the oldest changes are dropped. The newest version of everything stays.
+pub const JOURNAL_BYTES: u64 = 64 << 20;
+/// Days a change is kept at the least, whatever the size, unless the journal is over four times its limit.
+pub const JOURNAL_DAYS: i64 = 90;
+/// Changes to one memory recorded as differences before a whole text is recorded again: bounds the work of looking back.
+pub const JOURNAL_CHAIN: u32 = 512;
+/// Records after which a new table of newest versions is written, so that opening reads little.
+pub const JOURNAL_TABLE_EVERY: usize = 1_000;
+/// Near names suggested for a missing one.
+pub const NEAR_NAMES: usize = 3;

@@ -1,0 +1,57 @@
+//! Time is passed in. Only this file asks the system.
+
+use jiff::{Timestamp, tz::TimeZone};
+
+/// Tells the time. The contract: never goes back within one process by more than the system clock does.
+pub trait Clock: Send + Sync {
+    /// Now.
+    fn now(&self) -> Timestamp;
+    /// The zone in which dates are written (log files, ages).
+    fn zone(&self) -> TimeZone;
+}
+
+/// The system's clock and zone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for the time")]
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn zone(&self) -> TimeZone {
+        TimeZone::system()
+    }
+}
+
+/// A stopwatch for what is reported to people (`bench`, `--explain`), never for decisions.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for the time")]
+    pub fn start() -> Self {
+        Stopwatch(std::time::Instant::now())
+    }
+
+    /// Time since the start.
+    pub fn elapsed(&self) -> std::time::Duration {
+        self.0.elapsed()
+    }
+}
+
+/// `today`, `yesterday` or `N days ago`, by whole days of 24 hours; a time in the future counts as today.
+pub fn age(now: Timestamp, then: Timestamp) -> String {
+    match age_days(now, then) {
+        0 => "today".into(),
+        1 => "yesterday".into(),
+        days => format!("{days} days ago"),
+    }
+}
+
+/// Whole days between the two, never negative.
+pub fn age_days(now: Timestamp, then: Timestamp) -> i64 {
+    (now.as_second() - then.as_second()).max(0) / 86_400
+}

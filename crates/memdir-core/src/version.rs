@@ -1,0 +1,71 @@
+//! A memory's version: the hash of its bytes. Never a time, never a counter.
+
+use std::{fmt, str::FromStr};
+
+/// The content hash (blake3, first 16 bytes) of a memory. Equal bytes, equal version.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Version([u8; 16]);
+
+impl Version {
+    /// The version of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut short = [0; 16];
+        short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+        Version(short)
+    }
+
+    /// The first twelve digits: what people see and may type.
+    pub fn short(&self) -> String {
+        self.to_string()[..12].to_owned()
+    }
+
+    /// Whether `text`, at least four hex digits, is a beginning of this version.
+    pub fn starts_with(&self, text: &str) -> bool {
+        text.len() >= 4 && self.to_string().starts_with(&text.to_ascii_lowercase())
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Version({self})")
+    }
+}
+
+/// The text is not 32 hex digits.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a version is 32 hex digits")]
+pub struct NotAVersion;
+
+impl FromStr for Version {
+    type Err = NotAVersion;
+
+    fn from_str(text: &str) -> Result<Self, NotAVersion> {
+        if text.len() != 32 || !text.is_ascii() {
+            return Err(NotAVersion);
+        }
+        let mut bytes = [0; 16];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * i..2 * i + 2], 16).map_err(|_| NotAVersion)?;
+        }
+        Ok(Version(bytes))
+    }
+}
+
+impl serde::Serialize for Version {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Version {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,1 @@
+//! Integration tests of the library, one file per verb or word.
