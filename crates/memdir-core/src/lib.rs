@@ -1,5 +1,7 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
+pub mod chunk;
+pub mod day;
 pub mod error;
 pub mod limits;
 pub mod path;
