@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod limits;
+pub mod memory;
 pub mod path;
 pub mod store;
 pub mod text;
@@ -9,5 +10,6 @@ pub mod time;
 pub mod version;
 
 pub use error::{Error, Problem, Result};
+pub use memory::Memory;
 pub use path::MemoryPath;
 pub use version::Version;
