@@ -4,11 +4,14 @@ pub mod chunk;
 pub mod day;
 pub mod error;
 pub mod limits;
+pub mod memory;
 pub mod path;
 pub mod store;
+pub mod text;
 pub mod time;
 pub mod version;
 
 pub use error::{Error, Problem, Result};
+pub use memory::Memory;
 pub use path::MemoryPath;
 pub use version::Version;

@@ -1,1 +1,5 @@
 //! Integration tests of the library, one file per verb or word.
+
+mod markdown;
+mod memory;
+mod text;
