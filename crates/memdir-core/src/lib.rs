@@ -1,6 +1,6 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
-pub mod chunk;
+pub mod analyse;
 pub mod day;
 pub mod error;
 pub mod limits;

@@ -1,5 +1,6 @@
 //! One memory: optional frontmatter and a body. Parsing never fails and keeps every byte; changes patch the text in place.
 
+pub mod chunk;
 mod frontmatter;
 pub mod markdown;
 mod plain;
