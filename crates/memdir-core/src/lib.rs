@@ -4,6 +4,8 @@ pub mod embed;
 pub mod error;
 pub mod limits;
 pub mod path;
+pub mod raw;
+pub mod scan;
 pub mod store;
 pub mod time;
 pub mod version;
