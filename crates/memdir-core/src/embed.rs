@@ -79,7 +79,12 @@ pub struct EmbedderId(String);
 impl EmbedderId {
     /// `name` is for people; `fingerprint` tells apart models (weights, dimensions, prefixes) that share a name.
     pub fn new(name: &str, fingerprint: &str) -> Self {
-        EmbedderId(format!("{name}@{fingerprint}"))
+        EmbedderId::parse(&format!("{name}@{fingerprint}"))
+    }
+
+    /// The identity that `as_str` gave. One line: control characters become blanks.
+    pub(crate) fn parse(whole: &str) -> Self {
+        EmbedderId(whole.replace(char::is_control, " "))
     }
 
     /// The whole identity.
@@ -116,9 +121,9 @@ impl Vector {
 
     /// The direction of `values` in one byte per number. Nothing if one of them is not a finite number.
     pub fn from_values(values: &[f32]) -> Option<Self> {
-        // Infinities survive `max`, NaN does not: the sum catches both.
-        let (largest, sum) = values.iter().fold((0f32, 0f32), |(m, s), v| (m.max(v.abs()), s + v * 0.0));
-        if !largest.is_finite() || sum != 0.0 {
+        // Zero times a number is zero, times infinity or NaN it is NaN. `max` alone would pass over NaN.
+        let (largest, zero) = values.iter().fold((0f32, 0f32), |(largest, zero), v| (largest.max(v.abs()), zero + v * 0.0));
+        if zero.is_nan() {
             return None;
         }
         // A largest value this small is noise around zero, and its inverse would overflow.

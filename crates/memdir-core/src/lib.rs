@@ -8,6 +8,7 @@ pub mod raw;
 pub mod scan;
 pub mod store;
 pub mod time;
+pub mod vectors;
 pub mod version;
 
 pub use error::{Error, Problem, Result};
