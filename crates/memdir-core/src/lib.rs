@@ -1,14 +1,21 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
+<<<<<<< HEAD
 pub mod analyse;
 pub mod day;
+=======
+pub mod embed;
+>>>>>>> embed
 pub mod error;
 pub mod limits;
 pub mod memory;
 pub mod path;
+pub mod raw;
+pub mod scan;
 pub mod store;
 pub mod text;
 pub mod time;
+pub mod vectors;
 pub mod version;
 
 pub use error::{Error, Problem, Result};
