@@ -1,15 +1,13 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
-<<<<<<< HEAD
 pub mod analyse;
 pub mod day;
-=======
 pub mod embed;
->>>>>>> embed
 pub mod error;
 pub mod limits;
 pub mod memory;
 pub mod path;
+pub mod query;
 pub mod raw;
 pub mod scan;
 pub mod store;
