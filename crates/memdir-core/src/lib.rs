@@ -5,6 +5,7 @@ pub mod limits;
 pub mod path;
 pub mod store;
 pub mod time;
+pub mod vault;
 pub mod version;
 
 pub use error::{Error, Problem, Result};
