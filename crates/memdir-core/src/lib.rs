@@ -4,6 +4,7 @@ pub mod error;
 pub mod limits;
 pub mod path;
 pub mod store;
+pub mod text;
 pub mod time;
 pub mod vault;
 pub mod version;
