@@ -4,6 +4,8 @@ pub mod error;
 pub mod limits;
 pub mod path;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod text;
 pub mod time;
 pub mod vault;

@@ -3,6 +3,7 @@
 
 mod atomic;
 mod contain;
+pub(crate) mod fault;
 mod history;
 mod journal;
 mod lock;
@@ -249,13 +250,24 @@ impl Locked<'_> {
         }
         let touched: BTreeSet<usize> = edits.iter().map(|edit| edit.spot.mount).collect();
         let mut open: Vec<(usize, Placed)> = Vec::new();
-        let made = self.record(&change, &touched, &edits, &mut open).and_then(|()| self.apply(&change.id.0, &edits));
-        let progress = if made.is_ok() { Progress::Done } else { Progress::Void };
+        let made = match self.record(&change, &touched, &edits, &mut open) {
+            Ok(()) => self.apply(&change.id.0, &edits),
+            Err(error) => Err(Failed { error, as_before: true }),
+        };
         for (mount, placed) in &open {
-            // Lost, this note is found again by looking at the files.
-            let _ = self.vault.journal(*mount).finish(placed, progress);
+            let mut journal = self.vault.journal(*mount);
+            // Lost, such a note is found again by looking at the files.
+            let _ = match &made {
+                Ok(()) => journal.finish(placed, Progress::Done),
+                Err(failed) if failed.as_before => journal.finish(placed, Progress::Void),
+                // Neither made nor taken back: the next holder of the lock puts its files back.
+                Err(_) => {
+                    journal.failed(placed);
+                    Ok(())
+                }
+            };
         }
-        made?;
+        made.map_err(|failed| failed.error)?;
         change.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(change)
     }
@@ -300,32 +312,21 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Writes everything aside, then makes it visible, then durable. On failure everything is as it was.
-    fn apply(&self, id: &str, edits: &[Edit]) -> Result<()> {
+    /// Writes everything aside, then makes it visible, then durable. On failure everything is put back as it was.
+    fn apply(&self, id: &str, edits: &[Edit]) -> Result<(), Failed> {
         let mut steps = Vec::new();
-        let prepared = self.prepare(id, edits, &mut steps);
-        if let Err(e) = prepared {
+        if let Err(error) = self.prepare(id, edits, &mut steps) {
             steps.iter().for_each(atomic::Step::discard);
-            return Err(e);
+            return Err(Failed { error, as_before: true });
         }
-        for (n, step) in steps.iter().enumerate() {
-            if let Err(e) = step.commit() {
-                steps[n..].iter().for_each(atomic::Step::discard);
-                self.put_back(id, &edits[..n])?;
-                return Err(e);
-            }
-        }
-        let mut synced = BTreeSet::new();
-        for step in &steps {
-            if synced.insert(step.directory())
-                && let Err(e) = step.sync()
-            {
-                self.put_back(id, edits)?;
-                return Err(e);
-            }
+        if let Err((visible, error)) = show(&steps) {
+            steps[visible..].iter().for_each(atomic::Step::discard);
+            return Err(Failed { error, as_before: self.put_back(id, &edits[..visible]).is_ok() });
         }
         for edit in edits.iter().filter(|edit| edit.edit.bytes.is_none()) {
-            atomic::prune(&self.vault.mounts[edit.spot.mount].root.open()?, &edit.spot.rel);
+            if let Ok(open) = self.vault.mounts[edit.spot.mount].root.open() {
+                atomic::prune(&open, &edit.spot.rel);
+            }
         }
         Ok(())
     }
@@ -379,6 +380,27 @@ impl Vault {
         }
         Ok(())
     }
+}
+
+/// A change that was not made.
+struct Failed {
+    error: Error,
+    /// Whether every file is as it was before.
+    as_before: bool,
+}
+
+/// Makes prepared steps visible and durable; on failure says how many are visible.
+fn show(steps: &[atomic::Step]) -> Result<(), (usize, Error)> {
+    for (n, step) in steps.iter().enumerate() {
+        step.commit().map_err(|e| (n, e))?;
+    }
+    let mut synced = BTreeSet::new();
+    for step in steps {
+        if synced.insert(step.directory()) {
+            step.sync().map_err(|e| (steps.len(), e))?;
+        }
+    }
+    Ok(())
 }
 
 fn file_change(edit: &Edit) -> FileChange {

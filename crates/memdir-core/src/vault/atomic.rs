@@ -1,7 +1,10 @@
 //! The only writer of memories. A file is the old one or the new one, whatever happens: the new bytes are written and
 //! synced beside it first, and take its name in one step.
 
-use super::contain::{Open, Place};
+use super::{
+    contain::{Open, Place},
+    fault,
+};
 use crate::error::{Error, Result};
 use rustix::{
     fs::{self, AtFlags, Mode, OFlags},
@@ -47,18 +50,21 @@ pub(crate) fn prepare(open: &Open<'_>, rel: &[u8], bytes: Option<&[u8]>, temp: S
 fn write_temp(step: &Step, bytes: &[u8], mode: Mode) -> Result<()> {
     let Step::Replace { place, temp, shown } = step else { return Ok(()) };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    fault::point().map_err(|e| Error::io("write", shown, e))?;
     let fd = fs::openat(&place.dir, temp.as_str(), flags, Mode::RUSR | Mode::WUSR).map_err(|e| Error::io("write", shown, e.into()))?;
     let mut file = File::from(fd);
-    file.write_all(bytes).map_err(|e| Error::io("write", shown, e))?;
+    fault::point().and_then(|()| file.write_all(bytes)).map_err(|e| Error::io("write", shown, e))?;
     if mode != Mode::RUSR | Mode::WUSR {
         fs::fchmod(&file, mode).map_err(|e| Error::io("set the mode of", shown, e.into()))?;
     }
-    file.sync_all().map_err(|e| Error::io("sync", shown, e))
+    fault::point().and_then(|()| file.sync_all()).map_err(|e| Error::io("sync", shown, e))
 }
 
 impl Step {
     /// Makes the step visible. Durable only after [`Step::sync`].
     pub(crate) fn commit(&self) -> Result<()> {
+        let (Step::Replace { shown, .. } | Step::Remove { shown, .. }) = self;
+        fault::point().map_err(|e| Error::io("replace", shown, e))?;
         match self {
             Step::Replace { place, temp, shown } => {
                 fs::renameat(&place.dir, temp.as_str(), &place.dir, &*place.name).map_err(|e| Error::io("replace", shown, e.into()))
@@ -73,7 +79,7 @@ impl Step {
     /// Makes the step durable.
     pub(crate) fn sync(&self) -> Result<()> {
         let (Step::Replace { place, shown, .. } | Step::Remove { place, shown }) = self;
-        fs::fsync(&place.dir).map_err(|e| Error::io("sync the directory of", shown, e.into()))
+        fault::point().and_then(|()| Ok(fs::fsync(&place.dir)?)).map_err(|e| Error::io("sync the directory of", shown, e))
     }
 
     /// Which directory the step is in, so that one sync serves all of its files.

@@ -55,10 +55,6 @@ impl Journal {
         Journal { dir, opened: None }
     }
 
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
-    }
-
     /// Opens the journal for a change, making it if there is none, and takes in what other processes wrote.
     /// Only for the holder of the mount's lock.
     pub(crate) fn ready_to_write(&mut self) -> Result<()> {
@@ -77,7 +73,7 @@ impl Journal {
         if opened.covered >= opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))? {
             return Ok(None);
         }
-        Ok(opened.log.at(opened.covered).ok().filter(|placed| placed.progress == Progress::Open))
+        Ok(opened.log.at(opened.covered).ok().filter(|placed| placed.progress.is_unsettled()))
     }
 
     /// The newest known version of a file: nothing if the journal never met it, `Some(None)` if it knows it was removed.
@@ -123,6 +119,14 @@ impl Journal {
         self.take_in(placed.offset)?;
         self.tidy();
         Ok(())
+    }
+
+    /// Notes that an open record failed and its files may have to be put back.
+    pub(crate) fn failed(&self, placed: &Placed) {
+        if let Some(opened) = &self.opened {
+            // If even this fails, the record stays open and its files tell.
+            let _ = opened.log.note(placed.offset, Progress::Failed);
+        }
     }
 
     /// Records the version another program left, if it is not known.
@@ -229,7 +233,7 @@ impl Journal {
                 return Ok(());
             }
             match opened.log.at(at) {
-                Ok(placed) if placed.progress == Progress::Open => return Ok(()),
+                Ok(placed) if placed.progress.is_unsettled() => return Ok(()),
                 Ok(_) => self.take_in(at)?,
                 // A reader may meet a record that is just being written.
                 Err(Error::Corrupt { .. }) if !write => return Ok(()),

@@ -63,7 +63,8 @@ impl Vault {
                 files.push((spot, now, part, n));
             }
         }
-        let made = files.iter().all(|(_, now, ..)| *now != Now::Before) && !self.lacks_a_part(id, parts)?;
+        let failed = parts.iter().any(|(_, placed)| placed.progress == Progress::Failed);
+        let made = !failed && files.iter().all(|(_, now, ..)| *now != Now::Before) && !self.lacks_a_part(id, parts)?;
         if !made {
             for (spot, now, part, n) in &files {
                 if *now == Now::After {

@@ -1,6 +1,7 @@
 //! The journal's file: records one after another, each with its length at both ends and a checksum. Only the state
 //! byte of a record is ever changed in place; a record that was torn by a crash is the last one and is cut off.
 
+use super::super::fault;
 use crate::{
     error::{Error, Result},
     store::{Actor, Role, Verb},
@@ -23,6 +24,15 @@ pub(crate) enum Progress {
     Done = 1,
     /// Taken back before it was acknowledged.
     Void = 2,
+    /// Failed, and not yet taken back.
+    Failed = 3,
+}
+
+impl Progress {
+    /// Whether the files of the record have to be looked at before anything else is written.
+    pub(crate) fn is_unsettled(self) -> bool {
+        matches!(self, Progress::Open | Progress::Failed)
+    }
 }
 
 /// One change in one mount.
@@ -154,6 +164,7 @@ impl Log {
             0 => Progress::Open,
             1 => Progress::Done,
             2 => Progress::Void,
+            3 => Progress::Failed,
             _ => return Err(self.damaged(offset)),
         };
         Ok(Placed { offset, end, progress, record, payload: offset + FRONT + header_len })
@@ -181,11 +192,13 @@ impl Log {
 
     /// Adds frames at the end and makes them durable.
     pub(crate) fn append(&self, at: u64, frames: &[u8]) -> io::Result<()> {
+        fault::point()?;
         self.file.write_all_at(frames, at)?;
+        fault::point()?;
         self.file.sync_data()
     }
 
-    /// Notes how far a record has come. Not synced: what is lost is found again by looking at the files.
+    /// Notes how far a record has come; needs no room on the disk. Not synced: what is lost is found again by looking at the files.
     pub(crate) fn note(&self, offset: u64, progress: Progress) -> io::Result<()> {
         self.file.write_all_at(&[progress as u8], offset + 1)
     }
