@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Problem, Result},
     limits,
     path::MemoryPath,
-    store::{Change, ChangeFilter, ChangeId, Entry, FileChange, FileEdit, Intent, JournalSize, MountInfo, Plan, Store, Stored, View, Walk},
+    store::{Change, ChangeFilter, ChangeId, Entry, FileChange, FileEdit, Intent, JournalSize, MountInfo, Plan, Stamp, Store, Stored, View, Walk},
     version::Version,
 };
 pub use contain::Links;
@@ -223,6 +223,26 @@ impl View for Locked<'_> {
 
     fn list(&self, under: &str) -> Result<Walk> {
         self.vault.walk(under)
+    }
+
+    fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
+        let mut opened: Option<(usize, contain::Open<'_>)> = None;
+        let mut stamps = Vec::with_capacity(paths.len());
+        for path in paths {
+            let spot = self.vault.spot(path)?;
+            let open = match opened.take() {
+                Some((mount, open)) if mount == spot.mount => open,
+                _ => self.vault.mounts[spot.mount].root.open()?,
+            };
+            stamps.push(open.stat(spot.rel.as_bytes())?.map(|stat| walk::stamp(&stat)));
+            opened = Some((spot.mount, open));
+        }
+        Ok(stamps)
+    }
+
+    fn check_writable(&self, path: &MemoryPath) -> Result<()> {
+        let spot = self.vault.spot(path)?;
+        self.vault.mounts[spot.mount].check_writable(&spot.rel)
     }
 }
 

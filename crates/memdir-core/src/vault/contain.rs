@@ -101,6 +101,22 @@ impl Open<'_> {
         }
     }
 
+    /// What the file system says of a regular file, links not followed.
+    pub(crate) fn stat(&self, rel: &[u8]) -> Result<Option<fs::Stat>> {
+        let (parent, name) = split(rel);
+        let above = if parent.is_empty() { None } else { Some(self.dir(parent)?) };
+        let stat = match &above {
+            None => fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW),
+            Some(Some(dir)) => fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW),
+            Some(None) => return Ok(None),
+        };
+        match stat {
+            Ok(stat) => Ok(Some(stat).filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(self.io("look at", rel, errno)),
+        }
+    }
+
     /// The place of a file: its directory (made if `make`, mode 0700) and its name there. A link at the end is
     /// followed where the mount says so, so that writing changes what it points to.
     pub(crate) fn place(&self, rel: &[u8], make: bool) -> Result<Option<Place>> {
