@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod limits;
+pub mod memory;
 pub mod path;
 pub mod store;
 #[cfg(feature = "testing")]
@@ -12,5 +13,6 @@ pub mod vault;
 pub mod version;
 
 pub use error::{Error, Problem, Result};
+pub use memory::Memory;
 pub use path::MemoryPath;
 pub use version::Version;

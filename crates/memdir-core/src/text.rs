@@ -110,7 +110,7 @@ pub fn truncate(text: &str, max_lines: usize, max_bytes: usize) -> Cut<'_> {
         shown = whole[..line_start(whole, max_lines as u64 + 1)].trim_end_matches(['\r', '\n']);
     }
     if shown.len() > max_bytes {
-        let fits = &shown[..shown.floor_char_boundary(max_bytes)];
+        let fits = &shown[..char_floor(shown, max_bytes)];
         // A line end just behind the limit means that the last line fits whole.
         let end = if shown[fits.len()..].starts_with(['\n', '\r']) { fits.len() } else { fits.rfind('\n').unwrap_or(fits.len()) };
         shown = fits[..end].trim_end_matches(['\r', '\n']);
@@ -123,6 +123,11 @@ pub fn truncate(text: &str, max_lines: usize, max_bytes: usize) -> Cut<'_> {
         cut_by_bytes: whole.len() > max_bytes,
         shown_lines: lines(shown),
     }
+}
+
+/// The last byte at or before `at` that begins a character.
+pub fn char_floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// The beginning of a text that fits into a number of characters, and where the rest begins.

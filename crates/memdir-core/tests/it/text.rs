@@ -7,7 +7,7 @@ use memdir_core::{
 use proptest::prelude::*;
 
 fn range(text: &str) -> LineRange {
-    text.parse().unwrap()
+    text.parse().expect("a range")
 }
 
 #[test]
