@@ -52,8 +52,10 @@ impl Vault {
     /// Opens a space. Directories memdir may write are made if they are missing; where that fails, the cause is
     /// among [`Vault::troubles`], reads find nothing there, and the first write shows the real error.
     pub fn open(mounts: &[Mount]) -> Result<Self> {
-        let mut mounts: Vec<(Mounted, Journal)> =
-            mounts.iter().map(|mount| Ok((Mounted::open(mount)?, Journal::new(mount.journal.clone())))).collect::<Result<_>>()?;
+        let mut mounts: Vec<(Mounted, Journal)> = mounts
+            .iter()
+            .map(|mount| Ok((Mounted::open(mount)?, Journal::new(mount.journal.clone(), mount.journal_bytes))))
+            .collect::<Result<_>>()?;
         mounts.sort_by(|a, b| a.0.info.prefix.cmp(&b.0.info.prefix));
         let (mounts, journals): (Vec<Mounted>, Vec<Journal>) = mounts.into_iter().unzip();
         mount::check_apart(&mounts)?;

@@ -35,6 +35,8 @@ pub(crate) struct Draft<'a> {
 #[derive(Debug)]
 pub(crate) struct Journal {
     dir: PathBuf,
+    /// Bytes beyond which the oldest changes go.
+    limit: u64,
     opened: Option<Opened>,
 }
 
@@ -51,8 +53,8 @@ struct Opened {
 }
 
 impl Journal {
-    pub(crate) fn new(dir: PathBuf) -> Self {
-        Journal { dir, opened: None }
+    pub(crate) fn new(dir: PathBuf, limit: u64) -> Self {
+        Journal { dir, limit, opened: None }
     }
 
     /// Opens the journal for a change, making it if there is none, and takes in what other processes wrote.
@@ -321,7 +323,7 @@ impl Journal {
         if opened.since_table >= limits::JOURNAL_TABLE_EVERY {
             opened.write_table(&self.dir);
         }
-        if opened.covered > limits::JOURNAL_BYTES && retain::compact(&self.dir, &opened.log, opened.covered).unwrap_or(false) {
+        if opened.covered > self.limit && retain::compact(&self.dir, &opened.log, opened.covered, self.limit).unwrap_or(false) {
             self.opened = None;
             let _ = self.ready(true);
         }
