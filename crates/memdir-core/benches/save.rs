@@ -33,7 +33,7 @@ fn main() {
     }
     let bare = median(bare);
     let row = |what: &str, took: Duration, of: Duration| {
-        println!("{what:<44} {:>8.3} ms {:>6.2} x", took.as_secs_f64() * 1e3, took.as_secs_f64() / of.as_secs_f64())
+        println!("{what:<44} {:>8.3} ms {:>6.2} x", took.as_secs_f64() * 1e3, took.as_secs_f64() / of.as_secs_f64());
     };
     let (small, large, again) = (median(small), median(large), median(again));
     println!("medians of {ROUNDS}");

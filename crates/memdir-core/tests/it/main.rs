@@ -5,6 +5,7 @@
 mod markdown;
 mod memory;
 mod path;
+mod store;
 mod text;
 mod vault;
 mod verbs;
