@@ -236,6 +236,10 @@ impl Store for Vault {
         let _ = self.notice_change(path);
     }
 
+    fn marks(&self) -> Vec<Option<Stamp>> {
+        (0..self.mounts.len()).map(|mount| self.journal(mount).mark()).collect()
+    }
+
     fn journal_size(&self) -> Result<JournalSize> {
         self.size_of_journals()
     }

@@ -173,6 +173,10 @@ impl Store for RamStore {
 
     fn notice(&self, _path: &MemoryPath) {}
 
+    fn marks(&self) -> Vec<Option<Stamp>> {
+        vec![Some(stamp(&[], self.state().ticks))]
+    }
+
     fn journal_size(&self) -> Result<JournalSize> {
         Ok(JournalSize { changes: self.state().changes.len() as u64, bytes: 0 })
     }
