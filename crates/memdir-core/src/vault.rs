@@ -365,18 +365,26 @@ impl Locked<'_> {
         let mut steps = Vec::new();
         if let Err(error) = self.prepare(id, edits, &mut steps) {
             steps.iter().for_each(atomic::Step::discard);
+            self.prune(edits.iter().filter(|edit| edit.before.is_none()));
             return Err(Failed { error, as_before: true });
         }
         if let Err((visible, error)) = show(&steps) {
             steps[visible..].iter().for_each(atomic::Step::discard);
-            return Err(Failed { error, as_before: self.put_back(id, &edits[..visible]).is_ok() });
+            let as_before = self.put_back(id, &edits[..visible]).is_ok();
+            self.prune(edits.iter().filter(|edit| edit.before.is_none()));
+            return Err(Failed { error, as_before });
         }
-        for edit in edits.iter().filter(|edit| edit.edit.bytes.is_none()) {
+        self.prune(edits.iter().filter(|edit| edit.edit.bytes.is_none()));
+        Ok(())
+    }
+
+    /// Removes directories that are empty without these files.
+    fn prune<'a>(&self, edits: impl Iterator<Item = &'a Edit>) {
+        for edit in edits {
             if let Ok(open) = self.vault.mounts[edit.spot.mount].root.open() {
                 atomic::prune(&open, &edit.spot.rel);
             }
         }
-        Ok(())
     }
 
     fn prepare(&self, id: &str, edits: &[Edit], steps: &mut Vec<atomic::Step>) -> Result<()> {

@@ -223,6 +223,7 @@ fn a_full_disk_at_any_moment_changes_nothing() {
         put(&vault, "next.md", "next").unwrap();
         remove(&vault, "next.md").unwrap();
         assert_eq!(everything(&home.path().join("memory")), before, "after failing call {n}");
+        assert!(!home.path().join("memory/deep").exists(), "a directory was left, after failing call {n}");
         let changes = vault.changes(&ChangeFilter::default()).unwrap();
         assert_eq!(changes.len(), 4, "the failed change is not in the history, after failing call {n}");
     }
