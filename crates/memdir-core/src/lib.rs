@@ -1,5 +1,8 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
+pub mod delete;
+pub mod diff;
+pub mod edit;
 pub mod entrypoint;
 pub mod error;
 pub mod history;
