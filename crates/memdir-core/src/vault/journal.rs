@@ -198,7 +198,7 @@ impl Journal {
 
     /// The log's stamp: every record makes it longer.
     pub(crate) fn mark(&self) -> Option<Stamp> {
-        let stat = rustix::fs::stat(&self.log_path()).ok()?;
+        let stat = rustix::fs::stat(self.log_path()).ok()?;
         Some(super::walk::stamp(&stat))
     }
 
