@@ -1,4 +1,5 @@
 //! Integration tests of the library, one file per verb or word.
 
+mod boundaries;
 mod embed;
 mod vectors;
