@@ -84,7 +84,7 @@ pub trait Batch: Send {
 /// Writes files into an index.
 pub trait FileWriter: Send {
     /// Takes one file in.
-    fn put(&mut self, file: IndexFile) -> Result<()>;
+    fn put(&mut self, file: Arc<IndexFile>) -> Result<()>;
 
     /// For the implementation that made it.
     fn into_any(self: Box<Self>) -> Box<dyn std::any::Any>;

@@ -27,8 +27,6 @@ const ASSISTANT_COSINE: f32 = 0.7;
 
 /// The score below which nothing is relevant.
 pub const MIN_SCORE: f32 = 0.35;
-/// The cosine from which a unit that shares no word with the query is an answer nevertheless.
-pub const DOOR: f32 = 0.26;
 /// How much such an answer's score grows with its cosine: it stays below nearly every answer that shares words.
 const DOOR_SLOPE: f32 = 0.05;
 
@@ -39,15 +37,17 @@ pub struct Scale {
     pub cosine: f32,
     /// The sum at which the score is one half; chosen so that [`MIN_SCORE`] keeps 97 of 100 right first answers.
     pub half: f32,
+    /// The cosine from which a unit that shares no word with the query is an answer nevertheless.
+    pub door: Option<f32>,
 }
 
 impl Scale {
     /// Without vectors.
-    pub const WORDS: Scale = Scale { cosine: 0.0, half: 0.28 };
+    pub const WORDS: Scale = Scale { cosine: 0.0, half: 0.28, door: None };
     /// With the vectors of a static model.
-    pub const STATIC: Scale = Scale { cosine: 0.3, half: 0.42 };
+    pub const STATIC: Scale = Scale { cosine: 0.3, half: 0.42, door: Some(0.26) };
     /// With the vectors of a sentence encoder.
-    pub const ENCODER: Scale = Scale { cosine: 0.4, half: 0.69 };
+    pub const ENCODER: Scale = Scale { cosine: 0.4, half: 0.69, door: None };
 }
 
 /// How rare a word is: `holding` of `all` have it.
@@ -110,8 +110,8 @@ pub fn sum(parts: &Parts, assistant: bool, mass: f32, cosine: Option<f32>, scale
 pub fn score(parts: &Parts, assistant: bool, mass: f32, cosine: Option<f32>, scale: Scale) -> f32 {
     let sum = sum(parts, assistant, mass, cosine, scale).max(0.0);
     let score = sum / (sum + scale.half);
-    match cosine {
-        Some(cosine) if cosine >= DOOR && !shares_words(parts) => score.max(MIN_SCORE + DOOR_SLOPE * (cosine - DOOR)),
+    match (cosine, scale.door) {
+        (Some(cosine), Some(door)) if cosine >= door && !shares_words(parts) => score.max(MIN_SCORE + DOOR_SLOPE * (cosine - door)),
         _ => score,
     }
 }

@@ -35,9 +35,6 @@ use std::{
 /// fields or a file's layout change.
 const FORMAT: &str = "memdir search index 1";
 
-/// Files of a mount's root that hold pointers to the others.
-const ENTRYPOINTS: [&str; 2] = ["MEMORY.md", "index.md"];
-
 /// An index in a directory.
 pub struct TantivyIndex {
     root: PathBuf,

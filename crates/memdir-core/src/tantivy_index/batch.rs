@@ -77,8 +77,8 @@ impl<'a> DiskBatch<'a> {
 struct Writer(SegmentWriter);
 
 impl FileWriter for Writer {
-    fn put(&mut self, file: IndexFile) -> Result<()> {
-        self.0.add(&Arc::new(file), true)
+    fn put(&mut self, file: Arc<IndexFile>) -> Result<()> {
+        self.0.add(&file, true)
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     day::Day,
+    entrypoint,
     error::Result,
     index::{Candidate, Counts, Parts, TermCount},
     rank::{self, Field},
@@ -156,8 +157,11 @@ impl<'a> Scoring<'a> {
     /// Gives the words of the entrypoint's pure pointers to the files they name.
     fn point(&mut self) {
         let snapshot = self.asked.snapshot;
-        for name in super::ENTRYPOINTS {
-            let Some((row, _)) = snapshot.find(super::hash(name)) else { continue };
+        let pages =
+            |name: &'static str| (1..).map(move |n| entrypoint::page_name(name, n)).map_while(|page| snapshot.find(super::hash(&page)));
+        let entrypoints = [entrypoint::MAIN, entrypoint::FALLBACK];
+        let mains = entrypoints.iter().filter_map(|name| snapshot.find(super::hash(name)));
+        for (row, _) in mains.chain(entrypoints.into_iter().flat_map(pages)) {
             let (part, table) = (row.segment as usize, self.table(row.segment as usize));
             for doc in row.first_doc as usize + 1..(row.first_doc + 1 + row.units) as usize {
                 if table.flags()[doc] & POINTER == 0 {

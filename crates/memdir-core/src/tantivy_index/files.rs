@@ -25,10 +25,6 @@ impl Mark {
     pub(super) fn of(path: &Path) -> Mark {
         fs::metadata(path).map(|meta| Mark::from(&meta)).unwrap_or_else(|_| Mark::zeroed())
     }
-
-    pub(super) fn size(&self) -> u64 {
-        self.size
-    }
 }
 
 #[cfg(unix)]

@@ -11,7 +11,7 @@ use crate::{
     vectors::Key,
 };
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
-use std::{ops::Range, path::Path};
+use std::path::Path;
 
 /// An assistant speaks.
 pub(super) const ASSISTANT: u8 = 1;
@@ -235,11 +235,5 @@ impl Table {
         let first = by_key.partition_point(|doc| keys[*doc as usize] < *key);
         let count = by_key[first..].iter().take_while(|doc| keys[**doc as usize] == *key).count();
         &by_key[first..first + count]
-    }
-
-    /// The documents of the file at `doc`: itself and its units.
-    pub(super) fn file_docs(&self, doc: usize) -> Range<usize> {
-        let units = self.ord()[doc + 1..].iter().take_while(|ord| **ord != 0).count();
-        doc..doc + 1 + units
     }
 }
