@@ -27,6 +27,7 @@ use fuse::Ranked;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -232,9 +233,9 @@ impl Searcher {
     }
 
     /// The files of one mount: those with its prefix and no longer one.
-    fn entries_of(&self, mount: &Searched, entries: &[Entry]) -> Vec<Entry> {
+    fn entries_of<'e>(&self, mount: &Searched, entries: &'e [Entry]) -> Cow<'e, [Entry]> {
         if self.mounts.len() == 1 {
-            return entries.to_vec();
+            return Cow::Borrowed(entries);
         }
         let belongs = |entry: &&Entry| {
             let longest = self.mounts.iter().filter(|m| entry.path.is_under(&m.prefix)).map(|m| m.prefix.len()).max();
@@ -378,7 +379,7 @@ impl Searcher {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = cite::lines(decoded, candidate.first.into(), candidate.last.into(), weights, &mut analyser);
         drop(analyser);
-        let (memory, _) = Memory::parse(decoded);
+        let (memory, _) = Memory::parse(frontmatter(decoded));
         Hit {
             path,
             text: lines.of(decoded).to_owned(),
@@ -461,6 +462,12 @@ impl Filter {
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.eq_ignore_ascii_case(".md"))
         })
     }
+}
+
+/// The beginning of a memory up to the end of its frontmatter: all that is needed for its age.
+fn frontmatter(text: &str) -> &str {
+    let end = if text.starts_with("---") { text.match_indices("\n---").next().map_or(text.len(), |(at, _)| text.len().min(at + 5)) } else { 0 };
+    text.get(..end).unwrap_or(text)
 }
 
 fn since(time: Timestamp) -> Option<Since> {

@@ -4,6 +4,7 @@
 mod boundaries;
 mod embed;
 mod entrypoint;
+mod index;
 mod markdown;
 mod memory;
 mod path;
