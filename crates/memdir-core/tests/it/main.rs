@@ -8,6 +8,7 @@ mod index;
 mod markdown;
 mod memory;
 mod path;
+mod search;
 mod store;
 mod text;
 mod vault;
