@@ -5,3 +5,4 @@ mod memory;
 mod path;
 mod text;
 mod vault;
+mod verbs;
