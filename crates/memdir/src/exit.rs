@@ -111,3 +111,9 @@ fn typed(error: &clap::Error) -> String {
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").trim().to_owned()
 }
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Core { error }
+    }
+}
