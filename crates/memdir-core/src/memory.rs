@@ -1,7 +1,9 @@
 //! One memory: optional frontmatter and a body. Parsing never fails and keeps every byte; changes patch the text in place.
 
+pub mod edit;
 mod frontmatter;
 pub mod markdown;
+mod pattern;
 mod plain;
 mod scalar;
 
