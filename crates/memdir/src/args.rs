@@ -51,7 +51,9 @@ pub(crate) enum Command {
 
 /// Make a memory directory with its entrypoint
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir init\n  memdir --dir notes init\n  memdir init --team      in a git repository: .memdir/, to be committed")]
+#[command(
+    after_help = "Example:\n  memdir init\n  memdir --dir notes init\n  memdir init --team      in a git repository: .memdir/, to be committed"
+)]
 pub(crate) struct Init {
     /// Make .memdir/ at the top of this git repository, for everybody who works on it
     #[arg(long)]
@@ -75,7 +77,9 @@ pub(crate) struct Read {
 
 /// List memories by name
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir list\n  memdir list notes --long\n  memdir list --type feedback --newer 30\n  memdir list --tree")]
+#[command(
+    after_help = "Example:\n  memdir list\n  memdir list notes --long\n  memdir list --type feedback --newer 30\n  memdir list --tree"
+)]
 pub(crate) struct List {
     /// Only names under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
@@ -284,7 +288,9 @@ pub(crate) enum BenchWhat {
 
 /// Many processes change one directory at once, some are killed; then every change is audited
 #[derive(Debug, clap::Args)]
-#[command(after_help = "With --dir the files are made in that directory, which must be empty, and stay.\n\nExample:\n  memdir bench torture\n  memdir bench torture --kill 200")]
+#[command(
+    after_help = "With --dir the files are made in that directory, which must be empty, and stay.\n\nExample:\n  memdir bench torture\n  memdir bench torture --kill 200"
+)]
 pub(crate) struct Torture {
     /// Processes at once
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=200))]

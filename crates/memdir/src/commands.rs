@@ -69,10 +69,9 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Restore(args) => restore::run(args, memdir),
         Command::Entrypoint(args) => entrypoint::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
-        Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(Failure::Usage {
-            message: "this command does not work inside a space".into(),
-            hint: "Run it from the shell.".into(),
-        }),
+        Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => {
+            Err(Failure::Usage { message: "this command does not work inside a space".into(), hint: "Run it from the shell.".into() })
+        }
     }
 }
 
@@ -115,18 +114,26 @@ fn expected(memdir: &Memdir, path: &MemoryPath, text: Option<&str>) -> Result<Op
 
 /// The text of a file that was named on the command line; `-` is standard input.
 fn input(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
-    if path.as_os_str() == "-" { stdin() } else { std::fs::read(path).map_err(|source| Failure::File { doing: "read", path: path.to_owned(), source }) }
+    if path.as_os_str() == "-" {
+        stdin()
+    } else {
+        std::fs::read(path).map_err(|source| Failure::File { doing: "read", path: path.to_owned(), source })
+    }
 }
 
 fn stdin() -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes)
-        .map_err(|source| Failure::File { doing: "read", path: "standard input".into(), source })?;
+    std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map_err(|source| Failure::File {
+        doing: "read",
+        path: "standard input".into(),
+        source,
+    })?;
     Ok(bytes)
 }
 
 /// The same as text.
 fn input_text(path: &std::path::Path) -> Result<String, Failure> {
     let bytes = input(path)?;
-    String::from_utf8(bytes).map_err(|_| Failure::from(Error::bad_input(path.display().to_string(), "it is not UTF-8, and only text can be looked for")))
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::from(Error::bad_input(path.display().to_string(), "it is not UTF-8, and only text can be looked for")))
 }
