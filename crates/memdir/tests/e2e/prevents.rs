@@ -105,7 +105,7 @@ fn a_topic_cannot_list_what_is_outside() {
     home.ok(&["write", "a", "x"]);
     fs::write(home.path("outside.md"), "x").unwrap();
     assert_snapshot!(home.run(&["list", "../.."]), @"");
-    for topic in ["..", "/", "a/../..", "notes/.."] {
+    for topic in ["..", "/etc", "a/../..", "notes/.."] {
         assert!(home.run(&["list", topic]).ends_with("-- exit 2\n"), "{topic}");
     }
 }
