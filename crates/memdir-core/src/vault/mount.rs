@@ -3,6 +3,7 @@
 use super::contain::{Links, Root};
 use crate::{
     error::{Error, Result},
+    limits,
     path::MemoryPath,
     store::{Access, Entrypoint, MountInfo, Source},
 };
@@ -56,7 +57,7 @@ impl Mount {
             ignored: Vec::new(),
             only: Vec::new(),
             journal: journal.into(),
-            journal_bytes: crate::limits::JOURNAL_BYTES,
+            journal_bytes: limits::JOURNAL_BYTES,
             lock: None,
         }
     }
@@ -74,6 +75,7 @@ pub(crate) struct Mounted {
     read_only: Option<RegexSet>,
     ignored: Option<RegexSet>,
     only: Option<GlobSet>,
+    depth: usize,
 }
 
 impl Mounted {
@@ -96,14 +98,19 @@ impl Mounted {
             read_only: patterns("read-only pattern", &mount.read_only)?,
             ignored: patterns("ignored pattern", &mount.ignored)?,
             only: globs(&mount.only)?,
+            depth: depth(&mount.only),
         })
     }
 
-    /// Whether a path, relative to the mount, does not exist for anybody.
+    /// How many directories deep a file can lie that exists for anybody.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Whether a path, relative to the mount and with its extension, does not exist for anybody.
     pub(crate) fn hides(&self, rel: &str) -> bool {
         let name = crate::path::strip_md(rel);
-        matches(self.ignored.as_ref(), name)
-            || self.only.as_ref().is_some_and(|only| !only.is_match(rel) && !only.is_match(format!("{rel}.md")))
+        matches(self.ignored.as_ref(), name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel))
     }
 
     /// Fails if a path, relative to the mount, may not be changed.
@@ -181,6 +188,12 @@ fn globs(list: &[String]) -> Result<Option<GlobSet>> {
         set.add(GlobBuilder::new(glob).literal_separator(true).build().map_err(|e| Error::bad_input("glob", e.to_string()))?);
     }
     set.build().map(Some).map_err(|e| Error::bad_input("glob", e.to_string()))
+}
+
+/// How deep the globs look: one for a file beside a home directory must not walk all of it.
+fn depth(only: &[String]) -> usize {
+    let deep = only.is_empty() || only.iter().any(|glob| glob.contains("**") || glob.contains('{'));
+    if deep { limits::WALK_DEPTH } else { only.iter().map(|glob| glob.matches('/').count()).max().unwrap_or(0) }
 }
 
 /// The name of a mount's journal directory: readable, and one per real path.
