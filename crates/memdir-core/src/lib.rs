@@ -26,6 +26,7 @@ pub mod repair;
 pub mod restore;
 pub mod scan;
 pub mod search;
+pub mod stamp;
 pub mod stats;
 pub mod store;
 pub mod tantivy_index;
