@@ -17,11 +17,13 @@ pub mod rename;
 pub mod repair;
 pub mod restore;
 pub mod stats;
+pub mod stop;
 pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;
 pub mod time;
+pub mod tools;
 pub mod undo;
 pub mod vault;
 pub mod version;

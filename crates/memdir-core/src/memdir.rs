@@ -8,6 +8,7 @@ use crate::{
     list,
     path::MemoryPath,
     read, rename, repair, restore, stats,
+    stop::{self, Stop},
     store::{Actor, Change, ChangeFilter, Intent, Store, Verb},
     time::{Clock, SystemClock},
     undo, write,
@@ -57,6 +58,11 @@ impl Memdir {
     /// The same space for another actor.
     pub fn for_actor(&self, actor: Actor) -> Self {
         Memdir { store: self.store.clone(), context: Context { actor, ..self.context.clone() } }
+    }
+
+    /// The same space for one call that may be ended early.
+    pub fn stoppable(&self, stop: &Stop) -> Self {
+        Memdir { store: stop::stoppable(self.store.clone(), stop.clone()), context: self.context.clone() }
     }
 
     /// The store underneath.
