@@ -32,7 +32,9 @@ fn main() {
         again.push(time(|| save(&mut at_10_000, &format!("memory-{:05}", n * 37), &format!("{text}{n}\n"), Mode::Replace)));
     }
     let bare = median(bare);
-    let row = |what: &str, took: Duration, of: Duration| println!("{what:<44} {:>8.3} ms {:>6.2} x", took.as_secs_f64() * 1e3, took.as_secs_f64() / of.as_secs_f64());
+    let row = |what: &str, took: Duration, of: Duration| {
+        println!("{what:<44} {:>8.3} ms {:>6.2} x", took.as_secs_f64() * 1e3, took.as_secs_f64() / of.as_secs_f64());
+    };
     let (small, large, again) = (median(small), median(large), median(again));
     println!("medians of {ROUNDS}");
     row("one bare durable write", bare, bare);

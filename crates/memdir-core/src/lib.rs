@@ -3,6 +3,7 @@
 pub mod delete;
 pub mod diff;
 pub mod edit;
+pub mod embed;
 pub mod entrypoint;
 pub mod error;
 pub mod history;
@@ -12,10 +13,12 @@ pub mod list;
 pub mod memdir;
 pub mod memory;
 pub mod path;
+pub mod raw;
 pub mod read;
 pub mod rename;
 pub mod repair;
 pub mod restore;
+pub mod scan;
 pub mod stats;
 pub mod stop;
 pub mod store;
@@ -26,6 +29,7 @@ pub mod time;
 pub mod tools;
 pub mod undo;
 pub mod vault;
+pub mod vectors;
 pub mod version;
 pub mod write;
 

@@ -1,8 +1,16 @@
 //! Integration tests of the library, one file per verb or word.
 
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
+
+mod boundaries;
+mod edit;
+mod embed;
+mod entrypoint;
 mod markdown;
 mod memory;
 mod path;
+mod store;
 mod text;
 mod vault;
+mod vectors;
 mod verbs;
