@@ -127,6 +127,10 @@ impl Store for Stoppable {
         self.store.notice(path);
     }
 
+    fn marks(&self) -> Vec<Option<Stamp>> {
+        self.store.marks()
+    }
+
     fn journal_size(&self) -> Result<JournalSize> {
         self.store.journal_size()
     }

@@ -4,6 +4,7 @@
 pub(crate) mod args;
 mod delete;
 mod edit;
+mod prompts;
 mod read;
 mod rename;
 mod stats;
@@ -15,7 +16,9 @@ use crate::{
     memdir::Memdir,
 };
 use args::Args;
+pub use prompts::{INSTRUCTIONS, PROMPTS, Prompt};
 use serde_json::{Map, Value, json};
+use std::path::PathBuf;
 
 /// A tool: what a model is told of it, and what it does.
 pub struct Tool {
@@ -66,6 +69,8 @@ pub struct Caller {
     pub memdir: Memdir,
     /// Whether the actor is one conversation alone, so that "my last change" means something.
     pub session: bool,
+    /// The directory as a person named it, for tools that print paths.
+    pub root: PathBuf,
 }
 
 /// What a tool answers.

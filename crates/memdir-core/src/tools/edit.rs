@@ -16,7 +16,7 @@ pub(super) const TOOL: Tool = Tool {
         json!({ "type": "object", "properties": {
             "path": { "type": "string" },
             "old": { "type": "string", "description": "the exact text, or a pattern" },
-            "new": { "type": "string", "description": "with regex, $1 is a group" },
+            "new": { "type": "string", "description": "with regex, $!1 is a group" },
             "regex": { "type": "boolean", "default": false },
             "all": { "type": "boolean", "default": false }
         }, "required": ["path", "old", "new"] })
