@@ -1,11 +1,13 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
 pub mod delete;
+pub mod dialects;
 pub mod diff;
 pub mod edit;
 pub mod embed;
 pub mod entrypoint;
 pub mod error;
+pub mod exact;
 pub mod history;
 mod keep;
 pub mod limits;

@@ -36,6 +36,8 @@ pub struct Tool {
     pub level: Level,
     /// Whether the same call again changes nothing more.
     pub idempotent: bool,
+    /// Whether the title stands among the annotations too, as older servers did it.
+    pub titled: bool,
     /// Does it.
     pub(crate) run: fn(&Caller, &Args<'_>) -> Result<ToolResult>,
 }
@@ -124,6 +126,9 @@ impl Tool {
             annotations["idempotentHint"] = json!(self.idempotent);
         }
         annotations["openWorldHint"] = json!(false);
+        if self.titled {
+            annotations["title"] = json!(self.title);
+        }
         let mut tool = json!({
             "name": self.name,
             "title": self.title,

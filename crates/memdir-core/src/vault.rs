@@ -127,14 +127,16 @@ impl Vault {
                     continue;
                 }
             };
-            let rules = walk::Rules { hidden: mount.hidden, ignored: &|rel| mount.hides(rel) };
+            let rules = walk::Rules { hidden: mount.hidden, ignored: &|rel| mount.hides(rel), enters: &|rel| mount.enters(rel) };
             let found = walk::walk(&open, mount.root.links().inside, rel, prefix, &rules)?;
             all.entries.extend(found.entries);
+            all.folders.extend(found.folders);
             all.problems.extend(found.problems);
             all.left_out += found.left_out;
         }
         all.entries.sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
         all.entries.dedup_by(|a, b| a.path == b.path);
+        all.folders.sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
         Ok(all)
     }
 

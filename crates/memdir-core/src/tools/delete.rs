@@ -16,6 +16,7 @@ pub(super) const TOOL: Tool = Tool {
     output: None,
     level: Level::Destroys,
     idempotent: true,
+    titled: false,
     run,
 };
 

@@ -24,6 +24,7 @@ pub(super) const TOOL: Tool = Tool {
     output: None,
     level: Level::Changes,
     idempotent: false,
+    titled: false,
     run,
 };
 

@@ -12,6 +12,7 @@ pub(super) const TOOL: Tool = Tool {
     output: None,
     level: Level::Safe,
     idempotent: true,
+    titled: false,
     run,
 };
 
