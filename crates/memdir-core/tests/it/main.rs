@@ -4,6 +4,7 @@
 
 mod boundaries;
 mod edit;
+mod boundaries;
 mod embed;
 mod entrypoint;
 mod markdown;
