@@ -2,9 +2,9 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
+mod arrows;
 mod boundaries;
 mod edit;
-mod boundaries;
 mod embed;
 mod entrypoint;
 mod markdown;
