@@ -76,11 +76,36 @@ impl Search {
 pub struct Answer {
     /// Best first; empty when nothing is relevant.
     pub hits: Vec<Hit>,
+    /// How many there are at or above the least score, shown or not.
+    pub total: usize,
     /// How it was found.
     pub method: Method,
+    /// What was searched.
+    pub searched: Searched,
     /// What the reader should know about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// How much was searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Searched {
+    /// Files.
+    pub files: u64,
+    /// Units of them that are ranked.
+    pub units: u64,
+}
+
+/// What one mount holds for searches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MountCounts {
+    /// Its prefix.
+    pub prefix: String,
+    /// Its source class.
+    pub source: Source,
+    /// Its files and units.
+    #[serde(flatten)]
+    pub counts: Searched,
 }
 
 /// How an answer was found.
@@ -143,14 +168,14 @@ pub struct Explain {
 
 /// Searches the mounts of a space. Keep one: it remembers what it has opened.
 pub struct Searcher {
-    mounts: Vec<Searched>,
+    mounts: Vec<Mounted>,
     embedder: Option<Arc<dyn Embedder>>,
     clock: Arc<dyn Clock>,
     scale: Scale,
     analyser: Mutex<Analyser>,
 }
 
-struct Searched {
+struct Mounted {
     prefix: String,
     source: Source,
     fresh: Fresh,
@@ -165,7 +190,7 @@ impl Searcher {
         index: impl Fn(&crate::store::MountInfo) -> Arc<dyn Index>,
     ) -> Self {
         let mount =
-            |info: &crate::store::MountInfo| Searched { prefix: info.prefix.clone(), source: info.source, fresh: Fresh::new(index(info)) };
+            |info: &crate::store::MountInfo| Mounted { prefix: info.prefix.clone(), source: info.source, fresh: Fresh::new(index(info)) };
         let scale = match &embedder {
             None => Scale::WORDS,
             Some(embedder) if embedder.is_instant() => Scale::STATIC,
@@ -185,9 +210,24 @@ impl Searcher {
             let (hits, _) = self.hits(store, &found, search)?;
             notes.extend(found.notes.clone());
             notes.dedup();
-            return Ok(Answer { hits, method: found.method, notes });
+            return Ok(found.answer(hits, search, notes));
         }
-        Ok(Answer { hits, method: found.method, notes })
+        Ok(found.answer(hits, search, notes))
+    }
+
+    /// What each mount holds, as its files are now.
+    pub fn counts(&self, store: &dyn Store) -> Result<Vec<MountCounts>> {
+        let views = self.views(store)?;
+        let count = |(mount, view): (&Mounted, &Arc<dyn View>)| {
+            let totals = view.totals();
+            MountCounts { prefix: mount.prefix.clone(), source: mount.source, counts: Searched { files: totals.files, units: totals.units } }
+        };
+        Ok(self.mounts.iter().zip(&views).map(count).collect())
+    }
+
+    /// Who turns text into vectors, if anybody does.
+    pub fn embedder(&self) -> Option<&dyn Embedder> {
+        self.embedder.as_deref()
     }
 
     /// Many searches on one look at the files.
@@ -200,7 +240,8 @@ impl Searcher {
         Ok(searches.into_iter().map(move |search| {
             let found = self.find_in(&views, &search)?;
             let (hits, _) = self.hits(store, &found, &search)?;
-            Ok(Answer { hits, method: found.method, notes: found.notes })
+            let notes = found.notes.clone();
+            Ok(found.answer(hits, &search, notes))
         }))
     }
 
@@ -227,12 +268,12 @@ impl Searcher {
         Ok(all)
     }
 
-    fn indexer<'a>(&'a self, store: &'a dyn Store, mount: &'a Searched) -> Indexer<'a> {
+    fn indexer<'a>(&'a self, store: &'a dyn Store, mount: &'a Mounted) -> Indexer<'a> {
         Indexer { store, embedder: self.embedder.as_deref(), clock: &*self.clock, prefix: &mount.prefix }
     }
 
     /// The files of one mount: those with its prefix and no longer one.
-    fn entries_of(&self, mount: &Searched, entries: &[Entry]) -> Vec<Entry> {
+    fn entries_of(&self, mount: &Mounted, entries: &[Entry]) -> Vec<Entry> {
         if self.mounts.len() == 1 {
             return entries.to_vec();
         }
@@ -246,7 +287,7 @@ impl Searcher {
     /// Views with everything that is on disk now.
     fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
         let entries = store.list("")?.entries;
-        let view = |mount: &Searched| {
+        let view = |mount: &Mounted| {
             mount.fresh.view(&self.indexer(store, mount), &self.entries_of(mount, &entries), &|_| {}).map(|(view, _)| view)
         };
         self.mounts.iter().map(view).collect()
@@ -310,7 +351,11 @@ impl Searcher {
             (true, false) => Method::Vector,
             (false, _) => Method::Fts,
         };
-        Ok(Found { query, counts, ranked, method, scale, notes })
+        let searched = views.iter().map(|view| view.totals()).fold(Searched::default(), |sum, totals| Searched {
+            files: sum.files + totals.files,
+            units: sum.units + totals.units,
+        });
+        Ok(Found { query, counts, ranked, method, scale, searched, notes })
     }
 
     /// The query's vector, if it can be had without a wait.
@@ -400,10 +445,18 @@ struct Found {
     ranked: Vec<Ranked>,
     method: Method,
     scale: Scale,
+    searched: Searched,
     notes: Vec<String>,
 }
 
 impl Found {
+    fn answer(&self, hits: Vec<Hit>, search: &Search, notes: Vec<String>) -> Answer {
+        let ranked = self.ranked.iter().take_while(|ranked| ranked.score >= search.min_score).count();
+        // A phrase is looked for in the text itself: where it was not there, the candidate does not count.
+        let total = if hits.len() < search.max_results { hits.len() } else { ranked.max(hits.len()) };
+        Answer { hits, total, method: self.method, searched: self.searched, notes }
+    }
+
     fn holds_phrases(&self, decoded: &str, ranked: &Ranked) -> bool {
         if self.query.phrases.is_empty() {
             return true;
@@ -471,6 +524,6 @@ fn since(time: Timestamp) -> Option<Since> {
 
 impl From<Error> for Answer {
     fn from(error: Error) -> Self {
-        Answer { hits: Vec::new(), method: Method::Fts, notes: vec![error.to_string()] }
+        Answer { hits: Vec::new(), total: 0, method: Method::Fts, searched: Searched::default(), notes: vec![error.to_string()] }
     }
 }

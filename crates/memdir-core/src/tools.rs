@@ -4,9 +4,11 @@
 pub(crate) mod args;
 mod delete;
 mod edit;
+pub(crate) mod get;
 mod prompts;
 mod read;
 mod rename;
+pub(crate) mod search;
 mod stats;
 mod undo;
 mod write;
@@ -145,6 +147,7 @@ impl Tool {
 
 /// The native tools, in the order they are listed.
 pub fn native() -> &'static [Tool] {
-    const TOOLS: &[Tool] = &[read::TOOL, write::TOOL, edit::TOOL, rename::TOOL, delete::TOOL, undo::TOOL, stats::TOOL];
+    const TOOLS: &[Tool] =
+        &[read::TOOL, search::TOOL, get::TOOL, write::TOOL, edit::TOOL, rename::TOOL, delete::TOOL, undo::TOOL, stats::TOOL];
     TOOLS
 }
