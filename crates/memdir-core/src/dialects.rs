@@ -4,6 +4,8 @@
 mod agent_memory;
 mod anthropic;
 mod koding;
+mod openclaw;
+mod profclaw;
 mod serena;
 
 use crate::{error::Result, tools::Tool, vault::Mount};
@@ -52,7 +54,8 @@ pub struct Space {
 }
 
 /// All of them, in the order they are listed.
-pub const DIALECTS: &[Dialect] = &[koding::DIALECT, agent_memory::DIALECT, serena::DIALECT, anthropic::DIALECT];
+pub const DIALECTS: &[Dialect] = 
+    &[koding::DIALECT, agent_memory::DIALECT, serena::DIALECT, profclaw::DIALECT, openclaw::DIALECT, anthropic::DIALECT];
 
 /// The dialect of that name.
 pub fn find(name: &str) -> Option<&'static Dialect> {
