@@ -126,7 +126,12 @@ impl Vault {
                     continue;
                 }
             };
-            let rules = walk::Rules { hidden: mount.hidden, ignored: &|rel| mount.hides(rel), enters: &|rel| mount.enters(rel) };
+            let rules = walk::Rules {
+                hidden: mount.hidden,
+                hides: &|rel| mount.hides(rel),
+                enters: &|rel| mount.enters(rel),
+                depth: mount.depth(),
+            };
             let found = walk::walk(&open, mount.root.links().inside, rel, prefix, &rules)?;
             all.entries.extend(found.entries);
             all.folders.extend(found.folders);

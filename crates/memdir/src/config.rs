@@ -8,6 +8,7 @@ use crate::{args::Global, exit::Failure};
 pub(crate) use file::{MountSetting, Settled};
 #[cfg(test)]
 pub(crate) use keys::KEYS;
+use memdir_core::vault::real_path;
 use std::path::{Path, PathBuf};
 
 /// Everything a person has set, with every path expanded.
@@ -40,9 +41,9 @@ impl Settings {
         let cwd = std::env::current_dir().map_err(|source| Failure::File { doing: "find", path: PathBuf::from("."), source })?;
         let home = home(&cwd)?;
         let dir = match &global.dir {
-            Some(dir) => Some(From { value: path_from("--dir", dir, &cwd)?, origin: "--dir" }),
+            Some(dir) => Some(From { value: real_path(&path_from("--dir", dir, &cwd)?), origin: "--dir" }),
             None => match env("MEMDIR_DIR") {
-                Some(dir) => Some(From { value: path_from("MEMDIR_DIR", Path::new(&dir), &cwd)?, origin: "MEMDIR_DIR" }),
+                Some(dir) => Some(From { value: real_path(&path_from("MEMDIR_DIR", Path::new(&dir), &cwd)?), origin: "MEMDIR_DIR" }),
                 None => None,
             },
         };

@@ -3,6 +3,7 @@
 use super::contain::{Links, Root};
 use crate::{
     error::{Error, Result},
+    limits,
     path::MemoryPath,
     store::{Access, Entrypoint, MountInfo, Source},
 };
@@ -59,7 +60,7 @@ impl Mount {
             patterns_see_prefix: false,
             only: Vec::new(),
             journal: journal.into(),
-            journal_bytes: crate::limits::JOURNAL_BYTES,
+            journal_bytes: limits::JOURNAL_BYTES,
             lock: None,
         }
     }
@@ -79,6 +80,7 @@ pub(crate) struct Mounted {
     only: Option<GlobSet>,
     /// The first parts of everything `only` can match, where they are plain names: nothing else need be looked into.
     tops: Option<Vec<String>>,
+    depth: usize,
 }
 
 impl Mounted {
@@ -102,13 +104,19 @@ impl Mounted {
             ignored: Patterns::new("ignored pattern", mount, &mount.ignored)?,
             only: globs(&mount.only)?,
             tops: tops(&mount.only),
+            depth: depth(&mount.only),
         })
     }
 
-    /// Whether a path, relative to the mount, does not exist for anybody.
+    /// How many directories deep a file can lie that exists for anybody.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Whether a path, relative to the mount and with its extension, does not exist for anybody.
     pub(crate) fn hides(&self, rel: &str) -> bool {
         let name = crate::path::strip_md(rel);
-        self.ignored.is_match(name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel) && !only.is_match(format!("{rel}.md")))
+        self.ignored.is_match(name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel))
     }
 
     /// Whether a directory, relative to the mount, can hold anything that exists for somebody.
@@ -216,6 +224,12 @@ fn globs(list: &[String]) -> Result<Option<GlobSet>> {
         set.add(GlobBuilder::new(glob).literal_separator(true).build().map_err(|e| Error::bad_input("glob", e.to_string()))?);
     }
     set.build().map(Some).map_err(|e| Error::bad_input("glob", e.to_string()))
+}
+
+/// How deep the globs look: one for a file beside a home directory must not walk all of it.
+fn depth(only: &[String]) -> usize {
+    let deep = only.is_empty() || only.iter().any(|glob| glob.contains("**") || glob.contains('{'));
+    if deep { limits::WALK_DEPTH } else { only.iter().map(|glob| glob.matches('/').count()).max().unwrap_or(0) }
 }
 
 /// The name of a mount's journal directory: readable, and one per real path.

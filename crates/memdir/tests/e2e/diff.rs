@@ -53,9 +53,9 @@ fn the_last_change_or_any_two_versions() {
     "#);
     assert_snapshot!(home.run(&["diff", "a", "ffffffff"]), @"
     -- stderr
-    error: version: a.md has no version ffffffff; memdir history a.md lists them
-    hint: Call again with a value in that form.
-    -- exit 2
+    error: a.md has no version ffffffff
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
     ");
     assert_snapshot!(home.run(&["diff", "b"]), @r#"
     -- stderr

@@ -31,6 +31,13 @@ fn help_names_every_command_and_exit_code() {
       bench        Measure and torture memdir on this machine
 
     Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Options of every command:
           --dir <PATH>
               This directory is the whole memory (also MEMDIR_DIR)
 
@@ -40,17 +47,10 @@ fn help_names_every_command_and_exit_code() {
           --actor <NAME>
               Who makes the change, in the history; without it your login name
 
-      -h, --help
-              Print help (see a summary with '-h')
-
-      -V, --version
-              Print version
-
     Exit codes:
       0  done
-      1  the memories are not what the command needs: no such memory, it exists already, it has changed,
-      a check failed
-      2  the command is wrong: bad usage, a name that can never be one, bad input
+      1  not so: no such memory, version or change; it exists, it has changed; a check failed
+      2  bad usage or input: a name that can never be one, a file that is not there
       3  a person has to act: permissions, a full disk, a read-only mount, settings, damage
       4  busy: the same command may succeed later
 
@@ -74,9 +74,7 @@ fn a_command_shows_an_example() {
       [NEW]   What stands there afterwards
 
     Options:
-          --dir <PATH>            This directory is the whole memory (also MEMDIR_DIR)
           --old-file <FILE>       Read OLD from this file (`-` for standard input)
-          --json                  Answer in JSON, errors too
           --new-file <FILE>       Read NEW from this file (`-` for standard input)
           --regex                 OLD is a regular expression (look-around works; $!1 in NEW is its
                                   first group)
@@ -84,6 +82,10 @@ fn a_command_shows_an_example() {
           --if-version <VERSION>  Only if the memory still has this version (or a version that begins
                                   so)
       -h, --help                  Print help (see more with '--help')
+
+    Options of every command:
+          --dir <PATH>  This directory is the whole memory (also MEMDIR_DIR)
+          --json        Answer in JSON, errors too
 
     Example:
       memdir edit notes/deploy Tuesdays Wednesdays

@@ -78,8 +78,8 @@ fn what_cannot_be_listed_is_told() {
     case
     -- stderr
     note: "Case.md" and "case.md" differ only by case or Unicode form
-    note: "bad\\name.md" "bad\\name.md" cannot be a memory's name: it holds a backslash; write / between parts
-    note: "etc" "etc" cannot be a memory's name: etc is a symbolic link that leads out; to allow it, add link_roots = ["/"] to its mount
+    note: "bad\\name.md" cannot be a memory's name: it holds a backslash; write / between parts
+    note: "etc" is a symbolic link that leads out; to allow it, add link_roots = ["/etc"] to its mount
     "#);
 }
 

@@ -21,5 +21,6 @@ mod rename;
 mod restore;
 mod stats;
 mod status;
+mod terminal;
 mod undo;
 mod write;

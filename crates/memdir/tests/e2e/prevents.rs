@@ -120,7 +120,7 @@ fn one_unreadable_entry_does_not_hide_the_others() {
     name  type  size     age    description
     a     -     2 bytes  today
     -- stderr
-    note: "dangling.md" "dangling.md" cannot be a memory's name: dangling.md is a symbolic link; to follow links inside this directory, set follow_links = true for its mount
+    note: "dangling.md" is a symbolic link; to follow links inside this directory, set follow_links = true for its mount
     "#);
 }
 
@@ -175,7 +175,7 @@ fn a_rename_skips_read_only_holders_and_names_them() {
     Renamed a to b · change [ID]
     References rewritten in free
     -- stderr
-    note: fixed still refer to the old name and may not be changed
+    note: the old name is still in fixed, which may not be changed
     ");
     let texts = ["b.md", "fixed.md", "free.md"].map(|name| home.text(name));
     assert_eq!(texts, ["A.\n", "See [[a]].\n", "See [[b]].\n"]);

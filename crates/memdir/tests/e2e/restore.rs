@@ -17,8 +17,8 @@ fn an_earlier_version_comes_back_also_of_a_deleted_memory() {
     assert!(home.text("MEMORY.md").contains("(a.md)"));
     assert_snapshot!(home.run(&["restore", "a", "ffff"]), @"
     -- stderr
-    error: version: a.md has no version ffff; memdir history a.md lists them
-    hint: Call again with a value in that form.
-    -- exit 2
+    error: a.md has no version ffff
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
     ");
 }

@@ -71,18 +71,18 @@ fn nobody_takes_back_what_another_did_without_naming_it() {
     home.ok(&["write", "b", "bob's", "--actor", "bob"]);
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
-    error: change: the newest change is bob's: 8sw7j26c (wrote b); name its id to take back it; your own newest is vq8pmm82 (wrote a)
-    hint: Call again with a value in that form.
-    -- exit 2
+    error: the newest change is bob's: [ID] (wrote b); name its id to take it back; your own newest is [ID] (wrote a)
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
     ");
     let bobs = home.last_change();
     assert_snapshot!(home.run(&["undo", &bobs]), @"Took back change [ID] by bob: wrote b · memdir redo [ID] makes it again");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);
     assert_snapshot!(home.run(&["undo", &bobs]), @"
     -- stderr
-    error: change: 8sw7j26c was taken back already; memdir redo brings it back
-    hint: Call again with a value in that form.
-    -- exit 2
+    error: [ID] was taken back already; a redo brings it back
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
     ");
     assert_snapshot!(home.run(&["redo", &bobs]), @"Made again change [ID] by bob: wrote b · change [ID]");
     assert_eq!(home.files(), ["MEMORY.md", "a.md", "b.md"]);
@@ -115,21 +115,21 @@ fn there_must_be_something_to_take_back() {
     let home = Home::new();
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
-    error: change: there is no change of yours to take back
-    hint: Call again with a value in that form.
-    -- exit 2
+    error: there is no change of yours to take back
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
     ");
     assert_snapshot!(home.run(&["redo"]), @"
     -- stderr
-    error: change: there is no change of yours to bring back
-    hint: Call again with a value in that form.
-    -- exit 2
+    error: there is no change of yours to bring back
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
     ");
     home.ok(&["write", "a", "x"]);
     assert_snapshot!(home.run(&["undo", "zzzzzzzz"]), @"
     -- stderr
-    error: change: there is no change [ID]; memdir history lists them
-    hint: Call again with a value in that form.
-    -- exit 2
+    error: there is no change [ID]
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
     ");
 }

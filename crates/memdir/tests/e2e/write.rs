@@ -80,7 +80,7 @@ fn the_text_comes_from_an_argument_a_file_or_standard_input() {
     -- stderr
     error: cannot read none.md: No such file or directory (os error 2)
     hint: Check the path and its permissions.
-    -- exit 3
+    -- exit 2
     ");
 }
 
@@ -106,9 +106,9 @@ fn a_stated_version_guards_against_overwriting() {
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &now[..8]]), @"Replaced a · 5 bytes, version 5db5d4a150bd, change [ID]");
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", "zzzz"]), @"
     -- stderr
-    error: version: a has no version zzzz; memdir history a lists them
-    hint: Call again with a value in that form.
-    -- exit 2
+    error: a has no version zzzz
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
     ");
 }
 
