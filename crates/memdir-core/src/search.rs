@@ -27,6 +27,7 @@ use fuse::Ranked;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -81,7 +82,7 @@ pub struct Answer {
     /// How it was found.
     pub method: Method,
     /// What was searched.
-    pub searched: Searched,
+    pub searched: Amount,
     /// What the reader should know about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -89,7 +90,7 @@ pub struct Answer {
 
 /// How much was searched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Searched {
+pub struct Amount {
     /// Files.
     pub files: u64,
     /// Units of them that are ranked.
@@ -105,7 +106,7 @@ pub struct MountCounts {
     pub source: Source,
     /// Its files and units.
     #[serde(flatten)]
-    pub counts: Searched,
+    pub counts: Amount,
 }
 
 /// How an answer was found.
@@ -168,14 +169,14 @@ pub struct Explain {
 
 /// Searches the mounts of a space. Keep one: it remembers what it has opened.
 pub struct Searcher {
-    mounts: Vec<Mounted>,
+    mounts: Vec<Searched>,
     embedder: Option<Arc<dyn Embedder>>,
     clock: Arc<dyn Clock>,
     scale: Scale,
     analyser: Mutex<Analyser>,
 }
 
-struct Mounted {
+struct Searched {
     prefix: String,
     source: Source,
     fresh: Fresh,
@@ -190,7 +191,7 @@ impl Searcher {
         index: impl Fn(&crate::store::MountInfo) -> Arc<dyn Index>,
     ) -> Self {
         let mount =
-            |info: &crate::store::MountInfo| Mounted { prefix: info.prefix.clone(), source: info.source, fresh: Fresh::new(index(info)) };
+            |info: &crate::store::MountInfo| Searched { prefix: info.prefix.clone(), source: info.source, fresh: Fresh::new(index(info)) };
         let scale = match &embedder {
             None => Scale::WORDS,
             Some(embedder) if embedder.is_instant() => Scale::STATIC,
@@ -218,9 +219,9 @@ impl Searcher {
     /// What each mount holds, as its files are now.
     pub fn counts(&self, store: &dyn Store) -> Result<Vec<MountCounts>> {
         let views = self.views(store)?;
-        let count = |(mount, view): (&Mounted, &Arc<dyn View>)| {
+        let count = |(mount, view): (&Searched, &Arc<dyn View>)| {
             let totals = view.totals();
-            MountCounts { prefix: mount.prefix.clone(), source: mount.source, counts: Searched { files: totals.files, units: totals.units } }
+            MountCounts { prefix: mount.prefix.clone(), source: mount.source, counts: Amount { files: totals.files, units: totals.units } }
         };
         Ok(self.mounts.iter().zip(&views).map(count).collect())
     }
@@ -268,14 +269,14 @@ impl Searcher {
         Ok(all)
     }
 
-    fn indexer<'a>(&'a self, store: &'a dyn Store, mount: &'a Mounted) -> Indexer<'a> {
+    fn indexer<'a>(&'a self, store: &'a dyn Store, mount: &'a Searched) -> Indexer<'a> {
         Indexer { store, embedder: self.embedder.as_deref(), clock: &*self.clock, prefix: &mount.prefix }
     }
 
     /// The files of one mount: those with its prefix and no longer one.
-    fn entries_of(&self, mount: &Mounted, entries: &[Entry]) -> Vec<Entry> {
+    fn entries_of<'e>(&self, mount: &Searched, entries: &'e [Entry]) -> Cow<'e, [Entry]> {
         if self.mounts.len() == 1 {
-            return entries.to_vec();
+            return Cow::Borrowed(entries);
         }
         let belongs = |entry: &&Entry| {
             let longest = self.mounts.iter().filter(|m| entry.path.is_under(&m.prefix)).map(|m| m.prefix.len()).max();
@@ -287,7 +288,7 @@ impl Searcher {
     /// Views with everything that is on disk now.
     fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
         let entries = store.list("")?.entries;
-        let view = |mount: &Mounted| {
+        let view = |mount: &Searched| {
             mount.fresh.view(&self.indexer(store, mount), &self.entries_of(mount, &entries), &|_| {}).map(|(view, _)| view)
         };
         self.mounts.iter().map(view).collect()
@@ -351,7 +352,7 @@ impl Searcher {
             (true, false) => Method::Vector,
             (false, _) => Method::Fts,
         };
-        let searched = views.iter().map(|view| view.totals()).fold(Searched::default(), |sum, totals| Searched {
+        let searched = views.iter().map(|view| view.totals()).fold(Amount::default(), |sum, totals| Amount {
             files: sum.files + totals.files,
             units: sum.units + totals.units,
         });
@@ -423,7 +424,7 @@ impl Searcher {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = cite::lines(decoded, candidate.first.into(), candidate.last.into(), weights, &mut analyser);
         drop(analyser);
-        let (memory, _) = Memory::parse(decoded);
+        let (memory, _) = Memory::parse(frontmatter(decoded));
         Hit {
             path,
             text: lines.of(decoded).to_owned(),
@@ -445,7 +446,7 @@ struct Found {
     ranked: Vec<Ranked>,
     method: Method,
     scale: Scale,
-    searched: Searched,
+    searched: Amount,
     notes: Vec<String>,
 }
 
@@ -516,6 +517,12 @@ impl Filter {
     }
 }
 
+/// The beginning of a memory up to the end of its frontmatter: all that is needed for its age.
+fn frontmatter(text: &str) -> &str {
+    let end = if text.starts_with("---") { text.match_indices("\n---").next().map_or(text.len(), |(at, _)| text.len().min(at + 5)) } else { 0 };
+    text.get(..end).unwrap_or(text)
+}
+
 fn since(time: Timestamp) -> Option<Since> {
     let date = time.to_zoned(jiff::tz::TimeZone::UTC).date();
     let day = crate::day::Day::new(date.year() as u32, date.month() as u32, date.day() as u32)?;
@@ -524,6 +531,6 @@ fn since(time: Timestamp) -> Option<Since> {
 
 impl From<Error> for Answer {
     fn from(error: Error) -> Self {
-        Answer { hits: Vec::new(), total: 0, method: Method::Fts, searched: Searched::default(), notes: vec![error.to_string()] }
+        Answer { hits: Vec::new(), total: 0, method: Method::Fts, searched: Amount::default(), notes: vec![error.to_string()] }
     }
 }
