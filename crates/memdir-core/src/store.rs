@@ -119,6 +119,8 @@ pub struct Entry {
 pub struct Walk {
     /// The files, sorted by path, each once. Temporary files and `.git` are never among them.
     pub entries: Vec<Entry>,
+    /// The directories that were looked into, the root left out, sorted by path.
+    pub folders: Vec<Entry>,
     /// What was met and could not be listed: refused names, links out, unreadable directories, collisions, with their place.
     pub problems: Vec<Problem>,
     /// Files left out because there were too many.
