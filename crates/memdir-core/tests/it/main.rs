@@ -1,1 +1,3 @@
 //! Integration tests of the library, one file per verb or word.
+
+mod secrets;
