@@ -3,6 +3,7 @@
 pub mod error;
 pub mod limits;
 pub mod path;
+pub mod project;
 pub mod secrets;
 pub mod store;
 pub mod time;

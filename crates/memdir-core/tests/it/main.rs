@@ -1,3 +1,4 @@
 //! Integration tests of the library, one file per verb or word.
 
+mod project;
 mod secrets;
