@@ -53,6 +53,10 @@ pub trait View {
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>>;
     /// As [`Store::list`].
     fn list(&self, under: &str) -> Result<Walk>;
+    /// The stamps of files by their exact names, in the order asked; nothing for one that is not there.
+    fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>>;
+    /// Whether a file may be changed at all; the error says why not.
+    fn check_writable(&self, path: &MemoryPath) -> Result<()>;
 }
 
 /// A mount, as callers see it.

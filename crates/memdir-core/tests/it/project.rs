@@ -191,13 +191,13 @@ fn a_prepared_git_file_claims_nothing() {
     let tree = top.join("victim-tree");
     git(&victim, &["worktree", "add", "-q", tree.to_str().unwrap()]);
     let evil = top.join("evil");
-    let lies: &[(&str, String, &[(&str, String)])] = &[
-        ("the victim's repository itself", format!("gitdir: {}", victim.join(".git").display()), &[]),
-        ("the victim's worktree", format!("gitdir: {}", victim.join(".git/worktrees/victim-tree").display()), &[]),
+    let lies: [(&str, String, Vec<(&str, String)>); 7] = [
+        ("the victim's repository itself", format!("gitdir: {}", victim.join(".git").display()), vec![]),
+        ("the victim's worktree", format!("gitdir: {}", victim.join(".git/worktrees/victim-tree").display()), vec![]),
         (
             "a worktree entry of its own with the victim as its repository",
             "gitdir: fake/worktrees/w".to_owned(),
-            &[
+            vec![
                 ("fake/worktrees/w/commondir", format!("{}\n", victim.join(".git").display())),
                 ("fake/worktrees/w/gitdir", format!("{}\n", evil.join(".git").display())),
             ],
@@ -205,20 +205,20 @@ fn a_prepared_git_file_claims_nothing() {
         (
             "a repository of its own that says its checkout is the victim",
             "gitdir: fake".to_owned(),
-            &[
+            vec![
                 ("fake/HEAD", "ref: refs/heads/main\n".to_owned()),
                 ("fake/objects/.keep", String::new()),
                 ("fake/refs/.keep", String::new()),
                 ("fake/config", format!("[core]\n\tworktree = {}\n", victim.display())),
             ],
         ),
-        ("nothing", "gitdir: /nonexistent/place".to_owned(), &[]),
-        ("no link at all", "hello".to_owned(), &[]),
-        ("a huge file", "gitdir: ".to_owned() + &"x".repeat(100_000), &[]),
+        ("nothing", "gitdir: /nonexistent/place".to_owned(), vec![]),
+        ("no link at all", "hello".to_owned(), vec![]),
+        ("a huge file", "gitdir: ".to_owned() + &"x".repeat(100_000), vec![]),
     ];
     for (what, link, files) in lies {
         let _ = fs::remove_dir_all(&evil);
-        put(&evil.join(".git"), link);
+        put(&evil.join(".git"), &link);
         files.iter().for_each(|(name, text)| put(&evil.join(name), text));
         let found = shared(&evil);
         assert_eq!(facts(&found), (Kind::Directory, evil.as_path(), evil.as_path(), 1), "{what}");
