@@ -2,9 +2,11 @@
 
 pub mod error;
 pub mod limits;
+pub mod log;
 pub mod memory;
 pub mod path;
 pub mod project;
+pub mod prompt;
 pub mod secrets;
 pub mod store;
 #[cfg(feature = "testing")]

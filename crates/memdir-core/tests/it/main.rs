@@ -5,6 +5,7 @@ mod markdown;
 mod memory;
 mod path;
 mod project;
+mod prompt;
 mod secrets;
 mod text;
 mod vault;

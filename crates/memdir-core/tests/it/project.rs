@@ -191,7 +191,7 @@ fn a_prepared_git_file_claims_nothing() {
     let tree = top.join("victim-tree");
     git(&victim, &["worktree", "add", "-q", tree.to_str().unwrap()]);
     let evil = top.join("evil");
-    let lies: [(&str, String, Vec<(&str, String)>); 7] = [
+    let lies = [
         ("the victim's repository itself", format!("gitdir: {}", victim.join(".git").display()), vec![]),
         ("the victim's worktree", format!("gitdir: {}", victim.join(".git/worktrees/victim-tree").display()), vec![]),
         (
