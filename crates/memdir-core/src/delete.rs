@@ -43,8 +43,8 @@ pub fn delete(store: &dyn Store, context: &Context, request: &Delete) -> Result<
     let change = store.change(&context.intent(Verb::Delete), std::slice::from_ref(&request.path), &mut |view| {
         let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
         request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
-        keep::refuse_pages(store, &stored.path)?;
-        let kept = keep::no_line_for(store, view, &context.books, &stored.path)?;
+        keep::refuse_pages(view, &stored.path)?;
+        let kept = keep::no_line_for(view, &context.books, &stored.path)?;
         notes = kept.notes;
         let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory }];
         edits.extend(kept.edits);

@@ -42,7 +42,10 @@ pub fn diff(store: &dyn Store, request: &Diff) -> Result<Difference> {
     if changes.is_empty() && now.is_none() {
         return Err(read::not_found(store, &request.path));
     }
-    let path = changes.first().and_then(|change| change.files.iter().find(|file| file.path.name() == path.name())).map_or(path, |file| file.path.clone());
+    let path = changes
+        .first()
+        .and_then(|change| change.files.iter().find(|file| file.path.name() == path.name()))
+        .map_or(path, |file| file.path.clone());
     let newest = now.as_ref().map(|stored| stored.version);
     let to = match &request.to {
         Some(to) => Some(version(store, &path, to)?),
@@ -50,7 +53,9 @@ pub fn diff(store: &dyn Store, request: &Diff) -> Result<Difference> {
     };
     let from = match &request.from {
         Some(from) => Some(version(store, &path, from)?),
-        None => changes.iter().flat_map(|change| &change.files).find(|file| file.path == path && file.after == to).and_then(|file| file.before),
+        None => {
+            changes.iter().flat_map(|change| &change.files).find(|file| file.path == path && file.after == to).and_then(|file| file.before)
+        }
     };
     let text = |version: Option<Version>| match version {
         Some(version) => text_of(store, &path, version),

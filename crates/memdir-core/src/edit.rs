@@ -46,10 +46,10 @@ pub fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<Edit
     let change = store.change(&context.intent(Verb::Edit), &touches, &mut |view| {
         let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
         request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
-        keep::refuse_pages(store, &stored.path)?;
+        keep::refuse_pages(view, &stored.path)?;
         let edited = text_edit::edit(write::utf8(&stored.path, &stored.bytes)?, &request.needle, &request.with, request.all)?;
         let bytes = edited.text.into_bytes();
-        let kept = keep::line_for(store, view, &context.books, &stored.path, &bytes)?;
+        let kept = keep::line_for(view, &context.books, &stored.path, &bytes)?;
         let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(kept.edits);
         notes = kept.notes;

@@ -115,6 +115,7 @@ fn wanted(query: &List, listed: &Listed) -> bool {
 fn shown_name(sorted: &[&Entry], n: usize) -> String {
     let full = sorted[n].path.as_str();
     let short = path::strip_md(full);
-    let shadowed = short.len() < full.len() && sorted[..n].iter().rev().take_while(|entry| entry.path.as_str().starts_with(short)).any(|entry| entry.path.as_str() == short);
+    let shadowed = short.len() < full.len()
+        && sorted[..n].iter().rev().take_while(|entry| entry.path.as_str().starts_with(short)).any(|entry| entry.path.as_str() == short);
     if shadowed { full.to_owned() } else { short.to_owned() }
 }

@@ -1,8 +1,13 @@
 //! The library's front door: opens a space, and one short method per verb. Decides nothing itself.
 
 use crate::{
-    delete, diff, edit, error::Result, history, list, path::MemoryPath, read, rename, repair, restore, stats,
+    delete, diff, edit,
+    error::Result,
+    history,
     keep::Books,
+    list,
+    path::MemoryPath,
+    read, rename, repair, restore, stats,
     store::{Actor, Change, ChangeFilter, Intent, Store, Verb},
     time::{Clock, SystemClock},
     undo, write,
@@ -66,7 +71,7 @@ impl Memdir {
 
     /// The entrypoint of one mount, as it is loaded into a conversation.
     pub fn entrypoint(&self, prefix: &str) -> Result<read::EntrypointReading> {
-        read::entrypoint(&*self.store, prefix)
+        read::entrypoint(&*self.store, &self.context, prefix)
     }
 
     /// One memory, or a range of its lines.

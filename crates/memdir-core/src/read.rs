@@ -1,10 +1,9 @@
 //! Reading: the entrypoint, or a memory and a range of its lines. Creates nothing and takes no lock.
 
 use crate::{
-    entrypoint::{self, Loaded},
+    entrypoint,
     error::{Error, Problem, Result},
-    keep,
-    limits,
+    keep, limits,
     memdir::Context,
     memory::{Kind, Memory},
     path::MemoryPath,
@@ -71,12 +70,22 @@ pub struct Reading {
 pub struct EntrypointReading {
     /// Its path; nothing if there is none yet.
     pub path: Option<MemoryPath>,
-    /// Its text, cut to the caps, and what was cut.
-    #[serde(flatten)]
-    pub loaded: Loaded,
+    /// Its text, trimmed and cut to the caps.
+    pub content: String,
+    /// Lines of the whole, trimmed.
+    pub line_count: u64,
+    /// Bytes of the whole, trimmed.
+    pub byte_count: u64,
+    /// Whether it has too many lines.
+    pub cut_by_lines: bool,
+    /// Whether it has too many bytes.
+    pub cut_by_bytes: bool,
+    /// What to say after the content when it was cut: one quoted line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// Memories it has no line for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unlisted: Vec<String>,
+    pub unlisted: Vec<MemoryPath>,
     /// What is wrong with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
@@ -90,7 +99,7 @@ pub fn read(store: &dyn Store, context: &Context, request: &Read) -> Result<Read
     };
     let reading = show(context, &stored, request)?;
     store.notice(&stored.path);
-    Ok(with_line_problem(store, reading))
+    Ok(with_line_problem(store, context, reading))
 }
 
 fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
@@ -127,25 +136,40 @@ pub fn memory_time(memory: &Memory, stored: &Stored) -> jiff::Timestamp {
 }
 
 /// A memory nobody can reach from the entrypoint is worth a word.
-fn with_line_problem(store: &dyn Store, mut reading: Reading) -> Reading {
-    if let Some(false) = keep::has_line(store, &reading.path) {
+fn with_line_problem(store: &dyn Store, context: &Context, mut reading: Reading) -> Reading {
+    if let Some(false) = keep::has_line(store, &context.books, &reading.path) {
         reading.problems.push(Problem::whole("it has no line in the entrypoint; memdir entrypoint --repair adds it"));
     }
     reading
 }
 
 /// Reads the entrypoint of the mount with this prefix.
-pub fn entrypoint(store: &dyn Store, prefix: &str) -> Result<EntrypointReading> {
+pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<EntrypointReading> {
     let mount = store.mounts().iter().find(|mount| mount.prefix == prefix);
     let mount = mount.ok_or_else(|| Error::bad_input("mount", format!("there is no mount with the prefix {prefix:?}")))?;
-    let Some(stored) = keep::entrypoint_file(&|path| store.get(path), prefix)? else {
-        let unlisted = if mount.entrypoint == Entrypoint::Kept { keep::unlisted(store, prefix)? } else { Vec::new() };
-        return Ok(EntrypointReading { path: None, loaded: entrypoint::load(""), unlisted, problems: Vec::new() });
-    };
-    let (decoded, mut problems) = text::decode(&stored.bytes);
-    problems.extend(entrypoint::long_lines(&decoded));
-    let unlisted = if mount.entrypoint == Entrypoint::Kept { keep::unlisted(store, prefix)? } else { Vec::new() };
-    Ok(EntrypointReading { path: Some(stored.path), loaded: entrypoint::load(&decoded), unlisted, problems })
+    let unlisted = if mount.entrypoint == Entrypoint::Kept { keep::unlisted(store, &context.books, prefix)? } else { Vec::new() };
+    let stored = keep::entrypoint_file(store, prefix)?;
+    let bytes = stored.as_ref().map_or(&[][..], |stored| &stored.bytes);
+    let (decoded, mut problems) = text::decode(bytes);
+    if let Some(book) = keep::open_book(store, &context.books, prefix)? {
+        problems.extend(
+            entrypoint::long_lines(&book)
+                .into_iter()
+                .map(|long| Problem::at(long.line, format!("the line has {} characters; a pointer needs at most 150", long.chars))),
+        );
+    }
+    let loaded = entrypoint::load(&decoded);
+    Ok(EntrypointReading {
+        content: loaded.content.to_owned(),
+        line_count: loaded.line_count,
+        byte_count: loaded.byte_count,
+        cut_by_lines: loaded.cut_by_lines,
+        cut_by_bytes: loaded.cut_by_bytes,
+        warning: loaded.warning,
+        path: stored.map(|stored| stored.path),
+        unlisted,
+        problems,
+    })
 }
 
 /// The error for a name that is not there, with the names that look like it.

@@ -40,8 +40,8 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
     let change = store.change(&context.intent(Verb::Rename), &writable(store, from, to), &mut |view| {
         let stored = view.get(from)?.ok_or_else(|| read::not_found(store, from))?;
         let target = target(&stored.path, to);
-        keep::refuse_kept(store, &stored.path)?;
-        keep::refuse_kept(store, &target)?;
+        keep::refuse_kept(view, &stored.path)?;
+        keep::refuse_kept(view, &target)?;
         view.check_writable(&stored.path)?;
         view.check_writable(&target)?;
         if let Some(there) = view.get(&target)?
@@ -55,7 +55,7 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
         let bytes = moved(&stored, &target);
         let mut refs = References { from: &stored.path, to: &target, edits: Vec::new(), rewritten: Vec::new(), skipped: Vec::new() };
         refs.find(store, view)?;
-        let kept = keep::renamed(store, view, &context.books, &stored.path, &target, &bytes)?;
+        let kept = keep::renamed(view, &context.books, &stored.path, &target, &bytes)?;
         done = Some(Renamed {
             from: stored.path.clone(),
             to: target.clone(),

@@ -22,7 +22,7 @@ pub fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, version:
     let mut created = false;
     let change = store.change(&context.intent(Verb::Restore), std::slice::from_ref(&path), &mut |view| {
         created = view.get(&path)?.is_none();
-        let kept = keep::line_for(store, view, &context.books, &path, &bytes)?;
+        let kept = keep::line_for(view, &context.books, &path, &bytes)?;
         notes = kept.notes;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(kept.edits);

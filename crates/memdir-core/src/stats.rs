@@ -49,9 +49,14 @@ pub fn stats(store: &dyn Store) -> Result<Stats> {
     let mut mounts = Vec::new();
     for mount in store.mounts() {
         let walk = store.list(&mount.prefix)?;
-        let memories = || walk.entries.iter().filter(|entry| keep::mount_of(store, &entry.path).is_some_and(|of| of.prefix == mount.prefix) && !keep::is_kept(store, &entry.path));
-        let entrypoint = keep::entrypoint_file(&|path| store.get(path), &mount.prefix)?;
-        let loaded = entrypoint.map(|stored| crate::entrypoint::load(&String::from_utf8_lossy(&stored.bytes)));
+        let memories = || {
+            walk.entries.iter().filter(|entry| {
+                keep::mount_of(store, &entry.path).is_some_and(|of| of.prefix == mount.prefix) && !keep::is_kept(store, &entry.path)
+            })
+        };
+        let entrypoint = keep::entrypoint_file(store, &mount.prefix)?;
+        let text = entrypoint.map(|stored| String::from_utf8_lossy(&stored.bytes).into_owned());
+        let loaded = text.as_deref().map(crate::entrypoint::load);
         mounts.push(MountStats {
             prefix: mount.prefix.clone(),
             root: mount.root.clone(),

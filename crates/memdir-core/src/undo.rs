@@ -75,7 +75,10 @@ fn pick(store: &dyn Store, context: &Context, which: &Which, fits: &dyn Fn(&Chan
             let own = fitting.find(|change| mine(change));
             let own = own.map_or(String::new(), |own| format!("; your own newest is {} ({})", own.id, describe(&own)));
             let what = describe(&change);
-            Err(Error::bad_input("change", format!("the newest change is {}'s: {} ({what}); name its id to {doing} it{own}", change.actor.name, change.id)))
+            Err(Error::bad_input(
+                "change",
+                format!("the newest change is {}'s: {} ({what}); name its id to {doing} it{own}", change.actor.name, change.id),
+            ))
         }
     }
 }
@@ -146,7 +149,7 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
             }
         } else {
             // Others have added lines since: theirs stay, only these memories' lines change.
-            let lines = keep::lines_for(store, view, &context.books, &edits)?;
+            let lines = keep::lines_for(view, &context.books, &edits)?;
             notes = lines.notes;
             edits.extend(lines.edits);
         }

@@ -166,7 +166,7 @@ impl Vault {
     }
 }
 
-impl Store for Vault {
+impl View for Vault {
     fn mounts(&self) -> &[MountInfo] {
         &self.infos
     }
@@ -179,6 +179,34 @@ impl Store for Vault {
         self.walk(under)
     }
 
+    fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
+        let mut opened: Option<(usize, contain::Open<'_>)> = None;
+        let mut stamps = Vec::with_capacity(paths.len());
+        for path in paths {
+            let spot = self.spot(path)?;
+            let open = match opened.take() {
+                Some((mount, open)) if mount == spot.mount => open,
+                _ => match self.mounts[spot.mount].root.open() {
+                    Ok(open) => open,
+                    Err(_) => {
+                        stamps.push(None);
+                        continue;
+                    }
+                },
+            };
+            stamps.push(open.stat(spot.rel.as_bytes())?.map(|stat| walk::stamp(&stat)));
+            opened = Some((spot.mount, open));
+        }
+        Ok(stamps)
+    }
+
+    fn check_writable(&self, path: &MemoryPath) -> Result<()> {
+        let spot = self.spot(path)?;
+        self.mounts[spot.mount].check_writable(&spot.rel)
+    }
+}
+
+impl Store for Vault {
     fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change> {
         let mounts: BTreeSet<usize> = touches.iter().map(|path| Ok(self.spot(path)?.mount)).collect::<Result<_>>()?;
         for path in touches {
@@ -219,6 +247,10 @@ struct Locked<'a> {
 }
 
 impl View for Locked<'_> {
+    fn mounts(&self) -> &[MountInfo] {
+        &self.vault.infos
+    }
+
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
         self.vault.read(&self.vault.spot(path)?, Names::ByBytes)
     }
@@ -228,23 +260,11 @@ impl View for Locked<'_> {
     }
 
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
-        let mut opened: Option<(usize, contain::Open<'_>)> = None;
-        let mut stamps = Vec::with_capacity(paths.len());
-        for path in paths {
-            let spot = self.vault.spot(path)?;
-            let open = match opened.take() {
-                Some((mount, open)) if mount == spot.mount => open,
-                _ => self.vault.mounts[spot.mount].root.open()?,
-            };
-            stamps.push(open.stat(spot.rel.as_bytes())?.map(|stat| walk::stamp(&stat)));
-            opened = Some((spot.mount, open));
-        }
-        Ok(stamps)
+        self.vault.stamps(paths)
     }
 
     fn check_writable(&self, path: &MemoryPath) -> Result<()> {
-        let spot = self.vault.spot(path)?;
-        self.vault.mounts[spot.mount].check_writable(&spot.rel)
+        self.vault.check_writable(path)
     }
 }
 

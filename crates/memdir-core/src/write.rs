@@ -2,8 +2,7 @@
 
 use crate::{
     error::{Error, Result},
-    keep,
-    limits,
+    keep, limits,
     memdir::Context,
     memory::{self, Kind, Memory},
     path::MemoryPath,
@@ -93,10 +92,10 @@ pub fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Sa
         if there.is_none() && request.mode == Mode::Replace {
             return Err(read::not_found(store, &request.path));
         }
-        keep::refuse_pages(store, &path)?;
+        keep::refuse_pages(view, &path)?;
         let bytes = new_bytes(request, there.as_ref())?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
-        let kept = keep::line_for(store, view, &context.books, &path, &bytes)?;
+        let kept = keep::line_for(view, &context.books, &path, &bytes)?;
         edits.extend(kept.edits);
         notes = kept.notes;
         saved = Some((path, bytes, there.is_none()));
@@ -119,7 +118,10 @@ fn there(view: &dyn View, request: &Write) -> Result<Option<Stored>> {
 }
 
 /// Extensions that say a name is whole without `.md`.
-const TEXT_EXTENSIONS: &[&str] = &["md", "markdown", "mdx", "txt", "text", "rst", "org", "adoc", "json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "xml", "html", "log", "ini", "sql"];
+const TEXT_EXTENSIONS: &[&str] = &[
+    "md", "markdown", "mdx", "txt", "text", "rst", "org", "adoc", "json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "xml", "html",
+    "log", "ini", "sql",
+];
 
 fn new_path(request: &Write) -> MemoryPath {
     let extension = request.path.file_name().rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
@@ -175,7 +177,8 @@ fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
     if let Some((key, _)) = fields.iter().find(|(_, value)| value.contains(['\n', '\r', '\0'])) {
         return Err(Error::bad_input(*key, "it must be one line"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| Error::bad_input("content", "it is not UTF-8, so frontmatter cannot be set; leave name, description and type out"))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::bad_input("content", "it is not UTF-8, so frontmatter cannot be set; leave name, description and type out"))?;
     let (parsed, _) = Memory::parse(&text);
     if parsed.frontmatter_lines() == 0 {
         return Ok(memory::compose(&fields, &text).into_bytes());

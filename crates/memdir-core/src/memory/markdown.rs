@@ -121,22 +121,39 @@ pub(crate) struct Spot {
 /// Every reference in a text, in order.
 pub(crate) fn spots(text: &str) -> Vec<Spot> {
     let mut found = Vec::new();
-    let mut fence: Option<&str> = None;
+    let mut fence = Fence::default();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        let mark = fence_mark(line);
-        match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if mark.starts_with(open) && line.trim() == mark => fence = None,
-            (None, None) => line_spots(line, start, &mut found),
-            _ => {}
+        if !fence.holds(line) {
+            line_spots(line, start, &mut found);
         }
         mem_spots(line, start, &mut found);
     }
     found.sort_by_key(|spot| spot.range.start);
     found
+}
+
+/// Follows code blocks through the lines of a text.
+#[derive(Default)]
+pub(crate) struct Fence<'a>(Option<&'a str>);
+
+impl<'a> Fence<'a> {
+    /// Whether the next line is part of a code block, its marks included.
+    pub(crate) fn holds(&mut self, line: &'a str) -> bool {
+        match (self.0, fence_mark(line)) {
+            (None, mark) => {
+                self.0 = mark;
+                mark.is_some()
+            }
+            (Some(open), Some(mark)) if mark.starts_with(open) && line.trim() == mark => {
+                self.0 = None;
+                true
+            }
+            (Some(_), _) => true,
+        }
+    }
 }
 
 /// The run of backticks or tildes that opens or closes a code block.

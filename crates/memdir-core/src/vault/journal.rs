@@ -206,7 +206,7 @@ impl Journal {
     fn ready(&mut self, write: bool) -> Result<()> {
         let path = self.log_path();
         let on_disk = path.metadata().map(|meta| meta.ino()).ok();
-        if self.opened.as_ref().is_none_or(|opened| Some(opened.inode) != on_disk) {
+        if self.opened.as_ref().is_none_or(|opened| Some(opened.inode) != on_disk || (write && !opened.log.writable)) {
             self.opened = None;
             if on_disk.is_none() && !write {
                 return Ok(());

@@ -9,3 +9,4 @@ mod prompt;
 mod secrets;
 mod text;
 mod vault;
+mod verbs;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memdir_core::{
     Error, MemoryPath, Version,
-    store::{Actor, ChangeFilter, Expect, FileEdit, Intent, Role, Store, Verb},
+    store::{Actor, ChangeFilter, Expect, FileEdit, Intent, Role, Store, Verb, View},
     testing::disk_full_after,
     vault::{Links, Mount, Vault},
 };

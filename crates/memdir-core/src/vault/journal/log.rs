@@ -116,6 +116,7 @@ pub(crate) struct Log {
     file: File,
     pub(crate) path: PathBuf,
     pub(crate) name: [u8; 16],
+    pub(crate) writable: bool,
 }
 
 impl Log {
@@ -128,7 +129,7 @@ impl Log {
         }
         let mut name = [0; 16];
         name.copy_from_slice(&head[16..]);
-        Ok(Some(Log { file, path: path.to_owned(), name }))
+        Ok(Some(Log { file, path: path.to_owned(), name, writable: write }))
     }
 
     pub(crate) fn len(&self) -> io::Result<u64> {
