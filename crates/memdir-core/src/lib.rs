@@ -5,6 +5,7 @@ pub mod diff;
 pub mod edit;
 pub mod entrypoint;
 pub mod error;
+pub mod glob;
 pub mod history;
 mod keep;
 pub mod limits;
@@ -29,6 +30,7 @@ pub mod time;
 pub mod undo;
 pub mod vault;
 pub mod version;
+pub mod when;
 pub mod write;
 
 pub use error::{Error, Problem, Result};

@@ -10,3 +10,4 @@ mod secrets;
 mod text;
 mod vault;
 mod verbs;
+mod when;
