@@ -17,6 +17,7 @@ pub mod path;
 pub mod project;
 pub mod prompt;
 pub mod read;
+pub mod recall;
 pub mod rename;
 pub mod repair;
 pub mod restore;

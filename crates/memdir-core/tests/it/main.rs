@@ -6,6 +6,7 @@ mod memory;
 mod path;
 mod project;
 mod prompt;
+mod recall;
 mod secrets;
 mod text;
 mod vault;
