@@ -4,7 +4,7 @@
 use crate::{
     entrypoint::{self, Book, EntrypointPlan, LineChange, Page},
     error::{Error, Result},
-    memory::Memory,
+    memory::{Memory, markdown},
     path::MemoryPath,
     store::{Entrypoint, FileEdit, MountInfo, Role, Stamp, Stored, View},
     text,
@@ -233,8 +233,23 @@ pub(crate) fn has_line(view: &dyn View, books: &Books, path: &MemoryPath) -> Opt
         return None;
     }
     let (mount, rel) = in_kept_mount(view, path)?;
+    if links_to(view, &mount.prefix, rel.as_str()) == Some(true) {
+        return Some(true);
+    }
     let book = open_book(view, books, &mount.prefix).ok()??;
     Some(book.line_of(rel.as_str()).is_some())
+}
+
+/// Whether a line as memdir writes it stands in the entrypoint or a page: cheaper than reading them as what they are.
+fn links_to(view: &dyn View, prefix: &str, rel: &str) -> Option<bool> {
+    let link = format!("]({})", markdown::link_destination(rel));
+    let main = entrypoint_file(view, prefix).ok()??;
+    let main = String::from_utf8_lossy(&main.bytes);
+    let in_page = |name: &String| {
+        let page = MemoryPath::parse(name).and_then(|path| view.get(&path.prefixed(prefix)));
+        page.is_ok_and(|page| page.is_some_and(|page| String::from_utf8_lossy(&page.bytes).contains(&link)))
+    };
+    Some(main.contains(&link) || linked_pages(&main).iter().any(in_page))
 }
 
 /// Memories of a mount that have no line and should have one, as paths in the space.

@@ -30,6 +30,7 @@ pub mod text;
 pub mod time;
 pub mod undo;
 pub mod vault;
+pub mod verify;
 pub mod version;
 pub mod when;
 pub mod write;

@@ -37,7 +37,7 @@ pub const JOURNAL_DAYS: i64 = 90;
 /// Changes to one memory recorded as differences before a whole text is recorded again: bounds the work of looking back.
 pub const JOURNAL_CHAIN: u32 = 512;
 /// Records after which a new table of newest versions is written, so that opening reads little.
-pub const JOURNAL_TABLE_EVERY: usize = 1_000;
+pub const JOURNAL_TABLE_EVERY: usize = 200;
 /// Near names suggested for a missing one.
 pub const NEAR_NAMES: usize = 3;
 /// Memories one recall brings at the most. More is noise: hosts that choose with a model bring no more either.

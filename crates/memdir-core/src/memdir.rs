@@ -10,7 +10,7 @@ use crate::{
     read, rename, repair, restore, stats,
     store::{Actor, Change, ChangeFilter, Intent, Store, Verb},
     time::{Clock, SystemClock},
-    undo, write,
+    undo, verify, write,
 };
 use std::sync::Arc;
 
@@ -137,5 +137,10 @@ impl Memdir {
     /// Looks whether the entrypoints tell the truth, and with `fix` adds the lines that are missing.
     pub fn repair(&self, fix: bool) -> Result<Vec<repair::Repaired>> {
         repair::repair(&*self.store, &self.context, fix)
+    }
+
+    /// Looks up what a memory names, and stamps it if all of it is there.
+    pub fn verify(&self, request: &verify::Verify<'_>) -> Result<verify::Verified> {
+        verify::verify(&*self.store, &self.context, request)
     }
 }

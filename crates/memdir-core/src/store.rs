@@ -31,6 +31,10 @@ pub trait Store: View + Send + Sync {
     /// Records the version another program left there, if the journal does not know it. Best effort, never waits.
     fn notice(&self, path: &MemoryPath);
 
+    /// For each mount, in order, something that differs after every change a memdir process acknowledged there, at the
+    /// price of one `stat`. Nothing where that cannot be told. Other programs do not move it.
+    fn marks(&self) -> Vec<Option<Stamp>>;
+
     /// How much the journal holds.
     fn journal_size(&self) -> Result<JournalSize>;
 }

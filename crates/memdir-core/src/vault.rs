@@ -52,8 +52,10 @@ impl Vault {
     /// Opens a space. Directories memdir may write are made if they are missing; where that fails, the cause is
     /// among [`Vault::troubles`], reads find nothing there, and the first write shows the real error.
     pub fn open(mounts: &[Mount]) -> Result<Self> {
-        let mut mounts: Vec<(Mounted, Journal)> =
-            mounts.iter().map(|mount| Ok((Mounted::open(mount)?, Journal::new(mount.journal.clone())))).collect::<Result<_>>()?;
+        let mut mounts: Vec<(Mounted, Journal)> = mounts
+            .iter()
+            .map(|mount| Ok((Mounted::open(mount)?, Journal::new(mount.journal.clone(), mount.journal_bytes))))
+            .collect::<Result<_>>()?;
         mounts.sort_by(|a, b| a.0.info.prefix.cmp(&b.0.info.prefix));
         let (mounts, journals): (Vec<Mounted>, Vec<Journal>) = mounts.into_iter().unzip();
         mount::check_apart(&mounts)?;
@@ -234,6 +236,10 @@ impl Store for Vault {
         let _ = self.notice_change(path);
     }
 
+    fn marks(&self) -> Vec<Option<Stamp>> {
+        (0..self.mounts.len()).map(|mount| self.journal(mount).mark()).collect()
+    }
+
     fn journal_size(&self) -> Result<JournalSize> {
         self.size_of_journals()
     }
@@ -359,18 +365,26 @@ impl Locked<'_> {
         let mut steps = Vec::new();
         if let Err(error) = self.prepare(id, edits, &mut steps) {
             steps.iter().for_each(atomic::Step::discard);
+            self.prune(edits.iter().filter(|edit| edit.before.is_none()));
             return Err(Failed { error, as_before: true });
         }
         if let Err((visible, error)) = show(&steps) {
             steps[visible..].iter().for_each(atomic::Step::discard);
-            return Err(Failed { error, as_before: self.put_back(id, &edits[..visible]).is_ok() });
+            let as_before = self.put_back(id, &edits[..visible]).is_ok();
+            self.prune(edits.iter().filter(|edit| edit.before.is_none()));
+            return Err(Failed { error, as_before });
         }
-        for edit in edits.iter().filter(|edit| edit.edit.bytes.is_none()) {
+        self.prune(edits.iter().filter(|edit| edit.edit.bytes.is_none()));
+        Ok(())
+    }
+
+    /// Removes directories that are empty without these files.
+    fn prune<'a>(&self, edits: impl Iterator<Item = &'a Edit>) {
+        for edit in edits {
             if let Ok(open) = self.vault.mounts[edit.spot.mount].root.open() {
                 atomic::prune(&open, &edit.spot.rel);
             }
         }
-        Ok(())
     }
 
     fn prepare(&self, id: &str, edits: &[Edit], steps: &mut Vec<atomic::Step>) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use super::{Book, Page, hand, line, page_name};
 use crate::{
-    entrypoint::{Place, hand::Pointers, sheet::Sheet},
+    entrypoint::{hand::Pointers, sheet::Sheet},
     limits,
     memory::markdown,
     path::{MemoryPath, strip_md},
@@ -113,6 +113,9 @@ impl<'a> Work<'a> {
         }
         let pointers = &self.pointers;
         self.sheet.lines.retain(|path, _| pointers.line_of(path).is_none());
+        if !self.sheet.lines.is_empty() || !self.pages.is_empty() {
+            self.sheet.mark(HEADING);
+        }
         self.overflow(age);
         self.finish(changes)
     }
@@ -214,6 +217,9 @@ impl<'a> Work<'a> {
     }
 
     fn put_page(&mut self, number: u32, sheet: Sheet) {
+        if self.pages.get(&number).is_some_and(|page| page.sheet == sheet) {
+            return;
+        }
         self.touched.insert(number);
         if sheet.is_spent() {
             self.pages.remove(&number);
@@ -224,7 +230,7 @@ impl<'a> Work<'a> {
 
     /// Moves the oldest lines to pages until the entrypoint is within its caps: half of them at once, so that it is seldom.
     fn overflow(&mut self, age: &dyn Fn(&str) -> i64) {
-        if self.excess(&self.page_names()).is_none() || self.sheet.lines.len() <= FLOOR {
+        if self.excess(&self.page_names()).is_none() || self.sheet.lines.len() <= self.least() {
             return;
         }
         let mut oldest: Vec<(bool, i64, String)> =
@@ -243,6 +249,16 @@ impl<'a> Work<'a> {
                 break;
             }
         }
+    }
+
+    /// How many lines stay in any case. When the person's text alone is over a cap, moving more gains nothing, so lines
+    /// gather for a while instead of one moving at every save.
+    fn least(&self) -> usize {
+        let (lines, bytes) = self.sheet.size(&self.page_names());
+        let movable = self.sheet.lines.values().skip(FLOOR).map(|line| self.sheet.cost(line));
+        let (count, size) = movable.fold((0, 0), |(count, size), cost| (count + 1, size + cost));
+        let hopeless = Excess { lines: lines - count, bytes: bytes - size }.over().is_some();
+        if hopeless { 2 * FLOOR } else { FLOOR }
     }
 
     /// Moves lines, oldest first, to a page; returns how many.
@@ -287,13 +303,8 @@ impl<'a> Work<'a> {
 
     /// By how much the entrypoint would be over its caps with these pages linked.
     fn excess(&self, pages: &[String]) -> Option<Excess> {
-        let mut sheet_size = self.sheet.size(pages);
-        if !self.sheet.marked && !(self.sheet.lines.is_empty() && pages.is_empty()) {
-            let mut marked = self.sheet.clone();
-            marked.mark(HEADING);
-            sheet_size = marked.size(pages);
-        }
-        Excess { lines: sheet_size.0, bytes: sheet_size.1 }.over()
+        let (lines, bytes) = self.sheet.size(pages);
+        Excess { lines, bytes }.over()
     }
 
     fn page_names(&self) -> Vec<String> {
@@ -302,9 +313,6 @@ impl<'a> Work<'a> {
 
     fn finish(mut self, changes: &[LineChange]) -> EntrypointPlan {
         let names = self.page_names();
-        if !(self.sheet.lines.is_empty() && names.is_empty()) {
-            self.sheet.mark(HEADING);
-        }
         let old = self.book.text.as_deref();
         let main = Some(self.sheet.render(&names)).filter(|new| old.unwrap_or_default() != new);
         let pages = self.touched.iter().map(|number| {
@@ -383,11 +391,4 @@ fn size_note(name: &str, text: &str) -> Option<String> {
     }
     reached(limits::ENTRYPOINT_WARN_PERCENT)
         .map(|sizes| format!("{name} has {sizes}; when it is full, its oldest lines move to a page that it links"))
-}
-
-impl Book {
-    /// Whether the memory's line is in a page, so that saving it changes that page alone.
-    pub fn is_in_page(&self, path: &str) -> bool {
-        matches!(self.line_of(path), Some(Place::Page(_)))
-    }
 }

@@ -13,6 +13,8 @@ pub(super) const BEGIN: &str = "<!-- memdir: one line per memory, sorted; write 
 /// The line that closes it.
 pub(super) const END: &str = "<!-- /memdir -->";
 
+const BOM: char = '\u{feff}';
+
 /// A parsed entrypoint or page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Sheet {
@@ -37,7 +39,8 @@ impl Sheet {
     /// last line that can be ours.
     pub(super) fn parse(text: &str) -> Sheet {
         let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
-        let mut sheet = Sheet { crlf, ..Sheet::default() };
+        let (bom, text) = text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 });
+        let mut sheet = Sheet { crlf, head: bom.to_owned(), ..Sheet::default() };
         let mut fence = markdown::Fence::default();
         let mut inside = Inside::No;
         let mut blanks = String::new();
@@ -79,7 +82,7 @@ impl Sheet {
         let (_, bytes) = self.size(pages);
         let mut out = String::with_capacity(bytes);
         out.push_str(&self.head);
-        if !self.head.is_empty() && !self.head.ends_with('\n') {
+        if !self.head.ends_with(['\n', BOM]) && !self.head.is_empty() {
             out.push_str(self.line_end());
         }
         let links = link_lines(pages);
@@ -118,13 +121,13 @@ impl Sheet {
         }
         self.marked = true;
         let end = self.line_end();
-        if self.head.trim_start_matches('\u{feff}').is_empty() {
+        if self.head.trim_start_matches(BOM).is_empty() {
             self.head.push_str(&format!("{new_heading}{end}{end}"));
             return;
         }
         let at = section_place(&self.head);
         self.tail = self.head.split_off(at);
-        if !self.head.trim_start_matches('\u{feff}').is_empty() {
+        if !self.head.trim_start_matches(BOM).is_empty() {
             if !self.head.ends_with('\n') {
                 self.head.push_str(end);
             }
@@ -203,11 +206,12 @@ fn section_place(text: &str) -> usize {
     let mut before = "";
     for line in text[at..].split_inclusive('\n').take(HEADING_WITHIN_LINES) {
         at += line.len();
-        let underline = !before.is_empty() && line.starts_with('=') && line.trim_end().trim_end_matches('=').is_empty();
-        if line.starts_with("# ") || underline {
+        let quiet = before.is_empty() || before.starts_with("<!--");
+        let underline = !quiet && line.starts_with('=') && line.trim_end().trim_end_matches('=').is_empty();
+        if underline || (quiet && line.starts_with("# ")) {
             return at;
         }
-        if !before.is_empty() && !before.starts_with("<!--") {
+        if !quiet {
             break;
         }
         before = line.trim();

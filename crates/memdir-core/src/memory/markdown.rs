@@ -95,6 +95,10 @@ pub fn resolve(destination: &str, folder: Option<&str>) -> Option<String> {
     if destination.is_empty() || destination.starts_with("//") || has_scheme(destination) {
         return None;
     }
+    let simple = |b: u8| b.is_ascii() && b != b'%';
+    if folder.is_none() && destination.bytes().all(simple) && !destination.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Some(destination.to_owned());
+    }
     let decoded = decode(destination);
     let mut parts: Vec<&str> = match decoded.strip_prefix('/') {
         Some(_) => Vec::new(),

@@ -8,7 +8,7 @@ mod table;
 use crate::{
     error::{Error, Result},
     limits,
-    store::{Actor, Role, Verb},
+    store::{Actor, Role, Stamp, Verb},
     version::Version,
 };
 pub(crate) use log::{FileRecord, Placed, Progress, Record};
@@ -35,6 +35,8 @@ pub(crate) struct Draft<'a> {
 #[derive(Debug)]
 pub(crate) struct Journal {
     dir: PathBuf,
+    /// Bytes beyond which the oldest changes go.
+    limit: u64,
     opened: Option<Opened>,
 }
 
@@ -51,8 +53,8 @@ struct Opened {
 }
 
 impl Journal {
-    pub(crate) fn new(dir: PathBuf) -> Self {
-        Journal { dir, opened: None }
+    pub(crate) fn new(dir: PathBuf, limit: u64) -> Self {
+        Journal { dir, limit, opened: None }
     }
 
     /// Opens the journal for a change, making it if there is none, and takes in what other processes wrote.
@@ -194,6 +196,12 @@ impl Journal {
         }
     }
 
+    /// The log's stamp: every record makes it longer.
+    pub(crate) fn mark(&self) -> Option<Stamp> {
+        let stat = rustix::fs::stat(self.log_path()).ok()?;
+        Some(super::walk::stamp(&stat))
+    }
+
     /// Bytes on disk.
     pub(crate) fn bytes(&self) -> u64 {
         self.opened.as_ref().and_then(|opened| opened.log.len().ok()).unwrap_or(0)
@@ -234,7 +242,7 @@ impl Journal {
             }
             match opened.log.at(at) {
                 Ok(placed) if placed.progress.is_unsettled() => return Ok(()),
-                Ok(_) => self.take_in(at)?,
+                Ok(placed) => self.learn(&placed),
                 // A reader may meet a record that is just being written.
                 Err(Error::Corrupt { .. }) if !write => return Ok(()),
                 Err(Error::Corrupt { .. }) if is_torn(&opened.log, at, len) => {
@@ -303,16 +311,20 @@ impl Journal {
 
     /// Learns a record that is done or void.
     fn take_in(&mut self, offset: u64) -> Result<()> {
-        let opened = self.opened.as_mut().ok_or_else(not_open)?;
-        let placed = opened.log.at(offset)?;
+        let placed = self.opened.as_ref().ok_or_else(not_open)?.log.at(offset)?;
+        self.learn(&placed);
+        Ok(())
+    }
+
+    fn learn(&mut self, placed: &Placed) {
+        let Some(opened) = &mut self.opened else { return };
         if placed.progress == Progress::Done {
             for file in &placed.record.files {
-                opened.recent.insert(table::key(&file.p), offset);
+                opened.recent.insert(table::key(&file.p), placed.offset);
             }
             opened.since_table += 1;
         }
         opened.covered = placed.end;
-        Ok(())
     }
 
     /// Keeps opening cheap and the size bounded. Both are derived or rewritten whole; a failure costs nothing.
@@ -321,7 +333,7 @@ impl Journal {
         if opened.since_table >= limits::JOURNAL_TABLE_EVERY {
             opened.write_table(&self.dir);
         }
-        if opened.covered > limits::JOURNAL_BYTES && retain::compact(&self.dir, &opened.log, opened.covered).unwrap_or(false) {
+        if opened.covered > self.limit && retain::compact(&self.dir, &opened.log, opened.covered, self.limit).unwrap_or(false) {
             self.opened = None;
             let _ = self.ready(true);
         }

@@ -35,6 +35,8 @@ pub struct Mount {
     pub only: Vec<String>,
     /// The directory of its journal.
     pub journal: PathBuf,
+    /// Bytes of journal beyond which the oldest changes are dropped.
+    pub journal_bytes: u64,
     /// The directory whose lock guards it, where that is not its own root: a configured mount it lies inside.
     pub lock: Option<PathBuf>,
 }
@@ -54,6 +56,7 @@ impl Mount {
             ignored: Vec::new(),
             only: Vec::new(),
             journal: journal.into(),
+            journal_bytes: crate::limits::JOURNAL_BYTES,
             lock: None,
         }
     }

@@ -123,7 +123,9 @@ fn in_code(code: &str) -> Option<(What, String)> {
 }
 
 fn is_address(text: &str) -> bool {
-    ["http://", "https://"].iter().any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| rest.contains('.') && !rest.contains(['<', '{', '*'])))
+    ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| rest.contains('.') && !rest.contains(['<', '{', '*'])))
 }
 
 /// Seven to forty hex digits, of both kinds unless it is a whole id: `1234567` is a number and `deadbeef` a joke, but rarely.
@@ -139,7 +141,8 @@ fn path(text: &str) -> Option<String> {
     let text = text.split_once('#').map_or(text, |(path, _)| path);
     let text = text.trim_start_matches("./");
     let plain = text.chars().all(|c| c.is_alphanumeric() || "_-./@+".contains(c));
-    let outside = text.starts_with(['/', '~', '-', '@']) || text.split('/').any(|part| part == ".." || part.is_empty() && !text.ends_with('/'));
+    let outside =
+        text.starts_with(['/', '~', '-', '@']) || text.split('/').any(|part| part == ".." || part.is_empty() && !text.ends_with('/'));
     if !plain || outside || text.contains("YYYY") {
         return None;
     }
@@ -151,19 +154,90 @@ fn path(text: &str) -> Option<String> {
 }
 
 const ENDINGS: &[&str] = &[
-    "rs", "toml", "lock", "md", "mdx", "txt", "py", "pyi", "ts", "tsx", "js", "jsx", "mjs", "cjs", "json", "jsonc", "yaml", "yml", "go",
-    "mod", "java", "kt", "kts", "gradle", "swift", "c", "h", "cc", "cpp", "hpp", "cs", "rb", "php", "ex", "exs", "erl", "hs", "ml", "scala",
-    "clj", "lua", "zig", "nim", "sh", "bash", "zsh", "fish", "ps1", "sql", "graphql", "proto", "css", "scss", "less", "html", "vue",
-    "svelte", "astro", "xml", "ini", "cfg", "conf", "env", "csv", "tf", "nix", "ipynb", "dart", "r", "jl", "dockerfile", "plist",
+    "rs",
+    "toml",
+    "lock",
+    "md",
+    "mdx",
+    "txt",
+    "py",
+    "pyi",
+    "ts",
+    "tsx",
+    "js",
+    "jsx",
+    "mjs",
+    "cjs",
+    "json",
+    "jsonc",
+    "yaml",
+    "yml",
+    "go",
+    "mod",
+    "java",
+    "kt",
+    "kts",
+    "gradle",
+    "swift",
+    "c",
+    "h",
+    "cc",
+    "cpp",
+    "hpp",
+    "cs",
+    "rb",
+    "php",
+    "ex",
+    "exs",
+    "erl",
+    "hs",
+    "ml",
+    "scala",
+    "clj",
+    "lua",
+    "zig",
+    "nim",
+    "sh",
+    "bash",
+    "zsh",
+    "fish",
+    "ps1",
+    "sql",
+    "graphql",
+    "proto",
+    "css",
+    "scss",
+    "less",
+    "html",
+    "vue",
+    "svelte",
+    "astro",
+    "xml",
+    "ini",
+    "cfg",
+    "conf",
+    "env",
+    "csv",
+    "tf",
+    "nix",
+    "ipynb",
+    "dart",
+    "r",
+    "jl",
+    "dockerfile",
+    "plist",
 ];
-const FILES: &[&str] = &["Makefile", "Dockerfile", "Justfile", "justfile", "Gemfile", "Rakefile", "Procfile", "LICENSE", ".gitignore", ".env"];
+const FILES: &[&str] =
+    &["Makefile", "Dockerfile", "Justfile", "justfile", "Gemfile", "Rakefile", "Procfile", "LICENSE", ".gitignore", ".env"];
 
 /// A line that begins with a program whose commands can be looked up in the project.
 fn command(text: &str) -> Option<(What, String)> {
-    const PROGRAMS: &[&str] = &["npm", "pnpm", "yarn", "bun", "make", "just", "cargo", "deno", "composer", "task", "bash", "sh", "python", "python3", "node"];
+    const PROGRAMS: &[&str] =
+        &["npm", "pnpm", "yarn", "bun", "make", "just", "cargo", "deno", "composer", "task", "bash", "sh", "python", "python3", "node"];
     let program = text.split(' ').next()?;
     let named = PROGRAMS.contains(&program) && text.len() > program.len();
-    let script = program.strip_prefix("./").is_some_and(|path| path.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c)) && !path.is_empty());
+    let script =
+        program.strip_prefix("./").is_some_and(|path| path.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c)) && !path.is_empty());
     (named || script).then(|| (What::Command, text.to_owned()))
 }
 
@@ -171,7 +245,8 @@ fn command(text: &str) -> Option<(What, String)> {
 fn symbol(text: &str) -> Option<String> {
     let name = text.trim_end_matches("()").trim_end_matches('!');
     let called = name.len() < text.len();
-    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_:.".contains(c)) && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_:.".contains(c))
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let bytes = name.as_bytes();
     let camel = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     let joined = name.contains("::") || name.trim_matches('_').contains('_');

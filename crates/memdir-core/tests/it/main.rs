@@ -1,6 +1,8 @@
 //! Integration tests of the library, one file per verb or word.
-#![expect(clippy::unwrap_used, reason = "a test fails by unwrapping")]
 
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
+
+mod entrypoint;
 mod markdown;
 mod memory;
 mod path;
@@ -8,7 +10,9 @@ mod project;
 mod prompt;
 mod recall;
 mod secrets;
+mod store;
 mod text;
 mod vault;
 mod verbs;
+mod verify;
 mod when;

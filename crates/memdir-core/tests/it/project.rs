@@ -8,8 +8,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-#[expect(clippy::disallowed_methods, reason = "these tests are about what git itself makes")]
-fn git(dir: &Path, args: &[&str]) {
+pub(crate) fn git(dir: &Path, args: &[&str]) {
     let setting =
         ["-c", "protocol.file.allow=always", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main"];
     let mut command = Command::new("git");
@@ -21,13 +20,12 @@ fn git(dir: &Path, args: &[&str]) {
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-#[expect(clippy::disallowed_methods, reason = "prepares what git would have written")]
-fn put(path: &Path, text: &str) {
+pub(crate) fn put(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
-fn repository(dir: PathBuf) -> PathBuf {
+pub(crate) fn repository(dir: PathBuf) -> PathBuf {
     fs::create_dir_all(&dir).unwrap();
     git(&dir, &["init", "-q"]);
     git(&dir, &["commit", "-q", "--allow-empty", "-m", "first"]);
@@ -35,7 +33,7 @@ fn repository(dir: PathBuf) -> PathBuf {
 }
 
 /// A place for one test; its path holds no link, so that paths can be compared.
-fn place() -> (TempDir, PathBuf) {
+pub(crate) fn place() -> (TempDir, PathBuf) {
     let temp = tempfile::tempdir().unwrap();
     let real = fs::canonicalize(temp.path()).unwrap();
     (temp, real)

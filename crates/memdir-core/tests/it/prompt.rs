@@ -122,7 +122,6 @@ fn a_team_directory_inside_the_memory_is_searched_once() {
 
 /// Reference pages cannot go stale: this test writes the page anew and fails when it was.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "writes a page of the documentation, not a memory")]
 fn the_size_table_is_true() {
     let mut page = String::from(
         "# Sizes of the memory prompts\n\nWritten by a test; do not edit. Bytes of `memdir prompt` without the entrypoint's own text,\n\

@@ -223,6 +223,7 @@ fn a_full_disk_at_any_moment_changes_nothing() {
         put(&vault, "next.md", "next").unwrap();
         remove(&vault, "next.md").unwrap();
         assert_eq!(everything(&home.path().join("memory")), before, "after failing call {n}");
+        assert!(!home.path().join("memory/deep").exists(), "a directory was left, after failing call {n}");
         let changes = vault.changes(&ChangeFilter::default()).unwrap();
         assert_eq!(changes.len(), 4, "the failed change is not in the history, after failing call {n}");
     }
@@ -353,4 +354,37 @@ fn a_directory_that_cannot_be_made_reads_as_empty_and_refuses_with_the_cause() {
     assert_eq!(vault.troubles().len(), 1);
     assert_eq!(names(&vault), Vec::<String>::new());
     assert!(put(&vault, "a.md", "1").unwrap_err().to_string().contains("cannot create"));
+}
+
+#[test]
+fn the_journal_stays_bounded_and_keeps_the_newest_version_of_everything() {
+    let home = TempDir::new().unwrap();
+    let mut small = mount(&home);
+    small.journal_bytes = 8_000;
+    let vault = Vault::open(&[small]).unwrap();
+    put(&vault, "old.md", "written once, long ago").unwrap();
+    put(&vault, "deleted.md", "deleted long ago").unwrap();
+    remove(&vault, "deleted.md").unwrap();
+    let day = |n: i64| Timestamp::from_second(1_700_000_000 + n * 86_400).unwrap();
+    let mut largest = 0;
+    for n in 0..400 {
+        let name = path(&format!("busy-{}.md", n % 3));
+        let edit = FileEdit { path: name.clone(), bytes: Some(format!("version {n}\n{}", "same ".repeat(20)).into()), role: Role::Memory };
+        let intent = Intent { at: day(n), ..intent(Verb::Write) };
+        vault.change(&intent, &[name], &mut |_| Ok(vec![edit.clone()])).unwrap();
+        largest = largest.max(vault.journal_size().unwrap().bytes);
+    }
+    // The changes of ninety days are kept (about 27 kB here), and a rewritten journal waits until it has doubled.
+    assert!(largest < 60_000, "{largest} bytes");
+    let other = self::vault(&home);
+    for (name, text) in [("old", "written once, long ago"), ("deleted", "deleted long ago")] {
+        assert_eq!(other.text_at(&path(name), Version::of(text.as_bytes())).unwrap().as_deref(), Some(text.as_bytes()), "{name}");
+    }
+    let changes = other.changes(&ChangeFilter::default()).unwrap();
+    assert!(changes.len() < 300, "{} changes are left", changes.len());
+    for file in changes.iter().flat_map(|change| &change.files) {
+        if let Some(after) = file.after {
+            assert!(other.text_at(&file.path, after).unwrap().is_some(), "{} at {after}", file.path);
+        }
+    }
 }

@@ -9,9 +9,9 @@ use crate::{error::Result, limits};
 use std::{collections::HashMap, path::Path};
 
 /// Rewrites the log without its oldest changes. `false` if nothing can go.
-pub(crate) fn compact(dir: &Path, log: &Log, covered: u64) -> Result<bool> {
+pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result<bool> {
     // A log that could not shrink much waits until it has doubled.
-    let from = if covered > 2 * log.floor() { keep_from(log, covered)? } else { START };
+    let from = if covered > 2 * log.floor() { keep_from(log, covered, limit)? } else { START };
     if from <= START {
         return Ok(false);
     }
@@ -49,14 +49,14 @@ struct Text {
 
 /// The first record to keep: half the limit's worth of the newest, and whatever is young enough, as long as the whole
 /// is below four times the limit.
-fn keep_from(log: &Log, covered: u64) -> Result<u64> {
+fn keep_from(log: &Log, covered: u64, limit: u64) -> Result<u64> {
     let newest = log.before(covered)?;
     let young = newest.record.at - limits::JOURNAL_DAYS * 86_400_000;
-    let half = covered.saturating_sub(limits::JOURNAL_BYTES / 2);
+    let half = covered.saturating_sub(limit / 2);
     let mut at = START;
     while at < covered {
         let placed = log.at(at)?;
-        if placed.offset >= half || (placed.record.at >= young && covered < 4 * limits::JOURNAL_BYTES) {
+        if placed.offset >= half || (placed.record.at >= young && covered < 4 * limit) {
             return Ok(placed.offset);
         }
         at = placed.end;
