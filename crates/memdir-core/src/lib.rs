@@ -1,5 +1,6 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
+pub mod check;
 pub mod delete;
 pub mod diff;
 pub mod edit;

@@ -1,7 +1,7 @@
 //! The library's front door: opens a space, and one short method per verb. Decides nothing itself.
 
 use crate::{
-    delete, diff, edit,
+    check, delete, diff, edit,
     error::Result,
     history,
     keep::Books,
@@ -142,5 +142,10 @@ impl Memdir {
     /// Looks up what a memory names, and stamps it if all of it is there.
     pub fn verify(&self, request: &verify::Verify<'_>) -> Result<verify::Verified> {
         verify::verify(&*self.store, &self.context, request)
+    }
+
+    /// Looks over everything for what is wrong.
+    pub fn check(&self, request: &check::Check<'_>) -> Result<check::Checked> {
+        check::check(&*self.store, &self.context, request)
     }
 }

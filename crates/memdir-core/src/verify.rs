@@ -4,7 +4,7 @@ mod git;
 mod look;
 mod names;
 
-pub use look::{Depth, Look};
+pub use look::Look;
 pub use names::{Named, What, names};
 
 use crate::{
@@ -53,7 +53,7 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
     let stored = store.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
     let named = names(write::utf8(&stored.path, &stored.bytes)?);
     let mut out = Verified { name: stored.path.name().into(), found: vec![], gone: vec![], unknown: vec![], stamped: false, change: None };
-    for (named, there) in look_up(request.project, named, Depth::Whole) {
+    for (named, there) in look_up(request.project, named) {
         match there {
             Some(true) => out.found.push(named),
             Some(false) => out.gone.push(named),
@@ -67,17 +67,16 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
     Ok(out)
 }
 
-/// What a text names and is gone, in the words recall uses. Only what is cheap to look up.
-pub fn gone(project: &Project, text: &str) -> Vec<String> {
-    let looked = look_up(Some(project), names(text), Depth::Quick);
-    looked.into_iter().filter(|(_, there)| *there == Some(false)).map(|(named, _)| named.text).collect()
+/// What a text names and is gone. Only what is cheap to look up.
+pub fn gone(look: &Look<'_>, text: &str) -> Vec<Named> {
+    names(text).into_iter().filter(|named| look.is_there(named) == Some(false)).collect()
 }
 
-fn look_up(project: Option<&Project>, named: Vec<Named>, depth: Depth) -> Vec<(Named, Option<bool>)> {
+fn look_up(project: Option<&Project>, named: Vec<Named>) -> Vec<(Named, Option<bool>)> {
     let Some(project) = project else { return named.into_iter().map(|named| (named, None)).collect() };
     let look = Look::new(project);
     let wanted: Vec<&str> = named.iter().filter(|named| named.what == What::Symbol).map(|named| named.text.as_str()).collect();
-    let symbols = if depth == Depth::Whole && !wanted.is_empty() { look.symbols(&wanted) } else { None };
+    let symbols = if wanted.is_empty() { None } else { look.symbols(&wanted) };
     let there: Vec<Option<bool>> = named
         .iter()
         .map(|named| match named.what {

@@ -12,15 +12,6 @@ use std::{
     path::{Component, Path},
 };
 
-/// How much may be read to find a symbol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// A few looks at the file system: for every recall.
-    Quick,
-    /// The tracked files themselves: when a person asks.
-    Whole,
-}
-
 /// Bytes of source that are read to find symbols; beyond them nothing is said of symbols.
 const SOURCE_BYTES: u64 = 200 << 20;
 /// The largest file looked into: beyond it is data.
@@ -128,7 +119,8 @@ impl<'a> Look<'a> {
         Some(text.lines().any(|line| line.contains(':') && !line.starts_with(['\t', ' ']) && defines(line)))
     }
 
-    fn tracked(&self) -> Option<&Vec<String>> {
+    /// The tracked files of the project; nothing where they cannot be told.
+    pub fn tracked(&self) -> Option<&Vec<String>> {
         self.tracked.get_or_init(|| git::tracked(&self.git_dir()?)).as_ref()
     }
 

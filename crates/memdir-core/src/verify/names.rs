@@ -147,7 +147,7 @@ fn path(text: &str) -> Option<String> {
         return None;
     }
     let last = text.trim_end_matches('/').rsplit('/').next()?;
-    let folder = text.ends_with('/') && text.len() > 1 && last.chars().all(|c| c.is_ascii());
+    let folder = text.ends_with('/') && text.len() > 1 && last.is_ascii();
     let ending = last.rsplit_once('.').filter(|(stem, _)| !stem.is_empty() || last.len() > 2).map(|(_, ending)| ending);
     let known = ending.is_some_and(|ending| ENDINGS.contains(&ending)) || FILES.contains(&last);
     (folder || known).then(|| text.to_owned())

@@ -6,7 +6,7 @@ use crate::{
 };
 use memdir_core::{
     project::{self, Worktrees},
-    verify::{self, Verify, What},
+    verify::{self, Look, Verify, What},
     write::Write,
 };
 use std::fs;
@@ -84,7 +84,7 @@ fn what_is_gone_is_told_and_a_true_memory_is_stamped() {
     assert!(!verified.stamped && verified.change.is_none());
     assert_eq!(home.file("stale.md"), stale);
     let quick = ["web/src/old.rs", "npm run lint", "make clean", "abcdef0123", "gone.py"];
-    assert_eq!(verify::gone(&project, stale), quick, "a recall reads no sources");
+    assert_eq!(texts(&verify::gone(&Look::new(&project), stale)), quick, "a recall reads no sources");
     let anyway = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: true }).unwrap();
     assert!(anyway.stamped && home.file("stale.md").contains("last_verified: 2026-03-01"));
 }
