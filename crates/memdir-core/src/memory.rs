@@ -3,6 +3,7 @@
 pub mod edit;
 mod frontmatter;
 pub mod markdown;
+mod pattern;
 mod plain;
 mod scalar;
 

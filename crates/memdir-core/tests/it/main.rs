@@ -3,6 +3,9 @@
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
 mod check;
+mod boundaries;
+mod edit;
+mod embed;
 mod entrypoint;
 mod markdown;
 mod memory;
@@ -14,6 +17,7 @@ mod secrets;
 mod store;
 mod text;
 mod vault;
+mod vectors;
 mod verbs;
 mod verify;
 mod when;
