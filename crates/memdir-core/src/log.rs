@@ -1,11 +1,26 @@
-//! The log of a day: where an entry goes and how it looks. Pure; the entry is appended like any other change.
+//! The log of a day: where an entry goes, how it looks, and appending it like any other change.
 
+use crate::{
+    error::{Error, Result},
+    memdir::Context,
+    path::MemoryPath,
+    store::Store,
+    write::{self, Mode, Saved, Write},
+};
 use jiff::{Timestamp, tz::TimeZone};
 
 /// Where a day's log is, as prompts say it: never a date, so that the prompt stays the same over midnight.
 pub const PATTERN: &str = "logs/YYYY/MM/YYYY-MM-DD.md";
 /// An entry, as prompts show it.
 pub const SAMPLE: &str = "- 14:05 what happened";
+
+/// Appends an entry to the log of the day, in the mount with this prefix.
+pub fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Result<Saved> {
+    let (now, zone) = (context.clock.now(), context.clock.zone());
+    let entry = bullet(text, now, &zone).ok_or_else(|| Error::bad_input("entry", "it is empty"))?;
+    let path = MemoryPath::parse(&path(now, &zone))?.prefixed(prefix);
+    write::write(store, context, &Write::create(path, entry).mode(Mode::Append))
+}
 
 /// The log of the day that moment lies in, in that zone: `logs/2026/03/2026-03-05.md`.
 pub fn path(at: Timestamp, zone: &TimeZone) -> String {

@@ -5,9 +5,9 @@ use crate::{
     error::Result,
     history,
     keep::Books,
-    list,
+    list, log,
     path::MemoryPath,
-    read, rename, repair, restore, stats,
+    read, rename, repair, restore, secrets, stats,
     store::{Actor, Change, ChangeFilter, Intent, Store, Verb},
     time::{Clock, SystemClock},
     undo, verify, write,
@@ -28,6 +28,8 @@ pub struct Context {
     pub actor: Actor,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// What a person has declared to be no secret.
+    pub allow: Arc<secrets::Allow>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) books: Arc<Books>,
 }
@@ -35,7 +37,7 @@ pub struct Context {
 impl Context {
     /// A context with nothing known yet.
     pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Context { actor, clock, books: Arc::default() }
+        Context { actor, clock, allow: Arc::default(), books: Arc::default() }
     }
 
     pub(crate) fn intent(&self, verb: Verb) -> Intent {
@@ -57,6 +59,11 @@ impl Memdir {
     /// The same space for another actor.
     pub fn for_actor(&self, actor: Actor) -> Self {
         Memdir { store: self.store.clone(), context: Context { actor, ..self.context.clone() } }
+    }
+
+    /// The same space, in which these are no secrets. Only ever from a person's own settings or command line.
+    pub fn allowing(&self, allow: secrets::Allow) -> Self {
+        Memdir { store: self.store.clone(), context: Context { allow: Arc::new(allow), ..self.context.clone() } }
     }
 
     /// The store underneath.
@@ -87,6 +94,11 @@ impl Memdir {
     /// Creates, replaces or appends to a memory.
     pub fn write(&self, request: &write::Write) -> Result<write::Saved> {
         write::write(&*self.store, &self.context, request)
+    }
+
+    /// Appends an entry to the log of the day in the mount with this prefix.
+    pub fn log(&self, prefix: &str, text: &str) -> Result<write::Saved> {
+        log::log(&*self.store, &self.context, prefix, text)
     }
 
     /// Replaces a part of a memory.

@@ -2,11 +2,12 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
-mod check;
 mod boundaries;
+mod check;
 mod edit;
 mod embed;
 mod entrypoint;
+mod log;
 mod markdown;
 mod memory;
 mod path;

@@ -323,3 +323,71 @@ mod properties {
         }
     }
 }
+
+mod verbs {
+    use super::{ALNUM, Allow, random};
+    use crate::verbs::{Home, path};
+    use memdir_core::{
+        Error,
+        delete::Delete,
+        edit::Edit,
+        memory::edit::Needle,
+        undo::Which,
+        write::{Mode, Write},
+    };
+    use std::fs;
+
+    fn token() -> String {
+        format!("ghp_{}", random(ALNUM, 36))
+    }
+
+    fn secret(error: &Error) -> (String, u64) {
+        match error {
+            Error::Secret { rule, line } => (rule.clone(), *line),
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn a_change_that_adds_a_secret_is_refused_without_its_value() {
+        let home = Home::new();
+        let memdir = home.open();
+        let refused = memdir.write(&Write::create(path("a"), format!("one\n{}\n", token()))).unwrap_err();
+        assert_eq!(secret(&refused), ("github-token".into(), 2));
+        assert!(!format!("{refused} {refused:?} {}", refused.hint()).contains(&token()), "the value is never echoed");
+        assert_eq!(home.file("a.md"), "(No such file or directory (os error 2))");
+        memdir.write(&Write::create(path("a"), "one\n")).unwrap();
+        let append = memdir.write(&Write::create(path("a"), token()).mode(Mode::Append)).unwrap_err();
+        assert_eq!(secret(&append), ("github-token".into(), 2));
+        let edit = Edit { path: path("a"), needle: Needle::Literal("one".into()), with: token(), all: false, expect: None };
+        assert_eq!(secret(&memdir.edit(&edit).unwrap_err()), ("github-token".into(), 1));
+        let described = Write { description: Some(token()), ..Write::create(path("b"), "x") };
+        assert_eq!(secret(&memdir.write(&described).unwrap_err()).0, "github-token");
+        assert_eq!(secret(&memdir.log("", &token()).unwrap_err()).0, "github-token");
+        assert_eq!(home.file("a.md"), "one\n");
+    }
+
+    #[test]
+    fn an_old_secret_blocks_nothing() {
+        let home = Home::new();
+        let memdir = home.open();
+        memdir.write(&Write::create(path("first"), "x\n")).unwrap();
+        fs::write(home.dir.path().join("memory/old.md"), format!("key {}\n", token())).unwrap();
+        memdir.write(&Write::create(path("old"), "more\n").mode(Mode::Append)).unwrap();
+        memdir.rename(&path("old"), &path("moved")).unwrap();
+        memdir.delete(&Delete { path: path("moved"), expect: None }).unwrap();
+        memdir.undo(&Which::Mine).unwrap();
+        assert_eq!(home.file("moved.md"), format!("key {}\nmore\n", token()));
+    }
+
+    #[test]
+    fn a_suspicion_is_told_and_a_person_may_allow() {
+        let home = Home::new();
+        let memdir = home.open();
+        let saved = memdir.write(&Write::create(path("a"), format!("API_KEY={}\n", random(ALNUM, 32)))).unwrap();
+        assert_eq!(saved.notes, ["line 1 may hold a secret (assigned-secret); say where it is kept instead"]);
+        let allowing = memdir.allowing(Allow::new(&["github-token".into()], &[]).unwrap());
+        allowing.write(&Write::create(path("b"), token())).unwrap();
+        assert!(memdir.write(&Write::create(path("c"), token())).is_err(), "the other caller is not allowed");
+    }
+}
