@@ -116,7 +116,7 @@ pub(crate) fn judge(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result
         match finding.severity {
             Severity::Refuse => return Err(Error::Secret { rule: finding.rule.into(), line: finding.line }),
             Severity::Warn => {
-                warnings.push(format!("line {} may hold a secret ({}); say where it is kept instead", finding.line, finding.rule))
+                warnings.push(format!("line {} may hold a secret ({}); say where it is kept instead", finding.line, finding.rule));
             }
         }
     }
