@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
+mod arrows;
 mod boundaries;
 mod check;
 mod edit;
