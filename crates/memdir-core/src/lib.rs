@@ -26,6 +26,7 @@ pub mod repair;
 pub mod restore;
 pub mod scan;
 pub mod secrets;
+pub mod space;
 pub mod stats;
 pub mod store;
 #[cfg(feature = "testing")]

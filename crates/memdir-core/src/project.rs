@@ -112,7 +112,8 @@ fn at(dir: &Path, worktrees: Worktrees) -> Option<Project> {
     let dot_git = dir.join(".git");
     match fs::metadata(&dot_git) {
         Ok(meta) if meta.is_file() => return Some(from_git_file(dir, &dot_git, worktrees)),
-        Ok(meta) if meta.is_dir() && is_git_dir(&dot_git) => {
+        // A directory of that name marks a project whatever is in it: it claims nothing but its own place.
+        Ok(meta) if meta.is_dir() => {
             return Some(Project::new(Kind::Repository, dir, dir, fs::canonicalize(&dot_git).ok()));
         }
         _ => {}

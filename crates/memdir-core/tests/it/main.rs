@@ -16,6 +16,7 @@ mod project;
 mod prompt;
 mod recall;
 mod secrets;
+mod space;
 mod store;
 mod text;
 mod vault;
