@@ -60,7 +60,9 @@ fn every_fault_is_found_with_its_place() {
     );
     save(&memdir, "links.md", &format!("{TYPED}[x](nowhere.md) `mem:improt` [[absent]]\n"));
     save(&memdir, "broken.md", "---\ntype: opinion\nwhen: {path: gone/**, comand: x}\ncreated: soon\n---\n\nx\n");
-    save(&memdir, "secret.md", &format!("{TYPED}token ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0".repeat(2)));
+    save(&memdir, "secret.md", &format!("{TYPED}token\n"));
+    let secret = format!("{TYPED}token ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
+    fs::write(home.dir.path().join("memory/secret.md"), secret).unwrap();
     save(&memdir, "logs/2026/03/2026-03-05.md", "- 12:00 yesterday was fine\n");
     let long = format!("- [Hand](hand.md) — {}\n", "long ".repeat(50));
     let main = home.dir.path().join("memory/MEMORY.md");
