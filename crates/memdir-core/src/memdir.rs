@@ -7,7 +7,7 @@ use crate::{
     keep::Books,
     list, log,
     path::MemoryPath,
-    read, rename, repair, restore, secrets, stats,
+    prompt, read, rename, repair, restore, secrets, stats,
     store::{Actor, Change, ChangeFilter, Intent, Store, Verb},
     time::{Clock, SystemClock},
     undo, verify, write,
@@ -159,5 +159,10 @@ impl Memdir {
     /// Looks over everything for what is wrong.
     pub fn check(&self, request: &check::Check<'_>) -> Result<check::Checked> {
         check::check(&*self.store, &self.context, request)
+    }
+
+    /// The memory section of a system prompt.
+    pub fn prompt(&self, request: &prompt::Request<'_>) -> Result<prompt::Made> {
+        prompt::of(&*self.store, &self.context, request)
     }
 }
