@@ -1,6 +1,8 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
 pub mod check;
+pub mod analyse;
+pub mod day;
 pub mod delete;
 pub mod diff;
 pub mod edit;
@@ -9,6 +11,8 @@ pub mod entrypoint;
 pub mod error;
 pub mod glob;
 pub mod history;
+pub mod index;
+pub mod indexer;
 mod keep;
 pub mod limits;
 pub mod list;
@@ -18,6 +22,8 @@ pub mod memory;
 pub mod path;
 pub mod project;
 pub mod prompt;
+pub mod query;
+pub mod rank;
 pub mod raw;
 pub mod read;
 pub mod recall;
@@ -27,8 +33,10 @@ pub mod restore;
 pub mod scan;
 pub mod secrets;
 pub mod space;
+pub mod search;
 pub mod stats;
 pub mod store;
+pub mod tantivy_index;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;
