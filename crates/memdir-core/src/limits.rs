@@ -44,3 +44,15 @@ pub const NEAR_NAMES: usize = 3;
 pub const TOOL_CHARS: usize = 8_000;
 /// Characters a dialect's read answers with: what the systems they stand for allowed.
 pub const DIALECT_CHARS: usize = 150_000;
+/// Memories one recall brings at the most. More is noise: hosts that choose with a model bring no more either.
+pub const RECALL_MEMORIES: usize = 5;
+/// Bytes of one recalled memory.
+pub const RECALL_BYTES: usize = 4_096;
+/// Lines of one recalled memory.
+pub const RECALL_LINES: usize = 200;
+/// Tokens of a whole recall, where the caller names no budget: five memories of the usual size.
+pub const RECALL_TOKENS: usize = 4_000;
+/// Known words of one sentence that are asked for, rarest first. Past these a sentence says nothing new.
+pub const RECALL_TERMS: usize = 8;
+/// Sentences of one message that are asked, those with the rarest words first. Bounds the time for a pasted file.
+pub const RECALL_SENTENCES: usize = 24;

@@ -352,10 +352,10 @@ impl Searcher {
             (true, false) => Method::Vector,
             (false, _) => Method::Fts,
         };
-        let searched = views.iter().map(|view| view.totals()).fold(Amount::default(), |sum, totals| Amount {
-            files: sum.files + totals.files,
-            units: sum.units + totals.units,
-        });
+        let searched = views
+            .iter()
+            .map(|view| view.totals())
+            .fold(Amount::default(), |sum, totals| Amount { files: sum.files + totals.files, units: sum.units + totals.units });
         Ok(Found { query, counts, ranked, method, scale, searched, notes })
     }
 
@@ -519,7 +519,8 @@ impl Filter {
 
 /// The beginning of a memory up to the end of its frontmatter: all that is needed for its age.
 fn frontmatter(text: &str) -> &str {
-    let end = if text.starts_with("---") { text.match_indices("\n---").next().map_or(text.len(), |(at, _)| text.len().min(at + 5)) } else { 0 };
+    let end =
+        if text.starts_with("---") { text.match_indices("\n---").next().map_or(text.len(), |(at, _)| text.len().min(at + 5)) } else { 0 };
     text.get(..end).unwrap_or(text)
 }
 

@@ -25,6 +25,30 @@ pub(crate) struct Global {
     /// Who makes the change, in the history; without it your login name
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true, help_heading = "Options of every command")]
     pub(crate) actor: Option<String>,
+    /// The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of this directory
+    #[arg(long, global = true, value_name = "ID", conflicts_with = "dir", hide_short_help = true)]
+    pub(crate) project: Option<String>,
+    /// The agent whose own memory is open too, as agent/NAME (also MEMDIR_AGENT)
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub(crate) agent: Option<String>,
+    /// How far that agent's memory reaches
+    #[arg(long, global = true, value_enum, default_value_t = AgentScope::User, hide_short_help = true)]
+    pub(crate) agent_scope: AgentScope,
+    /// See and change only what lies under these prefixes
+    #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',', hide_short_help = true)]
+    pub(crate) only: Vec<String>,
+}
+
+/// How far an agent's memory reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentScope {
+    /// Into all your projects
+    #[default]
+    User,
+    /// This project, for everybody: .memdir-agents/ in its repository
+    Project,
+    /// This project on this machine
+    Local,
 }
 
 #[derive(Debug, Subcommand)]
@@ -42,6 +66,12 @@ pub(crate) enum Command {
     Diff(Diff),
     Restore(Restore),
     Entrypoint(Entrypoint),
+    Log(Log),
+    Verify(Verify),
+    Check(Check),
+    Prompt(Prompt),
+    Where(Where),
+    Projects(Projects),
     Stats(Stats),
     Mcp(Mcp),
     Dialects(Dialects),
@@ -138,6 +168,9 @@ pub(crate) struct Write {
     /// Its type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
+    /// Save although this rule sees a secret in it; for people, not for agents
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
+    pub(crate) allow_secret: Vec<String>,
 }
 
 /// Replace a part of a memory
@@ -169,6 +202,9 @@ pub(crate) struct Edit {
     /// Only if the memory still has this version (or a version that begins so)
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
+    /// Change it although this rule sees a secret in it; for people, not for agents
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
+    pub(crate) allow_secret: Vec<String>,
 }
 
 /// Give a memory another name, in every reference to it too
@@ -250,10 +286,144 @@ pub(crate) struct Entrypoint {
     pub(crate) repair: bool,
 }
 
+/// Append an entry to the log of the day
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir log 'Ada prefers tabs'\n  memdir log --in team 'freeze until 2026-03-09'")]
+pub(crate) struct Log {
+    /// The entry; its time of day is added
+    #[arg(required = true, allow_hyphen_values = true)]
+    pub(crate) text: Vec<String>,
+    /// The mount whose log it is
+    #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
+    pub(crate) prefix: String,
+}
+
+/// Look up what a memory names, and stamp it as true today
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Paths, commands, symbols and commits are looked up in this project; nothing is run.\n\nExample:\n  memdir verify notes/deploy"
+)]
+pub(crate) struct Verify {
+    /// Its name
+    pub(crate) name: String,
+    /// Stamp it even though something is gone
+    #[arg(long)]
+    pub(crate) anyway: bool,
+}
+
+/// Look over all memories for what is wrong or doubtful
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exits with 1 if anything is wrong.\n\nExample:\n  memdir check\n  memdir check --fix\n  memdir check --strict --json"
+)]
+pub(crate) struct Check {
+    /// Add entrypoint lines that are missing; undo takes them back
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Advice fails too
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// Print the memory section for a system prompt
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir prompt\n  memdir prompt team --no-entrypoint\n  memdir prompt agent --agent reviewer --agent-scope project"
+)]
+pub(crate) struct Prompt {
+    /// Which one; without it log if it is set, else team if there is one, else individual
+    #[arg(value_enum)]
+    pub(crate) mode: Option<PromptMode>,
+    /// Leave out the entrypoint's text: the host loads it
+    #[arg(long)]
+    pub(crate) no_entrypoint: bool,
+    /// Leave out the entrypoint altogether: saving is one step
+    #[arg(long)]
+    pub(crate) no_index: bool,
+    /// The heading
+    #[arg(long, value_name = "TEXT", default_value = "Memory")]
+    pub(crate) title: String,
+    /// The model has memdir's tools, so saving is a call
+    #[arg(long)]
+    pub(crate) tools: bool,
+    /// What the model searches with
+    #[arg(long, value_enum, default_value_t = SearchWith::Memdir)]
+    pub(crate) search: SearchWith,
+    /// Where the host keeps transcripts, for --search grep and shell
+    #[arg(long, value_name = "PATH")]
+    pub(crate) transcripts: Option<PathBuf>,
+}
+
+/// A mode of `memdir prompt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PromptMode {
+    /// One person's memory
+    Individual,
+    /// Private and team memory together
+    Team,
+    /// A log of each day
+    Log,
+    /// The memory of the agent named by --agent
+    Agent,
+}
+
+/// What a model searches with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchWith {
+    /// memdir search
+    Memdir,
+    /// The host's own Grep tool
+    Grep,
+    /// grep in a shell
+    Shell,
+}
+
+/// Explain which memories are in force here, and why
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir where\n  memdir where --json")]
+pub(crate) struct Where {}
+
+/// List the projects that have a memory, and bring orphans home
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir projects\n  memdir projects adopt shop-1a2b3c4d5e\n  memdir projects merge shop-1a2b3c4d5e shop-6f7a8b9c0d"
+)]
+pub(crate) struct Projects {
+    #[command(subcommand)]
+    pub(crate) what: Option<ProjectsWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProjectsWhat {
+    /// Use another project's memory for this one, from now on
+    Adopt {
+        /// Its id; without it the project's own memory is used again
+        id: Option<String>,
+    },
+    /// Move all memories of one project into another
+    Merge {
+        /// From this project
+        from: String,
+        /// Into this one
+        into: String,
+    },
+    /// Give a project's memory another id
+    Rename {
+        /// Its id now
+        from: String,
+        /// Its new id
+        to: String,
+    },
+}
+
 /// Show how much there is
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir stats --json")]
-pub(crate) struct Stats {}
+#[command(after_help = "Example:\n  memdir stats --json\n  memdir stats --loads")]
+pub(crate) struct Stats {
+    /// How often, and how large, the prompt was loaded
+    #[arg(long)]
+    pub(crate) loads: bool,
+}
 
 /// Serve memories to an MCP client
 #[derive(Debug, clap::Args)]

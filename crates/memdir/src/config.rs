@@ -3,12 +3,14 @@
 mod expand;
 mod file;
 mod keys;
+mod repository;
 
 use crate::{args::Global, exit::Failure};
 pub(crate) use file::{MountSetting, Settled};
 #[cfg(test)]
 pub(crate) use keys::KEYS;
-use memdir_core::vault::real_path;
+use memdir_core::{MemoryPath, prompt::AgentScope, space::Places, vault::real_path};
+pub(crate) use repository::RepositorySettings;
 use std::path::{Path, PathBuf};
 
 /// Everything a person has set, with every path expanded.
@@ -18,6 +20,18 @@ pub(crate) struct Settings {
     pub(crate) home: From<PathBuf>,
     /// The one directory that is the whole memory, if there is one.
     pub(crate) dir: Option<From<PathBuf>>,
+    /// The project that was named, if one was.
+    pub(crate) project: Option<From<String>>,
+    /// The agent whose own memory is open too.
+    pub(crate) agent: Option<From<String>>,
+    /// How far that agent's memory reaches.
+    pub(crate) agent_scope: AgentScope,
+    /// Nothing but what lies under these.
+    pub(crate) only: Vec<MemoryPath>,
+    /// What the environment says about whether memory is off, and in which word.
+    pub(crate) disable: Option<(bool, String)>,
+    /// What every prompt says besides, from the settings and the environment.
+    pub(crate) guidelines: Vec<String>,
     /// Who makes changes.
     pub(crate) actor: From<String>,
     /// The settings file.
@@ -51,8 +65,71 @@ impl Settings {
         };
         let file = home.value.join("config.toml");
         let config = file::load(&file, &|text| expand::expand(text, &variable, user_home().as_deref(), &home.value))?;
-        Ok(Settings { actor: actor(global), cache: cache(&home.value), home, dir, file, config, cwd })
+        let named = |typed: &Option<String>, flag, key| match typed {
+            Some(value) => Some(From { value: value.clone(), origin: flag }),
+            None => variable(key).map(|value| From { value, origin: key }),
+        };
+        let project = named(&global.project, "--project", "MEMDIR_PROJECT");
+        if let Some(project) = &project {
+            one_part("project", &project.value)?;
+        }
+        Ok(Settings {
+            actor: actor(global),
+            cache: cache(&home.value),
+            home,
+            dir,
+            project,
+            agent: named(&global.agent, "--agent", "MEMDIR_AGENT"),
+            agent_scope: global.agent_scope.into(),
+            only: global.only.iter().map(|prefix| MemoryPath::parse(prefix)).collect::<Result<_, _>>()?,
+            disable: disable()?,
+            guidelines: guidelines(config.guidelines.as_deref()),
+            file,
+            config,
+            cwd,
+        })
     }
+
+    /// Where memdir keeps everything.
+    pub(crate) fn places(&self) -> Places {
+        Places::new(&self.home.value)
+    }
+}
+
+impl std::convert::From<crate::args::AgentScope> for AgentScope {
+    fn from(typed: crate::args::AgentScope) -> AgentScope {
+        match typed {
+            crate::args::AgentScope::User => AgentScope::User,
+            crate::args::AgentScope::Project => AgentScope::Project,
+            crate::args::AgentScope::Local => AgentScope::Local,
+        }
+    }
+}
+
+/// A project's id is one directory's name.
+pub(crate) fn one_part(what: &str, name: &str) -> Result<(), Failure> {
+    if MemoryPath::parse(name).is_ok_and(|path| path.parts().count() == 1) && !name.starts_with('.') {
+        return Ok(());
+    }
+    Err(Failure::Usage {
+        message: format!("{name:?} cannot be a {what}'s id"),
+        hint: "memdir projects lists the ids there are; a new one has letters, digits, - and _.".into(),
+    })
+}
+
+fn disable() -> Result<Option<(bool, String)>, Failure> {
+    let Some(value) = variable("MEMDIR_DISABLE") else { return Ok(None) };
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Ok(Some((true, value))),
+        "0" | "false" | "no" | "off" => Ok(Some((false, value))),
+        _ => Err(Failure::Settings { message: format!("MEMDIR_DISABLE is {value:?}"), hint: "Set it to 1 or 0.".into() }),
+    }
+}
+
+fn guidelines(configured: Option<&str>) -> Vec<String> {
+    let from_environment = ["MEMDIR_EXTRA_GUIDELINES", "CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES"].into_iter().filter_map(variable);
+    let all = configured.map(str::to_owned).into_iter().chain(from_environment);
+    all.filter(|text| !text.trim().is_empty()).collect()
 }
 
 fn home(cwd: &Path) -> Result<From<PathBuf>, Failure> {

@@ -6,7 +6,10 @@ mod config;
 #[cfg(test)]
 mod docs;
 mod exit;
+mod known;
+mod loads;
 mod output;
+mod scope;
 mod wire;
 
 fn main() -> std::process::ExitCode {

@@ -4,8 +4,8 @@ use crate::{
     entrypoint,
     error::Result,
     index::{
-        Ask, Asked, Batch, Candidate, Counts, FileWriter, Index, IndexChange, IndexFile, IndexSize, IndexUnit, Known, Parts, STOP_MARK, TermCount,
-        Totals, View, Wait, Words,
+        Ask, Asked, Batch, Candidate, Counts, FileWriter, Index, IndexChange, IndexFile, IndexSize, IndexUnit, Known, Parts, STOP_MARK,
+        TermCount, Totals, View, Wait, Words,
     },
     rank::{self, Field},
     store::Stamp,
@@ -230,7 +230,8 @@ impl Asked for RamAsked<'_> {
 impl RamAsked<'_> {
     fn may_answer(&self, file: &IndexFile, unit: &IndexUnit) -> bool {
         let has = |word: &String| times(&unit.body.stems, word) > 0;
-        let refused = self.ask.without.iter().any(|word| has(word) || times(&unit.codes, word) > 0) || !self.ask.must.iter().flatten().all(has);
+        let refused =
+            self.ask.without.iter().any(|word| has(word) || times(&unit.codes, word) > 0) || !self.ask.must.iter().flatten().all(has);
         let points = unit.points_to.as_ref().is_some_and(|target| self.view.0.contains_key(target));
         let young = self.ask.since.is_none_or(|since| unit.day.map_or(file.stamp.mtime_ns >= since.ns, |day| day >= since.day));
         !refused && !points && young
@@ -238,7 +239,10 @@ impl RamAsked<'_> {
 
     fn body(&self, unit: &IndexUnit, counts: &Counts) -> f32 {
         let field = Field::new(counts.totals.body, counts.totals.units);
-        self.sum(|term, count| rank::idf(counts.totals.units, count.body) * bm25(field, times(&unit.body.stems, term), unit.body.count), counts)
+        self.sum(
+            |term, count| rank::idf(counts.totals.units, count.body) * bm25(field, times(&unit.body.stems, term), unit.body.count),
+            counts,
+        )
     }
 
     fn own(&self, unit: &IndexUnit, counts: &Counts) -> Parts {
@@ -246,16 +250,19 @@ impl RamAsked<'_> {
         let title = Field::new(counts.totals.title, all);
         let pair = Field::new(counts.totals.pairs, all);
         let pairs = self.ask.pairs.iter().zip(&counts.pairs).map(|((a, b), holding)| {
-            rank::idf(all, *holding) * bm25(pair, pair_times(&unit.body, &self.ask.terms[*a], &self.ask.terms[*b]), unit.body.kept.saturating_sub(1))
+            rank::idf(all, *holding)
+                * bm25(pair, pair_times(&unit.body, &self.ask.terms[*a], &self.ask.terms[*b]), unit.body.kept.saturating_sub(1))
         });
         let code = |code: &str, holding| match times(&unit.codes, code) {
             0 => 0.0,
             times => rank::idf(all, holding) * rank::flat_term(times),
         };
         Parts {
-            title: self.sum(|term, count| rank::idf(all, count.title) * bm25(title, times(&unit.title.stems, term), unit.title.count), counts),
+            title: self
+                .sum(|term, count| rank::idf(all, count.title) * bm25(title, times(&unit.title.stems, term), unit.title.count), counts),
             pair: pairs.sum(),
-            code: self.sum(|term, count| code(term, count.code), counts) + self.ask.codes.iter().zip(&counts.codes).map(|(c, n)| code(c, *n)).sum::<f32>(),
+            code: self.sum(|term, count| code(term, count.code), counts)
+                + self.ask.codes.iter().zip(&counts.codes).map(|(c, n)| code(c, *n)).sum::<f32>(),
             ..Parts::default()
         }
     }

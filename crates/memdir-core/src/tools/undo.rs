@@ -35,7 +35,8 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     };
     args.finish()?;
     let undone = caller.memdir.undo(&which)?;
-    let out = json!({ "undone": undone.undone.id, "change": undone.change.id, "what": undo::describe(&undone.undone), "notes": undone.notes });
+    let out =
+        json!({ "undone": undone.undone.id, "change": undone.change.id, "what": undo::describe(&undone.undone), "notes": undone.notes });
     Ok(ToolResult::new(out, said(&format!("Took back: {}.", undo::describe(&undone.undone)), &undone.notes)))
 }
 

@@ -4,15 +4,24 @@
 
 mod arrows;
 mod boundaries;
+mod check;
 mod edit;
 mod embed;
 mod entrypoint;
 mod index;
+mod log;
 mod markdown;
 mod memory;
 mod path;
+mod project;
+mod prompt;
+mod recall;
+mod secrets;
+mod space;
 mod store;
 mod text;
 mod vault;
 mod vectors;
 mod verbs;
+mod verify;
+mod when;
