@@ -1,5 +1,6 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
+pub mod chats;
 pub mod error;
 pub mod limits;
 pub mod path;
