@@ -271,6 +271,7 @@ impl Reader {
                     return Ok(self.again());
                 }
                 if self.is_new(&record) {
+                    self.newest = self.newest.max(record.timestamp.0);
                     sink(Event::Compacted(record.timestamp.0))?;
                 }
                 Ok(Step::Next)

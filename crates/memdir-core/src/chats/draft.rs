@@ -139,14 +139,17 @@ impl<'m> Draft<'m> {
 
     /// The first words the person said.
     pub(super) fn first_words(&mut self) -> io::Result<Option<String>> {
-        let Some(entry) = self.entries.iter().find(|entry| entry.kind == Kind::Said(Speaker::User)) else { return Ok(None) };
-        let (from, bytes) = (entry.from, entry.bytes.min(4 * limits::CHAT_TITLE_CHARS as u32));
-        let mut text = vec![0; bytes as usize];
-        self.texts.seek(SeekFrom::Start(from))?;
-        self.texts.read_exact(&mut text)?;
-        let text = String::from_utf8_lossy(&text);
-        let line = text.trim_end_matches('\u{fffd}').lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        Ok(Some(super::json::one_line(line.trim_start_matches(['#', '\\', ' ']), limits::CHAT_TITLE_CHARS)))
+        for entry in self.entries.iter().filter(|entry| entry.kind == Kind::Said(Speaker::User)) {
+            let mut text = vec![0; entry.bytes.min(4 * limits::CHAT_TITLE_CHARS as u32) as usize];
+            self.texts.seek(SeekFrom::Start(entry.from))?;
+            self.texts.read_exact(&mut text)?;
+            let text = String::from_utf8_lossy(&text);
+            let mut lines = text.trim_end_matches('\u{fffd}').lines().map(|line| line.trim_start_matches(['#', '\\', '`', ' ']));
+            if let Some(line) = lines.find(|line| !line.trim().is_empty()) {
+                return Ok(Some(super::json::one_line(line, limits::CHAT_TITLE_CHARS)));
+            }
+        }
+        Ok(None)
     }
 
     /// The times of the first and the last turn.
@@ -181,9 +184,9 @@ impl<'m> Draft<'m> {
             if speaker != Speaker::Tool {
                 write!(out, "\n{text}\n")?;
             } else if goes_on && last.speaker == Some(Speaker::Tool) {
-                writeln!(out, "- `{text}`")?;
+                writeln!(out, "- `{}`", text.replace('`', "'"))?;
             } else {
-                write!(out, "\n- `{text}`\n")?;
+                write!(out, "\n- `{}`\n", text.replace('`', "'"))?;
             }
             last = Last { speaker: Some(speaker), message: entry.message };
         }
@@ -193,8 +196,10 @@ impl<'m> Draft<'m> {
 
 fn heading(speaker: Speaker, at: Option<Timestamp>, out: &mut dyn Write) -> io::Result<()> {
     let name = if speaker == Speaker::User { "User" } else { "Assistant" };
-    write!(out, "\n## {name}\n")?;
-    at.map_or(Ok(()), |at| writeln!(out, "*{}*", at.strftime("%Y-%m-%d %H:%M:%SZ")))
+    match at {
+        Some(at) => writeln!(out, "\n## {name} ({})", at.strftime("%Y-%m-%d %H:%M:%SZ")),
+        None => writeln!(out, "\n## {name}"),
+    }
 }
 
 /// A message's id as a number that is never 0.
@@ -220,7 +225,8 @@ fn ready(text: &str, mask: &Mask<'_>) -> String {
 }
 
 fn cut(text: &str, most: usize) -> &str {
-    &text[..text.floor_char_boundary(most.min(text.len()))]
+    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    &text[..end]
 }
 
 /// The text without control characters, with headings that look like a section's escaped and fences closed.
@@ -260,12 +266,39 @@ fn fence_of(line: &str) -> Option<String> {
     (marks.len() >= 3).then_some(marks)
 }
 
+/// Names that head a section of a conversation, in this file and in others like it.
+const SPEAKERS: &[&str] = &[
+    "user",
+    "human",
+    "me",
+    "customer",
+    "assistant",
+    "ai",
+    "ai assistant",
+    "bot",
+    "chatbot",
+    "model",
+    "llm",
+    "agent",
+    "claude",
+    "claude code",
+    "gpt",
+    "chatgpt",
+    "gemini",
+    "copilot",
+    "codex",
+];
+
 /// Whether a line could be taken for the heading of a section.
 fn is_section(line: &str) -> bool {
-    let name = line.trim_start_matches('#');
-    let level = line.len() - name.len();
-    let word = name.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    (1..=6).contains(&level) && name.starts_with([' ', '\t']) && ["user", "assistant"].iter().any(|name| word.eq_ignore_ascii_case(name))
+    let text = line.trim_start_matches('#');
+    let level = line.len() - text.len();
+    if !(1..=6).contains(&level) || !text.starts_with([' ', '\t']) {
+        return false;
+    }
+    let text = text.trim_matches(['*', '_', ':', ' ', '\t', '#']);
+    let name = text.split(['(', '[', ',', '—', '-', ':']).next().unwrap_or_default().trim().trim_matches(['*', '_']);
+    SPEAKERS.iter().any(|speaker| name.eq_ignore_ascii_case(speaker))
 }
 
 /// The line without control characters (terminal colours, NUL).
@@ -293,7 +326,10 @@ mod tests {
 
     #[test]
     fn a_text_can_neither_open_nor_swallow_a_section() {
-        assert_eq!(safe("see:\n## User\n  # assistant says\n### Users\n#User"), "see:\n\\## User\n  \\# assistant says\n### Users\n#User");
+        assert_eq!(
+            safe("see:\n## User\n  # assistant: says\n### Users\n#User\n## **Claude** (today)"),
+            "see:\n\\## User\n  \\# assistant: says\n### Users\n#User\n\\## **Claude** (today)"
+        );
         assert_eq!(safe("```rust\nfn main() {}"), "```rust\nfn main() {}\n```");
         assert_eq!(safe("````\n```\n## User\n````\ndone"), "````\n```\n\\## User\n````\ndone");
         assert_eq!(safe("\u{1b}[31mred\u{1b}[0m\r\nplain\0"), "red\nplain");

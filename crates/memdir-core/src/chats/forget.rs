@@ -3,7 +3,7 @@
 
 use super::{
     Host,
-    keep::{Keep, Kept, Section, put},
+    keep::{Keep, Kept, KeptFile, Lasting, Section, put},
     lock::Lock,
 };
 use crate::{
@@ -62,8 +62,7 @@ impl Keep {
             Some((host, id)) if Host::named(host).is_some() => (Host::named(host), id),
             _ => (None, wanted),
         };
-        let (kept, _) = self.list()?;
-        let of_host = kept.into_iter().map(|(kept, ..)| kept).filter(|kept| host.is_none_or(|host| host == kept.host));
+        let of_host = self.list()?.chats.into_iter().map(|file| file.kept).filter(|kept| host.is_none_or(|host| host == kept.host));
         let (mut exact, mut begun) = (Vec::new(), Vec::new());
         for kept in of_host {
             if kept.key == id || kept.session == id {
@@ -98,7 +97,7 @@ impl Keep {
             self.write_rules(&rules)?;
         }
         let mut gone = Gone::default();
-        for (kept, path, _) in self.list()?.0 {
+        for KeptFile { kept, path, .. } in self.list()?.chats {
             if rule.fits(&kept.name(), kept.project.as_deref().map(Path::new)) {
                 self.forget_in(&kept, path, &rule, &mut gone)?;
             }
@@ -138,7 +137,7 @@ impl Keep {
 
     fn write_rules(&self, rules: &[Rule]) -> Result<()> {
         let text = serde_json::to_vec_pretty(rules).unwrap_or_default();
-        put(&self.rules_path(), &mut |out| out.write_all(&text))
+        put(&self.rules_path(), Lasting::Yes, &mut |out| out.write_all(&text))
     }
 
     fn rules_path(&self) -> PathBuf {
@@ -170,12 +169,11 @@ impl Retention {
 
     /// Removes what is too old, then the oldest until the rest is not too much. The caller holds the lock.
     pub(super) fn apply(&self, keep: &Keep, now: Timestamp) -> Result<Vec<Kept>> {
-        let (kept, _) = keep.list()?;
         let oldest = self.oldest(now);
-        let (mut bytes, mut removed) = (0_u64, Vec::new());
-        for (kept, _, size) in kept {
+        let (mut bytes, mut is_much, mut removed) = (0_u64, false, Vec::new());
+        for KeptFile { kept, bytes: size, .. } in keep.list()?.chats {
             let is_old = oldest.is_some_and(|oldest| kept.updated.is_some_and(|updated| updated < oldest));
-            let is_much = self.bytes > 0 && bytes + size > self.bytes;
+            is_much |= self.bytes > 0 && bytes + size > self.bytes;
             if is_old || is_much {
                 keep.remove(kept.host, &kept.key)?;
                 removed.push(kept);

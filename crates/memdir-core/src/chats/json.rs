@@ -134,7 +134,7 @@ pub(super) struct Count(pub(super) Option<u64>);
 
 impl FromJson<'_> for Count {
     fn number(number: f64) -> Self {
-        Count((number >= 0.0 && number < 9e15).then_some(number as u64))
+        Count((0.0..9e15).contains(&number).then_some(number as u64))
     }
 }
 loose!(Count);

@@ -94,6 +94,27 @@ impl Kept {
     }
 }
 
+/// What is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// The chats, newest first.
+    pub chats: Vec<KeptFile>,
+    /// Files that are no kept chats.
+    pub problems: Vec<Problem>,
+}
+
+/// A kept chat's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeptFile {
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub kept: Kept,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+}
+
 /// A section of a kept chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Section {
@@ -134,9 +155,9 @@ impl Keep {
         }
     }
 
-    /// Everything that is kept, newest first, with each file's path and bytes, and what is wrong.
-    pub fn list(&self) -> Result<(Vec<(Kept, PathBuf, u64)>, Vec<Problem>)> {
-        let (mut kept, mut problems) = (Vec::new(), Vec::new());
+    /// Everything that is kept, newest first.
+    pub fn list(&self) -> Result<Listed> {
+        let Listed { mut chats, mut problems } = Listed::default();
         for host in Host::ALL {
             let dir = self.dir.join(host.name());
             let entries = match fs::read_dir(&dir) {
@@ -154,14 +175,14 @@ impl Keep {
                     Ok((header::read(&mut file)?, file.metadata()?.len()))
                 };
                 match read() {
-                    Ok((Some((one, _)), bytes)) => kept.push((one, path, bytes)),
+                    Ok((Some((kept, _)), bytes)) => chats.push(KeptFile { kept, path, bytes }),
                     Ok((None, _)) => problems.push(Problem::whole(format!("{} has no header of a kept chat", path.display()))),
                     Err(error) => problems.push(Problem::whole(format!("cannot read {}: {error}", path.display()))),
                 }
             }
         }
-        kept.sort_by(|(a, ..), (b, ..)| b.updated.cmp(&a.updated).then_with(|| a.name().cmp(&b.name())));
-        Ok((kept, problems))
+        chats.sort_by(|KeptFile { kept: a, .. }, KeptFile { kept: b, .. }| b.updated.cmp(&a.updated).then_with(|| a.name().cmp(&b.name())));
+        Ok(Listed { chats, problems })
     }
 
     /// A kept chat with its sections.
@@ -189,7 +210,7 @@ impl Keep {
             Before::Goes => Some(self.body(kept.host, &kept.key).map_err(failed)?),
             Before::StartsOver => None,
         };
-        put(&path, &mut |out| {
+        put(&path, Lasting::Yes, &mut |out| {
             out.write_all(header::text(kept).as_bytes())?;
             if let Some(Some(mut old)) = old.as_ref().map(|old| old.as_ref()) {
                 io::copy(&mut old, out)?;
@@ -203,7 +224,7 @@ impl Keep {
         let path = self.path(kept.host, &kept.key);
         let text = fs::read_to_string(&path).map_err(|source| Error::io("read", &path, source))?;
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        put(&path, &mut |out| {
+        put(&path, Lasting::Yes, &mut |out| {
             out.write_all(header::text(kept).as_bytes())?;
             for section in sections {
                 let (first, last) = (section.lines.0 as usize - 1, (section.lines.1 as usize).min(lines.len()));
@@ -243,8 +264,17 @@ pub(super) enum Before {
     StartsOver,
 }
 
+/// Whether a file must outlive a power cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lasting {
+    /// It must: nobody else has what is in it.
+    Yes,
+    /// It need not: it can be made again.
+    No,
+}
+
 /// Puts a file in its place in one step: the old bytes or the new ones, never a part. Only its owner can read it.
-pub(super) fn put(path: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub(super) fn put(path: &Path, last: Lasting, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     make_dir(dir)?;
     let mut run = || -> io::Result<()> {
@@ -254,7 +284,9 @@ pub(super) fn put(path: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Resu
         write(&mut out)?;
         out.flush()?;
         drop(out);
-        file.as_file().sync_all()?;
+        if last == Lasting::Yes {
+            file.as_file().sync_all()?;
+        }
         file.persist(path).map(drop).map_err(|error| error.error)
     };
     run().map_err(|source| Error::io("write", path, source))
@@ -276,36 +308,29 @@ pub fn sections(text: &str) -> Vec<Section> {
     let mut number = 0;
     for line in text.lines() {
         number += 1;
-        let speaker = match line {
-            "## User" => Some(Speaker::User),
-            "## Assistant" => Some(Speaker::Assistant),
-            _ => None,
-        };
-        if let Some(speaker) = speaker {
-            found.push(Section { speaker, at: None, lines: (number, number), text: String::new() });
+        if let Some((speaker, at)) = heading(line) {
+            found.push(Section { speaker, at, lines: (number, number), text: String::new() });
         } else if let Some(section) = found.last_mut() {
-            if section.lines == (number - 1, number - 1) && section.text.is_empty() {
-                section.at = time_line(line);
-            }
-            section.lines.1 = number;
-            if !(section.at.is_some() && number == section.lines.0 + 1) {
-                section.text.push_str(line);
-                section.text.push('\n');
+            section.text.push_str(line);
+            section.text.push('\n');
+            // Blank lines at its end belong to no section.
+            if !line.trim().is_empty() {
+                section.lines.1 = number;
             }
         }
     }
     for section in &mut found {
         section.text = section.text.trim().to_owned();
     }
-    let next: Vec<u64> = found.iter().skip(1).map(|section| section.lines.0).collect();
-    for (section, next) in found.iter_mut().zip(next) {
-        // The blank line before the next heading belongs to neither.
-        section.lines.1 = section.lines.1.min(next - 2);
-    }
     found
 }
 
-/// The time of `*2026-01-15 10:00:05Z*`.
-fn time_line(line: &str) -> Option<Timestamp> {
-    line.strip_prefix('*')?.strip_suffix('*')?.parse().ok()
+/// Who and when, of `## User (2026-01-15 10:00:05Z)`; no line of a text looks like this.
+fn heading(line: &str) -> Option<(Speaker, Option<Timestamp>)> {
+    let (speaker, rest) = match line.strip_prefix("## User") {
+        Some(rest) => (Speaker::User, rest),
+        None => (Speaker::Assistant, line.strip_prefix("## Assistant")?),
+    };
+    let at = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')')).and_then(|time| time.parse().ok());
+    (rest.is_empty() || at.is_some()).then_some((speaker, at))
 }

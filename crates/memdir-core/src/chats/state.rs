@@ -1,7 +1,7 @@
 //! What syncing remembers so that unchanged sessions cost a look at their file's stamp and nothing more. Derived: it
 //! may be deleted at any time, the kept files tell how far each session was read.
 
-use super::keep::put;
+use super::keep::{Lasting, put};
 use crate::{error::Result, store::Stamp};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ impl State {
     /// Writes it.
     pub(super) fn save(&self, dir: &Path) -> Result<()> {
         let text = serde_json::to_vec(self).unwrap_or_default();
-        put(&dir.join(NAME), &mut |out| out.write_all(&text))
+        put(&dir.join(NAME), Lasting::No, &mut |out| out.write_all(&text))
     }
 }
 

@@ -342,7 +342,7 @@ impl<'a> Reading<'a> {
         kept.project = kept.project.take().or(about.project_dir.and_then(full));
         kept.branch = about.branch.and_then(full).or(kept.branch.take());
         kept.continues = kept.continues.take().or(about.continues.and_then(full));
-        kept.started = kept.started.or(about.started);
+        kept.started = earlier(kept.started, about.started);
     }
 
     fn title(&mut self, rank: TitleRank, title: &str) {
@@ -371,7 +371,7 @@ impl<'a> Reading<'a> {
             self.title(TitleRank::FirstWords, &words);
         }
         let (first, last) = self.draft.times();
-        self.kept.started = self.kept.started.or(first);
+        self.kept.started = earlier(self.kept.started, first);
         self.kept.updated = self.kept.updated.max(last).or(Some(self.session.stamp.modified()));
         let turns = self.kept.turns;
         self.kept.progress.cursor = taken.cursor.clone();
@@ -380,6 +380,10 @@ impl<'a> Reading<'a> {
         self.written = true;
         Ok(())
     }
+}
+
+fn earlier(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    a.into_iter().chain(b).min()
 }
 
 /// A session of which nothing is kept yet.

@@ -2,5 +2,6 @@
 
 mod chats_corpus;
 mod chats_hosts;
+mod chats_keep;
 mod chats_opencode;
 mod chats_support;
