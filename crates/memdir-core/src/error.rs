@@ -28,6 +28,14 @@ pub enum Error {
         /// What is there.
         found: Option<Version>,
     },
+    /// The memory was changed after the change that was to be taken back.
+    #[error("{path} was changed since; taking this back would lose that:\n{diff}")]
+    Conflict {
+        /// The memory.
+        path: MemoryPath,
+        /// From what the change left to what is there now.
+        diff: String,
+    },
     /// A memory of that name is already there.
     #[error("{path} exists already")]
     Exists {
@@ -149,7 +157,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Error::NotFound { .. } => "not_found",
-            Error::Changed { .. } => "changed",
+            Error::Changed { .. } | Error::Conflict { .. } => "changed",
             Error::Exists { .. } => "exists",
             Error::BadPath { .. } => "bad_path",
             Error::BadEdit { .. } => "bad_edit",
@@ -169,6 +177,7 @@ impl Error {
         match self {
             Error::NotFound { .. }
             | Error::Changed { .. }
+            | Error::Conflict { .. }
             | Error::Exists { .. }
             | Error::BadPath { .. }
             | Error::BadEdit { .. }
@@ -186,6 +195,7 @@ impl Error {
             Error::NotFound { near, .. } if near.is_empty() => "List the names that exist, then read one of them.".into(),
             Error::NotFound { near, .. } => format!("Did you mean {}?", near.join(", ")),
             Error::Changed { .. } => "Read it again, then make the change on what is there now.".into(),
+            Error::Conflict { .. } => "Take the newer changes back first, or restore an earlier version on purpose.".into(),
             Error::Exists { .. } => "Choose another name, or replace or append to it on purpose.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
             Error::BadEdit { .. } => "Read the memory and give a text that occurs in it exactly once, or ask for all of them.".into(),

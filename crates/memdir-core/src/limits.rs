@@ -28,8 +28,8 @@ pub const WALK_DEPTH: usize = NAME_PARTS;
 pub const READ_CHARS: usize = 100_000;
 /// Seconds a writer waits for a mount's lock before it says who is in the way.
 pub const LOCK_WAIT_SECS: u64 = 60;
-/// Steps of backtracking a model's regular expression may take on one memory (about a second).
-pub const REGEX_STEPS: usize = 5_000_000;
+/// Steps of backtracking a model's regular expression may take on one memory: a tenth of a second, a second for the worst.
+pub const REGEX_STEPS: usize = 1_000_000;
 /// Bytes of journal per mount beyond which the oldest changes are dropped. The newest version of everything stays.
 pub const JOURNAL_BYTES: u64 = 64 << 20;
 /// Days a change is kept at the least, whatever the size, unless the journal is over four times its limit.
@@ -37,7 +37,7 @@ pub const JOURNAL_DAYS: i64 = 90;
 /// Changes to one memory recorded as differences before a whole text is recorded again: bounds the work of looking back.
 pub const JOURNAL_CHAIN: u32 = 512;
 /// Records after which a new table of newest versions is written, so that opening reads little.
-pub const JOURNAL_TABLE_EVERY: usize = 1_000;
+pub const JOURNAL_TABLE_EVERY: usize = 200;
 /// Near names suggested for a missing one.
 pub const NEAR_NAMES: usize = 3;
 /// Bytes of one turn of a conversation that are kept: a long answer is 10 KB, more is a pasted file.

@@ -11,22 +11,13 @@ use serde::{Deserialize, Serialize};
 /// Where memories are kept: one space of mounts, and the journal of every change to it.
 ///
 /// The contract, which one test checks for every implementation:
-/// - `get` and `list` take no lock, create nothing and see every change that was acknowledged before they began.
+/// - `get`, `list` and `stamps` of the store itself take no lock, create nothing and see every change that was acknowledged before they began.
 /// - `change` is all or nothing: when it returns `Ok`, every file has its new bytes, durably, and the change is in the
 ///   journal; when it returns `Err`, every file has its old bytes. No other `change` of any process runs between the
 ///   first read of its view and its end.
 /// - Bytes are never altered, whatever they are.
 /// - Nothing outside the space is ever opened, listed or hinted at.
-pub trait Store: Send + Sync {
-    /// The mounts of this space, in the order of their prefixes.
-    fn mounts(&self) -> &[MountInfo];
-
-    /// The memory of that name: the exact file name first, then the name with `.md`, names compared in NFC.
-    fn get(&self, path: &MemoryPath) -> Result<Option<Stored>>;
-
-    /// Every file under a prefix (`""`: all of the space), sorted by path.
-    fn list(&self, under: &str) -> Result<Walk>;
-
+pub trait Store: View + Send + Sync {
     /// Makes one change. `touches` names what the plan may write (its mounts are locked, in one order for everybody);
     /// `plan` reads through the view, under the lock, and says what each file becomes.
     fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change>;
@@ -40,6 +31,10 @@ pub trait Store: Send + Sync {
     /// Records the version another program left there, if the journal does not know it. Best effort, never waits.
     fn notice(&self, path: &MemoryPath);
 
+    /// For each mount, in order, something that differs after every change a memdir process acknowledged there, at the
+    /// price of one `stat`. Nothing where that cannot be told. Other programs do not move it.
+    fn marks(&self) -> Vec<Option<Stamp>>;
+
     /// How much the journal holds.
     fn journal_size(&self) -> Result<JournalSize>;
 }
@@ -47,12 +42,18 @@ pub trait Store: Send + Sync {
 /// What a change's plan is: reads the view, returns what each file becomes.
 pub type Plan<'a> = dyn FnMut(&dyn View) -> Result<Vec<FileEdit>> + 'a;
 
-/// What a plan may look at, under the lock.
+/// What there is to see: the store at any moment, or what a plan sees under the lock.
 pub trait View {
-    /// As [`Store::get`].
+    /// The mounts of this space, in the order of their prefixes.
+    fn mounts(&self) -> &[MountInfo];
+    /// The memory of that name: the exact file name first, then the name with `.md`, names compared in NFC.
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>>;
-    /// As [`Store::list`].
+    /// Every file under a prefix (`""`: all of the space), sorted by path.
     fn list(&self, under: &str) -> Result<Walk>;
+    /// The stamps of files by their exact names, in the order asked; nothing for one that is not there.
+    fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>>;
+    /// Whether a file may be changed at all; the error says why not.
+    fn check_writable(&self, path: &MemoryPath) -> Result<()>;
 }
 
 /// A mount, as callers see it.

@@ -1,0 +1,190 @@
+//! The entrypoint: one line per memory, loaded into every conversation. Pure: text in, text out; the vault writes it.
+//!
+//! memdir keeps its lines between two marks, sorted by path. Everything outside them is the person's and is never dropped,
+//! reordered or reformatted. Lines that no longer fit move, oldest first, to pages that the entrypoint links.
+
+mod audit;
+mod hand;
+mod line;
+mod plan;
+mod sheet;
+
+pub use audit::{DeadLine, LongLine, dead, long_lines, missing};
+pub use plan::{EntrypointPlan, LineChange, plan, plan_many};
+
+use crate::{
+    limits,
+    path::strip_md,
+    text::{human_bytes, truncate},
+};
+use hand::Pointers;
+use sheet::Sheet;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The entrypoint's file name at a mount's root.
+pub const MAIN: &str = "MEMORY.md";
+/// The entrypoint where there is no [`MAIN`] but this.
+pub const FALLBACK: &str = "index.md";
+
+/// Whether a file of this name, at a mount's root, is an entrypoint.
+pub fn is_entrypoint(name: &str) -> bool {
+    name == MAIN || name == FALLBACK
+}
+
+/// Whether a file of this name, at a mount's root, is an overflow page: `MEMORY.page-001.md`, `index.page-002.md`.
+pub fn is_page_name(file_name: &str) -> bool {
+    page_number(MAIN, file_name).or_else(|| page_number(FALLBACK, file_name)).is_some()
+}
+
+/// Which entrypoint a mount keeps, given which of the two exist.
+pub fn choose(exists: impl Fn(&str) -> bool) -> &'static str {
+    if !exists(MAIN) && exists(FALLBACK) { FALLBACK } else { MAIN }
+}
+
+/// The name of an entrypoint's page.
+fn page_name(main: &str, number: u32) -> String {
+    format!("{}.page-{number:03}.md", strip_md(main))
+}
+
+fn page_number(main: &str, file_name: &str) -> Option<u32> {
+    let number = file_name.strip_prefix(strip_md(main))?.strip_prefix(".page-")?.strip_suffix(".md")?.parse().ok()?;
+    (number > 0 && page_name(main, number) == file_name).then_some(number)
+}
+
+/// One overflow page, parsed. Immutable, so that it can be kept and shared for as long as its file does not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    sheet: Sheet,
+    lines: usize,
+    bytes: usize,
+}
+
+impl Page {
+    /// Reads a page.
+    pub fn parse(text: &str) -> Page {
+        Page::of(Sheet::parse(text))
+    }
+
+    /// The paths of the memories it lists, sorted.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.sheet.lines.keys().map(String::as_str)
+    }
+
+    fn of(sheet: Sheet) -> Page {
+        let (lines, bytes) = sheet.size(&[]);
+        Page { sheet, lines, bytes }
+    }
+}
+
+/// An entrypoint with its pages.
+#[derive(Debug, Clone)]
+pub struct Book {
+    name: String,
+    text: Option<String>,
+    sheet: Sheet,
+    pointers: Pointers,
+    pages: BTreeMap<u32, Arc<Page>>,
+}
+
+/// Where a memory's line is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// In the person's own text, on this line of the entrypoint.
+    Hand(u64),
+    /// Between memdir's marks.
+    Section,
+    /// In the page of this file name.
+    Page(String),
+}
+
+impl Book {
+    /// The entrypoint `name` (see [`choose`]) with its text, if the file is there, and its pages by file name. Files that
+    /// are not pages of this entrypoint are left out.
+    pub fn new<'a>(name: &str, text: Option<&str>, pages: impl IntoIterator<Item = (&'a str, Arc<Page>)>) -> Book {
+        let sheet = Sheet::parse(text.unwrap_or_default());
+        Book {
+            name: name.to_owned(),
+            text: text.map(str::to_owned),
+            pointers: Pointers::of(&sheet),
+            sheet,
+            pages: pages.into_iter().filter_map(|(file, page)| Some((page_number(name, file)?, page))).collect(),
+        }
+    }
+
+    /// The entrypoint's file name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the line of the memory at this path (from the mount's root, with its extension) is.
+    pub fn line_of(&self, path: &str) -> Option<Place> {
+        if let Some(line) = self.pointers.line_of(path) {
+            return Some(Place::Hand(line));
+        }
+        if self.sheet.lines.contains_key(path) {
+            return Some(Place::Section);
+        }
+        let page = self.pages.iter().find(|(_, page)| page.sheet.lines.contains_key(path));
+        page.map(|(&number, _)| Place::Page(page_name(&self.name, number)))
+    }
+
+    /// The file names of its pages, in order.
+    pub fn page_names(&self) -> impl Iterator<Item = String> + '_ {
+        self.pages.keys().map(|&number| page_name(&self.name, number))
+    }
+}
+
+/// An entrypoint as a conversation sees it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Loaded<'a> {
+    /// What fits, trimmed.
+    pub content: &'a str,
+    /// Lines of the whole, trimmed.
+    pub line_count: u64,
+    /// Bytes of the whole, trimmed.
+    pub byte_count: u64,
+    /// It has too many lines.
+    pub cut_by_lines: bool,
+    /// It has too many bytes.
+    pub cut_by_bytes: bool,
+    /// What is said behind the content when it was cut: one quoted line.
+    pub warning: Option<String>,
+}
+
+impl Loaded<'_> {
+    /// The content, followed by the warning if there is one.
+    pub fn with_warning(&self) -> String {
+        match &self.warning {
+            Some(warning) => format!("{}\n\n{warning}", self.content),
+            None => self.content.to_owned(),
+        }
+    }
+}
+
+/// Cuts an entrypoint to what is loaded and says what was left out.
+pub fn load(text: &str) -> Loaded<'_> {
+    let cut = truncate(text, limits::ENTRYPOINT_LINES, limits::ENTRYPOINT_BYTES);
+    let lines = format!("{} lines (limit {})", cut.lines, limits::ENTRYPOINT_LINES);
+    let bytes = format!("{} (limit {})", human_bytes(cut.bytes), human_bytes(limits::ENTRYPOINT_BYTES as u64));
+    let what = match (cut.cut_by_lines, cut.cut_by_bytes) {
+        (false, false) => None,
+        (true, false) => Some(format!("has {lines}, too many")),
+        (false, true) => Some(format!("has {bytes}: its lines are too long")),
+        (true, true) => Some(format!("has {lines} and {bytes}: too many lines, and too long ones")),
+    };
+    let warning = what.map(|what| {
+        format!(
+            "> WARNING: this entrypoint {what}. Only the first {} lines were loaded. Keep one short line per memory and move detail into the memories.",
+            cut.shown_lines
+        )
+    });
+    Loaded {
+        content: cut.text,
+        line_count: cut.lines,
+        byte_count: cut.bytes,
+        cut_by_lines: cut.cut_by_lines,
+        cut_by_bytes: cut.cut_by_bytes,
+        warning,
+    }
+}

@@ -1,0 +1,394 @@
+//! What the entrypoint and its pages become when memories are saved, renamed and removed. Never touches more than the
+//! entrypoint and one page for one change.
+
+use super::{Book, Page, hand, line, page_name};
+use crate::{
+    entrypoint::{hand::Pointers, sheet::Sheet},
+    limits,
+    memory::markdown,
+    path::{MemoryPath, strip_md},
+    text::human_bytes,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    sync::Arc,
+};
+
+/// What happened to a memory. Paths are from the mount's root, with their extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineChange {
+    /// It was written: its line is added, or says what is new.
+    Set {
+        /// Its path.
+        path: String,
+        /// What the line calls it.
+        title: String,
+        /// What the line says about it.
+        hook: String,
+    },
+    /// It is gone.
+    Remove {
+        /// Its path.
+        path: String,
+    },
+    /// It has another name.
+    Rename {
+        /// Its path until now.
+        from: String,
+        /// Its path from now on.
+        to: String,
+        /// What the line calls it.
+        title: String,
+        /// What the line says about it.
+        hook: String,
+    },
+}
+
+/// What the files become.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntrypointPlan {
+    /// The entrypoint's new text; nothing if it stays as it is.
+    pub main: Option<String>,
+    /// Pages that change, by file name: the new text, or nothing to remove the file. At most one for one change.
+    pub pages: BTreeMap<String, Option<String>>,
+    /// What the writer should know.
+    pub notes: Vec<String>,
+}
+
+/// Lines of memdir's section that stay in the entrypoint even if the person's text alone fills it.
+const FLOOR: usize = 20;
+/// Lines a page is filled with.
+const PAGE_LINES: usize = limits::ENTRYPOINT_LINES;
+/// Bytes a page has at the most.
+const PAGE_BYTES: usize = limits::ENTRYPOINT_BYTES;
+/// Bytes a page is filled with: room for its lines to grow in their place.
+const PAGE_FILL_BYTES: usize = PAGE_BYTES - PAGE_BYTES / 10;
+
+/// Plans one change, or a few that belong together (an undo). `age` gives a memory's last change, for those that may
+/// have to move; it is asked only when something has to.
+pub fn plan(book: &Book, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
+    Work::new(book, changes.len() <= 1).run(changes, age)
+}
+
+/// Plans any number of changes at once (repair, import): as many pages as it takes.
+pub fn plan_many(book: &Book, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
+    Work::new(book, false).run(changes, age)
+}
+
+/// The book while it is being changed.
+struct Work<'a> {
+    book: &'a Book,
+    sheet: Sheet,
+    pointers: Pointers,
+    pages: BTreeMap<u32, Arc<Page>>,
+    touched: BTreeSet<u32>,
+    /// Only one page may be touched.
+    single: bool,
+    /// What was set just now, and so is the newest whatever its file says.
+    fresh: HashSet<String>,
+    notes: Vec<String>,
+}
+
+impl<'a> Work<'a> {
+    fn new(book: &'a Book, single: bool) -> Self {
+        Work {
+            book,
+            sheet: book.sheet.clone(),
+            pointers: book.pointers.clone(),
+            pages: book.pages.clone(),
+            touched: BTreeSet::new(),
+            single,
+            fresh: HashSet::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn run(mut self, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
+        for change in changes {
+            match change {
+                LineChange::Set { path, title, hook } => self.set(path, title, hook),
+                LineChange::Remove { path } => self.remove(path),
+                LineChange::Rename { from, to, title, hook } => self.rename(from, to, title, hook),
+            }
+        }
+        let pointers = &self.pointers;
+        self.sheet.lines.retain(|path, _| pointers.line_of(path).is_none());
+        if !self.sheet.lines.is_empty() || !self.pages.is_empty() {
+            self.sheet.mark(HEADING);
+        }
+        self.overflow(age);
+        self.finish(changes)
+    }
+
+    fn set(&mut self, path: &str, title: &str, hook: &str) {
+        self.fresh.insert(path.to_owned());
+        if self.pointers.line_of(path).is_some() {
+            return self.drop_ours(path);
+        }
+        if !self.sheet.lines.contains_key(path)
+            && let Some(number) = self.page_of(path)
+        {
+            return self.set_in_page(number, None, path, title, hook);
+        }
+        self.drop_from_pages(path);
+        self.set_in_section(path, title, hook);
+    }
+
+    fn set_in_section(&mut self, path: &str, title: &str, hook: &str) {
+        if let Some(line) = line::write(path, title, hook, usize::MAX) {
+            self.sheet.lines.insert(path.to_owned(), line);
+        }
+    }
+
+    /// Sets a line in the page that has it, in place of the line of `instead`. A page has a last resort when it is full: the
+    /// line stays as it was, or moves to the section.
+    fn set_in_page(&mut self, number: u32, instead: Option<&str>, path: &str, title: &str, hook: &str) {
+        let Some(page) = self.pages.get(&number) else { return };
+        let mut sheet = page.sheet.clone();
+        let old = sheet.lines.remove(instead.unwrap_or(path));
+        let (_, others) = sheet.size(&[]);
+        let room = PAGE_BYTES.saturating_sub(others + sheet.cost(""));
+        match (line::write(path, title, hook, room), old) {
+            (Some(line), _) => drop(sheet.lines.insert(path.to_owned(), line)),
+            (None, Some(line)) if instead.is_none() => drop(sheet.lines.insert(path.to_owned(), line)),
+            (None, _) => self.set_in_section(path, title, hook),
+        }
+        self.put_page(number, sheet);
+    }
+
+    fn remove(&mut self, path: &str) {
+        self.drop_ours(path);
+        let removed = [&mut self.sheet.head, &mut self.sheet.tail].map(|text| hand::remove_pointers(text, path));
+        if removed.contains(&true) {
+            self.pointers = Pointers::of(&self.sheet);
+        }
+    }
+
+    fn rename(&mut self, from: &str, to: &str, title: &str, hook: &str) {
+        self.fresh.insert(to.to_owned());
+        self.rewrite_hand(from, to);
+        if self.pointers.line_of(to).is_some() {
+            self.drop_ours(from);
+            return self.drop_ours(to);
+        }
+        let there = self.sheet.lines.contains_key(to) || self.page_of(to).is_some();
+        match self.page_of(from) {
+            Some(number) if !there && !self.sheet.lines.contains_key(from) => self.set_in_page(number, Some(from), to, title, hook),
+            // A line of that name somewhere else already leads to it; touching its page too would be one too many.
+            Some(_) if there => self.drop_ours(from),
+            _ => {
+                self.drop_ours(from);
+                self.set(to, title, hook);
+            }
+        }
+    }
+
+    /// Lets the person's own links follow a rename.
+    fn rewrite_hand(&mut self, from: &str, to: &str) {
+        let paths = (MemoryPath::parse(&self.book.name), MemoryPath::parse(from), MemoryPath::parse(to));
+        let (Ok(holder), Ok(from), Ok(to)) = paths else { return };
+        let mut changed = false;
+        for text in [&mut self.sheet.head, &mut self.sheet.tail] {
+            if let Some(new) = markdown::rewrite_references(text, &holder, &from, &to) {
+                *text = new;
+                changed = true;
+            }
+        }
+        if changed {
+            self.pointers = Pointers::of(&self.sheet);
+        }
+    }
+
+    fn drop_ours(&mut self, path: &str) {
+        self.sheet.lines.remove(path);
+        self.drop_from_pages(path);
+    }
+
+    fn drop_from_pages(&mut self, path: &str) {
+        while let Some(number) = self.page_of(path) {
+            let mut sheet = self.pages[&number].sheet.clone();
+            sheet.lines.remove(path);
+            self.put_page(number, sheet);
+        }
+    }
+
+    fn page_of(&self, path: &str) -> Option<u32> {
+        self.pages.iter().find(|(_, page)| page.sheet.lines.contains_key(path)).map(|(&number, _)| number)
+    }
+
+    fn put_page(&mut self, number: u32, sheet: Sheet) {
+        if self.pages.get(&number).is_some_and(|page| page.sheet == sheet) {
+            return;
+        }
+        self.touched.insert(number);
+        if sheet.is_spent() {
+            self.pages.remove(&number);
+        } else {
+            self.pages.insert(number, Arc::new(Page::of(sheet)));
+        }
+    }
+
+    /// Moves the oldest lines to pages until the entrypoint is within its caps: half of them at once, so that it is seldom.
+    fn overflow(&mut self, age: &dyn Fn(&str) -> i64) {
+        if self.excess(&self.page_names()).is_none() || self.sheet.lines.len() <= self.least() {
+            return;
+        }
+        let mut oldest: Vec<(bool, i64, String)> =
+            self.sheet.lines.keys().map(|path| (self.single && self.fresh.contains(path), age(path), path.clone())).collect();
+        oldest.sort();
+        let mut oldest = oldest.into_iter().map(|(_, _, path)| path).peekable();
+        while self.excess(&self.page_names()).is_some() && self.sheet.lines.len() > FLOOR {
+            let Some(number) = self.page_with_room() else { break };
+            let moved = self.move_to_page(number, &mut oldest);
+            if moved == 0 {
+                break;
+            }
+            let name = page_name(&self.book.name, number);
+            self.notes.push(format!("{} was full: its {moved} oldest lines moved to {name}, which it links", self.book.name));
+            if self.single {
+                break;
+            }
+        }
+    }
+
+    /// How many lines stay in any case. When the person's text alone is over a cap, moving more gains nothing, so lines
+    /// gather for a while instead of one moving at every save.
+    fn least(&self) -> usize {
+        let (lines, bytes) = self.sheet.size(&self.page_names());
+        let movable = self.sheet.lines.values().skip(FLOOR).map(|line| self.sheet.cost(line));
+        let (count, size) = movable.fold((0, 0), |(count, size), cost| (count + 1, size + cost));
+        let hopeless = Excess { lines: lines - count, bytes: bytes - size }.over().is_some();
+        if hopeless { 2 * FLOOR } else { FLOOR }
+    }
+
+    /// Moves lines, oldest first, to a page; returns how many.
+    fn move_to_page(&mut self, number: u32, oldest: &mut std::iter::Peekable<impl Iterator<Item = String>>) -> usize {
+        let mut page = self.pages.get(&number).map_or_else(|| new_page(number), |page| page.sheet.clone());
+        let names: BTreeSet<u32> = self.pages.keys().copied().chain([number]).collect();
+        let names: Vec<String> = names.into_iter().map(|number| page_name(&self.book.name, number)).collect();
+        let (mut lines, mut bytes) = page.size(&[]);
+        let half = self.sheet.lines.len() / 2;
+        let mut excess = self.excess(&names);
+        let mut moved = 0;
+        while self.sheet.lines.len() > FLOOR && (moved < half || excess.is_some()) {
+            let Some(line) = oldest.peek().and_then(|path| self.sheet.lines.get(path)) else { break };
+            if lines >= PAGE_LINES || bytes + page.cost(line) > PAGE_FILL_BYTES {
+                break;
+            }
+            lines += 1;
+            bytes += page.cost(line);
+            excess = excess.and_then(|excess| excess.without(self.sheet.cost(line)));
+            if let Some((path, line)) = oldest.next().and_then(|path| self.sheet.lines.remove_entry(&path)) {
+                page.lines.insert(path, line);
+                moved += 1;
+            }
+        }
+        if moved > 0 {
+            self.put_page(number, page);
+        }
+        moved
+    }
+
+    /// The first page that is at most about half full, else a new one. Nothing if only a page without room may be touched.
+    fn page_with_room(&self) -> Option<u32> {
+        let roomy = |page: &Page| page.lines <= PAGE_LINES / 2 + 5 && page.bytes <= PAGE_FILL_BYTES / 2 + 2_000;
+        if self.single
+            && let Some(number) = self.touched.first()
+        {
+            return Some(*number);
+        }
+        let found = self.pages.iter().find(|(_, page)| roomy(page)).map(|(&number, _)| number);
+        found.or_else(|| (1..).find(|number| !self.pages.contains_key(number)))
+    }
+
+    /// By how much the entrypoint would be over its caps with these pages linked.
+    fn excess(&self, pages: &[String]) -> Option<Excess> {
+        let (lines, bytes) = self.sheet.size(pages);
+        Excess { lines, bytes }.over()
+    }
+
+    fn page_names(&self) -> Vec<String> {
+        self.pages.keys().map(|&number| page_name(&self.book.name, number)).collect()
+    }
+
+    fn finish(mut self, changes: &[LineChange]) -> EntrypointPlan {
+        let names = self.page_names();
+        let old = self.book.text.as_deref();
+        let main = Some(self.sheet.render(&names)).filter(|new| old.unwrap_or_default() != new);
+        let pages = self.touched.iter().map(|number| {
+            let text = self.pages.get(number).map(|page| page.sheet.render(&[]));
+            (page_name(&self.book.name, *number), text)
+        });
+        let pages = pages.collect();
+        let text = main.as_deref().or(old).unwrap_or_default();
+        for change in changes {
+            if let LineChange::Remove { path } = change {
+                self.notes.extend(mentions(&self.book.name, text, path));
+            }
+        }
+        if let Some(new) = &main
+            && new.len() > old.map_or(0, str::len)
+        {
+            self.notes.extend(size_note(&self.book.name, new));
+        }
+        EntrypointPlan { main, pages, notes: self.notes }
+    }
+}
+
+/// The heading of an entrypoint that memdir makes.
+const HEADING: &str = "# Memory";
+
+fn new_page(number: u32) -> Sheet {
+    let mut sheet = Sheet::default();
+    sheet.mark(&format!("# Memory, page {number}"));
+    sheet
+}
+
+/// A size over the caps.
+#[derive(Clone, Copy)]
+struct Excess {
+    lines: usize,
+    bytes: usize,
+}
+
+impl Excess {
+    fn over(self) -> Option<Excess> {
+        (self.lines > limits::ENTRYPOINT_LINES || self.bytes > limits::ENTRYPOINT_BYTES).then_some(self)
+    }
+
+    /// The size with one line less.
+    fn without(self, bytes: usize) -> Option<Excess> {
+        Excess { lines: self.lines - 1, bytes: self.bytes - bytes }.over()
+    }
+}
+
+/// Where the person's text still names a memory that is gone.
+fn mentions(name: &str, text: &str, path: &str) -> Option<String> {
+    let holder = MemoryPath::parse(name).ok()?;
+    let lines: BTreeSet<u64> = markdown::references(text, &holder)
+        .into_iter()
+        .filter(|reference| strip_md(&reference.target) == strip_md(path))
+        .map(|reference| reference.line)
+        .collect();
+    let lines = lines.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    (!lines.is_empty()).then(|| format!("{name} still mentions {path} in text memdir does not keep: line {lines}"))
+}
+
+/// What to say when the entrypoint nears or passes a cap.
+fn size_note(name: &str, text: &str) -> Option<String> {
+    let (lines, bytes) = (crate::text::lines(text) as usize, text.len());
+    let caps = [
+        (lines, limits::ENTRYPOINT_LINES, format!("{lines} of {} lines", limits::ENTRYPOINT_LINES)),
+        (bytes, limits::ENTRYPOINT_BYTES, format!("{} of {}", human_bytes(bytes as u64), human_bytes(limits::ENTRYPOINT_BYTES as u64))),
+    ];
+    let reached = |percent: usize| {
+        let said: Vec<&str> = caps.iter().filter(|(size, cap, _)| size * 100 >= cap * percent).map(|(_, _, said)| said.as_str()).collect();
+        (!said.is_empty()).then(|| said.join(" and "))
+    };
+    if lines > limits::ENTRYPOINT_LINES || bytes > limits::ENTRYPOINT_BYTES {
+        let sizes = reached(100)?;
+        return Some(format!("{name} has {sizes}; only its beginning is loaded. Shorten the text outside memdir's marks"));
+    }
+    reached(limits::ENTRYPOINT_WARN_PERCENT)
+        .map(|sizes| format!("{name} has {sizes}; when it is full, its oldest lines move to a page that it links"))
+}

@@ -1,0 +1,224 @@
+//! A file with memdir's section in it: what stands before, between and behind the marks. Reading and writing it back keeps
+//! every byte outside the marks.
+
+use super::line::{self, Row};
+use crate::{
+    limits,
+    memory::{Memory, markdown},
+};
+use std::collections::BTreeMap;
+
+/// The line that opens the section.
+pub(super) const BEGIN: &str = "<!-- memdir: one line per memory, sorted; write outside these two marks -->";
+/// The line that closes it.
+pub(super) const END: &str = "<!-- /memdir -->";
+
+const BOM: char = '\u{feff}';
+
+/// A parsed entrypoint or page.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Sheet {
+    /// The person's text before the section; all of the file if there is no section.
+    pub(super) head: String,
+    /// The person's text behind the section.
+    pub(super) tail: String,
+    /// The file's line on which `tail` begins, 1-based.
+    pub(super) tail_line: u64,
+    /// Our lines by path, without line ends.
+    pub(super) lines: BTreeMap<String, String>,
+    /// What somebody wrote between the marks all the same: kept there, behind our lines.
+    pub(super) strays: Vec<String>,
+    /// Whether there is a section.
+    pub(super) marked: bool,
+    /// Whether lines end in `\r\n`.
+    crlf: bool,
+}
+
+impl Sheet {
+    /// Reads a file. Several sections (a merge may leave them) become one; a section that is never closed ends with its
+    /// last line that can be ours.
+    pub(super) fn parse(text: &str) -> Sheet {
+        let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
+        let (bom, text) = text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 });
+        let mut sheet = Sheet { crlf, head: bom.to_owned(), ..Sheet::default() };
+        let mut fence = markdown::Fence::default();
+        let mut inside = Inside::No;
+        let mut blanks = String::new();
+        let mut at = 0;
+        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+            at += line.len();
+            let content = line.trim_end_matches(['\r', '\n']);
+            if inside == Inside::No {
+                if !fence.holds(line) && is_begin(content) {
+                    sheet.marked = true;
+                    inside = if closes(&text[at..]) { Inside::Closed } else { Inside::Open };
+                } else {
+                    sheet.push_outside(line, number);
+                }
+                continue;
+            }
+            match line::read(content) {
+                _ if content.trim() == END => inside = Inside::No,
+                _ if is_begin(content) => {}
+                Row::Memory(path) => drop(sheet.lines.entry(path).or_insert_with(|| content.to_owned())),
+                Row::Pages => {}
+                Row::Stray if content.trim().is_empty() => blanks.push_str(line),
+                Row::Stray if inside == Inside::Open => {
+                    inside = Inside::No;
+                    fence.holds(line);
+                    sheet.push_outside(&std::mem::take(&mut blanks), number);
+                    sheet.push_outside(line, number);
+                }
+                Row::Stray => sheet.strays.push(content.to_owned()),
+            }
+        }
+        sheet
+    }
+
+    /// The file, with these pages linked.
+    pub(super) fn render(&self, pages: &[String]) -> String {
+        if !self.marked {
+            return self.head.clone();
+        }
+        let (_, bytes) = self.size(pages);
+        let mut out = String::with_capacity(bytes);
+        out.push_str(&self.head);
+        if !self.head.ends_with(['\n', BOM]) && !self.head.is_empty() {
+            out.push_str(self.line_end());
+        }
+        let links = link_lines(pages);
+        let rows = [BEGIN].into_iter().chain(links.iter().map(String::as_str)).chain(self.lines.values().map(String::as_str));
+        for row in rows.chain(self.strays.iter().map(String::as_str)).chain([END]) {
+            out.push_str(row);
+            out.push_str(self.line_end());
+        }
+        out.push_str(&self.tail);
+        out
+    }
+
+    /// How many lines and bytes [`Sheet::render`] gives, at the most.
+    pub(super) fn size(&self, pages: &[String]) -> (usize, usize) {
+        let outside = count_lines(&self.head) + count_lines(&self.tail);
+        if !self.marked {
+            return (outside, self.head.len());
+        }
+        let end = self.line_end().len();
+        let links = link_lines(pages);
+        let rows = links.iter().chain(self.lines.values()).chain(&self.strays);
+        let (lines, bytes) = rows.fold((2, BEGIN.len() + END.len() + 3 * end), |(lines, bytes), row| (lines + 1, bytes + row.len() + end));
+        (outside + lines, self.head.len() + self.tail.len() + bytes)
+    }
+
+    /// Bytes one of our lines takes.
+    pub(super) fn cost(&self, line: &str) -> usize {
+        line.len() + self.line_end().len()
+    }
+
+    /// Makes a section, if there is none: behind the first heading, else at the top, so that what is cut when the file is
+    /// too long is never what memdir keeps.
+    pub(super) fn mark(&mut self, new_heading: &str) {
+        if self.marked {
+            return;
+        }
+        self.marked = true;
+        let end = self.line_end();
+        if self.head.trim_start_matches(BOM).is_empty() {
+            self.head.push_str(&format!("{new_heading}{end}{end}"));
+            return;
+        }
+        let at = section_place(&self.head);
+        self.tail = self.head.split_off(at);
+        if !self.head.trim_start_matches(BOM).is_empty() {
+            if !self.head.ends_with('\n') {
+                self.head.push_str(end);
+            }
+            self.head.push_str(end);
+        }
+        if !self.tail.is_empty() && !self.tail.starts_with(['\r', '\n']) {
+            self.tail.insert_str(0, end);
+        }
+    }
+
+    /// Whether nothing is left in it that anybody wrote, but a heading.
+    pub(super) fn is_spent(&self) -> bool {
+        let outside = [&self.head, &self.tail];
+        self.lines.is_empty()
+            && self.strays.is_empty()
+            && outside.iter().all(|text| text.lines().all(|line| line.trim().is_empty() || line.starts_with("# ")))
+    }
+
+    fn line_end(&self) -> &'static str {
+        if self.crlf { "\r\n" } else { "\n" }
+    }
+
+    fn push_outside(&mut self, line: &str, number: u64) {
+        if !self.marked {
+            self.head.push_str(line);
+            return;
+        }
+        if self.tail.is_empty() {
+            self.tail_line = number;
+        }
+        self.tail.push_str(line);
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Inside {
+    No,
+    /// A section whose end mark is there.
+    Closed,
+    /// A section whose end mark is missing.
+    Open,
+}
+
+fn is_begin(line: &str) -> bool {
+    line.trim().starts_with("<!-- memdir:") && line.trim().ends_with("-->")
+}
+
+/// Whether an end mark comes before anything else opens.
+fn closes(rest: &str) -> bool {
+    rest.lines().find(|line| line.trim() == END || is_begin(line)).is_some_and(|line| line.trim() == END)
+}
+
+/// Lines that link the pages, several to a line, so that hundreds of pages fit.
+fn link_lines(pages: &[String]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for page in pages {
+        let number = page.rsplit_once("-").map_or("", |(_, number)| number).trim_end_matches(".md").trim_start_matches('0');
+        let link = format!(" [{number}]({page})");
+        match lines.last_mut().filter(|line| line.chars().count() + link.len() <= limits::ENTRYPOINT_LINE_CHARS) {
+            Some(line) => line.push_str(&link),
+            None => lines.push(format!("- Older memories, page{link}")),
+        }
+    }
+    lines
+}
+
+fn count_lines(text: &str) -> usize {
+    crate::text::lines(text) as usize
+}
+
+/// The byte at which a section is put into a text that has none.
+fn section_place(text: &str) -> usize {
+    let body = Memory::parse(text).0.body().len();
+    let mut at = text.len() - body;
+    let top = at;
+    let mut before = "";
+    for line in text[at..].split_inclusive('\n').take(HEADING_WITHIN_LINES) {
+        at += line.len();
+        let quiet = before.is_empty() || before.starts_with("<!--");
+        let underline = !quiet && line.starts_with('=') && line.trim_end().trim_end_matches('=').is_empty();
+        if underline || (quiet && line.starts_with("# ")) {
+            return at;
+        }
+        if !quiet {
+            break;
+        }
+        before = line.trim();
+    }
+    top
+}
+
+/// How far down the first heading may be.
+const HEADING_WITHIN_LINES: usize = 10;

@@ -1,0 +1,301 @@
+//! One memory: optional frontmatter and a body. Parsing never fails and keeps every byte; changes patch the text in place.
+
+pub mod edit;
+mod frontmatter;
+pub mod markdown;
+mod pattern;
+mod plain;
+mod scalar;
+
+use crate::{error::Problem, text::lines};
+use frontmatter::{Field, Frontmatter};
+use jiff::{Timestamp, civil, tz::TimeZone};
+use scalar::Value;
+use serde::{Deserialize, Serialize};
+use std::{fmt, ops::Range, str::FromStr};
+
+/// A memory's text, and where its fields stand in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    text: String,
+    head: Option<Frontmatter>,
+    body: usize,
+}
+
+/// What a memory is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The person: role, goals, knowledge.
+    User,
+    /// How to work: corrections and confirmed choices.
+    Feedback,
+    /// Ongoing work, deadlines, decisions.
+    Project,
+    /// Pointers to systems outside.
+    Reference,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
+
+    /// The word that stands in the frontmatter.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::User => "user",
+            Kind::Feedback => "feedback",
+            Kind::Project => "project",
+            Kind::Reference => "reference",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> crate::Result<Kind> {
+        let found = Kind::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(text.trim()));
+        found.ok_or_else(|| crate::Error::bad_input("type", format!("{text:?} is not one of user, feedback, project, reference")))
+    }
+}
+
+impl Memory {
+    /// Reads a memory. Whatever is wrong is reported beside it and kept in it.
+    pub fn parse(text: &str) -> (Memory, Vec<Problem>) {
+        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let (head, mut problems) = frontmatter::find(text, start);
+        let body = head.as_ref().map_or(start, |head| body_start(text, head.end));
+        let memory = Memory { text: text.to_owned(), head, body };
+        memory.check(&mut problems);
+        (memory, problems)
+    }
+
+    /// The whole text, as it was given.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text behind the frontmatter and the empty lines that follow it.
+    pub fn body(&self) -> &str {
+        &self.text[self.body..]
+    }
+
+    /// The line on which the body begins, 1-based.
+    pub fn body_first_line(&self) -> u64 {
+        lines(&self.text[..self.body]) + 1 - u64::from(self.head.is_none() && self.body > 0)
+    }
+
+    /// How many lines the frontmatter has, with both `---`; 0 if there is none.
+    pub fn frontmatter_lines(&self) -> u64 {
+        self.head.as_ref().map_or(0, |head| lines(&self.text[..head.end]))
+    }
+
+    /// The `name` field.
+    pub fn name(&self) -> Option<&str> {
+        self.field("name")
+    }
+
+    /// The `description` field.
+    pub fn description(&self) -> Option<&str> {
+        self.field("description")
+    }
+
+    /// The `type` field, if it is one of the four.
+    pub fn kind(&self) -> Option<Kind> {
+        self.field("type").and_then(|text| text.parse().ok())
+    }
+
+    /// When the memory was made, by its own word.
+    pub fn created(&self) -> Option<Timestamp> {
+        self.time(&["created", "created_at"])
+    }
+
+    /// When it was last changed, by its own word.
+    pub fn modified(&self) -> Option<Timestamp> {
+        self.time(&["modified", "updated", "modified_at", "updated_at"])
+    }
+
+    /// When somebody last checked that it is still true.
+    pub fn last_verified(&self) -> Option<Timestamp> {
+        self.time(&["last_verified", "verified_at"])
+    }
+
+    /// Where it comes from.
+    pub fn source(&self) -> Option<&str> {
+        self.field("source")
+    }
+
+    /// When it matters: the text of the `when` field as it stands, whatever its form.
+    pub fn when(&self) -> Option<&str> {
+        self.raw("when")
+    }
+
+    /// The text of a field, unquoted; `a.b` names `b` in the mapping `a`, and a plain name is looked for at the top and then
+    /// under `metadata`. Nothing if the field is not there, empty, or a list or mapping.
+    pub fn field(&self, key: &str) -> Option<&str> {
+        match &self.find(key)?.read {
+            Value::Text(text) | Value::Broken(text) => Some(text).filter(|text| !text.is_empty()).map(String::as_str),
+            Value::Empty | Value::Nested => None,
+        }
+    }
+
+    /// The source of a field's value as it stands in the file.
+    pub fn raw(&self, key: &str) -> Option<&str> {
+        self.find(key).map(|field| self.text[field.value.clone()].trim()).filter(|raw| !raw.is_empty())
+    }
+
+    /// The keys of the frontmatter, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.head.iter().flat_map(|head| head.fields.iter().map(|field| field.key.as_str()))
+    }
+
+    /// The text with one field set (or removed, when there is no value). Every other byte stays. A field that is not there
+    /// is added last; a memory without frontmatter gets one.
+    pub fn with_field(&self, key: &str, value: Option<&str>) -> String {
+        match (self.find(key), value) {
+            (Some(_), Some(value)) if self.holds(key, value) => self.text.clone(),
+            (Some(field), Some(value)) => {
+                let gap = if self.text[..field.value.start].ends_with(':') { " " } else { "" };
+                let behind = if self.text[field.value.end..].starts_with('#') { " " } else { "" };
+                splice(&self.text, field.value.clone(), &format!("{gap}{}{behind}", scalar::write(value)))
+            }
+            (None, Some(value)) => self.with_new_field(key, value),
+            (_, None) => self.without_field(key),
+        }
+    }
+
+    /// The text with another body; the frontmatter stays byte for byte.
+    pub fn with_body(&self, body: &str) -> String {
+        let head = &self.text[..self.body];
+        let line_end = if self.head.is_some() && !head.ends_with('\n') { self.line_end() } else { "" };
+        format!("{head}{line_end}{body}")
+    }
+
+    /// What an entrypoint line calls this memory: its `name`, else the name of its file.
+    pub fn title<'a>(&'a self, path_name: &'a str) -> &'a str {
+        self.name().unwrap_or(path_name)
+    }
+
+    /// What an entrypoint line says about it, on one line and without Markdown: its description, else the first line of the
+    /// body that says something.
+    pub fn hook(&self) -> String {
+        match self.description() {
+            Some(description) => plain::one_line(description),
+            None => plain::first_line(self.body(), self.name().unwrap_or_default()),
+        }
+    }
+
+    fn find(&self, key: &str) -> Option<&Field> {
+        let fields = &self.head.as_ref()?.fields;
+        let within = |outer: &str, key: &str| {
+            fields.iter().find(|field| field.key == outer).and_then(|field| field.children.iter().find(|field| field.key == key))
+        };
+        fields
+            .iter()
+            .find(|field| field.key == key)
+            .or_else(|| key.split_once('.').and_then(|(outer, key)| within(outer, key)))
+            .or_else(|| within("metadata", key))
+    }
+
+    fn holds(&self, key: &str, value: &str) -> bool {
+        self.find(key).is_some_and(|field| matches!(&field.read, Value::Text(text) if text == value))
+    }
+
+    fn without_field(&self, key: &str) -> String {
+        let mut left = self.clone();
+        // A key that is given twice, or also under `metadata`, would otherwise come to light again.
+        while let Some(field) = left.find(key) {
+            left = Memory::parse(&splice(&left.text, field.lines.clone(), "")).0;
+        }
+        left.text
+    }
+
+    fn with_new_field(&self, key: &str, value: &str) -> String {
+        let end = self.line_end();
+        let line = format!("{}: {}{end}", scalar::write(key), scalar::write(value));
+        match &self.head {
+            Some(head) => {
+                let indent: String = head.fields.first().map_or("", |field| blanks(&self.text[field.lines.clone()])).to_owned();
+                splice(&self.text, head.inner.end..head.inner.end, &format!("{indent}{line}"))
+            }
+            None => splice(&self.text, self.body..self.body, &format!("---{end}{line}---{end}{end}")),
+        }
+    }
+
+    /// The line end this memory uses: that of its first line.
+    fn line_end(&self) -> &'static str {
+        match self.text.find('\n') {
+            Some(at) if self.text[..at].ends_with('\r') => "\r\n",
+            _ => "\n",
+        }
+    }
+
+    fn time(&self, keys: &[&str]) -> Option<Timestamp> {
+        keys.iter().find_map(|key| self.field(key)).and_then(read_time)
+    }
+
+    fn check(&self, problems: &mut Vec<Problem>) {
+        if let Some(field) = self.find("type")
+            && let Value::Text(text) | Value::Broken(text) = &field.read
+            && text.parse::<Kind>().is_err()
+        {
+            let what = format!("the type {text:?} is not one of user, feedback, project, reference");
+            problems.push(Problem::at(crate::text::line_at(&self.text, field.lines.start), what));
+        }
+        for key in ["created", "modified", "updated", "last_verified"] {
+            if let Some(text) = self.field(key)
+                && read_time(text).is_none()
+                && let Some(field) = self.find(key)
+            {
+                let what = format!("{key} is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z");
+                problems.push(Problem::at(crate::text::line_at(&self.text, field.lines.start), what));
+            }
+        }
+        problems.sort_by_key(|problem| problem.line);
+    }
+}
+
+/// The text of a new memory: frontmatter if there is any field, an empty line, the body.
+pub fn compose(fields: &[(&str, &str)], body: &str) -> String {
+    if fields.is_empty() {
+        return body.to_owned();
+    }
+    let lines: String = fields.iter().map(|(key, value)| format!("{}: {}\n", scalar::write(key), scalar::write(value))).collect();
+    let gap = if body.is_empty() { "" } else { "\n" };
+    format!("---\n{lines}---\n{gap}{body}")
+}
+
+/// A date or time as people and programs write it. A date is its midnight, a time without zone is in UTC.
+pub fn read_time(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Some(time);
+    }
+    let dashed = text.replacen('/', "-", 2);
+    let local =
+        dashed.parse::<civil::DateTime>().or_else(|_| dashed.parse::<civil::Date>().map(|date| date.to_datetime(civil::Time::midnight())));
+    local.ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+}
+
+fn splice(text: &str, at: Range<usize>, with: &str) -> String {
+    format!("{}{with}{}", &text[..at.start], &text[at.end..])
+}
+
+fn blanks(text: &str) -> &str {
+    &text[..text.len() - text.trim_start_matches([' ', '\t']).len()]
+}
+
+fn body_start(text: &str, from: usize) -> usize {
+    let mut at = from;
+    while let Some(end) = ["\n", "\r\n"].into_iter().find(|end| text[at..].starts_with(end)) {
+        at += end.len();
+    }
+    at
+}

@@ -1,0 +1,393 @@
+//! References between memories in Markdown: links, definitions, `[[wikilinks]]` and `mem:` names. Finds and rewrites them
+//! without touching another byte. Links in code are left alone; `mem:` names count everywhere, since they live in code marks.
+
+use crate::{
+    path::{MemoryPath, strip_md},
+    text::line_at,
+};
+use std::{borrow::Cow, ops::Range};
+use unicode_normalization::UnicodeNormalization as _;
+
+/// One reference to another file.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Reference {
+    /// The line it is on, 1-based.
+    pub line: u64,
+    /// What it names: for links the path from the root, for wikilinks and `mem:` the name as written.
+    pub target: String,
+    /// In which form.
+    pub kind: ReferenceKind,
+}
+
+/// The form of a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReferenceKind {
+    /// `[text](path.md)`
+    Link,
+    /// `[id]: path.md`
+    Definition,
+    /// `[[name]]`
+    Wiki,
+    /// `mem:name`
+    Mem,
+}
+
+/// Every reference that may name a file beside or below the holder's root. Addresses (`https:`) and bare anchors are none.
+pub fn references(text: &str, holder: &MemoryPath) -> Vec<Reference> {
+    let of = |spot: Spot| {
+        let written = &text[spot.range.clone()];
+        let target = match spot.kind {
+            ReferenceKind::Link | ReferenceKind::Definition => resolve(written, holder.parent())?,
+            ReferenceKind::Wiki | ReferenceKind::Mem => written.to_owned(),
+        };
+        Some(Reference { line: line_at(text, spot.range.start), target, kind: spot.kind })
+    };
+    spots(text).into_iter().filter_map(of).collect()
+}
+
+/// The text with every reference to `from` naming `to` instead, in the form it had. Nothing if there is none.
+pub fn rewrite_references(text: &str, holder: &MemoryPath, from: &MemoryPath, to: &MemoryPath) -> Option<String> {
+    replace(text, |spot, written| match spot.kind {
+        ReferenceKind::Link | ReferenceKind::Definition => {
+            let resolved = resolve(written, holder.parent())?;
+            (strip_md(&resolved) == from.name()).then(|| {
+                let target = with_extension_as(&resolved, from, to);
+                destination(written, &target, holder.parent(), spot.angle)
+            })
+        }
+        ReferenceKind::Wiki => {
+            let base = ancestors(holder).find(|base| join(base, strip_md(written)) == from.name())?;
+            let name = to.name().strip_prefix(base).and_then(|rest| if base.is_empty() { Some(rest) } else { rest.strip_prefix('/') });
+            let md = if strip_md(written) == written { "" } else { ".md" };
+            Some(format!("{}{md}", name.unwrap_or(to.name())))
+        }
+        ReferenceKind::Mem => (strip_md(written) == from.name()).then(|| with_extension_as(written, from, to)),
+    })
+}
+
+/// The text of a memory that itself moves from `from` to `to`: relative links still lead where they led, and links to
+/// itself lead to its new place. Nothing if no link changes.
+pub fn rebase_links(text: &str, from: &MemoryPath, to: &MemoryPath) -> Option<String> {
+    replace(text, |spot, written| {
+        if !matches!(spot.kind, ReferenceKind::Link | ReferenceKind::Definition) {
+            return None;
+        }
+        let resolved = resolve(written, from.parent())?;
+        let own = strip_md(&resolved) == from.name();
+        if !own && (written.starts_with('/') || from.parent() == to.parent()) {
+            return None;
+        }
+        let target = if own { with_extension_as(&resolved, from, to) } else { resolved };
+        Some(destination(written, &target, to.parent(), spot.angle))
+    })
+}
+
+/// A path as the destination of a Markdown link: plain where that is safe, `<in angles>` where it holds blanks or brackets.
+pub fn link_destination(path: &str) -> String {
+    let escaped = escape(path);
+    if escaped.contains(needs_angles) { format!("<{escaped}>") } else { escaped }
+}
+
+/// The path a link destination names when its holder lies in `folder`: decoded, without anchor, from the root.
+/// A folder keeps its final slash. Nothing for addresses, bare anchors and what leads out of the root.
+pub fn resolve(destination: &str, folder: Option<&str>) -> Option<String> {
+    if destination.is_empty() || destination.starts_with("//") || has_scheme(destination) {
+        return None;
+    }
+    let simple = |b: u8| b.is_ascii() && b != b'%';
+    if folder.is_none() && destination.bytes().all(simple) && !destination.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Some(destination.to_owned());
+    }
+    let decoded = decode(destination);
+    let mut parts: Vec<&str> = match decoded.strip_prefix('/') {
+        Some(_) => Vec::new(),
+        None => folder.into_iter().flat_map(|folder| folder.split('/')).collect(),
+    };
+    for part in decoded.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    let mut path: String = parts.join("/").nfc().collect();
+    if decoded.ends_with('/') && !path.is_empty() {
+        path.push('/');
+    }
+    (!path.is_empty()).then_some(path)
+}
+
+/// Where a reference stands: the range of its target, without angles, anchor and alias.
+pub(crate) struct Spot {
+    pub(crate) kind: ReferenceKind,
+    pub(crate) range: Range<usize>,
+    angle: bool,
+}
+
+/// Every reference in a text, in order.
+pub(crate) fn spots(text: &str) -> Vec<Spot> {
+    let mut found = Vec::new();
+    let mut fence = Fence::default();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        if !fence.holds(line) {
+            line_spots(line, start, &mut found);
+        }
+        mem_spots(line, start, &mut found);
+    }
+    found.sort_by_key(|spot| spot.range.start);
+    found
+}
+
+/// Follows code blocks through the lines of a text.
+#[derive(Default)]
+pub(crate) struct Fence<'a>(Option<&'a str>);
+
+impl<'a> Fence<'a> {
+    /// Whether the next line is part of a code block, its marks included.
+    pub(crate) fn holds(&mut self, line: &'a str) -> bool {
+        match (self.0, fence_mark(line)) {
+            (None, mark) => {
+                self.0 = mark;
+                mark.is_some()
+            }
+            (Some(open), Some(mark)) if mark.starts_with(open) && line.trim() == mark => {
+                self.0 = None;
+                true
+            }
+            (Some(_), _) => true,
+        }
+    }
+}
+
+/// The run of backticks or tildes that opens or closes a code block.
+fn fence_mark(line: &str) -> Option<&str> {
+    let body = line.trim_start_matches(' ');
+    let first = body.chars().next().filter(|c| line.len() - body.len() <= 3 && matches!(c, '`' | '~'))?;
+    let run = &body[..body.len() - body.trim_start_matches(first).len()];
+    (run.len() >= 3 && !(first == '`' && body[run.len()..].contains('`'))).then_some(run)
+}
+
+/// Links, definitions and wikilinks of one line that is not code.
+fn line_spots(line: &str, start: usize, found: &mut Vec<Spot>) {
+    if let Some(behind) = definition(line) {
+        push_destination(line, behind, start, ReferenceKind::Definition, found);
+        return;
+    }
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        at += match bytes[at] {
+            b'\\' => 2,
+            b'`' => code_span(&line[at..]),
+            b'[' if bytes.get(at + 1) == Some(&b'[') => wiki(line, at, start, found),
+            b']' if bytes.get(at + 1) == Some(&b'(') => push_destination(line, at + 2, start, ReferenceKind::Link, found),
+            _ => 1,
+        };
+    }
+}
+
+/// The byte behind the colon of `[id]:`, if the line is a definition (a footnote is none).
+fn definition(line: &str) -> Option<usize> {
+    let body = line.trim_start_matches(' ');
+    let indent = line.len() - body.len();
+    let inner = body.strip_prefix('[').filter(|inner| indent <= 3 && !inner.starts_with('^'))?;
+    let close = inner.find(']').filter(|&close| close > 0)?;
+    inner[close..].starts_with("]:").then_some(indent + 1 + close + 2)
+}
+
+/// How long a code span is, or its opening marks if it is never closed on this line.
+fn code_span(text: &str) -> usize {
+    let open = text.len() - text.trim_start_matches('`').len();
+    let mut at = open;
+    while let Some(next) = text[at..].find('`') {
+        let run = text[at + next..].len() - text[at + next..].trim_start_matches('`').len();
+        at += next + run;
+        if run == open {
+            return at;
+        }
+    }
+    open
+}
+
+/// Notes the wikilink at `at`; returns how many bytes to go on by.
+fn wiki(line: &str, at: usize, start: usize, found: &mut Vec<Spot>) -> usize {
+    let inner = &line[at + 2..];
+    let Some(close) = inner.find("]]").filter(|&close| !inner[..close].contains('[') && !inner[close + 2..].starts_with('(')) else {
+        return 1;
+    };
+    let name = &inner[..inner[..close].find(['|', '#']).unwrap_or(close)];
+    let lead = name.len() - name.trim_start().len();
+    let range = start + at + 2 + lead..start + at + 2 + lead + name.trim().len();
+    if !range.is_empty() {
+        found.push(Spot { kind: ReferenceKind::Wiki, range, angle: false });
+    }
+    close + 4
+}
+
+/// Notes the destination that begins at `at`; returns how many bytes to go on by.
+fn push_destination(line: &str, at: usize, start: usize, kind: ReferenceKind, found: &mut Vec<Spot>) -> usize {
+    let rest = &line[at..];
+    let lead = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    let body = &rest[lead..];
+    let (from, end, angle) = match body.strip_prefix('<') {
+        Some(inner) => match inner.find(['>', '\n']) {
+            Some(close) if inner[close..].starts_with('>') => (1, 1 + close, true),
+            _ => return 1,
+        },
+        None => (0, plain_end(body, kind), false),
+    };
+    let target = &body[from..end];
+    let target = &target[..target.find(['#', '?']).unwrap_or(target.len())];
+    let begin = start + at + lead + from;
+    if !target.is_empty() {
+        found.push(Spot { kind, range: begin..begin + target.len(), angle });
+    }
+    (lead + end).max(1)
+}
+
+/// Where a plain destination ends: at a blank, or at the bracket that closes the link.
+fn plain_end(body: &str, kind: ReferenceKind) -> usize {
+    let mut depth = 0usize;
+    for (at, c) in body.char_indices() {
+        match c {
+            c if c.is_whitespace() => return at,
+            '(' => depth += 1,
+            ')' if kind == ReferenceKind::Link && depth == 0 => return at,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    body.len()
+}
+
+/// Notes every `mem:name` of a line.
+fn mem_spots(line: &str, start: usize, found: &mut Vec<Spot>) {
+    for (at, mark) in line.match_indices("mem:") {
+        let before = line[..at].chars().next_back();
+        if before.is_some_and(|c| is_name_char(c) || c == ':') {
+            continue;
+        }
+        let rest = &line[at + mark.len()..];
+        let run = &rest[..rest.find(|c| !is_name_char(c)).unwrap_or(rest.len())];
+        let quoted = rest.find('`').filter(|_| before == Some('`')).map(|end| &rest[..end]);
+        let name = quoted.unwrap_or_else(|| run.trim_end_matches(['.', '/', '-']));
+        if !name.is_empty() {
+            let begin = start + at + mark.len();
+            found.push(Spot { kind: ReferenceKind::Mem, range: begin..begin + name.len(), angle: false });
+        }
+    }
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.')
+}
+
+/// The text with the spots replaced for which there is something new.
+fn replace(text: &str, mut new: impl FnMut(&Spot, &str) -> Option<String>) -> Option<String> {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut done = 0;
+    for spot in spots(text) {
+        let written = &text[spot.range.clone()];
+        if spot.range.start >= done
+            && let Some(with) = new(&spot, written).filter(|with| with != written)
+        {
+            out.push_str(&text[done..spot.range.start]);
+            out.push_str(&with);
+            done = spot.range.end;
+        }
+    }
+    (done > 0).then(|| out + &text[done..])
+}
+
+/// `to`, with or without `.md` as `written` names `from`.
+fn with_extension_as(written: &str, from: &MemoryPath, to: &MemoryPath) -> String {
+    let had = strip_md(written).len() < written.len();
+    match (had, from.is_md()) {
+        (true, true) => to.as_str().to_owned(),
+        (true, false) => to.with_md().as_str().to_owned(),
+        (false, _) => to.name().to_owned(),
+    }
+}
+
+/// A destination for `target` as seen from `folder`, in the style of the one that stood there.
+fn destination(written: &str, target: &str, folder: Option<&str>, angle: bool) -> String {
+    let path = if written.starts_with('/') { format!("/{target}") } else { relative(folder, target) };
+    let path = if written.starts_with("./") && !path.starts_with("../") { format!("./{path}") } else { path };
+    let escaped = escape(&path);
+    if angle {
+        return escaped;
+    }
+    let mut out = String::with_capacity(escaped.len());
+    for c in escaped.chars() {
+        if needs_angles(c) { percent(c, &mut out) } else { out.push(c) }
+    }
+    out
+}
+
+/// Characters that end a destination which is not in angles.
+fn needs_angles(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '(' | ')')
+}
+
+fn percent(c: char, out: &mut String) {
+    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+}
+
+/// The way from a folder to a path, both from the root.
+fn relative(folder: Option<&str>, target: &str) -> String {
+    let folder: Vec<&str> = folder.into_iter().flat_map(|folder| folder.split('/')).collect();
+    let parts: Vec<&str> = target.split('/').collect();
+    let shared = folder.iter().zip(&parts[..parts.len() - 1]).take_while(|(a, b)| a == b).count();
+    let ups = std::iter::repeat_n("..", folder.len() - shared);
+    ups.chain(parts[shared..].iter().copied()).collect::<Vec<_>>().join("/")
+}
+
+/// The folders above a holder, nearest first, the root (`""`) last.
+fn ancestors(holder: &MemoryPath) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(holder.parent().unwrap_or("")), |folder| {
+        (!folder.is_empty()).then(|| folder.rsplit_once('/').map_or("", |(parent, _)| parent))
+    })
+}
+
+fn join(base: &str, name: &str) -> String {
+    let name: String = name.nfc().collect();
+    if base.is_empty() { name } else { format!("{base}/{name}") }
+}
+
+/// Characters that mean something else in a destination, percent-encoded.
+fn escape(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    let scheme = has_scheme(path);
+    for (at, c) in path.char_indices() {
+        let coded = path.as_bytes().get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+        let means_more = matches!(c, '#' | '?' | '<' | '>') || (c == '%' && coded) || (c == ':' && scheme);
+        if means_more { percent(c, &mut out) } else { out.push(c) }
+    }
+    out
+}
+
+fn decode(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let hex = tail.get(..2).filter(|two| first == b'%' && two.iter().all(u8::is_ascii_hexdigit));
+        let byte = hex.and_then(|two| std::str::from_utf8(two).ok()).and_then(|two| u8::from_str_radix(two, 16).ok());
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// Whether a destination begins with a scheme (`https:`, `mailto:`).
+fn has_scheme(text: &str) -> bool {
+    let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-'))
+}

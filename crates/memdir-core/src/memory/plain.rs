@@ -1,0 +1,84 @@
+//! Markdown as one plain line, for titles and hooks. Loses marks on purpose; never used on text that is kept.
+
+/// All of a text on one line, without Markdown marks.
+pub(super) fn one_line(text: &str) -> String {
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    without_marks(&joined)
+}
+
+/// The first line that says something beyond `known`: a heading, a sentence, a list item. Code, comments and rules do not.
+pub(super) fn first_line(body: &str, known: &str) -> String {
+    let mut fence: Option<&str> = None;
+    let mut comment = false;
+    for line in body.lines().map(str::trim) {
+        if comment || (fence.is_none() && line.starts_with("<!--")) {
+            comment = !line.ends_with("-->");
+            continue;
+        }
+        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark)) {
+            fence = match fence {
+                None => Some(mark),
+                Some(open) if open == mark => None,
+                other => other,
+            };
+            continue;
+        }
+        if fence.is_some() {
+            continue;
+        }
+        let said = one_line(without_lead(line));
+        if said.chars().any(char::is_alphanumeric) && !said.eq_ignore_ascii_case(known) {
+            return said;
+        }
+    }
+    String::new()
+}
+
+/// A line without what makes it a heading, quote or list item.
+fn without_lead(line: &str) -> &str {
+    let line = line.trim_start_matches('>').trim_start();
+    let heading = line.trim_start_matches('#');
+    if heading.len() < line.len() && heading.starts_with([' ', '\t']) {
+        return heading.trim().trim_end_matches('#').trim_end();
+    }
+    let item = line.strip_prefix(['-', '*', '+']).filter(|rest| rest.starts_with(' ')).map_or(line, str::trim_start);
+    let digits = item.trim_start_matches(|c: char| c.is_ascii_digit());
+    if digits.len() < item.len() { digits.strip_prefix(". ").or_else(|| digits.strip_prefix(") ")).unwrap_or(item) } else { item }
+}
+
+/// Links become their text; emphasis and code marks go.
+fn without_marks(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        if let Some((text, after)) = link(rest) {
+            out.push_str(&without_marks(text));
+            rest = after;
+            continue;
+        }
+        let doubled = ["**", "__", "~~"].into_iter().find(|mark| rest.starts_with(mark));
+        match (c, doubled) {
+            (_, Some(mark)) if mark != "__" || !out.ends_with(char::is_alphanumeric) || !rest[2..].starts_with(char::is_alphanumeric) => {
+                rest = &rest[2..];
+            }
+            ('`', _) => rest = &rest[1..],
+            _ => {
+                out.push(c);
+                rest = &rest[c.len_utf8()..];
+            }
+        }
+    }
+    out
+}
+
+/// The text of the link a text begins with, and what follows the link.
+fn link(text: &str) -> Option<(&str, &str)> {
+    if let Some(inner) = text.strip_prefix("[[") {
+        let (target, after) = inner.split_once("]]")?;
+        return Some((target.rsplit_once('|').map_or(target, |(_, alias)| alias), after)).filter(|(text, _)| !text.contains(['[', ']']));
+    }
+    let inner = text.strip_prefix("![").or_else(|| text.strip_prefix('['))?;
+    let (shown, after) = inner.split_once("](")?;
+    let (_, after) = after.split_once(')')?;
+    Some((shown, after)).filter(|_| !shown.contains(['[', ']']))
+}

@@ -1,0 +1,63 @@
+//! Bringing entrypoints in step with the files: adds lines that are missing, and tells which lead nowhere. Never drops
+//! a line a person wrote.
+
+use crate::{
+    entrypoint::{self, DeadLine, LongLine},
+    error::Result,
+    keep,
+    memdir::Context,
+    path::MemoryPath,
+    store::{Access, ChangeId, Entrypoint, FileEdit, Role, Store, Verb},
+};
+use serde::Serialize;
+
+/// How the entrypoint of one mount stands.
+#[derive(Debug, Clone, Serialize)]
+pub struct Repaired {
+    /// The mount's prefix.
+    pub prefix: String,
+    /// Memories that had no line; with a change, they have one now.
+    pub missing: Vec<MemoryPath>,
+    /// Lines that lead to no memory. They stay: a person decides.
+    pub dead: Vec<DeadLine>,
+    /// Lines that are too long to be pointers.
+    pub long: Vec<LongLine>,
+    /// The change that added lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeId>,
+    /// What the caller should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Looks at every entrypoint, and with `fix` adds the lines that are missing.
+pub fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<Vec<Repaired>> {
+    let kept = store.mounts().iter().filter(|mount| mount.entrypoint == Entrypoint::Kept);
+    kept.map(|mount| one(store, context, &mount.prefix, fix && mount.access == Access::ReadWrite)).collect()
+}
+
+fn one(store: &dyn Store, context: &Context, prefix: &str, fix: bool) -> Result<Repaired> {
+    let missing = keep::unlisted(store, &context.books, prefix)?;
+    let mut out = Repaired { prefix: prefix.to_owned(), missing, dead: Vec::new(), long: Vec::new(), change: None, notes: Vec::new() };
+    if fix && !out.missing.is_empty() {
+        let change = store.change(&context.intent(Verb::Repair), &[keep::main_path(prefix)?], &mut |view| {
+            let mut lines = Vec::new();
+            for path in keep::unlisted(view, &context.books, prefix)? {
+                if let Some(stored) = view.get(&path)? {
+                    lines.push(FileEdit { path, bytes: Some(stored.bytes), role: Role::Memory });
+                }
+            }
+            let kept = keep::lines_for(view, &context.books, &lines)?;
+            out.notes = kept.notes;
+            Ok(kept.edits)
+        })?;
+        out.change = (!change.files.is_empty()).then_some(change.id);
+    }
+    if let Some(book) = keep::open_book(store, &context.books, prefix)? {
+        let exists =
+            |rel: &str| MemoryPath::parse(rel).and_then(|path| store.get(&path.prefixed(prefix))).is_ok_and(|stored| stored.is_some());
+        out.dead = entrypoint::dead(&book, &exists);
+        out.long = entrypoint::long_lines(&book);
+    }
+    Ok(out)
+}

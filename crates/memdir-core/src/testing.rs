@@ -1,0 +1,26 @@
+//! Doubles and levers for tests. Only with the feature `testing`.
+
+mod ram_store;
+
+use crate::time::Clock;
+use jiff::{Timestamp, tz::TimeZone};
+pub use ram_store::RamStore;
+
+/// Lets `n` more writes of this thread succeed, then makes the disk full; `None` makes it well again.
+pub fn disk_full_after(n: Option<u64>) {
+    crate::vault::fault::testing::fail_after(n);
+}
+
+/// A clock that stands still, in UTC.
+#[derive(Debug, Clone, Copy)]
+pub struct FixedClock(pub Timestamp);
+
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+
+    fn zone(&self) -> TimeZone {
+        TimeZone::UTC
+    }
+}

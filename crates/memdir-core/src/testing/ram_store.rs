@@ -1,0 +1,183 @@
+//! A store in memory, stricter than the disk: it fails on anything the contract forbids, at once.
+
+use crate::{
+    error::{Error, Result},
+    limits,
+    path::MemoryPath,
+    store::{
+        Access, Change, ChangeFilter, ChangeId, Entry, Entrypoint, FileChange, FileEdit, Intent, JournalSize, MountInfo, Plan, Source,
+        Stamp, Store, Stored, View, Walk,
+    },
+    version::Version,
+};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// One unprefixed mount that exists only as long as this value.
+#[derive(Debug)]
+pub struct RamStore {
+    mounts: Vec<MountInfo>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct State {
+    files: BTreeMap<MemoryPath, (Vec<u8>, i64)>,
+    changes: Vec<Change>,
+    texts: BTreeMap<(MemoryPath, Version), Vec<u8>>,
+    ticks: i64,
+}
+
+impl Default for RamStore {
+    fn default() -> Self {
+        let mount = MountInfo {
+            prefix: String::new(),
+            root: PathBuf::from("ram"),
+            access: Access::ReadWrite,
+            source: Source::Memory,
+            entrypoint: Entrypoint::Kept,
+        };
+        RamStore { mounts: vec![mount], state: Mutex::default() }
+    }
+}
+
+impl RamStore {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn stored(&self, path: &MemoryPath) -> Option<Stored> {
+        let found = [path.clone(), path.with_md()].into_iter().find(|path| self.files.contains_key(path))?;
+        let (bytes, tick) = &self.files[&found];
+        Some(Stored { version: Version::of(bytes), bytes: bytes.clone(), stamp: stamp(bytes, *tick), path: found })
+    }
+
+    fn walk(&self, under: &str) -> Walk {
+        let entries = self.files.iter().filter(|(path, _)| path.is_under(under) && path.as_str() != under);
+        Walk {
+            entries: entries.map(|(path, (bytes, tick))| Entry { path: path.clone(), stamp: stamp(bytes, *tick) }).collect(),
+            ..Walk::default()
+        }
+    }
+}
+
+fn stamp(bytes: &[u8], tick: i64) -> Stamp {
+    Stamp { size: bytes.len() as u64, mtime_ns: tick, ctime_ns: tick, inode: tick.unsigned_abs() }
+}
+
+/// The state as a plan sees it.
+struct Snapshot<'a>(&'a RamStore, &'a State);
+
+impl View for Snapshot<'_> {
+    fn mounts(&self) -> &[MountInfo] {
+        &self.0.mounts
+    }
+    fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
+        Ok(self.1.stored(path))
+    }
+    fn list(&self, under: &str) -> Result<Walk> {
+        Ok(self.1.walk(under))
+    }
+    fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
+        Ok(paths.iter().map(|path| self.1.files.get(path).map(|(bytes, tick)| stamp(bytes, *tick))).collect())
+    }
+    fn check_writable(&self, _path: &MemoryPath) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl View for RamStore {
+    fn mounts(&self) -> &[MountInfo] {
+        &self.mounts
+    }
+    fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
+        Ok(self.state().stored(path))
+    }
+    fn list(&self, under: &str) -> Result<Walk> {
+        Ok(self.state().walk(under))
+    }
+    fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
+        Snapshot(self, &self.state()).stamps(paths)
+    }
+    fn check_writable(&self, _path: &MemoryPath) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Store for RamStore {
+    fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change> {
+        assert!(!touches.is_empty(), "a change says what it touches");
+        // The plan works on a copy: reading the store itself from within a plan must not hang.
+        let before = self.state().clone();
+        let edits = plan(&Snapshot(self, &before))?;
+        let mut state = self.state();
+        let id = ChangeId(format!("ram{:05}", state.changes.len()));
+        let mut change =
+            Change { id, at: intent.at, actor: intent.actor.clone(), verb: intent.verb, undoes: intent.undoes.clone(), files: Vec::new() };
+        for FileEdit { path, bytes, role } in edits {
+            let old = state.files.get(&path).map(|(bytes, _)| bytes.clone());
+            if old == bytes {
+                continue;
+            }
+            if let Some(size) = bytes.as_ref().map(Vec::len).filter(|size| *size > limits::MEMORY_BYTES) {
+                *state = before;
+                return Err(Error::TooLarge { what: path.to_string(), size: size as u64, limit: limits::MEMORY_BYTES as u64 });
+            }
+            change.files.push(FileChange {
+                path: path.clone(),
+                role,
+                before: old.as_deref().map(Version::of),
+                after: bytes.as_deref().map(Version::of),
+            });
+            state.ticks += 1;
+            let tick = state.ticks;
+            match bytes {
+                Some(bytes) => {
+                    state.texts.insert((path.clone(), Version::of(&bytes)), bytes.clone());
+                    state.files.insert(path, (bytes, tick));
+                }
+                None => drop(state.files.remove(&path)),
+            }
+        }
+        change.files.sort_by(|a, b| a.path.cmp(&b.path));
+        if !change.files.is_empty() {
+            state.changes.push(change.clone());
+        }
+        Ok(change)
+    }
+
+    fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
+        let state = self.state();
+        let path = filter
+            .path
+            .as_ref()
+            .map(|path| state.stored(path).map_or_else(|| path.name().to_owned(), |stored| stored.path.name().to_owned()));
+        let fits = |change: &&Change| {
+            path.as_ref().is_none_or(|name| change.files.iter().any(|file| file.path.name() == name))
+                && filter.id.as_ref().is_none_or(|id| change.id.0.starts_with(id.as_str()))
+        };
+        let most = if filter.most == 0 { usize::MAX } else { filter.most };
+        Ok(state.changes.iter().rev().filter(fits).take(most).cloned().collect())
+    }
+
+    fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {
+        let state = self.state();
+        let texts = &state.texts;
+        Ok(texts.get(&(path.clone(), version)).or_else(|| texts.get(&(path.with_md(), version))).cloned())
+    }
+
+    fn notice(&self, _path: &MemoryPath) {}
+
+    fn marks(&self) -> Vec<Option<Stamp>> {
+        vec![Some(stamp(&[], self.state().ticks))]
+    }
+
+    fn journal_size(&self) -> Result<JournalSize> {
+        Ok(JournalSize { changes: self.state().changes.len() as u64, bytes: 0 })
+    }
+}

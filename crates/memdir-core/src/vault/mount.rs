@@ -1,0 +1,196 @@
+//! One directory of memories in a space: where it is and what may be done there.
+
+use super::contain::{Links, Root};
+use crate::{
+    error::{Error, Result},
+    path::MemoryPath,
+    store::{Access, Entrypoint, MountInfo, Source},
+};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use regex::RegexSet;
+use std::path::{Path, PathBuf};
+
+/// How a directory is mounted. Paths are absolute; whoever read them from a person has expanded them.
+#[derive(Debug, Clone)]
+pub struct Mount {
+    /// What its names begin with; empty for the unprefixed one.
+    pub prefix: String,
+    /// The directory.
+    pub root: PathBuf,
+    /// Whether it may be written.
+    pub access: Access,
+    /// Which source its memories are in searches.
+    pub source: Source,
+    /// Whether it keeps an entrypoint.
+    pub entrypoint: Entrypoint,
+    /// Which symbolic links are followed.
+    pub links: Links,
+    /// Whether hidden directories are entered.
+    pub hidden: bool,
+    /// Names that may not be changed: regular expressions that match the whole name.
+    pub read_only: Vec<String>,
+    /// Names that do not exist for anybody: regular expressions that match the whole name.
+    pub ignored: Vec<String>,
+    /// If not empty, only files that match one of these globs, relative to the root.
+    pub only: Vec<String>,
+    /// The directory of its journal.
+    pub journal: PathBuf,
+    /// Bytes of journal beyond which the oldest changes are dropped.
+    pub journal_bytes: u64,
+    /// The directory whose lock guards it, where that is not its own root: a configured mount it lies inside.
+    pub lock: Option<PathBuf>,
+}
+
+impl Mount {
+    /// A directory memdir serves: written, with an entrypoint, nothing hidden followed.
+    pub fn new(prefix: &str, root: impl Into<PathBuf>, journal: impl Into<PathBuf>) -> Self {
+        Mount {
+            prefix: prefix.into(),
+            root: root.into(),
+            access: Access::ReadWrite,
+            source: Source::Memory,
+            entrypoint: Entrypoint::Kept,
+            links: Links::default(),
+            hidden: false,
+            read_only: Vec::new(),
+            ignored: Vec::new(),
+            only: Vec::new(),
+            journal: journal.into(),
+            journal_bytes: crate::limits::JOURNAL_BYTES,
+            lock: None,
+        }
+    }
+}
+
+/// A mount in use.
+#[derive(Debug)]
+pub(crate) struct Mounted {
+    pub(crate) info: MountInfo,
+    pub(crate) root: Root,
+    pub(crate) hidden: bool,
+    pub(crate) lock: PathBuf,
+    /// Why its directory could not be made, if it could not.
+    pub(crate) trouble: Option<String>,
+    read_only: RegexSet,
+    ignored: RegexSet,
+    only: Option<GlobSet>,
+}
+
+impl Mounted {
+    pub(crate) fn open(mount: &Mount) -> Result<Self> {
+        let trouble = make_root(mount);
+        // The real path, so that a link to the directory and the directory are one mount with one lock.
+        let root = real_path(&mount.root);
+        Ok(Mounted {
+            info: MountInfo {
+                prefix: mount.prefix.clone(),
+                root: root.clone(),
+                access: mount.access,
+                source: mount.source,
+                entrypoint: mount.entrypoint,
+            },
+            lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
+            root: Root::new(root, mount.links.clone()),
+            hidden: mount.hidden,
+            trouble,
+            read_only: patterns("read-only pattern", &mount.read_only)?,
+            ignored: patterns("ignored pattern", &mount.ignored)?,
+            only: globs(&mount.only)?,
+        })
+    }
+
+    /// Whether a path, relative to the mount, does not exist for anybody.
+    pub(crate) fn hides(&self, rel: &str) -> bool {
+        let name = crate::path::strip_md(rel);
+        self.ignored.is_match(name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel) && !only.is_match(format!("{rel}.md")))
+    }
+
+    /// Fails if a path, relative to the mount, may not be changed.
+    pub(crate) fn check_writable(&self, rel: &str) -> Result<()> {
+        let name = crate::path::strip_md(rel);
+        let shown = || MemoryPath::parse(rel).map_or_else(|_| rel.to_owned(), |path| path.prefixed(&self.info.prefix).to_string());
+        if self.info.access == Access::ReadOnly {
+            return Err(Error::ReadOnly { path: shown(), why: format!("its mount {} is read-only", self.info.root.display()) });
+        }
+        if self.read_only.is_match(name) {
+            return Err(Error::ReadOnly { path: shown(), why: "a read-only pattern matches its name".into() });
+        }
+        if self.hides(rel) {
+            return Err(Error::ReadOnly { path: shown(), why: "an ignored pattern matches its name".into() });
+        }
+        if !self.hidden && rel.rsplit_once('/').is_some_and(|(dirs, _)| dirs.split('/').any(|dir| dir.starts_with('.'))) {
+            return Err(Error::bad_path(shown(), "it lies in a hidden directory, which is never listed; choose a name without the dot"));
+        }
+        Ok(())
+    }
+}
+
+/// Mounts must not lie inside one another: a file would have two names and two locks.
+pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
+    for (i, a) in mounts.iter().enumerate() {
+        for b in &mounts[i + 1..] {
+            if a.info.prefix == b.info.prefix {
+                return Err(Error::bad_input("mounts", format!("two mounts have the prefix {:?}; give each its own", a.info.prefix)));
+            }
+            let (inner, outer) = if a.root.path().starts_with(b.root.path()) { (a, b) } else { (b, a) };
+            let filtered = inner.only.is_some() || outer.only.is_some();
+            if inner.root.path().starts_with(outer.root.path()) && !filtered {
+                return Err(Error::bad_input(
+                    "mounts",
+                    format!(
+                        "{} lies inside {}; mount one of them, or directories beside each other",
+                        inner.root.path().display(),
+                        outer.root.path().display()
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn make_root(mount: &Mount) -> Option<String> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    if mount.access == Access::ReadOnly || mount.root.is_dir() {
+        return None;
+    }
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&mount.root);
+    made.err().map(|e| format!("cannot create {}: {e}", mount.root.display()))
+}
+
+fn patterns(what: &str, list: &[String]) -> Result<RegexSet> {
+    RegexSet::new(list.iter().map(|pattern| format!("^(?:{pattern})$"))).map_err(|e| Error::bad_input(what, e.to_string()))
+}
+
+fn globs(list: &[String]) -> Result<Option<GlobSet>> {
+    if list.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for glob in list {
+        set.add(GlobBuilder::new(glob).literal_separator(true).build().map_err(|e| Error::bad_input("glob", e.to_string()))?);
+    }
+    set.build().map(Some).map_err(|e| Error::bad_input("glob", e.to_string()))
+}
+
+/// The name of a mount's journal directory: readable, and one per real path.
+pub fn journal_name(root: &Path) -> String {
+    let real = real_path(root);
+    let text = real.to_string_lossy();
+    let hash = blake3::hash(text.as_bytes()).to_hex();
+    let tail: String = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let readable: String = tail.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(32).collect();
+    format!("{readable}-{}", &hash[..12])
+}
+
+/// The real path of a directory that may not exist yet: its deepest existing ancestor's, and the rest.
+pub fn real_path(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let Ok(real) = above.canonicalize() {
+            return path
+                .strip_prefix(above)
+                .map_or_else(|_| real.clone(), |rest| if rest.as_os_str().is_empty() { real.clone() } else { real.join(rest) });
+        }
+    }
+    path.to_owned()
+}

@@ -1,0 +1,350 @@
+//! What was typed, with the help beside it. Decides nothing: what it means is `wire.rs` and the commands.
+
+use crate::exit::{self, Failure};
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A memory for AI agents and people that lasts: plain Markdown files in a directory.
+#[derive(Debug, Parser)]
+#[command(name = "memdir", version, disable_help_subcommand = true, after_help = exit::HELP)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Global {
+    /// This directory is the whole memory (also MEMDIR_DIR)
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Answer in JSON, errors too
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Who makes the change, in the history; without it your login name
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub(crate) actor: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(Init),
+    Read(Read),
+    List(List),
+    Write(Write),
+    Edit(Edit),
+    Rename(Rename),
+    Delete(Delete),
+    Undo(Undo),
+    Redo(Redo),
+    History(History),
+    Diff(Diff),
+    Restore(Restore),
+    Entrypoint(Entrypoint),
+    Stats(Stats),
+    Config(Config),
+    Completions(Completions),
+    Demo(Demo),
+    Bench(Bench),
+}
+
+/// Make a memory directory with its entrypoint
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir init\n  memdir --dir notes init\n  memdir init --team      in a git repository: .memdir/, to be committed"
+)]
+pub(crate) struct Init {
+    /// Make .memdir/ at the top of this git repository, for everybody who works on it
+    #[arg(long)]
+    pub(crate) team: bool,
+}
+
+/// Show the entrypoint, or memories by name
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir read\n  memdir read notes/deploy\n  memdir read notes/deploy --lines 42-56")]
+pub(crate) struct Read {
+    /// Names, as `memdir list` shows them; `.md` may be left off. Without one: the entrypoint
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Only these lines: 42-56, 42- or 42
+    #[arg(long, value_name = "RANGE", requires = "names")]
+    pub(crate) lines: Option<String>,
+    /// Show at most so many characters of each
+    #[arg(long, value_name = "N", default_value_t = memdir_core::limits::READ_CHARS)]
+    pub(crate) max_chars: usize,
+}
+
+/// List memories by name
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir list\n  memdir list notes --long\n  memdir list --type feedback --newer 30\n  memdir list --tree"
+)]
+pub(crate) struct List {
+    /// Only names under this topic
+    #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
+    pub(crate) topic: String,
+    /// Only of this type: user, feedback, project or reference
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: Option<String>,
+    /// Only those checked or changed in the last so many days
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) newer: Option<i64>,
+    /// Only those at least so many days old
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) older: Option<i64>,
+    /// Only those of at least so many bytes
+    #[arg(long, value_name = "N")]
+    pub(crate) min_bytes: Option<u64>,
+    /// As a tree of topics
+    #[arg(long, conflicts_with = "long")]
+    pub(crate) tree: bool,
+    /// With type, size, age and description
+    #[arg(long, short)]
+    pub(crate) long: bool,
+}
+
+/// Save a memory and its entrypoint line
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project\n  memdir write notes/deploy --append 'Except in December.'\n  pandoc page.html -t gfm | memdir write notes/page --replace"
+)]
+pub(crate) struct Write {
+    /// The memory's name, such as notes/deploy
+    pub(crate) name: String,
+    /// The text; without it, it is read from --file or standard input
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) text: Option<String>,
+    /// Read the text from this file (`-` for standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub(crate) file: Option<PathBuf>,
+    /// Replace the text of a memory that is there; its frontmatter stays unless the new text brings its own
+    #[arg(long, conflicts_with = "append")]
+    pub(crate) replace: bool,
+    /// Add the text at the end; a missing memory is made
+    #[arg(long)]
+    pub(crate) append: bool,
+    /// Only if the memory still has this version (or a version that begins so)
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) if_version: Option<String>,
+    /// The title in its frontmatter and entrypoint line
+    #[arg(long, value_name = "TITLE")]
+    pub(crate) title: Option<String>,
+    /// One line on what it is good for; the entrypoint shows it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// Its type: user, feedback, project or reference
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: Option<String>,
+}
+
+/// Replace a part of a memory
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir edit notes/deploy Tuesdays Wednesdays\n  memdir edit notes/deploy --regex 'v(\\d+)\\.0' 'v$!1.1' --all\n  memdir edit notes/deploy --old-file before.txt --new-file after.txt"
+)]
+pub(crate) struct Edit {
+    /// The memory's name
+    pub(crate) name: String,
+    /// What is there now; it must occur exactly once unless --all
+    #[arg(allow_hyphen_values = true, required_unless_present = "old_file")]
+    pub(crate) old: Option<String>,
+    /// What stands there afterwards
+    #[arg(allow_hyphen_values = true, required_unless_present = "new_file")]
+    pub(crate) new: Option<String>,
+    /// Read OLD from this file (`-` for standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "old", requires = "new_file")]
+    pub(crate) old_file: Option<PathBuf>,
+    /// Read NEW from this file (`-` for standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "new")]
+    pub(crate) new_file: Option<PathBuf>,
+    /// OLD is a regular expression (look-around works; $!1 in NEW is its first group)
+    #[arg(long)]
+    pub(crate) regex: bool,
+    /// Every occurrence
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only if the memory still has this version (or a version that begins so)
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) if_version: Option<String>,
+}
+
+/// Give a memory another name, in every reference to it too
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir rename notes/deploy howto/deploy")]
+pub(crate) struct Rename {
+    /// Its name now
+    pub(crate) from: String,
+    /// Its new name
+    pub(crate) to: String,
+}
+
+/// Remove a memory; undo brings it back
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir delete notes/deploy\n  memdir undo")]
+pub(crate) struct Delete {
+    /// Its name
+    pub(crate) name: String,
+    /// Only if the memory still has this version (or a version that begins so)
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) if_version: Option<String>,
+}
+
+/// Take a change back: your last one, or any by its id
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir undo\n  memdir undo 7kq2m9xa")]
+pub(crate) struct Undo {
+    /// The change, as `memdir history` shows it
+    pub(crate) id: Option<String>,
+}
+
+/// Make a change again that was taken back
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir redo\n  memdir redo 7kq2m9xa")]
+pub(crate) struct Redo {
+    /// The change that was taken back, or the undo that did it
+    pub(crate) id: Option<String>,
+}
+
+/// Show what happened, newest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir history\n  memdir history notes/deploy --most 5")]
+pub(crate) struct History {
+    /// Only changes of this memory, with its versions
+    pub(crate) name: Option<String>,
+    /// At most so many; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) most: usize,
+}
+
+/// Show what differs between two versions of a memory
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir diff notes/deploy\n  memdir diff notes/deploy 3f2a91c0")]
+pub(crate) struct Diff {
+    /// Its name
+    pub(crate) name: String,
+    /// The older version; without it the one before the last change
+    pub(crate) from: Option<String>,
+    /// The newer version; without it what is there now
+    pub(crate) to: Option<String>,
+}
+
+/// Bring an earlier version of a memory back, also of a deleted one
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir history notes/deploy\n  memdir restore notes/deploy 3f2a91c0")]
+pub(crate) struct Restore {
+    /// Its name
+    pub(crate) name: String,
+    /// The version, as `memdir history NAME` shows it
+    pub(crate) version: String,
+}
+
+/// Check that every memory has its line in the entrypoint
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir entrypoint\n  memdir entrypoint --repair")]
+pub(crate) struct Entrypoint {
+    /// Add the lines that are missing
+    #[arg(long)]
+    pub(crate) repair: bool,
+}
+
+/// Show how much there is
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir stats --json")]
+pub(crate) struct Stats {}
+
+/// Show the settings in force and where they come from
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir config")]
+pub(crate) struct Config {}
+
+/// Print completions for a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir completions bash > ~/.local/share/bash-completion/completions/memdir")]
+pub(crate) struct Completions {
+    /// Which shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// A short tour in a scratch directory that is removed afterwards
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir demo")]
+pub(crate) struct Demo {}
+
+/// Measure and torture memdir on this machine
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir bench torture --processes 20 --changes 100 --kill 200")]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    pub(crate) what: BenchWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchWhat {
+    Torture(Torture),
+    #[command(hide = true)]
+    TortureWorker(TortureWorker),
+}
+
+/// Many processes change one directory at once, some are killed; then every change is audited
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "With --dir the files are made in that directory, which must be empty, and stay.\n\nExample:\n  memdir bench torture\n  memdir bench torture --kill 200"
+)]
+pub(crate) struct Torture {
+    /// Processes at once
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub(crate) processes: u32,
+    /// Changes each of them makes
+    #[arg(long, value_name = "M", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) changes: u64,
+    /// So many times, kill one of them (SIGKILL) at a random moment and start it again
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) kill: u64,
+    /// What each process does, in turn
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["save", "append", "edit", "rename", "delete"])]
+    pub(crate) mix: Vec<Deed>,
+    /// Repeats the random moments of an earlier run
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+/// One process of `bench torture`
+#[derive(Debug, clap::Args)]
+pub(crate) struct TortureWorker {
+    /// Where the run keeps its files
+    #[arg(long)]
+    pub(crate) work: PathBuf,
+    /// Which process this is
+    #[arg(long)]
+    pub(crate) number: u32,
+    /// The change it ends with
+    #[arg(long)]
+    pub(crate) until: u64,
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) mix: Vec<Deed>,
+}
+
+/// A kind of change in `bench torture`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Deed {
+    /// A new memory
+    Save,
+    /// A line at the end of one memory that all processes share
+    Append,
+    /// A line of another memory that all processes share, and one of its own memories
+    Edit,
+    /// A new name for one of its own memories
+    Rename,
+    /// One of its own memories goes
+    Delete,
+}
+
+/// Reads the command line, and whether the answer is wanted in JSON even if the rest of it cannot be read.
+/// Help and the version are failures that exit with 0.
+pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
+    match Args::try_parse() {
+        Ok(args) => (args.global.json, Ok(args)),
+        Err(error) => (std::env::args_os().any(|arg| arg == "--json"), Err(Failure::Typed { error })),
+    }
+}

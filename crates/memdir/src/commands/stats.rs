@@ -1,0 +1,58 @@
+//! `memdir stats`: how much there is, mount by mount.
+
+use crate::{
+    exit::Failure,
+    output::{Answer, Page},
+};
+use memdir_core::{
+    Memdir, limits,
+    stats::{MountStats, Stats},
+    store::{Access, Source},
+    text::human_bytes,
+};
+use std::io;
+
+pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
+    Ok(Answer::new(memdir.stats()?, show))
+}
+
+fn show(stats: &Stats, page: &mut Page<'_>) -> io::Result<()> {
+    let mut rows = vec![["mount", "memories", "size", "entrypoint", "access", "class", "directory"].map(str::to_owned).to_vec()];
+    rows.extend(stats.mounts.iter().map(row));
+    page.table(&rows)?;
+    page.line(format!(
+        "{} memories, {}; journal: {} changes, {}",
+        stats.files,
+        human_bytes(stats.bytes),
+        stats.journal.changes,
+        human_bytes(stats.journal.bytes)
+    ))
+}
+
+fn row(mount: &MountStats) -> Vec<String> {
+    let entrypoint = if mount.entrypoint_lines == 0 {
+        "-".to_owned()
+    } else {
+        let lines = format!("{}/{} lines", mount.entrypoint_lines, limits::ENTRYPOINT_LINES);
+        format!("{lines}, {}/{}", human_bytes(mount.entrypoint_bytes), human_bytes(limits::ENTRYPOINT_BYTES as u64))
+    };
+    let access = match mount.access {
+        Access::ReadWrite => "read-write",
+        Access::ReadOnly => "read-only",
+    };
+    let class = match mount.source {
+        Source::Memory => "memory",
+        Source::Custom => "custom",
+        Source::Chat => "chat",
+    };
+    let prefix = if mount.prefix.is_empty() { "(none)".to_owned() } else { format!("{}/", mount.prefix) };
+    vec![
+        prefix,
+        mount.files.to_string(),
+        human_bytes(mount.bytes),
+        entrypoint,
+        access.into(),
+        class.into(),
+        mount.root.display().to_string(),
+    ]
+}
