@@ -1,6 +1,11 @@
 //! How fast chats are taken in, and in how much memory: `cargo bench -p memdir-core --bench chats [megabytes]`.
 //! A plain program: its numbers are megabytes a second and the peak of its own memory.
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a bench lays out files and prints what it measured")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a bench lays out files and prints what it measured"
+)]
 
 use memdir_core::{
     chats::{
