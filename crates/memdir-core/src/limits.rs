@@ -60,3 +60,15 @@ pub const CHAT_BUSY_MS: u64 = 200;
 pub const CHAT_KEEP_DAYS: i64 = 365;
 /// Bytes of kept chats beyond which the oldest go, unless configured otherwise.
 pub const CHAT_KEEP_BYTES: u64 = 1 << 30;
+/// Memories one recall brings at the most. More is noise: hosts that choose with a model bring no more either.
+pub const RECALL_MEMORIES: usize = 5;
+/// Bytes of one recalled memory.
+pub const RECALL_BYTES: usize = 4_096;
+/// Lines of one recalled memory.
+pub const RECALL_LINES: usize = 200;
+/// Tokens of a whole recall, where the caller names no budget: five memories of the usual size.
+pub const RECALL_TOKENS: usize = 4_000;
+/// Known words of one sentence that are asked for, rarest first. Past these a sentence says nothing new.
+pub const RECALL_TERMS: usize = 8;
+/// Sentences of one message that are asked, those with the rarest words first. Bounds the time for a pasted file.
+pub const RECALL_SENTENCES: usize = 24;
