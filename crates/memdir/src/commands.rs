@@ -1,6 +1,7 @@
 //! One file per command. Each takes what was typed, calls the library, and returns an answer; none prints.
 
 mod bench;
+mod chats;
 mod completions;
 mod config;
 mod delete;
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     match &args.command {
         Some(Command::Config(_)) => return Ok(config::run(&settings)),
         Some(Command::Init(args)) => return init::run(args, &settings),
+        Some(Command::Chats(args)) => return chats::run(args, &settings, look),
         _ => {}
     }
     if args.command.as_ref().is_some_and(writes) {
@@ -69,7 +71,7 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Restore(args) => restore::run(args, memdir),
         Command::Entrypoint(args) => entrypoint::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
-        Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => {
+        Command::Chats(_) | Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => {
             Err(Failure::Usage { message: "this command does not work inside a space".into(), hint: "Run it from the shell.".into() })
         }
     }
@@ -80,7 +82,7 @@ fn writes(command: &Command) -> bool {
         Command::Write(_) | Command::Edit(_) | Command::Rename(_) | Command::Delete(_) | Command::Undo(_) | Command::Redo(_) => true,
         Command::Restore(_) | Command::Init(_) | Command::Bench(_) | Command::Demo(_) => true,
         Command::Entrypoint(args) => args.repair,
-        Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
+        Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) | Command::Chats(_) => false,
         Command::Stats(_) | Command::Config(_) | Command::Completions(_) => false,
     }
 }
