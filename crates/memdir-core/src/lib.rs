@@ -1,6 +1,7 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
 pub mod analyse;
+pub mod chats;
 pub mod check;
 pub mod day;
 pub mod delete;

@@ -72,6 +72,7 @@ pub(crate) enum Command {
     Prompt(Prompt),
     Where(Where),
     Projects(Projects),
+    Chats(Chats),
     Stats(Stats),
     Mcp(Mcp),
     Dialects(Dialects),
@@ -414,6 +415,108 @@ pub(crate) enum ProjectsWhat {
         /// Its new id
         to: String,
     },
+}
+
+/// List past conversations with agents, and take in new ones
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Nothing is read before `memdir chats on`.\n\nExample:\n  memdir chats on\n  memdir chats --host codex --since 2026-01-01\n  memdir chats show 1af7fc5e"
+)]
+pub(crate) struct Chats {
+    #[command(subcommand)]
+    pub(crate) what: Option<ChatsWhat>,
+    #[command(flatten)]
+    pub(crate) filter: ChatFilter,
+    /// At most so many; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) most: usize,
+}
+
+/// Which conversations.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct ChatFilter {
+    /// Only of this host: claude-code, codex, gemini, opencode, openclaw, cursor or folder
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Only those held in this directory or below
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<String>,
+    /// Only those that went on after this date: 2026-01-15
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+    /// Only those that ended before this date
+    #[arg(long, value_name = "DATE")]
+    pub(crate) before: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChatsWhat {
+    Show(ChatsShow),
+    Sync(ChatsSync),
+    On(ChatsSwitch),
+    Off(ChatsSwitch),
+    Forget(ChatsForget),
+    Export(ChatsExport),
+}
+
+/// Show a conversation
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats show 1af7fc5e\n  memdir chats show codex/0199c5d0 --lines 40-80")]
+pub(crate) struct ChatsShow {
+    /// Its id, or the beginning of it
+    pub(crate) session: String,
+    /// Only these lines: 42-56, 42- or 42
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) lines: Option<String>,
+}
+
+/// Take in what was said since the last time
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats sync\n  memdir chats sync --seconds 2")]
+pub(crate) struct ChatsSync {
+    /// Stop after so many seconds; the rest comes next time
+    #[arg(long, value_name = "N")]
+    pub(crate) seconds: Option<u64>,
+}
+
+/// Turn conversations on or off, all of them or those of one host or project
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats on\n  memdir chats off --host cursor\n  memdir chats off --project ~/private")]
+pub(crate) struct ChatsSwitch {
+    /// Only this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Only conversations held in this directory or below
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<String>,
+}
+
+/// Forget conversations for good: they are not taken in again
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir chats forget 1af7fc5e\n  memdir chats forget --project ~/private\n  memdir chats forget --before 2025-12-31"
+)]
+pub(crate) struct ChatsForget {
+    /// The conversation's id, or the beginning of it
+    #[arg(required_unless_present_any = ["project", "before"])]
+    pub(crate) session: Option<String>,
+    /// Conversations held in this directory or below
+    #[arg(long, value_name = "DIR", conflicts_with = "session")]
+    pub(crate) project: Option<String>,
+    /// What was said before this date
+    #[arg(long, value_name = "DATE", conflicts_with = "session")]
+    pub(crate) before: Option<String>,
+}
+
+/// Print conversations as Markdown, or with --json as data
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats export 1af7fc5e > login.md\n  memdir chats export --project . --json > chats.json")]
+pub(crate) struct ChatsExport {
+    /// Their ids, or the beginnings of them; without one, all that fit the filters
+    pub(crate) sessions: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: ChatFilter,
 }
 
 /// Show how much there is

@@ -1,6 +1,7 @@
 //! One file per command. Each takes what was typed, calls the library, and returns an answer; none prints.
 
 mod bench;
+mod chats;
 mod check;
 mod completions;
 mod config;
@@ -56,6 +57,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         Some(Command::Projects(args)) => return projects::run(args, &settings, &scope),
         Some(Command::Prompt(args)) => return prompt::run(args, &settings, &scope),
         Some(Command::Stats(args)) if args.loads => return Ok(stats::loads(&settings)),
+        Some(Command::Chats(args)) => return chats::run(args, &settings, look),
         _ => {}
     }
     if args.command.as_ref().is_some_and(writes) {
@@ -89,7 +91,7 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Log(args) => log::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
         Command::Verify(_) | Command::Check(_) | Command::Where(_) | Command::Projects(_) | Command::Prompt(_) => Err(not_inside()),
-        Command::Mcp(_) | Command::Dialects(_) => Err(not_inside()),
+        Command::Mcp(_) | Command::Dialects(_) | Command::Chats(_) => Err(not_inside()),
         Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(not_inside()),
     }
 }
@@ -105,7 +107,7 @@ fn writes(command: &Command) -> bool {
         Command::Log(_) | Command::Verify(_) | Command::Projects(_) => true,
         Command::Entrypoint(args) => args.repair,
         Command::Check(args) => args.fix,
-        Command::Prompt(_) | Command::Where(_) => false,
+        Command::Prompt(_) | Command::Where(_) | Command::Chats(_) => false,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
         Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,
     }

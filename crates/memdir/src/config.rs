@@ -1,5 +1,6 @@
 //! The settings: flags, the environment and `config.toml`. The only reader of the environment. Builds nothing.
 
+pub(crate) mod edit;
 mod expand;
 mod file;
 mod keys;
@@ -132,6 +133,22 @@ fn guidelines(configured: Option<&str>) -> Vec<String> {
     all.filter(|text| !text.trim().is_empty()).collect()
 }
 
+/// Where hosts keep their conversations, by the variables people set for them.
+pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_core::chats::Roots {
+    let path = |key| env(key).map(PathBuf::from);
+    memdir_core::chats::Roots {
+        home: user_home().unwrap_or_default(),
+        claude_config_dir: path("CLAUDE_CONFIG_DIR"),
+        codex_home: path("CODEX_HOME"),
+        gemini_cli_home: path("GEMINI_CLI_HOME"),
+        xdg_data_home: path("XDG_DATA_HOME"),
+        xdg_config_home: path("XDG_CONFIG_HOME"),
+        opencode_db: path("OPENCODE_DB"),
+        openclaw_state_dir: path("OPENCLAW_STATE_DIR"),
+        folders: folders.to_vec(),
+    }
+}
+
 fn home(cwd: &Path) -> Result<From<PathBuf>, Failure> {
     if let Some(home) = env("MEMDIR_HOME") {
         return Ok(From { value: path_from("MEMDIR_HOME", Path::new(&home), cwd)?, origin: "MEMDIR_HOME" });
@@ -177,7 +194,7 @@ pub(crate) fn token_variable() -> Option<String> {
 }
 
 /// A path a person gave on the command line or in the environment.
-fn path_from(what: &'static str, path: &Path, cwd: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn path_from(what: &'static str, path: &Path, cwd: &Path) -> Result<PathBuf, Failure> {
     // Bytes that are not UTF-8 hold nothing to expand.
     let Some(text) = path.to_str() else { return Ok(cwd.join(path)) };
     expand::expand(text, &variable, user_home().as_deref(), cwd).map_err(|why| Failure::Settings {
