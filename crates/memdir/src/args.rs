@@ -1,6 +1,9 @@
 //! What was typed, with the help beside it. Decides nothing: what it means is `wire.rs` and the commands.
 
-use crate::exit::{self, Failure};
+use crate::{
+    exit::{self, Failure},
+    hosts::{self, HOSTS, Host, Scope},
+};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -44,6 +47,8 @@ pub(crate) enum Command {
     Entrypoint(Entrypoint),
     Stats(Stats),
     Config(Config),
+    Install(Install),
+    Uninstall(Uninstall),
     Completions(Completions),
     Demo(Demo),
     Bench(Bench),
@@ -51,7 +56,9 @@ pub(crate) enum Command {
 
 /// Make a memory directory with its entrypoint
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir init\n  memdir --dir notes init\n  memdir init --team      in a git repository: .memdir/, to be committed")]
+#[command(
+    after_help = "Example:\n  memdir init\n  memdir --dir notes init\n  memdir init --team      in a git repository: .memdir/, to be committed"
+)]
 pub(crate) struct Init {
     /// Make .memdir/ at the top of this git repository, for everybody who works on it
     #[arg(long)]
@@ -75,7 +82,9 @@ pub(crate) struct Read {
 
 /// List memories by name
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir list\n  memdir list notes --long\n  memdir list --type feedback --newer 30\n  memdir list --tree")]
+#[command(
+    after_help = "Example:\n  memdir list\n  memdir list notes --long\n  memdir list --type feedback --newer 30\n  memdir list --tree"
+)]
 pub(crate) struct List {
     /// Only names under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
@@ -254,6 +263,50 @@ pub(crate) struct Stats {}
 #[command(after_help = "Example:\n  memdir config")]
 pub(crate) struct Config {}
 
+/// Plug memdir into agent programs: its tools and its hooks, in one step
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --all --yes"
+)]
+pub(crate) struct Install {
+    /// Which: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
+    #[arg(value_name = "HOST", value_parser = host)]
+    pub(crate) hosts: Vec<&'static Host>,
+    /// Every one that is on this machine
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Show what would change in which file, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For you in every project, or for this project
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    /// The tools only, no hooks
+    #[arg(long)]
+    pub(crate) no_hooks: bool,
+}
+
+/// Take memdir out of agent programs: exactly what install put in
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir uninstall claude-code\n  memdir uninstall --all --dry-run")]
+pub(crate) struct Uninstall {
+    /// Out of which
+    #[arg(value_name = "HOST", value_parser = host, required_unless_present = "all")]
+    pub(crate) hosts: Vec<&'static Host>,
+    /// Out of everything it was put into
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) all: bool,
+    /// Show what would change in which file, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only what was put in for you in every project, or for this project; without it both
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Scope>,
+}
+
 /// Print completions for a shell
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  memdir completions bash > ~/.local/share/bash-completion/completions/memdir")]
@@ -284,7 +337,9 @@ pub(crate) enum BenchWhat {
 
 /// Many processes change one directory at once, some are killed; then every change is audited
 #[derive(Debug, clap::Args)]
-#[command(after_help = "With --dir the files are made in that directory, which must be empty, and stay.\n\nExample:\n  memdir bench torture\n  memdir bench torture --kill 200")]
+#[command(
+    after_help = "With --dir the files are made in that directory, which must be empty, and stay.\n\nExample:\n  memdir bench torture\n  memdir bench torture --kill 200"
+)]
 pub(crate) struct Torture {
     /// Processes at once
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=200))]
@@ -332,6 +387,11 @@ pub(crate) enum Deed {
     Rename,
     /// One of its own memories goes
     Delete,
+}
+
+/// A host's name.
+fn host(name: &str) -> Result<&'static Host, String> {
+    hosts::named(name).ok_or_else(|| format!("the hosts are {}", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")))
 }
 
 /// Reads the command line, and whether the answer is wanted in JSON even if the rest of it cannot be read.

@@ -10,6 +10,7 @@ mod edit;
 mod entrypoint;
 mod history;
 mod init;
+mod install;
 mod list;
 mod read;
 mod rename;
@@ -17,6 +18,7 @@ mod restore;
 mod stats;
 mod status;
 mod undo;
+mod uninstall;
 mod write;
 
 use crate::{
@@ -40,6 +42,8 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     match &args.command {
         Some(Command::Config(_)) => return Ok(config::run(&settings)),
         Some(Command::Init(args)) => return init::run(args, &settings),
+        Some(Command::Install(args)) => return install::run(args, &settings, look),
+        Some(Command::Uninstall(args)) => return uninstall::run(args, &settings),
         _ => {}
     }
     if args.command.as_ref().is_some_and(writes) {
@@ -69,10 +73,15 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Restore(args) => restore::run(args, memdir),
         Command::Entrypoint(args) => entrypoint::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
-        Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(Failure::Usage {
-            message: "this command does not work inside a space".into(),
-            hint: "Run it from the shell.".into(),
-        }),
+        Command::Init(_)
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Demo(_)
+        | Command::Bench(_)
+        | Command::Install(_)
+        | Command::Uninstall(_) => {
+            Err(Failure::Usage { message: "this command does not work inside a space".into(), hint: "Run it from the shell.".into() })
+        }
     }
 }
 
@@ -83,6 +92,7 @@ fn writes(command: &Command) -> bool {
         Command::Entrypoint(args) => args.repair,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
         Command::Stats(_) | Command::Config(_) | Command::Completions(_) => false,
+        Command::Install(_) | Command::Uninstall(_) => true,
     }
 }
 
@@ -115,18 +125,26 @@ fn expected(memdir: &Memdir, path: &MemoryPath, text: Option<&str>) -> Result<Op
 
 /// The text of a file that was named on the command line; `-` is standard input.
 fn input(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
-    if path.as_os_str() == "-" { stdin() } else { std::fs::read(path).map_err(|source| Failure::File { doing: "read", path: path.to_owned(), source }) }
+    if path.as_os_str() == "-" {
+        stdin()
+    } else {
+        std::fs::read(path).map_err(|source| Failure::File { doing: "read", path: path.to_owned(), source })
+    }
 }
 
 fn stdin() -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes)
-        .map_err(|source| Failure::File { doing: "read", path: "standard input".into(), source })?;
+    std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map_err(|source| Failure::File {
+        doing: "read",
+        path: "standard input".into(),
+        source,
+    })?;
     Ok(bytes)
 }
 
 /// The same as text.
 fn input_text(path: &std::path::Path) -> Result<String, Failure> {
     let bytes = input(path)?;
-    String::from_utf8(bytes).map_err(|_| Failure::from(Error::bad_input(path.display().to_string(), "it is not UTF-8, and only text can be looked for")))
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::from(Error::bad_input(path.display().to_string(), "it is not UTF-8, and only text can be looked for")))
 }

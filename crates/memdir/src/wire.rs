@@ -122,7 +122,8 @@ fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount]) -> Mount
     let projects = home.join("projects");
     let project = real.strip_prefix(&projects).ok().and_then(|rest| rest.components().next()).map(|name| projects.join(name));
     let team = real.ancestors().find(|above| above.file_name().is_some_and(|name| name == ".memdir") && is_team(&home, above));
-    let guards = configured.iter().map(|mount| real_path(&mount.root)).chain([home.join("user")]).chain(project).chain(team.map(Path::to_owned));
+    let guards =
+        configured.iter().map(|mount| real_path(&mount.root)).chain([home.join("user")]).chain(project).chain(team.map(Path::to_owned));
     let lock = guards.filter(|guard| real.starts_with(guard) && real != *guard).max_by_key(|guard| guard.as_os_str().len());
     let ignored = if team == Some(&real) { team_mount(settings, real.clone()).ignored } else { Vec::new() };
     Mount { lock, ignored, ..served(settings, "", dir.to_owned()) }
@@ -158,7 +159,9 @@ fn free_name(wanted: &str, others: &[Mount]) -> String {
 }
 
 fn escape(name: &str) -> String {
-    name.chars().flat_map(|c| if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!') { vec!['[', c, ']'] } else { vec![c] }).collect()
+    name.chars()
+        .flat_map(|c| if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!') { vec!['[', c, ']'] } else { vec![c] })
+        .collect()
 }
 
 /// What the library refuses about mounts is a matter of the settings.

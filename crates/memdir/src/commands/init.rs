@@ -85,8 +85,6 @@ fn show(made: &Made, page: &mut Page<'_>) -> io::Result<()> {
     }
     match made.prefix.as_str() {
         "" => page.line("Next: memdir write NAME TEXT"),
-        prefix => {
-            page.line(format!("Next: memdir write {prefix}/NAME TEXT, and git add .memdir so that others have it"))
-        }
+        prefix => page.line(format!("Next: memdir write {prefix}/NAME TEXT, and git add .memdir so that others have it")),
     }
 }

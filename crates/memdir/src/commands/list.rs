@@ -24,7 +24,16 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, look: Look) -> Result<Answer, F
         min_bytes: args.min_bytes,
         details: args.long || by_age || look.json,
     })?;
-    Ok(Answer::new(listing, if args.tree { show_tree } else if args.long { show_long } else { show_names }))
+    Ok(Answer::new(
+        listing,
+        if args.tree {
+            show_tree
+        } else if args.long {
+            show_long
+        } else {
+            show_names
+        },
+    ))
 }
 
 fn show_names(listing: &Listing, page: &mut Page<'_>) -> io::Result<()> {
@@ -48,7 +57,13 @@ fn show_long(listing: &Listing, page: &mut Page<'_>) -> io::Result<()> {
 fn row(memory: &Listed) -> Vec<String> {
     let kind = memory.kind.map_or("-", Kind::as_str);
     let description = memory.description.as_deref().unwrap_or_default();
-    vec![memory.name.clone(), kind.into(), text::human_bytes(memory.bytes), memory.age.clone(), description.split_whitespace().collect::<Vec<_>>().join(" ")]
+    vec![
+        memory.name.clone(),
+        kind.into(),
+        text::human_bytes(memory.bytes),
+        memory.age.clone(),
+        description.split_whitespace().collect::<Vec<_>>().join(" "),
+    ]
 }
 
 fn show_tree(listing: &Listing, page: &mut Page<'_>) -> io::Result<()> {

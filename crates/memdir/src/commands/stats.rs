@@ -46,5 +46,13 @@ fn row(mount: &MountStats) -> Vec<String> {
         Source::Chat => "chat",
     };
     let prefix = if mount.prefix.is_empty() { "(none)".to_owned() } else { format!("{}/", mount.prefix) };
-    vec![prefix, mount.files.to_string(), human_bytes(mount.bytes), entrypoint, access.into(), class.into(), mount.root.display().to_string()]
+    vec![
+        prefix,
+        mount.files.to_string(),
+        human_bytes(mount.bytes),
+        entrypoint,
+        access.into(),
+        class.into(),
+        mount.root.display().to_string(),
+    ]
 }

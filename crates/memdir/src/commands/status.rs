@@ -34,9 +34,14 @@ struct Mounted {
 pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     let names = memdir.list(&List::default())?.memories;
     let mounts = memdir.store().mounts();
-    let home_of = |name: &memdir_core::MemoryPath| mounts.iter().filter(|mount| name.is_under(&mount.prefix)).max_by_key(|mount| mount.prefix.len());
+    let home_of =
+        |name: &memdir_core::MemoryPath| mounts.iter().filter(|mount| name.is_under(&mount.prefix)).max_by_key(|mount| mount.prefix.len());
     let count = |prefix: &str| names.iter().filter(|memory| home_of(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
-    let mounted = |mount: &memdir_core::store::MountInfo| Mounted { prefix: mount.prefix.clone(), root: mount.root.clone(), memories: count(&mount.prefix) };
+    let mounted = |mount: &memdir_core::store::MountInfo| Mounted {
+        prefix: mount.prefix.clone(),
+        root: mount.root.clone(),
+        memories: count(&mount.prefix),
+    };
     let last_change = memdir.history(&ChangeFilter { most: 1, ..ChangeFilter::default() })?.into_iter().next();
     let now = memdir.context().clock.now();
     Ok(Answer::new(

@@ -3,12 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The path meant by `text`: `~` is the home directory, `${VAR}` a variable, the rest is relative to `base`.
-pub(crate) fn expand(
-    text: &str,
-    variable: &dyn Fn(&str) -> Option<String>,
-    home: Option<&Path>,
-    base: &Path,
-) -> Result<PathBuf, String> {
+pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home: Option<&Path>, base: &Path) -> Result<PathBuf, String> {
     if text.trim().is_empty() {
         return Err("the path is empty".into());
     }

@@ -20,18 +20,53 @@ const fn key(name: &'static str, kind: &'static str, default: &'static str, doc:
 
 /// Every key.
 pub(crate) const KEYS: &[Key] = &[
-    key("mounts", "list of tables", "none", "Directories of memories beside the project's own, one `[[mounts]]` each. They must not lie inside one another."),
-    key("mounts.name", "string", "required", "What the names of its memories begin with: `notes` makes `notes/deploy`. `user` and the empty name replace the built-in mounts."),
+    key(
+        "mounts",
+        "list of tables",
+        "none",
+        "Directories of memories beside the project's own, one `[[mounts]]` each. They must not lie inside one another.",
+    ),
+    key(
+        "mounts.name",
+        "string",
+        "required",
+        "What the names of its memories begin with: `notes` makes `notes/deploy`. `user` and the empty name replace the built-in mounts.",
+    ),
     key("mounts.path", "path", "required", "The directory."),
-    key("mounts.access", "`read-write` or `read-only`", "`read-write`", "Whether memdir may change it. A directory it may change is made if it is missing."),
+    key(
+        "mounts.access",
+        "`read-write` or `read-only`",
+        "`read-write`",
+        "Whether memdir may change it. A directory it may change is made if it is missing.",
+    ),
     key("mounts.source", "`memory` or `custom`", "`memory`", "Its class in searches: curated memories, or other documents."),
-    key("mounts.entrypoint", "boolean", "`true` for `memory`", "Whether memdir keeps a `MEMORY.md` there. Without it nothing but the memories themselves ever appears in the directory."),
+    key(
+        "mounts.entrypoint",
+        "boolean",
+        "`true` for `memory`",
+        "Whether memdir keeps a `MEMORY.md` there. Without it nothing but the memories themselves ever appears in the directory.",
+    ),
     key("mounts.follow_links", "boolean", "`false`", "Whether symbolic links that stay inside the directory are followed."),
     key("mounts.link_roots", "list of paths", "none", "Directories outside into which symbolic links may lead."),
     key("mounts.hidden", "boolean", "`false`", "Whether hidden directories are entered."),
-    key("mounts.read_only", "list of regular expressions", "none", "Names that may not be changed; each expression must match the whole name."),
-    key("mounts.ignored", "list of regular expressions", "none", "Names that do not exist for anybody; each expression must match the whole name."),
+    key(
+        "mounts.read_only",
+        "list of regular expressions",
+        "none",
+        "Names that may not be changed; each expression must match the whole name.",
+    ),
+    key(
+        "mounts.ignored",
+        "list of regular expressions",
+        "none",
+        "Names that do not exist for anybody; each expression must match the whole name.",
+    ),
     key("mounts.journal", "path", "`MEMDIR_HOME/journal/…`", "Where the record of changes is kept, outside of every mount."),
     key("memory", "table", "", "Settings of the memory as a whole."),
-    key("memory.extraPaths", "list of paths", "none", "Files, directories and globs (`~/docs/**/*.md`) that can be read and searched, each short for a read-only mount of class `custom` named after its last part."),
+    key(
+        "memory.extraPaths",
+        "list of paths",
+        "none",
+        "Files, directories and globs (`~/docs/**/*.md`) that can be read and searched, each short for a read-only mount of class `custom` named after its last part.",
+    ),
 ];

@@ -149,7 +149,8 @@ impl Run<'_> {
     #[expect(clippy::disallowed_methods, reason = "the person asked for many processes")]
     fn start(&self, number: u32) -> Result<Child, Failure> {
         let program = std::env::current_exe().map_err(|source| self.fail(source))?;
-        let mix: Vec<String> = self.args.mix.iter().filter_map(|deed| deed.to_possible_value()).map(|deed| deed.get_name().to_owned()).collect();
+        let mix: Vec<String> =
+            self.args.mix.iter().filter_map(|deed| deed.to_possible_value()).map(|deed| deed.get_name().to_owned()).collect();
         Command::new(program)
             .args(["bench", "torture-worker", "--number", &number.to_string(), "--until", &self.until.to_string(), "--mix", &mix.join(",")])
             .arg("--work")
@@ -224,7 +225,11 @@ fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
             page.line(line)?;
         }
     }
-    let verdict = if audit.is_clean() && report.errors.is_empty() { page.green("nothing lost") } else { page.red("this must not happen; please report it") };
+    let verdict = if audit.is_clean() && report.errors.is_empty() {
+        page.green("nothing lost")
+    } else {
+        page.red("this must not happen; please report it")
+    };
     page.line(format!("{verdict} ({:.1} s, seed {})", report.seconds, report.seed))?;
     if let Some(work) = &report.work {
         page.note(format!("the files are in {}", work.display()));
