@@ -28,8 +28,8 @@ pub const WALK_DEPTH: usize = NAME_PARTS;
 pub const READ_CHARS: usize = 100_000;
 /// Seconds a writer waits for a mount's lock before it says who is in the way.
 pub const LOCK_WAIT_SECS: u64 = 60;
-/// Steps of backtracking a model's regular expression may take on one memory (about a second).
-pub const REGEX_STEPS: usize = 5_000_000;
+/// Steps of backtracking a model's regular expression may take on one memory: a tenth of a second, a second for the worst.
+pub const REGEX_STEPS: usize = 1_000_000;
 /// Bytes of journal per mount beyond which the oldest changes are dropped. The newest version of everything stays.
 pub const JOURNAL_BYTES: u64 = 64 << 20;
 /// Days a change is kept at the least, whatever the size, unless the journal is over four times its limit.

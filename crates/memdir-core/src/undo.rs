@@ -92,7 +92,12 @@ pub fn describe(change: &Change) -> String {
         [one, two] => format!("{one} and {two}"),
         [one, rest @ ..] => format!("{one} and {} more", rest.len()),
     };
+    let side = |gone: bool| {
+        let moved = |file: &&FileChange| file.role == Role::Memory && if gone { file.after.is_none() } else { file.before.is_none() };
+        change.files.iter().find(moved).map_or("", |file| file.path.name())
+    };
     match change.verb {
+        Verb::Rename => format!("renamed {} to {}", side(true), side(false)),
         Verb::Found => format!("{what} {}", change.verb.past()),
         _ => format!("{} {what}", change.verb.past()),
     }

@@ -132,7 +132,7 @@ fn new_path(request: &Write) -> MemoryPath {
 fn new_bytes(request: &Write, there: Option<&Stored>) -> Result<Vec<u8>> {
     let bytes = match (request.mode, there) {
         (Mode::Exact, _) => return Ok(request.content.clone()),
-        (Mode::Append, Some(stored)) => appended(&stored.bytes, &request.content),
+        (Mode::Append, there) => appended(there.map_or(&[], |stored| &stored.bytes), &request.content),
         (Mode::Replace, Some(stored)) => replaced(&stored.bytes, &request.content),
         _ => request.content.clone(),
     };

@@ -146,7 +146,7 @@ pub(crate) struct Write {
 /// Replace a part of a memory
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  memdir edit notes/deploy Tuesdays Wednesdays\n  memdir edit notes/deploy --regex 'v(\\d+)\\.0' 'v$1.1' --all\n  memdir edit notes/deploy --old-file before.txt --new-file after.txt"
+    after_help = "Example:\n  memdir edit notes/deploy Tuesdays Wednesdays\n  memdir edit notes/deploy --regex 'v(\\d+)\\.0' 'v$!1.1' --all\n  memdir edit notes/deploy --old-file before.txt --new-file after.txt"
 )]
 pub(crate) struct Edit {
     /// The memory's name
@@ -163,7 +163,7 @@ pub(crate) struct Edit {
     /// Read NEW from this file (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "new")]
     pub(crate) new_file: Option<PathBuf>,
-    /// OLD is a regular expression (look-around and groups work; $1 in NEW is a group)
+    /// OLD is a regular expression (look-around works; $!1 in NEW is its first group)
     #[arg(long)]
     pub(crate) regex: bool,
     /// Every occurrence

@@ -28,12 +28,6 @@ impl Look {
         let width = if terminal { terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)) } else { None };
         Look { json, terminal, colour, width }
     }
-
-    /// For tests and pages: no terminal.
-    #[cfg(test)]
-    pub(crate) fn plain() -> Look {
-        Look { json: false, terminal: false, colour: false, width: None }
-    }
 }
 
 /// What a command answers: a value for programs and a way to show it to people. Nothing is printed before the command
@@ -114,7 +108,7 @@ impl<'a> Page<'a> {
         if self.look.terminal && !text.is_empty() && !text.ends_with('\n') { self.line("") } else { Ok(()) }
     }
 
-    /// Rows in columns, each as wide as its widest cell. The first row is the heading, shown on terminals only.
+    /// Rows in columns, each as wide as its widest cell. The first row is the heading.
     pub(crate) fn table(&mut self, rows: &[Vec<String>]) -> io::Result<()> {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |n: usize| rows.iter().filter_map(|row| row.get(n)).map(|cell| cell.width()).max().unwrap_or(0);

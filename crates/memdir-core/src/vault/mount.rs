@@ -71,8 +71,8 @@ pub(crate) struct Mounted {
     pub(crate) lock: PathBuf,
     /// Why its directory could not be made, if it could not.
     pub(crate) trouble: Option<String>,
-    read_only: RegexSet,
-    ignored: RegexSet,
+    read_only: Option<RegexSet>,
+    ignored: Option<RegexSet>,
     only: Option<GlobSet>,
 }
 
@@ -102,7 +102,8 @@ impl Mounted {
     /// Whether a path, relative to the mount, does not exist for anybody.
     pub(crate) fn hides(&self, rel: &str) -> bool {
         let name = crate::path::strip_md(rel);
-        self.ignored.is_match(name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel) && !only.is_match(format!("{rel}.md")))
+        matches(self.ignored.as_ref(), name)
+            || self.only.as_ref().is_some_and(|only| !only.is_match(rel) && !only.is_match(format!("{rel}.md")))
     }
 
     /// Fails if a path, relative to the mount, may not be changed.
@@ -112,7 +113,7 @@ impl Mounted {
         if self.info.access == Access::ReadOnly {
             return Err(Error::ReadOnly { path: shown(), why: format!("its mount {} is read-only", self.info.root.display()) });
         }
-        if self.read_only.is_match(name) {
+        if matches(self.read_only.as_ref(), name) {
             return Err(Error::ReadOnly { path: shown(), why: "a read-only pattern matches its name".into() });
         }
         if self.hides(rel) {
@@ -158,8 +159,17 @@ fn make_root(mount: &Mount) -> Option<String> {
     made.err().map(|e| format!("cannot create {}: {e}", mount.root.display()))
 }
 
-fn patterns(what: &str, list: &[String]) -> Result<RegexSet> {
-    RegexSet::new(list.iter().map(|pattern| format!("^(?:{pattern})$"))).map_err(|e| Error::bad_input(what, e.to_string()))
+/// Nothing for an empty list: even an empty set takes longer to build than a memory to read.
+fn patterns(what: &str, list: &[String]) -> Result<Option<RegexSet>> {
+    if list.is_empty() {
+        return Ok(None);
+    }
+    let set = RegexSet::new(list.iter().map(|pattern| format!("^(?:{pattern})$")));
+    set.map(Some).map_err(|e| Error::bad_input(what, e.to_string()))
+}
+
+fn matches(set: Option<&RegexSet>, name: &str) -> bool {
+    set.is_some_and(|set| set.is_match(name))
 }
 
 fn globs(list: &[String]) -> Result<Option<GlobSet>> {

@@ -2,6 +2,10 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
+mod arrows;
+mod boundaries;
+mod edit;
+mod embed;
 mod entrypoint;
 mod markdown;
 mod memory;
@@ -9,4 +13,5 @@ mod path;
 mod store;
 mod text;
 mod vault;
+mod vectors;
 mod verbs;

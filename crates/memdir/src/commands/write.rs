@@ -33,7 +33,8 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
 /// The text: an argument, as whole lines; a file; or standard input, if something comes from it.
 fn content(args: &Typed) -> Result<Vec<u8>, Failure> {
     if let Some(text) = &args.text {
-        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        // What is appended gets the line end of the file it is appended to.
+        let end = if args.append || text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         return Ok(format!("{text}{end}").into_bytes());
     }
     if let Some(file) = &args.file {

@@ -99,9 +99,10 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
     let table = DeTable::parse(text).map_err(|e| place.fail(e.span().map_or(0, |span| span.start), e.message()))?;
     let mut problems = Vec::new();
     unknown(&place, "", table.get_ref(), &mut problems);
+    problems.sort();
     let mounts = raw.mounts.into_iter().map(|mount| settle(&place, mount, expand)).collect::<Result<_, _>>()?;
     let extra_paths = raw.memory.extra_paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<_, _>>()?;
-    Ok(Settled { found: true, mounts, extra_paths, problems })
+    Ok(Settled { found: true, mounts, extra_paths, problems: problems.into_iter().map(|(_, problem)| problem).collect() })
 }
 
 fn settle(place: &Place<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<MountSetting, Failure> {
@@ -155,14 +156,15 @@ impl Place<'_> {
 }
 
 /// Reports keys that are not in the table, with the nearest that is.
-fn unknown(place: &Place<'_>, above: &str, table: &DeTable<'_>, problems: &mut Vec<String>) {
+fn unknown(place: &Place<'_>, above: &str, table: &DeTable<'_>, problems: &mut Vec<(usize, String)>) {
     for (key, value) in table.iter() {
         let name = if above.is_empty() { key.get_ref().to_string() } else { format!("{above}.{}", key.get_ref()) };
         if !KEYS.iter().any(|known| known.name == name) {
             let beside = KEYS.iter().map(|known| known.name).filter(|known| known.rsplit_once('.').map_or("", |(above, _)| above) == above);
             let near = text::near(&name, beside, 1);
             let near = near.first().map_or(String::new(), |near| format!("; did you mean {near}?"));
-            problems.push(format!("{}: {name} is not a setting{near}", place.at(key.span().start)));
+            let at = key.span().start;
+            problems.push((at, format!("{}: {name} is not a setting{near}", place.at(at))));
             continue;
         }
         match value.get_ref() {

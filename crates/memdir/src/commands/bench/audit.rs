@@ -201,3 +201,61 @@ fn targets(text: &str) -> Vec<String> {
     let behind = text.split("](").skip(1);
     behind.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.trim_matches(['<', '>']).to_owned()).collect()
 }
+
+/// An audit that cannot fail proves nothing.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::TortureWorker;
+    use clap::ValueEnum as _;
+    use std::fs;
+
+    const MIX: &[Deed] = &[Deed::Save, Deed::Append, Deed::Edit];
+
+    /// One process's work, then what `spoil` does to it.
+    fn after(spoil: impl Fn(&Path)) -> Audit {
+        let work = tempfile::tempdir().unwrap();
+        super::super::torture::board(work.path(), 1).unwrap();
+        worker::run(&TortureWorker { work: work.path().to_owned(), number: 0, until: 12, mix: MIX.to_vec() }).unwrap();
+        spoil(work.path());
+        audit(work.path(), 1, MIX).unwrap()
+    }
+
+    fn replace(path: &Path, from: &str, to: &str) {
+        let text = fs::read_to_string(path).unwrap();
+        assert!(text.contains(from), "{from} is not in {text}");
+        #[expect(clippy::disallowed_methods, reason = "this test damages memories on purpose")]
+        fs::write(path, text.replacen(from, to, 1)).unwrap();
+    }
+
+    #[test]
+    fn what_is_whole_is_clean() {
+        let audit = after(|_| {});
+        assert!(audit.is_clean(), "{audit:#?}");
+        assert_eq!((audit.expected, audit.kept), (9, 9));
+        assert_eq!(Deed::value_variants().len(), 5, "a new deed needs its audit");
+    }
+
+    #[test]
+    fn every_kind_of_damage_is_found() {
+        let memory = |work: &Path, name: &str| worker::memory(work).join(name);
+        let lost = after(|work| fs::remove_file(memory(work, "process-0/change-6.md")).unwrap());
+        assert_eq!((lost.lost.len(), lost.entrypoint.len()), (1, 1), "{lost:#?}");
+        let torn = after(|work| replace(&memory(work, "process-0/change-9.md"), "end of 0-9\n", ""));
+        assert_eq!(torn.torn, ["process-0/change-9"]);
+        let old = after(|work| replace(&memory(work, "process-0/change-9.md"), "change 9", "change 8"));
+        assert_eq!(old.lost, ["process-0/change-9"]);
+        let line = after(|work| replace(&memory(work, "shared/log.md"), &deeds::line(0, 4), ""));
+        assert_eq!(line.lost, ["shared/log: process 0 change 4"]);
+        let twice = after(|work| replace(&memory(work, "shared/log.md"), &deeds::line(0, 4), &deeds::line(0, 4).repeat(2)));
+        assert_eq!(twice.torn, ["shared/log: process 0 change 4 is there 2 times"]);
+        let board = after(|work| replace(&memory(work, "shared/board.md"), "process 0: 8;", "process 0: 2;"));
+        assert_eq!(board.lost.len(), 1, "{board:#?}");
+        let unlisted = after(|work| replace(&memory(work, "MEMORY.md"), "(process-0/change-0.md)", "(process-0/change-6.md)"));
+        assert_eq!(unlisted.entrypoint.len(), 2, "{unlisted:#?}");
+        let litter = after(|work| drop(fs::File::create(memory(work, "process-0/.memdir-x-0.tmp")).unwrap()));
+        assert_eq!(litter.litter.len(), 1, "{litter:#?}");
+        let journal = after(|work| fs::remove_dir_all(work.join("home/journal")).unwrap());
+        assert_eq!(journal.journal.len(), 1, "{journal:#?}");
+    }
+}

@@ -85,7 +85,7 @@ fn empty(dir: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The board with a line for every process.
-fn board(work: &Path, processes: u32) -> Result<(), Failure> {
+pub(crate) fn board(work: &Path, processes: u32) -> Result<(), Failure> {
     let lines: String = (0..processes).map(|process| format!("{}\n", deeds::board_line(process, 0))).collect();
     worker::open(work, "torture")?.write(&Write::create(MemoryPath::parse(deeds::SHARED_BOARD)?, lines))?;
     Ok(())

@@ -67,7 +67,7 @@ fn make(memdir: &Memdir, process: u32, n: u64, step: &Step) -> Result<(), Failur
         Step::Save { name } => drop(memdir.write(&Write::create(path(name)?, deeds::text(process, n)))?),
         Step::Append => drop(memdir.write(&Write::create(path(SHARED_LOG)?, deeds::line(process, n)).mode(Mode::Append))?),
         Step::Board => edit(SHARED_BOARD, &format!("process {process}: [0-9]+;"), deeds::board_line(process, n))?,
-        Step::Edit { name } => edit(name, "(?m)^state: .*$", format!("state: {n}"))?,
+        Step::Edit { name } => edit(name, r"^state: [^\n]*$", format!("state: {n}"))?,
         Step::Rename { name, to } => drop(memdir.rename(&path(name)?, &path(to)?)?),
         Step::Delete { name } => drop(memdir.delete(&Delete { path: path(name)?, expect: None })?),
     }

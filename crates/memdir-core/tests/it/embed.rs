@@ -1,0 +1,19 @@
+//! The embedder seam.
+
+use memdir_core::embed::{
+    EmbedRole, Embedder,
+    testing::{RamEmbedder, check_embedder},
+};
+
+#[test]
+fn the_double_keeps_the_contract() {
+    check_embedder(&RamEmbedder::new());
+}
+
+#[test]
+fn the_double_fails_when_told_to() {
+    let embedder = RamEmbedder::new().slow();
+    embedder.set_failing(true);
+    let error = embedder.embed(EmbedRole::Query, &["why"]).unwrap_err();
+    assert_eq!((error.code(), embedder.asked(), embedder.is_instant()), ("unavailable", vec!["why".to_owned()], false));
+}

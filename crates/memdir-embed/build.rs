@@ -1,0 +1,55 @@
+//! Turns the vocabulary into sorted tables, compiled in as they are: nothing is built when the program starts.
+
+use std::{collections::BTreeMap, error::Error, fmt::Write, fs, path::Path};
+
+const MODEL: &str = "model/static-256-int8.bin";
+const VOCAB: &str = "model/vocab.txt";
+
+#[expect(clippy::disallowed_methods, reason = "a build script is told its output directory by the environment, and writes there")]
+fn main() -> Result<(), Box<dyn Error>> {
+    for path in ["build.rs", MODEL, VOCAB] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    let (model, vocab) = (fs::read(MODEL)?, fs::read_to_string(VOCAB)?);
+    let (mut starts, mut continuations) = (BTreeMap::new(), BTreeMap::new());
+    for (id, piece) in vocab.lines().enumerate() {
+        let id = u16::try_from(id)?;
+        match piece.strip_prefix("##") {
+            Some(rest) if !rest.is_empty() => continuations.insert(rest, id),
+            // Marks of the source model such as [CLS]: no text may become one.
+            _ if piece.len() > 2 && piece.starts_with('[') => None,
+            _ => starts.insert(piece, id),
+        };
+    }
+    let fingerprint = blake3::Hasher::new().update(&model).update(vocab.as_bytes()).finalize().to_hex();
+    let mut code = format!("pub(crate) const FINGERPRINT: &str = \"{}\";\n", &fingerprint[..16]);
+    write_table(&mut code, "STARTS", &starts)?;
+    write_table(&mut code, "CONTINUATIONS", &continuations)?;
+    fs::write(Path::new(&std::env::var("OUT_DIR")?).join("tables.rs"), code)?;
+    Ok(())
+}
+
+/// One table: the texts in order of their bytes, where each ends, its id, the longest other entry it begins with, and
+/// for each first byte where its entries begin.
+fn write_table(code: &mut String, name: &str, entries: &BTreeMap<&str, u16>) -> Result<(), Box<dyn Error>> {
+    let texts: Vec<&str> = entries.keys().copied().collect();
+    let place: BTreeMap<&str, usize> = texts.iter().enumerate().map(|(i, t)| (*t, i)).collect();
+    let mut ends = Vec::new();
+    let mut parents = Vec::new();
+    let mut end = 0;
+    for text in &texts {
+        end += text.len();
+        ends.push(end);
+        let shorter = text.char_indices().rev().map(|(i, _)| &text[..i]);
+        parents.push(shorter.into_iter().find_map(|t| place.get(t)).map_or(u16::MAX.into(), |i| *i));
+    }
+    let first: Vec<usize> = (0..=256).map(|b| texts.partition_point(|t| usize::from(t.as_bytes()[0]) < b)).collect();
+    let ids: Vec<u16> = entries.values().copied().collect();
+    writeln!(code, "pub(crate) static {name}: Table = Table {{")?;
+    writeln!(
+        code,
+        "text: {:?}.as_bytes(),\nends: &{ends:?},\nids: &{ids:?},\nparents: &{parents:?},\nfirst: &{first:?} }};",
+        texts.concat()
+    )?;
+    Ok(())
+}

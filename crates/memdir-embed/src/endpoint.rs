@@ -1,0 +1,266 @@
+//! Embedders behind HTTP: OpenAI-compatible servers and Ollama. One request per batch, never repeated, never longer than
+//! the time limit; whatever comes back is checked before it counts. Never follows a redirect, uses no proxy.
+
+mod answer;
+
+use memdir_core::{
+    Error, Result,
+    embed::{EmbedRole, Embedder, EmbedderId, Vector},
+};
+use serde_json::json;
+use std::{fmt, time::Duration};
+
+/// How to reach an embedder, and what to expect of it.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Which API it speaks.
+    pub protocol: Protocol,
+    /// Its address: the server (`http://localhost:11434`), the server with `/v1`, or the whole address of the endpoint.
+    pub url: String,
+    /// The model's name there.
+    pub model: String,
+    /// Sent as a bearer token.
+    pub key: Option<ApiKey>,
+    /// How many numbers its vectors have.
+    pub dimensions: usize,
+    /// Whether to ask the server for that many numbers: for models that can shorten their vectors. Others refuse.
+    pub shorten: bool,
+    /// Put before every query; some models want to be told.
+    pub query_prefix: String,
+    /// Put before every passage.
+    pub passage_prefix: String,
+    /// The longest a request may take, from looking up the name to the last byte.
+    pub timeout: Duration,
+    /// Texts per request.
+    pub batch: usize,
+    /// Bytes of a text that are sent; the rest is cut off. Models refuse, or cut by themselves, what is longer than
+    /// their window.
+    pub max_text_bytes: usize,
+}
+
+impl Settings {
+    /// Settings with the usual numbers: 10 s, 64 texts of at most 8,000 bytes (a token has at least one byte, and windows
+    /// of 8,192 tokens are common).
+    pub fn new(protocol: Protocol, url: &str, model: &str, dimensions: usize) -> Self {
+        Settings {
+            protocol,
+            url: url.to_owned(),
+            model: model.to_owned(),
+            key: None,
+            dimensions,
+            shorten: false,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            timeout: Duration::from_secs(10),
+            batch: 64,
+            max_text_bytes: 8_000,
+        }
+    }
+}
+
+/// The APIs there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// `POST /v1/embeddings`.
+    OpenAi,
+    /// `POST /api/embed`.
+    Ollama,
+}
+
+impl Protocol {
+    fn name(self) -> &'static str {
+        match self {
+            Protocol::OpenAi => "openai",
+            Protocol::Ollama => "ollama",
+        }
+    }
+}
+
+/// A key, which no log or error shows.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// The key; white space around it is not part of it.
+    pub fn new(key: &str) -> Self {
+        ApiKey(key.trim().to_owned())
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+/// An embedder behind HTTP.
+pub struct Endpoint {
+    settings: Settings,
+    address: String,
+    id: EmbedderId,
+    agent: ureq::Agent,
+}
+
+impl Endpoint {
+    /// Checks the settings. Opens no connection.
+    pub fn new(settings: Settings) -> Result<Self> {
+        let address = address(settings.protocol, &settings.url);
+        check(&settings, &address)?;
+        let agent = ureq::Agent::config_builder()
+            .timeout_global(Some(settings.timeout))
+            .http_status_as_error(false)
+            // A redirect could carry the key to another server.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            // The default would look into the environment.
+            .proxy(None)
+            .user_agent("memdir")
+            .build()
+            .new_agent();
+        Ok(Endpoint { id: identity(&settings, &address), settings, address, agent })
+    }
+
+    fn batch_of(&self, texts: &[String]) -> Result<Vec<Vector>> {
+        let bytes = self.post(&self.request(texts).to_string())?;
+        let parsed = match self.settings.protocol {
+            Protocol::OpenAi => answer::open_ai(&bytes, texts.len()),
+            Protocol::Ollama => answer::ollama(&bytes, texts.len()),
+        };
+        let rows = parsed.map_err(|why| self.failed(why))?;
+        rows.iter().map(|row| answer::vector(row, self.settings.dimensions).map_err(|why| self.failed(why))).collect()
+    }
+
+    fn request(&self, texts: &[String]) -> serde_json::Value {
+        let mut body = match self.settings.protocol {
+            Protocol::OpenAi => json!({ "model": self.settings.model, "input": texts, "encoding_format": "float" }),
+            Protocol::Ollama => json!({ "model": self.settings.model, "input": texts, "truncate": true }),
+        };
+        if self.settings.shorten {
+            body["dimensions"] = self.settings.dimensions.into();
+        }
+        body
+    }
+
+    /// Sends a request; the answer's bytes, if it was a success.
+    fn post(&self, body: &str) -> Result<Vec<u8>> {
+        let mut request = self.agent.post(&self.address).header("content-type", "application/json");
+        if let Some(ApiKey(key)) = &self.settings.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let mut response = request.send(body).map_err(|e| self.failed(e.to_string()))?;
+        let status = response.status();
+        // A number takes less than 32 bytes of text, and an answer has little else.
+        let limit = (self.settings.batch * self.settings.dimensions * 32 + 65_536) as u64;
+        let bytes = response.body_mut().with_config().limit(limit).read_to_vec().map_err(|e| self.failed(e.to_string()))?;
+        if status.is_success() {
+            return Ok(bytes);
+        }
+        Err(self.failed(format!("status {}: {}", status.as_u16(), answer::head(&bytes))))
+    }
+
+    fn failed(&self, why: String) -> Error {
+        let why = match &self.settings.key {
+            Some(ApiKey(key)) if !key.is_empty() => why.replace(key, "…"),
+            _ => why,
+        };
+        Error::Unavailable { what: format!("embedder {} at {}", self.settings.model, place(&self.address)), why }
+    }
+
+    /// A text as it is sent: after its prefix, cut to size.
+    fn prepared(&self, role: EmbedRole, text: &str) -> String {
+        let prefix = match role {
+            EmbedRole::Query => &self.settings.query_prefix,
+            EmbedRole::Passage => &self.settings.passage_prefix,
+        };
+        let mut end = text.len().min(self.settings.max_text_bytes);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        format!("{prefix}{}", &text[..end])
+    }
+}
+
+impl Embedder for Endpoint {
+    fn id(&self) -> &EmbedderId {
+        &self.id
+    }
+
+    fn dim(&self) -> usize {
+        self.settings.dimensions
+    }
+
+    fn embed(&self, role: EmbedRole, texts: &[&str]) -> Result<Vec<Vector>> {
+        let mut vectors = vec![Vector::zero(self.settings.dimensions); texts.len()];
+        // Servers refuse blank texts, and there is nothing to ask about them.
+        let wanted: Vec<usize> = (0..texts.len()).filter(|i| !texts[*i].trim().is_empty()).collect();
+        for some in wanted.chunks(self.settings.batch) {
+            let prepared: Vec<String> = some.iter().map(|i| self.prepared(role, texts[*i])).collect();
+            for (i, vector) in some.iter().zip(self.batch_of(&prepared)?) {
+                vectors[*i] = vector;
+            }
+        }
+        Ok(vectors)
+    }
+
+    fn is_instant(&self) -> bool {
+        false
+    }
+
+    fn batch(&self) -> usize {
+        self.settings.batch
+    }
+}
+
+fn check(settings: &Settings, address: &str) -> Result<()> {
+    let bad = |what: &str, why: String| Err(Error::BadInput { what: format!("embedder {what}"), why });
+    let uri: Result<ureq::http::Uri, _> = address.parse();
+    let web = uri.is_ok_and(|u| matches!(u.scheme_str(), Some("http" | "https")) && u.host().is_some_and(|h| !h.is_empty()));
+    if !web {
+        return bad("url", "give an address such as http://localhost:11434".into());
+    }
+    if settings.model.trim().is_empty() {
+        return bad("model", "give the model's name".into());
+    }
+    if !(1..=65_536).contains(&settings.dimensions) {
+        return bad("dimensions", format!("{} is not from 1 to 65536", settings.dimensions));
+    }
+    if settings.batch == 0 || settings.max_text_bytes == 0 || settings.timeout.is_zero() {
+        return bad("limits", "batch, text size and timeout must not be 0".into());
+    }
+    if settings.key.as_ref().is_some_and(|k| k.0.chars().any(|c| !c.is_ascii_graphic())) {
+        return bad("key", "it holds characters that no key has".into());
+    }
+    Ok(())
+}
+
+/// The endpoint's whole address.
+fn address(protocol: Protocol, url: &str) -> String {
+    let url = url.trim().trim_end_matches('/');
+    match protocol {
+        Protocol::OpenAi if url.ends_with("/embeddings") => url.to_owned(),
+        Protocol::OpenAi if url.ends_with("/v1") => format!("{url}/embeddings"),
+        Protocol::OpenAi => format!("{url}/v1/embeddings"),
+        Protocol::Ollama if url.ends_with("/api/embed") => url.to_owned(),
+        Protocol::Ollama => format!("{url}/api/embed"),
+    }
+}
+
+/// Everything that may change the vectors is in the identity, the address too: two servers may run one name differently.
+fn identity(settings: &Settings, address: &str) -> EmbedderId {
+    let Settings { model, dimensions, shorten, query_prefix, passage_prefix, max_text_bytes, .. } = settings;
+    let all = format!("{address}\n{model}\n{dimensions} {shorten} {max_text_bytes}\n{query_prefix:?}\n{passage_prefix:?}");
+    let name = format!("{}:{model}", settings.protocol.name());
+    EmbedderId::new(&name, &blake3::hash(all.as_bytes()).to_hex()[..16])
+}
+
+/// An address for people: without a password that may be in it.
+fn place(address: &str) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) => {
+            let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = server.rsplit('@').next().unwrap_or(server);
+            format!("{scheme}://{host}{}", path.split('?').next().unwrap_or(path))
+        }
+        None => "an address without scheme".into(),
+    }
+}

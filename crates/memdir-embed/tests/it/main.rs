@@ -1,0 +1,5 @@
+//! Integration tests of the embedders, one file per kind.
+
+mod endpoint;
+mod server;
+mod static_model;
