@@ -7,10 +7,10 @@ mod plan;
 mod receipt;
 mod remove;
 
-pub(crate) use files::{Trouble, real};
+pub(crate) use files::Trouble;
 pub(crate) use plan::{FileEdit, diff, plan};
-pub(crate) use receipt::{Installed, Receipt, Receipts};
-pub(crate) use remove::{Removal, plan_removal};
+pub(crate) use receipt::{Installed, Receipts};
+pub(crate) use remove::plan_removal;
 
 use crate::hosts::{Host, Machine, Part, Scope};
 use jiff::Timestamp;

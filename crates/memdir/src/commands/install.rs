@@ -7,7 +7,6 @@ use crate::{
     hosts::{self, HOSTS, Host, Machine, Part, Scope, Wish},
     install::{self, Did, Order, Receipts, Touched, Trouble},
     output::{Answer, Look, Page},
-    wire,
 };
 use memdir_core::time::{Clock as _, SystemClock};
 use serde::Serialize;
@@ -68,8 +67,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, look: Look) -> Result<Answe
 
 /// The machine an installation is for.
 pub(super) fn machine(settings: &Settings) -> Result<Machine, Failure> {
-    let project = wire::git_root(&settings.cwd).unwrap_or_else(|| settings.cwd.clone());
-    config::machine(settings, project)
+    let project = memdir_core::project::find(&settings.cwd, settings.config.worktrees)?;
+    config::machine(settings, project.checkout)
 }
 
 /// The parts of a host in a scope.
