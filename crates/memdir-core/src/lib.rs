@@ -1,5 +1,7 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
+pub mod analyse;
+pub mod day;
 pub mod delete;
 pub mod diff;
 pub mod edit;
@@ -7,20 +9,26 @@ pub mod embed;
 pub mod entrypoint;
 pub mod error;
 pub mod history;
+pub mod index;
+pub mod indexer;
 mod keep;
 pub mod limits;
 pub mod list;
 pub mod memdir;
 pub mod memory;
 pub mod path;
+pub mod query;
+pub mod rank;
 pub mod raw;
 pub mod read;
 pub mod rename;
 pub mod repair;
 pub mod restore;
 pub mod scan;
+pub mod search;
 pub mod stats;
 pub mod store;
+pub mod tantivy_index;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;

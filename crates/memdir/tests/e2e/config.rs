@@ -68,7 +68,9 @@ fn the_settings_in_force_are_shown_with_their_origin() {
 #[test]
 fn tilde_and_variables_are_expanded_in_every_path() {
     let home = Home::new();
-    home.configure("[[mounts]]\nname = \"notes\"\npath = \"~/notes\"\n[[mounts]]\nname = \"work\"\npath = \"${WORK}/w\"\njournal = \"~/j\"\n");
+    home.configure(
+        "[[mounts]]\nname = \"notes\"\npath = \"~/notes\"\n[[mounts]]\nname = \"work\"\npath = \"${WORK}/w\"\njournal = \"~/j\"\n",
+    );
     let write = |name: &str| home.bare(&["write", name, "x"]).env("WORK", home.path("srv")).output().unwrap();
     assert!(write("notes/a").status.success());
     assert!(write("work/b").status.success());

@@ -205,7 +205,12 @@ fn a_read_only_memory_cannot_be_renamed_away() {
 fn asking_for_a_missing_memory_makes_no_directories() {
     let home = Home::new();
     home.ok(&["write", "a", "x"]);
-    for args in [&["read", "no/such/memory"][..], &["delete", "no/such/memory"], &["edit", "no/such/memory", "x", "y"], &["rename", "no/such", "other/place"]] {
+    for args in [
+        &["read", "no/such/memory"][..],
+        &["delete", "no/such/memory"],
+        &["edit", "no/such/memory", "x", "y"],
+        &["rename", "no/such", "other/place"],
+    ] {
         assert!(home.run(args).ends_with("-- exit 1\n"), "{args:?}");
     }
     assert_eq!(fs::read_dir(home.path("memory")).unwrap().count(), 2);
@@ -248,7 +253,10 @@ fn bytes_are_bytes_and_no_character_is_split() {
     let content = reading["content"].as_str().unwrap();
     assert!(content.len() <= 25_000 && content.len() > 24_990, "{}", content.len());
     assert!(content.chars().all(|c| c == 'ä'));
-    assert_eq!((reading["byte_count"].as_u64(), reading["cut_by_bytes"].as_bool(), reading["cut_by_lines"].as_bool()), (Some(50_000), Some(true), Some(false)));
+    assert_eq!(
+        (reading["byte_count"].as_u64(), reading["cut_by_bytes"].as_bool(), reading["cut_by_lines"].as_bool()),
+        (Some(50_000), Some(true), Some(false))
+    );
     assert_snapshot!(reading["warning"].as_str().unwrap(), @"> WARNING: this entrypoint has 48.8 KB (limit 24.4 KB): its lines are too long. Only the first 1 lines were loaded. Keep one short line per memory and move detail into the memories.");
 }
 
