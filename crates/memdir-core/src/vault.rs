@@ -126,14 +126,21 @@ impl Vault {
                     continue;
                 }
             };
-            let rules = walk::Rules { hidden: mount.hidden, hides: &|rel| mount.hides(rel), depth: mount.depth() };
+            let rules = walk::Rules {
+                hidden: mount.hidden,
+                hides: &|rel| mount.hides(rel),
+                enters: &|rel| mount.enters(rel),
+                depth: mount.depth(),
+            };
             let found = walk::walk(&open, mount.root.links().inside, rel, prefix, &rules)?;
             all.entries.extend(found.entries);
+            all.folders.extend(found.folders);
             all.problems.extend(found.problems);
             all.left_out += found.left_out;
         }
         all.entries.sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
         all.entries.dedup_by(|a, b| a.path == b.path);
+        all.folders.sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
         Ok(all)
     }
 

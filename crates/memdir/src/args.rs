@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Restore(Restore),
     Entrypoint(Entrypoint),
     Stats(Stats),
+    Mcp(Mcp),
+    Dialects(Dialects),
     Config(Config),
     Completions(Completions),
     Demo(Demo),
@@ -252,6 +254,43 @@ pub(crate) struct Entrypoint {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  memdir stats --json")]
 pub(crate) struct Stats {}
+
+/// Serve memories to an MCP client
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Over HTTP beyond this machine a token is required: put it into a file for --token-file, or into MEMDIR_TOKEN. Leave TLS to a proxy in front.\n\nExample:\n  memdir mcp\n  memdir mcp --read-only --without memory_stats\n  memdir mcp --dialect serena\n  memdir mcp --http 127.0.0.1:7337"
+)]
+pub(crate) struct Mcp {
+    /// Serve many clients over HTTP at this address instead of one on standard input and output; the path is /mcp
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) http: Option<std::net::SocketAddr>,
+    /// Tools of other systems instead of memdir's own, on the directory they used; `memdir dialects` lists them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) dialect: Vec<String>,
+    /// Only these tools
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// Not these tools
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) without: Vec<String>,
+    /// Only tools that change nothing
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Callers over HTTP must show the token in this file (also MEMDIR_TOKEN)
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// A host name requests may be sent to, besides this machine's own
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
+    pub(crate) host: Vec<String>,
+    /// An origin whose pages may call, such as https://app.example.org
+    #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
+    pub(crate) origin: Vec<String>,
+}
+
+/// List the systems whose tools `memdir mcp --dialect` serves
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir dialects\n  memdir mcp --dialect serena")]
+pub(crate) struct Dialects {}
 
 /// Show the settings in force and where they come from
 #[derive(Debug, clap::Args)]

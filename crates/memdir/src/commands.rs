@@ -5,12 +5,14 @@ mod completions;
 mod config;
 mod delete;
 mod demo;
+mod dialects;
 mod diff;
 mod edit;
 mod entrypoint;
 mod history;
 mod init;
 mod list;
+mod mcp;
 mod read;
 mod rename;
 mod restore;
@@ -33,6 +35,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     match &args.command {
         Some(Command::Completions(args)) => return Ok(completions::run(args)),
         Some(Command::Demo(_)) => return demo::run(look),
+        Some(Command::Dialects(_)) => return Ok(dialects::run()),
         Some(Command::Bench(bench)) => return bench::run(bench, args.global.dir.as_deref(), look),
         _ => {}
     }
@@ -40,6 +43,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     match &args.command {
         Some(Command::Config(_)) => return Ok(config::run(&settings)),
         Some(Command::Init(args)) => return init::run(args, &settings),
+        Some(Command::Mcp(args)) => return mcp::run(args, &settings),
         _ => {}
     }
     if args.command.as_ref().is_some_and(writes) {
@@ -69,7 +73,13 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Restore(args) => restore::run(args, memdir),
         Command::Entrypoint(args) => entrypoint::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
-        Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => {
+        Command::Init(_)
+        | Command::Mcp(_)
+        | Command::Dialects(_)
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Demo(_)
+        | Command::Bench(_) => {
             Err(Failure::Usage { message: "this command does not work inside a space".into(), hint: "Run it from the shell.".into() })
         }
     }
@@ -78,10 +88,10 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
 fn writes(command: &Command) -> bool {
     match command {
         Command::Write(_) | Command::Edit(_) | Command::Rename(_) | Command::Delete(_) | Command::Undo(_) | Command::Redo(_) => true,
-        Command::Restore(_) | Command::Init(_) | Command::Bench(_) | Command::Demo(_) => true,
+        Command::Restore(_) | Command::Init(_) | Command::Bench(_) | Command::Demo(_) | Command::Mcp(_) => true,
         Command::Entrypoint(args) => args.repair,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
-        Command::Stats(_) | Command::Config(_) | Command::Completions(_) => false,
+        Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,
     }
 }
 

@@ -6,9 +6,9 @@ mod keys;
 
 use crate::{args::Global, exit::Failure};
 pub(crate) use file::{MountSetting, Settled};
-use memdir_core::vault::real_path;
 #[cfg(test)]
 pub(crate) use keys::KEYS;
+use memdir_core::vault::real_path;
 use std::path::{Path, PathBuf};
 
 /// Everything a person has set, with every path expanded.
@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) config: Settled,
     /// The current directory.
     pub(crate) cwd: PathBuf,
+    /// Where derived files are kept; they may be deleted at any time.
+    pub(crate) cache: PathBuf,
 }
 
 /// A setting and where it comes from.
@@ -49,7 +51,7 @@ impl Settings {
         };
         let file = home.value.join("config.toml");
         let config = file::load(&file, &|text| expand::expand(text, &variable, user_home().as_deref(), &home.value))?;
-        Ok(Settings { actor: actor(global), home, dir, file, config, cwd })
+        Ok(Settings { actor: actor(global), cache: cache(&home.value), home, dir, file, config, cwd })
     }
 }
 
@@ -72,6 +74,29 @@ fn actor(global: &Global) -> From<String> {
     }
     let named = |key| variable(key).map(|value| From { value, origin: key });
     named("USER").or_else(|| named("LOGNAME")).unwrap_or(From { value: "cli".into(), origin: "default" })
+}
+
+/// The system's directory for what can be made again.
+fn cache(home: &Path) -> PathBuf {
+    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+    let set = env("XDG_CACHE_HOME").map(PathBuf::from).and_then(absolute);
+    let usual = || user_home().map(|home| if cfg!(target_os = "macos") { home.join("Library/Caches") } else { home.join(".cache") });
+    set.or_else(usual).map_or_else(|| home.join("cache"), |cache| cache.join("memdir"))
+}
+
+/// The value of a variable that holds a path, expanded and absolute; for the variables of systems memdir stands in for.
+pub(crate) fn path_variable(key: &str, cwd: &Path) -> Result<Option<PathBuf>, String> {
+    variable(key).map(|text| expand::expand(&text, &variable, user_home().as_deref(), cwd)).transpose()
+}
+
+/// The person's home directory.
+pub(crate) fn person_home() -> Option<PathBuf> {
+    user_home()
+}
+
+/// The token callers must show, if the environment has one.
+pub(crate) fn token_variable() -> Option<String> {
+    variable("MEMDIR_TOKEN")
 }
 
 /// A path a person gave on the command line or in the environment.

@@ -7,8 +7,8 @@ use crate::{
     path::MemoryPath,
     store::{Access, Entrypoint, MountInfo, Source},
 };
+use fancy_regex::{Regex, RegexBuilder};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use regex::RegexSet;
 use std::path::{Path, PathBuf};
 
 /// How a directory is mounted. Paths are absolute; whoever read them from a person has expanded them.
@@ -32,6 +32,8 @@ pub struct Mount {
     pub read_only: Vec<String>,
     /// Names that do not exist for anybody: regular expressions that match the whole name.
     pub ignored: Vec<String>,
+    /// Whether those expressions match names with the mount's prefix, as callers see them, or without it.
+    pub patterns_see_prefix: bool,
     /// If not empty, only files that match one of these globs, relative to the root.
     pub only: Vec<String>,
     /// The directory of its journal.
@@ -55,6 +57,7 @@ impl Mount {
             hidden: false,
             read_only: Vec::new(),
             ignored: Vec::new(),
+            patterns_see_prefix: false,
             only: Vec::new(),
             journal: journal.into(),
             journal_bytes: limits::JOURNAL_BYTES,
@@ -72,9 +75,11 @@ pub(crate) struct Mounted {
     pub(crate) lock: PathBuf,
     /// Why its directory could not be made, if it could not.
     pub(crate) trouble: Option<String>,
-    read_only: Option<RegexSet>,
-    ignored: Option<RegexSet>,
+    read_only: Patterns,
+    ignored: Patterns,
     only: Option<GlobSet>,
+    /// The first parts of everything `only` can match, where they are plain names: nothing else need be looked into.
+    tops: Option<Vec<String>>,
     depth: usize,
 }
 
@@ -95,9 +100,10 @@ impl Mounted {
             root: Root::new(root, mount.links.clone()),
             hidden: mount.hidden,
             trouble,
-            read_only: patterns("read-only pattern", &mount.read_only)?,
-            ignored: patterns("ignored pattern", &mount.ignored)?,
+            read_only: Patterns::new("read-only pattern", mount, &mount.read_only)?,
+            ignored: Patterns::new("ignored pattern", mount, &mount.ignored)?,
             only: globs(&mount.only)?,
+            tops: tops(&mount.only),
             depth: depth(&mount.only),
         })
     }
@@ -110,7 +116,13 @@ impl Mounted {
     /// Whether a path, relative to the mount and with its extension, does not exist for anybody.
     pub(crate) fn hides(&self, rel: &str) -> bool {
         let name = crate::path::strip_md(rel);
-        matches(self.ignored.as_ref(), name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel))
+        self.ignored.is_match(name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel))
+    }
+
+    /// Whether a directory, relative to the mount, can hold anything that exists for somebody.
+    pub(crate) fn enters(&self, rel: &str) -> bool {
+        let top = rel.split('/').next().unwrap_or(rel);
+        self.tops.as_ref().is_none_or(|tops| tops.iter().any(|known| known == top))
     }
 
     /// Fails if a path, relative to the mount, may not be changed.
@@ -120,7 +132,7 @@ impl Mounted {
         if self.info.access == Access::ReadOnly {
             return Err(Error::ReadOnly { path: shown(), why: format!("its mount {} is read-only", self.info.root.display()) });
         }
-        if matches(self.read_only.as_ref(), name) {
+        if self.read_only.is_match(name) {
             return Err(Error::ReadOnly { path: shown(), why: "a read-only pattern matches its name".into() });
         }
         if self.hides(rel) {
@@ -166,17 +178,41 @@ fn make_root(mount: &Mount) -> Option<String> {
     made.err().map(|e| format!("cannot create {}: {e}", mount.root.display()))
 }
 
-/// Nothing for an empty list: even an empty set takes longer to build than a memory to read.
-fn patterns(what: &str, list: &[String]) -> Result<Option<RegexSet>> {
-    if list.is_empty() {
-        return Ok(None);
-    }
-    let set = RegexSet::new(list.iter().map(|pattern| format!("^(?:{pattern})$")));
-    set.map(Some).map_err(|e| Error::bad_input(what, e.to_string()))
+/// Regular expressions that must match a whole name.
+#[derive(Debug)]
+struct Patterns {
+    list: Vec<Regex>,
+    /// What stands before a name when it is matched.
+    prefix: String,
 }
 
-fn matches(set: Option<&RegexSet>, name: &str) -> bool {
-    set.is_some_and(|set| set.is_match(name))
+impl Patterns {
+    fn new(what: &str, mount: &Mount, list: &[String]) -> Result<Self> {
+        let build = |pattern: &String| {
+            let built = RegexBuilder::new(&format!("^(?:{pattern})$")).backtrack_limit(100_000).build();
+            built.map_err(|e| Error::bad_input(what, format!("{pattern:?}: {e}")))
+        };
+        let prefix = if mount.patterns_see_prefix && !mount.prefix.is_empty() { format!("{}/", mount.prefix) } else { String::new() };
+        Ok(Patterns { list: list.iter().map(build).collect::<Result<_>>()?, prefix })
+    }
+
+    fn is_match(&self, name: &str) -> bool {
+        if self.list.is_empty() {
+            return false;
+        }
+        let name = format!("{}{name}", self.prefix);
+        // A pattern that cannot be decided protects: better too much than too little.
+        self.list.iter().any(|pattern| pattern.is_match(&name).unwrap_or(true))
+    }
+}
+
+/// The first part of each glob, if all of them are plain names.
+fn tops(globs: &[String]) -> Option<Vec<String>> {
+    let plain = |glob: &String| {
+        let top = glob.split('/').next().unwrap_or(glob);
+        (!top.contains(['*', '?', '[', '{', '\\'])).then(|| top.to_owned())
+    };
+    if globs.is_empty() { None } else { globs.iter().map(plain).collect() }
 }
 
 fn globs(list: &[String]) -> Result<Option<GlobSet>> {

@@ -21,6 +21,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) hidden: bool,
     /// Whether a path, relative to the mount, is invisible.
     pub(crate) hides: &'a dyn Fn(&str) -> bool,
+    /// Whether a directory, relative to the mount, can hold anything visible.
+    pub(crate) enters: &'a dyn Fn(&str) -> bool,
     /// How many directories deep anything visible can lie.
     pub(crate) depth: usize,
 }
@@ -37,6 +39,7 @@ pub(crate) fn walk(open: &Open<'_>, follow: bool, under: &str, prefix: &str, rul
     }
     let mut out = walker.out;
     out.entries.sort_by(|a, b| a.path.cmp(&b.path));
+    out.folders.sort_by(|a, b| a.path.cmp(&b.path));
     collisions(&mut out);
     out.problems.sort_by(|a, b| a.what.cmp(&b.what));
     Ok(out)
@@ -67,7 +70,7 @@ impl Walker<'_> {
         }
         match fstat(&dir) {
             Ok(stat) if !self.seen.insert((stat.st_dev, stat.st_ino)) => return,
-            Ok(_) => {}
+            Ok(stat) => self.folder(rel, &stat),
             Err(errno) => return self.problem(rel, &format!("cannot be read: {errno}")),
         }
         let entries = match Dir::read_from(&dir) {
@@ -97,6 +100,7 @@ impl Walker<'_> {
         }
         match kind {
             FileType::Directory if name.starts_with(b".") && !self.rules.hidden => {}
+            FileType::Directory if !(self.rules.enters)(&lossy(&child)) => {}
             FileType::Directory => match self.open.dir(&child) {
                 Ok(Some(dir)) => self.directory(dir, &child, depth + 1),
                 Ok(None) => {}
@@ -155,6 +159,12 @@ impl Walker<'_> {
             return;
         }
         self.out.entries.push(Entry { path: path.prefixed(self.prefix), stamp: stamp(stat) });
+    }
+
+    fn folder(&mut self, rel: &[u8], stat: &Stat) {
+        if let Some(path) = std::str::from_utf8(rel).ok().and_then(|name| MemoryPath::parse(name).ok()) {
+            self.out.folders.push(Entry { path: path.prefixed(self.prefix), stamp: stamp(stat) });
+        }
     }
 
     /// A name or link that is refused; the reason need not repeat which.

@@ -7,6 +7,7 @@ mod boundaries;
 mod edit;
 mod embed;
 mod entrypoint;
+mod index;
 mod markdown;
 mod memory;
 mod path;
