@@ -64,8 +64,8 @@ pub trait Batch {
     fn view(&self) -> Arc<dyn View>;
 
     /// A writer for new or changed files. Several may work at once, each on its thread; a file that is put replaces the one
-    /// of its name when the batch is committed.
-    fn writer(&self) -> Result<Box<dyn FileWriter>>;
+    /// of its name when the batch is committed. `files` is about how many it will get.
+    fn writer(&self, files: usize) -> Result<Box<dyn FileWriter>>;
 
     /// Takes a file out.
     fn remove(&mut self, path: &str);

@@ -201,7 +201,7 @@ impl<'a> Indexer<'a> {
         let names: Vec<&String> = difference.changed.iter().chain(&difference.doubtful).collect();
         let next = AtomicUsize::new(0);
         let threads = if names.len() < THREADED_FILES { 1 } else { 2 };
-        let mut writers = (0..threads).map(|_| batch.writer()).collect::<Result<Vec<_>>>()?;
+        let mut writers = (0..threads).map(|_| batch.writer(names.len() / threads)).collect::<Result<Vec<_>>>()?;
         let gathered = Mutex::new(Gathered::default());
         let work = |writer: &mut Box<dyn crate::index::FileWriter>| -> Result<()> {
             let mut preparer = self.preparer();
@@ -241,7 +241,7 @@ impl<'a> Indexer<'a> {
     pub fn settle(&self, index: &dyn Index, looks: &BTreeMap<String, Look>) -> Result<bool> {
         let Some(mut batch) = index.begin(Wait::No)? else { return Ok(false) };
         let view = batch.view();
-        let mut writer = batch.writer()?;
+        let mut writer = batch.writer(looks.len())?;
         for (name, look) in looks {
             let known = view.known(name);
             match look {

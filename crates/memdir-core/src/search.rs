@@ -526,8 +526,13 @@ fn frontmatter(text: &str) -> &str {
 
 fn since(time: Timestamp) -> Option<Since> {
     let date = time.to_zoned(jiff::tz::TimeZone::UTC).date();
-    let day = crate::day::Day::new(date.year() as u32, date.month() as u32, date.day() as u32)?;
-    Some(Since { day, ns: time.as_nanosecond() as i64 })
+    // Days are of this century and the last; what lies beyond is before or after all of them.
+    let (year, month, day) = match date.year() {
+        ..1900 => (1900, 1, 1),
+        1900..2100 => (date.year() as u32, date.month() as u32, date.day() as u32),
+        _ => (2099, 12, 31),
+    };
+    Some(Since { day: crate::day::Day::new(year, month, day)?, ns: time.as_nanosecond() as i64 })
 }
 
 impl From<Error> for Answer {

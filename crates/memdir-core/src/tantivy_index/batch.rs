@@ -78,7 +78,7 @@ struct Writer(SegmentWriter);
 
 impl FileWriter for Writer {
     fn put(&mut self, file: Arc<IndexFile>) -> Result<()> {
-        self.0.add(&file, true)
+        self.0.add(&file)
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
@@ -91,8 +91,8 @@ impl Batch for DiskBatch<'_> {
         self.base.clone()
     }
 
-    fn writer(&self) -> Result<Box<dyn FileWriter>> {
-        Ok(Box::new(Writer(SegmentWriter::on_disk(&self.index.root, self.index.tag))))
+    fn writer(&self, files: usize) -> Result<Box<dyn FileWriter>> {
+        Ok(Box::new(Writer(SegmentWriter::new(Some(&self.index.root), self.index.tag, files))))
     }
 
     fn remove(&mut self, path: &str) {

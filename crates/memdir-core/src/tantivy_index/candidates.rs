@@ -171,7 +171,8 @@ impl<'a> Scoring<'a> {
                 }
                 let Some((target, _)) = snapshot.find(table.hash()[doc]) else { continue };
                 let at = self.bases[part] + doc;
-                let words = self.sums[at][0];
+                // They count there and nowhere else: not for the lines beside the pointer.
+                let words = std::mem::take(&mut self.sums[at][0]);
                 self.sums[self.bases[target.segment as usize] + target.first_doc as usize][1] += words;
                 self.pointers.push(at);
             }

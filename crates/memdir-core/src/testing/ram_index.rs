@@ -72,7 +72,7 @@ impl Batch for RamBatch<'_> {
         Arc::new(RamView(self.files.clone()))
     }
 
-    fn writer(&self) -> Result<Box<dyn FileWriter>> {
+    fn writer(&self, _files: usize) -> Result<Box<dyn FileWriter>> {
         Ok(Box::new(RamWriter::default()))
     }
 
@@ -193,7 +193,8 @@ impl Asked for RamAsked<'_> {
     fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>> {
         let mut all = Vec::new();
         for file in self.view.0.values().filter(|file| self.ask.files.is_none_or(|files| files(&file.path, &known(file)))) {
-            let bodies: Vec<f32> = file.units.iter().map(|unit| self.body(unit, counts)).collect();
+            let body = |unit: &IndexUnit| if self.points(unit) { 0.0 } else { self.body(unit, counts) };
+            let bodies: Vec<f32> = file.units.iter().map(body).collect();
             for (at, unit) in file.units.iter().enumerate().filter(|(_, unit)| self.may_answer(file, unit)) {
                 let beside = |at: Option<usize>| at.and_then(|at| bodies.get(at)).copied().unwrap_or(0.0);
                 let date = if bodies[at] > 0.0 { self.ask.time.matches(unit.day) } else { 0.0 };
@@ -232,9 +233,13 @@ impl RamAsked<'_> {
         let has = |word: &String| times(&unit.body.stems, word) > 0;
         let refused =
             self.ask.without.iter().any(|word| has(word) || times(&unit.codes, word) > 0) || !self.ask.must.iter().flatten().all(has);
-        let points = unit.points_to.as_ref().is_some_and(|target| self.view.0.contains_key(target));
         let young = self.ask.since.is_none_or(|since| unit.day.map_or(file.stamp.mtime_ns >= since.ns, |day| day >= since.day));
-        !refused && !points && young
+        !refused && !self.points(unit) && young
+    }
+
+    /// Whether a unit is a pointer to a file that is there.
+    fn points(&self, unit: &IndexUnit) -> bool {
+        unit.points_to.as_ref().is_some_and(|target| self.view.0.contains_key(target))
     }
 
     fn body(&self, unit: &IndexUnit, counts: &Counts) -> f32 {

@@ -20,6 +20,7 @@ mod path;
 mod project;
 mod prompt;
 mod recall;
+mod search;
 mod secrets;
 mod space;
 mod store;
