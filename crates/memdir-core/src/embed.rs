@@ -3,12 +3,12 @@
 #[cfg(feature = "testing")]
 pub mod testing;
 
-use crate::error::Result;
+use crate::{error::Result, raw::Simd};
 use std::fmt;
 
 /// Turns texts into unit vectors, so that texts of like meaning have a large cosine.
 ///
-/// The contract, which [`testing::check_embedder`] checks for every implementation:
+/// The contract, which `testing::check_embedder` checks for every implementation:
 /// - `embed` gives one vector per text, in the order of the texts, each of `dim` numbers; no texts give no vectors.
 /// - Every vector is of unit length or zero. Zero means "nothing to say" (an empty text) and is like nothing at all.
 /// - The vector of a text depends on the text, the role and the identity alone: not on the other texts of the call,
@@ -163,17 +163,21 @@ impl Vector {
     }
 
     /// The cosine with a vector of the same dimension, -1 to 1; 0 with the zero vector.
+    ///
+    /// # Panics
+    /// If the other has another dimension.
     pub fn cosine(&self, other: &Vector) -> f32 {
-        debug_assert_eq!(self.dim(), other.dim(), "vectors of different embedders");
-        let dot: i32 = self.row.iter().zip(&other.row).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
-        self.scale * other.scale * dot as f32
+        let mut dot = [0];
+        Simd::best().dots(&self.row, &other.row, &mut dot);
+        self.scale * other.scale * dot[0] as f32
     }
 }
 
 /// What makes a row a unit vector; 0 for a row of zeros. A stored scale that is not this one belongs to a damaged row.
 pub fn unit_scale(row: &[i8]) -> f32 {
-    let squares: i32 = row.iter().map(|&v| i32::from(v) * i32::from(v)).sum();
-    if squares == 0 { 0.0 } else { 1.0 / (squares as f32).sqrt() }
+    let mut squares = [0];
+    Simd::best().dots(row, row, &mut squares);
+    if squares == [0] { 0.0 } else { 1.0 / (squares[0] as f32).sqrt() }
 }
 
 /// Rounds a number within ±127 to the nearest whole one, half to even. Adding 1.5 · 2²³ leaves the whole number in the
@@ -225,5 +229,19 @@ mod tests {
     fn huge_values_do_not_overflow() {
         let vector = Vector::from_values(&[f32::MAX, f32::MAX]).unwrap();
         assert_eq!((vector.row(), vector.scale()), (&[127, 127][..], unit_scale(&[127, 127])));
+    }
+}
+
+/// What a stored vector stands for: the hash of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Key(pub [u8; 16]);
+
+impl Key {
+    /// The key of a text.
+    pub fn of(text: &str) -> Self {
+        let mut key = [0; 16];
+        key.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
+        Key(key)
     }
 }

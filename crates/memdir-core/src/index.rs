@@ -3,11 +3,10 @@
 
 use crate::{
     day::{Day, NamedTime},
-    embed::Vector,
+    embed::{Key, Vector},
     error::Result,
     memory::Kind,
-    store::Stamp,
-    vectors::Key,
+    stamp::Stamp,
     version::Version,
 };
 use std::sync::Arc;

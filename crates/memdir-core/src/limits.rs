@@ -28,8 +28,8 @@ pub const WALK_DEPTH: usize = NAME_PARTS;
 pub const READ_CHARS: usize = 100_000;
 /// Seconds a writer waits for a mount's lock before it says who is in the way.
 pub const LOCK_WAIT_SECS: u64 = 60;
-/// Steps of backtracking a model's regular expression may take on one memory (about a second).
-pub const REGEX_STEPS: usize = 5_000_000;
+/// Steps of backtracking a model's regular expression may take on one memory: a tenth of a second, a second for the worst.
+pub const REGEX_STEPS: usize = 1_000_000;
 /// Bytes of journal per mount beyond which the oldest changes are dropped. The newest version of everything stays.
 pub const JOURNAL_BYTES: u64 = 64 << 20;
 /// Days a change is kept at the least, whatever the size, unless the journal is over four times its limit.
@@ -40,3 +40,39 @@ pub const JOURNAL_CHAIN: u32 = 512;
 pub const JOURNAL_TABLE_EVERY: usize = 200;
 /// Near names suggested for a missing one.
 pub const NEAR_NAMES: usize = 3;
+/// Characters a native tool answers with before it says how to get the rest: about 2,000 tokens.
+pub const TOOL_CHARS: usize = 8_000;
+/// Characters a dialect's read answers with: what the systems they stand for allowed.
+pub const DIALECT_CHARS: usize = 150_000;
+/// Bytes of one turn of a conversation that are kept: a long answer is 10 KB, more is a pasted file.
+pub const CHAT_TURN_BYTES: usize = 64 << 10;
+/// Characters of a tool call (name and arguments) that are kept: enough to recognise it.
+pub const CHAT_TOOL_CHARS: usize = 200;
+/// Characters of a chat's title: one line of a list.
+pub const CHAT_TITLE_CHARS: usize = 80;
+/// Bytes of a transcript's line that are decoded in memory; a longer one is decoded as it streams by.
+pub const CHAT_LINE_BYTES: usize = 8 << 20;
+/// Bytes at a transcript's beginning that tell whether it is still the same.
+pub const CHAT_HEAD_BYTES: usize = 1024;
+/// Bytes before a cursor that tell whether the transcript is still the same.
+pub const CHAT_TAIL_BYTES: usize = 256;
+/// Problems of one transcript that are reported one by one; the rest is counted.
+pub const CHAT_PROBLEMS: usize = 50;
+/// Milliseconds to wait for another program's SQLite lock before its sessions are left for the next time.
+pub const CHAT_BUSY_MS: u64 = 200;
+/// Days a chat is kept unless configured otherwise.
+pub const CHAT_KEEP_DAYS: i64 = 365;
+/// Bytes of kept chats beyond which the oldest go, unless configured otherwise.
+pub const CHAT_KEEP_BYTES: u64 = 1 << 30;
+/// Memories one recall brings at the most. More is noise: hosts that choose with a model bring no more either.
+pub const RECALL_MEMORIES: usize = 5;
+/// Bytes of one recalled memory.
+pub const RECALL_BYTES: usize = 4_096;
+/// Lines of one recalled memory.
+pub const RECALL_LINES: usize = 200;
+/// Tokens of a whole recall, where the caller names no budget: five memories of the usual size.
+pub const RECALL_TOKENS: usize = 4_000;
+/// Known words of one sentence that are asked for, rarest first. Past these a sentence says nothing new.
+pub const RECALL_TERMS: usize = 8;
+/// Sentences of one message that are asked, those with the rarest words first. Bounds the time for a pasted file.
+pub const RECALL_SENTENCES: usize = 24;

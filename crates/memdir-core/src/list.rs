@@ -111,11 +111,13 @@ fn wanted(query: &List, listed: &Listed) -> bool {
         && query.min_bytes.is_none_or(|bytes| listed.bytes >= bytes)
 }
 
-/// `.md` is left off, except where a file without it stands beside: that one is what the short name means.
+/// `.md` is left off, except where the short name means another file: one without it that stands beside, or, for
+/// `x.md.md`, the file `x.md`.
 fn shown_name(sorted: &[&Entry], n: usize) -> String {
     let full = sorted[n].path.as_str();
     let short = path::strip_md(full);
+    let doubled = path::strip_md(short).len() < short.len();
     let shadowed = short.len() < full.len()
         && sorted[..n].iter().rev().take_while(|entry| entry.path.as_str().starts_with(short)).any(|entry| entry.path.as_str() == short);
-    if shadowed { full.to_owned() } else { short.to_owned() }
+    if shadowed || doubled { full.to_owned() } else { short.to_owned() }
 }

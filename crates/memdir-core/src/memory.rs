@@ -4,6 +4,7 @@ pub mod chunk;
 pub mod edit;
 mod frontmatter;
 pub mod markdown;
+mod pattern;
 mod plain;
 mod scalar;
 

@@ -187,7 +187,11 @@ mod x86 {
         let (blocks, tail) = query.as_chunks::<64>();
         let flip = _mm512_set1_epi8(-128);
         // Flipping a row's sign bits adds 128 to each number and takes the sign away, as the instruction wants it.
-        let excess = 128 * blocks.iter().flatten().map(|&q| i32::from(q)).sum::<i32>();
+        let mut sum = _mm512_setzero_si512();
+        for q in blocks {
+            sum = _mm512_dpbusd_epi32(sum, flip, load64(q));
+        }
+        let excess = _mm512_reduce_add_epi32(sum);
         for (row, out) in rows.chunks_exact(query.len()).zip(out) {
             let (row_blocks, row_tail) = row.as_chunks::<64>();
             let mut sum = _mm512_setzero_si512();

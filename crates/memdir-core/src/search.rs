@@ -81,11 +81,36 @@ impl Search {
 pub struct Answer {
     /// Best first; empty when nothing is relevant.
     pub hits: Vec<Hit>,
+    /// How many there are at or above the least score, shown or not.
+    pub total: usize,
     /// How it was found.
     pub method: Method,
+    /// What was searched.
+    pub searched: Amount,
     /// What the reader should know about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// How much was searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Amount {
+    /// Files.
+    pub files: u64,
+    /// Units of them that are ranked.
+    pub units: u64,
+}
+
+/// What one mount holds for searches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MountCounts {
+    /// Its prefix.
+    pub prefix: String,
+    /// Its source class.
+    pub source: Source,
+    /// Its files and units.
+    #[serde(flatten)]
+    pub counts: Amount,
 }
 
 /// How an answer was found.
@@ -212,9 +237,24 @@ impl Searcher {
             let (hits, _) = self.hits(store, &found, search)?;
             notes.extend(found.notes.clone());
             notes.dedup();
-            return Ok(Answer { hits, method: found.method, notes });
+            return Ok(found.answer(hits, search, notes));
         }
-        Ok(Answer { hits, method: found.method, notes })
+        Ok(found.answer(hits, search, notes))
+    }
+
+    /// What each mount holds, as its files are now.
+    pub fn counts(&self, store: &dyn Store) -> Result<Vec<MountCounts>> {
+        let views = self.views(store)?;
+        let count = |(mount, view): (&Searched, &Arc<dyn View>)| {
+            let totals = view.totals();
+            MountCounts { prefix: mount.prefix.clone(), source: mount.source, counts: Amount { files: totals.files, units: totals.units } }
+        };
+        Ok(self.mounts.iter().zip(&views).map(count).collect())
+    }
+
+    /// Who turns text into vectors, if anybody does.
+    pub fn embedder(&self) -> Option<&dyn Embedder> {
+        self.embedder.as_deref()
     }
 
     /// Many searches on one look at the files.
@@ -227,7 +267,8 @@ impl Searcher {
         Ok(searches.into_iter().map(move |search| {
             let found = self.find_in(&views, &search)?;
             let (hits, _) = self.hits(store, &found, &search)?;
-            Ok(Answer { hits, method: found.method, notes: found.notes })
+            let notes = found.notes.clone();
+            Ok(found.answer(hits, &search, notes))
         }))
     }
 
@@ -354,7 +395,11 @@ impl Searcher {
             (true, false) => Method::Vector,
             (false, _) => Method::Fts,
         };
-        Ok(Found { query, counts, ranked, method, scale, notes })
+        let searched = views
+            .iter()
+            .map(|view| view.totals())
+            .fold(Amount::default(), |sum, totals| Amount { files: sum.files + totals.files, units: sum.units + totals.units });
+        Ok(Found { query, counts, ranked, method, scale, searched, notes })
     }
 
     /// The query's vector, if it can be had without a wait.
@@ -439,10 +484,18 @@ struct Found {
     ranked: Vec<Ranked>,
     method: Method,
     scale: Scale,
+    searched: Amount,
     notes: Vec<String>,
 }
 
 impl Found {
+    fn answer(&self, hits: Vec<Hit>, search: &Search, notes: Vec<String>) -> Answer {
+        let ranked = self.ranked.iter().take_while(|ranked| ranked.score >= search.min_score).count();
+        // A phrase is looked for in the text itself: where it was not there, the candidate does not count.
+        let total = if hits.len() < search.max_results { hits.len() } else { ranked.max(hits.len()) };
+        Answer { hits, total, method: self.method, searched: self.searched, notes }
+    }
+
     fn holds_phrases(&self, decoded: &str, ranked: &Ranked) -> bool {
         if self.query.phrases.is_empty() {
             return true;
@@ -522,6 +575,6 @@ fn since(time: Timestamp) -> Option<Since> {
 
 impl From<Error> for Answer {
     fn from(error: Error) -> Self {
-        Answer { hits: Vec::new(), method: Method::Fts, notes: vec![error.to_string()] }
+        Answer { hits: Vec::new(), total: 0, method: Method::Fts, searched: Amount::default(), notes: vec![error.to_string()] }
     }
 }

@@ -6,7 +6,7 @@ use crate::vocab;
 const LONGEST: usize = 15;
 /// Pieces of a word that are kept.
 const MOST: usize = 7;
-/// Places: a power of two; half a megabyte less than a second-level cache.
+/// Places: a power of two; 256 kB in all, which a second-level cache holds.
 const PLACES: usize = 1 << 13;
 
 /// Pieces of words. Memory is touched only where words land.

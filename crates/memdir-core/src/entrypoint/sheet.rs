@@ -65,6 +65,7 @@ impl Sheet {
                 Row::Stray if content.trim().is_empty() => blanks.push_str(line),
                 Row::Stray if inside == Inside::Open => {
                     inside = Inside::No;
+                    fence.holds(line);
                     sheet.push_outside(&std::mem::take(&mut blanks), number);
                     sheet.push_outside(line, number);
                 }

@@ -1,25 +1,215 @@
-//! stub until merged
-use crate::error::{Error, Result};
-/// n
-#[derive(Debug, Clone)]
+//! Replacing a part of a text, pure: old text in, new text out. Says clearly why an edit does not fit; its time is bounded
+//! whatever pattern a model sends.
+
+use super::pattern;
+use crate::{
+    error::{Error, Result},
+    limits,
+    text::line_at,
+};
+use std::borrow::Cow;
+
+/// What to look for.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Needle {
-    /// l
+    /// This text, exactly.
     Literal(String),
-    /// r
+    /// What this regular expression matches, by the rules of Python's `re` with MULTILINE and DOTALL. In the replacement
+    /// `$!1` stands for its first group and `$!0` for all of the match; everything else is taken as it is.
     Regex(String),
 }
-/// e
-#[derive(Debug)]
+
+/// A text after an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
-    /// t
+    /// The new text.
     pub text: String,
-    /// c
+    /// How many places were replaced.
     pub count: usize,
 }
-/// e
-pub fn edit(text: &str, needle: &Needle, with: &str, _all: bool) -> Result<Edited> {
-    match needle {
-        Needle::Literal(n) if text.contains(n.as_str()) => Ok(Edited { text: text.replace(n.as_str(), with), count: 1 }),
-        _ => Err(Error::BadEdit { why: "no".into() }),
+
+/// Replaces the one place the needle fits, or `all` of them.
+pub fn edit(text: &str, needle: &Needle, with: &str, all: bool) -> Result<Edited> {
+    let with = with_line_ends_of(text, with);
+    let spots = match needle {
+        Needle::Literal(needle) => find_literal(text, needle)?,
+        Needle::Regex(source) => find_regex(text, source, &with)?,
+    };
+    if spots.len() > 1 && !all {
+        return Err(several(text, &spots));
     }
+    let new_size = spots.iter().fold(text.len(), |size, spot| (size - (spot.end - spot.start)).saturating_add(spot.with(&with).len()));
+    if new_size > limits::MEMORY_BYTES && new_size > text.len() {
+        return Err(Error::TooLarge { what: "the edited memory".into(), size: new_size as u64, limit: limits::MEMORY_BYTES as u64 });
+    }
+    let mut new = String::with_capacity(new_size);
+    let mut done = 0;
+    for spot in &spots {
+        new.push_str(&text[done..spot.start]);
+        new.push_str(spot.with(&with));
+        done = spot.end;
+    }
+    new.push_str(&text[done..]);
+    Ok(Edited { text: new, count: spots.len() })
+}
+
+/// A place that is replaced.
+struct Spot {
+    start: usize,
+    end: usize,
+    /// The replacement with this match's groups in it, where it names any.
+    filled: Option<String>,
+}
+
+impl Spot {
+    fn with<'a>(&'a self, with: &'a str) -> &'a str {
+        self.filled.as_deref().unwrap_or(with)
+    }
+}
+
+/// Places an error names at the most.
+const PLACES_NAMED: usize = 10;
+
+fn bad(why: impl Into<String>) -> Error {
+    Error::BadEdit { why: why.into() }
+}
+
+fn several(text: &str, spots: &[Spot]) -> Error {
+    let lines: Vec<String> = spots.iter().take(PLACES_NAMED).map(|spot| line_at(text, spot.start).to_string()).collect();
+    let more = if spots.len() > PLACES_NAMED { ", …" } else { "" };
+    bad(format!(
+        "the text to replace occurs {} times, on lines {}{more}; make it longer until it occurs once, or ask for all",
+        spots.len(),
+        lines.join(", ")
+    ))
+}
+
+fn find_literal(text: &str, needle: &str) -> Result<Vec<Spot>> {
+    if needle.is_empty() {
+        return Err(bad("the text to replace is empty; give some text that occurs in the memory"));
+    }
+    let spots = |needle: &str| -> Vec<Spot> {
+        text.match_indices(needle).map(|(start, _)| Spot { start, end: start + needle.len(), filled: None }).collect()
+    };
+    let mut found = spots(needle);
+    // Whoever read the memory without its carriage returns means the same lines.
+    if found.is_empty() && text.contains("\r\n") && needle.contains('\n') {
+        found = spots(&to_crlf(needle));
+    }
+    if found.is_empty() { Err(no_match(text, needle)) } else { Ok(found) }
+}
+
+/// A replacement with the line ends of a text in which every line ends in `\r\n`.
+fn with_line_ends_of<'a>(text: &str, with: &'a str) -> Cow<'a, str> {
+    let ends = text.matches('\n').count();
+    let all_crlf = ends > 0 && text.matches("\r\n").count() == ends;
+    if all_crlf && with.contains('\n') { Cow::Owned(to_crlf(with)) } else { Cow::Borrowed(with) }
+}
+
+fn to_crlf(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+/// Why a text was not found, with what comes nearest.
+fn no_match(text: &str, needle: &str) -> Error {
+    let none = "the text to replace does not occur in the memory";
+    if let Some(at) = find_folded(text, needle, |c| (!c.is_whitespace()).then_some(c)) {
+        return bad(format!("{none}; it does but for blanks and line ends, at line {}", line_at(text, at)));
+    }
+    if let Some(at) = find_folded(text, needle, |c| c.to_lowercase().next().filter(|c| !c.is_whitespace())) {
+        return bad(format!("{none}; it does but for upper and lower case, at line {}", line_at(text, at)));
+    }
+    match nearest_line(text, needle) {
+        Some((line, said)) => bad(format!("{none}; the nearest line is {line}: {said:?}")),
+        None => bad(none),
+    }
+}
+
+/// Where a needle begins in a text when both are read through `fold`, which drops and changes characters.
+fn find_folded(text: &str, needle: &str, fold: impl Fn(char) -> Option<char>) -> Option<usize> {
+    let needle: String = needle.chars().filter_map(&fold).collect();
+    if needle.is_empty() || text.len() > FOLD_BYTES {
+        return None;
+    }
+    let mut folded = String::with_capacity(text.len());
+    let mut places = Vec::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        if let Some(c) = fold(c) {
+            folded.push(c);
+            places.resize(folded.len(), at);
+        }
+    }
+    folded.find(&needle).and_then(|at| places.get(at).copied())
+}
+
+/// Texts beyond this are not searched for what comes nearest: a hint must not cost more than the edit.
+const FOLD_BYTES: usize = 1 << 20;
+/// Lines, and characters of each, that are compared for the nearest.
+const NEAR_LINES: usize = 2_000;
+const NEAR_CHARS: usize = 200;
+
+fn nearest_line(text: &str, needle: &str) -> Option<(usize, String)> {
+    let short = |line: &str| line.trim().chars().take(NEAR_CHARS).collect::<String>();
+    let wanted = needle.lines().map(short).find(|line| !line.is_empty())?;
+    let lines = text.lines().take(NEAR_LINES).map(short).enumerate();
+    let scored = lines.map(|(n, line)| (strsim::normalized_levenshtein(&wanted, &line), n, line));
+    let (score, n, line) = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    (score >= 0.5).then_some((n + 1, line))
+}
+
+fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Spot>> {
+    if source.is_empty() {
+        return Err(bad("the regular expression is empty; give one that matches what is to be replaced"));
+    }
+    let mut search = pattern::Search::new(source, text)?;
+    let has_groups = with.contains("$!");
+    let mut spots = Vec::new();
+    let mut size = 0usize;
+    while let Some(groups) = search.next_match()? {
+        let whole = groups.get(0).ok_or_else(|| bad("the regular expression matched nothing"))?;
+        let (start, end) = (whole.start(), whole.end());
+        if start == end && search.matches_nothing_anywhere()? {
+            return Err(bad("the regular expression also matches the empty text, and so everywhere; make it match at least one character"));
+        }
+        if text[start..end].contains('\n') && search.matches_again_inside(start, end)? {
+            return Err(bad(format!(
+                "the match beginning on line {} is ambiguous: the regular expression matches again inside it; make it more specific, for example with .*? instead of .*",
+                line_at(text, start)
+            )));
+        }
+        let filled = if has_groups { Some(fill_groups(with, &groups)?) } else { None };
+        size = size.saturating_add(filled.as_ref().map_or(0, String::len));
+        if size > limits::MEMORY_BYTES {
+            return Err(Error::TooLarge { what: "the edited memory".into(), size: size as u64, limit: limits::MEMORY_BYTES as u64 });
+        }
+        spots.push(Spot { start, end, filled });
+    }
+    if spots.is_empty() {
+        let hint = if text.contains("\r\n") && source.contains(r"\n") { "; the memory's lines end in \\r\\n: write \\r?\\n" } else { "" };
+        return Err(bad(format!("the regular expression matches nothing in the memory{hint}")));
+    }
+    Ok(spots)
+}
+
+/// The replacement with its `$!1` filled in.
+fn fill_groups(with: &str, groups: &fancy_regex::Captures<'_, str>) -> Result<String> {
+    let mut out = String::with_capacity(with.len());
+    let mut rest = with;
+    while let Some(at) = rest.find("$!") {
+        let digits = rest[at + 2..].len() - rest[at + 2..].trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        out.push_str(&rest[..at]);
+        let number = &rest[at + 2..at + 2 + digits];
+        if number.is_empty() {
+            out.push_str("$!");
+        } else {
+            let group = number.parse::<usize>().ok().filter(|&group| group < groups.len());
+            let group = group.ok_or_else(|| {
+                bad(format!("the replacement names group $!{number}, but the regular expression has {}", groups.len() - 1))
+            })?;
+            out.push_str(groups.get(group).map_or("", |group| group.as_str()));
+        }
+        rest = &rest[at + 2 + digits..];
+    }
+    out.push_str(rest);
+    Ok(out)
 }

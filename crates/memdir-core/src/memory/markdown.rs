@@ -86,11 +86,11 @@ pub fn rebase_links(text: &str, from: &MemoryPath, to: &MemoryPath) -> Option<St
 /// A path as the destination of a Markdown link: plain where that is safe, `<in angles>` where it holds blanks or brackets.
 pub fn link_destination(path: &str) -> String {
     let escaped = escape(path);
-    if escaped.contains([' ', '(', ')']) { format!("<{escaped}>") } else { escaped }
+    if escaped.contains(needs_angles) { format!("<{escaped}>") } else { escaped }
 }
 
 /// The path a link destination names when its holder lies in `folder`: decoded, without anchor, from the root.
-/// Nothing for addresses, bare anchors and what leads out of the root.
+/// A folder keeps its final slash. Nothing for addresses, bare anchors and what leads out of the root.
 pub fn resolve(destination: &str, folder: Option<&str>) -> Option<String> {
     if destination.is_empty() || destination.starts_with("//") || has_scheme(destination) {
         return None;
@@ -111,7 +111,10 @@ pub fn resolve(destination: &str, folder: Option<&str>) -> Option<String> {
             part => parts.push(part),
         }
     }
-    let path: String = parts.join("/").nfc().collect();
+    let mut path: String = parts.join("/").nfc().collect();
+    if decoded.ends_with('/') && !path.is_empty() {
+        path.push('/');
+    }
     (!path.is_empty()).then_some(path)
 }
 
@@ -315,10 +318,23 @@ fn destination(written: &str, target: &str, folder: Option<&str>, angle: bool) -
     let path = if written.starts_with('/') { format!("/{target}") } else { relative(folder, target) };
     let path = if written.starts_with("./") && !path.starts_with("../") { format!("./{path}") } else { path };
     let escaped = escape(&path);
-    if angle || !escaped.contains([' ', '(', ')']) {
+    if angle {
         return escaped;
     }
-    escaped.replace(' ', "%20").replace('(', "%28").replace(')', "%29")
+    let mut out = String::with_capacity(escaped.len());
+    for c in escaped.chars() {
+        if needs_angles(c) { percent(c, &mut out) } else { out.push(c) }
+    }
+    out
+}
+
+/// Characters that end a destination which is not in angles.
+fn needs_angles(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '(' | ')')
+}
+
+fn percent(c: char, out: &mut String) {
+    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
 }
 
 /// The way from a folder to a path, both from the root.
@@ -328,6 +344,11 @@ fn relative(folder: Option<&str>, target: &str) -> String {
     let shared = folder.iter().zip(&parts[..parts.len() - 1]).take_while(|(a, b)| a == b).count();
     let ups = std::iter::repeat_n("..", folder.len() - shared);
     ups.chain(parts[shared..].iter().copied()).collect::<Vec<_>>().join("/")
+}
+
+/// The names a `[[wikilink]]` may mean, seen from its holder: nearest folder first.
+pub fn wiki_names<'a>(written: &'a str, holder: &'a MemoryPath) -> impl Iterator<Item = String> + 'a {
+    ancestors(holder).map(move |base| join(base, strip_md(written)))
 }
 
 /// The folders above a holder, nearest first, the root (`""`) last.
@@ -345,16 +366,11 @@ fn join(base: &str, name: &str) -> String {
 /// Characters that mean something else in a destination, percent-encoded.
 fn escape(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
+    let scheme = has_scheme(path);
     for (at, c) in path.char_indices() {
         let coded = path.as_bytes().get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
-        match c {
-            '#' => out.push_str("%23"),
-            '?' => out.push_str("%3F"),
-            '<' => out.push_str("%3C"),
-            '>' => out.push_str("%3E"),
-            '%' if coded => out.push_str("%25"),
-            c => out.push(c),
-        }
+        let means_more = matches!(c, '#' | '?' | '<' | '>') || (c == '%' && coded) || (c == ':' && scheme);
+        if means_more { percent(c, &mut out) } else { out.push(c) }
     }
     out
 }

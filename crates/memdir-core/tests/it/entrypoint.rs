@@ -144,7 +144,7 @@ fn lines_stay_short_and_paths_whole() {
 
 #[test]
 fn a_persons_pointer_is_the_memorys_line() {
-    let text = "# M\n\n* **[Deploy](deploy.md)** — mine\n- read [one](one.md) and [two](two.md)\n- see [[wiki]]\n- [ ] [todo](./to%20do.md#x)\n\n```\n- [code](code.md)\n```\n";
+    let text = "# M\n\n* **[Deploy](deploy.md)** — mine\n- read [one](one.md) and [two](two.md)\n- see [[wiki]]\n- [ ] [todo](./to%20do.md#x)\n- [folder](code/)\n\n```\n- [code](code.md)\n```\n";
     let mut files = Files::with(text);
     for path in ["deploy.md", "one.md", "two.md", "wiki.md", "to do.md"] {
         files.set(path, "new words");
@@ -371,7 +371,7 @@ fn outside(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(6) })]
 
     #[test]
     fn every_memory_is_reachable_exactly_once(
@@ -381,7 +381,7 @@ proptest! {
             Just(Some("prose\r\n\r\n* [hand](hand.md)\r\n".to_owned())),
             Just(Some(format!("# Long\n{}- [hand](hand.md)", "a line of prose\n".repeat(120)))),
         ],
-        ops in prop::collection::vec(op(), 150..700),
+        ops in prop::collection::vec(op(), 200..500),
     ) {
         let mut files = Files { main: start.clone(), ..Files::default() };
         let mut live: BTreeMap<String, i64> = BTreeMap::new();
@@ -436,6 +436,21 @@ proptest! {
         if let (Some(start), Some(kept)) = (start, kept) {
             let said = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect::<Vec<_>>();
             prop_assert_eq!(said(&start), said(&kept));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn any_name_has_one_line(name in prop_oneof!["[a-z:#?%<>()\\[\\]`| 0-9]{1,12}", "\\PC{1,20}"], words in "\\PC{0,40}") {
+        if let Ok(path) = memdir_core::MemoryPath::parse(&name) {
+            let change = LineChange::Set { path: path.as_str().into(), title: words.clone(), hook: words };
+            let mut files = Files::default();
+            files.change(change.clone());
+            prop_assert_eq!(files.book().line_of(path.as_str()), Some(Place::Section));
+            prop_assert_eq!(plan(&files.book(), &[change], &|_| 0), EntrypointPlan::default());
         }
     }
 

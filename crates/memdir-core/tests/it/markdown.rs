@@ -62,6 +62,7 @@ fn a_moved_memory_keeps_its_links_working() {
         Some("[a](../../n/b.md) [up](../../c.md#x) [me](y.md) [web](https://e.org) [abs](/r.md)\n[p]: ../../n/img/p.png\n")
     );
     assert_eq!(rebase("[a](b.md)", "n/x.md", "n/y.md"), None);
+    assert_eq!(rebase("[a](b/)", "n/x.md", "y.md").as_deref(), Some("[a](n/b/)"), "a folder stays one");
 }
 
 #[test]
@@ -83,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
     #[test]
-    fn a_destination_resolves_to_its_path(name in "[a-zß#?%<>() 0-9]{1,10}", folder in "new-[a-c]{1,2}") {
+    fn a_destination_resolves_to_its_path(name in prop_oneof!["[a-zß#?%<>():`| 0-9]{1,10}", "\\PC{1,12}"], folder in "new-[a-c]{1,2}") {
         let written = link_destination(&name);
         let text = format!("[x]({written})");
         if let Ok(name) = MemoryPath::parse(&name) {

@@ -1,0 +1,193 @@
+//! Python's regular expressions, run by ours: the few spellings that differ are translated, and the steps are bounded.
+
+use crate::{
+    error::{Error, Result},
+    limits,
+};
+use fancy_regex::{Captures, Regex, RegexBuilder};
+use std::borrow::Cow;
+
+/// A search for every match of a pattern in a text, in order, without overlap.
+pub(super) struct Search<'t> {
+    pattern: String,
+    regex: Regex,
+    text: &'t str,
+    at: usize,
+    found: usize,
+    /// The pattern needs backtracking, so each search is bounded by steps, and the number of searches too.
+    hard: bool,
+}
+
+/// Matches after which a pattern that needs backtracking is given up, so that bounded steps mean bounded time.
+const HARD_MATCHES: usize = 2_000;
+/// Steps each of many matches may take at the least.
+const LEAST_STEPS: usize = 50_000;
+/// Instructions and bytes a compiled pattern may have.
+const PROGRAM_SIZE: usize = 100_000;
+const PROGRAM_BYTES: usize = 4 << 20;
+
+impl<'t> Search<'t> {
+    /// Compiles a Python pattern.
+    pub(super) fn new(source: &str, text: &'t str) -> Result<Self> {
+        let pattern = translate(source);
+        let regex = build(&pattern, limits::REGEX_STEPS).map_err(|error| Error::bad_input("regular expression", error.to_string()))?;
+        // What the engine without backtracking can read takes linear time.
+        let hard = regex::RegexBuilder::new(&pattern).size_limit(PROGRAM_BYTES).build().is_err();
+        Ok(Search { pattern, regex, text, at: 0, found: 0, hard })
+    }
+
+    /// The next match.
+    pub(super) fn next_match(&mut self) -> Result<Option<Captures<'t, str>>> {
+        if self.at > self.text.len() {
+            return Ok(None);
+        }
+        let Some(groups) = self.regex.captures_from_pos(self.text, self.at).map_err(too_hard)? else {
+            return Ok(None);
+        };
+        let Some(whole) = groups.get(0) else { return Ok(None) };
+        let step = self.text[whole.end()..].chars().next().map_or(1, char::len_utf8);
+        self.at = if whole.start() == whole.end() { whole.end() + step } else { whole.end() };
+        self.found += 1;
+        self.bound()?;
+        Ok(Some(groups))
+    }
+
+    /// Whether the pattern matches the empty text between any two characters.
+    pub(super) fn matches_nothing_anywhere(&self) -> Result<bool> {
+        let probe = "\u{e000}\u{e000}";
+        let between = '\u{e000}'.len_utf8();
+        let found = self.regex.find_from_pos(probe, between).map_err(too_hard)?;
+        Ok(found.is_some_and(|found| found.start() == between && found.end() == between))
+    }
+
+    /// Whether the pattern matches once more within a match, behind its first character.
+    pub(super) fn matches_again_inside(&self, start: usize, end: usize) -> Result<bool> {
+        let first = self.text[start..end].chars().next().map_or(0, char::len_utf8);
+        self.regex.is_match(&self.text[start + first..end]).map_err(too_hard)
+    }
+
+    /// Keeps the sum of all steps bounded: twice as many matches, half the steps for each.
+    fn bound(&mut self) -> Result<()> {
+        if !self.hard {
+            return Ok(());
+        }
+        if self.found > HARD_MATCHES {
+            let why =
+                format!("the regular expression looks around or back and matches more than {HARD_MATCHES} times; make it more specific");
+            return Err(Error::BadEdit { why });
+        }
+        let steps = (limits::REGEX_STEPS >> self.found.ilog2()).max(LEAST_STEPS);
+        if self.found.is_power_of_two() && steps > LEAST_STEPS {
+            self.regex = build(&self.pattern, steps).map_err(|error| Error::bad_input("regular expression", error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+fn build(pattern: &str, steps: usize) -> Result<Regex, Box<fancy_regex::Error>> {
+    RegexBuilder::new(pattern)
+        .multi_line(true)
+        .dot_matches_new_line(true)
+        .backtrack_limit(steps)
+        .max_prog_size(PROGRAM_SIZE)
+        .delegate_size_limit(PROGRAM_BYTES)
+        .build()
+        .map_err(Box::new)
+}
+
+fn too_hard(_: fancy_regex::Error) -> Error {
+    let why =
+        "the regular expression takes too many steps on this memory; make it more specific and avoid repeats of repeats such as (a+)+";
+    Error::BadEdit { why: why.into() }
+}
+
+/// A Python pattern in the spelling of our engine.
+fn translate(source: &str) -> String {
+    let mut out = String::with_capacity(source.len() + 8);
+    let mut rest = source;
+    let mut class = Class::Outside;
+    while let Some(c) = rest.chars().next() {
+        let (written, taken) = match (c, class) {
+            ('\\', _) => escape(rest, class != Class::Outside),
+            ('[', Class::Outside) => {
+                class = Class::First;
+                ("[".into(), 1)
+            }
+            ('^', Class::First) if out.ends_with('[') => ("^".into(), 1),
+            (']', Class::First) => (r"\]".into(), 1),
+            (']', Class::Inside) => {
+                class = Class::Outside;
+                ("]".into(), 1)
+            }
+            // Sets within sets are ours alone.
+            ('[' | '&' | '~', Class::First | Class::Inside) => (format!("\\{c}").into(), 1),
+            ('{', Class::Outside) => repeat(rest),
+            ('(', Class::Outside) => flags(rest),
+            _ => (Cow::Borrowed(&rest[..c.len_utf8()]), c.len_utf8()),
+        };
+        if class == Class::First && !matches!(written.as_ref(), "[" | "^") {
+            class = Class::Inside;
+        }
+        out.push_str(&written);
+        rest = &rest[taken..];
+    }
+    out
+}
+
+/// Where in a character set a pattern is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Outside,
+    /// Where `]` stands for itself.
+    First,
+    Inside,
+}
+
+/// The escape a text begins with, and how long it was.
+fn escape(text: &str, in_class: bool) -> (Cow<'_, str>, usize) {
+    let Some(c) = text[1..].chars().next() else {
+        return (Cow::Borrowed("\\"), 1);
+    };
+    let octal = text[1..].bytes().take(3).take_while(|b| matches!(b, b'0'..=b'7')).count();
+    match c {
+        'Z' if !in_class => (r"\z".into(), 2),
+        'b' if in_class => (r"\x08".into(), 2),
+        '<' | '>' if !in_class => (Cow::Borrowed(&text[1..2]), 2),
+        '0' => octal_char(&text[1..1 + octal.max(1)]),
+        '1'..='7' if in_class || octal == 3 => octal_char(&text[1..1 + octal]),
+        c => (Cow::Borrowed(&text[..1 + c.len_utf8()]), 1 + c.len_utf8()),
+    }
+}
+
+fn octal_char(digits: &str) -> (Cow<'static, str>, usize) {
+    let code = u32::from_str_radix(digits, 8).unwrap_or(0);
+    (format!("\\x{{{code:x}}}").into(), 1 + digits.len())
+}
+
+/// The repeat count a text begins with; a brace that is none stands for itself.
+fn repeat(text: &str) -> (Cow<'_, str>, usize) {
+    let counts = text[1..].split_once('}').map(|(counts, _)| counts);
+    let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    match counts.map(|counts| (counts, counts.split_once(','))) {
+        Some((counts, None)) if !counts.is_empty() && is_number(counts) => (Cow::Borrowed(&text[..counts.len() + 2]), counts.len() + 2),
+        Some((counts, Some(("", most)))) if !most.is_empty() && is_number(most) => (format!("{{0,{most}}}").into(), counts.len() + 2),
+        Some((counts, Some((least, most)))) if !least.is_empty() && is_number(least) && is_number(most) => {
+            (Cow::Borrowed(&text[..counts.len() + 2]), counts.len() + 2)
+        }
+        _ => (r"\{".into(), 1),
+    }
+}
+
+/// The opening bracket a text begins with, without the flags only Python has.
+fn flags(text: &str) -> (Cow<'_, str>, usize) {
+    let body = text.strip_prefix("(?").unwrap_or_default();
+    let letters = body.len() - body.trim_start_matches(|c: char| "aiLmsux".contains(c)).len();
+    let (set, end) = (&body[..letters], &body[letters..]);
+    if set.contains(['a', 'L']) && end.starts_with([')', ':', '-']) {
+        let kept: String = set.chars().filter(|c| !matches!(c, 'a' | 'L')).collect();
+        // A group of no flags at all is an empty match.
+        let written = if kept.is_empty() && end.starts_with(')') { "(?:".to_owned() } else { format!("(?{kept}") };
+        return (written.into(), 2 + letters);
+    }
+    (Cow::Borrowed("("), 1)
+}

@@ -1,0 +1,716 @@
+//! What was typed, with the help beside it. Decides nothing: what it means is `wire.rs` and the commands.
+
+use crate::{
+    exit::{self, Failure},
+    hosts::{self, HOSTS, Host, Scope},
+};
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A memory for AI agents and people that lasts: plain Markdown files in a directory.
+#[derive(Debug, Parser)]
+#[command(name = "memdir", version, disable_help_subcommand = true, after_help = exit::HELP)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Global {
+    /// This directory is the whole memory (also MEMDIR_DIR)
+    #[arg(long, global = true, value_name = "PATH", help_heading = "Options of every command")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Answer in JSON, errors too
+    #[arg(long, global = true, help_heading = "Options of every command")]
+    pub(crate) json: bool,
+    /// Who makes the change, in the history; without it your login name
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true, help_heading = "Options of every command")]
+    pub(crate) actor: Option<String>,
+    /// The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of this directory
+    #[arg(long, global = true, value_name = "ID", conflicts_with = "dir", hide_short_help = true)]
+    pub(crate) project: Option<String>,
+    /// The agent whose own memory is open too, as agent/NAME (also MEMDIR_AGENT)
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub(crate) agent: Option<String>,
+    /// How far that agent's memory reaches
+    #[arg(long, global = true, value_enum, default_value_t = AgentScope::User, hide_short_help = true)]
+    pub(crate) agent_scope: AgentScope,
+    /// See and change only what lies under these prefixes
+    #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',', hide_short_help = true)]
+    pub(crate) only: Vec<String>,
+}
+
+/// How far an agent's memory reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentScope {
+    /// Into all your projects
+    #[default]
+    User,
+    /// This project, for everybody: .memdir-agents/ in its repository
+    Project,
+    /// This project on this machine
+    Local,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(Init),
+    Read(Read),
+    List(List),
+    Write(Write),
+    Edit(Edit),
+    Rename(Rename),
+    Delete(Delete),
+    Undo(Undo),
+    Redo(Redo),
+    History(History),
+    Diff(Diff),
+    Restore(Restore),
+    Entrypoint(Entrypoint),
+    Log(Log),
+    Verify(Verify),
+    Check(Check),
+    Prompt(Prompt),
+    Where(Where),
+    Projects(Projects),
+    Chats(Chats),
+    Stats(Stats),
+    Mcp(Mcp),
+    Dialects(Dialects),
+    Config(Config),
+    Install(Install),
+    Uninstall(Uninstall),
+    Completions(Completions),
+    Demo(Demo),
+    Bench(Bench),
+}
+
+/// Make a memory directory with its entrypoint
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir init\n  memdir --dir notes init\n  memdir init --team      in a git repository: .memdir/, to be committed"
+)]
+pub(crate) struct Init {
+    /// Make .memdir/ at the top of this git repository, for everybody who works on it
+    #[arg(long)]
+    pub(crate) team: bool,
+}
+
+/// Show the entrypoint, or memories by name
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir read\n  memdir read notes/deploy\n  memdir read notes/deploy --lines 42-56")]
+pub(crate) struct Read {
+    /// Names, as `memdir list` shows them; `.md` may be left off. Without one: the entrypoint
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Only these lines: 42-56, 42- or 42
+    #[arg(long, value_name = "RANGE", requires = "names")]
+    pub(crate) lines: Option<String>,
+    /// Show at most so many characters of each
+    #[arg(long, value_name = "N", default_value_t = memdir_core::limits::READ_CHARS)]
+    pub(crate) max_chars: usize,
+}
+
+/// List memories by name
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir list\n  memdir list notes --long\n  memdir list --type feedback --newer 30\n  memdir list --tree"
+)]
+pub(crate) struct List {
+    /// Only names under this topic
+    #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
+    pub(crate) topic: String,
+    /// Only of this type: user, feedback, project or reference
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: Option<String>,
+    /// Only those checked or changed in the last so many days
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) newer: Option<i64>,
+    /// Only those at least so many days old
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) older: Option<i64>,
+    /// Only those of at least so many bytes
+    #[arg(long, value_name = "N")]
+    pub(crate) min_bytes: Option<u64>,
+    /// As a tree of topics
+    #[arg(long, conflicts_with = "long")]
+    pub(crate) tree: bool,
+    /// With type, size, age and description
+    #[arg(long, short)]
+    pub(crate) long: bool,
+}
+
+/// Save a memory and its entrypoint line
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project\n  memdir write notes/deploy --append 'Except in December.'\n  pandoc page.html -t gfm | memdir write notes/page --replace"
+)]
+pub(crate) struct Write {
+    /// The memory's name, such as notes/deploy
+    pub(crate) name: String,
+    /// The text; without it, it is read from --file or standard input
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) text: Option<String>,
+    /// Read the text from this file (`-` for standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub(crate) file: Option<PathBuf>,
+    /// Replace the text of a memory that is there; its frontmatter stays unless the new text brings its own
+    #[arg(long, conflicts_with = "append")]
+    pub(crate) replace: bool,
+    /// Add the text at the end; a missing memory is made
+    #[arg(long)]
+    pub(crate) append: bool,
+    /// Only if the memory still has this version (or a version that begins so)
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) if_version: Option<String>,
+    /// The title in its frontmatter and entrypoint line
+    #[arg(long, value_name = "TITLE")]
+    pub(crate) title: Option<String>,
+    /// One line on what it is good for; the entrypoint shows it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// Its type: user, feedback, project or reference
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: Option<String>,
+    /// Save although this rule sees a secret in it; for people, not for agents
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
+    pub(crate) allow_secret: Vec<String>,
+}
+
+/// Replace a part of a memory
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir edit notes/deploy Tuesdays Wednesdays\n  memdir edit notes/deploy --regex 'v(\\d+)\\.0' 'v$!1.1' --all\n  memdir edit notes/deploy --old-file before.txt --new-file after.txt"
+)]
+pub(crate) struct Edit {
+    /// The memory's name
+    pub(crate) name: String,
+    /// What is there now; it must occur exactly once unless --all
+    #[arg(allow_hyphen_values = true, required_unless_present = "old_file")]
+    pub(crate) old: Option<String>,
+    /// What stands there afterwards
+    #[arg(allow_hyphen_values = true, required_unless_present = "new_file")]
+    pub(crate) new: Option<String>,
+    /// Read OLD from this file (`-` for standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "old", requires = "new_file")]
+    pub(crate) old_file: Option<PathBuf>,
+    /// Read NEW from this file (`-` for standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "new")]
+    pub(crate) new_file: Option<PathBuf>,
+    /// OLD is a regular expression (look-around works; $!1 in NEW is its first group)
+    #[arg(long)]
+    pub(crate) regex: bool,
+    /// Every occurrence
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only if the memory still has this version (or a version that begins so)
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) if_version: Option<String>,
+    /// Change it although this rule sees a secret in it; for people, not for agents
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
+    pub(crate) allow_secret: Vec<String>,
+}
+
+/// Give a memory another name, in every reference to it too
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir rename notes/deploy howto/deploy")]
+pub(crate) struct Rename {
+    /// Its name now
+    pub(crate) from: String,
+    /// Its new name
+    pub(crate) to: String,
+}
+
+/// Remove a memory; undo brings it back
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir delete notes/deploy\n  memdir undo")]
+pub(crate) struct Delete {
+    /// Its name
+    pub(crate) name: String,
+    /// Only if the memory still has this version (or a version that begins so)
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) if_version: Option<String>,
+}
+
+/// Take a change back: your last one, or any by its id
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir undo\n  memdir undo 7kq2m9xa")]
+pub(crate) struct Undo {
+    /// The change, as `memdir history` shows it
+    pub(crate) id: Option<String>,
+}
+
+/// Make a change again that was taken back
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir redo\n  memdir redo 7kq2m9xa")]
+pub(crate) struct Redo {
+    /// The change that was taken back, or the undo that did it
+    pub(crate) id: Option<String>,
+}
+
+/// Show what happened, newest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir history\n  memdir history notes/deploy --most 5")]
+pub(crate) struct History {
+    /// Only changes of this memory, with its versions
+    pub(crate) name: Option<String>,
+    /// At most so many; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) most: usize,
+}
+
+/// Show what differs between two versions of a memory
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir diff notes/deploy\n  memdir diff notes/deploy 3f2a91c0")]
+pub(crate) struct Diff {
+    /// Its name
+    pub(crate) name: String,
+    /// The older version; without it the one before the last change
+    pub(crate) from: Option<String>,
+    /// The newer version; without it what is there now
+    pub(crate) to: Option<String>,
+}
+
+/// Bring an earlier version of a memory back, also of a deleted one
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir history notes/deploy\n  memdir restore notes/deploy 3f2a91c0")]
+pub(crate) struct Restore {
+    /// Its name
+    pub(crate) name: String,
+    /// The version, as `memdir history NAME` shows it
+    pub(crate) version: String,
+}
+
+/// Check that every memory has its line in the entrypoint
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir entrypoint\n  memdir entrypoint --repair")]
+pub(crate) struct Entrypoint {
+    /// Add the lines that are missing
+    #[arg(long)]
+    pub(crate) repair: bool,
+}
+
+/// Append an entry to the log of the day
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir log 'Ada prefers tabs'\n  memdir log --in team 'freeze until 2026-03-09'")]
+pub(crate) struct Log {
+    /// The entry; its time of day is added
+    #[arg(required = true, allow_hyphen_values = true)]
+    pub(crate) text: Vec<String>,
+    /// The mount whose log it is
+    #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
+    pub(crate) prefix: String,
+}
+
+/// Look up what a memory names, and stamp it as true today
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Paths, commands, symbols and commits are looked up in this project; nothing is run.\n\nExample:\n  memdir verify notes/deploy"
+)]
+pub(crate) struct Verify {
+    /// Its name
+    pub(crate) name: String,
+    /// Stamp it even though something is gone
+    #[arg(long)]
+    pub(crate) anyway: bool,
+}
+
+/// Look over all memories for what is wrong or doubtful
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exits with 1 if anything is wrong.\n\nExample:\n  memdir check\n  memdir check --fix\n  memdir check --strict --json"
+)]
+pub(crate) struct Check {
+    /// Add entrypoint lines that are missing; undo takes them back
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Advice fails too
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// Print the memory section for a system prompt
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir prompt\n  memdir prompt team --no-entrypoint\n  memdir prompt agent --agent reviewer --agent-scope project"
+)]
+pub(crate) struct Prompt {
+    /// Which one; without it log if it is set, else team if there is one, else individual
+    #[arg(value_enum)]
+    pub(crate) mode: Option<PromptMode>,
+    /// Leave out the entrypoint's text: the host loads it
+    #[arg(long)]
+    pub(crate) no_entrypoint: bool,
+    /// Leave out the entrypoint altogether: saving is one step
+    #[arg(long)]
+    pub(crate) no_index: bool,
+    /// The heading
+    #[arg(long, value_name = "TEXT", default_value = "Memory")]
+    pub(crate) title: String,
+    /// The model has memdir's tools, so saving is a call
+    #[arg(long)]
+    pub(crate) tools: bool,
+    /// What the model searches with
+    #[arg(long, value_enum, default_value_t = SearchWith::Memdir)]
+    pub(crate) search: SearchWith,
+    /// Where the host keeps transcripts, for --search grep and shell
+    #[arg(long, value_name = "PATH")]
+    pub(crate) transcripts: Option<PathBuf>,
+}
+
+/// A mode of `memdir prompt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PromptMode {
+    /// One person's memory
+    Individual,
+    /// Private and team memory together
+    Team,
+    /// A log of each day
+    Log,
+    /// The memory of the agent named by --agent
+    Agent,
+}
+
+/// What a model searches with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchWith {
+    /// memdir search
+    Memdir,
+    /// The host's own Grep tool
+    Grep,
+    /// grep in a shell
+    Shell,
+}
+
+/// Explain which memories are in force here, and why
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir where\n  memdir where --json")]
+pub(crate) struct Where {}
+
+/// List the projects that have a memory, and bring orphans home
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir projects\n  memdir projects adopt shop-1a2b3c4d5e\n  memdir projects merge shop-1a2b3c4d5e shop-6f7a8b9c0d"
+)]
+pub(crate) struct Projects {
+    #[command(subcommand)]
+    pub(crate) what: Option<ProjectsWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProjectsWhat {
+    /// Use another project's memory for this one, from now on
+    Adopt {
+        /// Its id; without it the project's own memory is used again
+        id: Option<String>,
+    },
+    /// Move all memories of one project into another
+    Merge {
+        /// From this project
+        from: String,
+        /// Into this one
+        into: String,
+    },
+    /// Give a project's memory another id
+    Rename {
+        /// Its id now
+        from: String,
+        /// Its new id
+        to: String,
+    },
+}
+
+/// List past conversations with agents, and take in new ones
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Nothing is read before `memdir chats on`.\n\nExample:\n  memdir chats on\n  memdir chats --host codex --since 2026-01-01\n  memdir chats show 1af7fc5e"
+)]
+pub(crate) struct Chats {
+    #[command(subcommand)]
+    pub(crate) what: Option<ChatsWhat>,
+    #[command(flatten)]
+    pub(crate) filter: ChatFilter,
+    /// At most so many; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) most: usize,
+}
+
+/// Which conversations.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct ChatFilter {
+    /// Only of this host: claude-code, codex, gemini, opencode, openclaw, cursor or folder
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Only those held in this directory or below
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<String>,
+    /// Only those that went on after this date: 2026-01-15
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+    /// Only those that ended before this date
+    #[arg(long, value_name = "DATE")]
+    pub(crate) before: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChatsWhat {
+    Show(ChatsShow),
+    Sync(ChatsSync),
+    On(ChatsSwitch),
+    Off(ChatsSwitch),
+    Forget(ChatsForget),
+    Export(ChatsExport),
+}
+
+/// Show a conversation
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats show 1af7fc5e\n  memdir chats show codex/0199c5d0 --lines 40-80")]
+pub(crate) struct ChatsShow {
+    /// Its id, or the beginning of it
+    pub(crate) session: String,
+    /// Only these lines: 42-56, 42- or 42
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) lines: Option<String>,
+}
+
+/// Take in what was said since the last time
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats sync\n  memdir chats sync --seconds 2")]
+pub(crate) struct ChatsSync {
+    /// Stop after so many seconds; the rest comes next time
+    #[arg(long, value_name = "N")]
+    pub(crate) seconds: Option<u64>,
+}
+
+/// Turn conversations on or off, all of them or those of one host or project
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats on\n  memdir chats off --host cursor\n  memdir chats off --project ~/private")]
+pub(crate) struct ChatsSwitch {
+    /// Only this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Only conversations held in this directory or below
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<String>,
+}
+
+/// Forget conversations for good: they are not taken in again
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir chats forget 1af7fc5e\n  memdir chats forget --project ~/private\n  memdir chats forget --before 2025-12-31"
+)]
+pub(crate) struct ChatsForget {
+    /// The conversation's id, or the beginning of it
+    #[arg(required_unless_present_any = ["project", "before"])]
+    pub(crate) session: Option<String>,
+    /// Conversations held in this directory or below
+    #[arg(long, value_name = "DIR", conflicts_with = "session")]
+    pub(crate) project: Option<String>,
+    /// What was said before this date
+    #[arg(long, value_name = "DATE", conflicts_with = "session")]
+    pub(crate) before: Option<String>,
+}
+
+/// Print conversations as Markdown, or with --json as data
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats export 1af7fc5e > login.md\n  memdir chats export --project . --json > chats.json")]
+pub(crate) struct ChatsExport {
+    /// Their ids, or the beginnings of them; without one, all that fit the filters
+    pub(crate) sessions: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: ChatFilter,
+}
+
+/// Show how much there is
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir stats --json\n  memdir stats --loads")]
+pub(crate) struct Stats {
+    /// How often, and how large, the prompt was loaded
+    #[arg(long)]
+    pub(crate) loads: bool,
+}
+
+/// Serve memories to an MCP client
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Over HTTP beyond this machine a token is required: put it into a file for --token-file, or into MEMDIR_TOKEN. Leave TLS to a proxy in front.\n\nExample:\n  memdir mcp\n  memdir mcp --read-only --without memory_stats\n  memdir mcp --dialect serena\n  memdir mcp --http 127.0.0.1:7337"
+)]
+pub(crate) struct Mcp {
+    /// Serve many clients over HTTP at this address instead of one on standard input and output; the path is /mcp
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) http: Option<std::net::SocketAddr>,
+    /// Tools of other systems instead of memdir's own, on the directory they used; `memdir dialects` lists them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) dialect: Vec<String>,
+    /// Only these tools
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// Not these tools
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) without: Vec<String>,
+    /// Only tools that change nothing
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Callers over HTTP must show the token in this file (also MEMDIR_TOKEN)
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// A host name requests may be sent to, besides this machine's own
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
+    pub(crate) host: Vec<String>,
+    /// An origin whose pages may call, such as https://app.example.org
+    #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
+    pub(crate) origin: Vec<String>,
+}
+
+/// List the systems whose tools `memdir mcp --dialect` serves
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir dialects\n  memdir mcp --dialect serena")]
+pub(crate) struct Dialects {}
+
+/// Show the settings in force and where they come from
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir config")]
+pub(crate) struct Config {}
+
+/// Plug memdir into agent programs: its tools and its hooks, in one step
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --all --yes"
+)]
+pub(crate) struct Install {
+    /// Which: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
+    #[arg(value_name = "HOST", value_parser = host)]
+    pub(crate) hosts: Vec<&'static Host>,
+    /// Every one that is on this machine
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Show what would change in which file, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For you in every project, or for this project
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    /// The tools only, no hooks
+    #[arg(long)]
+    pub(crate) no_hooks: bool,
+}
+
+/// Take memdir out of agent programs: exactly what install put in
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir uninstall claude-code\n  memdir uninstall --all --dry-run")]
+pub(crate) struct Uninstall {
+    /// Out of which
+    #[arg(value_name = "HOST", value_parser = host, required_unless_present = "all")]
+    pub(crate) hosts: Vec<&'static Host>,
+    /// Out of everything it was put into
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) all: bool,
+    /// Show what would change in which file, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only what was put in for you in every project, or for this project; without it both
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Scope>,
+}
+
+/// Print completions for a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir completions bash > ~/.local/share/bash-completion/completions/memdir")]
+pub(crate) struct Completions {
+    /// Which shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// A short tour in a scratch directory that is removed afterwards
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir demo")]
+pub(crate) struct Demo {}
+
+/// Measure and torture memdir on this machine
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir bench torture --processes 20 --changes 100 --kill 200")]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    pub(crate) what: BenchWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchWhat {
+    Torture(Torture),
+    #[command(hide = true)]
+    TortureWorker(TortureWorker),
+}
+
+/// Many processes change one directory at once, some are killed; then every change is audited
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "With --dir the files are made in that directory, which must be empty, and stay.\n\nExample:\n  memdir bench torture\n  memdir bench torture --kill 200"
+)]
+pub(crate) struct Torture {
+    /// Processes at once
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub(crate) processes: u32,
+    /// Changes each of them makes
+    #[arg(long, value_name = "M", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) changes: u64,
+    /// So many times, kill one of them (SIGKILL) at a random moment and start it again
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) kill: u64,
+    /// What each process does, in turn
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["save", "append", "edit", "rename", "delete"])]
+    pub(crate) mix: Vec<Deed>,
+    /// Repeats the random moments of an earlier run
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+/// One process of `bench torture`
+#[derive(Debug, clap::Args)]
+pub(crate) struct TortureWorker {
+    /// Where the run keeps its files
+    #[arg(long)]
+    pub(crate) work: PathBuf,
+    /// Which process this is
+    #[arg(long)]
+    pub(crate) number: u32,
+    /// The change it ends with
+    #[arg(long)]
+    pub(crate) until: u64,
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) mix: Vec<Deed>,
+}
+
+/// A kind of change in `bench torture`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Deed {
+    /// A new memory
+    Save,
+    /// A line at the end of one memory that all processes share
+    Append,
+    /// A line of another memory that all processes share, and one of its own memories
+    Edit,
+    /// A new name for one of its own memories
+    Rename,
+    /// One of its own memories goes
+    Delete,
+}
+
+/// A host's name.
+fn host(name: &str) -> Result<&'static Host, String> {
+    hosts::named(name).ok_or_else(|| format!("the hosts are {}", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")))
+}
+
+/// Reads the command line, and whether the answer is wanted in JSON even if the rest of it cannot be read.
+/// Help and the version are failures that exit with 0.
+pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
+    match Args::try_parse() {
+        Ok(args) => (args.global.json, Ok(args)),
+        Err(error) => (std::env::args_os().any(|arg| arg == "--json"), Err(Failure::Typed { error })),
+    }
+}

@@ -1,0 +1,238 @@
+//! `memdir bench torture`: many processes on one directory, some killed, then the audit.
+
+use super::{
+    audit::{self, Audit},
+    deeds, worker,
+};
+use crate::{
+    args::Torture as Typed,
+    exit::{Exit, Failure},
+    output::{Answer, Look, Page},
+};
+use clap::ValueEnum as _;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use memdir_core::{MemoryPath, time::Stopwatch, write::Write};
+use serde::Serialize;
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+#[derive(Serialize)]
+struct Report {
+    processes: u32,
+    changes: u64,
+    kills: u64,
+    seed: u64,
+    seconds: f64,
+    #[serde(flatten)]
+    audit: Audit,
+    /// What the processes complained about.
+    errors: Vec<String>,
+    /// Where the files are, if they were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Typed, dir: Option<&Path>, look: Look) -> Result<Answer, Failure> {
+    let scratch = tempfile::Builder::new().prefix("memdir-torture-").tempdir();
+    let scratch = scratch.map_err(|source| Failure::File { doing: "make a directory in", path: std::env::temp_dir(), source })?;
+    let work = match dir {
+        Some(dir) => empty(dir)?,
+        None => scratch.path().to_owned(),
+    };
+    let watch = Stopwatch::start();
+    let seed = args.seed.unwrap_or_else(|| u64::from(std::process::id()) ^ watch_seed());
+    let mut run = Run { args, work: &work, random: Random(seed), until: args.changes, kills: 0, errors: Vec::new() };
+    board(&work, args.processes)?;
+    run.all(look)?;
+    let audit = audit::audit(&work, args.processes, &args.mix)?;
+    let clean = audit.is_clean() && run.errors.is_empty();
+    let kept = if dir.is_some() {
+        Some(work.clone())
+    } else if clean {
+        None
+    } else {
+        // What went wrong can be looked at.
+        Some(scratch.keep())
+    };
+    let report = Report {
+        processes: args.processes,
+        changes: audit.acknowledged.values().sum(),
+        kills: run.kills,
+        seed,
+        seconds: watch.elapsed().as_secs_f64(),
+        audit,
+        errors: run.errors,
+        work: kept,
+    };
+    Ok(Answer::new(report, show).exit(if clean { Exit::Done } else { Exit::NotSo }))
+}
+
+/// A directory that holds nothing yet: a real memory is never tortured.
+fn empty(dir: &Path) -> Result<PathBuf, Failure> {
+    let fail = |source| Failure::File { doing: "make", path: dir.to_owned(), source };
+    std::fs::create_dir_all(dir).map_err(fail)?;
+    if std::fs::read_dir(dir).map_err(fail)?.next().is_some() {
+        return Err(Failure::Usage {
+            message: format!("{} is not empty", dir.display()),
+            hint: "Give --dir a new directory, or leave it out.".into(),
+        });
+    }
+    dir.canonicalize().map_err(fail)
+}
+
+/// The board with a line for every process.
+pub(crate) fn board(work: &Path, processes: u32) -> Result<(), Failure> {
+    let lines: String = (0..processes).map(|process| format!("{}\n", deeds::board_line(process, 0))).collect();
+    worker::open(work, "torture")?.write(&Write::create(MemoryPath::parse(deeds::SHARED_BOARD)?, lines))?;
+    Ok(())
+}
+
+struct Run<'a> {
+    args: &'a Typed,
+    work: &'a Path,
+    random: Random,
+    until: u64,
+    kills: u64,
+    errors: Vec<String>,
+}
+
+impl Run<'_> {
+    /// Runs every process to its end. If they end before enough of them were killed, they get more to do.
+    fn all(&mut self, look: Look) -> Result<(), Failure> {
+        let bar = progress(self.args, look);
+        loop {
+            let mut running: Vec<(u32, Child)> =
+                (0..self.args.processes).map(|number| Ok((number, self.start(number)?))).collect::<Result<_, Failure>>()?;
+            while !running.is_empty() {
+                if self.kills < self.args.kill {
+                    std::thread::sleep(Duration::from_micros(1_000 + self.random.below(20_000)));
+                    self.kill_one(&mut running)?;
+                } else if let Some((number, child)) = running.pop() {
+                    self.collect(number, child)?;
+                }
+                bar.set_position(self.acknowledged());
+            }
+            if self.kills >= self.args.kill || !self.errors.is_empty() {
+                bar.finish_and_clear();
+                return Ok(());
+            }
+            self.until += self.args.changes;
+        }
+    }
+
+    fn kill_one(&mut self, running: &mut Vec<(u32, Child)>) -> Result<(), Failure> {
+        let chosen = self.random.below(running.len() as u64) as usize;
+        let (number, mut child) = running.swap_remove(chosen);
+        if child.try_wait().map_err(|source| self.fail(source))?.is_some() {
+            return self.collect(number, child);
+        }
+        child.kill().and_then(|()| child.wait()).map_err(|source| self.fail(source))?;
+        self.kills += 1;
+        let again = self.start(number)?;
+        running.push((number, again));
+        Ok(())
+    }
+
+    fn collect(&mut self, number: u32, child: Child) -> Result<(), Failure> {
+        let ended = child.wait_with_output().map_err(|source| self.fail(source))?;
+        if !ended.status.success() {
+            let said = String::from_utf8_lossy(&ended.stderr).trim().replace('\n', " ");
+            self.errors.push(format!("process {number}: {}: {said}", ended.status));
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the person asked for many processes")]
+    fn start(&self, number: u32) -> Result<Child, Failure> {
+        let program = std::env::current_exe().map_err(|source| self.fail(source))?;
+        let mix: Vec<String> =
+            self.args.mix.iter().filter_map(|deed| deed.to_possible_value()).map(|deed| deed.get_name().to_owned()).collect();
+        Command::new(program)
+            .args(["bench", "torture-worker", "--number", &number.to_string(), "--until", &self.until.to_string(), "--mix", &mix.join(",")])
+            .arg("--work")
+            .arg(self.work)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|source| self.fail(source))
+    }
+
+    fn fail(&self, source: io::Error) -> Failure {
+        Failure::File { doing: "run the processes in", path: self.work.to_owned(), source }
+    }
+
+    fn acknowledged(&self) -> u64 {
+        let lines = |number| std::fs::read_to_string(worker::log(self.work, number)).map_or(0, |log| log.matches("done").count());
+        (0..self.args.processes).map(|number| lines(number) as u64).sum()
+    }
+}
+
+fn progress(args: &Typed, look: Look) -> ProgressBar {
+    let bar = ProgressBar::new(u64::from(args.processes) * args.changes);
+    if !look.terminal || look.json {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} changes {elapsed}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// A small generator of random numbers (splitmix64): the moments of kills can be repeated with `--seed`.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % end.max(1)
+    }
+}
+
+/// Something that differs from run to run.
+fn watch_seed() -> u64 {
+    use memdir_core::time::{Clock as _, SystemClock};
+    SystemClock.now().as_nanosecond() as u64
+}
+
+fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let audit = &report.audit;
+    let mut rows = vec![["", "count"].map(str::to_owned).to_vec()];
+    let mut row = |what: &str, count: u64| rows.push(vec![what.to_owned(), count.to_string()]);
+    row("processes", u64::from(report.processes));
+    row("kills", report.kills);
+    row("acknowledged changes", report.changes);
+    audit.acknowledged.iter().for_each(|(deed, count)| row(&format!("  {deed}"), *count));
+    row("memories and lines that must be there", audit.expected);
+    row("  kept", audit.kept);
+    row("  lost", audit.lost.len() as u64);
+    row("  torn", audit.torn.len() as u64);
+    row("cut off by a kill, whole", audit.unsure);
+    row("wrong entrypoint lines", audit.entrypoint.len() as u64);
+    row("journal damage", audit.journal.len() as u64);
+    row("litter", audit.litter.len() as u64);
+    row("errors shown", report.errors.len() as u64);
+    page.table(&rows)?;
+    let wrong = [("lost", &audit.lost), ("torn", &audit.torn), ("entrypoint", &audit.entrypoint), ("journal", &audit.journal)];
+    for (what, list) in wrong.into_iter().chain([("litter", &audit.litter), ("error", &report.errors)]) {
+        for item in list.iter().take(20) {
+            let line = page.red(&format!("{what}: {item}"));
+            page.line(line)?;
+        }
+    }
+    let verdict = if audit.is_clean() && report.errors.is_empty() {
+        page.green("nothing lost")
+    } else {
+        page.red("this must not happen; please report it")
+    };
+    page.line(format!("{verdict} ({:.1} s, seed {})", report.seconds, report.seed))?;
+    if let Some(work) = &report.work {
+        page.note(format!("the files are in {}", work.display()));
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! `memdir init`: a directory of memories with its entrypoint, for one person or for a team.
+
+use crate::{
+    args::Init as Typed,
+    config::Settings,
+    exit::Failure,
+    output::{Answer, Page},
+    scope::Scope,
+};
+use memdir_core::{
+    Actor, Memdir, MemoryPath, Vault,
+    entrypoint::{FALLBACK, MAIN},
+    space::Places,
+    write::Write,
+};
+use serde::Serialize;
+use std::{
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// What a new entrypoint says to whoever opens it.
+const FIRST_LINES: &str = "# Memory\n";
+/// Two people's lines are both kept when their branches meet.
+const ATTRIBUTES: &str = "MEMORY.md merge=union\nMEMORY.page-*.md merge=union\n";
+
+#[derive(Serialize)]
+struct Made {
+    root: PathBuf,
+    prefix: String,
+    /// What was not there before.
+    created: Vec<String>,
+}
+
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+    scope.must_be_on()?;
+    super::survive_size_limit();
+    let (mut mounts, notes) = (scope.plain_mounts(), scope.notes.clone());
+    if args.team {
+        let in_git = scope.project.git.is_some().then(|| scope.project.checkout.clone());
+        let root = in_git.ok_or_else(|| Failure::Usage {
+            message: "this is not a git repository, so there is no team to share with".into(),
+            hint: "Run git init first, or leave --team out.".into(),
+        })?;
+        mounts = vec![memdir_core::Mount { prefix: String::new(), ..settings.places().team_mount(Places::team(&root)) }];
+    }
+    let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
+    let mount = mount.ok_or_else(|| Failure::Usage { message: "there is no unprefixed mount".into(), hint: "Give --dir.".into() })?;
+    let (root, existed) = (mount.root.clone(), mount.root.is_dir());
+    let vault = Vault::open(&[mount])?;
+    let mut notes = notes;
+    notes.extend(vault.troubles().into_iter().map(|trouble| trouble.what));
+    let memdir = Memdir::new(Arc::new(vault), Actor { name: settings.actor.value.clone(), session: None });
+    let mut created = Vec::new();
+    if !existed {
+        created.push(".".to_owned());
+    }
+    if memdir.entrypoint("")?.path.is_none() {
+        memdir.write(&Write::create(MemoryPath::parse(MAIN)?, FIRST_LINES))?;
+        created.push(MAIN.to_owned());
+    }
+    if args.team && attributes(&root)? {
+        created.push(".gitattributes".to_owned());
+    }
+    debug_assert!(root.join(MAIN).exists() || root.join(FALLBACK).exists());
+    let prefix = if args.team { "team" } else { "" };
+    Ok(Answer::new(Made { root, prefix: prefix.into(), created }, show).with_notes(notes))
+}
+
+/// Makes `.gitattributes`; one that is there is the person's.
+fn attributes(root: &Path) -> Result<bool, Failure> {
+    let path = root.join(".gitattributes");
+    let made = std::fs::File::create_new(&path).and_then(|mut file| file.write_all(ATTRIBUTES.as_bytes()));
+    match made {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(source) => Err(Failure::File { doing: "write", path, source }),
+    }
+}
+
+fn show(made: &Made, page: &mut Page<'_>) -> io::Result<()> {
+    let root = page.strong(&made.root.display().to_string());
+    if made.created.is_empty() {
+        page.line(format!("{root} is a memory already"))?;
+    } else {
+        page.line(format!("Made {root} with {MAIN}"))?;
+    }
+    match made.prefix.as_str() {
+        "" => page.line("Next: memdir write NAME TEXT"),
+        prefix => page.line(format!("Next: memdir write {prefix}/NAME TEXT, and git add .memdir so that others have it")),
+    }
+}

@@ -1,0 +1,91 @@
+//! `memdir stats`: how much there is, mount by mount.
+
+use crate::{
+    config::Settings,
+    exit::Failure,
+    loads::{self, Loads},
+    output::{Answer, Page},
+};
+use memdir_core::{
+    Memdir, limits,
+    prompt::Load,
+    stats::{MountStats, Stats},
+    store::{Access, Source},
+    text::human_bytes,
+};
+use std::io;
+
+pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
+    Ok(Answer::new(memdir.stats()?, show))
+}
+
+/// How often, and how large, the prompt was loaded.
+pub(crate) fn loads(settings: &Settings) -> Answer {
+    Answer::new(loads::read(&settings.home.value), show_loads)
+}
+
+fn show_loads(loads: &Loads, page: &mut Page<'_>) -> io::Result<()> {
+    if loads.modes.is_empty() {
+        return page.line("No prompt was loaded yet");
+    }
+    let mut rows =
+        vec![["mode", "loads", "mean size", "largest", "cut by lines", "cut by bytes", "files", "folders"].map(str::to_owned).to_vec()];
+    rows.extend(loads.modes.iter().map(|(mode, counted)| {
+        let last = |number: fn(&Load) -> u64| counted.last.as_ref().map_or_else(String::new, |load| number(load).to_string());
+        let mean = human_bytes(counted.bytes / counted.loads.max(1));
+        let cut = [counted.cut_by_lines, counted.cut_by_bytes].map(|cut| cut.to_string());
+        let [by_lines, by_bytes] = cut;
+        vec![
+            mode.clone(),
+            counted.loads.to_string(),
+            mean,
+            human_bytes(counted.largest),
+            by_lines,
+            by_bytes,
+            last(|load| load.files),
+            last(|load| load.folders),
+        ]
+    }));
+    page.table(&rows)
+}
+
+fn show(stats: &Stats, page: &mut Page<'_>) -> io::Result<()> {
+    let mut rows = vec![["mount", "memories", "size", "entrypoint", "access", "class", "directory"].map(str::to_owned).to_vec()];
+    rows.extend(stats.mounts.iter().map(row));
+    page.table(&rows)?;
+    page.line(format!(
+        "{} memories, {}; journal: {} changes, {}",
+        stats.files,
+        human_bytes(stats.bytes),
+        stats.journal.changes,
+        human_bytes(stats.journal.bytes)
+    ))
+}
+
+fn row(mount: &MountStats) -> Vec<String> {
+    let entrypoint = if mount.entrypoint_lines == 0 {
+        "-".to_owned()
+    } else {
+        let lines = format!("{}/{} lines", mount.entrypoint_lines, limits::ENTRYPOINT_LINES);
+        format!("{lines}, {}/{}", human_bytes(mount.entrypoint_bytes), human_bytes(limits::ENTRYPOINT_BYTES as u64))
+    };
+    let access = match mount.access {
+        Access::ReadWrite => "read-write",
+        Access::ReadOnly => "read-only",
+    };
+    let class = match mount.source {
+        Source::Memory => "memory",
+        Source::Custom => "custom",
+        Source::Chat => "chat",
+    };
+    let prefix = if mount.prefix.is_empty() { "(none)".to_owned() } else { format!("{}/", mount.prefix) };
+    vec![
+        prefix,
+        mount.files.to_string(),
+        human_bytes(mount.bytes),
+        entrypoint,
+        access.into(),
+        class.into(),
+        mount.root.display().to_string(),
+    ]
+}

@@ -1,0 +1,73 @@
+//! Plain `memdir`: where the memory is, how much there is, what happened last, and what to do next.
+
+use crate::{
+    exit::Failure,
+    output::{Answer, Page},
+};
+use memdir_core::{
+    Memdir,
+    list::List,
+    store::{Change, ChangeFilter},
+    time,
+    undo::describe,
+};
+use serde::Serialize;
+use std::{io, path::PathBuf};
+
+#[derive(Serialize)]
+struct Status {
+    version: &'static str,
+    mounts: Vec<Mounted>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_change: Option<Change>,
+    #[serde(skip)]
+    last_age: String,
+}
+
+#[derive(Serialize)]
+struct Mounted {
+    prefix: String,
+    root: PathBuf,
+    memories: usize,
+}
+
+pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
+    let names = memdir.list(&List::default())?.memories;
+    let mounts = memdir.store().mounts();
+    let home_of =
+        |name: &memdir_core::MemoryPath| mounts.iter().filter(|mount| name.is_under(&mount.prefix)).max_by_key(|mount| mount.prefix.len());
+    let count = |prefix: &str| names.iter().filter(|memory| home_of(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
+    let mounted = |mount: &memdir_core::store::MountInfo| Mounted {
+        prefix: mount.prefix.clone(),
+        root: mount.root.clone(),
+        memories: count(&mount.prefix),
+    };
+    let last_change = memdir.history(&ChangeFilter { most: 1, ..ChangeFilter::default() })?.into_iter().next();
+    let now = memdir.context().clock.now();
+    Ok(Answer::new(
+        Status {
+            version: env!("CARGO_PKG_VERSION"),
+            mounts: mounts.iter().map(mounted).collect(),
+            last_age: last_change.as_ref().map_or_else(String::new, |change| time::age(now, change.at)),
+            last_change,
+        },
+        show,
+    ))
+}
+
+fn show(status: &Status, page: &mut Page<'_>) -> io::Result<()> {
+    for mount in &status.mounts {
+        let memories = if mount.memories == 1 { "1 memory".to_owned() } else { format!("{} memories", mount.memories) };
+        let what = if mount.prefix.is_empty() { String::new() } else { format!("{}/  ", mount.prefix) };
+        let line = format!("{what}{} in {}", page.strong(&memories), mount.root.display());
+        page.line(line)?;
+    }
+    match &status.last_change {
+        Some(change) => {
+            let what = page.strong(&describe(change));
+            page.line(format!("Last change: {} {what}, {} ({})", change.actor.name, status.last_age, change.id))?;
+            page.line("Next: memdir read · memdir list · memdir history · memdir --help")
+        }
+        None => page.line("Next: memdir write NAME TEXT · memdir demo · memdir --help"),
+    }
+}

@@ -1,0 +1,178 @@
+//! What the settings mean: which directories make up the space, and the library opened over them. The only place that
+//! knows both.
+
+use crate::{
+    config::{self, MountSetting, Settings},
+    exit::Failure,
+    known,
+    scope::Scope,
+};
+use memdir_core::{
+    Actor, Memdir, MemoryPath, Mount, Vault,
+    dialects::{Dialect, Places},
+    embed::Embedder,
+    index::Index,
+    search::Searcher,
+    secrets::Allow,
+    store::{Access, Entrypoint, MountInfo, Source},
+    tantivy_index::TantivyIndex,
+    vault::{Links, journal_name, real_path},
+};
+use memdir_embed::StaticModel;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// A space that is open, and what is said about its opening.
+pub(crate) struct Opened {
+    pub(crate) memdir: Memdir,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Opens the space that is in force.
+pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
+    scope.must_be_on()?;
+    if settings.dir.is_none() {
+        known::note(&settings.home.value, &scope.project);
+    }
+    let vault = Vault::open(&scope.plain_mounts()).map_err(|error| refused(settings, error))?;
+    let notes = vault.troubles().into_iter().map(|trouble| trouble.what);
+    let notes = scope.notes.iter().cloned().chain(notes).collect();
+    let actor = Actor { name: settings.actor.value.clone(), session: None };
+    let allow = Allow::new(&settings.config.allow_rules, &settings.config.allow).map_err(|why| Failure::Settings {
+        message: format!("{}: secrets: {why}", settings.file.display()),
+        hint: "Mend that setting; a refusal names its rule.".into(),
+    })?;
+    Ok(Opened { memdir: Memdir::new(Arc::new(vault), actor).allowing(allow), notes })
+}
+
+/// The same space, which can be searched. Opens nothing before the first search.
+pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Memdir {
+    let embedder: Arc<dyn Embedder> = Arc::new(StaticModel::new());
+    let identity = Some((embedder.id().clone(), embedder.dim()));
+    let clock = memdir.context().clock.clone();
+    let index = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::of_mount(&settings.cache, &info.root, identity.clone())) };
+    let searcher = Searcher::new(memdir.store(), Some(embedder), clock, index);
+    memdir.with_searcher(searcher)
+}
+
+/// Opens a dialect's directories: its own, or the one that was asked for.
+pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect) -> Result<(Memdir, PathBuf), Failure> {
+    scope.must_be_on()?;
+    let home = config::person_home().unwrap_or_else(|| settings.home.value.clone());
+    let extra = scope.plain_mounts().into_iter().filter(|mount| mount.source != Source::Memory).collect();
+    let places = Places {
+        dir: settings.dir.as_ref().map(|dir| dir.value.as_path()),
+        home: &home,
+        cwd: &settings.cwd,
+        project: &scope.project.checkout,
+        path_var: &|key| config::path_variable(key, &settings.cwd).map_err(|why| memdir_core::Error::bad_input(key, why)),
+        read: &|path| std::fs::read_to_string(path).ok(),
+        journal: &|root| journal(settings, root),
+        extra,
+    };
+    let space = (dialect.space)(&places).map_err(|error| refused(settings, error))?;
+    let vault = Vault::open(&space.mounts).map_err(|error| refused(settings, error))?;
+    let actor = Actor { name: settings.actor.value.clone(), session: None };
+    Ok((with_search(Memdir::new(Arc::new(vault), actor), settings), space.root))
+}
+
+/// Opens one directory with its journal, whatever the settings say: for the demo and the benches.
+pub(crate) fn open_plain(root: &Path, home: &Path, actor: &str) -> Result<Memdir, Failure> {
+    let mount = Mount::new("", root, home.join("journal").join(journal_name(root)));
+    let vault = Vault::open(&[mount])?;
+    Ok(Memdir::new(Arc::new(vault), Actor { name: actor.to_owned(), session: None }))
+}
+
+/// Whether a repository's `.memdir` is its team memory: a directory of its own, never a link to somewhere else, and
+/// not memdir's home in a repository of a whole home directory.
+pub(crate) fn is_team(home: &Path, team: &Path) -> bool {
+    let real = team.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+    real && !real_path(home).starts_with(real_path(team))
+}
+
+fn served(settings: &Settings, prefix: &str, root: PathBuf) -> Mount {
+    let journal = journal(settings, &root);
+    Mount::new(prefix, root, journal)
+}
+
+fn journal(settings: &Settings, root: &Path) -> PathBuf {
+    settings.home.value.join("journal").join(journal_name(root))
+}
+
+pub(crate) fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
+    let journal = mount.journal.clone().unwrap_or_else(|| journal(settings, &mount.path));
+    Mount {
+        access: mount.access,
+        source: mount.source,
+        entrypoint: if mount.entrypoint { Entrypoint::Kept } else { Entrypoint::Off },
+        links: Links { inside: mount.follow_links, roots: mount.link_roots.clone() },
+        hidden: mount.hidden,
+        read_only: mount.read_only.clone(),
+        ignored: mount.ignored.clone(),
+        ..Mount::new(&mount.name, mount.path.clone(), journal)
+    }
+}
+
+/// A directory that is the whole memory. If it is a configured mount it keeps that mount's rules and journal; if it
+/// lies inside one, or inside one of memdir's own, it is guarded by that one's lock.
+pub(crate) fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount]) -> Mount {
+    let real = real_path(dir);
+    if let Some(mount) = configured.iter().find(|mount| real_path(&mount.root) == real) {
+        return Mount { prefix: String::new(), ..mount.clone() };
+    }
+    let home = real_path(&settings.home.value);
+    let projects = home.join("projects");
+    let project = real.strip_prefix(&projects).ok().and_then(|rest| rest.components().next()).map(|name| projects.join(name));
+    let team = real.ancestors().find(|above| above.file_name().is_some_and(|name| name == ".memdir") && is_team(&home, above));
+    let guards =
+        configured.iter().map(|mount| real_path(&mount.root)).chain([home.join("user")]).chain(project).chain(team.map(Path::to_owned));
+    let lock = guards.filter(|guard| real.starts_with(guard) && real != *guard).max_by_key(|guard| guard.as_os_str().len());
+    let ignored = if team == Some(&real) { settings.places().team_mount(real.clone()).ignored } else { Vec::new() };
+    Mount { lock, ignored, ..served(settings, "", dir.to_owned()) }
+}
+
+/// A path of `memory.extraPaths` as a read-only mount: a directory, one file of its directory, or what a glob matches.
+pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Result<Mount, String> {
+    let is_glob = |part: &Path| part.to_str().is_some_and(|part| part.contains(['*', '?', '[', '{']));
+    let (root, only) = if path.is_dir() {
+        (path.to_owned(), Vec::new())
+    } else if path.is_file() {
+        let name = path.file_name().map(|name| escape(&name.to_string_lossy())).unwrap_or_default();
+        (path.parent().unwrap_or(path).to_owned(), vec![name])
+    } else if is_glob(path) {
+        let base: PathBuf = path.components().take_while(|part| !is_glob(part.as_ref())).collect();
+        let rest = path.strip_prefix(&base).map(|rest| rest.to_string_lossy().into_owned()).unwrap_or_default();
+        (base, vec![rest])
+    } else {
+        return Err(format!("memory.extraPaths: {} does not exist", path.display()));
+    };
+    let named = if path.is_file() { path.file_stem() } else { root.file_name() };
+    let prefix = free_name(&named.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(), others);
+    Ok(Mount { access: Access::ReadOnly, source: Source::Custom, entrypoint: Entrypoint::Off, only, ..served(settings, &prefix, root) })
+}
+
+/// A mount's name made of a file's: valid, and not taken.
+fn free_name(wanted: &str, others: &[Mount]) -> String {
+    let wanted = wanted.trim_matches(['.', ' ']);
+    let wanted = if MemoryPath::parse(wanted).is_ok() && !wanted.contains('/') { wanted } else { "extra" };
+    let taken = |name: &str| others.iter().any(|mount| mount.prefix == name);
+    let numbered = (2..).map(|n| format!("{wanted}-{n}"));
+    std::iter::once(wanted.to_owned()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
+}
+
+fn escape(name: &str) -> String {
+    name.chars()
+        .flat_map(|c| if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!') { vec!['[', c, ']'] } else { vec![c] })
+        .collect()
+}
+
+/// What the library refuses about mounts is a matter of the settings.
+fn refused(settings: &Settings, error: memdir_core::Error) -> Failure {
+    let hint = format!("The settings are in {}; memdir config shows those in force.", settings.file.display());
+    match error {
+        memdir_core::Error::BadInput { .. } => Failure::Settings { message: error.to_string(), hint },
+        other => Failure::Core { error: other },
+    }
+}

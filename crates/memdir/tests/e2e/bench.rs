@@ -1,0 +1,61 @@
+//! Many processes on one directory, with and without kills.
+
+use crate::home::{Home, files_below};
+use insta::assert_snapshot;
+
+/// 20 processes × 100 saves and 100 appends to one memory: nothing lost, every memory reachable exactly once.
+#[test]
+fn concurrent_sessions_lose_neither_files_nor_lines() {
+    let home = Home::new();
+    let args = ["bench", "torture", "--processes", "20", "--changes", "200", "--mix", "save,append", "--dir", "../torture"];
+    assert_snapshot!(home.run_bare(&args), @"
+                                           count
+    processes                              20
+    kills                                  0
+    acknowledged changes                   4000
+      append                               2000
+      save                                 2000
+    memories and lines that must be there  4020
+      kept                                 4020
+      lost                                 0
+      torn                                 0
+    cut off by a kill, whole               0
+    wrong entrypoint lines                 0
+    journal damage                         0
+    litter                                 0
+    errors shown                           0
+    nothing lost ([SECONDS], seed [SEED])
+    -- stderr
+    note: the files are in [HOME]/torture
+    ");
+    let memories = files_below(&home.path("torture/memory"));
+    assert_eq!(memories.iter().filter(|name| name.starts_with("process-")).count(), 2_000);
+    let log = std::fs::read_to_string(home.path("torture/memory/shared/log.md")).unwrap();
+    assert_eq!(log.lines().count(), 2_000);
+}
+
+#[test]
+fn kills_at_random_moments_tear_nothing() {
+    let home = Home::new();
+    let output = home.bare(&["bench", "torture", "--processes", "6", "--changes", "30", "--kill", "30", "--json"]).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.success(), "{told:#}");
+    assert_eq!(told["kills"].as_u64(), Some(30));
+    let empty = |key: &str| told[key].as_array().unwrap().is_empty();
+    assert!(["lost", "torn", "entrypoint", "journal", "litter", "errors"].into_iter().all(empty), "{told:#}");
+    assert_eq!(told["kept"], told["expected"]);
+    assert!(told["changes"].as_u64().unwrap() >= 100, "{told:#}");
+}
+
+#[test]
+fn a_directory_that_is_not_empty_is_never_tortured() {
+    let home = Home::new();
+    home.put("precious.md", "mine");
+    assert_snapshot!(home.run(&["bench", "torture", "--dir", "../memory"]), @"
+    -- stderr
+    error: ../memory is not empty
+    hint: Give --dir a new directory, or leave it out.
+    -- exit 2
+    ");
+    assert_eq!(home.text("precious.md"), "mine");
+}

@@ -1,0 +1,99 @@
+//! Every class of failure: its words, its exit code, and that nothing changed.
+
+use crate::home::{Home, is_root};
+use insta::assert_snapshot;
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+#[test]
+fn a_file_size_limit_fails_with_words_and_changes_nothing() {
+    let home = Home::new();
+    home.ok(&["write", "a", "small"]);
+    let before = (home.files(), home.text("a.md"), home.text("MEMORY.md"));
+    let script = format!("ulimit -f 64; head -c 200000 /dev/zero | tr '\\0' x | {} write big", env!("CARGO_BIN_EXE_memdir"));
+    let mut shell = std::process::Command::new("bash");
+    shell.args(["-c", &script]).env("MEMDIR_DIR", home.path("memory")).env("MEMDIR_HOME", home.path("home"));
+    let output = shell.output().unwrap();
+    let told = home.tell(&["ulimit"], output);
+    assert!(told.contains("File too large") && told.contains("-- exit 3"), "{told}");
+    assert_eq!((home.files(), home.text("a.md"), home.text("MEMORY.md")), before);
+    home.ok(&["write", "b", "and on it goes"]);
+    assert_eq!(home.ok(&["list"]), "a\nb\n");
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_reads_as_empty_and_refuses_the_first_write() {
+    let home = Home::new();
+    fs::write(home.path("memory"), "a file is in the way").unwrap();
+    assert_snapshot!(home.run(&["list"]), @"
+    -- stderr
+    note: cannot create [HOME]/memory: File exists (os error 17)
+    ");
+    assert_snapshot!(home.run(&["write", "a", "x"]), @"
+    -- stderr
+    error: [HOME]/memory: cannot create [HOME]/memory: File exists (os error 17)
+    hint: Nothing was changed; see the reason above.
+    -- exit 3
+    ");
+    assert_eq!(fs::read_to_string(home.path("memory")).unwrap(), "a file is in the way");
+}
+
+#[test]
+fn a_home_that_cannot_be_written_refuses_changes_and_says_how_to_go_on() {
+    let home = Home::new();
+    fs::write(home.path("home"), "a file is in the way").unwrap();
+    home.put("a.md", "readable\n");
+    assert_eq!(home.ok(&["read", "a"]), "readable\n");
+    assert_snapshot!(home.run(&["write", "b", "x"]), @r#"
+    -- stderr
+    error: the journal in [HOME]/home/journal/memory-[HASH] cannot be written: Not a directory (os error 20). Nothing was changed. To keep it elsewhere, set journal = "PATH" for this mount
+    hint: Nothing was changed; see the reason above.
+    -- exit 3
+    "#);
+    assert_eq!(home.files(), ["a.md"]);
+}
+
+#[test]
+fn a_read_only_directory_refuses_with_the_cause() {
+    let home = Home::new();
+    home.put("a.md", "x\n");
+    home.configure("[[mounts]]\nname = \"\"\npath = \"../memory\"\naccess = \"read-only\"\n");
+    assert_snapshot!(home.run(&["write", "b", "x"]), @"
+    -- stderr
+    error: b is read-only: its mount [HOME]/memory is read-only
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
+    assert_eq!(home.files(), ["a.md"]);
+    home.configure("");
+    fs::set_permissions(home.path("memory"), fs::Permissions::from_mode(0o500)).unwrap();
+    let told = home.run(&["write", "b", "x"]);
+    fs::set_permissions(home.path("memory"), fs::Permissions::from_mode(0o700)).unwrap();
+    // Permissions do not hold for root.
+    let refused = told.contains("Permission denied") && told.contains("-- exit 3") && home.files() == ["a.md"];
+    assert!(refused || is_root(), "{told}");
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_is_set_aside_and_said() {
+    let home = Home::new();
+    home.ok(&["write", "a", "one"]);
+    let log = fs::read_dir(home.path("home/journal")).unwrap().next().unwrap().unwrap().path().join("changes.log");
+    fs::write(&log, "garbage").unwrap();
+    assert_eq!(home.ok(&["read", "a"]), "one\n");
+    home.ok(&["write", "a", "two", "--replace"]);
+    assert_eq!(home.text("a.md"), "two\n");
+    assert!(log.with_file_name("damaged-1.log").is_file());
+}
+
+#[test]
+fn an_answer_that_cannot_be_printed_is_an_error_but_the_change_is_made() {
+    let home = Home::new();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = home.command(&["write", "a", "x"]).stdout(full).output().unwrap();
+    assert_snapshot!(home.tell(&["write"], output), @"
+    -- stderr
+    error: cannot print the answer: No space left on device (os error 28)
+    -- exit 3
+    ");
+    assert_eq!(home.text("a.md"), "x\n");
+}

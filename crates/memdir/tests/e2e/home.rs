@@ -1,0 +1,187 @@
+//! A person's machine for one test: a scratch home, one directory of memories, and the binary.
+
+use regex::Regex;
+use std::{
+    ffi::OsStr,
+    fs,
+    io::Write as _,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::OnceLock,
+};
+use tempfile::TempDir;
+
+/// A scratch machine.
+pub(crate) struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    pub(crate) fn new() -> Home {
+        Home { dir: TempDir::new().unwrap() }
+    }
+
+    /// Somewhere on this machine.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(name)
+    }
+
+    /// A file of the memory.
+    pub(crate) fn memory(&self, name: &str) -> PathBuf {
+        self.path("memory").join(name)
+    }
+
+    /// The text of a file of the memory.
+    pub(crate) fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.memory(name)).unwrap_or_else(|e| format!("({})", e.kind()))
+    }
+
+    /// Puts a file into the memory, as an editor would.
+    pub(crate) fn put(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.memory(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Writes `config.toml`.
+    pub(crate) fn configure(&self, text: &str) {
+        fs::create_dir_all(self.path("home")).unwrap();
+        fs::write(self.path("home/config.toml"), text).unwrap();
+    }
+
+    /// Every file of the memory, hidden ones too, sorted.
+    pub(crate) fn files(&self) -> Vec<String> {
+        files_below(&self.path("memory"))
+    }
+
+    /// The binary with this machine's environment and nothing else, without a directory chosen.
+    pub(crate) fn bare(&self, args: &[impl AsRef<OsStr>]) -> Command {
+        fs::create_dir_all(self.path("work")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
+        command.args(args).env_clear().current_dir(self.path("work")).stdin(Stdio::null());
+        command.env("HOME", self.path("")).env("MEMDIR_HOME", self.path("home")).env("USER", "ada").env("TZ", "UTC");
+        command
+    }
+
+    /// The binary on the one directory of this machine.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.bare(args);
+        command.env("MEMDIR_DIR", self.path("memory"));
+        command
+    }
+
+    /// Runs it and tells everything that can be seen of it.
+    pub(crate) fn run(&self, args: &[&str]) -> String {
+        self.tell(args, self.command(args).output().unwrap())
+    }
+
+    /// The same with something on standard input.
+    pub(crate) fn run_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> String {
+        self.tell(args, feed(&mut self.command(args), stdin.as_ref()))
+    }
+
+    /// Runs it without a directory chosen.
+    pub(crate) fn run_bare(&self, args: &[&str]) -> String {
+        self.tell(args, self.bare(args).output().unwrap())
+    }
+
+    /// Runs it and returns standard output; it must succeed.
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs it with `--json` and reads the answer.
+    pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
+        let output = self.command(&[args, &["--json"]].concat()).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// A transcript with columns that are as wide as this machine's paths made narrow.
+    pub(crate) fn run_narrow(&self, args: &[&str]) -> String {
+        Regex::new(" {2,}").unwrap().replace_all(&self.run(args), "  ").into_owned()
+    }
+
+    /// The id of the newest change.
+    pub(crate) fn last_change(&self) -> String {
+        self.json(&["history", "--most", "1"])["changes"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// A transcript with what differs from run to run made plain: ids, times, and where the machine is.
+    pub(crate) fn tell(&self, args: &[&str], output: Output) -> String {
+        let mut told = String::new();
+        told.push_str(&String::from_utf8_lossy(&output.stdout));
+        if !output.stderr.is_empty() {
+            told.push_str("-- stderr\n");
+            told.push_str(&String::from_utf8_lossy(&output.stderr));
+        }
+        match output.status.code() {
+            Some(0) => {}
+            Some(code) => told.push_str(&format!("-- exit {code}\n")),
+            None => panic!("{args:?} was killed: {}", output.status),
+        }
+        self.plain(&told)
+    }
+
+    /// A text with what differs from run to run made plain.
+    pub(crate) fn plain(&self, text: &str) -> String {
+        let text = text.replace(&*self.path("").to_string_lossy().trim_end_matches('/'), "[HOME]");
+        rules().iter().fold(text, |text, (rule, with)| rule.replace_all(&text, *with).into_owned())
+    }
+}
+
+/// Every file below a directory, hidden ones too, sorted.
+pub(crate) fn files_below(dir: &Path) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(at) = dirs.pop() {
+        for entry in fs::read_dir(&at).into_iter().flatten().flatten() {
+            if entry.file_type().unwrap().is_dir() {
+                dirs.push(entry.path());
+            } else {
+                out.push(entry.path().strip_prefix(dir).unwrap().display().to_string());
+            }
+        }
+    }
+    out.sort();
+    out
+}
+
+/// Runs a command with something on standard input.
+pub(crate) fn feed(command: &mut Command, stdin: &[u8]) -> Output {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(stdin).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// The mode of a file or directory.
+pub(crate) fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Whether this process may write everywhere, whatever the permissions say.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn rules() -> &'static [(Regex, &'static str)] {
+    static RULES: OnceLock<Vec<(Regex, &'static str)>> = OnceLock::new();
+    RULES.get_or_init(|| {
+        [
+            (r"\b(change|undo|redo|id) [0-9a-z]{8}\b", "$1 [ID]"),
+            (r#""(id|change|undoes)": "[0-9a-z]{8}""#, r#""$1": "[ID]""#),
+            (r"(?m)^[0-9a-z]{8}  ", "[ID]      "),
+            (r"\([0-9a-z]{8}\)", "([ID])"),
+            (r"('s:|is) [0-9a-z]{8} \(", "$1 [ID] ("),
+            (r"error: [0-9a-z]{8} was", "error: [ID] was"),
+            (r"-[0-9a-f]{12}\b", "-[HASH]"),
+            (r"\d{4}-\d\d-\d\d \d\d:\d\d", "[TIME]          "),
+            (r#""at": "[^"]+""#, r#""at": "[TIME]""#),
+            (r"\(\d+\.\d s, seed \d+\)", "([SECONDS], seed [SEED])"),
+        ]
+        .map(|(rule, with)| (Regex::new(rule).unwrap(), with))
+        .into()
+    })
+}

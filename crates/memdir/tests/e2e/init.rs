@@ -1,0 +1,68 @@
+//! `memdir init`.
+
+use crate::home::Home;
+use insta::assert_snapshot;
+use std::fs;
+
+#[test]
+fn a_directory_with_its_entrypoint() {
+    let home = Home::new();
+    assert_snapshot!(home.run(&["init"]), @"
+    Made [HOME]/memory with MEMORY.md
+    Next: memdir write NAME TEXT
+    ");
+    assert_snapshot!(home.run(&["init"]), @"
+    [HOME]/memory is a memory already
+    Next: memdir write NAME TEXT
+    ");
+    assert_eq!(home.files(), ["MEMORY.md"]);
+    assert_snapshot!(home.run(&["init", "--json"]), @r#"
+    {
+      "root": "[HOME]/memory",
+      "prefix": "",
+      "created": []
+    }
+    "#);
+}
+
+#[test]
+fn a_team_memory_in_a_repository() {
+    let home = Home::new();
+    assert_snapshot!(home.run_bare(&["init", "--team"]), @"
+    -- stderr
+    error: this is not a git repository, so there is no team to share with
+    hint: Run git init first, or leave --team out.
+    -- exit 2
+    ");
+    fs::create_dir_all(home.path("work/.git")).unwrap();
+    assert_snapshot!(home.run_bare(&["init", "--team"]), @"
+    Made [HOME]/work/.memdir with MEMORY.md
+    Next: memdir write team/NAME TEXT, and git add .memdir so that others have it
+    ");
+    assert_snapshot!(fs::read_to_string(home.path("work/.memdir/.gitattributes")).unwrap(), @"
+    MEMORY.md merge=union
+    MEMORY.page-*.md merge=union
+    ");
+    assert_snapshot!(home.run_bare(&["write", "team/deploy", "Tuesdays."]), @"Created team/deploy · 10 bytes, version 1c649f6b88f9, change [ID]");
+    assert_snapshot!(home.run_bare(&["list"]), @"team/deploy");
+    assert_eq!(crate::home::files_below(&home.path("work/.memdir")), [".gitattributes", "MEMORY.md", "deploy.md"]);
+}
+
+#[test]
+fn a_repository_cannot_make_its_team_memory_lead_elsewhere() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("work/.git")).unwrap();
+    fs::create_dir_all(home.path("secrets")).unwrap();
+    fs::write(home.path("secrets/key.md"), "secret").unwrap();
+    std::os::unix::fs::symlink(home.path("secrets"), home.path("work/.memdir")).unwrap();
+    assert_eq!(home.run_bare(&["list"]), "");
+}
+
+#[test]
+fn a_home_directory_that_is_a_repository_has_no_team_memory() {
+    let home = Home::new();
+    fs::create_dir_all(home.path(".git")).unwrap();
+    let mut command = home.bare(&["write", "a", "x"]);
+    let output = command.env_remove("MEMDIR_HOME").output().unwrap();
+    assert_snapshot!(home.tell(&[], output), @"Created a · 2 bytes, version 44c77418e275, change [ID]");
+}
