@@ -14,6 +14,7 @@ pub mod error;
 pub mod exact;
 pub mod glob;
 pub mod history;
+pub mod import;
 pub mod index;
 pub mod indexer;
 mod keep;

@@ -3,7 +3,7 @@
 use crate::{
     check, delete, diff, edit,
     error::{Error, Result},
-    history,
+    history, import,
     keep::Books,
     list, log,
     path::MemoryPath,
@@ -169,6 +169,16 @@ impl Memdir {
     /// How much there is.
     pub fn stats(&self) -> Result<stats::Stats> {
         stats::stats(&*self.store)
+    }
+
+    /// Says what an import would do.
+    pub fn preview_import(&self, request: &import::Import) -> Result<import::Imported> {
+        import::preview(&*self.store, &self.context, request)
+    }
+
+    /// Takes in memories from elsewhere, in one change.
+    pub fn import(&self, request: &import::Import) -> Result<import::Imported> {
+        import::import(&*self.store, &self.context, request)
     }
 
     /// Looks whether the entrypoints tell the truth, and with `fix` adds the lines that are missing.

@@ -216,6 +216,8 @@ pub enum Verb {
     Restore,
     /// The entrypoint was brought in step with the files.
     Repair,
+    /// Memories came from elsewhere.
+    Import,
     /// Another program changed the file; memdir met it later.
     Found,
 }
@@ -233,6 +235,7 @@ impl Verb {
             Verb::Redo => "brought back",
             Verb::Restore => "restored",
             Verb::Repair => "repaired",
+            Verb::Import => "imported",
             Verb::Found => "changed outside memdir",
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     exit::{self, Failure},
-    hosts::{self, HOSTS, Host, Scope},
+    hosts::{self, Event, HOSTS, Host, Scope},
 };
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -81,7 +81,13 @@ pub(crate) enum Command {
     Dialects(Dialects),
     Config(Config),
     Install(Install),
+    Hook(Hook),
     Uninstall(Uninstall),
+    Doctor(Doctor),
+    Adopt(Adopt),
+    Export(Export),
+    Import(Import),
+    Man(Man),
     Completions(Completions),
     Demo(Demo),
     Bench(Bench),
@@ -601,6 +607,24 @@ pub(crate) struct Install {
     pub(crate) no_hooks: bool,
 }
 
+/// What an agent program calls at an event: its JSON in, its JSON out
+#[derive(Debug, clap::Args)]
+#[command(
+    hide = true,
+    after_help = "Example:\n  echo '{\"prompt\":\"How do we deploy?\"}' | memdir hook claude-code prompt"
+)]
+pub(crate) struct Hook {
+    /// Who calls
+    #[arg(value_name = "HOST", value_parser = host)]
+    pub(crate) host: &'static Host,
+    /// At what
+    #[arg(value_enum)]
+    pub(crate) event: Event,
+    /// Say on standard error what went wrong
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
 /// Take memdir out of agent programs: exactly what install put in
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  memdir uninstall claude-code\n  memdir uninstall --all --dry-run")]
@@ -617,6 +641,111 @@ pub(crate) struct Uninstall {
     /// Only what was put in for you in every project, or for this project; without it both
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Scope>,
+}
+
+/// See that what was installed works, and say what to do where it does not
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir doctor\n  memdir doctor codex --fix")]
+pub(crate) struct Doctor {
+    /// Which hosts; without one everything that was installed
+    #[arg(value_name = "HOST", value_parser = host)]
+    pub(crate) hosts: Vec<&'static Host>,
+    /// Install anew what does not work
+    #[arg(long)]
+    pub(crate) fix: bool,
+}
+
+/// Mount the memories other programs keep, where they are
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir adopt                       shows what is there\n  memdir adopt claude serena\n  memdir adopt codex --read-write\n  memdir adopt --as-auto-memory      Claude Code's memory and yours become one directory\n  memdir adopt --to-codex            feeds Codex's own memory"
+)]
+pub(crate) struct Adopt {
+    /// Which, as `memdir adopt` shows them
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// memdir may change them too
+    #[arg(long)]
+    pub(crate) read_write: bool,
+    /// Point Claude Code's own memory at memdir's directory
+    #[arg(long, conflicts_with_all = ["names", "read_write"])]
+    pub(crate) as_auto_memory: bool,
+    /// Write these memories where Codex's own memory takes them in
+    #[arg(long, conflicts_with_all = ["names", "read_write", "as_auto_memory"])]
+    pub(crate) to_codex: bool,
+    /// With --as-auto-memory: your memory in every project, or this project's
+    #[arg(long, value_enum, default_value_t = Scope::User, requires = "as_auto_memory")]
+    pub(crate) scope: Scope,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Write memories into one file, for elsewhere
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir export > memories.md\n  memdir export notes --format json --out notes.json")]
+pub(crate) struct Export {
+    /// Only names under this topic
+    #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
+    pub(crate) topic: String,
+    /// Markdown for people, JSON for programs; `memdir import` reads both
+    #[arg(long, value_enum, default_value_t = BundleFormat::Markdown)]
+    pub(crate) format: BundleFormat,
+    /// Into this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also over a file that is there
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+}
+
+/// How a bundle is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BundleFormat {
+    /// One Markdown file
+    Markdown,
+    /// One JSON file
+    Json,
+}
+
+/// Take in memories from elsewhere; undo takes them back
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "It reads: bundles of memdir export, directories of Markdown, server-memory's JSONL graph, exports of mem0 and\nOpenMemory, and the unpacked data exports of ChatGPT and Claude (their conversations become logs).\n\nExample:\n  memdir import memories.md --dry-run\n  memdir import ~/old-notes --under old\n  memdir import memory.jsonl"
+)]
+pub(crate) struct Import {
+    /// Files and directories; `-` for standard input
+    #[arg(value_name = "FROM", required = true)]
+    pub(crate) from: Vec<PathBuf>,
+    /// Under this topic or mount
+    #[arg(long, value_name = "TOPIC", default_value = "", hide_default_value = true)]
+    pub(crate) under: String,
+    /// What becomes of a memory whose name another text has here
+    #[arg(long, value_enum, default_value_t = OnClash::Number)]
+    pub(crate) clash: OnClash,
+    /// Show what would be taken in, and take in nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// What becomes of a memory whose name is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnClash {
+    /// It gets a number behind its name
+    Number,
+    /// It stays out
+    Skip,
+    /// It replaces what is here
+    Replace,
+}
+
+/// Print the manual page, or write one for every command
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir man | man -l -\n  memdir man ~/.local/share/man/man1")]
+pub(crate) struct Man {
+    /// Write a page for every command into this directory
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 /// Print completions for a shell

@@ -1,7 +1,8 @@
 //! One file per command. Each takes what was typed, calls the library, and returns an answer; none prints.
 
+mod adopt;
 mod bench;
-mod chats;
+pub(crate) mod chats;
 mod check;
 mod completions;
 mod config;
@@ -9,17 +10,22 @@ mod delete;
 mod demo;
 mod dialects;
 mod diff;
+mod doctor;
 mod edit;
 mod entrypoint;
+mod export;
 mod history;
+mod hook;
+mod import;
 mod init;
 mod install;
 mod list;
 mod locate;
 mod log;
+mod man;
 mod mcp;
 mod projects;
-mod prompt;
+pub(crate) mod prompt;
 mod read;
 mod rename;
 mod restore;
@@ -45,6 +51,8 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     match &args.command {
         Some(Command::Completions(args)) => return Ok(completions::run(args)),
         Some(Command::Demo(_)) => return demo::run(look),
+        Some(Command::Man(args)) => return man::run(args),
+        Some(Command::Hook(hook)) => return Ok(hook::run(hook, &args.global)),
         Some(Command::Dialects(_)) => return Ok(dialects::run()),
         Some(Command::Bench(bench)) => return bench::run(bench, args.global.dir.as_deref(), look),
         _ => {}
@@ -62,6 +70,8 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         Some(Command::Chats(args)) => return chats::run(args, &settings, look),
         Some(Command::Install(args)) => return install::run(args, &settings, look),
         Some(Command::Uninstall(args)) => return uninstall::run(args, &settings),
+        Some(Command::Doctor(args)) => return doctor::run(args, &settings, &scope),
+        Some(Command::Adopt(args)) => return adopt::run(args, &settings, &scope),
         _ => {}
     }
     if args.command.as_ref().is_some_and(writes) {
@@ -93,9 +103,12 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Restore(args) => restore::run(args, memdir),
         Command::Entrypoint(args) => entrypoint::run(args, memdir),
         Command::Log(args) => log::run(args, memdir),
+        Command::Export(args) => export::run(args, memdir),
+        Command::Import(args) => import::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
         Command::Verify(_) | Command::Check(_) | Command::Where(_) | Command::Projects(_) | Command::Prompt(_) => Err(not_inside()),
         Command::Mcp(_) | Command::Dialects(_) | Command::Chats(_) | Command::Install(_) | Command::Uninstall(_) => Err(not_inside()),
+        Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Man(_) => Err(not_inside()),
         Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(not_inside()),
     }
 }
@@ -114,7 +127,8 @@ fn writes(command: &Command) -> bool {
         Command::Prompt(_) | Command::Where(_) | Command::Chats(_) => false,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
         Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,
-        Command::Install(_) | Command::Uninstall(_) => true,
+        Command::Install(_) | Command::Uninstall(_) | Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Import(_) => true,
+        Command::Export(_) | Command::Man(_) => false,
     }
 }
 

@@ -1,11 +1,16 @@
 //! The `memdir` command. Parses, runs, prints, exits; decides nothing.
 
+mod adopt;
 mod args;
 mod commands;
 mod config;
 #[cfg(test)]
 mod docs;
+#[cfg(test)]
+mod distribution;
+mod doctor;
 mod exit;
+mod hook;
 mod hosts;
 mod install;
 mod known;

@@ -111,6 +111,7 @@ pub(crate) fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
         hidden: mount.hidden,
         read_only: mount.read_only.clone(),
         ignored: mount.ignored.clone(),
+        only: mount.only.clone(),
         ..Mount::new(&mount.name, mount.path.clone(), journal)
     }
 }

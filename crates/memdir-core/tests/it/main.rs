@@ -12,6 +12,7 @@ mod check;
 mod edit;
 mod embed;
 mod entrypoint;
+mod import;
 mod index;
 mod log;
 mod markdown;

@@ -44,6 +44,8 @@ pub(crate) fn run(args: &Chats, settings: &Settings, look: Look) -> Result<Answe
     }
 }
 
+pub(crate) use sync::take_in_quickly;
+
 /// Where conversations are kept.
 fn keep(settings: &Settings) -> Keep {
     Keep::new(settings.home.value.join("chats"))

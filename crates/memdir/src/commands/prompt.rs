@@ -9,7 +9,10 @@ use crate::{
     scope::Scope,
     wire,
 };
-use memdir_core::prompt::{Entrypoint, Load, ModeName, Request, Search, Tools};
+use memdir_core::{
+    Memdir,
+    prompt::{Entrypoint, Load, ModeName, Request, Search, Tools},
+};
 use serde::Serialize;
 use std::io;
 
@@ -58,6 +61,25 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let (home, load) = (settings.home.value.clone(), made.load.clone());
     let made = Made { enabled: true, off_by: None, prompt: Some(made.text), load: Some(made.load) };
     Ok(Answer::new(made, show).with_notes(opened.notes).afterwards(move || loads::count(&home, &load)))
+}
+
+/// The section as a conversation's beginning carries it: memdir's tools are there, the rest is as usual.
+pub(crate) fn for_hook(settings: &Settings, memdir: &Memdir) -> Result<String, Failure> {
+    let guidelines: Vec<&str> = settings.guidelines.iter().map(String::as_str).collect();
+    let made = memdir.prompt(&Request {
+        mode: None,
+        log: settings.config.log,
+        agent: settings.agent.as_ref().map(|agent| (agent.value.as_str(), settings.agent_scope)),
+        team_folder: settings.dir.is_some(),
+        title: "Memory",
+        entrypoint: Entrypoint::Shown,
+        tools: Some(TOOLS),
+        search: Search::Memdir,
+        transcripts: None,
+        guidelines: &guidelines,
+    })?;
+    loads::count(&settings.home.value, &made.load);
+    Ok(made.text)
 }
 
 fn mode(typed: PromptMode) -> ModeName {

@@ -2,10 +2,11 @@
 
 use super::install::{Outcome, Preview, machine, show_outcomes, show_previews};
 use crate::{
+    adopt::for_codex,
     args::Uninstall as Typed,
     config::Settings,
     exit::{Exit, Failure},
-    hosts::{self, Host, Machine, Scope},
+    hosts::{self, Host, Machine, Scope, codex},
     install::{self, Order, Receipts},
     output::Answer,
 };
@@ -33,6 +34,10 @@ pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> 
     let mut outcomes = Vec::new();
     for (host, scope, machine) in &chosen {
         let order = Order { host, scope: *scope, machine, home, now };
+        if host.name == codex::HOST.name && *scope == Scope::User {
+            let fail = |source| Failure::File { doing: "remove", path: for_codex::dir(machine), source };
+            for_codex::remove(machine).map_err(fail)?;
+        }
         let (files, error) = match install::take(&order) {
             Ok(files) => (files, None),
             Err(trouble) => (Vec::new(), Some(format!("{}: {}. {}", trouble.path.display(), trouble.why, trouble.hint))),

@@ -39,6 +39,8 @@ pub(crate) struct Settled {
     pub(crate) allow_rules: Vec<String>,
     /// Projects without a memory.
     pub(crate) disabled_projects: Vec<String>,
+    /// Whether hooks remind a conversation of saving what was learned.
+    pub(crate) remind: bool,
     /// Its mounts.
     pub(crate) mounts: Vec<MountSetting>,
     /// Its `memory.extraPaths`; globs are still in them.
@@ -62,6 +64,8 @@ pub(crate) struct MountSetting {
     pub(crate) hidden: bool,
     pub(crate) read_only: Vec<String>,
     pub(crate) ignored: Vec<String>,
+    pub(crate) only: Vec<String>,
+    pub(crate) project: Option<String>,
     pub(crate) journal: Option<PathBuf>,
 }
 
@@ -103,9 +107,17 @@ struct Raw {
     #[serde(default)]
     chats: RawChats,
     #[serde(default)]
+    hooks: RawHooks,
+    #[serde(default)]
     mounts: Vec<RawMount>,
     #[serde(default)]
     memory: RawMemory,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawHooks {
+    #[serde(default)]
+    remind: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -150,6 +162,9 @@ struct RawMount {
     read_only: Vec<String>,
     #[serde(default)]
     ignored: Vec<String>,
+    #[serde(default)]
+    only: Vec<String>,
+    project: Option<String>,
     journal: Option<Spanned<String>>,
 }
 
@@ -187,6 +202,7 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
         allow: raw.secrets.allow,
         allow_rules: raw.secrets.allow_rules,
         disabled_projects: disabled.collect(),
+        remind: raw.hooks.remind,
         mounts,
         extra_paths,
         chats,
@@ -224,6 +240,8 @@ fn settle(place: &Place<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<Mount
         hidden: raw.hidden,
         read_only: raw.read_only,
         ignored: raw.ignored,
+        only: raw.only,
+        project: raw.project,
         journal: raw.journal.map(|journal| place.expanded(&journal, expand)).transpose()?,
     })
 }
@@ -302,6 +320,8 @@ mod tests {
             folders = ["exports"]
             keep_days = 30
             keep_bytes = 1000
+            [hooks]
+            remind = true
             [[mounts]]
             name = "notes"
             path = "notes"
@@ -313,6 +333,8 @@ mod tests {
             hidden = true
             read_only = ["fixed.*"]
             ignored = ["private/.*"]
+            only = ["**/*.md"]
+            project = "shop-1"
             journal = "journal"
             [[projects]]
             id = "shop-1"

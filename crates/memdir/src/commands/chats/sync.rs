@@ -42,6 +42,18 @@ pub(super) fn fresh(settings: &Settings) -> Result<Vec<String>, Failure> {
     Ok(if synced.left > 0 { vec![left(&synced)] } else { Vec::new() })
 }
 
+/// Takes in what is new at one host, for so long and without waiting for anybody.
+pub(crate) fn take_in_quickly(settings: &Settings, host: &str, millis: i64) -> Result<(), Failure> {
+    let chats = &settings.config.chats;
+    if chats.settings.on {
+        let sources = config::chat_roots(&chats.folders).sources();
+        let sources: Vec<_> = sources.into_iter().filter(|source| source.name() == host).collect();
+        let bounds = Bounds { until: after(millis), never_wait: true };
+        sync(&sources, &keep(settings), &chats.settings, &|text| secrets::mask(text), &SystemClock, bounds, &mut |_| {})?;
+    }
+    Ok(())
+}
+
 fn take_in(settings: &Settings, bounds: Bounds, progress: &mut dyn FnMut(Step<'_>)) -> Result<Synced, Failure> {
     let chats = &settings.config.chats;
     if !chats.settings.on {

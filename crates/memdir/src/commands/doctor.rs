@@ -1,0 +1,111 @@
+//! `memdir doctor`: whether what was installed works, from the host's file to the hook's answer, and what to do if not.
+
+use super::install::machine;
+use crate::{
+    args::Doctor as Typed,
+    config::Settings,
+    doctor::{self, Finding},
+    exit::{Exit, Failure},
+    hosts::{self, Host, Machine, Scope},
+    install::{self, Order, Receipts},
+    output::{Answer, Page},
+    scope,
+};
+use memdir_core::time::{Clock as _, SystemClock};
+use serde::Serialize;
+use std::io;
+
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    version: &'static str,
+    grounds: Vec<Finding>,
+    hosts: Vec<Examined>,
+}
+
+#[derive(Serialize)]
+struct Examined {
+    host: &'static str,
+    title: &'static str,
+    scope: Scope,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<std::path::PathBuf>,
+    /// What `--fix` did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed: Option<String>,
+    findings: Vec<Finding>,
+}
+
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &scope::Scope) -> Result<Answer, Failure> {
+    let here = machine(settings)?;
+    let receipts = Receipts::load(&settings.home.value)?;
+    let mounts: Vec<_> = scope.mounts.iter().map(|placed| (placed.mount.prefix.clone(), placed.mount.root.clone())).collect();
+    let grounds = doctor::grounds(&settings.home.value, &mounts);
+    let chosen = chosen(args, &here, &receipts);
+    let examined: Vec<Examined> = chosen.iter().map(|(host, scope, machine)| examine(args, settings, host, *scope, machine)).collect();
+    let ok = grounds.iter().chain(examined.iter().flat_map(|one| &one.findings)).all(|finding| finding.ok);
+    let report = Report { ok, version: env!("CARGO_PKG_VERSION"), grounds, hosts: examined };
+    let notes = scope.off.iter().map(|switch| format!("memory is off: {switch}")).collect();
+    Ok(Answer::new(report, show).with_notes(notes).exit(if ok { Exit::Done } else { Exit::NotSo }))
+}
+
+/// The installations there are, or those of the hosts that were named.
+fn chosen(args: &Typed, here: &Machine, receipts: &Receipts) -> Vec<(&'static Host, Scope, Machine)> {
+    let known = receipts.installed.iter().filter_map(|receipt| {
+        let project = receipt.key.project.clone().unwrap_or_else(|| here.project.clone());
+        Some((hosts::named(&receipt.key.host)?, receipt.key.scope, Machine { project, ..here.clone() }))
+    });
+    let mut chosen: Vec<_> = known.filter(|(host, ..)| args.hosts.is_empty() || args.hosts.iter().any(|named| named.name == host.name)).collect();
+    let without = args.hosts.iter().filter(|named| !chosen.iter().any(|(host, ..)| host.name == named.name)).copied().collect::<Vec<_>>();
+    chosen.extend(without.into_iter().map(|host| (host, Scope::User, here.clone())));
+    chosen
+}
+
+fn examine(args: &Typed, settings: &Settings, host: &'static Host, scope: Scope, machine: &Machine) -> Examined {
+    let mut findings = doctor::examine(host, scope, machine);
+    let mut fixed = None;
+    if args.fix && findings.iter().any(|finding| !finding.ok) {
+        let order = Order { host, scope, machine, home: &settings.home.value, now: SystemClock.now() };
+        let parts = (host.parts)(machine, scope).unwrap_or_default();
+        fixed = Some(match install::put(&order, &parts) {
+            Ok(_) => "installed anew".to_owned(),
+            Err(trouble) => format!("cannot be fixed: {}: {}", trouble.path.display(), trouble.why),
+        });
+        findings = doctor::examine(host, scope, machine);
+    }
+    let project = (scope == Scope::Project).then(|| machine.project.clone());
+    Examined { host: host.name, title: host.title, scope, project, fixed, findings }
+}
+
+fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    page.line(format!("memdir {}", report.version))?;
+    for finding in &report.grounds {
+        say(finding, page)?;
+    }
+    for one in &report.hosts {
+        let title = page.strong(one.title);
+        let place = one.project.as_ref().map_or_else(String::new, |project| format!(" in {}", project.display()));
+        page.line(format!("{title}{place}"))?;
+        if let Some(fixed) = &one.fixed {
+            page.line(format!("  {fixed}"))?;
+        }
+        for finding in &one.findings {
+            say(finding, page)?;
+        }
+    }
+    if report.hosts.is_empty() {
+        page.line("Nothing is installed. Next: memdir install")?;
+    } else if !report.ok {
+        page.line("Next: memdir doctor --fix")?;
+    }
+    Ok(())
+}
+
+fn say(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
+    let sign = if finding.ok { page.green("ok ") } else { page.red("bad") };
+    page.line(format!("  {sign} {}: {}", finding.what, finding.seen))?;
+    match &finding.fix {
+        Some(fix) => page.line(format!("      {fix}")),
+        None => Ok(()),
+    }
+}

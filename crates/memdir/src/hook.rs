@@ -1,0 +1,67 @@
+//! What memdir says when a host calls it: the host's JSON in, exactly the keys that host accepts out, nothing where there
+//! is nothing to say. Pure: the memory is behind a trait. Never fails, for a memory must not stop the work.
+
+mod input;
+mod live;
+mod output;
+mod session;
+
+pub(crate) use input::{Action, Input};
+pub(crate) use live::Live;
+use output::CONTEXT_CHARS;
+
+use crate::hosts::Event;
+use memdir_core::text;
+
+/// What a hook asks of the memory.
+///
+/// The contract: answers are text for the model, in whole lines; nothing means there is nothing to say, which is also the
+/// answer to anything that goes wrong.
+pub(crate) trait Memory {
+    /// The memory section and the entrypoint, for the beginning of a conversation.
+    fn start(&self) -> Option<String>;
+    /// What bears on a message.
+    fn recall(&self, input: &Input, prompt: &str) -> Option<String>;
+    /// What a person wanted to be said before such an action.
+    fn warn(&self, input: &Input, action: &Action) -> Option<String>;
+    /// Takes in what was said in this conversation so far.
+    fn take_in(&self, input: &Input);
+    /// A reminder to save what was learned, if one is wanted here; each conversation gets at most one.
+    fn remind(&self, input: &Input) -> Option<String>;
+}
+
+/// What goes to the host's standard output: JSON, or nothing.
+pub(crate) fn hook(host: &str, event: Event, input: &str, memory: &dyn Memory) -> String {
+    let input = Input::parse(input);
+    let said = match event {
+        Event::SessionStart => memory.start(),
+        Event::Prompt => input.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty()).and_then(|prompt| memory.recall(&input, prompt)),
+        Event::BeforeTool => input.action.as_ref().and_then(|action| memory.warn(&input, action)),
+        Event::Stop => {
+            memory.take_in(&input);
+            // One that goes on because a hook asked for it has been reminded.
+            if input.goes_on { None } else { memory.remind(&input) }
+        }
+        Event::SessionEnd | Event::BeforeCompaction => {
+            memory.take_in(&input);
+            None
+        }
+    };
+    let said = said.filter(|said| !said.trim().is_empty()).map(|said| fit(&said));
+    said.and_then(|said| output::shape(host, event, &input, &said)).map_or_else(String::new, |value| format!("{value}\n"))
+}
+
+/// The text within what hosts let through, cut after a line, with what is left out said at its end.
+fn fit(said: &str) -> String {
+    if said.chars().count() <= CONTEXT_CHARS {
+        return said.to_owned();
+    }
+    let room = said.char_indices().nth(CONTEXT_CHARS - 200).map_or(said.len(), |(at, _)| at);
+    let end = said[..room].rfind('\n').map_or(room, |at| at + 1);
+    let left = said[end..].lines().count();
+    let lines = if left == 1 { "1 line".to_owned() } else { format!("{left} lines") };
+    format!("{}\n[left out for want of room: {lines}, {}; `memdir read` shows all of it]\n", said[..end].trim_end(), text::human_bytes((said.len() - end) as u64))
+}
+
+#[cfg(test)]
+mod tests;
