@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
+mod auto;
 mod bench;
 mod config;
 mod delete;
@@ -19,6 +20,7 @@ mod prevents;
 mod read;
 mod rename;
 mod restore;
+mod scope;
 mod stats;
 mod status;
 mod undo;
