@@ -216,7 +216,7 @@ mod tests {
     fn identifiers_are_split_as_well_as_kept() {
         assert_eq!(stems("getUserName HTTP_2 src/db/pool.rs --dry-run E0425"), "getusernam http 2 src db pool rs dri run e0425");
         assert_eq!(codes("getUserName HTTP_2 src/db/pool.rs --dry-run E0425"), "get user name http_2 src/db/pool.rs pool.rs --dry-run");
-        assert_eq!(codes("std::fs::read HTTPServer C++ (see foo.bar)."), "std::fs::read http server c++ foo.bar");
+        assert_eq!(codes("std::mem::take HTTPServer C++ (see foo.bar)."), "std::mem::take http server c++ foo.bar");
         assert_eq!(codes("A well-known thing. It ends here: yes... and 'so' on - ok"), "");
     }
 

@@ -3,11 +3,10 @@
 
 use crate::{
     day::{Day, NamedTime},
-    embed::Vector,
+    embed::{Key, Vector},
     error::Result,
     memory::Kind,
-    store::Stamp,
-    vectors::Key,
+    stamp::Stamp,
     version::Version,
 };
 use std::sync::Arc;
@@ -60,7 +59,7 @@ pub struct IndexSize {
 }
 
 /// One change to an index, under the writer's lock.
-pub trait Batch: Send {
+pub trait Batch {
     /// What is there now: nobody else changes it while this batch lives.
     fn view(&self) -> Arc<dyn View>;
 

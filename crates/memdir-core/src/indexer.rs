@@ -143,7 +143,7 @@ pub struct Indexed {
 impl<'a> Indexer<'a> {
     /// A preparer with the embedder's help, where that costs a search nothing.
     pub fn preparer(&self) -> Preparer<'a> {
-        Preparer::new(self.embedder.filter(|embedder| embedder.is_instant()).and_then(|embedder| embedder.word_sum()))
+        Preparer::new(self.embedder)
     }
 
     /// Looks at one file: reads it, and prepares it if it is not the version the view knows.

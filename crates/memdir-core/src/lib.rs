@@ -1,14 +1,17 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
-pub mod check;
 pub mod analyse;
+pub mod chats;
+pub mod check;
 pub mod day;
 pub mod delete;
+pub mod dialects;
 pub mod diff;
 pub mod edit;
 pub mod embed;
 pub mod entrypoint;
 pub mod error;
+pub mod exact;
 pub mod glob;
 pub mod history;
 pub mod index;
@@ -31,16 +34,19 @@ pub mod rename;
 pub mod repair;
 pub mod restore;
 pub mod scan;
+pub mod search;
 pub mod secrets;
 pub mod space;
-pub mod search;
+pub mod stamp;
 pub mod stats;
+pub mod stop;
 pub mod store;
 pub mod tantivy_index;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;
 pub mod time;
+pub mod tools;
 pub mod undo;
 pub mod vault;
 pub mod vectors;

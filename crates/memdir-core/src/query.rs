@@ -7,7 +7,7 @@ use crate::{
     analyse::{Analyser, Word},
     day::NamedTime,
     memory::Kind,
-    store::Source,
+    stamp::Source,
 };
 
 /// Words of a query that are looked up. A longer text is not a question; its first words are as good as all.

@@ -29,6 +29,7 @@ use fuse::Ranked;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -78,11 +79,36 @@ impl Search {
 pub struct Answer {
     /// Best first; empty when nothing is relevant.
     pub hits: Vec<Hit>,
+    /// How many there are at or above the least score, shown or not.
+    pub total: usize,
     /// How it was found.
     pub method: Method,
+    /// What was searched.
+    pub searched: Amount,
     /// What the reader should know about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// How much was searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Amount {
+    /// Files.
+    pub files: u64,
+    /// Units of them that are ranked.
+    pub units: u64,
+}
+
+/// What one mount holds for searches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MountCounts {
+    /// Its prefix.
+    pub prefix: String,
+    /// Its source class.
+    pub source: Source,
+    /// Its files and units.
+    #[serde(flatten)]
+    pub counts: Amount,
 }
 
 /// How an answer was found.
@@ -187,9 +213,24 @@ impl Searcher {
             let (hits, _) = self.hits(store, &found, search)?;
             notes.extend(found.notes.clone());
             notes.dedup();
-            return Ok(Answer { hits, method: found.method, notes });
+            return Ok(found.answer(hits, search, notes));
         }
-        Ok(Answer { hits, method: found.method, notes })
+        Ok(found.answer(hits, search, notes))
+    }
+
+    /// What each mount holds, as its files are now.
+    pub fn counts(&self, store: &dyn Store) -> Result<Vec<MountCounts>> {
+        let views = self.views(store)?;
+        let count = |(mount, view): (&Searched, &Arc<dyn View>)| {
+            let totals = view.totals();
+            MountCounts { prefix: mount.prefix.clone(), source: mount.source, counts: Amount { files: totals.files, units: totals.units } }
+        };
+        Ok(self.mounts.iter().zip(&views).map(count).collect())
+    }
+
+    /// Who turns text into vectors, if anybody does.
+    pub fn embedder(&self) -> Option<&dyn Embedder> {
+        self.embedder.as_deref()
     }
 
     /// Many searches on one look at the files.
@@ -202,7 +243,8 @@ impl Searcher {
         Ok(searches.into_iter().map(move |search| {
             let found = self.find_in(&views, &search)?;
             let (hits, _) = self.hits(store, &found, &search)?;
-            Ok(Answer { hits, method: found.method, notes: found.notes })
+            let notes = found.notes.clone();
+            Ok(found.answer(hits, &search, notes))
         }))
     }
 
@@ -234,9 +276,9 @@ impl Searcher {
     }
 
     /// The files of one mount: those with its prefix and no longer one.
-    fn entries_of(&self, mount: &Searched, entries: &[Entry]) -> Vec<Entry> {
+    fn entries_of<'e>(&self, mount: &Searched, entries: &'e [Entry]) -> Cow<'e, [Entry]> {
         if self.mounts.len() == 1 {
-            return entries.to_vec();
+            return Cow::Borrowed(entries);
         }
         let belongs = |entry: &&Entry| {
             let longest = self.mounts.iter().filter(|m| entry.path.is_under(&m.prefix)).map(|m| m.prefix.len()).max();
@@ -316,7 +358,11 @@ impl Searcher {
             (true, false) => Method::Vector,
             (false, _) => Method::Fts,
         };
-        Ok(Found { query, counts, ranked, method, scale, notes })
+        let searched = views
+            .iter()
+            .map(|view| view.totals())
+            .fold(Amount::default(), |sum, totals| Amount { files: sum.files + totals.files, units: sum.units + totals.units });
+        Ok(Found { query, counts, ranked, method, scale, searched, notes })
     }
 
     /// The query's vector, if it can be had without a wait.
@@ -384,7 +430,7 @@ impl Searcher {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = cite::lines(decoded, candidate.first.into(), candidate.last.into(), weights, &mut analyser);
         drop(analyser);
-        let (memory, _) = Memory::parse(decoded);
+        let (memory, _) = Memory::parse(frontmatter(decoded));
         Hit {
             path,
             text: lines.of(decoded).to_owned(),
@@ -406,10 +452,18 @@ struct Found {
     ranked: Vec<Ranked>,
     method: Method,
     scale: Scale,
+    searched: Amount,
     notes: Vec<String>,
 }
 
 impl Found {
+    fn answer(&self, hits: Vec<Hit>, search: &Search, notes: Vec<String>) -> Answer {
+        let ranked = self.ranked.iter().take_while(|ranked| ranked.score >= search.min_score).count();
+        // A phrase is looked for in the text itself: where it was not there, the candidate does not count.
+        let total = if hits.len() < search.max_results { hits.len() } else { ranked.max(hits.len()) };
+        Answer { hits, total, method: self.method, searched: self.searched, notes }
+    }
+
     fn holds_phrases(&self, decoded: &str, ranked: &Ranked) -> bool {
         if self.query.phrases.is_empty() {
             return true;
@@ -469,6 +523,13 @@ impl Filter {
     }
 }
 
+/// The beginning of a memory up to the end of its frontmatter: all that is needed for its age.
+fn frontmatter(text: &str) -> &str {
+    let end =
+        if text.starts_with("---") { text.match_indices("\n---").next().map_or(text.len(), |(at, _)| text.len().min(at + 5)) } else { 0 };
+    text.get(..end).unwrap_or(text)
+}
+
 fn since(time: Timestamp) -> Option<Since> {
     let date = time.to_zoned(jiff::tz::TimeZone::UTC).date();
     let day = crate::day::Day::new(date.year() as u32, date.month() as u32, date.day() as u32)?;
@@ -477,6 +538,6 @@ fn since(time: Timestamp) -> Option<Since> {
 
 impl From<Error> for Answer {
     fn from(error: Error) -> Self {
-        Answer { hits: Vec::new(), method: Method::Fts, notes: vec![error.to_string()] }
+        Answer { hits: Vec::new(), total: 0, method: Method::Fts, searched: Amount::default(), notes: vec![error.to_string()] }
     }
 }

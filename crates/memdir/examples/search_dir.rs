@@ -53,7 +53,7 @@ fn main() -> anyhow::Result<()> {
     let mut out = std::io::BufWriter::new(std::io::stdout());
     let searches: Vec<Search> = queries.iter().map(|(_, query)| search(query)).collect();
     for ((id, _), answer) in queries.iter().zip(searcher.batch(&store, searches)?) {
-        let Answer { hits, method, notes } = answer?;
+        let Answer { hits, method, notes, .. } = answer?;
         writeln!(out, "{}", json!({ "id": id, "results": hits, "method": method, "notes": notes }))?;
     }
     out.flush()?;

@@ -1,6 +1,9 @@
 //! What was typed, with the help beside it. Decides nothing: what it means is `wire.rs` and the commands.
 
-use crate::exit::{self, Failure};
+use crate::{
+    exit::{self, Failure},
+    hosts::{self, HOSTS, Host, Scope},
+};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -17,13 +20,13 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Global {
     /// This directory is the whole memory (also MEMDIR_DIR)
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", help_heading = "Options of every command")]
     pub(crate) dir: Option<PathBuf>,
     /// Answer in JSON, errors too
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Options of every command")]
     pub(crate) json: bool,
     /// Who makes the change, in the history; without it your login name
-    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true, help_heading = "Options of every command")]
     pub(crate) actor: Option<String>,
     /// The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of this directory
     #[arg(long, global = true, value_name = "ID", conflicts_with = "dir", hide_short_help = true)]
@@ -72,8 +75,13 @@ pub(crate) enum Command {
     Prompt(Prompt),
     Where(Where),
     Projects(Projects),
+    Chats(Chats),
     Stats(Stats),
+    Mcp(Mcp),
+    Dialects(Dialects),
     Config(Config),
+    Install(Install),
+    Uninstall(Uninstall),
     Completions(Completions),
     Demo(Demo),
     Bench(Bench),
@@ -414,6 +422,108 @@ pub(crate) enum ProjectsWhat {
     },
 }
 
+/// List past conversations with agents, and take in new ones
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Nothing is read before `memdir chats on`.\n\nExample:\n  memdir chats on\n  memdir chats --host codex --since 2026-01-01\n  memdir chats show 1af7fc5e"
+)]
+pub(crate) struct Chats {
+    #[command(subcommand)]
+    pub(crate) what: Option<ChatsWhat>,
+    #[command(flatten)]
+    pub(crate) filter: ChatFilter,
+    /// At most so many; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) most: usize,
+}
+
+/// Which conversations.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct ChatFilter {
+    /// Only of this host: claude-code, codex, gemini, opencode, openclaw, cursor or folder
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Only those held in this directory or below
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<String>,
+    /// Only those that went on after this date: 2026-01-15
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+    /// Only those that ended before this date
+    #[arg(long, value_name = "DATE")]
+    pub(crate) before: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChatsWhat {
+    Show(ChatsShow),
+    Sync(ChatsSync),
+    On(ChatsSwitch),
+    Off(ChatsSwitch),
+    Forget(ChatsForget),
+    Export(ChatsExport),
+}
+
+/// Show a conversation
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats show 1af7fc5e\n  memdir chats show codex/0199c5d0 --lines 40-80")]
+pub(crate) struct ChatsShow {
+    /// Its id, or the beginning of it
+    pub(crate) session: String,
+    /// Only these lines: 42-56, 42- or 42
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) lines: Option<String>,
+}
+
+/// Take in what was said since the last time
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats sync\n  memdir chats sync --seconds 2")]
+pub(crate) struct ChatsSync {
+    /// Stop after so many seconds; the rest comes next time
+    #[arg(long, value_name = "N")]
+    pub(crate) seconds: Option<u64>,
+}
+
+/// Turn conversations on or off, all of them or those of one host or project
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats on\n  memdir chats off --host cursor\n  memdir chats off --project ~/private")]
+pub(crate) struct ChatsSwitch {
+    /// Only this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Only conversations held in this directory or below
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<String>,
+}
+
+/// Forget conversations for good: they are not taken in again
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir chats forget 1af7fc5e\n  memdir chats forget --project ~/private\n  memdir chats forget --before 2025-12-31"
+)]
+pub(crate) struct ChatsForget {
+    /// The conversation's id, or the beginning of it
+    #[arg(required_unless_present_any = ["project", "before"])]
+    pub(crate) session: Option<String>,
+    /// Conversations held in this directory or below
+    #[arg(long, value_name = "DIR", conflicts_with = "session")]
+    pub(crate) project: Option<String>,
+    /// What was said before this date
+    #[arg(long, value_name = "DATE", conflicts_with = "session")]
+    pub(crate) before: Option<String>,
+}
+
+/// Print conversations as Markdown, or with --json as data
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats export 1af7fc5e > login.md\n  memdir chats export --project . --json > chats.json")]
+pub(crate) struct ChatsExport {
+    /// Their ids, or the beginnings of them; without one, all that fit the filters
+    pub(crate) sessions: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: ChatFilter,
+}
+
 /// Show how much there is
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  memdir stats --json\n  memdir stats --loads")]
@@ -423,10 +533,91 @@ pub(crate) struct Stats {
     pub(crate) loads: bool,
 }
 
+/// Serve memories to an MCP client
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Over HTTP beyond this machine a token is required: put it into a file for --token-file, or into MEMDIR_TOKEN. Leave TLS to a proxy in front.\n\nExample:\n  memdir mcp\n  memdir mcp --read-only --without memory_stats\n  memdir mcp --dialect serena\n  memdir mcp --http 127.0.0.1:7337"
+)]
+pub(crate) struct Mcp {
+    /// Serve many clients over HTTP at this address instead of one on standard input and output; the path is /mcp
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) http: Option<std::net::SocketAddr>,
+    /// Tools of other systems instead of memdir's own, on the directory they used; `memdir dialects` lists them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) dialect: Vec<String>,
+    /// Only these tools
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// Not these tools
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) without: Vec<String>,
+    /// Only tools that change nothing
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Callers over HTTP must show the token in this file (also MEMDIR_TOKEN)
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// A host name requests may be sent to, besides this machine's own
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
+    pub(crate) host: Vec<String>,
+    /// An origin whose pages may call, such as https://app.example.org
+    #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
+    pub(crate) origin: Vec<String>,
+}
+
+/// List the systems whose tools `memdir mcp --dialect` serves
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir dialects\n  memdir mcp --dialect serena")]
+pub(crate) struct Dialects {}
+
 /// Show the settings in force and where they come from
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  memdir config")]
 pub(crate) struct Config {}
+
+/// Plug memdir into agent programs: its tools and its hooks, in one step
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --all --yes"
+)]
+pub(crate) struct Install {
+    /// Which: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
+    #[arg(value_name = "HOST", value_parser = host)]
+    pub(crate) hosts: Vec<&'static Host>,
+    /// Every one that is on this machine
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Show what would change in which file, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For you in every project, or for this project
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    /// The tools only, no hooks
+    #[arg(long)]
+    pub(crate) no_hooks: bool,
+}
+
+/// Take memdir out of agent programs: exactly what install put in
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir uninstall claude-code\n  memdir uninstall --all --dry-run")]
+pub(crate) struct Uninstall {
+    /// Out of which
+    #[arg(value_name = "HOST", value_parser = host, required_unless_present = "all")]
+    pub(crate) hosts: Vec<&'static Host>,
+    /// Out of everything it was put into
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) all: bool,
+    /// Show what would change in which file, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only what was put in for you in every project, or for this project; without it both
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Scope>,
+}
 
 /// Print completions for a shell
 #[derive(Debug, clap::Args)]
@@ -508,6 +699,11 @@ pub(crate) enum Deed {
     Rename,
     /// One of its own memories goes
     Delete,
+}
+
+/// A host's name.
+fn host(name: &str) -> Result<&'static Host, String> {
+    hosts::named(name).ok_or_else(|| format!("the hosts are {}", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")))
 }
 
 /// Reads the command line, and whether the answer is wanted in JSON even if the rest of it cannot be read.

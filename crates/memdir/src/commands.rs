@@ -1,19 +1,23 @@
 //! One file per command. Each takes what was typed, calls the library, and returns an answer; none prints.
 
 mod bench;
+mod chats;
 mod check;
 mod completions;
 mod config;
 mod delete;
 mod demo;
+mod dialects;
 mod diff;
 mod edit;
 mod entrypoint;
 mod history;
 mod init;
+mod install;
 mod list;
 mod locate;
 mod log;
+mod mcp;
 mod projects;
 mod prompt;
 mod read;
@@ -22,6 +26,7 @@ mod restore;
 mod stats;
 mod status;
 mod undo;
+mod uninstall;
 mod verify;
 mod write;
 
@@ -40,6 +45,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     match &args.command {
         Some(Command::Completions(args)) => return Ok(completions::run(args)),
         Some(Command::Demo(_)) => return demo::run(look),
+        Some(Command::Dialects(_)) => return Ok(dialects::run()),
         Some(Command::Bench(bench)) => return bench::run(bench, args.global.dir.as_deref(), look),
         _ => {}
     }
@@ -48,10 +54,14 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     match &args.command {
         Some(Command::Config(_)) => return Ok(config::run(&settings, &scope)),
         Some(Command::Init(args)) => return init::run(args, &settings, &scope),
+        Some(Command::Mcp(args)) => return mcp::run(args, &settings, &scope),
         Some(Command::Where(_)) => return Ok(locate::run(&settings, &scope)),
         Some(Command::Projects(args)) => return projects::run(args, &settings, &scope),
         Some(Command::Prompt(args)) => return prompt::run(args, &settings, &scope),
         Some(Command::Stats(args)) if args.loads => return Ok(stats::loads(&settings)),
+        Some(Command::Chats(args)) => return chats::run(args, &settings, look),
+        Some(Command::Install(args)) => return install::run(args, &settings, look),
+        Some(Command::Uninstall(args)) => return uninstall::run(args, &settings),
         _ => {}
     }
     if args.command.as_ref().is_some_and(writes) {
@@ -85,6 +95,7 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Log(args) => log::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
         Command::Verify(_) | Command::Check(_) | Command::Where(_) | Command::Projects(_) | Command::Prompt(_) => Err(not_inside()),
+        Command::Mcp(_) | Command::Dialects(_) | Command::Chats(_) | Command::Install(_) | Command::Uninstall(_) => Err(not_inside()),
         Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(not_inside()),
     }
 }
@@ -96,13 +107,14 @@ fn not_inside() -> Failure {
 fn writes(command: &Command) -> bool {
     match command {
         Command::Write(_) | Command::Edit(_) | Command::Rename(_) | Command::Delete(_) | Command::Undo(_) | Command::Redo(_) => true,
-        Command::Restore(_) | Command::Init(_) | Command::Bench(_) | Command::Demo(_) => true,
+        Command::Restore(_) | Command::Init(_) | Command::Bench(_) | Command::Demo(_) | Command::Mcp(_) => true,
         Command::Log(_) | Command::Verify(_) | Command::Projects(_) => true,
         Command::Entrypoint(args) => args.repair,
         Command::Check(args) => args.fix,
-        Command::Prompt(_) | Command::Where(_) => false,
+        Command::Prompt(_) | Command::Where(_) | Command::Chats(_) => false,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
-        Command::Stats(_) | Command::Config(_) | Command::Completions(_) => false,
+        Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,
+        Command::Install(_) | Command::Uninstall(_) => true,
     }
 }
 

@@ -1,17 +1,25 @@
 //! The settings: flags, the environment and `config.toml`. The only reader of the environment. Builds nothing.
 
+pub(crate) mod edit;
 mod expand;
 mod file;
 mod keys;
 mod repository;
 
-use crate::{args::Global, exit::Failure};
+use crate::{
+    args::Global,
+    exit::Failure,
+    hosts::{Machine, Os, VARIABLES},
+};
 pub(crate) use file::{MountSetting, Settled};
 #[cfg(test)]
 pub(crate) use keys::KEYS;
-use memdir_core::{MemoryPath, prompt::AgentScope, space::Places};
+use memdir_core::{MemoryPath, prompt::AgentScope, space::Places, vault::real_path};
 pub(crate) use repository::RepositorySettings;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// Everything a person has set, with every path expanded.
 #[derive(Debug)]
@@ -40,6 +48,8 @@ pub(crate) struct Settings {
     pub(crate) config: Settled,
     /// The current directory.
     pub(crate) cwd: PathBuf,
+    /// Where derived files are kept; they may be deleted at any time.
+    pub(crate) cache: PathBuf,
 }
 
 /// A setting and where it comes from.
@@ -55,9 +65,9 @@ impl Settings {
         let cwd = std::env::current_dir().map_err(|source| Failure::File { doing: "find", path: PathBuf::from("."), source })?;
         let home = home(&cwd)?;
         let dir = match &global.dir {
-            Some(dir) => Some(From { value: path_from("--dir", dir, &cwd)?, origin: "--dir" }),
+            Some(dir) => Some(From { value: real_path(&path_from("--dir", dir, &cwd)?), origin: "--dir" }),
             None => match env("MEMDIR_DIR") {
-                Some(dir) => Some(From { value: path_from("MEMDIR_DIR", Path::new(&dir), &cwd)?, origin: "MEMDIR_DIR" }),
+                Some(dir) => Some(From { value: real_path(&path_from("MEMDIR_DIR", Path::new(&dir), &cwd)?), origin: "MEMDIR_DIR" }),
                 None => None,
             },
         };
@@ -73,6 +83,7 @@ impl Settings {
         }
         Ok(Settings {
             actor: actor(global),
+            cache: cache(&home.value),
             home,
             dir,
             project,
@@ -129,6 +140,44 @@ fn guidelines(configured: Option<&str>) -> Vec<String> {
     all.filter(|text| !text.trim().is_empty()).collect()
 }
 
+/// Where hosts keep their conversations, by the variables people set for them.
+pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_core::chats::Roots {
+    let path = |key| env(key).map(PathBuf::from);
+    memdir_core::chats::Roots {
+        home: user_home().unwrap_or_default(),
+        claude_config_dir: path("CLAUDE_CONFIG_DIR"),
+        codex_home: path("CODEX_HOME"),
+        gemini_cli_home: path("GEMINI_CLI_HOME"),
+        xdg_data_home: path("XDG_DATA_HOME"),
+        xdg_config_home: path("XDG_CONFIG_HOME"),
+        opencode_db: path("OPENCODE_DB"),
+        openclaw_state_dir: path("OPENCLAW_STATE_DIR"),
+        folders: folders.to_vec(),
+    }
+}
+
+/// What the hosts' files depend on, with this program by the path a person would run it by.
+pub(crate) fn machine(settings: &Settings, project: PathBuf) -> Result<Machine, Failure> {
+    let home = user_home().ok_or_else(|| Failure::Settings {
+        message: "there is no home directory to find the hosts' settings in".into(),
+        hint: "Set HOME.".into(),
+    })?;
+    let found = |name: &&'static str| variable(name).map(|value| (*name, value));
+    let variables: BTreeMap<&'static str, String> = VARIABLES.iter().filter_map(found).collect();
+    let exe = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "memdir itself".into(), source })?;
+    let exe = on_path(&exe, variables.get("PATH")).unwrap_or(exe);
+    let before =
+        settings.dir.iter().filter(|dir| dir.origin == "--dir").flat_map(|dir| ["--dir".to_owned(), dir.value.display().to_string()]);
+    Ok(Machine { os: Os::here(), home, project, exe: exe.display().to_string(), before: before.collect(), variables })
+}
+
+/// The link in `PATH` that leads to this program: package managers move what it points to with every version.
+fn on_path(exe: &Path, path: Option<&String>) -> Option<PathBuf> {
+    let real = exe.canonicalize().ok()?;
+    let named = std::env::split_paths(path?).filter(|dir| dir.is_absolute()).map(|dir| dir.join(exe.file_name().unwrap_or_default()));
+    named.into_iter().find(|path| path.canonicalize().is_ok_and(|other| other == real))
+}
+
 fn home(cwd: &Path) -> Result<From<PathBuf>, Failure> {
     if let Some(home) = env("MEMDIR_HOME") {
         return Ok(From { value: path_from("MEMDIR_HOME", Path::new(&home), cwd)?, origin: "MEMDIR_HOME" });
@@ -150,8 +199,31 @@ fn actor(global: &Global) -> From<String> {
     named("USER").or_else(|| named("LOGNAME")).unwrap_or(From { value: "cli".into(), origin: "default" })
 }
 
+/// The system's directory for what can be made again.
+fn cache(home: &Path) -> PathBuf {
+    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+    let set = env("XDG_CACHE_HOME").map(PathBuf::from).and_then(absolute);
+    let usual = || user_home().map(|home| if cfg!(target_os = "macos") { home.join("Library/Caches") } else { home.join(".cache") });
+    set.or_else(usual).map_or_else(|| home.join("cache"), |cache| cache.join("memdir"))
+}
+
+/// The value of a variable that holds a path, expanded and absolute; for the variables of systems memdir stands in for.
+pub(crate) fn path_variable(key: &str, cwd: &Path) -> Result<Option<PathBuf>, String> {
+    variable(key).map(|text| expand::expand(&text, &variable, user_home().as_deref(), cwd)).transpose()
+}
+
+/// The person's home directory.
+pub(crate) fn person_home() -> Option<PathBuf> {
+    user_home()
+}
+
+/// The token callers must show, if the environment has one.
+pub(crate) fn token_variable() -> Option<String> {
+    variable("MEMDIR_TOKEN")
+}
+
 /// A path a person gave on the command line or in the environment.
-fn path_from(what: &'static str, path: &Path, cwd: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn path_from(what: &'static str, path: &Path, cwd: &Path) -> Result<PathBuf, Failure> {
     // Bytes that are not UTF-8 hold nothing to expand.
     let Some(text) = path.to_str() else { return Ok(cwd.join(path)) };
     expand::expand(text, &variable, user_home().as_deref(), cwd).map_err(|why| Failure::Settings {

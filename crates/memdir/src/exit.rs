@@ -7,8 +7,8 @@ use std::{io, path::PathBuf, process::ExitCode};
 pub(crate) const HELP: &str = "\
 Exit codes:
   0  done
-  1  the memories are not what the command needs: no such memory, it exists already, it has changed, a check failed
-  2  the command is wrong: bad usage, a name that can never be one, bad input
+  1  not so: no such memory, version or change; it exists, it has changed; a check failed
+  2  bad usage or input: a name that can never be one, a file that is not there
   3  a person has to act: permissions, a full disk, a read-only mount, settings, damage
   4  busy: the same command may succeed later
 
@@ -74,6 +74,7 @@ impl Failure {
             Failure::Core { error, .. } => exit_of(error),
             // Whoever closed the pipe has seen enough; what was asked is done.
             Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+            Failure::File { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::Usage,
             Failure::Off { .. } | Failure::Settings { .. } | Failure::File { .. } | Failure::Output { .. } => Exit::Person,
         }
     }
@@ -100,7 +101,12 @@ impl Failure {
 fn exit_of(error: &Error) -> Exit {
     let looked = matches!(
         error,
-        Error::NotFound { .. } | Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } | Error::BadEdit { .. }
+        Error::NotFound { .. }
+            | Error::Changed { .. }
+            | Error::Conflict { .. }
+            | Error::NoChange { .. }
+            | Error::Exists { .. }
+            | Error::BadEdit { .. }
     );
     match error.acts() {
         Acts::Caller if looked => Exit::NotSo,

@@ -131,7 +131,10 @@ impl<'a> Page<'a> {
 
     /// Said after the answer, on standard error.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
-        self.notes.push(note.into());
+        let note = note.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
     }
 
     /// The notes so far.

@@ -2,17 +2,23 @@
 //! knows both.
 
 use crate::{
-    config::{MountSetting, Settings},
+    config::{self, MountSetting, Settings},
     exit::Failure,
     known,
     scope::Scope,
 };
 use memdir_core::{
     Actor, Memdir, MemoryPath, Mount, Vault,
+    dialects::{Dialect, Places},
+    embed::Embedder,
+    index::Index,
+    search::Searcher,
     secrets::Allow,
-    store::{Access, Entrypoint, Source},
+    store::{Access, Entrypoint, MountInfo, Source},
+    tantivy_index::TantivyIndex,
     vault::{Links, journal_name, real_path},
 };
+use memdir_embed::StaticModel;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -39,6 +45,37 @@ pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure
         hint: "Mend that setting; a refusal names its rule.".into(),
     })?;
     Ok(Opened { memdir: Memdir::new(Arc::new(vault), actor).allowing(allow), notes })
+}
+
+/// The same space, which can be searched. Opens nothing before the first search.
+pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Memdir {
+    let embedder: Arc<dyn Embedder> = Arc::new(StaticModel::new());
+    let identity = Some((embedder.id().clone(), embedder.dim()));
+    let clock = memdir.context().clock.clone();
+    let index = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::of_mount(&settings.cache, &info.root, identity.clone())) };
+    let searcher = Searcher::new(memdir.store(), Some(embedder), clock, index);
+    memdir.with_searcher(searcher)
+}
+
+/// Opens a dialect's directories: its own, or the one that was asked for.
+pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect) -> Result<(Memdir, PathBuf), Failure> {
+    scope.must_be_on()?;
+    let home = config::person_home().unwrap_or_else(|| settings.home.value.clone());
+    let extra = scope.plain_mounts().into_iter().filter(|mount| mount.source != Source::Memory).collect();
+    let places = Places {
+        dir: settings.dir.as_ref().map(|dir| dir.value.as_path()),
+        home: &home,
+        cwd: &settings.cwd,
+        project: &scope.project.checkout,
+        path_var: &|key| config::path_variable(key, &settings.cwd).map_err(|why| memdir_core::Error::bad_input(key, why)),
+        read: &|path| std::fs::read_to_string(path).ok(),
+        journal: &|root| journal(settings, root),
+        extra,
+    };
+    let space = (dialect.space)(&places).map_err(|error| refused(settings, error))?;
+    let vault = Vault::open(&space.mounts).map_err(|error| refused(settings, error))?;
+    let actor = Actor { name: settings.actor.value.clone(), session: None };
+    Ok((with_search(Memdir::new(Arc::new(vault), actor), settings), space.root))
 }
 
 /// Opens one directory with its journal, whatever the settings say: for the demo and the benches.

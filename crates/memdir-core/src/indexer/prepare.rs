@@ -3,7 +3,7 @@
 use crate::{
     analyse::{Analyser, Sink, Word},
     day::Day,
-    embed::WordSum,
+    embed::{EmbedRole, Embedder, Vector, WordSum},
     entrypoint,
     index::{IndexFile, IndexUnit, Sketch, Words},
     memory::{
@@ -20,7 +20,14 @@ use std::hash::{Hash as _, Hasher as _};
 /// Makes files ready, one after the other. Keep one per thread: it remembers words.
 pub struct Preparer<'e> {
     analyser: Analyser,
-    sum: Option<Box<dyn WordSum + 'e>>,
+    vectors: Vectors<'e>,
+}
+
+/// Where the vectors of units come from.
+enum Vectors<'e> {
+    None,
+    Sum(Box<dyn WordSum + 'e>),
+    Embedder(&'e dyn Embedder),
 }
 
 /// The text of a unit as it is embedded: the headings above it, then its lines.
@@ -33,9 +40,13 @@ pub struct UnitText {
 }
 
 impl<'e> Preparer<'e> {
-    /// With an embedder that sums words, units get their vectors at once; without, they have none.
-    pub fn new(sum: Option<Box<dyn WordSum + 'e>>) -> Self {
-        Preparer { analyser: Analyser::default(), sum }
+    /// With an instant embedder units get their vectors at once; without, they have none yet.
+    pub fn new(embedder: Option<&'e dyn Embedder>) -> Self {
+        let vectors = match embedder.filter(|embedder| embedder.is_instant()) {
+            None => Vectors::None,
+            Some(embedder) => embedder.word_sum().map_or(Vectors::Embedder(embedder), Vectors::Sum),
+        };
+        Preparer { analyser: Analyser::default(), vectors }
     }
 
     /// A file, whose name in the mount is `path`, ready for the index.
@@ -65,10 +76,7 @@ impl<'e> Preparer<'e> {
             let mut found = Found::default();
             self.analyser.feed(own, &mut found);
             let embedded = unit_text(&chunks, unit, own);
-            let vector = self.sum.as_mut().filter(|_| points_to.is_none()).map(|sum| {
-                sum.add_text(&embedded.text);
-                sum.take()
-            });
+            let vector = if points_to.is_none() { self.vector(&embedded.text) } else { None };
             file.units.push(IndexUnit {
                 first: unit.first,
                 last: unit.last,
@@ -85,6 +93,18 @@ impl<'e> Preparer<'e> {
             });
         }
         file
+    }
+
+    fn vector(&mut self, text: &str) -> Option<Vector> {
+        match &mut self.vectors {
+            Vectors::None => None,
+            Vectors::Sum(sum) => {
+                sum.add_text(text);
+                Some(sum.take())
+            }
+            // A failure leaves the unit without a vector: it is embedded later.
+            Vectors::Embedder(embedder) => embedder.embed(EmbedRole::Passage, &[text]).ok().and_then(|vectors| vectors.into_iter().next()),
+        }
     }
 
     fn words<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Words {

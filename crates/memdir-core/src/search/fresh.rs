@@ -40,11 +40,6 @@ impl Fresh {
         &*self.index
     }
 
-    /// The view of the last search, if there was one.
-    pub(super) fn last(&self) -> Option<Arc<dyn View>> {
-        self.kept().view.clone()
-    }
-
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     index::{Batch, FileWriter, IndexFile, View, Wait},
     limits,
-    store::Stamp,
+    stamp::Stamp,
     vectors::{Key, Vectors},
 };
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -15,6 +15,8 @@ use crate::{
     error::Result,
     index::{Candidate, Counts, Parts, TermCount},
     rank::{self, Field},
+    scan::Near,
+    vectors::{Key, Vectors},
     version::Version,
 };
 use rustc_hash::FxHashMap;
@@ -257,44 +259,59 @@ impl<'a> Scoring<'a> {
         let mut allowed = FxHashMap::default();
         let mut found: Vec<(f32, usize)> = Vec::new();
         if let Some(vectors) = snapshot.vectors.as_ref().filter(|vectors| vectors.dim() == query.dim()) {
-            let mut keep = |row| {
-                vectors
-                    .key(row)
-                    .is_some_and(|key| !snapshot.overlay.vectors.contains_key(&key) && self.with_key(&key, &mut allowed).next().is_some())
-            };
-            let near = vectors.nearest(query, NEAREST, &mut keep)?;
-            for near in near {
-                let Some(key) = vectors.key(near.row) else { continue };
-                let mut alike: Vec<(f32, usize)> = self.with_key(&key, &mut allowed).map(|at| (near.cosine, at)).collect();
-                if alike.len() > ALIKE {
-                    alike.sort_unstable_by(|a, b| self.in_order(a, b));
-                    alike.truncate(ALIKE);
+            // Asking about every row is slow, and nearly all rows are of living units that may answer: look at some more
+            // than wanted first, and ask about each only where that was not enough.
+            let many = vectors.nearest(query, 2 * NEAREST, &mut |_| true)?;
+            let all = many.len() < 2 * NEAREST;
+            let living = self.of_rows(vectors, &many, &mut allowed);
+            found = match all || living.len() >= NEAREST {
+                true => living,
+                false => {
+                    let mut keep = |row| vectors.key(row).is_some_and(|key| self.has_key(&key, &mut allowed));
+                    let near = vectors.nearest(query, NEAREST, &mut keep)?;
+                    self.of_rows(vectors, &near, &mut allowed)
                 }
-                found.extend(alike);
-            }
+            };
         }
         for (key, vector) in snapshot.overlay.vectors.iter().filter(|(_, vector)| vector.dim() == query.dim()) {
             let cosine = query.cosine(vector);
-            found.extend(self.with_key(key, &mut allowed).map(|at| (cosine, at)));
+            found.extend(self.with_key(key, cosine, &mut allowed));
         }
         found.sort_unstable_by(|a, b| self.in_order(a, b));
         found.truncate(NEAREST);
         Ok(found)
     }
 
-    /// Every unit that may answer and whose text has this key, as places in `sums`.
-    fn with_key<'b>(&'b self, key: &crate::vectors::Key, allowed: &'b mut FxHashMap<u64, bool>) -> impl Iterator<Item = usize> + 'b {
-        let docs: Vec<(usize, u32)> = self
-            .asked
-            .snapshot
-            .parts
-            .iter()
-            .enumerate()
-            .flat_map(|(number, part)| part.segment.table.with_key(key).iter().map(move |doc| (number, *doc)))
-            .collect();
-        docs.into_iter()
-            .filter(move |(number, doc)| self.may_answer(*number, *doc as usize, allowed))
-            .map(|(number, doc)| self.bases[number] + doc as usize)
+    /// The units of some rows that may answer, those of the overlay aside.
+    fn of_rows(&self, vectors: &Vectors, near: &[Near], allowed: &mut FxHashMap<u64, bool>) -> Vec<(f32, usize)> {
+        let mut found = Vec::with_capacity(near.len());
+        for near in near {
+            let Some(key) = vectors.key(near.row).filter(|key| !self.asked.snapshot.overlay.vectors.contains_key(key)) else { continue };
+            found.extend(self.with_key(&key, near.cosine, allowed));
+        }
+        found
+    }
+
+    /// The units that may answer and whose text has this key, as places in `sums` with the text's cosine; of many the first.
+    fn with_key(&self, key: &Key, cosine: f32, allowed: &mut FxHashMap<u64, bool>) -> Vec<(f32, usize)> {
+        let mut found = Vec::new();
+        for (number, part) in self.asked.snapshot.parts.iter().enumerate() {
+            let docs = part.segment.table.with_key(key).iter().filter(|doc| self.may_answer(number, **doc as usize, allowed));
+            found.extend(docs.map(|doc| (cosine, self.bases[number] + *doc as usize)));
+        }
+        if found.len() > ALIKE {
+            found.sort_unstable_by(|a, b| self.in_order(a, b));
+            found.truncate(ALIKE);
+        }
+        found
+    }
+
+    fn has_key(&self, key: &Key, allowed: &mut FxHashMap<u64, bool>) -> bool {
+        if self.asked.snapshot.overlay.vectors.contains_key(key) {
+            return false;
+        }
+        let mut parts = self.asked.snapshot.parts.iter().enumerate();
+        parts.any(|(number, part)| part.segment.table.with_key(key).iter().any(|doc| self.may_answer(number, *doc as usize, allowed)))
     }
 
     fn finish(&self, best: Vec<usize>, nearest: Vec<(f32, usize)>) -> Result<Vec<Candidate>> {
@@ -332,7 +349,7 @@ impl<'a> Scoring<'a> {
         })
     }
 
-    fn cosine(&self, key: &crate::vectors::Key) -> Result<Option<f32>> {
+    fn cosine(&self, key: &Key) -> Result<Option<f32>> {
         let Some(query) = self.asked.ask.vector else { return Ok(None) };
         let snapshot = self.asked.snapshot;
         if let Some(vector) = snapshot.overlay.vectors.get(key).filter(|vector| vector.dim() == query.dim()) {

@@ -232,7 +232,21 @@ impl Table {
     /// The documents whose text has this key.
     pub(super) fn with_key(&self, key: &Key) -> &[u32] {
         let (by_key, keys) = (self.by_key(), self.key());
-        let first = by_key.partition_point(|doc| keys[*doc as usize] < *key);
+        let at = |n: usize| keys[by_key[n] as usize];
+        // Keys are hashes, spread evenly: the place is nearly known.
+        let leading = u64::from_be_bytes([key.0[0], key.0[1], key.0[2], key.0[3], key.0[4], key.0[5], key.0[6], key.0[7]]);
+        let guess = ((u128::from(leading) * by_key.len() as u128) >> 64) as usize;
+        let (mut low, mut high, mut step) = (guess, guess, 4);
+        while low > 0 && at(low - 1) >= *key {
+            low = low.saturating_sub(step);
+            step *= 2;
+        }
+        step = 4;
+        while high < by_key.len() && at(high) < *key {
+            high = (high + step).min(by_key.len());
+            step *= 2;
+        }
+        let first = low + by_key[low..high].partition_point(|doc| keys[*doc as usize] < *key);
         let count = by_key[first..].iter().take_while(|doc| keys[**doc as usize] == *key).count();
         &by_key[first..first + count]
     }

@@ -3,7 +3,7 @@
 use super::keys::KEYS;
 use crate::exit::Failure;
 use memdir_core::{
-    MemoryPath,
+    MemoryPath, chats,
     project::Worktrees,
     store::{Access, Source},
     text,
@@ -43,6 +43,8 @@ pub(crate) struct Settled {
     pub(crate) mounts: Vec<MountSetting>,
     /// Its `memory.extraPaths`; globs are still in them.
     pub(crate) extra_paths: Vec<PathBuf>,
+    /// Its `[chats]`.
+    pub(crate) chats: ChatsSetting,
     /// Keys nobody knows.
     pub(crate) problems: Vec<String>,
 }
@@ -63,6 +65,27 @@ pub(crate) struct MountSetting {
     pub(crate) journal: Option<PathBuf>,
 }
 
+/// What is decided about past conversations.
+#[derive(Debug, Default)]
+pub(crate) struct ChatsSetting {
+    pub(crate) settings: chats::sync::Settings,
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawChats {
+    #[serde(default)]
+    on: bool,
+    #[serde(default)]
+    hosts_off: Vec<chats::Host>,
+    #[serde(default)]
+    projects_off: Vec<Spanned<String>>,
+    #[serde(default)]
+    folders: Vec<Spanned<String>>,
+    keep_days: Option<i64>,
+    keep_bytes: Option<u64>,
+}
+
 #[derive(Debug, Deserialize)]
 struct Raw {
     enabled: Option<bool>,
@@ -77,6 +100,8 @@ struct Raw {
     secrets: RawSecrets,
     #[serde(default)]
     projects: Vec<RawProject>,
+    #[serde(default)]
+    chats: RawChats,
     #[serde(default)]
     mounts: Vec<RawMount>,
     #[serde(default)]
@@ -150,6 +175,7 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
     problems.sort();
     let mounts = raw.mounts.into_iter().map(|mount| settle(&place, mount, expand)).collect::<Result<_, _>>()?;
     let extra_paths = raw.memory.extra_paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<_, _>>()?;
+    let chats = chats_of(&place, raw.chats, expand)?;
     let disabled = raw.projects.into_iter().filter(|project| !project.enabled).map(|project| project.id);
     Ok(Settled {
         found: true,
@@ -163,7 +189,18 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
         disabled_projects: disabled.collect(),
         mounts,
         extra_paths,
+        chats,
         problems: problems.into_iter().map(|(_, problem)| problem).collect(),
+    })
+}
+
+fn chats_of(place: &Place<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<ChatsSetting, Failure> {
+    let paths = |paths: &[Spanned<String>]| paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<Vec<_>, _>>();
+    let usual = chats::forget::Retention::default();
+    let retention = chats::forget::Retention { days: raw.keep_days.unwrap_or(usual.days), bytes: raw.keep_bytes.unwrap_or(usual.bytes) };
+    Ok(ChatsSetting {
+        folders: paths(&raw.folders)?,
+        settings: chats::sync::Settings { on: raw.on, hosts_off: raw.hosts_off, projects_off: paths(&raw.projects_off)?, retention },
     })
 }
 
@@ -258,6 +295,13 @@ mod tests {
             guidelines = "Write French."
             secrets = { allow = ["^test"], allow_rules = ["jwt"] }
             memory.extraPaths = ["docs", "*.md"]
+            [chats]
+            on = true
+            hosts_off = ["cursor"]
+            projects_off = ["secret"]
+            folders = ["exports"]
+            keep_days = 30
+            keep_bytes = 1000
             [[mounts]]
             name = "notes"
             path = "notes"
@@ -323,6 +367,24 @@ mod tests {
                 "/base/docs",
                 "/base/*.md",
             ],
+            chats: ChatsSetting {
+                settings: Settings {
+                    on: true,
+                    hosts_off: [
+                        Cursor,
+                    ],
+                    projects_off: [
+                        "/base/secret",
+                    ],
+                    retention: Retention {
+                        days: 30,
+                        bytes: 1000,
+                    },
+                },
+                folders: [
+                    "/base/exports",
+                ],
+            },
             problems: [],
         }
         "#);

@@ -78,6 +78,28 @@ pub(crate) const KEYS: &[Key] = &[
         "Names that do not exist for anybody; each expression must match the whole name.",
     ),
     key("mounts.journal", "path", "`MEMDIR_HOME/journal/…`", "Where the record of changes is kept, outside of every mount."),
+    key("chats", "table", "", "Settings of past conversations."),
+    key(
+        "chats.on",
+        "boolean",
+        "`false`",
+        "Whether past conversations with agents are taken in. `memdir chats on` and `memdir chats off` set it; nothing is read before.",
+    ),
+    key(
+        "chats.hosts_off",
+        "list of hosts",
+        "none",
+        "Hosts whose conversations are left alone: `claude-code`, `codex`, `gemini`, `opencode`, `openclaw`, `cursor`.",
+    ),
+    key("chats.projects_off", "list of paths", "none", "Directories; conversations held in them or below are left alone."),
+    key(
+        "chats.folders",
+        "list of paths",
+        "none",
+        "Folders with conversations of any origin: Markdown and text with speakers, JSONL with `role` and `content`.",
+    ),
+    key("chats.keep_days", "number", "365", "Days a conversation is kept after its last turn; 0 for ever."),
+    key("chats.keep_bytes", "number", "1073741824", "Bytes of all kept conversations, beyond which the oldest go; 0 for any number."),
     key("memory", "table", "", "Settings of the memory as a whole."),
     key(
         "memory.extraPaths",

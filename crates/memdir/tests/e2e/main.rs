@@ -4,6 +4,7 @@
 
 mod auto;
 mod bench;
+mod chats;
 mod config;
 mod delete;
 mod demo;
@@ -23,5 +24,6 @@ mod restore;
 mod scope;
 mod stats;
 mod status;
+mod terminal;
 mod undo;
 mod write;
