@@ -121,7 +121,11 @@ pub fn read(name: &str, text: &str) -> Result<Taken> {
         return Ok(taken);
     }
     if name.to_ascii_lowercase().ends_with(".md") {
-        return Ok(Taken { from: "a Markdown file", memories: vec![Incoming { name: name.to_owned(), text: text.to_owned() }], problems: Vec::new() });
+        return Ok(Taken {
+            from: "a Markdown file",
+            memories: vec![Incoming { name: name.to_owned(), text: text.to_owned() }],
+            problems: Vec::new(),
+        });
     }
     Err(Error::bad_input(
         "file",
@@ -168,7 +172,13 @@ fn decide(store: &dyn Store, view: &dyn View, context: &Context, request: &Impor
     Ok((items, edits))
 }
 
-fn one(view: &dyn View, context: &Context, request: &Import, known: &mut Known, incoming: &Incoming) -> Result<(Outcome, Option<FileEdit>)> {
+fn one(
+    view: &dyn View,
+    context: &Context,
+    request: &Import,
+    known: &mut Known,
+    incoming: &Incoming,
+) -> Result<(Outcome, Option<FileEdit>)> {
     let skipped = |why: String| Ok((Outcome::Skipped { why }, None));
     if incoming.text.trim().is_empty() {
         return skipped("it is empty".into());

@@ -3,9 +3,11 @@
 mod cite;
 mod fresh;
 mod fuse;
+mod message;
 mod watch;
 mod why;
 
+pub use message::Met;
 pub use why::WhyNot;
 
 use crate::{
@@ -347,6 +349,10 @@ impl Searcher {
         let must: Vec<Vec<String>> =
             query.phrases.iter().map(|phrase| analyser.words(phrase).into_iter().map(|word| word.stem).collect()).collect();
         drop(analyser);
+        self.find_query(views, search, query, &must)
+    }
+
+    fn find_query(&self, views: &[Arc<dyn View>], search: &Search, query: Query, must: &[Vec<String>]) -> Result<Found> {
         let mut notes = Vec::new();
         let vector = self.embed(&query, &mut notes);
         let filter = Filter::new(search, &query);
@@ -366,7 +372,7 @@ impl Searcher {
                     codes: &query.codes,
                     pairs: &query.pairs,
                     without: &query.without,
-                    must: &must,
+                    must,
                     time: query.time,
                     vector: vector.as_ref(),
                     files,

@@ -609,10 +609,7 @@ pub(crate) struct Install {
 
 /// What an agent program calls at an event: its JSON in, its JSON out
 #[derive(Debug, clap::Args)]
-#[command(
-    hide = true,
-    after_help = "Example:\n  echo '{\"prompt\":\"How do we deploy?\"}' | memdir hook claude-code prompt"
-)]
+#[command(hide = true, after_help = "Example:\n  echo '{\"prompt\":\"How do we deploy?\"}' | memdir hook claude-code prompt")]
 pub(crate) struct Hook {
     /// Who calls
     #[arg(value_name = "HOST", value_parser = host)]

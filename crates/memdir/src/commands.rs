@@ -127,7 +127,9 @@ fn writes(command: &Command) -> bool {
         Command::Prompt(_) | Command::Where(_) | Command::Chats(_) => false,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
         Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,
-        Command::Install(_) | Command::Uninstall(_) | Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Import(_) => true,
+        Command::Install(_) | Command::Uninstall(_) | Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Import(_) => {
+            true
+        }
         Command::Export(_) | Command::Man(_) => false,
     }
 }

@@ -126,6 +126,9 @@ mod tests {
     fn a_bundle_edited_by_hand_is_still_read() {
         let bundle = markdown(&[("a.md", "one\n"), ("b.md", "two\n")]).replace("one\n", "one\nand more\n");
         let taken = read(&bundle).unwrap();
-        assert_eq!(taken.memories, [("a.md", "one\nand more\n"), ("b.md", "two\n")].map(|(name, text)| Incoming { name: name.into(), text: text.into() }));
+        assert_eq!(
+            taken.memories,
+            [("a.md", "one\nand more\n"), ("b.md", "two\n")].map(|(name, text)| Incoming { name: name.into(), text: text.into() })
+        );
     }
 }

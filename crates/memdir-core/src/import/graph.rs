@@ -58,7 +58,8 @@ fn memory(name: &str, kind: &str, observations: &[String], relations: &[(String,
     }
     let about = if kind.is_empty() { one_line(name) } else { format!("{} ({})", one_line(name), one_line(kind)) };
     let description = observations.first().map_or(about, |first| one_line(first));
-    let fields = [("name", one_line(name)), ("description", description), ("type", "reference".to_owned()), ("source", "server-memory".to_owned())];
+    let fields =
+        [("name", one_line(name)), ("description", description), ("type", "reference".to_owned()), ("source", "server-memory".to_owned())];
     let fields: Vec<(&str, &str)> = fields.iter().map(|(key, value)| (*key, value.as_str())).collect();
     Incoming { name: path(name), text: memory::compose(&fields, &body) }
 }

@@ -18,7 +18,11 @@ pub(super) fn read(text: &str) -> Option<Taken> {
         return Some(told("a Claude data export", list, claude));
     }
     if first["conversations_memory"].is_string() || first["project_memories"].is_object() {
-        return Some(Taken { from: "a Claude data export", memories: list.iter().flat_map(claude_memories).collect(), problems: Vec::new() });
+        return Some(Taken {
+            from: "a Claude data export",
+            memories: list.iter().flat_map(claude_memories).collect(),
+            problems: Vec::new(),
+        });
     }
     None
 }
@@ -73,7 +77,8 @@ fn chatgpt(value: &Value) -> Talk<'_> {
     }
     turns.reverse();
     if turns.is_empty() {
-        let mut all: Vec<&Value> = value["mapping"].as_object().into_iter().flat_map(|map| map.values()).map(|node| &node["message"]).collect();
+        let mut all: Vec<&Value> =
+            value["mapping"].as_object().into_iter().flat_map(|map| map.values()).map(|node| &node["message"]).collect();
         all.sort_by(|a, b| a["create_time"].as_f64().unwrap_or_default().total_cmp(&b["create_time"].as_f64().unwrap_or_default()));
         turns = all.into_iter().filter_map(chatgpt_turn).collect();
     }
@@ -85,7 +90,8 @@ fn chatgpt(value: &Value) -> Talk<'_> {
 fn chatgpt_turn(message: &Value) -> Option<(&'static str, String)> {
     let who = speaker(message["author"]["role"].as_str()?)?;
     let parts = message["content"]["parts"].as_array()?;
-    let text: Vec<&str> = parts.iter().filter_map(|part| part.as_str().or_else(|| part["text"].as_str())).filter(|text| !text.trim().is_empty()).collect();
+    let text: Vec<&str> =
+        parts.iter().filter_map(|part| part.as_str().or_else(|| part["text"].as_str())).filter(|text| !text.trim().is_empty()).collect();
     (!text.is_empty()).then(|| (who, text.join("\n\n")))
 }
 
@@ -111,12 +117,18 @@ fn speaker(role: &str) -> Option<&'static str> {
 
 fn claude_memories(value: &Value) -> Vec<Incoming> {
     let compose = |title: &str, text: &str| {
-        let fields = [("name", title), ("description", "What Claude remembered, as of its data export"), ("type", "user"), ("source", "claude")];
+        let fields =
+            [("name", title), ("description", "What Claude remembered, as of its data export"), ("type", "user"), ("source", "claude")];
         memory::compose(&fields, &format!("{}\n", text.trim()))
     };
-    let own = value["conversations_memory"].as_str().map(|text| Incoming { name: "claude/memory".into(), text: compose("Claude's memory", text) });
+    let own = value["conversations_memory"]
+        .as_str()
+        .map(|text| Incoming { name: "claude/memory".into(), text: compose("Claude's memory", text) });
     let projects = value["project_memories"].as_object().into_iter().flatten().filter_map(|(id, text)| {
-        Some(Incoming { name: format!("claude/projects/{}", slug(id)), text: compose(&format!("Claude's memory of project {id}"), text.as_str()?) })
+        Some(Incoming {
+            name: format!("claude/projects/{}", slug(id)),
+            text: compose(&format!("Claude's memory of project {id}"), text.as_str()?),
+        })
     });
     own.into_iter().chain(projects).filter(|incoming| !incoming.text.trim().is_empty()).collect()
 }

@@ -33,7 +33,11 @@ fn everybodys_memories_are_found_where_they_keep_them() {
     let found = find(&machine);
     let shown: Vec<String> = found
         .iter()
-        .map(|found| format!("{} {}\n", found.memories, found.mount(&machine, "proj-1", false)).replace(root.path().to_str().unwrap(), "ROOT").replace(&slug, "SLUG"))
+        .map(|found| {
+            format!("{} {}\n", found.memories, found.mount(&machine, "proj-1", false))
+                .replace(root.path().to_str().unwrap(), "ROOT")
+                .replace(&slug, "SLUG")
+        })
         .collect();
     insta::assert_snapshot!(shown.concat());
 }

@@ -77,7 +77,12 @@ pub(crate) const KEYS: &[Key] = &[
         "none",
         "Names that do not exist for anybody; each expression must match the whole name.",
     ),
-    key("mounts.only", "list of globs", "all", "Files that exist; all others do not, for anybody. `memory/**/*.md` is everything below a folder."),
+    key(
+        "mounts.only",
+        "list of globs",
+        "all",
+        "Files that exist; all others do not, for anybody. `memory/**/*.md` is everything below a folder.",
+    ),
     key("mounts.project", "string", "every project", "The id of the one project in which it is mounted; `memdir where` tells a project's."),
     key("mounts.journal", "path", "`MEMDIR_HOME/journal/…`", "Where the record of changes is kept, outside of every mount."),
     key("chats", "table", "", "Settings of past conversations."),
@@ -103,7 +108,12 @@ pub(crate) const KEYS: &[Key] = &[
     key("chats.keep_days", "number", "365", "Days a conversation is kept after its last turn; 0 for ever."),
     key("chats.keep_bytes", "number", "1073741824", "Bytes of all kept conversations, beyond which the oldest go; 0 for any number."),
     key("hooks", "table", "", "Settings of what hosts call."),
-    key("hooks.remind", "boolean", "`false`", "Whether the end of an answer reminds the agent, once in a conversation, of saving what was learned."),
+    key(
+        "hooks.remind",
+        "boolean",
+        "`false`",
+        "Whether the end of an answer reminds the agent, once in a conversation, of saving what was learned.",
+    ),
     key("memory", "table", "", "Settings of the memory as a whole."),
     key(
         "memory.extraPaths",

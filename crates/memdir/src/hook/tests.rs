@@ -202,7 +202,9 @@ fn there_is_silence_where_there_is_nothing() {
 
 #[test]
 fn whatever_is_sent_nothing_fails() {
-    for text in ["", "null", "[]", "{", "{\"prompt\":5,\"tool_name\":[],\"cwd\":{}}", "\u{feff}{}", "{\"tool_name\":\"x\",\"tool_input\":\"{\"}"] {
+    for text in
+        ["", "null", "[]", "{", "{\"prompt\":5,\"tool_name\":[],\"cwd\":{}}", "\u{feff}{}", "{\"tool_name\":\"x\",\"tool_input\":\"{\"}"]
+    {
         for host in HOSTS {
             for hook in host.hooks {
                 let out = super::hook(host.name, hook.event, text, &Fake::saying("x"));
@@ -222,7 +224,16 @@ fn long_text_is_cut_after_a_line_and_says_so() {
     assert!(out.chars().count() < 10_000);
     let shown = said.matches(line.trim_end()).count();
     let left = 1000 - shown;
-    assert_eq!(said.lines().last(), Some(format!("[left out for want of room: {left} lines, {}; `memdir read` shows all of it]", text::human_bytes((left * line.len()) as u64)).as_str()));
+    assert_eq!(
+        said.lines().last(),
+        Some(
+            format!(
+                "[left out for want of room: {left} lines, {}; `memdir read` shows all of it]",
+                text::human_bytes((left * line.len()) as u64)
+            )
+            .as_str()
+        )
+    );
 }
 
 #[test]

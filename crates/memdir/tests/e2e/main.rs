@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
+mod auto;
 mod bench;
 mod chats;
 mod config;
@@ -20,6 +21,7 @@ mod prevents;
 mod read;
 mod rename;
 mod restore;
+mod scope;
 mod stats;
 mod status;
 mod terminal;

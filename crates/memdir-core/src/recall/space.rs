@@ -1,0 +1,147 @@
+//! The recall of a space: which memories matter for a message, or lie on the way of an action, shown within a budget.
+
+use super::{About, Candidate, Recalled, Room, Wires, fit, is_manual};
+use crate::{
+    error::Result,
+    limits,
+    memdir::Context,
+    memory::Memory,
+    path::MemoryPath,
+    project::Project,
+    read,
+    search::{Met, Searcher},
+    store::Store,
+    text::{self, LineRange},
+    time,
+    verify::{self, Look},
+    when::Action,
+};
+use std::{borrow::Cow, path::Path};
+
+/// What is wanted.
+#[derive(Debug, Clone, Default)]
+pub struct Request<'a> {
+    /// What the person wrote, if that is what memories are wanted for.
+    pub message: Option<&'a str>,
+    /// What is about to be done, if that is.
+    pub action: Option<Action<'a>>,
+    /// How much room there is.
+    pub room: Room,
+    /// Names that were shown already in this conversation.
+    pub shown: &'a [String],
+    /// Tools that are in use: whoever works with one needs no manual for it.
+    pub tools: &'a [&'a str],
+    /// The project the memories speak of: what they name and is gone is told.
+    pub project: Option<&'a Project>,
+    /// Where the table of tripwires and pins is kept.
+    pub cache: Option<&'a Path>,
+}
+
+/// Brings what matters; an empty text if nothing does. Without a searcher only pins and tripwires are known.
+pub fn of(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Request<'_>) -> Result<Recalled> {
+    let mut wanted: Vec<Wanted> = Vec::new();
+    if request.message.is_some() || request.action.is_some() {
+        let wires = Wires::of(store, request.cache, context.clock.now())?;
+        if request.message.is_some() {
+            wires.pinned().for_each(|path| push(&mut wanted, Wanted { path: path.clone(), why: Some("it is pinned".into()), met: None }));
+        }
+        if let Some(action) = &request.action {
+            for (path, wire) in wires.tripped(action) {
+                let why = format!("{} ({path}:{})", wire.why(), wire.line);
+                push(&mut wanted, Wanted { path: path.clone(), why: Some(why), met: None });
+            }
+        }
+    }
+    if let (Some(message), Some(searcher)) = (request.message, searcher) {
+        for met in searcher.about(store, message)? {
+            push(&mut wanted, Wanted { path: met.path.clone(), why: None, met: Some(met) });
+        }
+    }
+    wanted.retain(|one| !request.shown.iter().any(|shown| one.path.name() == shown || one.path.as_str() == shown));
+    let look = request.project.map(Look::new);
+    let mut texts: Vec<Found> = Vec::new();
+    for one in wanted {
+        // One more than fits, so that what is left out is named, and a manual that drops out makes room.
+        if texts.len() > request.room.memories {
+            break;
+        }
+        texts.extend(found(store, context, &one, request, look.as_ref())?);
+    }
+    let candidates: Vec<Candidate<'_>> = texts.iter().map(Found::candidate).collect();
+    Ok(fit(&candidates, request.room))
+}
+
+/// A memory that may be brought, and why.
+struct Wanted {
+    path: MemoryPath,
+    why: Option<String>,
+    met: Option<Met>,
+}
+
+/// The first reason stays.
+fn push(wanted: &mut Vec<Wanted>, one: Wanted) {
+    if wanted.iter().all(|other| other.path != one.path) {
+        wanted.push(one);
+    }
+}
+
+struct Found {
+    name: String,
+    text: String,
+    lines: Option<String>,
+    age_days: i64,
+    why: Option<String>,
+    gone: Vec<String>,
+}
+
+impl Found {
+    fn candidate(&self) -> Candidate<'_> {
+        Candidate {
+            name: &self.name,
+            text: Cow::Borrowed(&self.text),
+            lines: self.lines.clone(),
+            age_days: self.age_days,
+            why: self.why.clone(),
+            gone: self.gone.clone(),
+        }
+    }
+}
+
+fn found(store: &dyn Store, context: &Context, wanted: &Wanted, request: &Request<'_>, look: Option<&Look<'_>>) -> Result<Option<Found>> {
+    let Some(stored) = store.get(&wanted.path)? else { return Ok(None) };
+    let (decoded, _) = text::decode(&stored.bytes);
+    let (memory, _) = Memory::parse(&decoded);
+    let title = format!("{} {} {}", stored.path.name(), memory.name().unwrap_or_default(), memory.description().unwrap_or_default());
+    let about = About { kind: memory.kind(), title: &title, text: memory.body() };
+    if wanted.why.is_none() && is_manual(about, request.tools) {
+        return Ok(None);
+    }
+    let (text, lines) = part(&memory, wanted.met.as_ref());
+    let gone = look.map(|look| verify::gone(look, &text).into_iter().map(|named| named.text).collect()).unwrap_or_default();
+    Ok(Some(Found {
+        name: stored.path.name().to_owned(),
+        text,
+        lines,
+        age_days: time::age_days(context.clock.now(), read::memory_time(&memory, &stored)),
+        why: wanted.why.clone(),
+        gone,
+    }))
+}
+
+/// Lines of a long memory that stand before what matched, so that it is understood.
+const BEFORE: u64 = 3;
+
+/// The body; of one that is longer than a recall shows, the part that matched.
+fn part(memory: &Memory, met: Option<&Met>) -> (String, Option<String>) {
+    let body = memory.body();
+    let fits = body.len() <= limits::RECALL_BYTES && text::lines(body) <= limits::RECALL_LINES as u64;
+    match met {
+        Some(met) if !fits => {
+            let first = u64::from(met.first).saturating_sub(BEFORE).max(memory.body_first_line());
+            let last = text::lines(memory.text());
+            let lines = LineRange { first, last: Some(last) };
+            (lines.of(memory.text()).to_owned(), Some(format!("{first}-{last}")))
+        }
+        _ => (body.to_owned(), None),
+    }
+}

@@ -1,0 +1,129 @@
+//! What memory does by itself: the prompt, the log, verifying, checking, secrets.
+
+use crate::home::Home;
+use insta::assert_snapshot;
+use std::fs;
+
+#[test]
+fn the_prompt_names_the_directory_and_shows_the_entrypoint() {
+    let home = Home::new();
+    home.ok(&["write", "deploy", "Never on Fridays.", "--type", "project", "--description", "when we deploy"]);
+    let told = home.run(&["prompt"]);
+    assert!(told.contains("Markdown files in `[HOME]/memory`. The directory exists already"), "{told}");
+    assert!(told.contains("## MEMORY.md\n\n") && told.contains("(deploy.md)") && told.contains("when we deploy"), "{told}");
+    assert!(!home.ok(&["prompt", "--no-entrypoint"]).contains("when we deploy"));
+    let bare = home.ok(&["prompt", "--no-index", "--title", "auto memory"]);
+    assert!(bare.starts_with("# auto memory\n") && !bare.contains("MEMORY.md"), "{bare}");
+    assert_eq!(home.ok(&["prompt"]), home.ok(&["prompt"]), "equal input, equal bytes");
+    assert!(home.ok(&["prompt", "--tools"]).contains("call `memory_write` once"));
+}
+
+#[test]
+fn the_right_mode_is_chosen() {
+    let home = Home::new();
+    let mode = |args: &[&str]| home.json(&[&["prompt"], args].concat())["mode"].as_str().unwrap_or("none").to_owned();
+    assert_eq!(mode(&[]), "individual");
+    home.put("team/MEMORY.md", "- [Rule](rule.md) — ours\n");
+    assert_eq!(mode(&[]), "team");
+    let told = home.ok(&["prompt"]);
+    assert!(told.contains("## MEMORY.md, team\n\n- [Rule](rule.md) — ours\n"), "{told}");
+    home.configure("log = true\n");
+    assert_eq!(mode(&[]), "log");
+    assert!(home.ok(&["prompt"]).contains("/memory/logs/YYYY/MM/YYYY-MM-DD.md"));
+    assert_eq!(mode(&["individual"]), "individual");
+    assert_snapshot!(home.run(&["prompt", "agent"]), @"");
+    let bare = home.bare(&["prompt", "agent", "--agent", "reviewer"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&bare.stdout).contains("You are the agent reviewer"));
+}
+
+#[test]
+fn guidelines_come_from_the_settings_and_the_environment() {
+    let home = Home::new();
+    home.configure("guidelines = \"Write French.\"\n");
+    let output = home
+        .command(&["prompt"])
+        .env("MEMDIR_EXTRA_GUIDELINES", "Be short.")
+        .env("CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES", "  ")
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("\n\nWrite French.\n\nBe short.\n\n## Past conversations\n"), "{told}");
+}
+
+#[test]
+fn a_broken_entrypoint_leaves_the_instructions_whole() {
+    let home = Home::new();
+    home.put("MEMORY.md", b"\xff\xfe\x00 not text");
+    assert!(home.ok(&["prompt"]).contains("## How to save"));
+    home.put("MEMORY.md", "- line\n".repeat(300));
+    let told = home.ok(&["prompt"]);
+    assert!(told.contains("> WARNING: this entrypoint has 300 lines (limit 200)"), "{told}");
+}
+
+#[test]
+fn loads_are_counted_on_this_machine() {
+    let home = Home::new();
+    assert_snapshot!(home.run(&["stats", "--loads"]), @"No prompt was loaded yet");
+    home.ok(&["write", "notes/deploy", "x"]);
+    let bytes = home.ok(&["prompt"]).len();
+    home.put("MEMORY.md", "- line\n".repeat(300));
+    home.ok(&["prompt"]);
+    let counted = &home.json(&["stats", "--loads"])["modes"]["individual"];
+    assert_eq!(
+        (counted["loads"].as_u64(), counted["cut_by_lines"].as_u64(), counted["cut_by_bytes"].as_u64()),
+        (Some(2), Some(1), Some(0))
+    );
+    assert_eq!(counted["last"]["folders"], 1);
+    assert!(counted["largest"].as_u64().unwrap() > bytes as u64);
+}
+
+#[test]
+fn the_log_is_appended_and_stays_out_of_the_entrypoint() {
+    let home = Home::new();
+    let told = home.run(&["log", "Ada", "prefers tabs"]);
+    assert!(told.starts_with("Logged in logs/20"), "{told}");
+    let path = home.json(&["log", "again"])["path"].as_str().unwrap().to_owned();
+    let text = home.text(&path);
+    let lines: Vec<&str> = text.lines().map(|line| &line[8..]).collect();
+    assert_eq!(lines, ["Ada prefers tabs", "again"]);
+    assert_eq!(home.text("MEMORY.md"), "(entity not found)");
+    assert_snapshot!(home.run(&["log", "  "]), @"");
+}
+
+#[test]
+fn a_secret_is_refused_by_its_rule_and_a_person_may_allow_it() {
+    let home = Home::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
+    assert_snapshot!(home.run(&["write", "a", &token]), @"");
+    assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @"");
+    assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"");
+    assert_snapshot!(home.run(&["check"]), @"");
+    home.configure("secrets = { allow = [\"^ghp_a1\"] }\n");
+    assert_snapshot!(home.run(&["write", "b", &token]), @"");
+}
+
+#[test]
+fn checking_says_what_is_wrong_by_its_exit_code() {
+    let home = Home::new();
+    home.ok(&["write", "deploy", "Never on Fridays.", "--type", "project"]);
+    assert_snapshot!(home.run(&["check"]), @"");
+    home.put("found.md", "---\ntype: project\n---\nShipped yesterday.\n");
+    assert_snapshot!(home.run(&["check"]), @"");
+    assert_snapshot!(home.run(&["check", "--fix"]), @"");
+    assert_snapshot!(home.run(&["check", "--strict"]), @"");
+    assert_eq!(home.json(&["check"])["findings"][0]["rule"], "relative-date");
+}
+
+#[test]
+fn verifying_stamps_what_is_true_and_tells_what_is_gone() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("work/src")).unwrap();
+    fs::create_dir_all(home.path("work/.git")).unwrap();
+    fs::write(home.path("work/src/db.rs"), "").unwrap();
+    home.ok(&["write", "a", "See `src/db.rs`."]);
+    assert_snapshot!(home.run(&["verify", "a"]), @"");
+    home.ok(&["write", "b", "See `src/old.rs`."]);
+    assert_snapshot!(home.run(&["verify", "b"]), @"");
+    assert_snapshot!(home.run(&["verify", "b", "--anyway"]), @"");
+    assert!(home.text("b.md").contains("last_verified: 20"));
+}

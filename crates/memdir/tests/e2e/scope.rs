@@ -1,0 +1,193 @@
+//! Whose memory it is: projects, worktrees, teams, agents, switches, and what a repository may say.
+
+use crate::home::{Home, files_below};
+use insta::assert_snapshot;
+use std::{fs, process::Command};
+
+/// Runs git in a directory of the machine.
+fn git(home: &Home, dir: &str, args: &[&str]) {
+    fs::create_dir_all(home.path(dir)).unwrap();
+    let mut command = Command::new("git");
+    command.arg("-C").arg(home.path(dir)).args([
+        "-c",
+        "user.name=Ada",
+        "-c",
+        "user.email=ada@example.com",
+        "-c",
+        "init.defaultBranch=main",
+    ]);
+    let output = command.args(args).env_clear().env("PATH", "/usr/bin:/bin:/usr/local/bin").env("HOME", home.path("")).output().unwrap();
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn repository(home: &Home, dir: &str) {
+    git(home, dir, &["init", "-q"]);
+    git(home, dir, &["commit", "-q", "--allow-empty", "-m", "first"]);
+}
+
+/// Runs the binary in a directory of the machine.
+fn run_in(home: &Home, dir: &str, args: &[&str]) -> String {
+    fs::create_dir_all(home.path(dir)).unwrap();
+    let told = home.tell(args, home.bare(args).current_dir(home.path(dir)).output().unwrap());
+    plain_ids(&told)
+}
+
+/// The hash at the end of a project's id differs by where the test's directory is.
+fn plain_ids(text: &str) -> String {
+    regex::Regex::new(r"\b(shop|tree|other|plain|fork|moved|notes)-[0-9a-f]{10}\b").unwrap().replace_all(text, "$1-[HASH]").into_owned()
+}
+
+fn id_in(home: &Home, dir: &str) -> String {
+    let output = home.bare(&["where", "--json"]).current_dir(home.path(dir)).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    told["project"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
+    let home = Home::new();
+    repository(&home, "shop");
+    git(&home, "shop", &["worktree", "add", "-q", "../tree"]);
+    run_in(&home, "shop/src/deep", &["write", "deploy", "Never on Fridays."]);
+    assert_snapshot!(run_in(&home, "tree", &["list"]), @"deploy");
+    assert_snapshot!(run_in(&home, "tree", &["where"]), @"");
+    home.configure("worktrees = \"separate\"\n");
+    assert_snapshot!(run_in(&home, "tree", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"deploy");
+}
+
+#[test]
+fn where_tells_what_is_in_force_and_why() {
+    let home = Home::new();
+    repository(&home, "shop");
+    assert_snapshot!(run_in(&home, "shop", &["where"]), @"");
+    run_in(&home, "shop", &["init", "--team"]);
+    assert_snapshot!(run_in(&home, "shop", &["where", "--agent", "reviewer"]), @"");
+    assert_snapshot!(run_in(&home, "plain", &["where"]), @"");
+    assert_snapshot!(home.run(&["where"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"");
+    assert!(!home.path("home/projects/named").exists(), "looking makes nothing");
+}
+
+#[test]
+fn every_switch_is_said_aloud() {
+    let home = Home::new();
+    repository(&home, "shop");
+    run_in(&home, "shop", &["write", "a", "x"]);
+    let with = |value: &str, args: &[&str]| {
+        home.tell(args, home.bare(args).current_dir(home.path("shop")).env("MEMDIR_DISABLE", value).output().unwrap())
+    };
+    assert_snapshot!(with("1", &["list"]), @"");
+    assert_snapshot!(with("1", &["write", "b", "x"]), @"");
+    assert_snapshot!(with("1", &["prompt"]), @"");
+    assert_snapshot!(with("maybe", &["list"]), @"");
+    home.configure("enabled = false\n");
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["init"]), @"");
+    assert_snapshot!(with("0", &["list"]), @"a");
+    home.configure(&format!("[[projects]]\nid = \"{}\"\nenabled = false\n", id_in(&home, "shop")));
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "plain", &["list"]), @"");
+    let json = home.bare(&["where", "--json"]).current_dir(home.path("shop")).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(told["enabled"], false);
+    assert!(told["off_by"].as_str().unwrap().starts_with("enabled = false for the project shop-"), "{told}");
+}
+
+#[test]
+fn a_repository_may_name_and_limit_and_never_leads_outside() {
+    let home = Home::new();
+    repository(&home, "shop");
+    fs::create_dir_all(home.path(".ssh")).unwrap();
+    fs::write(home.path(".ssh/id.md"), "secret").unwrap();
+    fs::create_dir_all(home.path("shop/docs")).unwrap();
+    fs::write(home.path("shop/docs/guide.md"), "Guide.\n").unwrap();
+    std::os::unix::fs::symlink(home.path(".ssh"), home.path("shop/link")).unwrap();
+    run_in(&home, "shop", &["init", "--team"]);
+    run_in(&home, "shop", &["write", "team/fixed", "x"]);
+    let mounts = "[[mounts]]\nname = \"docs\"\npath = \"docs\"\n[[mounts]]\nname = \"ssh\"\npath = \"../.ssh\"\n\
+                  [[mounts]]\nname = \"home\"\npath = \"~/.ssh\"\n[[mounts]]\nname = \"link\"\npath = \"link\"\n[[mounts]]\nname = \"abs\"\npath = \"/etc\"\n";
+    fs::write(home.path("shop/.memdir/config.toml"), format!("read_only = [\"fixed\"]\n{mounts}")).unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["write", "docs/new", "x"]).lines().last().unwrap(), @"");
+    assert!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]).contains("read-only"));
+    fs::write(home.path("shop/.memdir/config.toml"), "run = \"rm -rf /\"\n").unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    fs::write(home.path("shop/.memdir/config.toml"), "enabled = false\n").unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+}
+
+#[test]
+fn a_hostile_git_file_opens_nobody_elses_memory() {
+    let home = Home::new();
+    repository(&home, "shop");
+    run_in(&home, "shop", &["write", "private", "x"]);
+    fs::create_dir_all(home.path("other")).unwrap();
+    fs::write(home.path("other/.git"), format!("gitdir: {}\n", home.path("shop/.git").display())).unwrap();
+    assert_snapshot!(run_in(&home, "other", &["list"]), @"");
+    assert_ne!(id_in(&home, "other"), id_in(&home, "shop"));
+}
+
+#[test]
+fn a_moved_project_is_told_and_adopted_only_on_purpose() {
+    let home = Home::new();
+    repository(&home, "shop");
+    git(&home, "shop", &["remote", "add", "origin", "https://ada:pw@example.com/ada/shop.git"]);
+    run_in(&home, "shop", &["write", "deploy", "Never on Fridays."]);
+    let old = id_in(&home, "shop");
+    fs::rename(home.path("shop"), home.path("moved")).unwrap();
+    assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "moved", &["where"]), @"");
+    assert_snapshot!(run_in(&home, "moved", &["projects"]), @"");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"");
+    assert_snapshot!(run_in(&home, "moved", &["list"]), @"deploy");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt"]), @"");
+    assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", "shop-0"]), @"");
+}
+
+#[test]
+fn merging_moves_every_memory_and_loses_none() {
+    let home = Home::new();
+    for (dir, name) in [("shop", "deploy"), ("shop", "both"), ("other", "both")] {
+        run_in(&home, dir, &["write", name, &format!("{name} of {dir}")]);
+    }
+    let (from, into) = (id_in(&home, "shop"), id_in(&home, "other"));
+    assert_snapshot!(run_in(&home, "other", &["projects", "merge", &from, &into]), @"");
+    assert_snapshot!(run_in(&home, "other", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "other", &["projects", "rename", &into, "kept"]), @"");
+    assert_snapshot!(run_in(&home, "other", &["list", "--project", "kept"]), @"");
+}
+
+#[test]
+fn a_named_project_is_shared_by_all_who_name_it() {
+    let home = Home::new();
+    run_in(&home, "plain", &["write", "a", "x", "--project", "together"]);
+    let output = home.bare(&["list"]).current_dir(home.path("plain")).env("MEMDIR_PROJECT", "together").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "a\n");
+    assert_snapshot!(run_in(&home, "plain", &["list", "--project", "../x"]), @"");
+}
+
+#[test]
+fn a_session_can_be_narrowed() {
+    let home = Home::new();
+    for name in ["notes/a", "secret", "user/b"] {
+        run_in(&home, "plain", &["write", name, "x"]);
+    }
+    assert_snapshot!(run_in(&home, "plain", &["list", "--only", "notes"]), @"notes/a");
+    assert_snapshot!(run_in(&home, "plain", &["list", "--only", "notes,user"]), @"");
+    assert_snapshot!(run_in(&home, "plain", &["read", "secret", "--only", "notes"]), @"");
+    assert_snapshot!(run_in(&home, "plain", &["history", "--only", "notes"]).lines().count().to_string(), @"");
+}
+
+#[test]
+fn an_agents_memory_is_open_when_it_is_named() {
+    let home = Home::new();
+    repository(&home, "shop");
+    run_in(&home, "shop", &["write", "agent/reviewer/style", "Be short.", "--agent", "reviewer"]);
+    run_in(&home, "shop", &["write", "agent/reviewer/rule", "Be kind.", "--agent", "reviewer", "--agent-scope", "project"]);
+    assert_eq!(files_below(&home.path("home/agents")), ["reviewer/MEMORY.md", "reviewer/style.md"]);
+    assert_eq!(files_below(&home.path("shop/.memdir-agents")), ["reviewer/MEMORY.md", "reviewer/rule.md"]);
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+}
