@@ -11,11 +11,11 @@ use std::{
 const LAYERS: &[(&str, &[&str])] = &[
     ("words", &["error", "path", "version", "limits", "time", "text", "texts", "memory", "entrypoint", "query", "secrets"]),
     ("seams", &["store", "index", "embed", "chats"]),
-    ("behind the seams", &["vault", "tantivy_index", "raw", "scan", "vectors"]),
+    ("behind the seams", &["vault", "tantivy_index", "raw", "scan", "vectors", "stop"]),
     (
         "verbs",
         &[
-            "read", "list", "write", "edit", "rename", "delete", "undo", "history", "diff", "restore", "stats", "repair", "keep", "search",
+            "read", "list", "write", "edit", "rename", "delete", "undo", "history", "diff", "restore", "stats", "repair", "keep", "exact", "search",
             "get", "recall", "prompt", "log", "check", "dream", "indexer", "watch", "import",
         ],
     ),

@@ -4,6 +4,8 @@
 
 mod arrows;
 mod boundaries;
+mod desk;
+mod dialects;
 mod edit;
 mod embed;
 mod entrypoint;
@@ -13,6 +15,7 @@ mod memory;
 mod path;
 mod store;
 mod text;
+mod tools;
 mod vault;
 mod vectors;
 mod verbs;
