@@ -24,5 +24,5 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     let path = args.path(PATH)?;
     args.finish()?;
     let deleted = caller.memdir.delete(&Delete { path, expect: None })?;
-    Ok(ToolResult::new(json!(deleted), said(&format!("Deleted {}.", deleted.path), &deleted.notes)))
+    Ok(ToolResult::new(json!(deleted), said(&format!("Deleted {}", deleted.path), Some(&deleted.change), &deleted.notes)))
 }

@@ -40,6 +40,6 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     args.finish()?;
     let edited = caller.memdir.edit(&request)?;
     let places = if edited.replaced == 1 { "1 place".to_owned() } else { format!("{} places", edited.replaced) };
-    let sentence = format!("Edited {} in {places}.", edited.saved.path);
-    Ok(ToolResult::new(json!(edited), said(&sentence, &edited.saved.notes)))
+    let sentence = format!("Edited {} in {places}", edited.saved.path);
+    Ok(ToolResult::new(json!(edited), said(&sentence, edited.saved.change.as_ref(), &edited.saved.notes)))
 }

@@ -26,12 +26,12 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     let to = args.path(&["to", "new_name", "new_path", "destination"])?;
     args.finish()?;
     let renamed = caller.memdir.rename(&from, &to)?;
-    let mut sentence = format!("Renamed {} to {}.", renamed.from, renamed.to);
+    let mut sentence = format!("Renamed {} to {}", renamed.from, renamed.to);
     if !renamed.rewritten.is_empty() {
-        sentence += &format!(" References rewritten in {}.", renamed.rewritten.join(", "));
+        sentence += &format!(". References rewritten in {}", renamed.rewritten.join(", "));
     }
     if !renamed.skipped.is_empty() {
-        sentence += &format!(" Read-only, so still referring to the old name: {}.", renamed.skipped.join(", "));
+        sentence += &format!(". Read-only, so still referring to the old name: {}", renamed.skipped.join(", "));
     }
-    Ok(ToolResult::new(json!(renamed), said(&sentence, &renamed.notes)))
+    Ok(ToolResult::new(json!(renamed), said(&sentence, Some(&renamed.change), &renamed.notes)))
 }

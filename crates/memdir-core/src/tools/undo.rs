@@ -1,6 +1,6 @@
 //! `memory_undo`: takes back the caller's own last change.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args, write::said};
+use super::{Caller, Level, Tool, ToolResult, args::Args};
 use crate::{
     error::{Error, Result},
     history,
@@ -37,7 +37,9 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     let undone = caller.memdir.undo(&which)?;
     let out =
         json!({ "undone": undone.undone.id, "change": undone.change.id, "what": undo::describe(&undone.undone), "notes": undone.notes });
-    Ok(ToolResult::new(out, said(&format!("Took back: {}.", undo::describe(&undone.undone)), &undone.notes)))
+    let sentence = format!("Took back: {}.", undo::describe(&undone.undone));
+    let text = std::iter::once(sentence).chain(undone.notes.iter().cloned()).collect::<Vec<_>>().join("\n");
+    Ok(ToolResult::new(out, text))
 }
 
 /// The id of a change this caller made. Only whoever made a change was told all of its id, so a beginning is not enough.

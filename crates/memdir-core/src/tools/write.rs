@@ -6,10 +6,11 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    store::ChangeId,
     version::Version,
-    write::{Mode, Saved, Write},
+    write::{Mode, Write},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_write",
@@ -45,7 +46,7 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     args.finish()?;
     let saved = caller.memdir.write(&request)?;
     let verb = if saved.created { "Saved" } else { "Updated" };
-    Ok(ToolResult::new(structured(&saved), said(&format!("{verb} {}.", saved.path), &saved.notes)))
+    Ok(ToolResult::new(json!(saved), said(&format!("{verb} {}", saved.path), saved.change.as_ref(), &saved.notes)))
 }
 
 fn mode(text: Option<&str>) -> Result<Mode> {
@@ -61,12 +62,8 @@ fn version(text: &str) -> Result<Version> {
     text.parse().map_err(|_| Error::bad_input("expectedVersion", format!("{text:?} is not a version as memory_read gives it")))
 }
 
-/// What changed, for programs.
-pub(super) fn structured(saved: &Saved) -> Value {
-    json!(saved)
-}
-
-/// A sentence, and what the writer should know.
-pub(super) fn said(sentence: &str, notes: &[String]) -> String {
-    std::iter::once(sentence).chain(notes.iter().map(String::as_str)).collect::<Vec<_>>().join("\n")
+/// A sentence with the id of its change, and what the writer should know.
+pub(super) fn said(sentence: &str, change: Option<&ChangeId>, notes: &[String]) -> String {
+    let change = change.map_or_else(|| ", which it was already".to_owned(), |change| format!(" (change {change})"));
+    std::iter::once(format!("{sentence}{change}.")).chain(notes.iter().cloned()).collect::<Vec<_>>().join("\n")
 }

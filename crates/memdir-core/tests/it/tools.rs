@@ -1,0 +1,226 @@
+//! The native tools: what they say, what they are served as, and that nothing they answer grows without bound.
+
+mod served;
+
+use crate::desk::{self, nothing};
+use serde_json::{Value, json};
+
+#[test]
+fn the_overview_of_nothing_says_how_to_begin() {
+    let desk = desk::native();
+    let result = desk.call("memory_read", nothing());
+    assert_eq!(result.text, "No memories yet; memory_write saves the first.");
+    assert_eq!(result.structured.unwrap(), json!({ "entrypoints": [], "total": 0, "names": [] }));
+}
+
+#[test]
+fn a_saved_memory_is_in_the_overview_and_read_by_name() {
+    let desk = desk::native();
+    let arguments = json!({ "path": "notes/deploy", "content": "On Tuesdays.\n", "type": "project", "description": "when we deploy" });
+    let saved = desk.call("memory_write", arguments);
+    let change = saved.structured.as_ref().unwrap()["change"].as_str().unwrap().to_owned();
+    assert_eq!(saved.text, format!("Saved notes/deploy.md (change {change})."));
+    let overview = desk.said("memory_read", nothing());
+    assert!(
+        overview.starts_with("[MEMORY.md]\n") && overview.contains("(notes/deploy.md)") && overview.contains("when we deploy"),
+        "{overview}"
+    );
+    assert!(overview.ends_with("1 memory: notes/deploy"), "{overview}");
+    let read = desk.said("memory_read", json!({ "paths": ["notes/deploy"] }));
+    assert_eq!(read, "[notes/deploy.md (today, project)]\n---\ndescription: when we deploy\ntype: project\n---\n\nOn Tuesdays.");
+}
+
+#[test]
+fn names_topics_and_aliases_are_read() {
+    let desk = desk::native();
+    for (path, content) in [("notes/a", "Alpha"), ("notes/b", "Beta"), ("top", "Top")] {
+        desk.said("memory_write", json!({ "path": path, "content": content }));
+    }
+    let all = "[notes/a.md (today)]\nAlpha\n\n[notes/b.md (today)]\nBeta";
+    assert_eq!(desk.said("memory_read", json!({ "paths": ["notes"] })), all);
+    assert_eq!(desk.said("memory_read", json!({ "topics": ["notes/"] })), all);
+    assert_eq!(desk.said("memory_read", json!({ "paths": ["notes/a", "notes/b.md", "notes/a.md"] })), all);
+    for alias in ["paths", "path", "file_path", "name", "memory_name"] {
+        assert_eq!(desk.said("memory_read", json!({ alias: "top" })), "[top.md (today)]\nTop", "{alias}");
+    }
+    assert_eq!(desk.said("memory_read", json!({ "paths": "[\"top\"]" })), "[top.md (today)]\nTop");
+    assert_eq!(
+        desk.said("memory_read", json!({ "paths": ["top", "tops"] })),
+        "[top.md (today)]\nTop\n\n(no memory named \"tops\"; similar: top)"
+    );
+    assert_eq!(desk.refused("memory_read", json!({ "paths": ["tops"] })), "there is no memory named \"tops\". Did you mean top?");
+}
+
+#[test]
+fn an_argument_nobody_knows_is_refused() {
+    let desk = desk::native();
+    let result = desk.call("memory_write", json!({ "path": "a", "content": "x", "overwrite": true }));
+    assert_eq!(result.text, "overwrite: memory_write has no such parameter. Call again with a value in that form.");
+    assert_eq!(result.structured.unwrap()["error"]["code"], "bad_input");
+    assert_eq!(desk.file("a.md"), None);
+}
+
+#[test]
+fn errors_say_what_to_do_next() {
+    let desk = desk::native();
+    desk.said("memory_write", json!({ "path": "a", "content": "x" }));
+    let again = desk.call("memory_write", json!({ "path": "a", "content": "y" }));
+    assert!(again.is_error);
+    assert_eq!(
+        again.structured.unwrap()["error"],
+        json!({
+            "code": "exists", "message": "a.md exists already", "hint": "Choose another name, or replace or append to it on purpose."
+        })
+    );
+    assert!(desk.refused("memory_write", json!({ "path": "b", "content": "y", "mode": "replace" })).contains("no memory named"));
+    assert!(desk.refused("memory_write", json!({ "path": "../b", "content": "y" })).contains("cannot be a memory's name"));
+    assert!(desk.refused("memory_write", json!({ "path": "b", "content": 5, "mode": 3 })).contains("mode"));
+    assert!(desk.refused("memory_write", json!({ "path": "b" })).contains("content: memory_write needs it"));
+    assert!(desk.refused("memory_write", json!({ "path": "b", "content": ["x"] })).contains("must be a text"));
+}
+
+#[test]
+fn a_version_that_is_no_longer_there_stops_a_write() {
+    let desk = desk::native();
+    desk.said("memory_write", json!({ "path": "a", "content": "one" }));
+    let version = desk.json("memory_read", json!({ "paths": ["a"] }))["memories"][0]["version"].clone();
+    desk.said("memory_write", json!({ "path": "a", "content": "two", "mode": "append" }));
+    let late = json!({ "path": "a", "content": "three", "mode": "replace", "expectedVersion": version });
+    assert!(desk.refused("memory_write", late).contains("has changed"));
+    assert_eq!(desk.file("a.md").unwrap(), "one\ntwo\n");
+}
+
+#[test]
+fn edits_renames_and_deletes_are_taken_back_one_by_one() {
+    let desk = desk::native();
+    desk.said("memory_write", json!({ "path": "a", "content": "one two" }));
+    desk.said("memory_write", json!({ "path": "b", "content": "see [a](a.md)" }));
+    let said = |name: &str, arguments: Value| desk.said(name, arguments).split(" (change").next().unwrap().to_owned();
+    assert_eq!(said("memory_edit", json!({ "path": "a", "old": "two", "new": "2" })), "Edited a.md in 1 place");
+    assert_eq!(said("memory_move", json!({ "from": "a", "to": "c/a" })), "Renamed a.md to c/a.md. References rewritten in b");
+    assert_eq!(desk.file("b.md").unwrap(), "see [a](c/a.md)");
+    assert_eq!(said("memory_delete", json!({ "path": "c/a" })), "Deleted c/a.md");
+    assert_eq!(desk.said("memory_undo", nothing()), "Took back: deleted c/a.");
+    assert!(desk.said("memory_undo", nothing()).starts_with("Took back: renamed"));
+    assert_eq!((desk.file("a.md").unwrap(), desk.file("b.md").unwrap()), ("one 2".to_owned(), "see [a](a.md)".to_owned()));
+    assert_eq!(desk.said("memory_undo", nothing()), "Took back: edited a.");
+    assert_eq!(desk.file("a.md").unwrap(), "one two");
+}
+
+#[test]
+fn undo_never_takes_back_somebody_elses_change() {
+    let desk = desk::native();
+    let mine = desk.json("memory_write", json!({ "path": "mine", "content": "x" }))["change"].clone();
+    let other = desk.other("tester", "two");
+    let theirs = desk.call_as(&other, "memory_write", json!({ "path": "theirs", "content": "x" })).structured.unwrap()["change"].clone();
+    desk.said("memory_undo", nothing());
+    assert_eq!((desk.file("mine.md"), desk.file("theirs.md").as_deref()), (None, Some("x")));
+    assert!(desk.refused("memory_undo", nothing()).contains("no change of yours"));
+    // Where conversations cannot be told apart, the id of the change shows whose it is.
+    let nobody = memdir_core::tools::Caller { session: false, ..desk.other("tester", "three") };
+    assert!(desk.call_as(&nobody, "memory_undo", nothing()).text.contains("no session"));
+    let stranger = desk.other("stranger", "four");
+    assert!(desk.call_as(&stranger, "memory_undo", json!({ "change": theirs })).is_error);
+    assert!(desk.call_as(&nobody, "memory_undo", json!({ "change": theirs.as_str().unwrap()[..5] })).is_error);
+    assert!(!desk.call_as(&nobody, "memory_undo", json!({ "change": theirs })).is_error);
+    assert_eq!(desk.file("theirs.md"), None);
+    assert!(mine.is_string());
+}
+
+#[test]
+fn answers_are_capped_and_say_how_to_go_on() {
+    let desk = desk::native();
+    let line = "All work and no play makes a dull memory.\n";
+    for n in 0..6 {
+        desk.put(&format!("long/{n}.md"), &line.repeat(100));
+    }
+    let result = desk.call("memory_read", json!({ "paths": ["long"] }));
+    let shown: Value = result.structured.unwrap();
+    assert_eq!(shown["memories"].as_array().unwrap().len(), 2);
+    assert_eq!(shown["memories"][1]["nextLine"], 91);
+    assert_eq!(shown["notShown"], json!(["long/2", "long/3", "long/4", "long/5"]));
+    assert!(result.text.contains("[more: lines \"91-\"]") && result.text.contains("read them apart: long/2, long/3"));
+    assert!(result.text.chars().count() < 8_500, "{}", result.text.len());
+    let got = desk.json("memory_get", json!({ "path": "long/0", "lines": "91-" }));
+    assert_eq!(got["content"].as_str().unwrap(), line.repeat(10));
+}
+
+#[test]
+fn the_overview_of_very_many_memories_is_short() {
+    let desk = desk::native();
+    for n in 0..500 {
+        desk.put(&format!("topic{}/memory-with-a-long-name-{n}.md", n % 20), "x");
+    }
+    let result = desk.call("memory_read", nothing());
+    assert!(result.text.chars().count() < 8_000);
+    assert!(result.text.starts_with("500 memories. Topics: topic0 (25), topic1 (25),"), "{}", result.text);
+    assert_eq!(result.structured.unwrap()["topics"]["topic7"], 25);
+}
+
+#[test]
+fn the_lines_of_a_hit_are_its_text() {
+    let desk = desk::native();
+    let text: String = (1..=300).map(|n| format!("Entry {n}: the heron{} flies over pond{}.\n", n % 13, n % 7)).collect();
+    desk.put("birds.md", &text);
+    for query in ["heron5", "pond3 heron2", "where does heron11 fly"] {
+        let found = desk.json("memory_search", json!({ "query": query, "maxResults": 20, "minScore": 0.0 }));
+        let results = found["results"].as_array().unwrap();
+        assert!(!results.is_empty());
+        for hit in results {
+            assert_eq!(desk.json("memory_get", json!({ "path": hit["path"], "lines": hit["lines"] }))["content"], hit["text"]);
+        }
+    }
+}
+
+#[test]
+fn a_search_has_the_promised_shape() {
+    let desk = desk::native();
+    desk.said("memory_write", json!({ "path": "people/ada", "content": "Ada approves every deploy.\n", "type": "user" }));
+    let result = desk.call("memory_search", json!({ "query": "who approves a deploy?" }));
+    let found = result.structured.unwrap();
+    let hit = found["results"][0].clone();
+    assert_eq!(
+        found,
+        json!({
+            "query": "who approves a deploy?", "results": [hit], "totalFound": 1, "method": "fts", "stats": { "totalFiles": 1, "totalChunks": 1 }
+        })
+    );
+    assert_eq!((&hit["path"], &hit["source"], &hit["age"]), (&json!("people/ada.md"), &json!("memory"), &json!("today")));
+    assert!(result.text.starts_with(&format!("[people/ada.md lines {} (today, score ", hit["lines"].as_str().unwrap())), "{}", result.text);
+    assert_eq!(desk.said("memory_search", json!({ "query": "zzyzx" })), "Nothing relevant is remembered (1 files searched).");
+    assert_eq!(desk.json("memory_search", json!({ "query": "approves deploy", "type": "project" }))["totalFound"], 0);
+    assert_eq!(desk.json("memory_search", json!({ "query": "approves deploy", "max_results": "3", "min_score": 0.2 }))["totalFound"], 1);
+    assert!(desk.refused("memory_search", json!({ "query": "x", "since": "yesterday" })).contains("2026-01-31"));
+}
+
+#[test]
+fn statistics_tell_files_chunks_and_sources() {
+    let desk = desk::native();
+    desk.said("memory_write", json!({ "path": "a", "content": "x" }));
+    let stats = desk.json("memory_stats", nothing());
+    assert_eq!(
+        (&stats["files"], &stats["sources"], &stats["lastIndexed"]),
+        (&json!(1), &json!(["memory"]), &json!("2026-09-01T12:00:00Z"))
+    );
+    assert!(stats["chunks"].as_u64().unwrap() >= 1);
+}
+
+#[test]
+fn a_call_that_was_ended_changes_nothing() {
+    let desk = desk::native();
+    desk.said("memory_write", json!({ "path": "a", "content": "x" }));
+    let stopped = desk.stopped();
+    for (name, arguments) in [
+        ("memory_write", json!({ "path": "b", "content": "x" })),
+        ("memory_edit", json!({ "path": "a", "old": "x", "new": "y" })),
+        ("memory_move", json!({ "from": "a", "to": "c" })),
+        ("memory_delete", json!({ "path": "a" })),
+        ("memory_search", json!({ "query": "x" })),
+        ("memory_read", json!({ "paths": ["a"] })),
+    ] {
+        let result = desk.call_as(&stopped, name, arguments);
+        assert!(result.is_error && result.text.contains("cancelled"), "{name}: {}", result.text);
+    }
+    assert_eq!(desk.tree(&desk.root), ["MEMORY.md", "a.md"]);
+    assert_eq!(desk.file("a.md").unwrap(), "x");
+}

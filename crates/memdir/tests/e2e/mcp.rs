@@ -1,0 +1,295 @@
+//! `memdir mcp` on standard input and output.
+
+use crate::{
+    home::Home,
+    talk::{HANDSHAKES, SESSIONLESS, Talk},
+};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+fn revisions() -> impl Iterator<Item = &'static str> {
+    HANDSHAKES.into_iter().chain([SESSIONLESS])
+}
+
+#[test]
+fn every_revision_of_the_protocol_is_spoken() {
+    for revision in revisions() {
+        let home = Home::new();
+        let mut talk = Talk::begin(&home, &[], revision);
+        assert_eq!(talk.tools().len(), 9, "{revision}");
+        assert!(talk.said("memory_write", json!({ "path": "a", "content": "x" })).starts_with("Saved a.md"), "{revision}");
+        assert_eq!(talk.said("memory_read", json!({ "paths": ["a"] })), "[a.md (today)]\nx", "{revision}");
+        assert!(talk.said("memory_undo", json!({})).starts_with("Took back: wrote a"), "{revision}");
+        let (status, complaints) = talk.end();
+        assert!(status.success() && complaints.is_empty(), "{revision}: {status} {complaints}");
+    }
+}
+
+#[test]
+fn the_server_says_what_it_is_for_and_is_found_without_a_handshake() {
+    let home = Home::new();
+    let mut talk = Talk::begin(&home, &[], SESSIONLESS);
+    let found = talk.ask("server/discover", json!({}));
+    let versions: Vec<&str> = found["result"]["supportedVersions"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
+    assert_eq!(versions, revisions().collect::<Vec<_>>());
+    assert!(found["result"]["instructions"].as_str().unwrap().contains("memory_search"));
+    let capabilities = &found["result"]["capabilities"];
+    assert_eq!(
+        capabilities,
+        &json!({
+            "completions": {}, "prompts": {}, "resources": { "subscribe": true, "listChanged": true }, "tools": {}
+        })
+    );
+}
+
+#[test]
+fn what_is_left_out_is_neither_listed_nor_callable() {
+    let home = Home::new();
+    let mut talk = Talk::begin(&home, &["--read-only", "--without", "memory_stats"], "2025-06-18");
+    assert_eq!(talk.tools(), ["memory_read", "memory_search", "memory_get"]);
+    for name in ["memory_write", "memory_stats", "nonsense"] {
+        let answer = talk.ask("tools/call", json!({ "name": name, "arguments": { "path": "a", "content": "x" } }));
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("there are memory_read, memory_search, memory_get"));
+    }
+    assert!(!home.memory("a.md").exists());
+    let mut one = Talk::begin(&home, &["--tools", "memory_write"], "2025-06-18");
+    assert_eq!(one.tools(), ["memory_write"]);
+}
+
+#[test]
+fn a_choice_that_cannot_be_served_stops_the_start() {
+    let home = Home::new();
+    assert_snapshot!(home.run(&["mcp", "--dialect", "agent-memory,profclaw"]), @"");
+    assert_snapshot!(home.run(&["mcp", "--dialect", "native,serena,openclaw"]), @"");
+    assert_snapshot!(home.run(&["mcp", "--dialect", "emacs"]), @"");
+    assert_snapshot!(home.run(&["mcp", "--tools", "memory_reed"]), @"");
+    assert_snapshot!(home.run(&["mcp", "--read-only", "--tools", "memory_write"]), @"");
+    assert_snapshot!(home.run(&["mcp", "--http", "0.0.0.0:0"]), @"");
+}
+
+#[test]
+fn several_dialects_are_served_at_once() {
+    let home = Home::new();
+    let mut talk = Talk::begin(&home, &["--dialect", "koding,serena"], "2025-06-18");
+    assert_eq!(
+        talk.tools(),
+        [
+            "MemoryRead",
+            "MemoryWrite",
+            "list_memories",
+            "read_memory",
+            "write_memory",
+            "edit_memory",
+            "delete_memory",
+            "rename_memory",
+            "onboarding"
+        ]
+    );
+    talk.said("MemoryWrite", json!({ "file_path": "a.md", "content": "x" }));
+    assert_eq!(talk.said("read_memory", json!({ "memory_name": "a" })), "x");
+}
+
+#[test]
+fn dialects_are_listed() {
+    let home = Home::new();
+    assert_snapshot!(home.run(&["dialects"]), @"");
+}
+
+#[test]
+fn the_instructions_are_served_and_a_dialect_has_tools_only() {
+    let home = Home::new();
+    let mut talk = Talk::silent(&home, &["--dialect", "agent-memory"]);
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let answer = talk.ask("initialize", hello);
+    assert_eq!(answer["result"]["capabilities"], json!({ "tools": {} }));
+    assert_eq!(answer["result"]["instructions"], Value::Null);
+}
+
+#[test]
+fn a_client_that_goes_away_leaves_nothing_behind() {
+    let home = Home::new();
+    // Before a word, after the handshake, and with an answer nobody reads.
+    for words in 0..3 {
+        let mut talk = Talk::silent(&home, &[]);
+        if words > 0 {
+            talk.hello("2025-06-18");
+        }
+        if words > 1 {
+            talk.post("tools/list", json!({}));
+            talk.deafen();
+            talk.post("tools/list", json!({}));
+        }
+        let begun = Instant::now();
+        let (status, complaints) = talk.end();
+        assert!(status.success() && complaints.is_empty(), "{words}: {status} {complaints}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{words}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_listener_does_not_keep_a_server_whose_client_is_gone() {
+    let home = Home::new();
+    let mut talk = Talk::begin(&home, &[], SESSIONLESS);
+    talk.post("subscriptions/listen", json!({ "notifications": { "resourcesListChanged": true } }));
+    let heard = talk.hear();
+    assert_eq!(heard["method"], "notifications/subscriptions/acknowledged", "{heard}");
+    let begun = Instant::now();
+    assert!(talk.end().0.success());
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn an_answer_that_was_asked_for_is_given_before_the_end() {
+    let home = Home::new();
+    let mut talk = Talk::begin(&home, &[], "2025-06-18");
+    let ids: Vec<u64> = (0..20)
+        .map(|n| talk.post("tools/call", json!({ "name": "memory_write", "arguments": { "path": format!("m{n}"), "content": "x" } })))
+        .collect();
+    let mut answered: Vec<u64> = ids.iter().map(|_| talk.hear()["id"].as_u64().unwrap()).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, ids);
+    assert_eq!(home.files().len(), 21);
+}
+
+#[test]
+fn what_cannot_be_read_is_answered_and_the_next_message_is_served() {
+    let home = Home::new();
+    let mut talk = Talk::begin(&home, &[], "2025-06-18");
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    for (line, code) in [("{", -32700), ("nonsense", -32700), (deep.as_str(), -32700), ("42", -32600), (r#"{"jsonrpc":"2.0"}"#, -32600)] {
+        talk.send_raw(line);
+        let answer = talk.hear();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
+    talk.send_raw(&format!(r#"{{"jsonrpc":"2.0","id":9,"method":"{}"}}"#, "x".repeat(17 << 20)));
+    assert_eq!(talk.hear()["error"]["code"], -32600);
+    let unknown = talk.ask("memory/teleport", json!({}));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    assert_eq!(talk.tools().len(), 9);
+    // A batch, as one revision of the protocol allows.
+    talk.send_raw(r#"[{"jsonrpc":"2.0","id":71,"method":"ping"},{"jsonrpc":"2.0","id":72,"method":"ping"}]"#);
+    let mut ids = [talk.hear()["id"].as_u64().unwrap(), talk.hear()["id"].as_u64().unwrap()];
+    ids.sort_unstable();
+    assert_eq!(ids, [71, 72]);
+}
+
+#[test]
+fn two_servers_on_one_directory_see_each_others_writes_at_once() {
+    let home = Home::new();
+    let mut ada = Talk::begin(&home, &[], "2025-06-18");
+    let mut bob = Talk::begin(&home, &[], SESSIONLESS);
+    for n in 0..10 {
+        let (writer, reader) = if n % 2 == 0 { (&mut ada, &mut bob) } else { (&mut bob, &mut ada) };
+        writer.said("memory_write", json!({ "path": format!("n{n}"), "content": format!("number{n} is remembered") }));
+        assert!(reader.said("memory_read", json!({ "paths": [format!("n{n}")] })).ends_with(&format!("number{n} is remembered")));
+        assert!(reader.said("memory_read", json!({})).contains(&format!("n{n}")));
+        assert!(reader.said("memory_search", json!({ "query": format!("number{n}") })).contains(&format!("[n{n}.md lines 1-1")));
+    }
+    // Each takes back its own last change, never the other's.
+    assert!(ada.said("memory_undo", json!({})).contains("wrote n8"));
+    assert!(bob.said("memory_undo", json!({})).contains("wrote n9"));
+}
+
+#[test]
+fn resources_prompts_and_completions_are_served() {
+    for revision in revisions() {
+        let home = Home::new();
+        home.put("notes/a b.md", "one\ntwo\nthree\n");
+        let mut talk = Talk::begin(&home, &[], revision);
+        talk.said("memory_write", json!({ "path": "Top/É", "content": "x" }));
+        let listed = talk.ask("resources/list", json!({}))["result"]["resources"].clone();
+        let uris: Vec<&str> = listed.as_array().unwrap().iter().map(|resource| resource["uri"].as_str().unwrap()).collect();
+        assert_eq!(uris, ["memory:///MEMORY", "memory:///Top/%C3%89", "memory:///notes/a%20b"]);
+        for uri in ["memory:///notes/a%20b", "memory:///notes/a%20b.md", "memory://notes/a%20b"] {
+            let read = talk.ask("resources/read", json!({ "uri": uri }));
+            let contents = json!([{ "uri": uri, "mimeType": "text/markdown", "text": "one\ntwo\nthree\n" }]);
+            assert_eq!(read["result"]["contents"], contents, "{read}");
+        }
+        let lines = talk.ask("resources/read", json!({ "uri": "memory:///notes/a%20b?lines=2-3" }));
+        assert_eq!(lines["result"]["contents"][0]["text"], "two\nthree\n");
+        for uri in ["memory:///../secret", "memory:///%2e%2e/secret", "file:///etc/passwd", "memory:///none"] {
+            assert!(talk.ask("resources/read", json!({ "uri": uri }))["error"]["code"].is_i64(), "{uri}");
+        }
+        let completion =
+            json!({ "ref": { "type": "ref/resource", "uri": "memory:///{+name}" }, "argument": { "name": "name", "value": "no" } });
+        let values = talk.ask("completion/complete", completion)["result"]["completion"].clone();
+        assert_eq!(values, json!({ "values": ["notes", "notes/a b"], "total": 2, "hasMore": false }));
+        let prompts = talk.ask("prompts/list", json!({}))["result"]["prompts"].clone();
+        let names: Vec<&str> = prompts.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["remember", "recall", "review-memory"]);
+        let recall = talk.ask("prompts/get", json!({ "name": "recall", "arguments": { "topic": "three" } }));
+        assert!(recall["result"]["messages"][0]["content"]["text"].as_str().unwrap().contains("[notes/a b.md lines"), "{recall}");
+        let missing = talk.ask("prompts/get", json!({ "name": "recall", "arguments": {} }));
+        assert_eq!(missing["error"]["code"], -32602, "{missing}");
+    }
+}
+
+#[test]
+fn subscribers_are_told_what_any_process_changed() {
+    for revision in ["2025-11-25", SESSIONLESS] {
+        let home = Home::new();
+        home.ok(&["write", "a", "one"]);
+        let mut talk = Talk::begin(&home, &[], revision);
+        if revision == SESSIONLESS {
+            talk.post(
+                "subscriptions/listen",
+                json!({ "notifications": { "resourcesListChanged": true, "resourceSubscriptions": ["memory:///a"] } }),
+            );
+            assert_eq!(talk.hear()["method"], "notifications/subscriptions/acknowledged");
+        } else {
+            assert!(talk.ask("resources/subscribe", json!({ "uri": "memory:///a" }))["error"].is_null());
+        }
+        home.ok(&["write", "a", "--append", "two"]);
+        let news = talk.hear();
+        assert_eq!((&news["method"], &news["params"]["uri"]), (&json!("notifications/resources/updated"), &json!("memory:///a")), "{news}");
+        home.ok(&["write", "b", "new"]);
+        assert_eq!(talk.hear()["method"], "notifications/resources/list_changed");
+    }
+}
+
+#[test]
+fn a_cancelled_call_is_not_answered_and_the_next_one_is() {
+    let home = Home::new();
+    for n in 0..300 {
+        home.put(&format!("m{n}.md"), format!("memory {n} {}\n", "words ".repeat(200)));
+    }
+    let mut talk = Talk::begin(&home, &[], "2025-06-18");
+    let id = talk.post("tools/call", json!({ "name": "memory_search", "arguments": { "query": "words" } }));
+    talk.send(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id, "reason": "changed my mind" } }),
+    );
+    assert_eq!(talk.tools().len(), 9);
+    assert!(talk.news.is_empty(), "{:?}", talk.news);
+}
+
+#[test]
+fn memory_stays_flat_over_a_long_session() {
+    let home = Home::new();
+    let mut talk = Talk::begin(&home, &[], "2025-06-18");
+    let resident = |talk: &Talk| {
+        let status = fs::read_to_string(format!("/proc/{}/status", talk.pid())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap().to_owned();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    let mut round = |talk: &mut Talk, n: u64| {
+        let path = format!("m{}", n % 20);
+        talk.said(
+            "memory_write",
+            json!({ "path": path, "content": format!("round {n}"), "mode": if n < 20 { "create" } else { "replace" } }),
+        );
+        talk.said("memory_read", json!({ "paths": [path] }));
+        talk.call("memory_edit", json!({ "path": path, "old": "round", "new": "turn" }));
+        talk.said("memory_read", json!({}));
+        talk.said("memory_search", json!({ "query": "turn" }));
+    };
+    (0..100).for_each(|n| round(&mut talk, n));
+    let before = resident(&talk);
+    (100..300).for_each(|n| round(&mut talk, n));
+    let grown = resident(&talk).saturating_sub(before);
+    assert!(grown < 5_000, "grew by {grown} kB over 1,000 calls");
+}

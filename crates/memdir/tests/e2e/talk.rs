@@ -1,0 +1,163 @@
+//! A conversation with `memdir mcp` in its own words: lines of JSON on standard input and output.
+
+use crate::home::Home;
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+/// Every revision of the protocol that begins with a handshake.
+pub(crate) const HANDSHAKES: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(crate) const SESSIONLESS: &str = "2026-07-28";
+
+pub(crate) struct Talk {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    last: u64,
+    /// What came without being asked for.
+    pub(crate) news: Vec<Value>,
+    meta: Option<Value>,
+}
+
+impl Talk {
+    /// Starts the server on the home's directory, without a word said.
+    pub(crate) fn silent(home: &Home, args: &[&str]) -> Talk {
+        let mut command = home.command(&[&["mcp"], args].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Talk { child, to, from, last: 0, news: Vec::new(), meta: None }
+    }
+
+    /// Starts it and begins as clients of that revision do.
+    pub(crate) fn begin(home: &Home, args: &[&str], revision: &str) -> Talk {
+        let mut talk = Talk::silent(home, args);
+        talk.hello(revision);
+        talk
+    }
+
+    pub(crate) fn hello(&mut self, revision: &str) {
+        if revision == SESSIONLESS {
+            self.meta = Some(meta());
+            return;
+        }
+        let hello = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": { "name": "talk", "version": "1" } });
+        let answer = self.ask("initialize", hello);
+        assert_eq!(answer["result"]["protocolVersion"], revision, "{answer}");
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    }
+
+    pub(crate) fn send(&mut self, message: &Value) {
+        self.send_raw(&message.to_string());
+    }
+
+    pub(crate) fn send_raw(&mut self, line: &str) {
+        let to = self.to.as_mut().unwrap();
+        to.write_all(line.as_bytes()).unwrap();
+        to.write_all(b"\n").unwrap();
+        to.flush().unwrap();
+    }
+
+    /// The next message, whatever it is.
+    pub(crate) fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.from.read_line(&mut line).unwrap() > 0, "the server has gone: {}", self.complaints());
+        serde_json::from_str(&line).unwrap()
+    }
+
+    pub(crate) fn post(&mut self, method: &str, mut params: Value) -> u64 {
+        self.last += 1;
+        if let Some(meta) = &self.meta {
+            params["_meta"] = meta.clone();
+        }
+        self.send(&json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params }));
+        self.last
+    }
+
+    /// The answer to a request.
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.post(method, params);
+        self.answer(id)
+    }
+
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.hear();
+            if message["id"] == id {
+                return message;
+            }
+            self.news.push(message);
+        }
+    }
+
+    /// The result of a tool.
+    pub(crate) fn call(&mut self, name: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
+        assert!(answer["error"].is_null(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// The text of a tool that succeeds.
+    pub(crate) fn said(&mut self, name: &str, arguments: Value) -> String {
+        let result = self.call(name, arguments);
+        assert_ne!(result["isError"], true, "{result}");
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn tools(&mut self) -> Vec<String> {
+        let answer = self.ask("tools/list", json!({}));
+        answer["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Hangs up and waits for the server to end.
+    pub(crate) fn end(mut self) -> (ExitStatus, String) {
+        self.to = None;
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "the server does not end");
+            std::thread::yield_now();
+        };
+        (status, self.complaints())
+    }
+
+    /// What stood on standard error; only after the end.
+    fn complaints(&mut self) -> String {
+        let mut text = String::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            stderr.read_to_string(&mut text).unwrap();
+        }
+        text
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Stops listening to what the server says, as a client that died does.
+    pub(crate) fn deafen(&mut self) {
+        let (read, _) = std::io::pipe().unwrap();
+        let _ = std::mem::replace(&mut self.from, BufReader::new(ChildStdout::from(std::os::fd::OwnedFd::from(read))));
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        // A test that fails leaves no server behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What requests without a session carry.
+pub(crate) fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": SESSIONLESS,
+        "io.modelcontextprotocol/clientInfo": { "name": "talk", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
