@@ -80,7 +80,8 @@ impl Scope {
 
     fn usual(&mut self, settings: &Settings, id_why: &str, repository: &RepositorySettings) -> Result<(), Failure> {
         let places = settings.places();
-        for mount in settings.config.mounts.iter().filter(|mount| mount.project.as_ref().is_none_or(|project| *project == self.id)) {
+        let id = self.id.clone();
+        for mount in settings.config.mounts.iter().filter(|mount| mount.project.as_ref().is_none_or(|project| *project == id)) {
             self.add(wire::configured(settings, mount), format!("[[mounts]] in {}", settings.file.display()));
         }
         if !self.has("") {

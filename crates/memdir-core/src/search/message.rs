@@ -43,12 +43,12 @@ impl Searcher {
         let search = Search { source: Some(Source::Memory), min_score: 0.0, ..Search::new("") };
         let mut best: HashMap<(usize, String), Met> = HashMap::new();
         for question in &questions {
-            let query = self.query(question);
+            let query = self.question(question);
             let found = self.find_query(&views, &search, query, &[])?;
             let mass = rank::mass(&found.counts);
             let all: Vec<Word> = self.words(question.sentence).into_iter().filter(|word| !word.stop).collect();
             let mut missing: Vec<&str> =
-                all.iter().map(|word| word.stem.as_str()).filter(|stem| !df.get(*stem).is_some_and(|n| *n > 0)).collect();
+                all.iter().map(|word| word.stem.as_str()).filter(|stem| df.get(*stem).is_none_or(|n| *n == 0)).collect();
             missing.sort();
             missing.dedup();
             let more = unknown * missing.len() as f32 * 2.2 * rank::idf(units, 0);
@@ -112,7 +112,7 @@ impl Searcher {
         Ok(counted)
     }
 
-    fn query(&self, question: &Question<'_>) -> Query {
+    fn question(&self, question: &Question<'_>) -> Query {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let whole = Query::parse(question.sentence, &mut analyser);
         let place = |stem: &String| question.terms.iter().position(|term| term == stem);

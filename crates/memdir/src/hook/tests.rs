@@ -183,9 +183,9 @@ fn every_host_hears_only_keys_it_knows() {
 #[test]
 fn vs_code_is_known_by_what_it_sends_through_the_shared_hooks() {
     let input = sample("claude-code", Event::SessionStart);
-    let out = super::hook("copilot-cli", Event::SessionStart, &input, &Fake::saying("x"));
+    let out = hook("copilot-cli", Event::SessionStart, &input, &Fake::saying("x"));
     assert_eq!(out, "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"x\"}}\n");
-    let out = super::hook("copilot-cli", Event::Stop, &input, &Fake::saying("x"));
+    let out = hook("copilot-cli", Event::Stop, &input, &Fake::saying("x"));
     assert_eq!(out, "{\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"decision\":\"block\",\"reason\":\"x\"}}\n");
 }
 
@@ -217,7 +217,7 @@ fn whatever_is_sent_nothing_fails() {
 #[test]
 fn long_text_is_cut_after_a_line_and_says_so() {
     let line = "- [A memory](a.md) — é what it is about\n";
-    let out = super::hook("claude-code", Event::SessionStart, "{}", &Fake::saying(&line.repeat(1000)));
+    let out = hook("claude-code", Event::SessionStart, "{}", &Fake::saying(&line.repeat(1000)));
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
     let said = value["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert!(said.chars().count() <= CONTEXT_CHARS && said.chars().count() > CONTEXT_CHARS - 300);
@@ -240,7 +240,7 @@ fn long_text_is_cut_after_a_line_and_says_so() {
 fn each_event_asks_for_what_it_is_there_for() {
     let asked = |event, input: &str| {
         let fake = Fake::saying("x");
-        super::hook("claude-code", event, input, &fake);
+        hook("claude-code", event, input, &fake);
         fake.asked.take()
     };
     let input = sample("claude-code", Event::Prompt);

@@ -1,5 +1,7 @@
 //! Every host, in both scopes, over settings files as people have them.
 
+#![expect(clippy::disallowed_methods, reason = "the files of other programs, made by hand")]
+
 use super::*;
 use crate::hosts::{Event, Format, HOSTS, Os, Wish, is_our_hook, is_our_server, wish};
 use std::fs;

@@ -276,7 +276,7 @@ fn memory_stays_flat_over_a_long_session() {
         let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap().to_owned();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
     };
-    let mut round = |talk: &mut Talk, n: u64| {
+    let round = |talk: &mut Talk, n: u64| {
         let path = format!("m{}", n % 20);
         talk.said(
             "memory_write",
