@@ -1,3 +1,7 @@
+//! Finding and mounting the directories other programs keep.
+
+#![expect(clippy::disallowed_methods, reason = "the files of other programs, made by hand")]
+
 use super::*;
 use crate::hosts::Os;
 

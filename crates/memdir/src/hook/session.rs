@@ -78,6 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a file in the way, made by hand")]
     fn it_is_reminded_once() {
         let dir = tempfile::tempdir().unwrap();
         let session = Session::of(dir.path(), "codex", Some("s"));

@@ -26,7 +26,7 @@ fn a_search_has_its_shape() {
 
 #[test]
 fn snippets_are_short_and_their_lines_true() {
-    let long = format!("start zebra\n{}", "word ".repeat(30).repeat(1) + "zebra\n").repeat(12);
+    let long = format!("start zebra\n{}", "word ".repeat(30) + "zebra\n").repeat(12);
     let desk = desk(&[("memory/long.md", &long)]);
     let found = desk.json("memory_search", json!({ "query": "zebra" }));
     for hit in found["results"].as_array().unwrap() {
