@@ -27,7 +27,7 @@ fn main() -> anyhow::Result<()> {
     };
     let identity = embedder.as_ref().map(|e| (e.id().clone(), e.dim()));
     let searcher = Searcher::new(&store, embedder, Arc::new(SystemClock), |info| {
-        Arc::new(TantivyIndex::of_mount(&cache, &info.root, identity.clone()))
+        Arc::new(TantivyIndex::of_mount(&cache, &info.root, &info.rules, identity.clone()))
     });
     let searcher = if option("--repeat").is_some() { searcher.watching() } else { searcher };
     let search = |query: &str| {

@@ -52,7 +52,9 @@ pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Memdir {
     let embedder: Arc<dyn Embedder> = Arc::new(StaticModel::new());
     let identity = Some((embedder.id().clone(), embedder.dim()));
     let clock = memdir.context().clock.clone();
-    let index = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::of_mount(&settings.cache, &info.root, identity.clone())) };
+    let index = |info: &MountInfo| -> Arc<dyn Index> {
+        Arc::new(TantivyIndex::of_mount(&settings.cache, &info.root, &info.rules, identity.clone()))
+    };
     let searcher = Searcher::new(memdir.store(), Some(embedder), clock, index);
     memdir.with_searcher(searcher)
 }

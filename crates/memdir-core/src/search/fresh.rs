@@ -40,6 +40,12 @@ impl Fresh {
         &*self.index
     }
 
+    /// Gives the index up: the next view is made from the files alone.
+    pub(super) fn forget(&self) -> Result<()> {
+        *self.kept() = Kept::default();
+        self.index.forget()
+    }
+
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
