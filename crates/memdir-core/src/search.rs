@@ -1,5 +1,6 @@
 //! Search: the lines that answer, by words and by meaning, from files as they are now; or an honest nothing.
 
+mod background;
 mod cite;
 mod find;
 mod fresh;
@@ -24,6 +25,7 @@ use crate::{
     store::{Entry, Source, Store},
     time::Clock,
 };
+use background::Background;
 use fresh::Fresh;
 use jiff::Timestamp;
 use meaning::Meaning;
@@ -207,6 +209,7 @@ pub struct Searcher {
     analyser: Mutex<Analyser>,
     /// For a process that lives long: what is needed to know that nothing has changed.
     quiet: Option<Mutex<Quiet>>,
+    background: Option<Background>,
 }
 
 /// The views of the last search, and how to tell that they are still true.
@@ -239,13 +242,14 @@ impl Searcher {
             fresh: Fresh::new(index(info)),
         };
         let mounts = store.mounts().iter().map(mount).collect();
-        Searcher { mounts, meaning: embedder.map(Meaning::new), clock, analyser: Mutex::default(), quiet: None }
+        Searcher { mounts, meaning: embedder.map(Meaning::new), clock, analyser: Mutex::default(), quiet: None, background: None }
     }
 
     /// For a process that lives long: it keeps its views as long as it is certain that no file has changed, instead of
     /// listing the files for every search.
     pub fn watching(mut self) -> Self {
         self.quiet = Some(Mutex::default());
+        self.background = Some(Background::default());
         self
     }
 
@@ -396,6 +400,9 @@ impl Searcher {
         }
         quiet.marks = marks;
         quiet.views = self.look(store)?;
+        if let Some(background) = &self.background {
+            background.changed();
+        }
         Ok(quiet.views.clone())
     }
 

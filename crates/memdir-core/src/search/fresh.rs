@@ -104,6 +104,11 @@ impl Fresh {
         indexer.settle(&*self.index, &looks)
     }
 
+    /// Whether enough is overlaid to be worth writing.
+    pub(super) fn is_worth_settling(&self) -> bool {
+        self.kept().looks.len() >= SETTLE_FILES
+    }
+
     /// As [`Fresh::settle`], with the usual measure of enough.
     pub(super) fn settle_if_worth(&self, indexer: &Indexer<'_>) -> Result<bool> {
         self.settle(indexer, SETTLE_FILES)
