@@ -340,6 +340,11 @@ impl Searcher {
         Ok(done)
     }
 
+    /// Opens every index, without a look at the files: what a first search would do by itself.
+    pub fn open(&self) -> Result<()> {
+        self.mounts.iter().try_for_each(|mount| mount.fresh.index().view().map(|_| ()))
+    }
+
     /// How the indexes stand to the files.
     pub fn state(&self, store: &dyn Store) -> Result<Vec<IndexState>> {
         let entries = store.list("")?.entries;

@@ -158,6 +158,12 @@ fn a_change_by_anybody_is_seen_by_the_next_search() {
         space.put(&format!("many/{n}.md"), &format!("The llama number {n} is here.\n"));
     }
     assert_eq!(space.first("llama number 42"), "many/42.md:1-1");
+    // Back to what is indexed: the overlay of a moment ago must not linger.
+    space.put("many/42.md", "A walrus instead.\n");
+    assert_eq!(space.first("walrus"), "many/42.md:1-1");
+    space.put("many/42.md", "The llama number 42 is here.\n");
+    assert_eq!(space.places("walrus"), [""; 0]);
+    assert_eq!(space.first("llama number 42"), "many/42.md:1-1");
     space.searcher.settle(&space.store).unwrap();
     space.put("many/42.md", "Gone fishing.\n");
     assert_eq!(space.first("fishing"), "many/42.md:1-1");

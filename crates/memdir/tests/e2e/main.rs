@@ -20,6 +20,7 @@ mod prevents;
 mod read;
 mod rename;
 mod restore;
+mod search;
 mod stats;
 mod status;
 mod terminal;
