@@ -73,8 +73,9 @@ pub trait Batch {
     /// Notes that a file, seen again, is still the version that is indexed.
     fn seen(&mut self, path: &str, stamp: Stamp, seen_ns: i64);
 
-    /// Brings in the vectors of a file that was indexed before it could be embedded.
-    fn embedded(&mut self, path: &str, vectors: Vec<(Key, Vector)>);
+    /// Brings in the vectors of a file that was indexed, in this version, before it could be embedded. With them, and those
+    /// that were there, all of its units have one.
+    fn embedded(&mut self, path: &str, version: Version, vectors: Vec<(Key, Vector)>);
 
     /// Makes everything visible at once.
     fn commit(self: Box<Self>, written: Vec<Box<dyn FileWriter>>) -> Result<()>;
@@ -221,6 +222,9 @@ pub trait View: Send + Sync {
 
     /// How many files and units.
     fn totals(&self) -> Totals;
+
+    /// Whether there is a vector for a text.
+    fn has_vector(&self, key: &Key) -> bool;
 
     /// Looks up a query's words.
     fn ask<'a>(&'a self, ask: &'a Ask<'a>) -> Result<Box<dyn Asked + 'a>>;
@@ -394,6 +398,8 @@ pub struct Candidate {
     pub cosine: Option<f32>,
     /// For telling near duplicates.
     pub sketch: Sketch,
+    /// The key of its text.
+    pub key: Key,
 }
 
 /// The signals of a unit, before they are weighed.

@@ -8,13 +8,14 @@ mod prepare;
 pub use prepare::{Preparer, UnitText, unit_texts};
 
 use crate::{
-    embed::Embedder,
+    embed::{EmbedRole, Embedder, Key, Vector},
     error::{Problem, Result},
     index::{Batch, Index, IndexChange, IndexFile, View, Wait},
     limits,
     path::MemoryPath,
     store::{Entry, Stamp, Store},
     time::Clock,
+    version::Version,
 };
 use std::{
     collections::BTreeMap,
@@ -134,6 +135,8 @@ pub struct Indexed {
     pub removed: usize,
     /// Files that were read and had not changed.
     pub same: usize,
+    /// Files whose missing vectors were made.
+    pub embedded: usize,
     /// Bytes that were read.
     pub bytes: u64,
     /// Files that could not be read.
@@ -257,7 +260,55 @@ impl<'a> Indexer<'a> {
         batch.commit(vec![writer])?;
         Ok(true)
     }
+
+    /// Makes the vectors some indexed files still lack, and tells how many files that were. Nothing happens without an
+    /// embedder; one that fails ends it with its error, and what was made before is kept.
+    pub fn embed_missing(&self, index: &dyn Index, files: usize) -> Result<usize> {
+        let Some(embedder) = self.embedder else { return Ok(0) };
+        let view = index.view()?;
+        let mut lacking = Vec::new();
+        view.each_file(&mut |name, known| {
+            if known.unembedded && lacking.len() < files {
+                lacking.push((name.to_owned(), known.version));
+            }
+        });
+        lacking.sort_unstable();
+        let mut done = 0;
+        for some in lacking.chunks(EMBED_FILES) {
+            let mut made = Vec::new();
+            let outcome = some.iter().try_for_each(|(name, version)| {
+                made.extend(self.vectors_of(embedder, &*view, name, *version)?);
+                Ok(())
+            });
+            let Some(mut batch) = index.begin(Wait::Yes)? else { return outcome.map(|()| done) };
+            done += made.len();
+            made.into_iter().for_each(|(name, version, vectors)| batch.embedded(&name, version, vectors));
+            batch.commit(Vec::new())?;
+            outcome?;
+        }
+        Ok(done)
+    }
+
+    /// The vectors a file lacks; nothing if it is no longer the version that is indexed.
+    fn vectors_of(&self, embedder: &dyn Embedder, view: &dyn View, name: &str, version: Version) -> Result<Option<Made>> {
+        let path = MemoryPath::parse(name)?.prefixed(self.prefix);
+        let Some(stored) = self.store.get(&path)?.filter(|stored| stored.version == version) else { return Ok(None) };
+        let (decoded, _) = crate::text::decode(&stored.bytes);
+        let units: Vec<UnitText> = unit_texts(&decoded).into_iter().filter(|unit| !view.has_vector(&unit.key)).collect();
+        let mut vectors = Vec::with_capacity(units.len());
+        for units in units.chunks(embedder.batch().max(1)) {
+            let texts: Vec<&str> = units.iter().map(|unit| unit.text.as_str()).collect();
+            vectors.extend(units.iter().map(|unit| unit.key).zip(embedder.embed(EmbedRole::Passage, &texts)?));
+        }
+        Ok(Some((name.to_owned(), version, vectors)))
+    }
 }
+
+/// A file's new vectors.
+type Made = (String, Version, Vec<(Key, Vector)>);
+
+/// Files whose vectors are written at once.
+const EMBED_FILES: usize = 64;
 
 /// Files from which on a second thread is worth its start.
 const THREADED_FILES: usize = 32;

@@ -107,7 +107,11 @@ impl Memdir {
 
     /// The lines that answer a query.
     pub fn search(&self, search: &Search) -> Result<Answer> {
-        self.searcher()?.search(&*self.store, search)
+        let none = || Error::Unavailable { what: "search".into(), why: "this space was opened without it".into() };
+        let searcher = self.searcher.as_ref().ok_or_else(none)?;
+        let answer = searcher.search(&*self.store, search)?;
+        searcher.work_after(&self.store);
+        Ok(answer)
     }
 
     /// What searches over this space.

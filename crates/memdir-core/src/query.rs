@@ -139,6 +139,28 @@ pub fn plain(text: &str) -> String {
     text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
+/// Where a text has words of a query, in order.
+pub fn highlights(text: &str, query: &Query, analyser: &mut Analyser) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let inside = !c.is_whitespace() && !c.is_ascii_punctuation();
+        match (inside, start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                let (words, codes) = analyser.words_and_codes(&text[from..at]);
+                let asked = |stem: &String| query.terms.contains(stem) || query.codes.contains(stem);
+                if words.iter().map(|word| &word.stem).chain(&codes).any(asked) {
+                    found.push(from..at);
+                }
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 enum Token<'a> {
     Phrase(&'a str),
     Plain(&'a str),
@@ -214,6 +236,15 @@ mod tests {
         assert_eq!(parse("deploy \"Blue  Green\"").phrases, ["blue green"]);
         assert_eq!(parse("“to be or”").phrases, ["to be or"]);
         assert!(parse("When did she read \"The Lean Startup\"?").phrases.is_empty());
+    }
+
+    #[test]
+    fn words_of_the_query_stand_out() {
+        let text = "We deployed getUserName, never the users.";
+        let marked = |query: &str| highlights(text, &parse(query), &mut Analyser::default()).into_iter().map(|range| &text[range]).collect::<Vec<_>>();
+        assert_eq!(marked("how to deploy"), ["deployed"]);
+        assert_eq!(marked("user"), ["getUserName", "users"]);
+        assert_eq!(marked("nothing"), [""; 0]);
     }
 
     proptest! {

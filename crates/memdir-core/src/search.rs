@@ -1,8 +1,12 @@
 //! Search: the lines that answer, by words and by meaning, from files as they are now; or an honest nothing.
 
+mod background;
 mod cite;
+mod find;
 mod fresh;
 mod fuse;
+mod hits;
+mod meaning;
 mod message;
 mod watch;
 mod why;
@@ -12,27 +16,24 @@ pub use why::WhyNot;
 
 use crate::{
     analyse::Analyser,
-    embed::{EmbedRole, Embedder, Vector},
-    error::{Error, Result},
-    index::{Ask, Candidate, Counts, Index, Known, Parts, Since, View},
+    embed::Embedder,
+    error::{Error, Problem, Result},
+    index::{Index, Parts, View},
     indexer::{self, Indexer},
-    memory::{Kind, Memory},
+    memory::Kind,
     path::MemoryPath,
-    query::Query,
-    rank::{self, Scale},
-    read,
-    store::{Entry, Source, Stamp, Store, Stored},
-    text,
-    time::{self, Clock},
+    rank,
+    stamp::Stamp,
+    store::{Entry, Source, Store},
+    time::Clock,
 };
-use cite::Weights;
+use background::Background;
 use fresh::Fresh;
-use fuse::Ranked;
 use jiff::Timestamp;
+use meaning::Meaning;
 use serde::Serialize;
 use std::{
     borrow::Cow,
-    collections::{HashMap, hash_map},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -115,6 +116,30 @@ pub struct MountCounts {
     pub counts: Amount,
 }
 
+/// How the index of a mount stands to its files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct IndexState {
+    /// The mount's prefix.
+    pub prefix: String,
+    /// Its source class.
+    pub source: Source,
+    /// Files that are indexed.
+    pub files: u64,
+    /// Units of them that are ranked.
+    pub units: u64,
+    /// What it holds on disk.
+    pub size: crate::index::IndexSize,
+    /// Files that are new or may have changed since: the next search brings them in.
+    pub changed: usize,
+    /// Files that are gone since.
+    pub gone: usize,
+    /// Files of which something has no vector yet.
+    pub unembedded: u64,
+    /// When a file was last brought in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_indexed: Option<Timestamp>,
+}
+
 /// How an answer was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -173,15 +198,20 @@ pub struct Explain {
     pub terms: Vec<(String, u64)>,
 }
 
+/// Files without vectors that are embedded after an answer.
+const SETTLED_FILES: usize = 100;
+/// How often a search looks again at files that change under it.
+const ATTEMPTS: usize = 5;
+
 /// Searches the mounts of a space. Keep one: it remembers what it has opened.
 pub struct Searcher {
     mounts: Vec<Searched>,
-    embedder: Option<Arc<dyn Embedder>>,
+    meaning: Option<Meaning>,
     clock: Arc<dyn Clock>,
-    scale: Scale,
     analyser: Mutex<Analyser>,
     /// For a process that lives long: what is needed to know that nothing has changed.
     quiet: Option<Mutex<Quiet>>,
+    background: Option<Background>,
 }
 
 /// The views of the last search, and how to tell that they are still true.
@@ -213,35 +243,31 @@ impl Searcher {
             source: info.source,
             fresh: Fresh::new(index(info)),
         };
-        let scale = match &embedder {
-            None => Scale::WORDS,
-            Some(embedder) if embedder.is_instant() => Scale::STATIC,
-            Some(_) => Scale::ENCODER,
-        };
-        Searcher { mounts: store.mounts().iter().map(mount).collect(), embedder, clock, scale, analyser: Mutex::default(), quiet: None }
+        let mounts = store.mounts().iter().map(mount).collect();
+        Searcher { mounts, meaning: embedder.map(Meaning::new), clock, analyser: Mutex::default(), quiet: None, background: None }
     }
 
     /// For a process that lives long: it keeps its views as long as it is certain that no file has changed, instead of
     /// listing the files for every search.
     pub fn watching(mut self) -> Self {
         self.quiet = Some(Mutex::default());
+        self.background = Some(Background::default());
         self
     }
 
     /// Searches the files as they are now.
     pub fn search(&self, store: &dyn Store, search: &Search) -> Result<Answer> {
-        let found = self.find(store, search)?;
-        let mut notes = found.notes.clone();
-        let (hits, stale) = self.hits(store, &found, search)?;
-        if stale {
-            // A file changed between the look at it and now: once more, on what is there.
+        let mut last = None;
+        // A file that changes between the look at it and the answer is looked at again.
+        for _ in 0..ATTEMPTS {
             let found = self.find(store, search)?;
-            let (hits, _) = self.hits(store, &found, search)?;
-            notes.extend(found.notes.clone());
-            notes.dedup();
-            return Ok(found.answer(hits, search, notes));
+            let (hits, stale) = self.hits(store, &found, search)?;
+            last = Some(found.answer(hits, search));
+            if !stale {
+                break;
+            }
         }
-        Ok(found.answer(hits, search, notes))
+        last.ok_or_else(|| Error::Unavailable { what: "search".into(), why: "there was no answer".into() })
     }
 
     /// What each mount holds, as its files are now.
@@ -256,7 +282,7 @@ impl Searcher {
 
     /// Who turns text into vectors, if anybody does.
     pub fn embedder(&self) -> Option<&dyn Embedder> {
-        self.embedder.as_deref()
+        self.meaning.as_ref().map(Meaning::embedder)
     }
 
     /// Many searches on one look at the files.
@@ -269,36 +295,88 @@ impl Searcher {
         Ok(searches.into_iter().map(move |search| {
             let found = self.find_in(&views, &search)?;
             let (hits, _) = self.hits(store, &found, &search)?;
-            let notes = found.notes.clone();
-            Ok(found.answer(hits, &search, notes))
+            Ok(found.answer(hits, &search))
         }))
     }
 
-    /// Writes what searches had to overlay into the indexes, where it is enough to be worth it. For after the answer.
+    /// Writes what searches had to overlay into the indexes, where it is enough to be worth it, and embeds a little of what
+    /// has no vector if that costs next to nothing. For after the answer.
     pub fn settle(&self, store: &dyn Store) -> Result<()> {
         for mount in &self.mounts {
-            mount.fresh.settle_if_worth(&self.indexer(store, mount))?;
+            let indexer = self.indexer(store, mount);
+            mount.fresh.settle_if_worth(&indexer)?;
+            if self.embedder().is_some_and(|embedder| embedder.is_instant()) {
+                indexer.embed_missing(mount.fresh.index(), SETTLED_FILES)?;
+            }
         }
         Ok(())
     }
 
-    /// Brings every index in step with the files, or makes it anew.
+    /// Brings every index in step with the files, or makes it anew; then embeds what has no vector yet.
     pub fn index(&self, store: &dyn Store, anew: bool, progress: &indexer::Progress<'_>) -> Result<Vec<indexer::Indexed>> {
         let entries = store.list("")?.entries;
         let mut all = Vec::new();
         for mount in &self.mounts {
             let (indexer, entries) = (self.indexer(store, mount), self.entries_of(mount, &entries));
             let index = mount.fresh.index();
-            all.push(match anew {
+            let mut indexed = match anew {
                 true => indexer.rebuild(index, &entries, progress)?,
                 false => indexer.update(index, &entries, crate::index::Wait::Yes, progress)?.unwrap_or_default(),
-            });
+            };
+            match indexer.embed_missing(index, usize::MAX) {
+                Ok(files) => indexed.embedded = files,
+                Err(error) => indexed.problems.push(Problem::whole(format!("not everything has a vector yet: {error}"))),
+            }
+            all.push(indexed);
         }
         Ok(all)
     }
 
+    /// Embeds some of what has no vector yet, and tells how many files that were: for the background, in small steps.
+    /// After an error the embedder is best left alone for a while.
+    pub fn embed_missing(&self, store: &dyn Store, files: usize) -> Result<usize> {
+        let mut done = 0;
+        for mount in &self.mounts {
+            done += self.indexer(store, mount).embed_missing(mount.fresh.index(), files - done)?;
+        }
+        Ok(done)
+    }
+
+    /// Opens every index, without a look at the files: what a first search would do by itself.
+    pub fn open(&self) -> Result<()> {
+        self.mounts.iter().try_for_each(|mount| mount.fresh.index().view().map(|_| ()))
+    }
+
+    /// How the indexes stand to the files.
+    pub fn state(&self, store: &dyn Store) -> Result<Vec<IndexState>> {
+        let entries = store.list("")?.entries;
+        let state = |mount: &Searched| -> Result<IndexState> {
+            let view = mount.fresh.index().view()?;
+            let (mut unembedded, mut last_ns) = (0, 0);
+            view.each_file(&mut |_, known| {
+                unembedded += u64::from(known.unembedded);
+                last_ns = last_ns.max(known.seen_ns);
+            });
+            let entries = self.entries_of(mount, &entries);
+            let difference = indexer::Difference::of(self.indexer(store, mount).files(&entries), &*view);
+            let totals = view.totals();
+            Ok(IndexState {
+                prefix: mount.prefix.clone(),
+                source: mount.source,
+                files: totals.files,
+                units: totals.units,
+                size: mount.fresh.index().size(),
+                changed: difference.changed.len(),
+                gone: difference.gone.len(),
+                unembedded: if self.meaning.is_some() { unembedded } else { 0 },
+                last_indexed: Timestamp::from_nanosecond(i128::from(last_ns)).ok().filter(|_| totals.files > 0),
+            })
+        };
+        self.mounts.iter().map(state).collect()
+    }
+
     fn indexer<'a>(&'a self, store: &'a dyn Store, mount: &'a Searched) -> Indexer<'a> {
-        Indexer { store, embedder: self.embedder.as_deref(), clock: &*self.clock, prefix: &mount.prefix }
+        Indexer { store, embedder: self.embedder(), clock: &*self.clock, prefix: &mount.prefix }
     }
 
     /// The files of one mount: those with its prefix and no longer one.
@@ -332,7 +410,18 @@ impl Searcher {
         }
         quiet.marks = marks;
         quiet.views = self.look(store)?;
+        if let Some(background) = &self.background {
+            background.changed();
+        }
         Ok(quiet.views.clone())
+    }
+
+    /// Forgets every index and every view of it.
+    fn forget(&self) -> Result<()> {
+        if let Some(quiet) = &self.quiet {
+            *quiet.lock().unwrap_or_else(PoisonError::into_inner) = Quiet::default();
+        }
+        self.mounts.iter().try_for_each(|mount| mount.fresh.forget())
     }
 
     /// Lists the files and brings the views in step.
@@ -341,246 +430,6 @@ impl Searcher {
         let view = |mount: &Searched| mount.fresh.view(&self.indexer(store, mount), &self.entries_of(mount, &entries), &|_| {});
         self.mounts.iter().map(view).collect()
     }
-
-    fn find(&self, store: &dyn Store, search: &Search) -> Result<Found> {
-        self.find_in(&self.views(store)?, search)
-    }
-
-    fn find_in(&self, views: &[Arc<dyn View>], search: &Search) -> Result<Found> {
-        let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
-        let query = Query::parse(&search.query, &mut analyser);
-        let must: Vec<Vec<String>> =
-            query.phrases.iter().map(|phrase| analyser.words(phrase).into_iter().map(|word| word.stem).collect()).collect();
-        drop(analyser);
-        self.find_query(views, search, query, &must)
-    }
-
-    fn find_query(&self, views: &[Arc<dyn View>], search: &Search, query: Query, must: &[Vec<String>]) -> Result<Found> {
-        let mut notes = Vec::new();
-        let vector = self.embed(&query, &mut notes);
-        let filter = Filter::new(search, &query);
-        let since = search.since.and_then(since);
-        // A filter per mount: names in a view do not have the mount's prefix.
-        let filters: Vec<Box<dyn Fn(&str, &Known) -> bool + Sync + '_>> = self
-            .mounts
-            .iter()
-            .map(|mount| Box::new(|name: &str, known: &Known| filter.allows(&mount.prefix, name, known)) as Box<_>)
-            .collect();
-        let asks: Vec<(usize, Ask<'_>)> = (0..self.mounts.len())
-            .filter(|at| filter.source.is_none_or(|source| source == self.mounts[*at].source) && views[*at].totals().units > 0)
-            .map(|at| {
-                let files = if filter.is_open() { None } else { Some(&*filters[at]) };
-                let ask = Ask {
-                    terms: &query.terms,
-                    codes: &query.codes,
-                    pairs: &query.pairs,
-                    without: &query.without,
-                    must,
-                    time: query.time,
-                    vector: vector.as_ref(),
-                    files,
-                    since,
-                };
-                (at, ask)
-            })
-            .collect();
-        let asked: Vec<(usize, _)> = asks.iter().map(|(at, ask)| Ok((*at, views[*at].ask(ask)?))).collect::<Result<_>>()?;
-        let mut counts = Counts::default();
-        asked.iter().for_each(|(_, asked)| counts.add(asked.counts()));
-        counts.terms.resize(query.terms.len(), Default::default());
-        let mut candidates: Vec<(usize, Source, Candidate)> = Vec::new();
-        for (at, asked) in &asked {
-            let source = self.mounts[*at].source;
-            candidates.extend(asked.candidates(&counts)?.into_iter().map(|candidate| (*at, source, candidate)));
-        }
-        drop(asked);
-        let has_vectors = vector.is_some() && candidates.iter().any(|(_, _, candidate)| candidate.cosine.is_some());
-        let scale = if has_vectors { self.scale } else { Scale::WORDS };
-        let decay = search.decay.then(|| self.clock.now());
-        let ranked = fuse::fuse(candidates, &counts, scale, decay);
-        let any_word = counts.terms.iter().any(|term| term.body + term.title + term.code > 0) || counts.codes.iter().any(|n| *n > 0);
-        let method = match (has_vectors, any_word) {
-            (true, true) => Method::Hybrid,
-            (true, false) => Method::Vector,
-            (false, _) => Method::Fts,
-        };
-        let searched = views
-            .iter()
-            .map(|view| view.totals())
-            .fold(Amount::default(), |sum, totals| Amount { files: sum.files + totals.files, units: sum.units + totals.units });
-        Ok(Found { query, counts, ranked, method, scale, searched, notes })
-    }
-
-    /// The query's vector, if it can be had without a wait.
-    fn embed(&self, query: &Query, notes: &mut Vec<String>) -> Option<Vector> {
-        let embedder = self.embedder.as_ref().filter(|_| !query.text.is_empty())?;
-        if !embedder.is_instant() {
-            notes.push("meaning was not searched: the embedder is not instant".to_owned());
-            return None;
-        }
-        match embedder.embed(EmbedRole::Query, &[&query.text]) {
-            Ok(vectors) => vectors.into_iter().next().filter(|vector| !vector.is_zero()),
-            Err(error) => {
-                notes.push(format!("meaning was not searched: {error}"));
-                None
-            }
-        }
-    }
-
-    /// The first answers with their text. The second value tells whether a file is no longer what was ranked.
-    fn hits(&self, store: &dyn Store, found: &Found, search: &Search) -> Result<(Vec<Hit>, bool)> {
-        let weights = found.query.terms.iter().zip(&found.counts.terms);
-        let weights = Weights::new(weights.map(|(term, count)| (term.as_str(), rank::idf(found.counts.totals.units, count.body))));
-        let mut hits = Vec::with_capacity(search.max_results.min(50));
-        let mut files: HashMap<(usize, &str), Option<Stored>> = HashMap::new();
-        let mut stale = false;
-        for ranked in found.ranked.iter().take_while(|ranked| ranked.score >= search.min_score) {
-            if hits.len() == search.max_results {
-                break;
-            }
-            let path = MemoryPath::parse(&ranked.candidate.path)?.prefixed(&self.mounts[ranked.mount].prefix);
-            let key = (ranked.mount, ranked.candidate.path.as_str());
-            let stored = match files.entry(key) {
-                hash_map::Entry::Occupied(known) => known.into_mut(),
-                hash_map::Entry::Vacant(new) => new.insert(store.get(&path)?),
-            };
-            match stored.as_ref() {
-                Some(stored) if stored.version == ranked.candidate.version => {
-                    let (decoded, _) = text::decode(&stored.bytes);
-                    if found.holds_phrases(&decoded, ranked) {
-                        hits.push(self.hit(path, stored, &decoded, ranked, found, search, &weights));
-                    }
-                }
-                _ => stale = true,
-            }
-        }
-        Ok((hits, stale))
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "one call, and every one of them is needed")]
-    fn hit(
-        &self,
-        path: MemoryPath,
-        stored: &Stored,
-        decoded: &str,
-        ranked: &Ranked,
-        found: &Found,
-        search: &Search,
-        weights: &Weights<'_>,
-    ) -> Hit {
-        let candidate = &ranked.candidate;
-        let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = cite::lines(decoded, candidate.first.into(), candidate.last.into(), weights, &mut analyser);
-        drop(analyser);
-        let (memory, _) = Memory::parse(frontmatter(decoded));
-        Hit {
-            path,
-            text: lines.of(decoded).to_owned(),
-            score: ranked.score,
-            source: ranked.source,
-            age: time::age(self.clock.now(), read::memory_time(&memory, stored)),
-            headings: cite::headings(decoded, lines.first),
-            kind: candidate.kind,
-            explain: search.explain.then(|| found.explain(candidate)),
-            lines: format!("{}-{}", lines.first, lines.last.unwrap_or(lines.first)),
-        }
-    }
-}
-
-/// A query's candidates, ranked.
-struct Found {
-    query: Query,
-    counts: Counts,
-    ranked: Vec<Ranked>,
-    method: Method,
-    scale: Scale,
-    searched: Amount,
-    notes: Vec<String>,
-}
-
-impl Found {
-    fn answer(&self, hits: Vec<Hit>, search: &Search, notes: Vec<String>) -> Answer {
-        let ranked = self.ranked.iter().take_while(|ranked| ranked.score >= search.min_score).count();
-        // A phrase is looked for in the text itself: where it was not there, the candidate does not count.
-        let total = if hits.len() < search.max_results { hits.len() } else { ranked.max(hits.len()) };
-        Answer { hits, total, method: self.method, searched: self.searched, notes }
-    }
-
-    fn holds_phrases(&self, decoded: &str, ranked: &Ranked) -> bool {
-        if self.query.phrases.is_empty() {
-            return true;
-        }
-        let lines = text::LineRange { first: ranked.candidate.first.into(), last: Some(ranked.candidate.last.into()) };
-        let unit = crate::query::plain(lines.of(decoded));
-        self.query.phrases.iter().all(|phrase| unit.contains(phrase.as_str()))
-    }
-
-    fn explain(&self, candidate: &Candidate) -> Explain {
-        let mass = rank::mass(&self.counts);
-        let terms = self.query.terms.iter().zip(&self.counts.terms);
-        Explain {
-            unit: format!("{}-{}", candidate.first, candidate.last),
-            parts: candidate.parts,
-            assistant: candidate.assistant,
-            mass,
-            cosine: candidate.cosine,
-            sum: rank::sum(&candidate.parts, candidate.assistant, mass, candidate.cosine, self.scale),
-            terms: terms.map(|(term, count)| (term.clone(), count.body.max(count.code))).collect(),
-        }
-    }
-}
-
-/// Which files may be answers.
-struct Filter {
-    source: Option<Source>,
-    kind: Option<Kind>,
-    under: Vec<String>,
-}
-
-impl Filter {
-    fn new(search: &Search, query: &Query) -> Self {
-        let under = [search.under.as_deref(), query.under.as_deref()].into_iter().flatten();
-        Filter {
-            source: search.source.or(query.source),
-            kind: search.kind.or(query.kind),
-            under: under.map(|prefix| prefix.trim_matches('/').to_owned()).filter(|prefix| !prefix.is_empty()).collect(),
-        }
-    }
-
-    /// Whether every file of a mount may be an answer.
-    fn is_open(&self) -> bool {
-        self.kind.is_none() && self.under.is_empty()
-    }
-
-    fn allows(&self, prefix: &str, name: &str, known: &Known) -> bool {
-        if self.kind.is_some() && known.kind != self.kind {
-            return false;
-        }
-        self.under.iter().all(|under| {
-            let whole = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
-            whole
-                .strip_prefix(under.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.eq_ignore_ascii_case(".md"))
-        })
-    }
-}
-
-/// The beginning of a memory up to the end of its frontmatter: all that is needed for its age.
-fn frontmatter(text: &str) -> &str {
-    let end =
-        if text.starts_with("---") { text.match_indices("\n---").next().map_or(text.len(), |(at, _)| text.len().min(at + 5)) } else { 0 };
-    text.get(..end).unwrap_or(text)
-}
-
-fn since(time: Timestamp) -> Option<Since> {
-    let date = time.to_zoned(jiff::tz::TimeZone::UTC).date();
-    // Days are of this century and the last; what lies beyond is before or after all of them.
-    let (year, month, day) = match date.year() {
-        ..1900 => (1900, 1, 1),
-        1900..2100 => (date.year() as u32, date.month() as u32, date.day() as u32),
-        _ => (2099, 12, 31),
-    };
-    Some(Since { day: crate::day::Day::new(year, month, day)?, ns: time.as_nanosecond() as i64 })
 }
 
 impl From<Error> for Answer {

@@ -70,6 +70,9 @@ pub struct MountInfo {
     pub source: Source,
     /// Which entrypoint it keeps, if it keeps one.
     pub entrypoint: Entrypoint,
+    /// By which rules its files are listed: two mounts of one directory with the same rules list the same files.
+    #[serde(skip)]
+    pub rules: String,
 }
 
 /// Whether a mount may be written.

@@ -45,10 +45,12 @@ pub struct TantivyIndex {
 }
 
 impl TantivyIndex {
-    /// The index of the mount at `mount`, a canonical path, below a cache directory.
-    pub fn of_mount(cache: &Path, mount: &Path, embedder: Option<(EmbedderId, usize)>) -> Self {
-        let hash = blake3::hash(mount.as_os_str().as_encoded_bytes());
-        TantivyIndex::new(cache.join("index").join(&hash.to_hex()[..32]), embedder)
+    /// The index of a mount below a cache directory. Mounts of one directory share it if they list the same files.
+    /// `root` is its real path, `rules` are those by which they are listed.
+    pub fn of_mount(cache: &Path, root: &Path, rules: &str, embedder: Option<(EmbedderId, usize)>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(root.as_os_str().as_encoded_bytes()).update(b"\0").update(rules.as_bytes());
+        TantivyIndex::new(cache.join("index").join(&hasher.finalize().to_hex()[..32]), embedder)
     }
 
     /// The index in exactly this directory. Nothing is read or created yet. Without an embedder (its identity and how many
@@ -142,19 +144,19 @@ impl TantivyIndex {
             };
             parts.push(Living { segment, dead: state.dead(row).into() });
         }
-        let vectors = self.open_vectors();
+        let vectors = self.open_vectors(&state)?;
         Ok(Snapshot::new(Arc::new(state), parts, vectors, self.tag))
     }
 
-    /// The vectors; damaged ones are forgotten and made again.
-    fn open_vectors(&self) -> Option<Arc<Vectors>> {
-        let (id, dim) = self.embedder.as_ref()?;
-        match Vectors::open(&self.vectors_dir(), id, *dim) {
-            Ok(vectors) => Some(Arc::new(vectors)),
-            Err(error) => {
-                *lock(&self.trouble) = Some(error.to_string());
-                None
-            }
+    /// The vectors. Those that lack what the state relies on are damaged, and the index with them: which of its units
+    /// have lost theirs is not known.
+    fn open_vectors(&self, state: &State) -> Result<Option<Arc<Vectors>>> {
+        let Some((id, dim)) = &self.embedder else { return Ok(None) };
+        let vectors = Vectors::open(&self.vectors_dir(), id, *dim)?;
+        let reached = state.vectors();
+        match reached.embedder == self.tag && vectors.generation() < reached.generation {
+            true => Err(files::corrupt(&self.vectors_dir(), "vectors are missing")),
+            false => Ok(Some(Arc::new(vectors))),
         }
     }
 

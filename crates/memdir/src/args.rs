@@ -58,6 +58,8 @@ pub(crate) enum AgentScope {
 pub(crate) enum Command {
     Init(Init),
     Read(Read),
+    Search(Search),
+    Get(Get),
     List(List),
     Write(Write),
     Edit(Edit),
@@ -76,6 +78,8 @@ pub(crate) enum Command {
     Where(Where),
     Projects(Projects),
     Chats(Chats),
+    Index(Index),
+    Watch(Watch),
     Stats(Stats),
     Mcp(Mcp),
     Dialects(Dialects),
@@ -117,6 +121,86 @@ pub(crate) struct Read {
     /// Show at most so many characters of each
     #[arg(long, value_name = "N", default_value_t = memdir_core::limits::READ_CHARS)]
     pub(crate) max_chars: usize,
+}
+
+/// Find the lines that answer, by words and by meaning
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "\"exact phrase\", type:feedback, path:team/, source:chat and -word narrow the answer; any other text is just words.\n\nExample:\n  memdir search how do we deploy\n  memdir search '\"blue green\" -staging' --type project --since 2026-01-01\n  memdir search deploy --explain\n  memdir search deploy --why-not notes/release\n  memdir search --batch questions.jsonl --json"
+)]
+pub(crate) struct Search {
+    /// What you want to know
+    #[arg(required_unless_present = "batch", allow_hyphen_values = true)]
+    pub(crate) query: Vec<String>,
+    /// At most so many answers
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub(crate) max_results: u32,
+    /// Only answers with at least this score, 0 to 1
+    #[arg(long, value_name = "SCORE", default_value_t = memdir_core::rank::MIN_SCORE, value_parser = share)]
+    pub(crate) min_score: f32,
+    /// Only this source
+    #[arg(long, value_enum, default_value_t = SearchSource::All)]
+    pub(crate) source: SearchSource,
+    /// Only memories of this type: user, feedback, project or reference
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: Option<String>,
+    /// Only what is not older than this date: 2026-01-31
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+    /// Dated logs lose weight with age: half in 30 days
+    #[arg(long)]
+    pub(crate) decay: bool,
+    /// Answer many queries, one JSON object with id and query per line of this file (`-` for standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "why_not"])]
+    pub(crate) batch: Option<PathBuf>,
+    /// Show for each answer why it ranks there
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Tell why this memory is not among the answers, and what would change that
+    #[arg(long, value_name = "NAME")]
+    pub(crate) why_not: Option<String>,
+    /// Who understands meaning; without it what the settings say
+    #[arg(long, value_enum, hide_short_help = true)]
+    pub(crate) embedder: Option<SearchEmbedder>,
+}
+
+/// Where answers may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchSource {
+    /// Everything
+    All,
+    /// Curated memories
+    Memory,
+    /// Past conversations
+    Chat,
+    /// Other directories
+    Custom,
+}
+
+/// Who understands meaning, for one search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchEmbedder {
+    /// Nobody: words alone
+    None,
+    /// The model that is part of memdir
+    Builtin,
+}
+
+/// A number from 0 to 1.
+fn share(text: &str) -> Result<f32, String> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "give a number from 0 to 1".to_owned())
+}
+
+/// Show lines of a memory, as a search names them
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir get notes/deploy.md --lines 42-56")]
+pub(crate) struct Get {
+    /// The path, as a search names it
+    #[arg(value_name = "PATH")]
+    pub(crate) path: String,
+    /// Which lines: 42-56, 42- or 42; without it from the first
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) lines: Option<String>,
 }
 
 /// List memories by name
@@ -530,6 +614,24 @@ pub(crate) struct ChatsExport {
     pub(crate) filter: ChatFilter,
 }
 
+/// Bring the search index in step with the files
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Every search does this by itself; here it shows how far it is.\n\nExample:\n  memdir index\n  memdir index --rebuild"
+)]
+pub(crate) struct Index {
+    /// Make it anew from the files
+    #[arg(long)]
+    pub(crate) rebuild: bool,
+}
+
+/// Keep the search index in step with the files until interrupted
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "No search needs this: it only makes the first search after many changes faster.\n\nExample:\n  memdir watch"
+)]
+pub(crate) struct Watch {}
+
 /// Show how much there is
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  memdir stats --json\n  memdir stats --loads")]
@@ -769,6 +871,8 @@ pub(crate) struct Bench {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchWhat {
     Torture(Torture),
+    Search(BenchSearch),
+    Index(BenchIndex),
     #[command(hide = true)]
     TortureWorker(TortureWorker),
 }
@@ -794,6 +898,29 @@ pub(crate) struct Torture {
     /// Repeats the random moments of an earlier run
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+}
+
+/// Time searches over generated memories
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Memories are generated in a scratch directory; with --dir in that directory, which must be empty, and stay. Times are compared with /bin/true, with a bare walk of the same files and, where it is installed, with rg.\n\nExample:\n  memdir bench search\n  memdir bench search --files 1000"
+)]
+pub(crate) struct BenchSearch {
+    /// Memories
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    pub(crate) files: u32,
+    /// Searches
+    #[arg(long, value_name = "N", default_value_t = 800, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    pub(crate) queries: u32,
+}
+
+/// Time the making of a search index over generated memories
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir bench index\n  memdir bench index --files 1000")]
+pub(crate) struct BenchIndex {
+    /// Memories
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    pub(crate) files: u32,
 }
 
 /// One process of `bench torture`

@@ -14,9 +14,11 @@ mod doctor;
 mod edit;
 mod entrypoint;
 mod export;
+mod get;
 mod history;
 mod hook;
 mod import;
+mod index;
 mod init;
 mod install;
 mod list;
@@ -29,6 +31,7 @@ pub(crate) mod prompt;
 mod read;
 mod rename;
 mod restore;
+mod search;
 mod stats;
 mod status;
 mod undo;
@@ -37,7 +40,7 @@ mod verify;
 mod write;
 
 use crate::{
-    args::{Args, Command},
+    args::{Args, Command, SearchEmbedder},
     config::Settings,
     exit::Failure,
     output::{Answer, Look},
@@ -77,7 +80,10 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     if args.command.as_ref().is_some_and(writes) {
         survive_size_limit();
     }
-    let opened = wire::open(&settings, &scope)?;
+    let mut opened = wire::open(&settings, &scope)?;
+    if let Some(embedder) = searches(args.command.as_ref()) {
+        opened.memdir = wire::with_search_once(opened.memdir, &settings, embedder)?;
+    }
     let answer = match &args.command {
         None => status::run(&opened.memdir),
         Some(Command::Verify(args)) => verify::run(args, &opened.memdir, &scope),
@@ -91,6 +97,10 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
 pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result<Answer, Failure> {
     match command {
         Command::Read(args) => read::run(args, memdir),
+        Command::Search(args) => search::run(args, memdir),
+        Command::Get(args) => get::run(args, memdir),
+        Command::Index(args) => index::run(args, memdir, look),
+        Command::Watch(_) => index::watch(memdir, look),
         Command::List(args) => list::run(args, memdir, look),
         Command::Write(args) => write::run(args, memdir),
         Command::Edit(args) => edit::run(args, memdir),
@@ -113,6 +123,16 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
     }
 }
 
+/// Whether a command needs the search index, and with which embedder if that was typed.
+fn searches(command: Option<&Command>) -> Option<Option<SearchEmbedder>> {
+    match command? {
+        Command::Search(args) => Some(args.embedder),
+        Command::Index(_) | Command::Watch(_) => Some(None),
+        Command::Stats(args) if !args.loads => Some(None),
+        _ => None,
+    }
+}
+
 fn not_inside() -> Failure {
     Failure::Usage { message: "this command does not work inside a space".into(), hint: "Run it from the shell.".into() }
 }
@@ -126,6 +146,7 @@ fn writes(command: &Command) -> bool {
         Command::Check(args) => args.fix,
         Command::Prompt(_) | Command::Where(_) | Command::Chats(_) => false,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
+        Command::Search(_) | Command::Get(_) | Command::Index(_) | Command::Watch(_) => false,
         Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,
         Command::Install(_) | Command::Uninstall(_) | Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Import(_) => {
             true

@@ -47,6 +47,11 @@ impl Answer {
         Answer { shown: Box::new((value, text)), exit: Exit::Done, notes: Vec::new(), after: None }
     }
 
+    /// Many values, one JSON object a line, for people and programs alike.
+    pub(crate) fn lines<T: Serialize + 'static>(values: Vec<T>) -> Answer {
+        Answer { shown: Box::new(Lines(values)), exit: Exit::Done, notes: Vec::new(), after: None }
+    }
+
     /// The same with another end.
     pub(crate) fn exit(self, exit: Exit) -> Answer {
         Answer { exit, ..self }
@@ -82,6 +87,24 @@ impl<T: Serialize> Shown for (T, fn(&T, &mut Page<'_>) -> io::Result<()>) {
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer_pretty(out, &self.0).map_err(io::Error::from)
+    }
+}
+
+struct Lines<T>(Vec<T>);
+
+impl<T: Serialize> Shown for Lines<T> {
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        self.json(page.out)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (n, value) in self.0.iter().enumerate() {
+            if n > 0 {
+                writeln!(out)?;
+            }
+            serde_json::to_writer(&mut *out, value).map_err(io::Error::from)?;
+        }
+        Ok(())
     }
 }
 
@@ -155,6 +178,11 @@ impl<'a> Page<'a> {
     /// Something added.
     pub(crate) fn green(&self, text: &str) -> String {
         self.styled(text, AnsiColor::Green.on_default())
+    }
+
+    /// Something that was looked for.
+    pub(crate) fn found(&self, text: &str) -> String {
+        self.styled(text, AnsiColor::Yellow.on_default().bold())
     }
 
     /// Something taken away, or wrong.

@@ -2,7 +2,8 @@
 //! knows both.
 
 use crate::{
-    config::{self, MountSetting, Settings},
+    args::SearchEmbedder,
+    config::{self, EmbedderSetting, MountSetting, Settings},
     exit::Failure,
     known,
     scope::Scope,
@@ -18,7 +19,7 @@ use memdir_core::{
     tantivy_index::TantivyIndex,
     vault::{Links, journal_name, real_path},
 };
-use memdir_embed::StaticModel;
+use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -48,13 +49,49 @@ pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure
 }
 
 /// The same space, which can be searched. Opens nothing before the first search.
-pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Memdir {
-    let embedder: Arc<dyn Embedder> = Arc::new(StaticModel::new());
-    let identity = Some((embedder.id().clone(), embedder.dim()));
+pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Result<Memdir, Failure> {
+    let searcher = searcher(&memdir, settings, None)?;
+    Ok(memdir.with_searcher(searcher.watching()))
+}
+
+/// The same space, which is searched once or twice: nothing is kept that only a long life pays back.
+pub(crate) fn with_search_once(memdir: Memdir, settings: &Settings, embedder: Option<SearchEmbedder>) -> Result<Memdir, Failure> {
+    let searcher = searcher(&memdir, settings, embedder)?;
+    Ok(memdir.with_searcher(searcher))
+}
+
+fn searcher(memdir: &Memdir, settings: &Settings, embedder: Option<SearchEmbedder>) -> Result<Searcher, Failure> {
+    let embedder = match embedder {
+        Some(SearchEmbedder::None) => None,
+        Some(SearchEmbedder::Builtin) => Some(Arc::new(StaticModel::new()) as Arc<dyn Embedder>),
+        None => configured_embedder(settings)?,
+    };
+    let identity = embedder.as_ref().map(|embedder| (embedder.id().clone(), embedder.dim()));
     let clock = memdir.context().clock.clone();
-    let index = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::of_mount(&settings.cache, &info.root, identity.clone())) };
-    let searcher = Searcher::new(memdir.store(), Some(embedder), clock, index);
-    memdir.with_searcher(searcher)
+    let index = |info: &MountInfo| -> Arc<dyn Index> {
+        Arc::new(TantivyIndex::of_mount(&settings.cache, &info.root, &info.rules, identity.clone()))
+    };
+    Ok(Searcher::new(memdir.store(), embedder, clock, index))
+}
+
+/// Who understands meaning, by the settings.
+fn configured_embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Failure> {
+    let search = &settings.config.search;
+    let protocol = match search.embedder {
+        EmbedderSetting::None => return Ok(None),
+        EmbedderSetting::Builtin => return Ok(Some(Arc::new(StaticModel::new()))),
+        EmbedderSetting::OpenAi => Protocol::OpenAi,
+        EmbedderSetting::Ollama => Protocol::Ollama,
+    };
+    let mut endpoint = memdir_embed::Settings::new(protocol, &search.url, &search.model, search.dimensions);
+    endpoint.query_prefix = search.query_prefix.clone();
+    endpoint.passage_prefix = search.passage_prefix.clone();
+    if let Some(file) = &search.key_file {
+        let key = std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read the key in", path: file.clone(), source })?;
+        endpoint.key = Some(ApiKey::new(&key));
+    }
+    let endpoint = Endpoint::new(endpoint).map_err(|error| refused(settings, error))?;
+    Ok(Some(Arc::new(endpoint)))
 }
 
 /// Opens a dialect's directories: its own, or the one that was asked for.
@@ -75,7 +112,7 @@ pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect
     let space = (dialect.space)(&places).map_err(|error| refused(settings, error))?;
     let vault = Vault::open(&space.mounts).map_err(|error| refused(settings, error))?;
     let actor = Actor { name: settings.actor.value.clone(), session: None };
-    Ok((with_search(Memdir::new(Arc::new(vault), actor), settings), space.root))
+    Ok((with_search(Memdir::new(Arc::new(vault), actor), settings)?, space.root))
 }
 
 /// Opens one directory with its journal, whatever the settings say: for the demo and the benches.

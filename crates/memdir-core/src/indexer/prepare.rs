@@ -33,6 +33,10 @@ enum Vectors<'e> {
 /// The text of a unit as it is embedded: the headings above it, then its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitText {
+    /// Its first line, 1-based.
+    pub first: u32,
+    /// Its last line, inclusive.
+    pub last: u32,
     /// What it is kept under.
     pub key: Key,
     /// The text.
@@ -151,7 +155,7 @@ fn unit_text(chunks: &Chunks, unit: &Unit, own: &str) -> UnitText {
         }
     }
     text.push_str(own);
-    UnitText { key: Key::of(&text), text }
+    UnitText { first: unit.first, last: unit.last, key: Key::of(&text), text }
 }
 
 /// Where each line begins, and where the last one ends.

@@ -4,8 +4,10 @@
 use crate::{
     error::Result,
     index::{Index, View, Wait},
-    indexer::{self, Difference, Indexer, Look, Preparer, is_racy},
-    store::{Entry, Stamp},
+    indexer::{self, Difference, Indexer, Look, is_racy},
+    stamp::Stamp,
+    store::Entry,
+    version::Version,
 };
 use std::{
     collections::BTreeMap,
@@ -29,6 +31,8 @@ struct Kept {
     base: Option<Arc<dyn View>>,
     view: Option<Arc<dyn View>>,
     looks: BTreeMap<String, Look>,
+    /// What the view shows that its base does not.
+    shows: Vec<(String, Option<Version>)>,
 }
 
 impl Fresh {
@@ -38,6 +42,12 @@ impl Fresh {
 
     pub(super) fn index(&self) -> &dyn Index {
         &*self.index
+    }
+
+    /// Gives the index up: the next view is made from the files alone.
+    pub(super) fn forget(&self) -> Result<()> {
+        *self.kept() = Kept::default();
+        self.index.forget()
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
@@ -60,28 +70,22 @@ impl Fresh {
             && let Ok(Some(_)) = indexer.update(&*self.index, entries, Wait::Yes, progress)
         {
             let view = self.index.view()?;
-            *kept = Kept { base: Some(view.clone()), view: Some(view.clone()), looks: BTreeMap::new() };
+            *kept = Kept { base: Some(view.clone()), view: Some(view.clone()), ..Kept::default() };
             return Ok(view);
         }
-        let mut preparer: Option<Preparer<'_>> = None;
-        let mut changed = !kept.base.as_ref().is_some_and(|before| Arc::ptr_eq(before, &base)) || kept.view.is_none();
         if !to_look.is_empty() {
-            let looks = indexer.look_at(&to_look, &*base, preparer.get_or_insert_with(|| indexer.preparer()));
-            changed |= looks.values().any(|look| !matches!(look, Look::Same(..)));
+            let looks = indexer.look_at(&to_look, &*base, &mut indexer.preparer());
             kept.looks.extend(looks);
         }
-        let needed = |name: &String| {
-            difference.changed.binary_search(name).is_ok()
-                || difference.doubtful.binary_search(name).is_ok()
-                || difference.gone.binary_search(name).is_ok()
-        };
-        let before = kept.looks.len();
-        kept.looks.retain(|name, _| needed(name));
-        changed |= kept.looks.len() != before;
-        if changed {
+        let differs = |name: &String| [&difference.changed, &difference.doubtful, &difference.gone].iter().any(|names| names.binary_search(name).is_ok());
+        kept.looks.retain(|name, _| differs(name));
+        let shows = shown(&kept.looks);
+        let same_base = kept.base.as_ref().is_some_and(|before| Arc::ptr_eq(before, &base));
+        if !same_base || kept.view.is_none() || kept.shows != shows {
             let changes = indexer::changes(&kept.looks);
             kept.view = Some(if changes.is_empty() { base.clone() } else { self.index.overlay(&base, &changes)? });
             kept.base = Some(base);
+            kept.shows = shows;
         }
         kept.view.clone().ok_or_else(|| crate::Error::Unavailable { what: "search".into(), why: "there is no view".into() })
     }
@@ -98,10 +102,25 @@ impl Fresh {
         indexer.settle(&*self.index, &looks)
     }
 
+    /// Whether enough is overlaid to be worth writing.
+    pub(super) fn is_worth_settling(&self) -> bool {
+        self.kept().looks.len() >= SETTLE_FILES
+    }
+
     /// As [`Fresh::settle`], with the usual measure of enough.
     pub(super) fn settle_if_worth(&self, indexer: &Indexer<'_>) -> Result<bool> {
         self.settle(indexer, SETTLE_FILES)
     }
+}
+
+/// The changes of an overlay, as far as two overlays can differ.
+fn shown(looks: &BTreeMap<String, Look>) -> Vec<(String, Option<Version>)> {
+    let shown = |(name, look): (&String, &Look)| match look {
+        Look::New(file) => Some((name.clone(), Some(file.version))),
+        Look::Gone => Some((name.clone(), None)),
+        Look::Same(..) => None,
+    };
+    looks.iter().filter_map(shown).collect()
 }
 
 /// Whether what was looked at is still what the file is.

@@ -4,7 +4,7 @@ use super::{
     TantivyIndex, files, hash,
     segment::{self, NewSegment, Segment, SegmentWriter},
     snapshot::{Living, Snapshot, with_dead},
-    state::{FileRow, NewState, PARTS},
+    state::{FileRow, NewState, PARTS, Reached},
 };
 use crate::{
     embed::Vector,
@@ -13,6 +13,7 @@ use crate::{
     limits,
     stamp::Stamp,
     vectors::{Key, Vectors},
+    version::Version,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::{any::Any, borrow::Cow, fs, sync::Arc, time::Duration};
@@ -30,7 +31,7 @@ pub(super) struct DiskBatch<'a> {
     base: Arc<Snapshot>,
     removed: Vec<String>,
     seen: Vec<(String, Stamp, i64)>,
-    embedded: Vec<u64>,
+    embedded: Vec<(u64, Version)>,
     vectors: Vec<(Key, Vector)>,
 }
 
@@ -107,8 +108,8 @@ impl Batch for DiskBatch<'_> {
         self.seen.push((path.to_owned(), stamp, seen_ns));
     }
 
-    fn embedded(&mut self, path: &str, vectors: Vec<(Key, Vector)>) {
-        self.embedded.push(hash(path));
+    fn embedded(&mut self, path: &str, version: Version, vectors: Vec<(Key, Vector)>) {
+        self.embedded.push((hash(path), version));
         self.vectors.extend(vectors);
     }
 
@@ -132,17 +133,19 @@ impl Batch for DiskBatch<'_> {
                 row.set_stamp(*stamp, *seen_ns);
             }
         }
-        for row in &self.embedded {
-            if let Some((row, _)) = next.rows.get_mut(row) {
+        for (row, version) in &self.embedded {
+            if let Some((row, _)) = next.rows.get_mut(row).filter(|(row, _)| row.version == version.to_bytes()) {
                 row.embedder = self.index.tag;
             }
         }
         next.merge(&self.index.root)?;
         let names: FxHashSet<String> = next.parts.iter().map(|part| part.segment.row.name().to_owned()).collect();
+        // Without an embedder the vectors of the last one stay as they are.
+        let mut reached = base.state.vectors();
         if let Some(vectors) = vectors {
-            next.compact(&vectors)?;
+            reached = Reached { embedder: self.index.tag, generation: next.compact(vectors)?.generation() };
         }
-        next.finish(base.state.generation() + 1).write(&self.index.state_path(), TantivyIndex::fingerprint())?;
+        next.finish(base.state.generation() + 1, reached).write(&self.index.state_path(), TantivyIndex::fingerprint())?;
         self.index.tidy(&names);
         Ok(())
     }
@@ -262,25 +265,25 @@ impl<'a> Next<'a> {
     }
 
     /// Drops vectors nobody needs, once they are more than those somebody needs.
-    fn compact(&self, vectors: &Vectors) -> Result<()> {
+    fn compact(&self, vectors: Vectors) -> Result<Vectors> {
         let units: usize = self.rows.values().map(|(row, _)| row.units as usize).sum();
         if vectors.len() <= 2 * units + 1_000 {
-            return Ok(());
+            return Ok(vectors);
         }
         let mut live = FxHashSet::default();
         for part in &self.parts {
             let keys = part.segment.table.key();
             live.extend((0..keys.len()).filter(|doc| !segment::is_dead(&part.dead, *doc)).map(|doc| keys[doc]));
         }
-        vectors.compact(&mut |key| live.contains(key)).map(|_| ())
+        vectors.compact(&mut |key| live.contains(key))
     }
 
-    fn finish(self, generation: u64) -> NewState<'a> {
+    fn finish(self, generation: u64, vectors: Reached) -> NewState<'a> {
         let segments = self.parts.iter().map(|part| {
             let mut row = part.segment.row;
             row.dead = part.dead.iter().map(|word| word.count_ones()).sum();
             (row, part.dead.clone())
         });
-        NewState { generation, segments: segments.collect(), rows: self.rows.into_values().collect() }
+        NewState { generation, vectors, segments: segments.collect(), rows: self.rows.into_values().collect() }
     }
 }

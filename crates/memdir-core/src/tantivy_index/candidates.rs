@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use std::{cell::RefCell, cmp::Ordering};
 
 /// Units kept by words, and by meaning. Fixed, so that asking for more answers never changes the first ones.
-const BEST: usize = 200;
+const BEST: usize = 150;
 const NEAREST: usize = 100;
 /// Rows looked at for them at first.
 const MORE: usize = 130;
@@ -356,6 +356,7 @@ impl<'a> Scoring<'a> {
                 known => known,
             },
             sketch: table.sketch()[doc],
+            key: table.key()[doc],
         })
     }
 

@@ -116,6 +116,10 @@ impl View for Snapshot {
         self.totals
     }
 
+    fn has_vector(&self, key: &Key) -> bool {
+        self.overlay.vectors.contains_key(key) || self.vectors.as_ref().is_some_and(|vectors| vectors.find(key).is_some())
+    }
+
     fn ask<'a>(&'a self, ask: &'a Ask<'a>) -> Result<Box<dyn Asked + 'a>> {
         Ok(Box::new(AskedSnapshot::new(self, ask)?))
     }

@@ -13,7 +13,7 @@ use crate::{
 use bytemuck::{Pod, Zeroable};
 use std::{borrow::Cow, path::Path, sync::Arc};
 
-const MAGIC: [u8; 8] = *b"mdstate1";
+const MAGIC: [u8; 8] = *b"mdstate2";
 
 /// The files of a segment: Tantivy's and ours.
 pub(super) const PARTS: [&str; 7] = ["term", "idx", "pos", "store", "fast", "fieldnorm", "units"];
@@ -27,10 +27,20 @@ struct Header {
     fingerprint: [u8; 16],
     generation: u64,
     totals: Totals,
+    /// The embedder whose vectors belong to it, and the generation they must have reached.
+    vectors: Reached,
     segments: u64,
     dead: u64,
     rows: u64,
     names: u64,
+}
+
+/// Vectors a state relies on: of which embedder, by the beginning of its hash, and how far they were written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Reached {
+    pub(super) embedder: u64,
+    pub(super) generation: u64,
 }
 
 /// A segment, as the state tells it.
@@ -118,6 +128,7 @@ impl FileRow {
 #[derive(Debug, Default)]
 pub(super) struct NewState<'a> {
     pub(super) generation: u64,
+    pub(super) vectors: Reached,
     pub(super) segments: Vec<(SegmentRow, Arc<[u64]>)>,
     /// With their names; sorted when written.
     pub(super) rows: Vec<(FileRow, Cow<'a, str>)>,
@@ -146,6 +157,7 @@ impl NewState<'_> {
             fingerprint,
             generation: self.generation,
             totals,
+            vectors: self.vectors,
             segments: segments.len() as u64,
             dead: dead.len() as u64,
             rows: rows.len() as u64,
@@ -218,6 +230,10 @@ impl State {
 
     pub(super) fn totals(&self) -> Totals {
         self.header.totals
+    }
+
+    pub(super) fn vectors(&self) -> Reached {
+        self.header.vectors
     }
 
     pub(super) fn segments(&self) -> &[SegmentRow] {

@@ -1,6 +1,7 @@
 //! An index in memory that looks at everything: slow, plain, and what every other index is compared with.
 
 use crate::{
+    embed::{Key, Vector},
     entrypoint,
     error::Result,
     index::{
@@ -8,7 +9,8 @@ use crate::{
         TermCount, Totals, View, Wait, Words,
     },
     rank::{self, Field},
-    store::Stamp,
+    stamp::Stamp,
+    version::Version,
 };
 use std::{
     any::Any,
@@ -86,11 +88,12 @@ impl Batch for RamBatch<'_> {
         }
     }
 
-    fn embedded(&mut self, path: &str, vectors: Vec<(crate::vectors::Key, crate::embed::Vector)>) {
-        if let Some(file) = self.next.get_mut(path) {
+    fn embedded(&mut self, path: &str, version: Version, vectors: Vec<(Key, Vector)>) {
+        let known: BTreeMap<Key, Vector> = vectors.into_iter().chain(all_vectors(&self.next)).collect();
+        if let Some(file) = self.next.get_mut(path).filter(|file| file.version == version) {
             let mut changed = IndexFile::clone(file);
             for unit in &mut changed.units {
-                unit.vector = vectors.iter().find(|(key, _)| *key == unit.key).map(|(_, vector)| vector.clone());
+                unit.vector = known.get(&unit.key).cloned();
             }
             *file = Arc::new(changed);
         }
@@ -121,6 +124,10 @@ impl FileWriter for RamWriter {
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
+}
+
+fn all_vectors(files: &Files) -> impl Iterator<Item = (Key, Vector)> {
+    files.values().flat_map(|file| &file.units).filter_map(|unit| Some((unit.key, unit.vector.clone()?)))
 }
 
 fn known(file: &IndexFile) -> Known {
@@ -157,6 +164,10 @@ impl View for RamView {
             });
         }
         totals
+    }
+
+    fn has_vector(&self, key: &Key) -> bool {
+        all_vectors(&self.0).any(|(known, _)| known == *key)
     }
 
     fn ask<'a>(&'a self, ask: &'a Ask<'a>) -> Result<Box<dyn Asked + 'a>> {
@@ -224,6 +235,7 @@ impl Asked for RamAsked<'_> {
                         parts,
                         cosine,
                         sketch: unit.sketch,
+                        key: unit.key,
                     });
                 }
             }

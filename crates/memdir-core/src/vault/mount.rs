@@ -83,6 +83,12 @@ pub(crate) struct Mounted {
     depth: usize,
 }
 
+/// What decides which files of a directory are listed; empty where nothing is special.
+fn rules(mount: &Mount) -> String {
+    let plain = !mount.hidden && mount.ignored.is_empty() && mount.only.is_empty() && !mount.links.inside && mount.links.roots.is_empty();
+    if plain { String::new() } else { format!("{:?} {:?} {:?} {:?}", mount.hidden, mount.ignored, mount.only, mount.links) }
+}
+
 impl Mounted {
     pub(crate) fn open(mount: &Mount) -> Result<Self> {
         let trouble = make_root(mount);
@@ -95,6 +101,7 @@ impl Mounted {
                 access: mount.access,
                 source: mount.source,
                 entrypoint: mount.entrypoint,
+                rules: rules(mount),
             },
             lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
             root: Root::new(root, mount.links.clone()),

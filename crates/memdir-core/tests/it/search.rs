@@ -3,7 +3,6 @@
 use memdir_core::{
     MemoryPath, Mount, Vault,
     embed::{Embedder, testing::RamEmbedder},
-    index::Index as _,
     memory::Kind,
     read::Read,
     search::{Answer, Method, Search, Searcher, WhyNot},
@@ -24,7 +23,7 @@ struct Space {
 }
 
 fn index(folder: &Path, info: &MountInfo, embedder: Option<&Arc<dyn Embedder>>) -> Arc<TantivyIndex> {
-    Arc::new(TantivyIndex::of_mount(&folder.join("cache"), &info.root, embedder.map(|e| (e.id().clone(), e.dim()))))
+    Arc::new(TantivyIndex::of_mount(&folder.join("cache"), &info.root, &info.rules, embedder.map(|e| (e.id().clone(), e.dim()))))
 }
 
 impl Space {
@@ -158,6 +157,12 @@ fn a_change_by_anybody_is_seen_by_the_next_search() {
     for n in 0..60 {
         space.put(&format!("many/{n}.md"), &format!("The llama number {n} is here.\n"));
     }
+    assert_eq!(space.first("llama number 42"), "many/42.md:1-1");
+    // Back to what is indexed: the overlay of a moment ago must not linger.
+    space.put("many/42.md", "A walrus instead.\n");
+    assert_eq!(space.first("walrus"), "many/42.md:1-1");
+    space.put("many/42.md", "The llama number 42 is here.\n");
+    assert_eq!(space.places("walrus"), [""; 0]);
     assert_eq!(space.first("llama number 42"), "many/42.md:1-1");
     space.searcher.settle(&space.store).unwrap();
     space.put("many/42.md", "Gone fishing.\n");
@@ -340,7 +345,51 @@ fn a_failing_embedder_costs_the_meaning_and_nothing_else() {
     space.put("new.md", "The walrus ships on Monday.\n");
     let answer = space.ask("walrus monday");
     assert_eq!((answer.hits[0].path.as_str(), answer.method), ("new.md", Method::Fts));
-    assert!(answer.notes[0].starts_with("meaning was not searched"), "{:?}", answer.notes);
+    assert!(answer.notes[0].starts_with("meaning was not searched, only words"), "{:?}", answer.notes);
+}
+
+#[test]
+fn a_slow_embedder_is_not_waited_for_and_fills_in_later() {
+    let embedder = Arc::new(RamEmbedder::new().slow());
+    let space = Space::with(NOTES, Some(embedder.clone()));
+    let answer = space.ask("when do we ship");
+    assert_eq!((answer.hits[0].path.as_str(), answer.method), ("deploy.md", Method::Fts), "nothing is embedded yet");
+    embedder.set_failing(true);
+    let indexed = space.searcher.index(&space.store, false, &|_| {}).unwrap().remove(0);
+    assert_eq!((indexed.put, indexed.embedded, indexed.problems.len()), (4, 0, 1));
+    assert!(space.searcher.embed_missing(&space.store, 100).is_err());
+    assert_eq!(space.searcher.state(&space.store).unwrap()[0].unembedded, 4);
+    embedder.set_failing(false);
+    assert_eq!(space.searcher.embed_missing(&space.store, 3).unwrap(), 3);
+    assert_eq!(space.searcher.embed_missing(&space.store, 100).unwrap(), 1);
+    let asked = embedder.asked().len();
+    assert_eq!(space.searcher.embed_missing(&space.store, 100).unwrap(), 0);
+    assert_eq!(space.ask("when do we ship").method, Method::Hybrid);
+    // What has a vector by its text is not embedded again, whatever its file is called.
+    let text = fs::read_to_string(space.folder.path().join("memory/db.md")).unwrap();
+    space.remove("db.md");
+    space.put("database.md", &text);
+    space.searcher.index(&space.store, false, &|_| {}).unwrap();
+    assert_eq!(space.searcher.state(&space.store).unwrap()[0].unembedded, 0);
+    assert_eq!(embedder.asked()[asked..], [""; 0], "the query is remembered too");
+}
+
+#[test]
+fn vectors_that_are_lost_are_made_again() {
+    let embedder: Arc<dyn Embedder> = Arc::new(RamEmbedder::new());
+    let space = Space::with(NOTES, Some(embedder.clone()));
+    space.searcher.index(&space.store, false, &|_| {}).unwrap();
+    assert_eq!(space.ask("when do we ship").method, Method::Hybrid);
+    let cache = space.folder.path().join("cache/index");
+    let index = fs::read_dir(cache).unwrap().next().unwrap().unwrap().path();
+    let vectors = fs::read_dir(&index).unwrap().map(|e| e.unwrap().path()).find(|p| p.is_dir()).unwrap();
+    fs::remove_dir_all(vectors).unwrap();
+    let again = Searcher::new(&space.store, Some(embedder.clone()), Arc::new(SystemClock), |info| {
+        crate::search::index(space.folder.path(), info, Some(&embedder))
+    });
+    let answer = again.search(&space.store, &Search::new("when do we ship")).unwrap();
+    assert_eq!((answer.hits[0].path.as_str(), answer.method), ("deploy.md", Method::Hybrid));
+    assert_eq!(again.state(&space.store).unwrap()[0].unembedded, 0);
 }
 
 #[test]
@@ -405,7 +454,11 @@ fn one_bad_file_does_not_hide_the_others() {
 fn the_index_says_what_it_holds() {
     let space = Space::new(NOTES);
     space.searcher.index(&space.store, false, &|_| {}).unwrap();
-    let root = space.folder.path().join("memory").canonicalize().unwrap();
-    let view = TantivyIndex::of_mount(&space.folder.path().join("cache"), &root, None).view().unwrap();
-    assert_eq!(view.totals().files, 4);
+    let state = space.searcher.state(&space.store).unwrap().remove(0);
+    assert_eq!((state.files, state.changed, state.gone), (4, 0, 0));
+    assert!(state.size.bytes > 1_000 && state.last_indexed.is_some());
+    space.put("new.md", "new\n");
+    space.remove("db.md");
+    let state = space.searcher.state(&space.store).unwrap().remove(0);
+    assert_eq!((state.changed, state.gone), (1, 1));
 }

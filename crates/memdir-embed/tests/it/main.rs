@@ -1,5 +1,6 @@
 //! Integration tests of the embedders, one file per kind.
 
 mod endpoint;
+mod meaning;
 mod server;
 mod static_model;

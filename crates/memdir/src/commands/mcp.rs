@@ -42,7 +42,7 @@ fn native(settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
     Ok(Group {
         name: "native",
         tools: tools::native(),
-        memdir: wire::with_search(opened.memdir, settings),
+        memdir: wire::with_search(opened.memdir, settings)?,
         root: settings.cwd.clone(),
         instructions: Some(tools::INSTRUCTIONS),
         resources: true,

@@ -9,14 +9,37 @@ use crate::{
 use memdir_core::{
     Memdir, limits,
     prompt::Load,
+    search::IndexState,
     stats::{MountStats, Stats},
     store::{Access, Source},
     text::human_bytes,
+    time,
 };
+use jiff::Timestamp;
+use serde::Serialize;
 use std::io;
 
+/// How much there is, and how the search index stands to it.
+#[derive(Serialize)]
+struct All {
+    #[serde(flatten)]
+    stats: Stats,
+    search: Vec<IndexState>,
+    embedder: Option<String>,
+    now: Timestamp,
+}
+
 pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
-    Ok(Answer::new(memdir.stats()?, show))
+    let searcher = memdir.searcher()?;
+    Ok(Answer::new(
+        All {
+            stats: memdir.stats()?,
+            search: searcher.state(memdir.store())?,
+            embedder: searcher.embedder().map(|embedder| embedder.id().to_string()),
+            now: memdir.context().clock.now(),
+        },
+        show,
+    ))
 }
 
 /// How often, and how large, the prompt was loaded.
@@ -49,10 +72,14 @@ fn show_loads(loads: &Loads, page: &mut Page<'_>) -> io::Result<()> {
     page.table(&rows)
 }
 
-fn show(stats: &Stats, page: &mut Page<'_>) -> io::Result<()> {
+fn show(all: &All, page: &mut Page<'_>) -> io::Result<()> {
+    let stats = &all.stats;
     let mut rows = vec![["mount", "memories", "size", "entrypoint", "access", "class", "directory"].map(str::to_owned).to_vec()];
     rows.extend(stats.mounts.iter().map(row));
     page.table(&rows)?;
+    for state in &all.search {
+        page.line(index_line(state, all))?;
+    }
     page.line(format!(
         "{} memories, {}; journal: {} changes, {}",
         stats.files,
@@ -60,6 +87,25 @@ fn show(stats: &Stats, page: &mut Page<'_>) -> io::Result<()> {
         stats.journal.changes,
         human_bytes(stats.journal.bytes)
     ))
+}
+
+/// How the index of a mount stands to its files.
+fn index_line(state: &IndexState, all: &All) -> String {
+    let mount = if state.prefix.is_empty() { String::new() } else { format!(" of {}/", state.prefix) };
+    let Some(last) = state.last_indexed else { return format!("search index{mount}: none yet; the first search makes it") };
+    let behind = match state.changed + state.gone {
+        0 => "in step".to_owned(),
+        files => format!("{files} files behind, which the next search brings in"),
+    };
+    let unembedded = if state.unembedded > 0 { format!(", {} files without vectors", state.unembedded) } else { String::new() };
+    format!(
+        "search index{mount}: {} files, {} units, {}, {behind}{unembedded}; last indexed {}; meaning by {}",
+        state.files,
+        state.units,
+        human_bytes(state.size.bytes),
+        time::age(all.now, last),
+        all.embedder.as_deref().unwrap_or("nobody")
+    )
 }
 
 fn row(mount: &MountStats) -> Vec<String> {

@@ -47,8 +47,53 @@ pub(crate) struct Settled {
     pub(crate) extra_paths: Vec<PathBuf>,
     /// Its `[chats]`.
     pub(crate) chats: ChatsSetting,
+    /// Its `[search]`.
+    pub(crate) search: SearchSetting,
     /// Keys nobody knows.
     pub(crate) problems: Vec<String>,
+}
+
+/// What is decided about searches.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct SearchSetting {
+    pub(crate) embedder: EmbedderSetting,
+    pub(crate) url: String,
+    pub(crate) model: String,
+    pub(crate) dimensions: usize,
+    pub(crate) key_file: Option<PathBuf>,
+    pub(crate) query_prefix: String,
+    pub(crate) passage_prefix: String,
+}
+
+/// Who understands meaning.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum EmbedderSetting {
+    /// The model that is part of memdir.
+    #[default]
+    Builtin,
+    /// Nobody.
+    None,
+    /// An OpenAI-compatible endpoint.
+    OpenAi,
+    /// Ollama.
+    Ollama,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawSearch {
+    embedder: Option<Spanned<EmbedderSetting>>,
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    model: String,
+    #[serde(default)]
+    dimensions: usize,
+    key_file: Option<Spanned<String>>,
+    #[serde(default)]
+    query_prefix: String,
+    #[serde(default)]
+    passage_prefix: String,
 }
 
 /// One `[[mounts]]`.
@@ -112,6 +157,8 @@ struct Raw {
     mounts: Vec<RawMount>,
     #[serde(default)]
     memory: RawMemory,
+    #[serde(default)]
+    search: RawSearch,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -191,6 +238,7 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
     let mounts = raw.mounts.into_iter().map(|mount| settle(&place, mount, expand)).collect::<Result<_, _>>()?;
     let extra_paths = raw.memory.extra_paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<_, _>>()?;
     let chats = chats_of(&place, raw.chats, expand)?;
+    let search = search_of(&place, raw.search, expand)?;
     let disabled = raw.projects.into_iter().filter(|project| !project.enabled).map(|project| project.id);
     Ok(Settled {
         found: true,
@@ -206,6 +254,7 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
         mounts,
         extra_paths,
         chats,
+        search,
         problems: problems.into_iter().map(|(_, problem)| problem).collect(),
     })
 }
@@ -217,6 +266,24 @@ fn chats_of(place: &Place<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<Cha
     Ok(ChatsSetting {
         folders: paths(&raw.folders)?,
         settings: chats::sync::Settings { on: raw.on, hosts_off: raw.hosts_off, projects_off: paths(&raw.projects_off)?, retention },
+    })
+}
+
+fn search_of(place: &Place<'_>, raw: RawSearch, expand: &Expand<'_>) -> Result<SearchSetting, Failure> {
+    let embedder = raw.embedder.as_ref().map(|embedder| *embedder.get_ref()).unwrap_or_default();
+    let is_endpoint = matches!(embedder, EmbedderSetting::OpenAi | EmbedderSetting::Ollama);
+    if is_endpoint && (raw.url.is_empty() || raw.model.is_empty() || raw.dimensions == 0) {
+        let at = raw.embedder.map_or(0, |embedder| embedder.span().start);
+        return Err(place.fail(at, "this embedder needs search.url, search.model and search.dimensions"));
+    }
+    Ok(SearchSetting {
+        embedder,
+        url: raw.url,
+        model: raw.model,
+        dimensions: raw.dimensions,
+        key_file: raw.key_file.map(|file| place.expanded(&file, expand)).transpose()?,
+        query_prefix: raw.query_prefix,
+        passage_prefix: raw.passage_prefix,
     })
 }
 
@@ -322,6 +389,14 @@ mod tests {
             keep_bytes = 1000
             [hooks]
             remind = true
+            [search]
+            embedder = "ollama"
+            url = "http://localhost:11434"
+            model = "nomic-embed-text"
+            dimensions = 768
+            key_file = "key"
+            query_prefix = "search_query: "
+            passage_prefix = "search_document: "
             [[mounts]]
             name = "notes"
             path = "notes"

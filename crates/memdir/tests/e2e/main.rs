@@ -25,6 +25,7 @@ mod read;
 mod rename;
 mod restore;
 mod scope;
+mod search;
 mod stats;
 mod status;
 mod talk;

@@ -13,8 +13,14 @@ fn mounts_and_the_journal_are_counted() {
     assert_snapshot!(table, @"
     mount   memories  size     entrypoint                      access      class   directory
     (none)  2         8 bytes  6/200 lines, 146 bytes/24.4 KB  read-write  memory  [HOME]/memory
+    search index: none yet; the first search makes it
     ");
     assert!(journal.starts_with("2 memories, 8 bytes; journal: 2 changes, "), "{journal}");
     let stats = home.json(&["stats"]);
     assert_eq!((stats["files"].as_u64(), stats["journal"]["changes"].as_u64()), (Some(2), Some(2)));
+    home.ok(&["index"]);
+    let index = home.json(&["stats"])["search"][0].clone();
+    assert_eq!((index["files"].as_u64(), index["changed"].as_u64(), index["gone"].as_u64()), (Some(3), Some(0), Some(0)));
+    home.put("new.md", "new");
+    assert_eq!(home.json(&["stats"])["search"][0]["changed"], 1);
 }

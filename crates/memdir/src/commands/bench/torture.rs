@@ -2,7 +2,9 @@
 
 use super::{
     audit::{self, Audit},
-    deeds, worker,
+    deeds, empty,
+    random::Random,
+    worker,
 };
 use crate::{
     args::Torture as Typed,
@@ -45,7 +47,7 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>, look: Look) -> Result<Answer
     };
     let watch = Stopwatch::start();
     let seed = args.seed.unwrap_or_else(|| u64::from(std::process::id()) ^ watch_seed());
-    let mut run = Run { args, work: &work, random: Random(seed), until: args.changes, kills: 0, errors: Vec::new() };
+    let mut run = Run { args, work: &work, random: Random::new(seed), until: args.changes, kills: 0, errors: Vec::new() };
     board(&work, args.processes)?;
     run.all(look)?;
     let audit = audit::audit(&work, args.processes, &args.mix)?;
@@ -69,19 +71,6 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>, look: Look) -> Result<Answer
         work: kept,
     };
     Ok(Answer::new(report, show).exit(if clean { Exit::Done } else { Exit::NotSo }))
-}
-
-/// A directory that holds nothing yet: a real memory is never tortured.
-fn empty(dir: &Path) -> Result<PathBuf, Failure> {
-    let fail = |source| Failure::File { doing: "make", path: dir.to_owned(), source };
-    std::fs::create_dir_all(dir).map_err(fail)?;
-    if std::fs::read_dir(dir).map_err(fail)?.next().is_some() {
-        return Err(Failure::Usage {
-            message: format!("{} is not empty", dir.display()),
-            hint: "Give --dir a new directory, or leave it out.".into(),
-        });
-    }
-    dir.canonicalize().map_err(fail)
 }
 
 /// The board with a line for every process.
@@ -179,19 +168,6 @@ fn progress(args: &Typed, look: Look) -> ProgressBar {
     }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} changes {elapsed}");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// A small generator of random numbers (splitmix64): the moments of kills can be repeated with `--seed`.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % end.max(1)
-    }
 }
 
 /// Something that differs from run to run.

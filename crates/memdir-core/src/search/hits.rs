@@ -1,0 +1,106 @@
+//! From ranked candidates to hits: their text, read from the files as they are now.
+
+use super::{
+    Hit, Search, Searcher,
+    cite::{self, Weights},
+    find::Found,
+    fuse::Ranked,
+};
+use crate::{
+    error::Result,
+    index::Candidate,
+    indexer,
+    memory::Memory,
+    path::MemoryPath,
+    rank, read,
+    store::{Store, Stored},
+    text, time,
+};
+use std::{collections::HashMap, sync::PoisonError};
+
+/// A file that holds candidates, as it is now.
+struct Holder {
+    path: MemoryPath,
+    stored: Stored,
+    memory: Memory,
+}
+
+impl Searcher {
+    /// The first answers with their text. The second value tells whether a file is no longer what was ranked.
+    pub(super) fn hits(&self, store: &dyn Store, found: &Found, search: &Search) -> Result<(Vec<Hit>, bool)> {
+        let weights = found.query.terms.iter().zip(&found.counts.terms);
+        let weights = Weights::new(weights.map(|(term, count)| (term.as_str(), rank::idf(found.counts.totals.units, count.body))));
+        let mut hits = Vec::with_capacity(search.max_results.min(50));
+        let mut files: HashMap<(usize, &str), Option<Holder>> = HashMap::new();
+        let mut stale = false;
+        for ranked in found.ranked.iter().take_while(|ranked| ranked.score >= search.min_score) {
+            if hits.len() == search.max_results {
+                break;
+            }
+            let key = (ranked.mount, ranked.candidate.path.as_str());
+            if !files.contains_key(&key) {
+                files.insert(key, self.holder(store, ranked)?);
+            }
+            let Some(holder) = files.get(&key).and_then(Option::as_ref) else {
+                stale = true;
+                continue;
+            };
+            let (decoded, _) = text::decode(&holder.stored.bytes);
+            let Some((first, last)) = place(&ranked.candidate, &holder.stored, &decoded) else {
+                stale = true;
+                continue;
+            };
+            if found.holds_phrases(&decoded, first, last) {
+                hits.push(self.hit(holder, &decoded, (first, last), ranked, &weights));
+                if search.explain
+                    && let Some(hit) = hits.last_mut()
+                {
+                    hit.explain = Some(found.explain(&ranked.candidate));
+                }
+            }
+        }
+        Ok((hits, stale))
+    }
+
+    fn holder(&self, store: &dyn Store, ranked: &Ranked) -> Result<Option<Holder>> {
+        let path = MemoryPath::parse(&ranked.candidate.path)?.prefixed(&self.mounts[ranked.mount].prefix);
+        let Some(stored) = store.get(&path)? else { return Ok(None) };
+        let (memory, _) = Memory::parse(frontmatter(&text::decode(&stored.bytes).0));
+        Ok(Some(Holder { path, stored, memory }))
+    }
+
+    fn hit(&self, holder: &Holder, decoded: &str, (first, last): (u64, u64), ranked: &Ranked, weights: &Weights<'_>) -> Hit {
+        let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = cite::lines(decoded, first, last, weights, &mut analyser);
+        drop(analyser);
+        Hit {
+            path: holder.path.clone(),
+            text: lines.of(decoded).to_owned(),
+            score: ranked.score,
+            source: ranked.source,
+            age: time::age(self.clock.now(), read::memory_time(&holder.memory, &holder.stored)),
+            headings: cite::headings(decoded, lines.first),
+            kind: ranked.candidate.kind,
+            explain: None,
+            lines: format!("{}-{}", lines.first, lines.last.unwrap_or(lines.first)),
+        }
+    }
+}
+
+/// The lines of a candidate in the file as it is now. If the file has changed since it was ranked but the unit has not,
+/// it may stand elsewhere; if the unit has changed, it has no place.
+fn place(candidate: &Candidate, stored: &Stored, decoded: &str) -> Option<(u64, u64)> {
+    if stored.version == candidate.version {
+        return Some((candidate.first.into(), candidate.last.into()));
+    }
+    let units = indexer::unit_texts(decoded);
+    let same = units.iter().filter(|unit| unit.key == candidate.key);
+    same.min_by_key(|unit| unit.first.abs_diff(candidate.first)).map(|unit| (unit.first.into(), unit.last.into()))
+}
+
+/// The beginning of a memory up to the end of its frontmatter: all that is needed for its age.
+fn frontmatter(text: &str) -> &str {
+    let end =
+        if text.starts_with("---") { text.match_indices("\n---").next().map_or(text.len(), |(at, _)| text.len().min(at + 5)) } else { 0 };
+    text.get(..end).unwrap_or(text)
+}
