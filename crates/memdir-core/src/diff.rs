@@ -75,8 +75,8 @@ pub fn version(store: &dyn Store, path: &MemoryPath, text: &str) -> Result<Versi
     versions.dedup();
     match versions.as_slice() {
         [version] => Ok(*version),
-        [] => Err(Error::bad_input("version", format!("{path} has no version {text}; memdir history {path} lists them"))),
-        several => Err(Error::bad_input("version", format!("{} versions of {path} begin with {text}; give more of it", several.len()))),
+        [] => Err(Error::no_change(format!("{path} has no version {text}"))),
+        several => Err(Error::no_change(format!("{} versions of {path} begin with {text}; give more of it", several.len()))),
     }
 }
 

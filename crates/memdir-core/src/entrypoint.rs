@@ -36,13 +36,21 @@ pub fn is_page_name(file_name: &str) -> bool {
     page_number(MAIN, file_name).or_else(|| page_number(FALLBACK, file_name)).is_some()
 }
 
+/// The path, from the mount's root, of the memory a line of an entrypoint or page points to, if it does nothing else.
+pub fn pointer(line: &str) -> Option<String> {
+    match line::read(line.trim_end()) {
+        line::Row::Memory(path) => Some(path),
+        _ => None,
+    }
+}
+
 /// Which entrypoint a mount keeps, given which of the two exist.
 pub fn choose(exists: impl Fn(&str) -> bool) -> &'static str {
     if !exists(MAIN) && exists(FALLBACK) { FALLBACK } else { MAIN }
 }
 
 /// The name of an entrypoint's page.
-fn page_name(main: &str, number: u32) -> String {
+pub fn page_name(main: &str, number: u32) -> String {
     format!("{}.page-{number:03}.md", strip_md(main))
 }
 

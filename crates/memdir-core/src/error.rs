@@ -36,6 +36,12 @@ pub enum Error {
         /// From what the change left to what is there now.
         diff: String,
     },
+    /// There is no such change or version, or it cannot be taken back or brought back now.
+    #[error("{why}")]
+    NoChange {
+        /// Why, with its id.
+        why: String,
+    },
     /// A memory of that name is already there.
     #[error("{path} exists already")]
     Exists {
@@ -148,6 +154,11 @@ impl Error {
         Error::BadPath { path: path.into(), why: why.into() }
     }
 
+    /// Makes an [`Error::NoChange`].
+    pub fn no_change(why: impl Into<String>) -> Self {
+        Error::NoChange { why: why.into() }
+    }
+
     /// Makes an [`Error::BadInput`].
     pub fn bad_input(what: impl Into<String>, why: impl Into<String>) -> Self {
         Error::BadInput { what: what.into(), why: why.into() }
@@ -158,6 +169,7 @@ impl Error {
         match self {
             Error::NotFound { .. } => "not_found",
             Error::Changed { .. } | Error::Conflict { .. } => "changed",
+            Error::NoChange { .. } => "no_change",
             Error::Exists { .. } => "exists",
             Error::BadPath { .. } => "bad_path",
             Error::BadEdit { .. } => "bad_edit",
@@ -178,6 +190,7 @@ impl Error {
             Error::NotFound { .. }
             | Error::Changed { .. }
             | Error::Conflict { .. }
+            | Error::NoChange { .. }
             | Error::Exists { .. }
             | Error::BadPath { .. }
             | Error::BadEdit { .. }
@@ -196,6 +209,7 @@ impl Error {
             Error::NotFound { near, .. } => format!("Did you mean {}?", near.join(", ")),
             Error::Changed { .. } => "Read it again, then make the change on what is there now.".into(),
             Error::Conflict { .. } => "Take the newer changes back first, or restore an earlier version on purpose.".into(),
+            Error::NoChange { .. } => "Look at the history: it lists changes with their ids, and the versions of a memory.".into(),
             Error::Exists { .. } => "Choose another name, or replace or append to it on purpose.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
             Error::BadEdit { .. } => "Read the memory and give a text that occurs in it exactly once, or ask for all of them.".into(),

@@ -19,7 +19,7 @@ pub fn change(store: &dyn Store, id: &str) -> Result<Change> {
     let mut found = store.changes(&filter)?;
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => Err(Error::bad_input("change", format!("there is no change {id}; memdir history lists them"))),
-        n => Err(Error::bad_input("change", format!("{n} changes begin with {id}; give more of the id"))),
+        0 => Err(Error::no_change(format!("there is no change {id}"))),
+        n => Err(Error::no_change(format!("{n} changes begin with {id}; give more of the id"))),
     }
 }

@@ -40,6 +40,10 @@ pub const JOURNAL_CHAIN: u32 = 512;
 pub const JOURNAL_TABLE_EVERY: usize = 200;
 /// Near names suggested for a missing one.
 pub const NEAR_NAMES: usize = 3;
+/// Characters a native tool answers with before it says how to get the rest: about 2,000 tokens.
+pub const TOOL_CHARS: usize = 8_000;
+/// Characters a dialect's read answers with: what the systems they stand for allowed.
+pub const DIALECT_CHARS: usize = 150_000;
 /// Bytes of one turn of a conversation that are kept: a long answer is 10 KB, more is a pasted file.
 pub const CHAT_TURN_BYTES: usize = 64 << 10;
 /// Characters of a tool call (name and arguments) that are kept: enough to recognise it.

@@ -2,12 +2,15 @@
 
 use crate::{
     check, delete, diff, edit,
-    error::Result,
+    error::{Error, Result},
     history,
     keep::Books,
     list, log,
     path::MemoryPath,
-    read, rename, repair, restore, secrets, stats,
+    prompt, read, rename, repair, restore,
+    search::{Answer, Search, Searcher},
+    secrets, stats,
+    stop::{self, Stop},
     store::{Actor, Change, ChangeFilter, Intent, Store, Verb},
     time::{Clock, SystemClock},
     undo, verify, write,
@@ -19,6 +22,7 @@ use std::sync::Arc;
 pub struct Memdir {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) context: Context,
+    pub(crate) searcher: Option<Arc<Searcher>>,
 }
 
 /// What every verb that changes something needs besides the store: who, when, and what is known of the entrypoints.
@@ -53,17 +57,27 @@ impl Memdir {
 
     /// A space whose time is told by `clock`.
     pub fn with_clock(store: Arc<dyn Store>, actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Memdir { store, context: Context::new(actor, clock) }
+        Memdir { store, context: Context::new(actor, clock), searcher: None }
     }
 
     /// The same space for another actor.
     pub fn for_actor(&self, actor: Actor) -> Self {
-        Memdir { store: self.store.clone(), context: Context { actor, ..self.context.clone() } }
+        Memdir { context: Context { actor, ..self.context.clone() }, ..self.clone() }
+    }
+
+    /// The same space for one call that may be ended early.
+    pub fn stoppable(&self, stop: &Stop) -> Self {
+        Memdir { store: stop::stoppable(self.store.clone(), stop.clone()), ..self.clone() }
+    }
+
+    /// The same space, which can be searched.
+    pub fn with_searcher(self, searcher: Searcher) -> Self {
+        Memdir { searcher: Some(Arc::new(searcher)), ..self }
     }
 
     /// The same space, in which these are no secrets. Only ever from a person's own settings or command line.
     pub fn allowing(&self, allow: secrets::Allow) -> Self {
-        Memdir { store: self.store.clone(), context: Context { allow: Arc::new(allow), ..self.context.clone() } }
+        Memdir { context: Context { allow: Arc::new(allow), ..self.context.clone() }, ..self.clone() }
     }
 
     /// The store underneath.
@@ -89,6 +103,17 @@ impl Memdir {
     /// The memories there are.
     pub fn list(&self, query: &list::List) -> Result<list::Listing> {
         list::list(&*self.store, &self.context, query)
+    }
+
+    /// The lines that answer a query.
+    pub fn search(&self, search: &Search) -> Result<Answer> {
+        self.searcher()?.search(&*self.store, search)
+    }
+
+    /// What searches over this space.
+    pub fn searcher(&self) -> Result<&Searcher> {
+        let none = || Error::Unavailable { what: "search".into(), why: "this space was opened without it".into() };
+        self.searcher.as_deref().ok_or_else(none)
     }
 
     /// Creates, replaces or appends to a memory.
@@ -159,5 +184,10 @@ impl Memdir {
     /// Looks over everything for what is wrong.
     pub fn check(&self, request: &check::Check<'_>) -> Result<check::Checked> {
         check::check(&*self.store, &self.context, request)
+    }
+
+    /// The memory section of a system prompt.
+    pub fn prompt(&self, request: &prompt::Request<'_>) -> Result<prompt::Made> {
+        prompt::of(&*self.store, &self.context, request)
     }
 }

@@ -1,7 +1,10 @@
-//! The memory section of a system prompt. Pure: equal input gives equal bytes, because hosts cache prompts by them.
+//! The memory section of a system prompt. Equal input gives equal bytes, because hosts cache prompts by them.
 //! Holds no words for models itself; those are in `texts/prompts`.
 
+mod space;
 mod texts;
+
+pub use space::{Load, Made, ModeName, Request, of};
 
 use crate::limits;
 use texts::fill;

@@ -95,6 +95,12 @@ impl Allow {
         Ok(Allow { rules: rules.to_vec(), values: values.collect::<Result<_, _>>()? })
     }
 
+    /// The same with more rules left out.
+    pub fn with_rules(&self, rules: &[String]) -> Result<Self, String> {
+        let more = Allow::new(rules, &[])?;
+        Ok(Allow { rules: [self.rules.as_slice(), &more.rules].concat(), values: self.values.clone() })
+    }
+
     /// The findings that stay. `text` is the text that was scanned.
     pub fn filter(&self, text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
         findings.retain(|finding| {

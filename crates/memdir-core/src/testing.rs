@@ -1,9 +1,11 @@
 //! Doubles and levers for tests. Only with the feature `testing`.
 
+mod ram_index;
 mod ram_store;
 
 use crate::time::Clock;
 use jiff::{Timestamp, tz::TimeZone};
+pub use ram_index::RamIndex;
 pub use ram_store::RamStore;
 
 /// Lets `n` more writes of this thread succeed, then makes the disk full; `None` makes it well again.

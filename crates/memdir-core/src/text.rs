@@ -189,10 +189,12 @@ pub fn human_bytes(bytes: u64) -> String {
 
 /// Bytes as text. Bytes that are not UTF-8 become `�`, and the first of them is named.
 pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Problem>) {
-    let text = String::from_utf8_lossy(bytes);
-    let Err(error) = std::str::from_utf8(bytes) else {
-        return (text, Vec::new());
+    // Looking for a bad byte is several times faster than making the text good.
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return (Cow::Borrowed(text), Vec::new()),
+        Err(error) => error,
     };
+    let text = String::from_utf8_lossy(bytes);
     let at = error.valid_up_to();
     let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
     let what = format!("byte {} is not UTF-8; such bytes are kept in the file and shown as \u{fffd}", at + 1);

@@ -39,7 +39,7 @@ const LOOK_BACK: usize = 1_000;
 
 /// Takes a change back.
 pub fn undo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undone> {
-    let change = pick(store, context, which, &|change| change.verb != Verb::Undo, "take back")?;
+    let change = pick(store, context, which, &|change| change.verb != Verb::Undo, "take")?;
     reverse(store, context, change, Verb::Undo)
 }
 
@@ -47,7 +47,7 @@ pub fn undo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undon
 pub fn redo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undone> {
     let change = match which {
         Which::Id(id) => undo_of(store, id)?,
-        _ => pick(store, context, which, &|change| change.verb == Verb::Undo, "bring back")?,
+        _ => pick(store, context, which, &|change| change.verb == Verb::Undo, "bring")?,
     };
     reverse(store, context, change, Verb::Redo)
 }
@@ -58,7 +58,7 @@ fn pick(store: &dyn Store, context: &Context, which: &Which, fits: &dyn Fn(&Chan
         return if standing(store)?.iter().any(|other| other.id == change.id) || !recent(store, &change)? {
             Ok(change)
         } else {
-            Err(Error::bad_input("change", format!("{} was taken back already; memdir redo brings it back", change.id)))
+            Err(Error::no_change(format!("{} was taken back already; a redo brings it back", change.id)))
         };
     }
     let all = standing(store)?;
@@ -69,16 +69,14 @@ fn pick(store: &dyn Store, context: &Context, which: &Which, fits: &dyn Fn(&Chan
         _ => fitting.find(|change| mine(change)),
     };
     match newest {
-        None => Err(Error::bad_input("change", format!("there is no change of yours to {doing}"))),
+        None => Err(Error::no_change(format!("there is no change of yours to {doing} back"))),
         Some(change) if mine(&change) => Ok(change),
         Some(change) => {
             let own = fitting.find(|change| mine(change));
             let own = own.map_or(String::new(), |own| format!("; your own newest is {} ({})", own.id, describe(&own)));
             let what = describe(&change);
-            Err(Error::bad_input(
-                "change",
-                format!("the newest change is {}'s: {} ({what}); name its id to {doing} it{own}", change.actor.name, change.id),
-            ))
+            let (whose, id) = (&change.actor.name, &change.id);
+            Err(Error::no_change(format!("the newest change is {whose}'s: {id} ({what}); name its id to {doing} it back{own}")))
         }
     }
 }
@@ -133,7 +131,7 @@ fn undo_of(store: &dyn Store, id: &str) -> Result<Change> {
     }
     let all = standing(store)?;
     let undo = all.into_iter().find(|other| other.verb == Verb::Undo && other.undoes.as_ref() == Some(&change.id));
-    undo.ok_or_else(|| Error::bad_input("change", format!("{} was not taken back", change.id)))
+    undo.ok_or_else(|| Error::no_change(format!("{} was not taken back", change.id)))
 }
 
 fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> Result<Undone> {

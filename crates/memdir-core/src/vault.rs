@@ -97,19 +97,18 @@ impl Vault {
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(e),
         };
-        for rel in spellings(&spot.rel) {
-            if mount.hides(&rel) {
-                continue;
+        let spellings: Vec<String> = spellings(&spot.rel).into_iter().filter(|rel| !mount.hides(rel)).collect();
+        // The bytes of both spellings first: directories are looked through only when neither is there.
+        for rel in &spellings {
+            if let Some(file) = open.file(rel.as_bytes())? {
+                return read_file(File::from(file), self.named(spot.mount, rel)?).map(Some);
             }
-            let file = match open.file(rel.as_bytes())? {
-                Some(file) => Some(file),
-                None => match on_disk(&open, &rel, names)? {
-                    Some(disk) => open.file(&disk)?,
-                    None => None,
-                },
-            };
-            if let Some(file) = file {
-                return read_file(File::from(file), self.named(spot.mount, &rel)?).map(Some);
+        }
+        for rel in &spellings {
+            if let Some(disk) = on_disk(&open, rel, names)?
+                && let Some(file) = open.file(&disk)?
+            {
+                return read_file(File::from(file), self.named(spot.mount, rel)?).map(Some);
             }
         }
         Ok(None)
@@ -127,14 +126,21 @@ impl Vault {
                     continue;
                 }
             };
-            let rules = walk::Rules { hidden: mount.hidden, ignored: &|rel| mount.hides(rel) };
+            let rules = walk::Rules {
+                hidden: mount.hidden,
+                hides: &|rel| mount.hides(rel),
+                enters: &|rel| mount.enters(rel),
+                depth: mount.depth(),
+            };
             let found = walk::walk(&open, mount.root.links().inside, rel, prefix, &rules)?;
             all.entries.extend(found.entries);
+            all.folders.extend(found.folders);
             all.problems.extend(found.problems);
             all.left_out += found.left_out;
         }
         all.entries.sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
         all.entries.dedup_by(|a, b| a.path == b.path);
+        all.folders.sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
         Ok(all)
     }
 

@@ -14,6 +14,16 @@ impl Version {
         Version(short)
     }
 
+    /// The version whose sixteen bytes these are.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Version(bytes)
+    }
+
+    /// Its sixteen bytes.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
+
     /// The first twelve digits: what people see and may type.
     pub fn short(&self) -> String {
         self.to_string()[..12].to_owned()

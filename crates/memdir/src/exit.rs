@@ -7,8 +7,8 @@ use std::{io, path::PathBuf, process::ExitCode};
 pub(crate) const HELP: &str = "\
 Exit codes:
   0  done
-  1  the memories are not what the command needs: no such memory, it exists already, it has changed, a check failed
-  2  the command is wrong: bad usage, a name that can never be one, bad input
+  1  not so: no such memory, version or change; it exists, it has changed; a check failed
+  2  bad usage or input: a name that can never be one, a file that is not there
   3  a person has to act: permissions, a full disk, a read-only mount, settings, damage
   4  busy: the same command may succeed later
 
@@ -47,6 +47,8 @@ pub(crate) enum Failure {
     Core { error: Error },
     /// What was typed does not fit together.
     Usage { message: String, hint: String },
+    /// Memory is off.
+    Off { switch: String },
     /// The settings cannot be used.
     Settings { message: String, hint: String },
     /// A file that was named on the command line could not be read or written.
@@ -72,7 +74,8 @@ impl Failure {
             Failure::Core { error, .. } => exit_of(error),
             // Whoever closed the pipe has seen enough; what was asked is done.
             Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-            Failure::Settings { .. } | Failure::File { .. } | Failure::Output { .. } => Exit::Person,
+            Failure::File { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::Usage,
+            Failure::Off { .. } | Failure::Settings { .. } | Failure::File { .. } | Failure::Output { .. } => Exit::Person,
         }
     }
 
@@ -82,6 +85,9 @@ impl Failure {
             Failure::Typed { error, .. } => ("usage", typed(error), "See memdir --help.".to_owned()),
             Failure::Core { error, .. } => (error.code(), error.to_string(), error.hint()),
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
+            Failure::Off { switch } => {
+                ("off", format!("memory is off: {switch}"), "Change that switch; memdir where explains what is in force.".into())
+            }
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source, .. } => {
                 ("io", format!("cannot {doing} {}: {source}", path.display()), "Check the path and its permissions.".to_owned())
@@ -95,7 +101,12 @@ impl Failure {
 fn exit_of(error: &Error) -> Exit {
     let looked = matches!(
         error,
-        Error::NotFound { .. } | Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } | Error::BadEdit { .. }
+        Error::NotFound { .. }
+            | Error::Changed { .. }
+            | Error::Conflict { .. }
+            | Error::NoChange { .. }
+            | Error::Exists { .. }
+            | Error::BadEdit { .. }
     );
     match error.acts() {
         Acts::Caller if looked => Exit::NotSo,

@@ -233,7 +233,8 @@ impl Open<'_> {
                 format!("{link_name} is a symbolic link; to follow links inside this directory, set follow_links = true for its mount")
             }
             Ok(target) => {
-                let into = target.parent().unwrap_or(&target).display().to_string();
+                let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
+                let into = into.display().to_string();
                 format!("{link_name} is a symbolic link that leads out; to allow it, add link_roots = [{into:?}] to its mount")
             }
             Err(_) => format!("{link_name} is a symbolic link that cannot be read"),

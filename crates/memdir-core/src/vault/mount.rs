@@ -3,11 +3,12 @@
 use super::contain::{Links, Root};
 use crate::{
     error::{Error, Result},
+    limits,
     path::MemoryPath,
     store::{Access, Entrypoint, MountInfo, Source},
 };
+use fancy_regex::{Regex, RegexBuilder};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use regex::RegexSet;
 use std::path::{Path, PathBuf};
 
 /// How a directory is mounted. Paths are absolute; whoever read them from a person has expanded them.
@@ -31,6 +32,8 @@ pub struct Mount {
     pub read_only: Vec<String>,
     /// Names that do not exist for anybody: regular expressions that match the whole name.
     pub ignored: Vec<String>,
+    /// Whether those expressions match names with the mount's prefix, as callers see them, or without it.
+    pub patterns_see_prefix: bool,
     /// If not empty, only files that match one of these globs, relative to the root.
     pub only: Vec<String>,
     /// The directory of its journal.
@@ -54,9 +57,10 @@ impl Mount {
             hidden: false,
             read_only: Vec::new(),
             ignored: Vec::new(),
+            patterns_see_prefix: false,
             only: Vec::new(),
             journal: journal.into(),
-            journal_bytes: crate::limits::JOURNAL_BYTES,
+            journal_bytes: limits::JOURNAL_BYTES,
             lock: None,
         }
     }
@@ -71,9 +75,12 @@ pub(crate) struct Mounted {
     pub(crate) lock: PathBuf,
     /// Why its directory could not be made, if it could not.
     pub(crate) trouble: Option<String>,
-    read_only: RegexSet,
-    ignored: RegexSet,
+    read_only: Patterns,
+    ignored: Patterns,
     only: Option<GlobSet>,
+    /// The first parts of everything `only` can match, where they are plain names: nothing else need be looked into.
+    tops: Option<Vec<String>>,
+    depth: usize,
 }
 
 impl Mounted {
@@ -93,16 +100,29 @@ impl Mounted {
             root: Root::new(root, mount.links.clone()),
             hidden: mount.hidden,
             trouble,
-            read_only: patterns("read-only pattern", &mount.read_only)?,
-            ignored: patterns("ignored pattern", &mount.ignored)?,
+            read_only: Patterns::new("read-only pattern", mount, &mount.read_only)?,
+            ignored: Patterns::new("ignored pattern", mount, &mount.ignored)?,
             only: globs(&mount.only)?,
+            tops: tops(&mount.only),
+            depth: depth(&mount.only),
         })
     }
 
-    /// Whether a path, relative to the mount, does not exist for anybody.
+    /// How many directories deep a file can lie that exists for anybody.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Whether a path, relative to the mount and with its extension, does not exist for anybody.
     pub(crate) fn hides(&self, rel: &str) -> bool {
         let name = crate::path::strip_md(rel);
-        self.ignored.is_match(name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel) && !only.is_match(format!("{rel}.md")))
+        self.ignored.is_match(name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel))
+    }
+
+    /// Whether a directory, relative to the mount, can hold anything that exists for somebody.
+    pub(crate) fn enters(&self, rel: &str) -> bool {
+        let top = rel.split('/').next().unwrap_or(rel);
+        self.tops.as_ref().is_none_or(|tops| tops.iter().any(|known| known == top))
     }
 
     /// Fails if a path, relative to the mount, may not be changed.
@@ -158,8 +178,41 @@ fn make_root(mount: &Mount) -> Option<String> {
     made.err().map(|e| format!("cannot create {}: {e}", mount.root.display()))
 }
 
-fn patterns(what: &str, list: &[String]) -> Result<RegexSet> {
-    RegexSet::new(list.iter().map(|pattern| format!("^(?:{pattern})$"))).map_err(|e| Error::bad_input(what, e.to_string()))
+/// Regular expressions that must match a whole name.
+#[derive(Debug)]
+struct Patterns {
+    list: Vec<Regex>,
+    /// What stands before a name when it is matched.
+    prefix: String,
+}
+
+impl Patterns {
+    fn new(what: &str, mount: &Mount, list: &[String]) -> Result<Self> {
+        let build = |pattern: &String| {
+            let built = RegexBuilder::new(&format!("^(?:{pattern})$")).backtrack_limit(100_000).build();
+            built.map_err(|e| Error::bad_input(what, format!("{pattern:?}: {e}")))
+        };
+        let prefix = if mount.patterns_see_prefix && !mount.prefix.is_empty() { format!("{}/", mount.prefix) } else { String::new() };
+        Ok(Patterns { list: list.iter().map(build).collect::<Result<_>>()?, prefix })
+    }
+
+    fn is_match(&self, name: &str) -> bool {
+        if self.list.is_empty() {
+            return false;
+        }
+        let name = format!("{}{name}", self.prefix);
+        // A pattern that cannot be decided protects: better too much than too little.
+        self.list.iter().any(|pattern| pattern.is_match(&name).unwrap_or(true))
+    }
+}
+
+/// The first part of each glob, if all of them are plain names.
+fn tops(globs: &[String]) -> Option<Vec<String>> {
+    let plain = |glob: &String| {
+        let top = glob.split('/').next().unwrap_or(glob);
+        (!top.contains(['*', '?', '[', '{', '\\'])).then(|| top.to_owned())
+    };
+    if globs.is_empty() { None } else { globs.iter().map(plain).collect() }
 }
 
 fn globs(list: &[String]) -> Result<Option<GlobSet>> {
@@ -171,6 +224,12 @@ fn globs(list: &[String]) -> Result<Option<GlobSet>> {
         set.add(GlobBuilder::new(glob).literal_separator(true).build().map_err(|e| Error::bad_input("glob", e.to_string()))?);
     }
     set.build().map(Some).map_err(|e| Error::bad_input("glob", e.to_string()))
+}
+
+/// How deep the globs look: one for a file beside a home directory must not walk all of it.
+fn depth(only: &[String]) -> usize {
+    let deep = only.is_empty() || only.iter().any(|glob| glob.contains("**") || glob.contains('{'));
+    if deep { limits::WALK_DEPTH } else { only.iter().map(|glob| glob.matches('/').count()).max().unwrap_or(0) }
 }
 
 /// The name of a mount's journal directory: readable, and one per real path.

@@ -2,7 +2,7 @@
 
 use super::contain::{Open, is_link, lossy};
 use crate::{
-    error::{Problem, Result},
+    error::{Error, Problem, Result},
     limits,
     path::{self, MemoryPath},
     store::{Entry, Stamp, Walk},
@@ -19,8 +19,12 @@ use unicode_normalization::UnicodeNormalization as _;
 pub(crate) struct Rules<'a> {
     /// Whether hidden directories are entered.
     pub(crate) hidden: bool,
-    /// Whether a name, relative to the mount and without `.md`, is invisible.
-    pub(crate) ignored: &'a dyn Fn(&str) -> bool,
+    /// Whether a path, relative to the mount, is invisible.
+    pub(crate) hides: &'a dyn Fn(&str) -> bool,
+    /// Whether a directory, relative to the mount, can hold anything visible.
+    pub(crate) enters: &'a dyn Fn(&str) -> bool,
+    /// How many directories deep anything visible can lie.
+    pub(crate) depth: usize,
 }
 
 /// Every file below `under` (relative to the root; empty for all), named with `prefix`.
@@ -35,6 +39,7 @@ pub(crate) fn walk(open: &Open<'_>, follow: bool, under: &str, prefix: &str, rul
     }
     let mut out = walker.out;
     out.entries.sort_by(|a, b| a.path.cmp(&b.path));
+    out.folders.sort_by(|a, b| a.path.cmp(&b.path));
     collisions(&mut out);
     out.problems.sort_by(|a, b| a.what.cmp(&b.what));
     Ok(out)
@@ -57,12 +62,15 @@ struct Walker<'a> {
 
 impl Walker<'_> {
     fn directory(&mut self, dir: OwnedFd, rel: &[u8], depth: usize) {
+        if depth > self.rules.depth && self.rules.depth < limits::WALK_DEPTH {
+            return;
+        }
         if depth > limits::WALK_DEPTH {
             return self.problem(rel, "is too deep and was not looked into");
         }
         match fstat(&dir) {
             Ok(stat) if !self.seen.insert((stat.st_dev, stat.st_ino)) => return,
-            Ok(_) => {}
+            Ok(stat) => self.folder(rel, &stat),
             Err(errno) => return self.problem(rel, &format!("cannot be read: {errno}")),
         }
         let entries = match Dir::read_from(&dir) {
@@ -87,8 +95,12 @@ impl Walker<'_> {
         }
         let child = join(rel, name);
         let kind = if kind == FileType::Unknown { real_kind(dir, name) } else { kind };
+        if kind != FileType::Directory && std::str::from_utf8(&child).is_ok_and(self.rules.hides) {
+            return;
+        }
         match kind {
             FileType::Directory if name.starts_with(b".") && !self.rules.hidden => {}
+            FileType::Directory if !(self.rules.enters)(&lossy(&child)) => {}
             FileType::Directory => match self.open.dir(&child) {
                 Ok(Some(dir)) => self.directory(dir, &child, depth + 1),
                 Ok(None) => {}
@@ -121,9 +133,9 @@ impl Walker<'_> {
                     _ => {}
                 },
                 Ok(None) => self.problem(rel, "is a symbolic link to nothing"),
-                Err(e) => self.problem(rel, &e.to_string()),
+                Err(e) => self.refused(rel, e),
             },
-            Err(e) => self.problem(rel, &e.to_string()),
+            Err(e) => self.refused(rel, e),
         }
     }
 
@@ -137,9 +149,9 @@ impl Walker<'_> {
         };
         let path = match MemoryPath::parse(name) {
             Ok(path) => path,
-            Err(e) => return self.problem(rel, &e.to_string()),
+            Err(e) => return self.refused(rel, e),
         };
-        if (self.rules.ignored)(path.name()) {
+        if (self.rules.hides)(path.as_str()) {
             return;
         }
         if self.out.entries.len() >= limits::WALK_FILES {
@@ -147,6 +159,23 @@ impl Walker<'_> {
             return;
         }
         self.out.entries.push(Entry { path: path.prefixed(self.prefix), stamp: stamp(stat) });
+    }
+
+    fn folder(&mut self, rel: &[u8], stat: &Stat) {
+        if let Some(path) = std::str::from_utf8(rel).ok().and_then(|name| MemoryPath::parse(name).ok()) {
+            self.out.folders.push(Entry { path: path.prefixed(self.prefix), stamp: stamp(stat) });
+        }
+    }
+
+    /// A name or link that is refused; the reason need not repeat which.
+    fn refused(&mut self, rel: &[u8], error: Error) {
+        match error {
+            Error::BadPath { why, .. } => match why.strip_prefix(&format!("{} ", lossy(rel))) {
+                Some(why) => self.problem(rel, why),
+                None => self.problem(rel, &format!("cannot be a memory's name: {why}")),
+            },
+            other => self.problem(rel, &other.to_string()),
+        }
     }
 
     fn problem(&mut self, rel: &[u8], what: &str) {

@@ -21,7 +21,7 @@ fn show(renamed: &Renamed, page: &mut Page<'_>) -> io::Result<()> {
         page.line(format!("References rewritten in {}", renamed.rewritten.join(", ")))?;
     }
     if !renamed.skipped.is_empty() {
-        page.note(format!("{} still refer to the old name and may not be changed", renamed.skipped.join(", ")));
+        page.note(format!("the old name is still in {}, which may not be changed", renamed.skipped.join(", ")));
     }
     renamed.notes.iter().for_each(|note| page.note(note));
     Ok(())

@@ -4,6 +4,7 @@ use super::keys::KEYS;
 use crate::exit::Failure;
 use memdir_core::{
     MemoryPath, chats,
+    project::Worktrees,
     store::{Access, Source},
     text,
 };
@@ -22,6 +23,22 @@ use toml::{
 pub(crate) struct Settled {
     /// Whether there is a file.
     pub(crate) found: bool,
+    /// Whether there is a memory at all.
+    pub(crate) enabled: Option<bool>,
+    /// Whether worktrees share one memory.
+    pub(crate) worktrees: Worktrees,
+    /// Whether there is a team memory before its directory exists.
+    pub(crate) team: bool,
+    /// Whether memories are first written as a log.
+    pub(crate) log: bool,
+    /// What every prompt says besides.
+    pub(crate) guidelines: Option<String>,
+    /// Values that may be written.
+    pub(crate) allow: Vec<String>,
+    /// Rules that are not applied.
+    pub(crate) allow_rules: Vec<String>,
+    /// Projects without a memory.
+    pub(crate) disabled_projects: Vec<String>,
     /// Its mounts.
     pub(crate) mounts: Vec<MountSetting>,
     /// Its `memory.extraPaths`; globs are still in them.
@@ -71,12 +88,43 @@ struct RawChats {
 
 #[derive(Debug, Deserialize)]
 struct Raw {
+    enabled: Option<bool>,
+    #[serde(default)]
+    worktrees: Worktrees,
+    #[serde(default)]
+    team: bool,
+    #[serde(default)]
+    log: bool,
+    guidelines: Option<String>,
+    #[serde(default)]
+    secrets: RawSecrets,
+    #[serde(default)]
+    projects: Vec<RawProject>,
     #[serde(default)]
     chats: RawChats,
     #[serde(default)]
     mounts: Vec<RawMount>,
     #[serde(default)]
     memory: RawMemory,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawSecrets {
+    #[serde(default)]
+    allow: Vec<String>,
+    #[serde(default)]
+    allow_rules: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RawProject {
+    id: String,
+    #[serde(default = "yes")]
+    enabled: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -128,7 +176,22 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
     let mounts = raw.mounts.into_iter().map(|mount| settle(&place, mount, expand)).collect::<Result<_, _>>()?;
     let extra_paths = raw.memory.extra_paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<_, _>>()?;
     let chats = chats_of(&place, raw.chats, expand)?;
-    Ok(Settled { found: true, mounts, extra_paths, chats, problems: problems.into_iter().map(|(_, problem)| problem).collect() })
+    let disabled = raw.projects.into_iter().filter(|project| !project.enabled).map(|project| project.id);
+    Ok(Settled {
+        found: true,
+        enabled: raw.enabled,
+        worktrees: raw.worktrees,
+        team: raw.team,
+        log: raw.log,
+        guidelines: raw.guidelines,
+        allow: raw.secrets.allow,
+        allow_rules: raw.secrets.allow_rules,
+        disabled_projects: disabled.collect(),
+        mounts,
+        extra_paths,
+        chats,
+        problems: problems.into_iter().map(|(_, problem)| problem).collect(),
+    })
 }
 
 fn chats_of(place: &Place<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<ChatsSetting, Failure> {
@@ -225,6 +288,12 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let text = r#"
+            enabled = true
+            worktrees = "separate"
+            team = true
+            log = true
+            guidelines = "Write French."
+            secrets = { allow = ["^test"], allow_rules = ["jwt"] }
             memory.extraPaths = ["docs", "*.md"]
             [chats]
             on = true
@@ -245,11 +314,32 @@ mod tests {
             read_only = ["fixed.*"]
             ignored = ["private/.*"]
             journal = "journal"
+            [[projects]]
+            id = "shop-1"
+            enabled = false
         "#;
         let settled = settled(text).unwrap();
         insta::assert_debug_snapshot!(settled, @r#"
         Settled {
             found: true,
+            enabled: Some(
+                true,
+            ),
+            worktrees: Separate,
+            team: true,
+            log: true,
+            guidelines: Some(
+                "Write French.",
+            ),
+            allow: [
+                "^test",
+            ],
+            allow_rules: [
+                "jwt",
+            ],
+            disabled_projects: [
+                "shop-1",
+            ],
             mounts: [
                 MountSetting {
                     name: "notes",

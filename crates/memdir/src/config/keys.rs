@@ -20,6 +20,22 @@ const fn key(name: &'static str, kind: &'static str, default: &'static str, doc:
 
 /// Every key.
 pub(crate) const KEYS: &[Key] = &[
+    key("enabled", "boolean", "`true`", "Whether there is a memory at all. `MEMDIR_DISABLE` comes before it: `1` switches off, `0` on."),
+    key("worktrees", "`shared` or `separate`", "`shared`", "Whether the worktrees of one git repository have one memory or one each."),
+    key("team", "boolean", "`false`", "Whether a project has a team memory (`.memdir/` in its repository) before that directory exists."),
+    key("log", "boolean", "`false`", "Whether memories are first written as a log of the day; `memdir prompt` then asks for that."),
+    key(
+        "guidelines",
+        "string",
+        "none",
+        "What every prompt says besides. `MEMDIR_EXTRA_GUIDELINES` and `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES` are added to it.",
+    ),
+    key("secrets", "table", "", "What is no secret, though it looks like one."),
+    key("secrets.allow", "list of regular expressions", "none", "Values that may be written."),
+    key("secrets.allow_rules", "list of strings", "none", "Rules that are not applied, by the name a refusal gives."),
+    key("projects", "list of tables", "none", "Settings of single projects, one `[[projects]]` each."),
+    key("projects.id", "string", "required", "The project, as `memdir where` names it."),
+    key("projects.enabled", "boolean", "`true`", "Whether this project has a memory."),
     key(
         "mounts",
         "list of tables",

@@ -8,7 +8,26 @@ use insta::assert_snapshot;
 fn concurrent_sessions_lose_neither_files_nor_lines() {
     let home = Home::new();
     let args = ["bench", "torture", "--processes", "20", "--changes", "200", "--mix", "save,append", "--dir", "../torture"];
-    assert_snapshot!(home.run_bare(&args), @"");
+    assert_snapshot!(home.run_bare(&args), @"
+                                           count
+    processes                              20
+    kills                                  0
+    acknowledged changes                   4000
+      append                               2000
+      save                                 2000
+    memories and lines that must be there  4020
+      kept                                 4020
+      lost                                 0
+      torn                                 0
+    cut off by a kill, whole               0
+    wrong entrypoint lines                 0
+    journal damage                         0
+    litter                                 0
+    errors shown                           0
+    nothing lost ([SECONDS], seed [SEED])
+    -- stderr
+    note: the files are in [HOME]/torture
+    ");
     let memories = files_below(&home.path("torture/memory"));
     assert_eq!(memories.iter().filter(|name| name.starts_with("process-")).count(), 2_000);
     let log = std::fs::read_to_string(home.path("torture/memory/shared/log.md")).unwrap();
@@ -32,6 +51,11 @@ fn kills_at_random_moments_tear_nothing() {
 fn a_directory_that_is_not_empty_is_never_tortured() {
     let home = Home::new();
     home.put("precious.md", "mine");
-    assert_snapshot!(home.run(&["bench", "torture", "--dir", "../memory"]), @"");
+    assert_snapshot!(home.run(&["bench", "torture", "--dir", "../memory"]), @"
+    -- stderr
+    error: ../memory is not empty
+    hint: Give --dir a new directory, or leave it out.
+    -- exit 2
+    ");
     assert_eq!(home.text("precious.md"), "mine");
 }

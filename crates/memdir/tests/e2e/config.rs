@@ -7,15 +7,62 @@ use std::fs;
 #[test]
 fn the_settings_in_force_are_shown_with_their_origin() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["config"]), @"");
-    assert_snapshot!(home.run(&["config", "--dir", "../other", "--actor", "bob"]), @"");
-    assert_snapshot!(home.run(&["config", "--json"]).replace(&journal_of(&home), "[JOURNAL]"), @"");
-}
+    assert_snapshot!(home.run_narrow(&["config"]), @"
+    setting  value  from
+    home  [HOME]/home  MEMDIR_HOME
+    dir  [HOME]/memory  MEMDIR_DIR
+    actor  ada  USER
+    config  [HOME]/home/config.toml  not there
 
-fn journal_of(home: &Home) -> String {
-    let told = home.json(&["config"]);
-    let journal = told["mounts"][0]["journal"].as_str().unwrap().to_owned();
-    journal.rsplit('/').next().unwrap().to_owned()
+    mount  access  directory
+    (none)  read-write  [HOME]/memory
+    ");
+    assert_snapshot!(home.run_narrow(&["config", "--dir", "../other", "--actor", "bob"]), @"
+    setting  value  from
+    home  [HOME]/home  MEMDIR_HOME
+    dir  [HOME]/other  --dir
+    actor  bob  --actor
+    config  [HOME]/home/config.toml  not there
+
+    mount  access  directory
+    (none)  read-write  [HOME]/other
+    ");
+    assert_snapshot!(home.run(&["config", "--json"]), @r#"
+    {
+      "settings": [
+        {
+          "name": "home",
+          "value": "[HOME]/home",
+          "from": "MEMDIR_HOME"
+        },
+        {
+          "name": "dir",
+          "value": "[HOME]/memory",
+          "from": "MEMDIR_DIR"
+        },
+        {
+          "name": "actor",
+          "value": "ada",
+          "from": "USER"
+        },
+        {
+          "name": "config",
+          "value": "[HOME]/home/config.toml",
+          "from": "not there"
+        }
+      ],
+      "mounts": [
+        {
+          "name": "",
+          "path": "[HOME]/memory",
+          "access": "read-write",
+          "source": "memory",
+          "entrypoint": "kept",
+          "journal": "[HOME]/home/journal/memory-[HASH]"
+        }
+      ]
+    }
+    "#);
 }
 
 #[test]
@@ -33,21 +80,53 @@ fn tilde_and_variables_are_expanded_in_every_path() {
     let output = home.bare(&["write", "c", "x", "--dir", "~/${WORK}"]).env("WORK", "named").output().unwrap();
     assert!(output.status.success());
     assert_eq!(files_below(&home.path("named")), ["MEMORY.md", "c.md"]);
-    assert_snapshot!(home.run_bare(&["list"]), @"");
+    assert_snapshot!(home.run_bare(&["list"]), @r#"
+    -- stderr
+    error: [HOME]/home/config.toml:6:8: "${WORK}/w": the variable WORK is not set
+    hint: Mend that line, or move the file away to go on without it; docs/config.md lists the keys.
+    -- exit 3
+    "#);
 }
 
 #[test]
 fn a_bad_file_is_an_error_with_its_place_and_what_to_do() {
     let home = Home::new();
     home.configure("[[mounts]]\nname = \"a\"\npath = 7\n");
-    assert_snapshot!(home.run(&["list"]), @"");
-    assert_snapshot!(home.run(&["list", "--json"]), @"");
+    assert_snapshot!(home.run(&["list"]), @"
+    -- stderr
+    error: [HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string
+    hint: Mend that line, or move the file away to go on without it; docs/config.md lists the keys.
+    -- exit 3
+    ");
+    assert_snapshot!(home.run(&["list", "--json"]), @r#"
+    {
+      "error": {
+        "code": "settings",
+        "message": "[HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string",
+        "hint": "Mend that line, or move the file away to go on without it; docs/config.md lists the keys."
+      }
+    }
+    -- exit 3
+    "#);
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\nacess = \"read-only\"\n");
-    assert_snapshot!(home.run(&["list"]), @"");
+    assert_snapshot!(home.run(&["list"]), @"
+    -- stderr
+    note: [HOME]/home/config.toml:4:1: mounts.acess is not a setting; did you mean mounts.access?
+    ");
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\nignored = [\"(\"]\n");
-    assert_snapshot!(home.run_bare(&["list"]), @"");
+    assert_snapshot!(home.run_bare(&["list"]), @r#"
+    -- stderr
+    error: ignored pattern: "(": Parsing error at position 7: Opening parenthesis without closing parenthesis
+    hint: The settings are in [HOME]/home/config.toml; memdir config shows those in force.
+    -- exit 3
+    "#);
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\n[[mounts]]\nname = \"b\"\npath = \"../a/b\"\n");
-    assert_snapshot!(home.run_bare(&["list"]), @"");
+    assert_snapshot!(home.run_bare(&["list"]), @"
+    -- stderr
+    error: mounts: [HOME]/a/b lies inside [HOME]/a; mount one of them, or directories beside each other
+    hint: The settings are in [HOME]/home/config.toml; memdir config shows those in force.
+    -- exit 3
+    ");
 }
 
 #[test]
@@ -59,9 +138,27 @@ fn extra_paths_are_read_and_never_written() {
     fs::write(home.path("docs/deep/code.rs"), "fn main() {}\n").unwrap();
     fs::write(home.path("CLAUDE.md"), "Instructions.\n").unwrap();
     home.configure("memory.extraPaths = [\"~/docs\", \"~/CLAUDE.md\", \"~/docs/**/*.md\", \"~/none\"]\n");
-    assert_snapshot!(home.run_bare(&["list"]), @"");
-    assert_snapshot!(home.run_bare(&["read", "CLAUDE/CLAUDE"]), @"");
-    assert_snapshot!(home.run_bare(&["write", "docs/three", "x"]), @"");
+    assert_snapshot!(home.run_bare(&["list"]), @"
+    CLAUDE/CLAUDE
+    docs-2/deep/two
+    docs-2/one
+    docs/deep/code.rs
+    docs/deep/two
+    docs/one
+    -- stderr
+    note: memory.extraPaths: [HOME]/none does not exist
+    ");
+    assert_snapshot!(home.run_bare(&["read", "CLAUDE/CLAUDE"]), @"
+    Instructions.
+    -- stderr
+    note: memory.extraPaths: [HOME]/none does not exist
+    ");
+    assert_snapshot!(home.run_bare(&["write", "docs/three", "x"]), @"
+    -- stderr
+    error: docs/three is read-only: its mount [HOME]/docs is read-only
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
     assert_eq!(files_below(&home.path("docs")), ["deep/code.rs", "deep/two.md", "one.md"]);
 }
 
@@ -77,8 +174,9 @@ fn a_directory_inside_a_mount_is_guarded_by_the_mounts_lock() {
     // While somebody holds the lock of the mount, a write to the directory inside waits.
     let lock = fs::File::open(home.path("notes")).unwrap();
     lock.lock().unwrap();
-    let mut child = home.bare(&["write", "a", "x", "--dir", "../notes/deep"]).spawn().unwrap();
-    for _ in 0..200 {
+    let mut child = home.bare(&["write", "a", "x", "--dir", "../notes/deep"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let waiting = format!(" {} ", child.id());
+    while !fs::read_to_string("/proc/locks").unwrap().lines().any(|line| line.contains("->") && line.contains(&waiting)) {
         assert!(child.try_wait().unwrap().is_none(), "it did not wait for the lock");
         std::thread::yield_now();
     }
@@ -87,5 +185,27 @@ fn a_directory_inside_a_mount_is_guarded_by_the_mounts_lock() {
     assert!(child.wait().unwrap().success());
     assert!(home.path("notes/deep/a.md").exists());
     // The mount itself keeps its rules when it is named as a directory.
-    assert_snapshot!(home.run_bare(&["write", "fixed", "y", "--replace", "--dir", "../notes"]), @"");
+    assert_snapshot!(home.run_bare(&["write", "fixed", "y", "--replace", "--dir", "../notes"]), @"
+    -- stderr
+    error: fixed.md is read-only: a read-only pattern matches its name
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
+}
+
+#[test]
+fn one_file_of_a_large_directory_does_not_mean_all_of_it() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("large/deep")).unwrap();
+    fs::write(home.path("large/CLAUDE.md"), "Instructions.\n").unwrap();
+    fs::write(home.path("large/deep/CLAUDE.md"), "Not these.\n").unwrap();
+    std::os::unix::fs::symlink("/etc", home.path("large/link")).unwrap();
+    home.configure("memory.extraPaths = [\"~/large/CLAUDE.md\"]\n");
+    assert_eq!(home.run_bare(&["list"]), "CLAUDE/CLAUDE\n");
+    assert_snapshot!(home.run_bare(&["read", "CLAUDE/deep/CLAUDE"]), @r#"
+    -- stderr
+    error: there is no memory named "CLAUDE/deep/CLAUDE"
+    hint: Did you mean CLAUDE/CLAUDE?
+    -- exit 1
+    "#);
 }

@@ -9,10 +9,16 @@ fn the_memory_and_its_line_go_and_come_back() {
     home.ok(&["write", "notes/a", "A."]);
     home.ok(&["write", "b", "B."]);
     let before = home.text("MEMORY.md");
-    assert_snapshot!(home.run(&["delete", "notes/a"]), @"");
+    assert_snapshot!(home.run(&["delete", "notes/a"]), @"Deleted notes/a · memdir undo [ID] brings it back");
     assert_eq!(home.files(), ["MEMORY.md", "b.md"]);
     assert!(!home.memory("notes").exists(), "an empty directory was left");
-    assert_snapshot!(home.text("MEMORY.md"), @"");
+    assert_snapshot!(home.text("MEMORY.md"), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [b](b.md) — B.
+    <!-- /memdir -->
+    ");
     home.ok(&["undo"]);
     assert_eq!((home.text("notes/a.md"), home.text("MEMORY.md")), ("A.\n".into(), before));
 }
@@ -21,7 +27,24 @@ fn the_memory_and_its_line_go_and_come_back() {
 fn a_missing_or_changed_memory_is_refused() {
     let home = Home::new();
     home.ok(&["write", "a", "A."]);
-    assert_snapshot!(home.run(&["delete", "b"]), @"");
-    assert_snapshot!(home.run(&["delete", "a", "--if-version", "0123456789abcdef0123456789abcdef"]), @"");
-    assert_snapshot!(home.run(&["delete", "a", "--json"]), @"");
+    assert_snapshot!(home.run(&["delete", "b"]), @r#"
+    -- stderr
+    error: there is no memory named "b"
+    hint: List the names that exist, then read one of them.
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["delete", "a", "--if-version", "0123456789abcdef0123456789abcdef"]), @"
+    -- stderr
+    error: a.md has changed: expected version 0123456789abcdef0123456789abcdef, found c69ab1ce71d208dded18cc5d18bdfcc9
+    hint: Read it again, then make the change on what is there now.
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["delete", "a", "--json"]), @r#"
+    {
+      "name": "a",
+      "path": "a.md",
+      "version": "c69ab1ce71d208dded18cc5d18bdfcc9",
+      "change": "[ID]"
+    }
+    "#);
 }

@@ -9,6 +9,71 @@ fn the_tour_is_real_and_leaves_nothing() {
     std::fs::create_dir_all(home.path("tmp")).unwrap();
     let mut command = home.bare(&["demo"]);
     let output = command.env("TMPDIR", home.path("tmp")).env_remove("MEMDIR_HOME").output().unwrap();
-    assert_snapshot!(home.tell(&["demo"], output), @"");
+    assert_snapshot!(home.tell(&["demo"], output), @r#"
+    # A memory is a Markdown file. Saving it also writes its line in the entrypoint.
+    $ memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project --description 'When we deploy'
+    Created notes/deploy · 89 bytes, version c0375045a9c7, change [ID]
+
+    # More can be added at its end; twenty processes may do so at once.
+    $ memdir write notes/deploy --append 'Except in December.'
+    Appended to notes/deploy · 109 bytes, version a62c7347bee5, change [ID]
+
+    # Memories may refer to each other.
+    $ memdir write people/ada 'Ada owns [the deploys](../notes/deploy.md).' --type user
+    Created people/ada · 64 bytes, version 4021ad92785c, change [ID]
+
+    # The entrypoint is what an agent sees first.
+    $ memdir read
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [notes/deploy](notes/deploy.md) — When we deploy
+    - [people/ada](people/ada.md) — Ada owns the deploys.
+    <!-- /memdir -->
+
+    # A name that is not there is met with one that is.
+    $ memdir read notes/depoly
+    error: there is no memory named "notes/depoly"
+    hint: Did you mean notes/deploy?
+
+    # A rename follows every reference.
+    $ memdir rename notes/deploy howto/deploy
+    Renamed notes/deploy to howto/deploy · change [ID]
+    References rewritten in people/ada
+
+    # So Ada's memory leads to the new place.
+    $ memdir read people/ada
+    ---
+    type: user
+    ---
+
+    Ada owns [the deploys](../howto/deploy.md).
+
+    # What is deleted
+    $ memdir delete howto/deploy
+    Deleted howto/deploy · memdir undo [ID] brings it back
+
+    # comes back,
+    $ memdir undo
+    Took back change [ID] by you: deleted howto/deploy · memdir redo [ID] makes it again
+
+    # whole.
+    $ memdir list --long
+    name          type     size       age    description
+    howto/deploy  project  109 bytes  today  When we deploy
+    people/ada    user     64 bytes   today
+
+    # And nothing that happened is forgotten.
+    $ memdir history
+    change    when              who  what
+    [ID]      [TIME]            you  took back howto/deploy
+    [ID]      [TIME]            you  deleted howto/deploy
+    [ID]      [TIME]            you  renamed notes/deploy to howto/deploy
+    [ID]      [TIME]            you  wrote people/ada
+    [ID]      [TIME]            you  appended to notes/deploy
+    [ID]      [TIME]            you  wrote notes/deploy
+
+    That was a scratch directory, and it is gone. Begin with: memdir init
+    "#);
     assert_eq!(files_below(&home.path("")), Vec::<String>::new());
 }

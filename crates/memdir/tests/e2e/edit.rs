@@ -7,29 +7,55 @@ use insta::assert_snapshot;
 fn one_place_is_replaced() {
     let home = Home::new();
     home.ok(&["write", "a", "Deploy on Tuesdays."]);
-    assert_snapshot!(home.run(&["edit", "a", "Tuesdays", "Wednesdays"]), @"");
+    assert_snapshot!(home.run(&["edit", "a", "Tuesdays", "Wednesdays"]), @"Edited one place of a · 22 bytes, version 33bf1c1ea45d, change [ID]");
     assert_eq!(home.text("a.md"), "Deploy on Wednesdays.\n");
-    assert_snapshot!(home.text("MEMORY.md"), @"");
+    assert_snapshot!(home.text("MEMORY.md"), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [a](a.md) — Deploy on Wednesdays.
+    <!-- /memdir -->
+    ");
 }
 
 #[test]
 fn no_match_and_several_are_refused_with_counts() {
     let home = Home::new();
     home.ok(&["write", "a", "- one\n- one\n"]);
-    assert_snapshot!(home.run(&["edit", "a", "two", "2"]), @"");
-    assert_snapshot!(home.run(&["edit", "a", "- one", "- two"]), @"");
-    assert_snapshot!(home.run(&["edit", "a", "- one", "- two", "--all"]), @"");
+    assert_snapshot!(home.run(&["edit", "a", "two", "2"]), @"
+    -- stderr
+    error: the text to replace does not occur in the memory
+    hint: Read the memory and give a text that occurs in it exactly once, or ask for all of them.
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["edit", "a", "- one", "- two"]), @"
+    -- stderr
+    error: the text to replace occurs 2 times, on lines 1, 2; make it longer until it occurs once, or ask for all
+    hint: Read the memory and give a text that occurs in it exactly once, or ask for all of them.
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["edit", "a", "- one", "- two", "--all"]), @"Edited 2 places of a · 12 bytes, version 3470982a463d, change [ID]");
     assert_eq!(home.text("a.md"), "- two\n- two\n");
-    assert_snapshot!(home.run(&["edit", "b", "x", "y"]), @"");
+    assert_snapshot!(home.run(&["edit", "b", "x", "y"]), @r#"
+    -- stderr
+    error: there is no memory named "b"
+    hint: List the names that exist, then read one of them.
+    -- exit 1
+    "#);
 }
 
 #[test]
 fn regular_expressions_with_groups() {
     let home = Home::new();
     home.ok(&["write", "a", "v1.0 and v2.0 but not w3.0"]);
-    assert_snapshot!(home.run(&["edit", "a", "--regex", r"(?<=v)(\d)\.0", "$!1.1", "--all"]), @"");
+    assert_snapshot!(home.run(&["edit", "a", "--regex", r"(?<=v)(\d)\.0", "$!1.1", "--all"]), @"Edited 2 places of a · 27 bytes, version 3ae2572ffe01, change [ID]");
     assert_eq!(home.text("a.md"), "v1.1 and v2.1 but not w3.0\n");
-    assert_snapshot!(home.run(&["edit", "a", "--regex", "(", "x"]), @"");
+    assert_snapshot!(home.run(&["edit", "a", "--regex", "(", "x"]), @"
+    -- stderr
+    error: regular expression: Parsing error at position 1: Opening parenthesis without closing parenthesis
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
 }
 
 #[test]
@@ -39,7 +65,16 @@ fn texts_of_several_lines_come_from_files_or_standard_input() {
     std::fs::write(home.path("work/old"), "one\ntwo\n").unwrap();
     home.run_with(&["edit", "a", "--old-file", "old", "--new-file", "-"], "1\n2\n");
     assert_eq!(home.text("a.md"), "1\n2\nthree\n");
-    assert_snapshot!(home.run(&["edit", "a", "1"]), @"");
+    assert_snapshot!(home.run(&["edit", "a", "1"]), @"
+    -- stderr
+    error: the following required arguments were not provided:
+      <NEW>
+
+    Usage: memdir edit <NAME> <OLD> <NEW>
+
+    For more information, try '--help'.
+    -- exit 2
+    ");
 }
 
 #[test]
@@ -47,5 +82,10 @@ fn a_stated_version_must_be_there() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["edit", "a", "one", "two"]);
-    assert_snapshot!(home.run(&["edit", "a", "two", "three", "--if-version", "0123456789abcdef0123456789abcdef"]), @"");
+    assert_snapshot!(home.run(&["edit", "a", "two", "three", "--if-version", "0123456789abcdef0123456789abcdef"]), @"
+    -- stderr
+    error: a.md has changed: expected version 0123456789abcdef0123456789abcdef, found ef40086ad8a395c7a05b5f70cf2575ad
+    hint: Read it again, then make the change on what is there now.
+    -- exit 1
+    ");
 }

@@ -5,20 +5,128 @@ use insta::assert_snapshot;
 
 #[test]
 fn help_names_every_command_and_exit_code() {
-    assert_snapshot!(Home::new().run(&["--help"]), @"");
+    assert_snapshot!(Home::new().run(&["--help"]), @"
+    A memory for AI agents and people that lasts: plain Markdown files in a directory
+
+    Usage: memdir [OPTIONS] [COMMAND]
+
+    Commands:
+      init         Make a memory directory with its entrypoint
+      read         Show the entrypoint, or memories by name
+      list         List memories by name
+      write        Save a memory and its entrypoint line
+      edit         Replace a part of a memory
+      rename       Give a memory another name, in every reference to it too
+      delete       Remove a memory; undo brings it back
+      undo         Take a change back: your last one, or any by its id
+      redo         Make a change again that was taken back
+      history      Show what happened, newest first
+      diff         Show what differs between two versions of a memory
+      restore      Bring an earlier version of a memory back, also of a deleted one
+      entrypoint   Check that every memory has its line in the entrypoint
+      stats        Show how much there is
+      config       Show the settings in force and where they come from
+      completions  Print completions for a shell
+      demo         A short tour in a scratch directory that is removed afterwards
+      bench        Measure and torture memdir on this machine
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Options of every command:
+          --dir <PATH>
+              This directory is the whole memory (also MEMDIR_DIR)
+
+          --json
+              Answer in JSON, errors too
+
+          --actor <NAME>
+              Who makes the change, in the history; without it your login name
+
+    Exit codes:
+      0  done
+      1  not so: no such memory, version or change; it exists, it has changed; a check failed
+      2  bad usage or input: a name that can never be one, a file that is not there
+      3  a person has to act: permissions, a full disk, a read-only mount, settings, damage
+      4  busy: the same command may succeed later
+
+    Example:
+      memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
+      memdir read notes/deploy
+      memdir demo
+    ");
 }
 
 #[test]
 fn a_command_shows_an_example() {
-    assert_snapshot!(Home::new().run(&["edit", "-h"]), @"");
+    assert_snapshot!(Home::new().run(&["edit", "-h"]), @r"
+    Replace a part of a memory
+
+    Usage: memdir edit [OPTIONS] <NAME> [OLD] [NEW]
+
+    Arguments:
+      <NAME>  The memory's name
+      [OLD]   What is there now; it must occur exactly once unless --all
+      [NEW]   What stands there afterwards
+
+    Options:
+          --old-file <FILE>       Read OLD from this file (`-` for standard input)
+          --new-file <FILE>       Read NEW from this file (`-` for standard input)
+          --regex                 OLD is a regular expression (look-around works; $!1 in NEW is its
+                                  first group)
+          --all                   Every occurrence
+          --if-version <VERSION>  Only if the memory still has this version (or a version that begins
+                                  so)
+      -h, --help                  Print help (see more with '--help')
+
+    Options of every command:
+          --dir <PATH>  This directory is the whole memory (also MEMDIR_DIR)
+          --json        Answer in JSON, errors too
+
+    Example:
+      memdir edit notes/deploy Tuesdays Wednesdays
+      memdir edit notes/deploy --regex 'v(\d+)\.0' 'v$!1.1' --all
+      memdir edit notes/deploy --old-file before.txt --new-file after.txt
+    ");
 }
 
 #[test]
 fn mistyped_commands_are_usage_errors() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["raed"]), @"");
-    assert_snapshot!(home.run(&["raed", "--json"]), @"");
-    assert_snapshot!(home.run(&["write", "a", "x", "--append", "--replace"]), @"");
+    assert_snapshot!(home.run(&["raed"]), @"
+    -- stderr
+    error: unrecognized subcommand 'raed'
+
+      tip: some similar subcommands exist: 'redo', 'read'
+
+    Usage: memdir [OPTIONS] [COMMAND]
+
+    For more information, try '--help'.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["raed", "--json"]), @r#"
+    {
+      "error": {
+        "code": "usage",
+        "message": "unrecognized subcommand 'raed'",
+        "hint": "See memdir --help."
+      }
+    }
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["write", "a", "x", "--append", "--replace"]), @"
+    -- stderr
+    error: the argument '--append' cannot be used with '--replace'
+
+    Usage: memdir write --append <NAME> <TEXT>
+
+    For more information, try '--help'.
+    -- exit 2
+    ");
     assert!(home.run(&["--version"]).starts_with("memdir "));
 }
 

@@ -6,14 +6,51 @@ use insta::assert_snapshot;
 #[test]
 fn changes_are_told_newest_first() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["history"]), @"");
+    assert_snapshot!(home.run(&["history"]), @"
+    -- stderr
+    note: nothing has happened yet
+    ");
     home.ok(&["write", "a", "one"]);
     home.ok(&["write", "a", "two", "--append"]);
     home.ok(&["write", "b", "other"]);
     home.ok(&["rename", "b", "c"]);
     home.ok(&["delete", "c"]);
-    assert_snapshot!(home.run(&["history"]), @"");
-    assert_snapshot!(home.run(&["history", "--most", "1", "--json"]), @"");
+    assert_snapshot!(home.run(&["history"]), @"
+    change    when              who  what
+    [ID]      [TIME]            ada  deleted c
+    [ID]      [TIME]            ada  renamed b to c
+    [ID]      [TIME]            ada  wrote b
+    [ID]      [TIME]            ada  appended to a
+    [ID]      [TIME]            ada  wrote a
+    ");
+    assert_snapshot!(home.run(&["history", "--most", "1", "--json"]), @r#"
+    {
+      "changes": [
+        {
+          "id": "[ID]",
+          "at": "[TIME]",
+          "actor": {
+            "name": "ada"
+          },
+          "verb": "delete",
+          "files": [
+            {
+              "path": "MEMORY.md",
+              "role": "entrypoint",
+              "before": "f1802abd1060afeb24f0a0cc43be3c3a",
+              "after": "b13fcf2d097afd40acbe1931c6c3fe19"
+            },
+            {
+              "path": "c.md",
+              "role": "memory",
+              "before": "c0d6c8281a3879ca493d73b4b2372662",
+              "after": null
+            }
+          ]
+        }
+      ]
+    }
+    "#);
 }
 
 #[test]
@@ -21,7 +58,11 @@ fn what_other_programs_did_counts_too() {
     let home = Home::new();
     home.ok(&["write", "a", "by memdir"]);
     home.put("a.md", "by an editor\n");
-    assert_snapshot!(home.run(&["history", "a"]), @"");
+    assert_snapshot!(home.run(&["history", "a"]), @"
+    change    when              who              what                      version
+    [ID]      [TIME]            another program  a changed outside memdir  34b306b0c0d3
+    [ID]      [TIME]            ada              wrote a                   f8cccfb6450a
+    ");
     let found = home.json(&["history", "a"])["changes"][0]["id"].as_str().unwrap().to_owned();
     home.ok(&["undo", &found]);
     assert_eq!(home.text("a.md"), "by memdir\n");
@@ -31,5 +72,10 @@ fn what_other_programs_did_counts_too() {
 fn a_memory_that_never_was_has_no_history() {
     let home = Home::new();
     home.ok(&["write", "abc", "x"]);
-    assert_snapshot!(home.run(&["history", "abd"]), @"");
+    assert_snapshot!(home.run(&["history", "abd"]), @r#"
+    -- stderr
+    error: there is no memory named "abd"
+    hint: Did you mean abc?
+    -- exit 1
+    "#);
 }

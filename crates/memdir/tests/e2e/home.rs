@@ -99,6 +99,11 @@ impl Home {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
+    /// A transcript with columns that are as wide as this machine's paths made narrow.
+    pub(crate) fn run_narrow(&self, args: &[&str]) -> String {
+        Regex::new(" {2,}").unwrap().replace_all(&self.run(args), "  ").into_owned()
+    }
+
     /// The id of the newest change.
     pub(crate) fn last_change(&self) -> String {
         self.json(&["history", "--most", "1"])["changes"][0]["id"].as_str().unwrap().to_owned()
@@ -169,6 +174,9 @@ fn rules() -> &'static [(Regex, &'static str)] {
             (r#""(id|change|undoes)": "[0-9a-z]{8}""#, r#""$1": "[ID]""#),
             (r"(?m)^[0-9a-z]{8}  ", "[ID]      "),
             (r"\([0-9a-z]{8}\)", "([ID])"),
+            (r"('s:|is) [0-9a-z]{8} \(", "$1 [ID] ("),
+            (r"error: [0-9a-z]{8} was", "error: [ID] was"),
+            (r"-[0-9a-f]{12}\b", "-[HASH]"),
             (r"\d{4}-\d\d-\d\d \d\d:\d\d", "[TIME]          "),
             (r#""at": "[^"]+""#, r#""at": "[TIME]""#),
             (r"\(\d+\.\d s, seed \d+\)", "([SECONDS], seed [SEED])"),

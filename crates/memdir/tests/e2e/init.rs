@@ -7,21 +7,44 @@ use std::fs;
 #[test]
 fn a_directory_with_its_entrypoint() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["init"]), @"");
-    assert_snapshot!(home.run(&["init"]), @"");
+    assert_snapshot!(home.run(&["init"]), @"
+    Made [HOME]/memory with MEMORY.md
+    Next: memdir write NAME TEXT
+    ");
+    assert_snapshot!(home.run(&["init"]), @"
+    [HOME]/memory is a memory already
+    Next: memdir write NAME TEXT
+    ");
     assert_eq!(home.files(), ["MEMORY.md"]);
-    assert_snapshot!(home.run(&["init", "--json"]), @"");
+    assert_snapshot!(home.run(&["init", "--json"]), @r#"
+    {
+      "root": "[HOME]/memory",
+      "prefix": "",
+      "created": []
+    }
+    "#);
 }
 
 #[test]
 fn a_team_memory_in_a_repository() {
     let home = Home::new();
-    assert_snapshot!(home.run_bare(&["init", "--team"]), @"");
+    assert_snapshot!(home.run_bare(&["init", "--team"]), @"
+    -- stderr
+    error: this is not a git repository, so there is no team to share with
+    hint: Run git init first, or leave --team out.
+    -- exit 2
+    ");
     fs::create_dir_all(home.path("work/.git")).unwrap();
-    assert_snapshot!(home.run_bare(&["init", "--team"]), @"");
-    assert_snapshot!(fs::read_to_string(home.path("work/.memdir/.gitattributes")).unwrap(), @"");
-    assert_snapshot!(home.run_bare(&["write", "team/deploy", "Tuesdays."]), @"");
-    assert_snapshot!(home.run_bare(&["list"]), @"");
+    assert_snapshot!(home.run_bare(&["init", "--team"]), @"
+    Made [HOME]/work/.memdir with MEMORY.md
+    Next: memdir write team/NAME TEXT, and git add .memdir so that others have it
+    ");
+    assert_snapshot!(fs::read_to_string(home.path("work/.memdir/.gitattributes")).unwrap(), @"
+    MEMORY.md merge=union
+    MEMORY.page-*.md merge=union
+    ");
+    assert_snapshot!(home.run_bare(&["write", "team/deploy", "Tuesdays."]), @"Created team/deploy · 10 bytes, version 1c649f6b88f9, change [ID]");
+    assert_snapshot!(home.run_bare(&["list"]), @"team/deploy");
     assert_eq!(crate::home::files_below(&home.path("work/.memdir")), [".gitattributes", "MEMORY.md", "deploy.md"]);
 }
 
@@ -41,5 +64,5 @@ fn a_home_directory_that_is_a_repository_has_no_team_memory() {
     fs::create_dir_all(home.path(".git")).unwrap();
     let mut command = home.bare(&["write", "a", "x"]);
     let output = command.env_remove("MEMDIR_HOME").output().unwrap();
-    assert_snapshot!(home.tell(&[], output), @"");
+    assert_snapshot!(home.tell(&[], output), @"Created a · 2 bytes, version 44c77418e275, change [ID]");
 }

@@ -14,10 +14,38 @@ fn home() -> Home {
 #[test]
 fn names_a_table_or_a_tree() {
     let home = home();
-    assert_snapshot!(home.run(&["list"]), @"");
-    assert_snapshot!(home.run(&["list", "--long"]), @"");
-    assert_snapshot!(home.run(&["list", "--tree"]), @"");
-    assert_snapshot!(home.run(&["list", "notes/tests", "--json"]), @"");
+    assert_snapshot!(home.run(&["list"]), @"
+    ada
+    notes/deploy
+    notes/tests/slow
+    ");
+    assert_snapshot!(home.run(&["list", "--long"]), @"
+    name              type      size      age    description
+    ada               -         2 bytes   today
+    notes/deploy      project   53 bytes  today  When we deploy
+    notes/tests/slow  feedback  3 KB      today
+    ");
+    assert_snapshot!(home.run(&["list", "--tree"]), @"
+    ada
+    notes/
+      deploy
+      tests/
+        slow
+    ");
+    assert_snapshot!(home.run(&["list", "notes/tests", "--json"]), @r#"
+    {
+      "memories": [
+        {
+          "name": "notes/tests/slow",
+          "path": "notes/tests/slow.md",
+          "bytes": 3025,
+          "age": "today",
+          "age_days": 0,
+          "type": "feedback"
+        }
+      ]
+    }
+    "#);
 }
 
 #[test]
@@ -30,7 +58,12 @@ fn by_topic_type_age_and_size() {
     assert_eq!(home.ok(&["list", "--older", "30"]), "old\n");
     assert_eq!(home.ok(&["list", "--newer", "30"]), "ada\nnotes/deploy\nnotes/tests/slow\n");
     assert_eq!(home.ok(&["list", "--min-bytes", "3000"]), "notes/tests/slow\n");
-    assert_snapshot!(home.run(&["list", "--type", "wish"]), @"");
+    assert_snapshot!(home.run(&["list", "--type", "wish"]), @r#"
+    -- stderr
+    error: type: "wish" is not one of user, feedback, project, reference
+    hint: Call again with a value in that form.
+    -- exit 2
+    "#);
 }
 
 #[test]
@@ -40,7 +73,14 @@ fn what_cannot_be_listed_is_told() {
     home.put("case.md", "x");
     home.put("bad\\name.md", "x");
     std::os::unix::fs::symlink("/etc", home.memory("etc")).unwrap();
-    assert_snapshot!(home.run(&["list"]), @"");
+    assert_snapshot!(home.run(&["list"]), @r#"
+    Case
+    case
+    -- stderr
+    note: "Case.md" and "case.md" differ only by case or Unicode form
+    note: "bad\\name.md" cannot be a memory's name: it holds a backslash; write / between parts
+    note: "etc" is a symbolic link that leads out; to allow it, add link_roots = ["/etc"] to its mount
+    "#);
 }
 
 #[test]

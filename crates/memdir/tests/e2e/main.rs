@@ -22,5 +22,6 @@ mod rename;
 mod restore;
 mod stats;
 mod status;
+mod terminal;
 mod undo;
 mod write;

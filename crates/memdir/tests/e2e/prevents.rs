@@ -17,7 +17,12 @@ fn a_sibling_directory_with_the_same_beginning_is_not_inside() {
         assert!(home.run(&["write", name, "x"]).ends_with("-- exit 2\n"), "{name}");
     }
     assert_eq!(files_below(&home.path("memory-evil")), ["x.md"]);
-    assert_snapshot!(home.run(&["read", "../memory-evil/x.md"]), @"");
+    assert_snapshot!(home.run(&["read", "../memory-evil/x.md"]), @r#"
+    -- stderr
+    error: "../memory-evil/x.md" cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly
+    hint: Use a relative name such as notes/deploy.
+    -- exit 2
+    "#);
 }
 
 #[test]
@@ -28,7 +33,12 @@ fn a_link_inside_does_not_lead_outside() {
     fs::write(home.path("outside/secret.md"), "secret").unwrap();
     symlink(home.path("outside"), home.memory("dir")).unwrap();
     symlink(home.path("outside/secret.md"), home.memory("file.md")).unwrap();
-    assert_snapshot!(home.run(&["read", "file"]), @"");
+    assert_snapshot!(home.run(&["read", "file"]), @r#"
+    -- stderr
+    error: "file.md" cannot be a memory's name: file.md is a symbolic link that leads out; to allow it, add link_roots = ["[HOME]/outside"] to its mount
+    hint: Use a relative name such as notes/deploy.
+    -- exit 2
+    "#);
     for args in [&["read", "dir/secret"][..], &["write", "dir/new", "x"], &["write", "file", "x", "--replace"], &["delete", "dir/secret"]] {
         let told = home.run(args);
         assert!(told.contains("-- exit 2") && !told.contains("secret\n--"), "{args:?}: {told}");
@@ -41,15 +51,35 @@ fn a_link_inside_does_not_lead_outside() {
 fn a_directory_is_not_read_as_a_memory() {
     let home = Home::new();
     home.ok(&["write", "notes/a", "x"]);
-    assert_snapshot!(home.run(&["read", "."]), @"");
-    assert_snapshot!(home.run(&["read", "notes"]), @"");
+    assert_snapshot!(home.run(&["read", "."]), @r#"
+    -- stderr
+    error: "." cannot be a memory's name: it has the part "."; names never step up or stay, name the memory directly
+    hint: Use a relative name such as notes/deploy.
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["read", "notes"]), @r#"
+    -- stderr
+    error: there is no memory named "notes"
+    hint: Did you mean notes/a?
+    -- exit 1
+    "#);
 }
 
 #[test]
 fn an_absolute_path_is_refused_and_not_moved_under_the_root() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["read", "/etc/passwd"]), @"");
-    assert_snapshot!(home.run(&["write", "/etc/memdir-was-here", "x"]), @"");
+    assert_snapshot!(home.run(&["read", "/etc/passwd"]), @r#"
+    -- stderr
+    error: "/etc/passwd" cannot be a memory's name: it is an absolute path; give a name relative to the memory directory
+    hint: Use a relative name such as notes/deploy.
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["write", "/etc/memdir-was-here", "x"]), @r#"
+    -- stderr
+    error: "/etc/memdir-was-here" cannot be a memory's name: it is an absolute path; give a name relative to the memory directory
+    hint: Use a relative name such as notes/deploy.
+    -- exit 2
+    "#);
     assert_eq!(home.files(), Vec::<String>::new());
 }
 
@@ -62,7 +92,16 @@ fn what_a_listing_prints_is_accepted_back() {
     home.put("both", "without");
     home.put("both.md", "with");
     let listed = home.ok(&["list"]);
-    assert_snapshot!(listed, @"");
+    assert_snapshot!(listed, @"
+    a
+    both
+    both.md
+    c.txt
+    café
+    deep/er/b
+    two words
+    x.md.md
+    ");
     for name in listed.lines() {
         home.ok(&["read", name]);
     }
@@ -77,7 +116,12 @@ fn one_unreadable_entry_does_not_hide_the_others() {
     home.ok(&["write", "a", "x"]);
     symlink("gone", home.memory("dangling.md")).unwrap();
     fs::create_dir(home.memory("locked")).unwrap();
-    assert_snapshot!(home.run(&["list", "--long"]), @"");
+    assert_snapshot!(home.run(&["list", "--long"]), @r#"
+    name  type  size     age    description
+    a     -     2 bytes  today
+    -- stderr
+    note: "dangling.md" is a symbolic link; to follow links inside this directory, set follow_links = true for its mount
+    "#);
 }
 
 #[test]
@@ -104,7 +148,12 @@ fn a_topic_cannot_list_what_is_outside() {
     let home = Home::new();
     home.ok(&["write", "a", "x"]);
     fs::write(home.path("outside.md"), "x").unwrap();
-    assert_snapshot!(home.run(&["list", "../.."]), @"");
+    assert_snapshot!(home.run(&["list", "../.."]), @r#"
+    -- stderr
+    error: "../.." cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly
+    hint: Use a relative name such as notes/deploy.
+    -- exit 2
+    "#);
     for topic in ["..", "/etc", "a/../..", "notes/.."] {
         assert!(home.run(&["list", topic]).ends_with("-- exit 2\n"), "{topic}");
     }
@@ -122,7 +171,12 @@ fn with_fixed() -> Home {
 #[test]
 fn a_rename_skips_read_only_holders_and_names_them() {
     let home = with_fixed();
-    assert_snapshot!(home.run(&["rename", "a", "b"]), @"");
+    assert_snapshot!(home.run(&["rename", "a", "b"]), @"
+    Renamed a to b · change [ID]
+    References rewritten in free
+    -- stderr
+    note: the old name is still in fixed, which may not be changed
+    ");
     let texts = ["b.md", "fixed.md", "free.md"].map(|name| home.text(name));
     assert_eq!(texts, ["A.\n", "See [[a]].\n", "See [[b]].\n"]);
 }
@@ -130,8 +184,18 @@ fn a_rename_skips_read_only_holders_and_names_them() {
 #[test]
 fn a_read_only_memory_cannot_be_renamed_away() {
     let home = with_fixed();
-    assert_snapshot!(home.run(&["rename", "fixed", "moved"]), @"");
-    assert_snapshot!(home.run(&["rename", "a", "fixed"]), @"");
+    assert_snapshot!(home.run(&["rename", "fixed", "moved"]), @"
+    -- stderr
+    error: fixed.md is read-only: a read-only pattern matches its name
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
+    assert_snapshot!(home.run(&["rename", "a", "fixed"]), @"
+    -- stderr
+    error: fixed.md is read-only: a read-only pattern matches its name
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
     assert!(home.run(&["delete", "fixed"]).ends_with("-- exit 3\n"));
     assert!(home.run(&["edit", "fixed", "See", "saw"]).ends_with("-- exit 3\n"));
     assert_eq!(home.text("fixed.md"), "See [[a]].\n");
@@ -173,7 +237,12 @@ fn names_no_system_can_store_are_refused_before_the_disk_is_asked() {
         assert!(told.contains("cannot be a memory's name") && told.ends_with("-- exit 2\n"), "{name:?}: {told}");
     }
     assert_eq!(home.files(), Vec::<String>::new());
-    assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @"");
+    assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @r#"
+    -- stderr
+    error: "C:\\x" cannot be a memory's name: it holds a backslash; write / between parts
+    hint: Use a relative name such as notes/deploy.
+    -- exit 2
+    "#);
 }
 
 #[test]
@@ -188,7 +257,7 @@ fn bytes_are_bytes_and_no_character_is_split() {
         (reading["byte_count"].as_u64(), reading["cut_by_bytes"].as_bool(), reading["cut_by_lines"].as_bool()),
         (Some(50_000), Some(true), Some(false))
     );
-    assert_snapshot!(reading["warning"].as_str().unwrap(), @"");
+    assert_snapshot!(reading["warning"].as_str().unwrap(), @"> WARNING: this entrypoint has 48.8 KB (limit 24.4 KB): its lines are too long. Only the first 1 lines were loaded. Keep one short line per memory and move detail into the memories.");
 }
 
 #[test]

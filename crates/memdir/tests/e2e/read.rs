@@ -6,13 +6,43 @@ use insta::assert_snapshot;
 #[test]
 fn without_a_name_it_shows_the_entrypoint() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["read"]), @"");
+    assert_snapshot!(home.run(&["read"]), @"
+    -- stderr
+    note: no memories yet; memdir write NAME TEXT makes one
+    ");
     home.ok(&["write", "a", "About a."]);
-    assert_snapshot!(home.run(&["read"]), @"");
-    assert_snapshot!(home.run(&["read", "--json"]), @"");
+    assert_snapshot!(home.run(&["read"]), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [a](a.md) — About a.
+    <!-- /memdir -->
+    ");
+    assert_snapshot!(home.run(&["read", "--json"]), @r##"
+    {
+      "path": "MEMORY.md",
+      "content": "# Memory\n\n<!-- memdir: one line per memory, sorted; write outside these two marks -->\n- [a](a.md) — About a.\n<!-- /memdir -->",
+      "line_count": 5,
+      "byte_count": 127,
+      "cut_by_lines": false,
+      "cut_by_bytes": false
+    }
+    "##);
     home.put("by-hand.md", "Nobody told the entrypoint.\n");
-    assert_snapshot!(home.run(&["read"]), @"");
-    assert_snapshot!(home.run(&["read", "by-hand"]), @"");
+    assert_snapshot!(home.run(&["read"]), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [a](a.md) — About a.
+    <!-- /memdir -->
+    -- stderr
+    note: not in the entrypoint: by-hand; memdir entrypoint --repair adds them
+    ");
+    assert_snapshot!(home.run(&["read", "by-hand"]), @"
+    Nobody told the entrypoint.
+    -- stderr
+    note: by-hand: it has no line in the entrypoint; memdir entrypoint --repair adds it
+    ");
 }
 
 #[test]
@@ -31,8 +61,18 @@ fn lines_are_shown_by_range() {
     assert_eq!(home.ok(&["read", "a", "--lines", "2-3"]), "two\nthree\n");
     assert_eq!(home.ok(&["read", "a", "--lines", "4-"]), "four\n");
     assert_eq!(home.ok(&["read", "a", "--lines", "1"]), "one\n");
-    assert_snapshot!(home.run(&["read", "a", "--lines", "9-"]), @"");
-    assert_snapshot!(home.run(&["read", "a", "--lines", "0"]), @"");
+    assert_snapshot!(home.run(&["read", "a", "--lines", "9-"]), @"
+    -- stderr
+    error: lines: a.md has 4 lines; 9- begins after its end
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["read", "a", "--lines", "0"]), @r#"
+    -- stderr
+    error: lines: "0" names line 0, but lines are counted from 1; write 42-56, 42- or 42
+    hint: Call again with a value in that form.
+    -- exit 2
+    "#);
 }
 
 #[test]
@@ -40,29 +80,95 @@ fn several_memories_are_shown_and_the_missing_ones_named() {
     let home = Home::new();
     home.ok(&["write", "a", "A."]);
     home.ok(&["write", "b", "B."]);
-    assert_snapshot!(home.run(&["read", "a", "b"]), @"");
-    assert_snapshot!(home.run(&["read", "a", "c", "../x"]), @"");
-    assert_snapshot!(home.run(&["read", "a", "c", "--json"]), @"");
+    assert_snapshot!(home.run(&["read", "a", "b"]), @"
+    ==> a <==
+    A.
+
+    ==> b <==
+    B.
+    ");
+    assert_snapshot!(home.run(&["read", "a", "c", "../x"]), @r#"
+    ==> a <==
+    A.
+    -- stderr
+    note: there is no memory named "c". List the names that exist, then read one of them.
+    note: "../x" cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly. Use a relative name such as notes/deploy.
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["read", "a", "c", "--json"]), @r#"
+    {
+      "memories": [
+        {
+          "name": "a",
+          "path": "a.md",
+          "content": "A.\n",
+          "lines": "1-1",
+          "total_lines": 1,
+          "bytes": 3,
+          "version": "c69ab1ce71d208dded18cc5d18bdfcc9",
+          "age": "today"
+        }
+      ],
+      "errors": [
+        {
+          "name": "c",
+          "code": "not_found",
+          "message": "there is no memory named \"c\"",
+          "hint": "List the names that exist, then read one of them."
+        }
+      ]
+    }
+    -- exit 1
+    "#);
 }
 
 #[test]
 fn a_long_memory_says_how_to_continue() {
     let home = Home::new();
     home.put("a.md", "0123456789\n".repeat(10));
-    assert_snapshot!(home.run(&["read", "a", "--max-chars", "35"]), @"");
+    assert_snapshot!(home.run(&["read", "a", "--max-chars", "35"]), @"
+    0123456789
+    0123456789
+    0123456789
+    -- stderr
+    note: lines 1-3 of 10; continue with memdir read a --lines 4-
+    note: a: it has no line in the entrypoint; memdir entrypoint --repair adds it
+    ");
     home.put("long.md", "0123456789\n".repeat(20_000));
     let shown = home.command(&["read", "long"]).output().unwrap();
     assert!(shown.stdout.len() <= 100_000);
-    assert_snapshot!(home.plain(&String::from_utf8_lossy(&shown.stderr)), @"");
+    assert_snapshot!(home.plain(&String::from_utf8_lossy(&shown.stderr)), @"
+    note: lines 1-9090 of 20000; continue with memdir read long --lines 9091-
+    note: long: it has no line in the entrypoint; memdir entrypoint --repair adds it
+    ");
 }
 
 #[test]
 fn a_missing_name_suggests_near_ones() {
     let home = Home::new();
     home.ok(&["write", "notes/deployment", "x"]);
-    assert_snapshot!(home.run(&["read", "notes/deploymnet"]), @"");
-    assert_snapshot!(home.run(&["read", "Deployment"]), @"");
-    assert_snapshot!(home.run(&["read", "zzz", "--json"]), @"");
+    assert_snapshot!(home.run(&["read", "notes/deploymnet"]), @r#"
+    -- stderr
+    error: there is no memory named "notes/deploymnet"
+    hint: Did you mean notes/deployment?
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["read", "Deployment"]), @r#"
+    -- stderr
+    error: there is no memory named "Deployment"
+    hint: Did you mean notes/deployment?
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["read", "zzz", "--json"]), @r#"
+    {
+      "error": {
+        "code": "not_found",
+        "message": "there is no memory named \"zzz\"",
+        "hint": "List the names that exist, then read one of them."
+      }
+    }
+    -- exit 1
+    "#);
 }
 
 #[test]
@@ -70,5 +176,15 @@ fn problems_of_a_file_are_told_beside_it() {
     let home = Home::new();
     home.put("a.md", "---\ntype: wish\ncreated: soon\n---\n\ntext\n");
     home.ok(&["entrypoint", "--repair"]);
-    assert_snapshot!(home.run(&["read", "a"]), @"");
+    assert_snapshot!(home.run(&["read", "a"]), @r#"
+    ---
+    type: wish
+    created: soon
+    ---
+
+    text
+    -- stderr
+    note: a line 2: the type "wish" is not one of user, feedback, project, reference
+    note: a line 3: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
+    "#);
 }

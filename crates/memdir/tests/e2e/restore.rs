@@ -9,11 +9,16 @@ fn an_earlier_version_comes_back_also_of_a_deleted_memory() {
     home.ok(&["write", "a", "one"]);
     let first = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
     home.ok(&["write", "a", "two", "--replace"]);
-    assert_snapshot!(home.run(&["restore", "a", &first[..8]]), @"");
+    assert_snapshot!(home.run(&["restore", "a", &first[..8]]), @"Restored a · 4 bytes, version e0e63aa4c8e1, change [ID]");
     assert_eq!(home.text("a.md"), "one\n");
     home.ok(&["delete", "a"]);
-    assert_snapshot!(home.run(&["restore", "a", &first[..8]]), @"");
+    assert_snapshot!(home.run(&["restore", "a", &first[..8]]), @"Restored a · 4 bytes, version e0e63aa4c8e1, change [ID]");
     assert_eq!(home.text("a.md"), "one\n");
     assert!(home.text("MEMORY.md").contains("(a.md)"));
-    assert_snapshot!(home.run(&["restore", "a", "ffff"]), @"");
+    assert_snapshot!(home.run(&["restore", "a", "ffff"]), @"
+    -- stderr
+    error: a.md has no version ffff
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
+    ");
 }

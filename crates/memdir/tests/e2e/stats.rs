@@ -10,7 +10,10 @@ fn mounts_and_the_journal_are_counted() {
     home.ok(&["write", "b/c", "two"]);
     let told = home.run(&["stats"]);
     let (table, journal) = told.trim_end().rsplit_once('\n').unwrap();
-    assert_snapshot!(table, @"");
+    assert_snapshot!(table, @"
+    mount   memories  size     entrypoint                      access      class   directory
+    (none)  2         8 bytes  6/200 lines, 146 bytes/24.4 KB  read-write  memory  [HOME]/memory
+    ");
     assert!(journal.starts_with("2 memories, 8 bytes; journal: 2 changes, "), "{journal}");
     let stats = home.json(&["stats"]);
     assert_eq!((stats["files"].as_u64(), stats["journal"]["changes"].as_u64()), (Some(2), Some(2)));

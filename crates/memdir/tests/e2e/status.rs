@@ -6,10 +6,50 @@ use insta::assert_snapshot;
 #[test]
 fn where_it_is_and_what_to_do_next() {
     let home = Home::new();
-    assert_snapshot!(home.run(&[]), @"");
+    assert_snapshot!(home.run(&[]), @"
+    0 memories in [HOME]/memory
+    Next: memdir write NAME TEXT · memdir demo · memdir --help
+    ");
     home.ok(&["write", "a", "x"]);
-    assert_snapshot!(home.run(&[]), @"");
-    assert_snapshot!(home.run(&["--json"]), @"");
+    assert_snapshot!(home.run(&[]), @"
+    1 memory in [HOME]/memory
+    Last change: ada wrote a, today ([ID])
+    Next: memdir read · memdir list · memdir history · memdir --help
+    ");
+    assert_snapshot!(home.run(&["--json"]), @r#"
+    {
+      "version": "0.1.0",
+      "mounts": [
+        {
+          "prefix": "",
+          "root": "[HOME]/memory",
+          "memories": 1
+        }
+      ],
+      "last_change": {
+        "id": "[ID]",
+        "at": "[TIME]",
+        "actor": {
+          "name": "ada"
+        },
+        "verb": "write",
+        "files": [
+          {
+            "path": "MEMORY.md",
+            "role": "entrypoint",
+            "before": null,
+            "after": "d38c99da84903a444c12b53cf68d335a"
+          },
+          {
+            "path": "a.md",
+            "role": "memory",
+            "before": null,
+            "after": "44c77418e27569db9213c6b43d9049ec"
+          }
+        ]
+      }
+    }
+    "#);
 }
 
 #[test]
@@ -17,7 +57,11 @@ fn without_a_directory_there_is_the_project_and_the_person() {
     let home = Home::new();
     let told = home.run_bare(&[]);
     let name = std::fs::read_dir(home.path("home/projects")).unwrap().next().unwrap().unwrap().file_name();
-    assert_snapshot!(told.replace(name.to_str().unwrap(), "[PROJECT]"), @"");
+    assert_snapshot!(told.replace(name.to_str().unwrap(), "[PROJECT]"), @"
+    0 memories in [HOME]/home/projects/[PROJECT]
+    user/  0 memories in [HOME]/home/user
+    Next: memdir write NAME TEXT · memdir demo · memdir --help
+    ");
     std::fs::create_dir_all(home.path("work/.git")).unwrap();
     std::fs::create_dir_all(home.path("work/deep")).unwrap();
     home.run_bare(&["write", "a", "at the top"]);

@@ -8,11 +8,60 @@ fn the_last_change_is_taken_back_and_made_again() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["write", "a", "two", "--replace"]);
-    assert_snapshot!(home.run(&["undo"]), @"");
+    assert_snapshot!(home.run(&["undo"]), @"Took back change [ID] by ada: wrote a · memdir redo [ID] makes it again");
     assert_eq!(home.text("a.md"), "one\n");
-    assert_snapshot!(home.run(&["redo"]), @"");
+    assert_snapshot!(home.run(&["redo"]), @"Made again change [ID] by ada: wrote a · change [ID]");
     assert_eq!(home.text("a.md"), "two\n");
-    assert_snapshot!(home.run(&["undo", "--json"]), @"");
+    assert_snapshot!(home.run(&["undo", "--json"]), @r#"
+    {
+      "undone": {
+        "id": "[ID]",
+        "at": "[TIME]",
+        "actor": {
+          "name": "ada"
+        },
+        "verb": "redo",
+        "undoes": "[ID]",
+        "files": [
+          {
+            "path": "MEMORY.md",
+            "role": "entrypoint",
+            "before": "b13fcf2d097afd40acbe1931c6c3fe19",
+            "after": "df66cd3b9fa0901008cd887002a3db3e"
+          },
+          {
+            "path": "a.md",
+            "role": "memory",
+            "before": "e0e63aa4c8e1ed796cb104d8a074e553",
+            "after": "ef40086ad8a395c7a05b5f70cf2575ad"
+          }
+        ]
+      },
+      "change": {
+        "id": "[ID]",
+        "at": "[TIME]",
+        "actor": {
+          "name": "ada"
+        },
+        "verb": "undo",
+        "undoes": "[ID]",
+        "files": [
+          {
+            "path": "MEMORY.md",
+            "role": "entrypoint",
+            "before": "df66cd3b9fa0901008cd887002a3db3e",
+            "after": "b13fcf2d097afd40acbe1931c6c3fe19"
+          },
+          {
+            "path": "a.md",
+            "role": "memory",
+            "before": "ef40086ad8a395c7a05b5f70cf2575ad",
+            "after": "e0e63aa4c8e1ed796cb104d8a074e553"
+          }
+        ]
+      }
+    }
+    "#);
 }
 
 #[test]
@@ -20,12 +69,22 @@ fn nobody_takes_back_what_another_did_without_naming_it() {
     let home = Home::new();
     home.ok(&["write", "a", "ada's", "--actor", "ada"]);
     home.ok(&["write", "b", "bob's", "--actor", "bob"]);
-    assert_snapshot!(home.run(&["undo"]), @"");
+    assert_snapshot!(home.run(&["undo"]), @"
+    -- stderr
+    error: the newest change is bob's: [ID] (wrote b); name its id to take it back; your own newest is [ID] (wrote a)
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
+    ");
     let bobs = home.last_change();
-    assert_snapshot!(home.run(&["undo", &bobs]), @"");
+    assert_snapshot!(home.run(&["undo", &bobs]), @"Took back change [ID] by bob: wrote b · memdir redo [ID] makes it again");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);
-    assert_snapshot!(home.run(&["undo", &bobs]), @"");
-    assert_snapshot!(home.run(&["redo", &bobs]), @"");
+    assert_snapshot!(home.run(&["undo", &bobs]), @"
+    -- stderr
+    error: [ID] was taken back already; a redo brings it back
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["redo", &bobs]), @"Made again change [ID] by bob: wrote b · change [ID]");
     assert_eq!(home.files(), ["MEMORY.md", "a.md", "b.md"]);
 }
 
@@ -36,15 +95,41 @@ fn a_memory_that_changed_since_is_refused_with_the_difference() {
     home.ok(&["write", "a", "two", "--replace"]);
     let change = home.last_change();
     home.put("a.md", "three, by an editor\n");
-    assert_snapshot!(home.run(&["undo", &change]), @"");
+    assert_snapshot!(home.run(&["undo", &change]), @"
+    -- stderr
+    error: a.md was changed since; taking this back would lose that:
+    --- a/a.md
+    +++ b/a.md
+    @@ -1 +1 @@
+    -two
+    +three, by an editor
+
+    hint: Take the newer changes back first, or restore an earlier version on purpose.
+    -- exit 1
+    ");
     assert_eq!(home.text("a.md"), "three, by an editor\n");
 }
 
 #[test]
 fn there_must_be_something_to_take_back() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["undo"]), @"");
-    assert_snapshot!(home.run(&["redo"]), @"");
+    assert_snapshot!(home.run(&["undo"]), @"
+    -- stderr
+    error: there is no change of yours to take back
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["redo"]), @"
+    -- stderr
+    error: there is no change of yours to bring back
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
+    ");
     home.ok(&["write", "a", "x"]);
-    assert_snapshot!(home.run(&["undo", "zzzzzzzz"]), @"");
+    assert_snapshot!(home.run(&["undo", "zzzzzzzz"]), @"
+    -- stderr
+    error: there is no change [ID]
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
+    ");
 }

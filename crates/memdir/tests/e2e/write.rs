@@ -7,9 +7,22 @@ use insta::assert_snapshot;
 fn a_memory_and_its_line_are_saved_together() {
     let home = Home::new();
     let said = home.run(&["write", "notes/deploy", "Deploy on Tuesdays.", "--type", "project", "--description", "When we deploy"]);
-    assert_snapshot!(said, @"");
-    assert_snapshot!(home.text("notes/deploy.md"), @"");
-    assert_snapshot!(home.text("MEMORY.md"), @"");
+    assert_snapshot!(said, @"Created notes/deploy · 71 bytes, version fcf14ff35946, change [ID]");
+    assert_snapshot!(home.text("notes/deploy.md"), @"
+    ---
+    description: When we deploy
+    type: project
+    ---
+
+    Deploy on Tuesdays.
+    ");
+    assert_snapshot!(home.text("MEMORY.md"), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [notes/deploy](notes/deploy.md) — When we deploy
+    <!-- /memdir -->
+    ");
     assert_eq!(home.files(), ["MEMORY.md", "notes/deploy.md"]);
 }
 
@@ -27,11 +40,23 @@ fn what_it_makes_is_private() {
 fn an_existing_memory_is_refused_replaced_or_appended_to() {
     let home = Home::new();
     home.ok(&["write", "a", "one", "--title", "First"]);
-    assert_snapshot!(home.run(&["write", "a", "two"]), @"");
-    assert_snapshot!(home.run(&["write", "a", "two", "--replace"]), @"");
-    assert_snapshot!(home.run(&["write", "a", "three", "--append"]), @"");
-    assert_snapshot!(home.text("a.md"), @"");
-    assert_snapshot!(home.run(&["write", "a", "two\nthree\n", "--replace"]), @"");
+    assert_snapshot!(home.run(&["write", "a", "two"]), @"
+    -- stderr
+    error: a.md exists already
+    hint: Choose another name, or replace or append to it on purpose.
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["write", "a", "two", "--replace"]), @"Replaced a · 25 bytes, version 5acff301d206, change [ID]");
+    assert_snapshot!(home.run(&["write", "a", "three", "--append"]), @"Appended to a · 31 bytes, version 79345b71b748, change [ID]");
+    assert_snapshot!(home.text("a.md"), @"
+    ---
+    name: First
+    ---
+
+    two
+    three
+    ");
+    assert_snapshot!(home.run(&["write", "a", "two\nthree\n", "--replace"]), @"a is so already");
 }
 
 #[test]
@@ -45,8 +70,18 @@ fn the_text_comes_from_an_argument_a_file_or_standard_input() {
     home.run_with(&["write", "d", "--file", "-"], "from -");
     let texts = ["a.md", "b.md", "c.md", "d.md"].map(|name| home.text(name));
     assert_eq!(texts, ["- begins with a dash\n", "from a file, without a line end", "from a pipe", "from -"]);
-    assert_snapshot!(home.run(&["write", "e"]), @"");
-    assert_snapshot!(home.run(&["write", "e", "--file", "none.md"]), @"");
+    assert_snapshot!(home.run(&["write", "e"]), @"
+    -- stderr
+    error: there is no text to save
+    hint: Give it as an argument (memdir write e TEXT), with --file, or on standard input.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["write", "e", "--file", "none.md"]), @"
+    -- stderr
+    error: cannot read none.md: No such file or directory (os error 2)
+    hint: Check the path and its permissions.
+    -- exit 2
+    ");
 }
 
 #[test]
@@ -55,17 +90,41 @@ fn a_stated_version_guards_against_overwriting() {
     home.ok(&["write", "a", "one"]);
     let seen = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
     home.ok(&["write", "a", "somebody else", "--replace"]);
-    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen]), @"");
-    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen[..8]]), @"");
+    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen]), @"
+    -- stderr
+    error: a.md has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
+    hint: Read it again, then make the change on what is there now.
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen[..8]]), @"
+    -- stderr
+    error: a.md has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
+    hint: Read it again, then make the change on what is there now.
+    -- exit 1
+    ");
     let now = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
-    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &now[..8]]), @"");
-    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", "zzzz"]), @"");
+    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &now[..8]]), @"Replaced a · 5 bytes, version 5db5d4a150bd, change [ID]");
+    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", "zzzz"]), @"
+    -- stderr
+    error: a has no version zzzz
+    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    -- exit 1
+    ");
 }
 
 #[test]
 fn json_tells_the_version_and_the_change() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["write", "a", "one", "--json"]), @"");
+    assert_snapshot!(home.run(&["write", "a", "one", "--json"]), @r#"
+    {
+      "name": "a",
+      "path": "a.md",
+      "version": "e0e63aa4c8e1ed796cb104d8a074e553",
+      "change": "[ID]",
+      "created": true,
+      "bytes": 4
+    }
+    "#);
 }
 
 #[test]
@@ -73,8 +132,18 @@ fn bytes_that_are_not_text_are_kept() {
     let home = Home::new();
     home.run_with(&["write", "latin"], b"caf\xe9\r\nline two\r\n");
     assert_eq!(std::fs::read(home.memory("latin.md")).unwrap(), b"caf\xe9\r\nline two\r\n");
-    assert_snapshot!(home.run(&["read", "latin"]), @"");
-    assert_snapshot!(home.run(&["edit", "latin", "two", "three"]), @"");
+    assert_snapshot!(home.run(&["read", "latin"]), @"
+    caf�
+    line two
+    -- stderr
+    note: latin line 1: byte 4 is not UTF-8; such bytes are kept in the file and shown as �
+    ");
+    assert_snapshot!(home.run(&["edit", "latin", "two", "three"]), @"
+    -- stderr
+    error: latin.md is not UTF-8 (line 1), and is not rewritten; append to it, or replace it whole
+    hint: Read the memory and give a text that occurs in it exactly once, or ask for all of them.
+    -- exit 1
+    ");
     home.ok(&["write", "latin", "more", "--append"]);
     assert_eq!(std::fs::read(home.memory("latin.md")).unwrap(), b"caf\xe9\r\nline two\r\nmore\r\n");
     home.ok(&["undo"]);
@@ -93,6 +162,11 @@ fn crlf_and_foreign_frontmatter_survive() {
 fn a_text_over_the_limit_is_refused() {
     let home = Home::new();
     let long = "x".repeat((4 << 20) + 1);
-    assert_snapshot!(home.run_with(&["write", "a"], long), @"");
+    assert_snapshot!(home.run_with(&["write", "a"], long), @"
+    -- stderr
+    error: a has 4194305 bytes; the limit is 4194304
+    hint: Split it into several memories.
+    -- exit 2
+    ");
     assert_eq!(home.files(), Vec::<String>::new());
 }

@@ -1,0 +1,214 @@
+//! Where words begin and end. Knows scripts and identifiers, nothing of stems.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// A piece of a text between white space.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// Letters, digits and everything else that is neither white space nor ASCII punctuation.
+    Run(&'a str),
+    /// Several runs joined as an identifier or path; comes after its runs.
+    Code(&'a str),
+}
+
+/// A part of a run in some script.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Word(String),
+    Pair(String),
+    Single(String),
+}
+
+/// The pieces of a text, in order.
+pub(super) fn pieces(text: &str) -> Pieces<'_> {
+    Pieces { text, at: 0, token: 0, joined: false, code: None }
+}
+
+pub(super) struct Pieces<'a> {
+    text: &'a str,
+    at: usize,
+    /// Where the present token (runs and joining marks without white space between them) began.
+    token: usize,
+    /// Whether the token holds a joining mark.
+    joined: bool,
+    code: Option<&'a str>,
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let bytes = self.text.as_bytes();
+        loop {
+            if let Some(code) = self.code.take() {
+                return Some(Piece::Code(code));
+            }
+            let Some(&byte) = bytes.get(self.at) else {
+                self.end_token();
+                if let Some(code) = self.code.take() {
+                    return Some(Piece::Code(code));
+                }
+                return None;
+            };
+            match CLASS[byte as usize] {
+                Class::Run => {
+                    let start = self.at;
+                    while bytes.get(self.at).is_some_and(|b| CLASS[*b as usize] == Class::Run) {
+                        self.at += 1;
+                    }
+                    return Some(Piece::Run(&self.text[start..self.at]));
+                }
+                Class::Join => {
+                    self.joined = true;
+                    self.at += 1;
+                }
+                Class::Apart => {
+                    self.end_token();
+                    self.at += 1;
+                    self.token = self.at;
+                }
+            }
+        }
+    }
+}
+
+impl Pieces<'_> {
+    fn end_token(&mut self) {
+        if self.joined {
+            // A sentence's own marks are no part of the identifier that ends it.
+            let token = self.text[self.token..self.at]
+                .trim_end_matches(['.', ':', '-', '/', '@', '~', '_'])
+                .trim_start_matches(['.', ':', '/', '@', '+', '#', '_']);
+            self.code = is_code(token).then_some(token);
+        }
+        self.joined = false;
+        self.token = self.at;
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Run,
+    /// Punctuation that identifiers, paths and flags hold.
+    Join,
+    /// White space and all other punctuation.
+    Apart,
+}
+
+const CLASS: [Class; 256] = {
+    let mut table = [Class::Run; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let b = byte as u8;
+        table[byte] = match b {
+            b'_' | b'/' | b'.' | b'-' | b':' | b'@' | b'#' | b'+' | b'~' => Class::Join,
+            _ if b.is_ascii_alphanumeric() => Class::Run,
+            _ => Class::Apart,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a token is more than words with hyphens or a number: something one would look up as it is written.
+pub(super) fn is_code(token: &str) -> bool {
+    let bytes = token.as_bytes();
+    let alnum = |at: usize| bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b >= 128);
+    let inside = |at: usize| at > 0 && alnum(at - 1) && alnum(at + 1);
+    let joined = (0..bytes.len()).any(|at| match bytes[at] {
+        b'_' | b'.' | b'/' | b'@' => inside(at),
+        b':' => bytes.get(at + 1) == Some(&b':') && at > 0 && alnum(at - 1) && alnum(at + 2),
+        b'-' => inside(at) && bytes.iter().any(u8::is_ascii_digit),
+        _ => false,
+    });
+    let flag = token.strip_prefix("--").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let language =
+        token.len() <= 4 && bytes.first().is_some_and(u8::is_ascii_alphabetic) && (token.ends_with("++") || token.ends_with('#'));
+    joined || flag || language
+}
+
+/// The parts of `camelCase` and `HTTPServer`; nothing for a word that has one part.
+pub(super) fn camel_parts(run: &str) -> impl Iterator<Item = &str> {
+    let bytes = run.as_bytes();
+    let breaks = |at: &usize| {
+        let (before, here, after) = (bytes[at - 1], bytes[*at], bytes.get(at + 1));
+        here.is_ascii_uppercase()
+            && (before.is_ascii_lowercase() || (before.is_ascii_uppercase() && after.is_some_and(u8::is_ascii_lowercase)))
+    };
+    let mut ends: Vec<usize> = (1..bytes.len()).filter(breaks).collect();
+    if !ends.is_empty() {
+        ends.push(bytes.len());
+    }
+    let mut start = 0;
+    ends.into_iter().filter_map(move |end| {
+        let part = &run[start..end];
+        start = end;
+        (part.len() > 1).then_some(part)
+    })
+}
+
+/// A run in its plain form: compatibility forms made plain, lower case, no accents.
+pub(super) fn fold(run: &str) -> String {
+    run.nfkd().filter(|c| !is_accent(*c)).nfc().flat_map(char::to_lowercase).filter(|c| !is_accent(*c)).collect()
+}
+
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    /// Spaces between words.
+    Spaced,
+    /// No spaces: pairs of characters.
+    Unspaced,
+    Emoji,
+    None,
+}
+
+fn script(c: char) -> Script {
+    match c {
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' => Script::Unspaced,
+        '\u{1100}'..='\u{11ff}' | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30fa}' | '\u{30fc}'..='\u{318f}' | '\u{31f0}'..='\u{31ff}' => {
+            Script::Unspaced
+        }
+        '\u{3400}'..='\u{9fff}'
+        | '\u{a960}'..='\u{a97f}'
+        | '\u{ac00}'..='\u{d7ff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{323af}' => Script::Unspaced,
+        // Skin tones say nothing alone.
+        '\u{1f3fb}'..='\u{1f3ff}' => Script::None,
+        '\u{2190}'..='\u{21ff}'
+        | '\u{2300}'..='\u{23ff}'
+        | '\u{2600}'..='\u{27bf}'
+        | '\u{2b00}'..='\u{2bff}'
+        | '\u{1f000}'..='\u{1faff}' => Script::Emoji,
+        _ if c.is_alphanumeric() || is_mark(c) => Script::Spaced,
+        _ => Script::None,
+    }
+}
+
+/// Vowel signs of scripts whose letters do not stand alone.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{900}'..='\u{dff}')
+}
+
+/// The words, pairs and emoji of a folded run.
+pub(super) fn by_script(folded: &str) -> Vec<Part> {
+    let chars: Vec<char> = folded.chars().collect();
+    let mut parts = Vec::new();
+    for group in chars.chunk_by(|a, b| script(*a) == script(*b)) {
+        match script(group[0]) {
+            Script::None => {}
+            Script::Spaced => parts.push(Part::Word(group.iter().collect())),
+            Script::Emoji => parts.extend(group.iter().map(|c| Part::Word(c.to_string()))),
+            Script::Unspaced if group.len() == 1 => parts.push(Part::Word(group[0].to_string())),
+            Script::Unspaced => {
+                parts.extend(group.windows(2).map(|pair| Part::Pair(pair.iter().collect())));
+                parts.extend(group.iter().map(|c| Part::Single(c.to_string())));
+            }
+        }
+    }
+    parts
+}

@@ -1,0 +1,134 @@
+//! `view`: a directory two levels deep with sizes, or a file with numbered lines.
+
+use super::{Given, ROOT, says};
+use crate::{
+    error::Result,
+    exact, limits,
+    path::MemoryPath,
+    store::View,
+    text,
+    tools::{Caller, args::Args},
+};
+use std::{collections::BTreeMap, fmt::Write as _};
+
+/// Lines a file may have.
+const LINES: u64 = 999_999;
+/// Levels below the directory that are shown.
+const LEVELS: usize = 2;
+/// Rows shown at the most.
+const ROWS: usize = 5_000;
+
+pub(super) fn view(caller: &Caller, args: &Args<'_>) -> Result<String> {
+    let given = Given::of(args, "path")?;
+    let range = range(args);
+    let store = caller.memdir.store();
+    let Some(path) = &given.path else { return directory(store, "", &given.shown) };
+    match exact::get(store, path).map_err(|error| given.refused(error))? {
+        Some(stored) => file(&given, &text::decode(&stored.bytes).0, range),
+        None if exact::is_folder(store, path)? => directory(store, path.as_str(), &given.shown),
+        None => Err(given.missing()),
+    }
+}
+
+/// First and last line, where exactly two numbers were given.
+fn range(args: &Args<'_>) -> Option<(i64, i64)> {
+    let (_, value) = args.any(&["view_range"])?;
+    match value.as_array()?.as_slice() {
+        [first, last] => Some((first.as_i64()?, last.as_i64()?)),
+        _ => None,
+    }
+}
+
+fn file(given: &Given, content: &str, range: Option<(i64, i64)>) -> Result<String> {
+    if content.matches('\n').count() as u64 >= LINES {
+        return Err(says(format!("File {} exceeds maximum line limit of 999,999 lines.", given.shown)));
+    }
+    let (first, last) = match range {
+        None => (1, None),
+        Some((first, -1)) => (u64::try_from(first).unwrap_or(1).max(1), None),
+        Some((first, last)) => (u64::try_from(first).unwrap_or(1).max(1), Some(u64::try_from(last).unwrap_or(0))),
+    };
+    let lines = numbered(content, first, last);
+    let part = text::truncate_chars(&lines, first, limits::DIALECT_CHARS);
+    let mut out = format!("Here's the content of {} with line numbers:\n{}", given.shown, part.text);
+    if part.left_chars > 0 {
+        let next = part.next_line.or(part.split).unwrap_or(first);
+        let _ = write!(out, "[{} more characters: view_range [{next}, -1] shows the rest]", part.left_chars);
+    }
+    Ok(out)
+}
+
+/// Lines with their numbers; what follows a final line end counts as a line, as in the reference.
+pub(super) fn numbered(content: &str, first: u64, last: Option<u64>) -> String {
+    let lines = content.split('\n').zip(1_u64..).skip_while(|(_, n)| *n < first).take_while(|(_, n)| last.is_none_or(|last| *n <= last));
+    lines.map(|(line, n)| format!("{n:>6}\t{line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn directory(view: &dyn View, under: &str, shown: &str) -> Result<String> {
+    let walk = view.list(under)?;
+    let below = |path: &MemoryPath| if under.is_empty() { Some(path.clone()) } else { path.strip_prefix(under) };
+    let mut rows: BTreeMap<Vec<String>, (u64, bool)> = BTreeMap::new();
+    let mut own = None;
+    for entry in &walk.entries {
+        let Some(rel) = below(&entry.path).filter(|rel| !rel.parts().any(|part| part.starts_with('.'))) else { continue };
+        let parts: Vec<String> = rel.parts().map(ToOwned::to_owned).collect();
+        for depth in 1..parts.len().min(LEVELS + 1) {
+            rows.entry(parts[..depth].to_vec()).or_insert((0, true));
+        }
+        if parts.len() <= LEVELS {
+            rows.insert(parts, (entry.stamp.size, false));
+        }
+    }
+    for folder in &walk.folders {
+        if folder.path.as_str() == under {
+            own = Some(folder.stamp.size);
+        }
+        let parts: Option<Vec<String>> = below(&folder.path).map(|rel| rel.parts().map(ToOwned::to_owned).collect());
+        if let Some((size, true)) = parts.and_then(|parts| rows.get_mut(&parts)) {
+            *size = folder.stamp.size;
+        }
+    }
+    let own = own.or_else(|| root_size(view)).unwrap_or(0);
+    let mut out =
+        format!("Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items:\n{}\t{shown}", size(own));
+    let base = if under.is_empty() { ROOT.to_owned() } else { format!("{ROOT}/{under}") };
+    for (parts, (bytes, is_folder)) in rows.iter().take(ROWS) {
+        let _ = write!(out, "\n{}\t{base}/{}{}", size(*bytes), parts.join("/"), if *is_folder { "/" } else { "" });
+    }
+    if rows.len() > ROWS {
+        let _ = write!(out, "\n({} more; view a directory below)", rows.len() - ROWS);
+    }
+    Ok(out)
+}
+
+/// The size of the directory itself, as the system tells it.
+fn root_size(view: &dyn View) -> Option<u64> {
+    let root = &view.mounts().first()?.root;
+    std::fs::metadata(root).ok().map(|meta| meta.len())
+}
+
+/// `0B`, `28B`, `1.5K`: base 1024, one decimal unless it is whole.
+fn size(bytes: u64) -> String {
+    let mut units = ["B", "K", "M", "G"].into_iter();
+    let mut unit = units.next().unwrap_or_default();
+    let mut value = bytes as f64;
+    for larger in units {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = larger;
+    }
+    if value.fract() == 0.0 { format!("{value:.0}{unit}") } else { format!("{value:.1}{unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_are_written_as_in_the_reference() {
+        let shown: Vec<String> = [0, 1, 28, 1023, 1024, 1536, 4096, 1 << 20, (1 << 20) + 1, 3 << 30].into_iter().map(size).collect();
+        assert_eq!(shown, ["0B", "1B", "28B", "1023B", "1K", "1.5K", "4K", "1M", "1.0M", "3G"]);
+    }
+}

@@ -1,0 +1,208 @@
+//! A memory's text as units: the smallest runs of whole lines a person would cite. Never alters, drops or invents a line.
+//!
+//! A unit is a chat turn, a list item, a paragraph, a table or a fence. A heading belongs to the first unit below it and
+//! is named by all units of its section.
+
+mod blocks;
+mod turns;
+
+use crate::day::Day;
+use blocks::{Block, BlockKind, blocks};
+use turns::{Opener, openers};
+
+/// The units of a text, in order, and the headings they stand under.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chunks {
+    /// Disjoint, in the order of lines; together they hold every line of the body that is not blank.
+    pub units: Vec<Unit>,
+    /// Every section heading, in the order of lines.
+    pub headings: Vec<Heading>,
+}
+
+/// A run of whole lines that is indexed, ranked and cited as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// Its first line, 1-based.
+    pub first: u32,
+    /// Its last line, inclusive.
+    pub last: u32,
+    /// The first line of its own text, behind the headings and rules that were added to it.
+    pub own: u32,
+    /// What it is.
+    pub kind: UnitKind,
+    /// The innermost heading it stands under, as a place in [`Chunks::headings`].
+    pub heading: Option<usize>,
+    /// Who speaks, in a chat.
+    pub speaker: Option<Speaker>,
+    /// Its day: beside the speaker or in a heading of its section.
+    pub day: Option<Day>,
+}
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnitKind {
+    /// A paragraph.
+    Paragraph,
+    /// A list item with what is nested in it.
+    Item,
+    /// A table.
+    Table,
+    /// A code fence.
+    Fence,
+    /// A turn of a chat, however long.
+    Turn,
+    /// Headings or rules with nothing below them.
+    Heading,
+}
+
+/// Who speaks a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Speaker {
+    /// As written.
+    pub name: String,
+    /// Whether it is an assistant rather than a person.
+    pub assistant: bool,
+}
+
+/// A heading of a section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// Its line, 1-based.
+    pub line: u32,
+    /// 1 to 6.
+    pub level: u8,
+    /// Its text without the marks.
+    pub text: String,
+    /// The heading of the section around it, as a place in [`Chunks::headings`].
+    pub parent: Option<usize>,
+}
+
+impl Chunks {
+    /// Parts `text`, whose lines before `body_line` (1-based) are frontmatter and no part of any unit.
+    pub fn of(text: &str, body_line: u32) -> Self {
+        let lines: Vec<&str> = text.lines().collect();
+        let skip = (body_line.max(1) as usize - 1).min(lines.len());
+        let body = &lines[skip..];
+        let blocks = blocks(body);
+        let openers = openers(body, &blocks);
+        let mut build = Build { skip: skip as u32, ..Build::default() };
+        if openers.is_empty() {
+            blocks.into_iter().for_each(|block| build.block(block));
+        } else {
+            build.chat(body, blocks, &openers);
+        }
+        build.finish()
+    }
+
+    /// The texts of the headings around a unit, from the outermost.
+    pub fn heading_path(&self, unit: &Unit) -> Vec<&str> {
+        let mut path: Vec<&str> =
+            std::iter::successors(unit.heading, |&at| self.headings[at].parent).map(|at| self.headings[at].text.as_str()).collect();
+        path.reverse();
+        path
+    }
+}
+
+/// Units in the making.
+#[derive(Default)]
+struct Build {
+    done: Chunks,
+    /// Lines of frontmatter before the body.
+    skip: u32,
+    /// The first of the headings and rules that wait for their unit.
+    waiting: Option<u32>,
+    last_waiting: u32,
+    section: Option<usize>,
+}
+
+impl Build {
+    fn line(&self, at: usize) -> u32 {
+        self.skip + at as u32 + 1
+    }
+
+    fn block(&mut self, block: Block) {
+        let kind = match block.kind {
+            BlockKind::Heading { level, text } => {
+                self.heading(block.first, level, text);
+                return self.wait(block.first, block.last);
+            }
+            BlockKind::Rule => return self.wait(block.first, block.last),
+            BlockKind::Paragraph => UnitKind::Paragraph,
+            BlockKind::Item => UnitKind::Item,
+            BlockKind::Table => UnitKind::Table,
+            BlockKind::Fence => UnitKind::Fence,
+        };
+        self.unit(block.first, block.last, kind, None);
+    }
+
+    fn heading(&mut self, at: usize, level: u8, text: String) {
+        let parent =
+            std::iter::successors(self.section, |&at| self.done.headings[at].parent).find(|&at| self.done.headings[at].level < level);
+        self.section = Some(self.done.headings.len());
+        self.done.headings.push(Heading { line: self.line(at), level, text, parent });
+    }
+
+    fn wait(&mut self, first: usize, last: usize) {
+        self.waiting.get_or_insert(self.skip + first as u32 + 1);
+        self.last_waiting = self.line(last);
+    }
+
+    fn unit(&mut self, first: usize, last: usize, kind: UnitKind, opener: Option<&Opener>) {
+        let own = self.line(first);
+        let day = opener.and_then(|o| o.day).or_else(|| self.section_day());
+        let speaker = opener.map(|o| Speaker { name: o.name.clone(), assistant: o.assistant });
+        let first = self.waiting.take().unwrap_or(own);
+        self.done.units.push(Unit { first, last: self.line(last), own, kind, heading: self.section, speaker, day });
+    }
+
+    /// The day in the nearest heading that has one.
+    fn section_day(&self) -> Option<Day> {
+        std::iter::successors(self.section, |&at| self.done.headings[at].parent).find_map(|at| Day::find(&self.done.headings[at].text))
+    }
+
+    /// Units of a chat: what stands before the first turn, then one unit per turn.
+    fn chat(&mut self, lines: &[&str], blocks: Vec<Block>, openers: &[Opener]) {
+        let starts: Vec<usize> = openers.iter().map(|o| turn_start(o.line, &blocks, openers)).collect();
+        for mut block in blocks.iter().take_while(|b| b.first < starts[0]).cloned() {
+            block.last = block.last.min(starts[0] - 1);
+            self.block(block);
+        }
+        for (n, opener) in openers.iter().enumerate() {
+            let end = starts.get(n + 1).copied().unwrap_or(lines.len());
+            let heads = blocks.partition_point(|b| b.first < starts[n])..blocks.partition_point(|b| b.first < opener.line);
+            for block in &blocks[heads] {
+                self.block(block.clone());
+            }
+            let last = (opener.line..end).rev().find(|&at| !blocks::is_blank(lines[at])).unwrap_or(opener.line);
+            self.unit(opener.line, last, UnitKind::Turn, Some(opener));
+        }
+    }
+
+    /// Headings at the end that nothing follows are a unit of their own.
+    fn finish(mut self) -> Chunks {
+        if let Some(first) = self.waiting.take() {
+            let unit = Unit {
+                first,
+                last: self.last_waiting,
+                own: first,
+                kind: UnitKind::Heading,
+                heading: self.section,
+                speaker: None,
+                day: self.section_day(),
+            };
+            self.done.units.push(unit);
+        }
+        self.done
+    }
+}
+
+/// Headings and rules right before an opener head its section; any other heading is part of the turn it stands in.
+fn turn_start(line: usize, blocks: &[Block], openers: &[Opener]) -> usize {
+    let before = &blocks[..blocks.partition_point(|b| b.first < line)];
+    let opens = |at: usize| openers.binary_search_by_key(&at, |o| o.line).is_ok();
+    let heads = |b: &&Block| matches!(b.kind, BlockKind::Heading { .. } | BlockKind::Rule) && !opens(b.first);
+    before.iter().rev().take_while(heads).last().map_or(line, |b| b.first)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! From signals to an ordered list: pure, and the same whatever number of answers is wanted.
+
+use crate::{
+    day::Day,
+    index::{Candidate, Counts},
+    rank::{self, Scale},
+    store::Source,
+};
+use jiff::{Timestamp, tz::TimeZone};
+use std::cmp::Ordering;
+
+/// A candidate with its score.
+#[derive(Debug, Clone)]
+pub(super) struct Ranked {
+    pub(super) mount: usize,
+    pub(super) source: Source,
+    pub(super) candidate: Candidate,
+    pub(super) score: f32,
+}
+
+/// Days after which a dated log counts half.
+const HALF_LIFE_DAYS: f32 = 30.0;
+
+/// Scores the candidates of all mounts, best first. Near duplicates within a file stay out; the first of them stays in.
+pub(super) fn fuse(candidates: Vec<(usize, Source, Candidate)>, counts: &Counts, scale: Scale, decay: Option<Timestamp>) -> Vec<Ranked> {
+    let mass = rank::mass(counts);
+    let mut ranked: Vec<Ranked> = candidates
+        .into_iter()
+        .map(|(mount, source, candidate)| {
+            let score = rank::score(&candidate.parts, candidate.assistant, mass, candidate.cosine, scale);
+            let age = decay.and_then(|now| log_day(&candidate.path).map(|day| days_between(day, now)));
+            let score = age.map_or(score, |days| score * 0.5f32.powf(days / HALF_LIFE_DAYS));
+            Ranked { mount, source, candidate, score }
+        })
+        .collect();
+    ranked.sort_by(order);
+    collapse(ranked)
+}
+
+/// Better first; of equals a memory before a chat, then by name and line.
+fn order(a: &Ranked, b: &Ranked) -> Ordering {
+    let place = |r: &Ranked| (r.source, r.mount, r.candidate.path.clone(), r.candidate.first);
+    b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
+}
+
+fn collapse(ranked: Vec<Ranked>) -> Vec<Ranked> {
+    let mut kept: Vec<Ranked> = Vec::with_capacity(ranked.len());
+    for next in ranked {
+        let same_file = |k: &&Ranked| k.mount == next.mount && k.candidate.path == next.candidate.path;
+        if !kept.iter().filter(same_file).any(|k| k.candidate.sketch.is_near(&next.candidate.sketch)) {
+            kept.push(next);
+        }
+    }
+    kept
+}
+
+/// The day of a dated log: `logs/2024/05/...`, `memory/2024-05-01.md`, `2024-05-01.md`. Other files are evergreen.
+pub(super) fn log_day(path: &str) -> Option<Day> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_day = |text: &str| {
+        text.len() >= 10
+            && text.as_bytes()[..10].iter().enumerate().all(|(at, b)| if at == 4 || at == 7 { *b == b'-' } else { b.is_ascii_digit() })
+    };
+    if is_day(name) {
+        return Day::find(&name[..10]);
+    }
+    let (_, rest) = path.split_once("logs/").filter(|(before, _)| before.is_empty() || before.ends_with('/'))?;
+    let mut parts = rest.split('/');
+    let (year, month) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let day = parts.next().and_then(|name| name.get(..2)).and_then(|digits| digits.parse().ok()).unwrap_or(1);
+    Day::new(year, month, day)
+}
+
+fn days_between(day: Day, now: Timestamp) -> f32 {
+    let date = jiff::civil::Date::new(day.year as i16, day.month.max(1) as i8, day.day.max(1) as i8);
+    let then = date.ok().and_then(|date| date.to_zoned(TimeZone::UTC).ok()).map_or(now, |zoned| zoned.timestamp());
+    ((now.as_second() - then.as_second()) as f32 / 86_400.0).max(0.0)
+}

@@ -1,0 +1,223 @@
+//! `memory_read`: the overview, or memories and topics by name, within one budget of characters.
+
+use super::{Caller, Level, Tool, ToolResult, args::Args};
+use crate::{
+    error::{Error, Result},
+    limits,
+    list::List,
+    path::MemoryPath,
+    read::{Read, Reading},
+    text::{self, LineRange},
+};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, fmt::Write as _};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "memory_read",
+    title: "Read memories",
+    description: include_str!("../../texts/tools/read.md"),
+    input: || {
+        json!({ "type": "object", "properties": {
+            "paths": { "type": "array", "items": { "type": "string" }, "description": "names or topics, e.g. notes/deploy; .md optional" },
+            "lines": { "type": "string", "description": "with one path: 42-56, 42- or 42" }
+        } })
+    },
+    output: None,
+    level: Level::Safe,
+    idempotent: true,
+    titled: false,
+    run,
+};
+
+/// Characters of the overview kept for names.
+const NAMES_CHARS: usize = 1_500;
+/// Less room than this is not worth beginning another memory in.
+const LEAST_ROOM: usize = 200;
+
+fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+    let paths = args.texts(&["paths", "topics", "path", "file_path", "name", "memory_name", "names", "memory", "file"])?;
+    let lines = args.text(&["lines", "range"])?.map(|lines| lines.parse::<LineRange>()).transpose()?;
+    args.finish()?;
+    if paths.is_empty() {
+        return overview(caller);
+    }
+    if lines.is_some() && paths.len() > 1 {
+        return Err(Error::bad_input("lines", "it goes with one path; ask for each memory by itself"));
+    }
+    let mut shown = Shown::default();
+    for path in &paths {
+        shown.add(caller, path, lines)?;
+    }
+    shown.finish()
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Shown {
+    readings: Vec<Reading>,
+    missing: Vec<(String, Vec<String>)>,
+    left: Vec<String>,
+    chars: usize,
+    first_error: Option<Error>,
+}
+
+impl Shown {
+    fn add(&mut self, caller: &Caller, name: &str, lines: Option<LineRange>) -> Result<()> {
+        let name = name.trim_end_matches('/');
+        let path = MemoryPath::parse(name)?;
+        match self.read(caller, &path, lines) {
+            Err(Error::NotFound { path: asked, near }) => {
+                let under = caller.memdir.list(&List { topic: name.to_owned(), ..List::default() })?.memories;
+                if under.is_empty() {
+                    self.missing.push((asked.clone(), near.clone()));
+                    self.first_error.get_or_insert(Error::NotFound { path: asked, near });
+                }
+                for memory in under {
+                    self.read(caller, &memory.path, lines)?;
+                }
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn read(&mut self, caller: &Caller, path: &MemoryPath, lines: Option<LineRange>) -> Result<()> {
+        let room = limits::TOOL_CHARS.saturating_sub(self.chars);
+        if room < LEAST_ROOM && !self.readings.is_empty() {
+            self.left.push(path.name().to_owned());
+            return Ok(());
+        }
+        let reading = caller.memdir.read(&Read { path: path.clone(), lines, max_chars: room })?;
+        if self.readings.iter().all(|other| other.path != reading.path) {
+            self.chars += reading.content.chars().count();
+            self.readings.push(reading);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<ToolResult> {
+        if let (true, Some(error)) = (self.readings.is_empty(), self.first_error) {
+            return Err(error);
+        }
+        let mut text = String::new();
+        for reading in &self.readings {
+            if !text.is_empty() {
+                text.push_str("\n\n");
+            }
+            render(&mut text, reading);
+        }
+        for (name, near) in &self.missing {
+            let near = if near.is_empty() { String::new() } else { format!("; similar: {}", near.join(", ")) };
+            let _ = write!(text, "\n\n(no memory named {name:?}{near})");
+        }
+        if !self.left.is_empty() {
+            let _ = write!(text, "\n\n(not shown for lack of room, read them apart: {})", self.left.join(", "));
+        }
+        let mut out = json!({ "memories": self.readings.iter().map(structured).collect::<Vec<_>>() });
+        if !self.missing.is_empty() {
+            out["missing"] = self.missing.iter().map(|(name, near)| json!({ "name": name, "similar": near })).collect();
+        }
+        if !self.left.is_empty() {
+            out["notShown"] = json!(self.left);
+        }
+        Ok(ToolResult::new(out, text))
+    }
+}
+
+/// A memory as a model reads it: where it is from, how old, and then its text.
+pub(super) fn render(text: &mut String, reading: &Reading) {
+    let kind = reading.kind.map_or(String::new(), |kind| format!(", {kind}"));
+    let part = if reading.next_line.is_some() || !reading.lines.starts_with("1-") {
+        format!(", lines {} of {}", reading.lines, reading.total_lines)
+    } else {
+        String::new()
+    };
+    let _ = writeln!(text, "[{} ({}{kind}{part})]", reading.path, reading.age);
+    text.push_str(reading.content.trim_end_matches('\n'));
+    if let Some(next) = reading.next_line {
+        let _ = write!(text, "\n[more: lines \"{next}-\"]");
+    }
+}
+
+pub(super) fn structured(reading: &Reading) -> Value {
+    let mut out = json!({
+        "name": reading.name,
+        "path": reading.path,
+        "content": reading.content,
+        "lines": reading.lines,
+        "totalLines": reading.total_lines,
+        "version": reading.version,
+        "age": reading.age,
+    });
+    if let Some(kind) = reading.kind {
+        out["type"] = json!(kind);
+    }
+    if let Some(next) = reading.next_line {
+        out["nextLine"] = json!(next);
+    }
+    if !reading.problems.is_empty() {
+        out["problems"] = json!(reading.problems);
+    }
+    out
+}
+
+fn overview(caller: &Caller) -> Result<ToolResult> {
+    let memdir = &caller.memdir;
+    let names: Vec<String> = memdir.list(&List::default())?.memories.into_iter().map(|memory| memory.name).collect();
+    let mut text = String::new();
+    let mut entrypoints = Vec::new();
+    for mount in memdir.store().mounts() {
+        let entrypoint = memdir.entrypoint(&mount.prefix)?;
+        let Some(path) = entrypoint.path else { continue };
+        let room = (limits::TOOL_CHARS - NAMES_CHARS).saturating_sub(text.chars().count());
+        let part = text::truncate_chars(&entrypoint.content, 1, room);
+        let _ = write!(text, "[{path}]\n{}\n", part.text.trim_end());
+        let mut out = json!({ "path": path, "content": part.text });
+        if part.left_chars > 0 || entrypoint.warning.is_some() {
+            let next = text::lines(part.text) + 1;
+            let _ = writeln!(text, "[more: memory_read paths [\"{path}\"], lines \"{next}-\"]");
+            out["nextLine"] = json!(next);
+        }
+        text.push('\n');
+        entrypoints.push(out);
+    }
+    let (list, key, value) = listing(&names);
+    text.push_str(&list);
+    let mut out = json!({ "entrypoints": entrypoints, "total": names.len() });
+    out[key] = value;
+    Ok(ToolResult::new(out, text.trim_end()))
+}
+
+/// The names there are, or, where they are too many, how many stand under each topic: as text, and as a structured field.
+fn listing(names: &[String]) -> (String, &'static str, Value) {
+    if names.is_empty() {
+        return ("No memories yet; memory_write saves the first.".into(), "names", json!([]));
+    }
+    let all = names.join(", ");
+    let count = format!("{} {}", names.len(), if names.len() == 1 { "memory" } else { "memories" });
+    if all.chars().count() <= NAMES_CHARS {
+        return (format!("{count}: {all}"), "names", json!(names));
+    }
+    let topics = topics(names);
+    let mut text = format!("{count}. Topics:");
+    for (n, (topic, memories)) in topics.iter().enumerate() {
+        if text.chars().count() > NAMES_CHARS {
+            let _ = write!(text, " and {} more topics", topics.len() - n);
+            break;
+        }
+        let _ = write!(text, " {topic} ({memories}),");
+    }
+    (text.trim_end_matches(',').to_owned() + ". memory_search finds the right one.", "topics", json!(topics))
+}
+
+/// How many memories stand under each first part of their names; `.` for those without one. At most 100.
+fn topics(names: &[String]) -> BTreeMap<String, usize> {
+    let mut topics = BTreeMap::new();
+    for name in names {
+        let topic = name.split_once('/').map_or(".", |(topic, _)| topic);
+        if topics.len() < 100 || topics.contains_key(topic) {
+            *topics.entry(topic.to_owned()).or_default() += 1;
+        }
+    }
+    topics
+}

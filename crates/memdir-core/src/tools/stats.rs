@@ -1,0 +1,41 @@
+//! `memory_stats`: how much there is.
+
+use super::{Caller, Level, Tool, ToolResult, args::Args};
+use crate::{error::Result, store::Source};
+use serde_json::json;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "memory_stats",
+    title: "Count memories",
+    description: include_str!("../../texts/tools/stats.md"),
+    input: || json!({ "type": "object", "properties": {} }),
+    output: None,
+    level: Level::Safe,
+    idempotent: true,
+    titled: false,
+    run,
+};
+
+fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+    args.finish()?;
+    let counts = caller.memdir.searcher()?.counts(caller.memdir.store())?;
+    let (files, chunks) = counts.iter().fold((0, 0), |(files, chunks), mount| (files + mount.counts.files, chunks + mount.counts.units));
+    let mut sources: Vec<Source> = counts.iter().map(|mount| mount.source).collect();
+    sources.sort();
+    sources.dedup();
+    // Counting brings the index in step with the files first, so it was last indexed just now.
+    let now = caller.memdir.context().clock.now().round(jiff::Unit::Second).unwrap_or_default();
+    let text = counts.iter().map(|mount| {
+        let name = if mount.prefix.is_empty() { "." } else { &mount.prefix };
+        format!("{name}: {} files, {} chunks", mount.counts.files, mount.counts.units)
+    });
+    let text = format!("{files} files in {chunks} chunks, indexed {now}.\n{}", text.collect::<Vec<_>>().join("\n"));
+    let mounts: Vec<_> = counts
+        .iter()
+        .map(|mount| json!({ "prefix": mount.prefix, "source": mount.source, "files": mount.counts.files, "chunks": mount.counts.units }))
+        .collect();
+    Ok(ToolResult::new(
+        json!({ "files": files, "chunks": chunks, "lastIndexed": now.to_string(), "sources": sources, "mounts": mounts }),
+        text,
+    ))
+}

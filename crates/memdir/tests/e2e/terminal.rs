@@ -1,0 +1,48 @@
+//! What a person sees on a terminal, and what a pipe gets.
+
+use crate::home::Home;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::{fs, io::Read as _, path::Path, process::Command};
+
+/// Runs a command on a terminal of its own and returns what it shows there.
+fn shown(command: &mut Command) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let terminal = fs::OpenOptions::new().read(true).write(true).open(Path::new(name.to_str().unwrap())).unwrap();
+    let mut child = command.stdout(terminal.try_clone().unwrap()).stderr(terminal).spawn().unwrap();
+    // The command holds the other end too; with it gone, the end of the child is the end of the output.
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut text = Vec::new();
+    let mut reader = fs::File::from(master);
+    let mut part = [0; 4096];
+    while let Ok(n @ 1..) = reader.read(&mut part) {
+        text.extend_from_slice(&part[..n]);
+    }
+    assert!(child.wait().unwrap().code().is_some());
+    String::from_utf8(text).unwrap().replace("\r\n", "\n")
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_want_them() {
+    let home = Home::new();
+    home.ok(&["write", "a", "x"]);
+    for args in [&["list", "--long"][..], &["history"], &["read", "zz"], &[]] {
+        assert!(shown(home.command(args).env("TERM", "xterm")).contains('\u{1b}'), "{args:?}");
+        let plain = shown(home.command(args).env("TERM", "xterm").env("NO_COLOR", "1"));
+        assert!(!plain.contains('\u{1b}'), "{args:?}: {plain:?}");
+        assert!(!home.run(args).contains('\u{1b}'), "{args:?}");
+    }
+    assert!(!shown(home.command(&["list", "--json"]).env("TERM", "xterm")).contains('\u{1b}'));
+}
+
+/// Whoever writes a memory must not be able to steer the terminal of whoever reads it.
+#[test]
+fn a_memory_cannot_steer_the_terminal() {
+    let home = Home::new();
+    home.put("evil.md", "before \u{1b}]0;owned\u{7}\u{1b}[2Jafter\n");
+    let seen = shown(home.command(&["read", "evil"]).env("TERM", "xterm").env("NO_COLOR", "1"));
+    assert!(seen.starts_with("before after\n"), "{seen:?}");
+    assert_eq!(home.ok(&["read", "evil"]), "before \u{1b}]0;owned\u{7}\u{1b}[2Jafter\n");
+}
