@@ -10,6 +10,7 @@ pub use why::WhyNot;
 
 use crate::{
     analyse::Analyser,
+    chats::keep::ChatPlace,
     embed::{EmbedRole, Embedder, Vector},
     error::{Error, Result},
     index::{Ask, Candidate, Counts, Index, Known, Parts, Since, View},
@@ -146,6 +147,9 @@ pub struct Hit {
     /// The memory's type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
+    /// Which conversation it is from, if it is from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat: Option<ChatPlace>,
     /// Why it ranks here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
@@ -282,7 +286,7 @@ impl Searcher {
 
     /// Brings every index in step with the files, or makes it anew.
     pub fn index(&self, store: &dyn Store, anew: bool, progress: &indexer::Progress<'_>) -> Result<Vec<indexer::Indexed>> {
-        let entries = store.list("")?.entries;
+        let entries = all_entries(store)?;
         let mut all = Vec::new();
         for mount in &self.mounts {
             let (indexer, entries) = (self.indexer(store, mount), self.entries_of(mount, &entries));
@@ -332,7 +336,7 @@ impl Searcher {
 
     /// Lists the files and brings the views in step.
     fn look(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
-        let entries = store.list("")?.entries;
+        let entries = all_entries(store)?;
         let view = |mount: &Searched| mount.fresh.view(&self.indexer(store, mount), &self.entries_of(mount, &entries), &|_| {});
         self.mounts.iter().map(view).collect()
     }
@@ -376,20 +380,29 @@ impl Searcher {
             })
             .collect();
         let asked: Vec<(usize, _)> = asks.iter().map(|(at, ask)| Ok((*at, views[*at].ask(ask)?))).collect::<Result<_>>()?;
-        let mut counts = Counts::default();
-        asked.iter().for_each(|(_, asked)| counts.add(asked.counts()));
-        counts.terms.resize(query.terms.len(), Default::default());
-        let mut candidates: Vec<(usize, Source, Candidate)> = Vec::new();
+        // Chats are a pool of their own: however many there are, they change nothing about how rare a word is in memories.
+        let pool = |at: usize| usize::from(self.mounts[at].source == Source::Chat);
+        let mut counts = [Counts::default(), Counts::default()];
+        asked.iter().for_each(|(at, asked)| counts[pool(*at)].add(asked.counts()));
+        let mut candidates: [Vec<(usize, Source, Candidate)>; 2] = Default::default();
+        counts.iter_mut().for_each(|counts| counts.terms.resize(query.terms.len(), Default::default()));
         for (at, asked) in &asked {
             let source = self.mounts[*at].source;
-            candidates.extend(asked.candidates(&counts)?.into_iter().map(|candidate| (*at, source, candidate)));
+            candidates[pool(*at)].extend(asked.candidates(&counts[pool(*at)])?.into_iter().map(|candidate| (*at, source, candidate)));
         }
         drop(asked);
-        let has_vectors = vector.is_some() && candidates.iter().any(|(_, _, candidate)| candidate.cosine.is_some());
+        let has_vectors = vector.is_some() && candidates.iter().flatten().any(|(_, _, candidate)| candidate.cosine.is_some());
         let scale = if has_vectors { self.scale } else { Scale::WORDS };
         let decay = search.decay.then(|| self.clock.now());
-        let ranked = fuse::fuse(candidates, &counts, scale, decay);
-        let any_word = counts.terms.iter().any(|term| term.body + term.title + term.code > 0) || counts.codes.iter().any(|n| *n > 0);
+        let [curated, chats] = candidates;
+        let ranked = fuse::share(
+            fuse::fuse(curated, &counts[0], scale, decay),
+            fuse::fuse(chats, &counts[1], scale, decay),
+            search.min_score,
+        );
+        let any_word = counts
+            .iter()
+            .any(|counts| counts.terms.iter().any(|term| term.body + term.title + term.code > 0) || counts.codes.iter().any(|n| *n > 0));
         let method = match (has_vectors, any_word) {
             (true, true) => Method::Hybrid,
             (true, false) => Method::Vector,
@@ -420,8 +433,10 @@ impl Searcher {
 
     /// The first answers with their text. The second value tells whether a file is no longer what was ranked.
     fn hits(&self, store: &dyn Store, found: &Found, search: &Search) -> Result<(Vec<Hit>, bool)> {
-        let weights = found.query.terms.iter().zip(&found.counts.terms);
-        let weights = Weights::new(weights.map(|(term, count)| (term.as_str(), rank::idf(found.counts.totals.units, count.body))));
+        let weights = found.counts.each_ref().map(|counts| {
+            let terms = found.query.terms.iter().zip(&counts.terms);
+            Weights::new(terms.map(|(term, count)| (term.as_str(), rank::idf(counts.totals.units, count.body))))
+        });
         let mut hits = Vec::with_capacity(search.max_results.min(50));
         let mut files: HashMap<(usize, &str), Option<Stored>> = HashMap::new();
         let mut stale = false;
@@ -438,7 +453,8 @@ impl Searcher {
                 Some(stored) if stored.version == ranked.candidate.version => {
                     let (decoded, _) = text::decode(&stored.bytes);
                     if found.holds_phrases(&decoded, ranked) {
-                        hits.push(self.hit(path, stored, &decoded, ranked, found, search, &weights));
+                        let weights = &weights[usize::from(ranked.source == Source::Chat)];
+                        hits.push(self.hit(path, stored, &decoded, ranked, found, search, weights));
                     }
                 }
                 _ => stale = true,
@@ -463,15 +479,17 @@ impl Searcher {
         let lines = cite::lines(decoded, candidate.first.into(), candidate.last.into(), weights, &mut analyser);
         drop(analyser);
         let (memory, _) = Memory::parse(frontmatter(decoded));
+        let chat = (ranked.source == Source::Chat).then(|| ChatPlace::of(decoded, candidate.last.into())).flatten();
         Hit {
             path,
+            chat,
             text: lines.of(decoded).to_owned(),
             score: ranked.score,
             source: ranked.source,
             age: time::age(self.clock.now(), read::memory_time(&memory, stored)),
             headings: cite::headings(decoded, lines.first),
             kind: candidate.kind,
-            explain: search.explain.then(|| found.explain(candidate)),
+            explain: search.explain.then(|| found.explain(ranked)),
             lines: format!("{}-{}", lines.first, lines.last.unwrap_or(lines.first)),
         }
     }
@@ -480,7 +498,8 @@ impl Searcher {
 /// A query's candidates, ranked.
 struct Found {
     query: Query,
-    counts: Counts,
+    /// Of memories and other documents, and of chats.
+    counts: [Counts; 2],
     ranked: Vec<Ranked>,
     method: Method,
     scale: Scale,
@@ -505,9 +524,11 @@ impl Found {
         self.query.phrases.iter().all(|phrase| unit.contains(phrase.as_str()))
     }
 
-    fn explain(&self, candidate: &Candidate) -> Explain {
-        let mass = rank::mass(&self.counts);
-        let terms = self.query.terms.iter().zip(&self.counts.terms);
+    fn explain(&self, ranked: &Ranked) -> Explain {
+        let candidate = &ranked.candidate;
+        let counts = &self.counts[usize::from(ranked.source == Source::Chat)];
+        let mass = rank::mass(counts);
+        let terms = self.query.terms.iter().zip(&counts.terms);
         Explain {
             unit: format!("{}-{}", candidate.first, candidate.last),
             parts: candidate.parts,
@@ -518,6 +539,15 @@ impl Found {
             terms: terms.map(|(term, count)| (term.clone(), count.body.max(count.code))).collect(),
         }
     }
+}
+
+/// Every file of the space, those of mounts that stay apart too.
+fn all_entries(store: &dyn Store) -> Result<Vec<Entry>> {
+    let mut entries = store.list("")?.entries;
+    for mount in store.mounts().iter().filter(|mount| mount.apart) {
+        entries.extend(store.list(&mount.prefix)?.entries);
+    }
+    Ok(entries)
 }
 
 /// Which files may be answers.

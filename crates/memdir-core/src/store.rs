@@ -70,6 +70,8 @@ pub struct MountInfo {
     pub source: Source,
     /// Which entrypoint it keeps, if it keeps one.
     pub entrypoint: Entrypoint,
+    /// Its files are read and searched, and listed by the mount's own prefix, but never among the rest of the space.
+    pub apart: bool,
 }
 
 /// Whether a mount may be written.

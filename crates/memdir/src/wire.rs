@@ -9,13 +9,15 @@ use crate::{
 };
 use memdir_core::{
     Actor, Memdir, MemoryPath, Mount, Vault,
+    chats::{Host, keep::Keep, sync::Syncer},
     dialects::{Dialect, Places},
     embed::Embedder,
     index::Index,
     search::Searcher,
-    secrets::Allow,
+    secrets::{self, Allow},
     store::{Access, Entrypoint, MountInfo, Source},
     tantivy_index::TantivyIndex,
+    time::SystemClock,
     vault::{Links, journal_name, real_path},
 };
 use memdir_embed::StaticModel;
@@ -54,7 +56,54 @@ pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Memdir {
     let clock = memdir.context().clock.clone();
     let index = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::of_mount(&settings.cache, &info.root, identity.clone())) };
     let searcher = Searcher::new(memdir.store(), Some(embedder), clock, index);
-    memdir.with_searcher(searcher)
+    let memdir = memdir.with_searcher(searcher);
+    if memdir.store().mounts().iter().any(|mount| mount.apart) { memdir.with_chats(Arc::new(syncer(settings))) } else { memdir }
+}
+
+/// The prefix of kept chats.
+pub(crate) const CHATS: &str = "chats";
+
+/// Where past conversations are kept.
+pub(crate) fn keep(settings: &Settings) -> Keep {
+    Keep::new(settings.home.value.join("chats"))
+}
+
+/// Kept chats as a mount that is searched, if they are on: read-only, apart from the memories, one folder per host.
+pub(crate) fn chats_mount(settings: &Settings) -> Option<Mount> {
+    let keep = keep(settings);
+    let is_there = settings.config.chats.settings.on && keep.dir().is_dir();
+    let only: Vec<String> = Host::ALL.iter().map(|host| format!("{host}/*.md")).collect();
+    is_there.then(|| Mount {
+        access: Access::ReadOnly,
+        source: Source::Chat,
+        entrypoint: Entrypoint::Off,
+        apart: true,
+        only,
+        ..served(settings, CHATS, keep.dir().to_owned())
+    })
+}
+
+/// What takes in new conversations.
+pub(crate) fn syncer(settings: &Settings) -> Syncer {
+    let chats = &settings.config.chats;
+    Syncer {
+        sources: config::chat_roots(&chats.folders).sources(),
+        keep: keep(settings),
+        settings: chats.settings.clone(),
+        mask: Box::new(|text| secrets::mask(text)),
+        clock: Arc::new(SystemClock),
+    }
+}
+
+/// Kept chats alone, which can be searched, and where their index is; nothing while they are off.
+pub(crate) fn open_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
+    let Some(mount) = chats_mount(settings) else { return Ok(None) };
+    let vault = Vault::open(&[mount]).map_err(|error| refused(settings, error))?;
+    let actor = Actor { name: settings.actor.value.clone(), session: None };
+    let memdir = with_search(Memdir::new(Arc::new(vault), actor), settings);
+    let root = memdir.store().mounts().first().map(|mount| mount.root.clone()).unwrap_or_default();
+    let index = TantivyIndex::of_mount(&settings.cache, &root, None).root().to_owned();
+    Ok(Some((memdir, index)))
 }
 
 /// Opens a dialect's directories: its own, or the one that was asked for.

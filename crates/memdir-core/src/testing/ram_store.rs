@@ -39,6 +39,7 @@ impl Default for RamStore {
             access: Access::ReadWrite,
             source: Source::Memory,
             entrypoint: Entrypoint::Kept,
+            apart: false,
         };
         RamStore { mounts: vec![mount], state: Mutex::default() }
     }
