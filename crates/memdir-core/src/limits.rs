@@ -60,6 +60,10 @@ pub const CHAT_TAIL_BYTES: usize = 256;
 pub const CHAT_PROBLEMS: usize = 50;
 /// Milliseconds to wait for another program's SQLite lock before its sessions are left for the next time.
 pub const CHAT_BUSY_MS: u64 = 200;
+/// Milliseconds a search in chats takes to bring them up to date before it answers from what is kept.
+pub const CHAT_FRESH_MS: i64 = 300;
+/// Characters of the turn before and after that are shown beside a turn that was found.
+pub const CHAT_NEIGHBOUR_CHARS: usize = 160;
 /// Days a chat is kept unless configured otherwise.
 pub const CHAT_KEEP_DAYS: i64 = 365;
 /// Bytes of kept chats beyond which the oldest go, unless configured otherwise.

@@ -1,6 +1,7 @@
 //! The library's front door: opens a space, and one short method per verb. Decides nothing itself.
 
 use crate::{
+    chats::sync::Syncer,
     check, delete, diff, edit,
     error::{Error, Result},
     history, import,
@@ -11,7 +12,7 @@ use crate::{
     search::{Answer, Search, Searcher},
     secrets, stats,
     stop::{self, Stop},
-    store::{Actor, Change, ChangeFilter, Intent, Store, Verb},
+    store::{Actor, Change, ChangeFilter, Intent, Source, Store, Verb},
     time::{Clock, SystemClock},
     undo, verify, write,
 };
@@ -23,6 +24,7 @@ pub struct Memdir {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) context: Context,
     pub(crate) searcher: Option<Arc<Searcher>>,
+    pub(crate) chats: Option<Arc<Syncer>>,
 }
 
 /// What every verb that changes something needs besides the store: who, when, and what is known of the entrypoints.
@@ -57,7 +59,7 @@ impl Memdir {
 
     /// A space whose time is told by `clock`.
     pub fn with_clock(store: Arc<dyn Store>, actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Memdir { store, context: Context::new(actor, clock), searcher: None }
+        Memdir { store, context: Context::new(actor, clock), searcher: None, chats: None }
     }
 
     /// The same space for another actor.
@@ -73,6 +75,11 @@ impl Memdir {
     /// The same space, which can be searched.
     pub fn with_searcher(self, searcher: Searcher) -> Self {
         Memdir { searcher: Some(Arc::new(searcher)), ..self }
+    }
+
+    /// The same space, in which searches first take in what was said since the last one.
+    pub fn with_chats(self, chats: Arc<Syncer>) -> Self {
+        Memdir { chats: Some(chats), ..self }
     }
 
     /// The same space, in which these are no secrets. Only ever from a person's own settings or command line.
@@ -107,17 +114,23 @@ impl Memdir {
 
     /// The lines that answer a query.
     pub fn search(&self, search: &Search) -> Result<Answer> {
-        let none = || Error::Unavailable { what: "search".into(), why: "this space was opened without it".into() };
-        let searcher = self.searcher.as_ref().ok_or_else(none)?;
-        let answer = searcher.search(&*self.store, search)?;
+        let asks_chats = search.source.is_none_or(|source| source == Source::Chat);
+        let news = self.chats.as_ref().filter(|_| asks_chats).and_then(|chats| chats.before_search());
+        let searcher = self.searcher()?;
+        let mut answer = searcher.search(&*self.store, search)?;
         searcher.work_after(&self.store);
+        answer.notes.extend(news);
+        let has_chats = self.store.mounts().iter().any(|mount| mount.source == Source::Chat);
+        if search.source == Some(Source::Chat) && !has_chats {
+            answer.notes.push("chats are off; a person can turn them on with: memdir chats on".into());
+        }
         Ok(answer)
     }
 
     /// What searches over this space.
-    pub fn searcher(&self) -> Result<&Searcher> {
+    pub fn searcher(&self) -> Result<&Arc<Searcher>> {
         let none = || Error::Unavailable { what: "search".into(), why: "this space was opened without it".into() };
-        self.searcher.as_deref().ok_or_else(none)
+        self.searcher.as_ref().ok_or_else(none)
     }
 
     /// Creates, replaces or appends to a memory.

@@ -16,6 +16,7 @@ pub use why::WhyNot;
 
 use crate::{
     analyse::Analyser,
+    chats::keep::ChatPlace,
     embed::Embedder,
     error::{Error, Problem, Result},
     index::{Index, Parts, View},
@@ -173,6 +174,9 @@ pub struct Hit {
     /// The memory's type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
+    /// Which conversation it is from, if it is from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat: Option<ChatPlace>,
     /// Why it ranks here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
@@ -314,7 +318,7 @@ impl Searcher {
 
     /// Brings every index in step with the files, or makes it anew; then embeds what has no vector yet.
     pub fn index(&self, store: &dyn Store, anew: bool, progress: &indexer::Progress<'_>) -> Result<Vec<indexer::Indexed>> {
-        let entries = store.list("")?.entries;
+        let entries = all_entries(store)?;
         let mut all = Vec::new();
         for mount in &self.mounts {
             let (indexer, entries) = (self.indexer(store, mount), self.entries_of(mount, &entries));
@@ -349,7 +353,7 @@ impl Searcher {
 
     /// How the indexes stand to the files.
     pub fn state(&self, store: &dyn Store) -> Result<Vec<IndexState>> {
-        let entries = store.list("")?.entries;
+        let entries = all_entries(store)?;
         let state = |mount: &Searched| -> Result<IndexState> {
             let view = mount.fresh.index().view()?;
             let (mut unembedded, mut last_ns) = (0, 0);
@@ -426,10 +430,19 @@ impl Searcher {
 
     /// Lists the files and brings the views in step.
     fn look(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
-        let entries = store.list("")?.entries;
+        let entries = all_entries(store)?;
         let view = |mount: &Searched| mount.fresh.view(&self.indexer(store, mount), &self.entries_of(mount, &entries), &|_| {});
         self.mounts.iter().map(view).collect()
     }
+}
+
+/// Every file of the space, those of mounts that stay apart too.
+fn all_entries(store: &dyn Store) -> Result<Vec<Entry>> {
+    let mut entries = store.list("")?.entries;
+    for mount in store.mounts().iter().filter(|mount| mount.apart) {
+        entries.extend(store.list(&mount.prefix)?.entries);
+    }
+    Ok(entries)
 }
 
 impl From<Error> for Answer {

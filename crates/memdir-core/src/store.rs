@@ -73,6 +73,8 @@ pub struct MountInfo {
     /// By which rules its files are listed: two mounts of one directory with the same rules list the same files.
     #[serde(skip)]
     pub rules: String,
+    /// Its files are read and searched, and listed by the mount's own prefix, but never among the rest of the space.
+    pub apart: bool,
 }
 
 /// Whether a mount may be written.

@@ -119,6 +119,9 @@ impl Vault {
         for mount in &self.mounts {
             let prefix = mount.info.prefix.as_str();
             let Some(rel) = below(under, prefix) else { continue };
+            if mount.info.apart && !under.starts_with(prefix) {
+                continue;
+            }
             let open = match mount.root.open() {
                 Ok(open) => open,
                 Err(e) => {

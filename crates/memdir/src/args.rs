@@ -80,6 +80,7 @@ pub(crate) enum Command {
     Chats(Chats),
     Index(Index),
     Watch(Watch),
+    Resume(Resume),
     Stats(Stats),
     Mcp(Mcp),
     Dialects(Dialects),
@@ -510,6 +511,21 @@ pub(crate) enum ProjectsWhat {
         /// Its new id
         to: String,
     },
+}
+
+/// Find a past conversation by what was said, and how to take it up again
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir resume 'the login that hashed twice'\n  memdir resume 'deploy freeze' --run")]
+pub(crate) struct Resume {
+    /// What was said
+    #[arg(required = true)]
+    pub(crate) words: Vec<String>,
+    /// Only of this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Start the host with the best match instead of printing the command
+    #[arg(long)]
+    pub(crate) run: bool,
 }
 
 /// List past conversations with agents, and take in new ones

@@ -31,6 +31,7 @@ pub(crate) mod prompt;
 mod read;
 mod rename;
 mod restore;
+mod resume;
 mod search;
 mod stats;
 mod status;
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         Some(Command::Prompt(args)) => return prompt::run(args, &settings, &scope),
         Some(Command::Stats(args)) if args.loads => return Ok(stats::loads(&settings)),
         Some(Command::Chats(args)) => return chats::run(args, &settings, look),
+        Some(Command::Resume(args)) => return resume::run(args, &settings),
         Some(Command::Install(args)) => return install::run(args, &settings, look),
         Some(Command::Uninstall(args)) => return uninstall::run(args, &settings),
         Some(Command::Doctor(args)) => return doctor::run(args, &settings, &scope),
@@ -118,7 +120,7 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Stats(_) => stats::run(memdir),
         Command::Verify(_) | Command::Check(_) | Command::Where(_) | Command::Projects(_) | Command::Prompt(_) => Err(not_inside()),
         Command::Mcp(_) | Command::Dialects(_) | Command::Chats(_) | Command::Install(_) | Command::Uninstall(_) => Err(not_inside()),
-        Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Man(_) => Err(not_inside()),
+        Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Man(_) | Command::Resume(_) => Err(not_inside()),
         Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(not_inside()),
     }
 }
@@ -144,7 +146,7 @@ fn writes(command: &Command) -> bool {
         Command::Log(_) | Command::Verify(_) | Command::Projects(_) => true,
         Command::Entrypoint(args) => args.repair,
         Command::Check(args) => args.fix,
-        Command::Prompt(_) | Command::Where(_) | Command::Chats(_) => false,
+        Command::Prompt(_) | Command::Where(_) | Command::Chats(_) | Command::Resume(_) => false,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
         Command::Search(_) | Command::Get(_) | Command::Index(_) | Command::Watch(_) => false,
         Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,

@@ -110,6 +110,11 @@ impl Scope {
                 self.add(mount, "the repository's .memdir/config.toml, read-only");
             }
         }
+        if !self.has(wire::CHATS)
+            && let Some(mount) = wire::chats_mount(settings)
+        {
+            self.add(mount, "chats are on: past conversations, found by searches");
+        }
         for path in &settings.config.extra_paths {
             match wire::extra(settings, path, &self.plain_mounts()) {
                 Ok(mount) => self.add(mount, format!("memory.extraPaths in {}", settings.file.display())),

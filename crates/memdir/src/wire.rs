@@ -10,13 +10,15 @@ use crate::{
 };
 use memdir_core::{
     Actor, Memdir, MemoryPath, Mount, Vault,
+    chats::{Host, keep::Keep, sync::Syncer},
     dialects::{Dialect, Places},
     embed::Embedder,
     index::Index,
     search::Searcher,
-    secrets::Allow,
+    secrets::{self, Allow},
     store::{Access, Entrypoint, MountInfo, Source},
     tantivy_index::TantivyIndex,
+    time::SystemClock,
     vault::{Links, journal_name, real_path},
 };
 use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};
@@ -51,13 +53,18 @@ pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure
 /// The same space, which can be searched. Opens nothing before the first search.
 pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Result<Memdir, Failure> {
     let searcher = searcher(&memdir, settings, None)?;
-    Ok(memdir.with_searcher(searcher.watching()))
+    Ok(with_chats(memdir, settings).with_searcher(searcher.watching()))
 }
 
 /// The same space, which is searched once or twice: nothing is kept that only a long life pays back.
 pub(crate) fn with_search_once(memdir: Memdir, settings: &Settings, embedder: Option<SearchEmbedder>) -> Result<Memdir, Failure> {
     let searcher = searcher(&memdir, settings, embedder)?;
-    Ok(memdir.with_searcher(searcher))
+    Ok(with_chats(memdir, settings).with_searcher(searcher))
+}
+
+/// The same space, in which a search first takes in what was said since, if it has chats.
+fn with_chats(memdir: Memdir, settings: &Settings) -> Memdir {
+    if memdir.store().mounts().iter().any(|mount| mount.apart) { memdir.with_chats(Arc::new(syncer(settings))) } else { memdir }
 }
 
 fn searcher(memdir: &Memdir, settings: &Settings, embedder: Option<SearchEmbedder>) -> Result<Searcher, Failure> {
@@ -66,12 +73,9 @@ fn searcher(memdir: &Memdir, settings: &Settings, embedder: Option<SearchEmbedde
         Some(SearchEmbedder::Builtin) => Some(Arc::new(StaticModel::new()) as Arc<dyn Embedder>),
         None => configured_embedder(settings)?,
     };
-    let identity = embedder.as_ref().map(|embedder| (embedder.id().clone(), embedder.dim()));
     let clock = memdir.context().clock.clone();
-    let index = |info: &MountInfo| -> Arc<dyn Index> {
-        Arc::new(TantivyIndex::of_mount(&settings.cache, &info.root, &info.rules, identity.clone()))
-    };
-    Ok(Searcher::new(memdir.store(), embedder, clock, index))
+    let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(settings, info, embedder.as_deref())) };
+    Ok(Searcher::new(memdir.store(), embedder.clone(), clock, of_mount))
 }
 
 /// Who understands meaning, by the settings.
@@ -92,6 +96,57 @@ fn configured_embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>,
     }
     let endpoint = Endpoint::new(endpoint).map_err(|error| refused(settings, error))?;
     Ok(Some(Arc::new(endpoint)))
+}
+
+/// Where the index of a mount is, and whose vectors it has.
+fn index(settings: &Settings, info: &MountInfo, embedder: Option<&dyn Embedder>) -> TantivyIndex {
+    let identity = embedder.map(|embedder| (embedder.id().clone(), embedder.dim()));
+    TantivyIndex::of_mount(&settings.cache, &info.root, &info.rules, identity)
+}
+
+/// The prefix of kept chats.
+pub(crate) const CHATS: &str = "chats";
+
+/// Where past conversations are kept.
+pub(crate) fn keep(settings: &Settings) -> Keep {
+    Keep::new(settings.home.value.join("chats"))
+}
+
+/// Kept chats as a mount that is searched, if they are on: read-only, apart from the memories, one folder per host.
+pub(crate) fn chats_mount(settings: &Settings) -> Option<Mount> {
+    let keep = keep(settings);
+    let is_there = settings.config.chats.settings.on && keep.dir().is_dir();
+    let only: Vec<String> = Host::ALL.iter().map(|host| format!("{host}/*.md")).collect();
+    is_there.then(|| Mount {
+        access: Access::ReadOnly,
+        source: Source::Chat,
+        entrypoint: Entrypoint::Off,
+        apart: true,
+        only,
+        ..served(settings, CHATS, keep.dir().to_owned())
+    })
+}
+
+/// What takes in new conversations.
+pub(crate) fn syncer(settings: &Settings) -> Syncer {
+    let chats = &settings.config.chats;
+    Syncer {
+        sources: config::chat_roots(&chats.folders).sources(),
+        keep: keep(settings),
+        settings: chats.settings.clone(),
+        mask: Box::new(|text| secrets::mask(text)),
+        clock: Arc::new(SystemClock),
+    }
+}
+
+/// Kept chats alone, which can be searched, and where their index is; nothing while they are off.
+pub(crate) fn open_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
+    let Some(mount) = chats_mount(settings) else { return Ok(None) };
+    let vault = Vault::open(&[mount]).map_err(|error| refused(settings, error))?;
+    let actor = Actor { name: settings.actor.value.clone(), session: None };
+    let memdir = with_search_once(Memdir::new(Arc::new(vault), actor), settings, None)?;
+    let root = memdir.store().mounts().first().map(|info| index(settings, info, None).root().to_owned());
+    Ok(Some((memdir, root.unwrap_or_default())))
 }
 
 /// Opens a dialect's directories: its own, or the one that was asked for.

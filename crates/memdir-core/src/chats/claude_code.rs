@@ -95,8 +95,9 @@ pub(super) fn each_once(found: &mut Found) {
 
 /// Reads lines of this shape, which Cursor and many exports share.
 pub(super) fn read(session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>, wanted: fn(&[u8]) -> bool) -> Result<Taken> {
+    let from = jsonl::begin(session, from, sink)?;
     let mut reader = Reader { before: from.newest, resumed: from.at > 0, newest: from.newest, ..Reader::default() };
-    let mut taken = jsonl::each(session, from, sink, wanted, &mut |raw, line, sink| reader.line(raw, line, sink))?;
+    let mut taken = jsonl::each(session, &from, sink, wanted, &mut |raw, line, sink| reader.line(raw, line, sink))?;
     taken.cursor.newest = reader.newest;
     for (line, what) in reader.odd {
         taken.problem(Problem::at(line, what));

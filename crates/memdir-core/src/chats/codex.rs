@@ -101,8 +101,9 @@ fn thread_names(index: &Path) -> HashMap<String, String> {
 }
 
 fn read(session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>) -> Result<Taken> {
+    let from = jsonl::begin(session, from, sink)?;
     let mut reader = Reader { begun: from.at > 0, ..Reader::default() };
-    jsonl::each(session, from, sink, wanted, &mut |raw, line, sink| reader.line(raw, line, sink))
+    jsonl::each(session, &from, sink, wanted, &mut |raw, line, sink| reader.line(raw, line, sink))
 }
 
 /// Payloads that are never decoded: tool output and what repeats other records.

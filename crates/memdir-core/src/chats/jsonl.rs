@@ -52,6 +52,17 @@ pub enum Step {
     Again,
 }
 
+/// Where reading begins: at the cursor, or with [`Event::Restart`] at the beginning of a transcript that is another one.
+/// For readers that remember something from line to line.
+pub(crate) fn begin(session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>) -> Result<Cursor> {
+    let (_, same) = open_at(&session.path, from).map_err(|source| Error::io("read", &session.path, source))?;
+    if same {
+        return Ok(from.clone());
+    }
+    sink(Event::Restart)?;
+    Ok(Cursor::default())
+}
+
 /// Tells every line after a cursor to `record`, but those `wanted` refuses by their first bytes (the whole line where
 /// it is held). Emits [`Event::Restart`] when the transcript is not the one the cursor was made from.
 pub(crate) fn each(
@@ -68,6 +79,9 @@ pub(crate) fn each(
     }
     let mut taken = Taken::default();
     while let Some(number) = lines.advance().map_err(failed)? {
+        if number == 1 {
+            lines.skip_mark();
+        }
         let bytes = lines.line();
         if bytes.iter().all(u8::is_ascii_whitespace) && !lines.is_long() {
             continue;
@@ -262,6 +276,16 @@ impl<R: Read> Lines<R> {
     /// The current line without its end; of a long one that was not read yet, its beginning.
     pub fn line(&self) -> &[u8] {
         &self.buf[self.start..self.held.map_or(self.end, |held| self.start + held)]
+    }
+
+    /// Puts a byte order mark before the first line behind.
+    fn skip_mark(&mut self) {
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        if self.at == 0 && self.line().starts_with(MARK) {
+            self.start += MARK.len();
+            self.at += MARK.len() as u64;
+            self.held = self.held.map(|held| held - MARK.len());
+        }
     }
 
     /// Whether the current line is too long to be held.

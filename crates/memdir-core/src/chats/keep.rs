@@ -3,8 +3,11 @@
 
 mod header;
 
-use super::{Cursor, Host, Resume, Speaker, TitleRank, draft, lock::make_dir};
-use crate::error::{Error, Problem, Result};
+use super::{Cursor, Host, Resume, Speaker, TitleRank, draft, json::one_line, lock::make_dir};
+use crate::{
+    error::{Error, Problem, Result},
+    limits,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -129,10 +132,69 @@ pub struct Section {
     pub text: String,
 }
 
+/// Where a line of a kept chat stands: which conversation, who speaks, and how to take it up again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChatPlace {
+    /// Whose conversation it was.
+    pub host: Host,
+    /// The id the host knows it by.
+    pub session: String,
+    /// Its title.
+    pub title: String,
+    /// The directory it was held in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Who speaks.
+    pub speaker: Speaker,
+    /// When.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// The end of the turn before, in short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The beginning of the turn after, in short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// The command that takes it up again, as a line for a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
+    /// The same, ready to be started.
+    #[serde(skip)]
+    pub command: Option<Resume>,
+}
+
+impl ChatPlace {
+    /// The place of a line; nothing if the text is no kept chat or the line is in no turn of it.
+    pub fn of(text: &str, line: u64) -> Option<ChatPlace> {
+        let (kept, _) = header::parse(text)?;
+        let sections = sections(text);
+        let at = sections.iter().rposition(|section| section.lines.0 <= line)?;
+        let short = |section: &Section| one_line(&section.text, limits::CHAT_NEIGHBOUR_CHARS);
+        let command = kept.resume();
+        Some(ChatPlace {
+            resume: command.as_ref().map(Resume::to_string),
+            command,
+            host: kept.host,
+            session: kept.session,
+            title: kept.title,
+            project: kept.project,
+            speaker: sections[at].speaker,
+            at: sections[at].at,
+            before: at.checked_sub(1).map(|before| short(&sections[before])),
+            after: sections.get(at + 1).map(short),
+        })
+    }
+}
+
 impl Keep {
     /// The kept chats in this directory; it need not exist yet.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Keep { dir: dir.into() }
+    }
+
+    /// Makes the directory, so that it can be searched before anything is kept.
+    pub fn make(&self) -> Result<()> {
+        make_dir(&self.dir)
     }
 
     /// The directory.

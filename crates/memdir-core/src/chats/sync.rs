@@ -15,9 +15,13 @@ use crate::{
     limits,
     time::Clock,
 };
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// What a person has decided about chats. Nothing is taken in unless they are on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +44,38 @@ impl Settings {
 
     fn hash(&self) -> String {
         blake3::hash(&serde_json::to_vec(self).unwrap_or_default()).to_hex()[..16].to_owned()
+    }
+}
+
+/// Takes in what is new again and again, for a process that searches.
+pub struct Syncer {
+    /// The hosts.
+    pub sources: Vec<Box<dyn ChatSource>>,
+    /// Where chats are kept.
+    pub keep: Keep,
+    /// What the person decided.
+    pub settings: Settings,
+    /// Takes secrets out.
+    pub mask: Box<dyn for<'t> Fn(&'t str) -> Cow<'t, str> + Send + Sync>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Syncer {
+    /// Syncs within bounds.
+    pub fn sync(&self, bounds: Bounds, progress: &mut dyn FnMut(Step<'_>)) -> Result<Synced> {
+        sync(&self.sources, &self.keep, &self.settings, &*self.mask, &*self.clock, bounds, progress)
+    }
+
+    /// Syncs for as long as a search may wait; says so if that was not enough, or not possible. Never fails: a search
+    /// then answers from what is kept.
+    pub fn before_search(&self) -> Option<String> {
+        let until = self.clock.now().checked_add(limits::CHAT_FRESH_MS.milliseconds()).ok();
+        match self.sync(Bounds { until, never_wait: true }, &mut |_| {}) {
+            Ok(synced) if synced.left > 0 => Some(synced.left_note()),
+            Ok(_) => None,
+            Err(error) => Some(format!("new chats were not taken in: {error}")),
+        }
     }
 }
 
@@ -84,6 +120,13 @@ pub struct Synced {
     pub removed: Vec<PathBuf>,
     /// What was wrong, each with the transcript it is in.
     pub problems: Vec<(PathBuf, Problem)>,
+}
+
+impl Synced {
+    /// What is said about sessions that were left.
+    pub fn left_note(&self) -> String {
+        format!("{} conversations were not taken in yet; memdir chats sync does the rest", self.left)
+    }
 }
 
 /// Takes in what was said since the last time, the newest sessions first.
@@ -334,7 +377,7 @@ impl<'a> Reading<'a> {
             self.title(*rank, title);
         }
         let kept = &mut self.kept;
-        let full = |text: std::borrow::Cow<'_, str>| Some(text.into_owned()).filter(|text| !text.trim().is_empty());
+        let full = |text: Cow<'_, str>| Some(text.into_owned()).filter(|text| !text.trim().is_empty());
         if let Some(id) = about.id.and_then(full) {
             kept.session = id;
         }

@@ -19,7 +19,8 @@ use std::{
 /// A query's candidates, ranked.
 pub(super) struct Found {
     pub(super) query: Query,
-    pub(super) counts: Counts,
+    /// Of memories and other documents, and of chats.
+    counts: [Counts; 2],
     pub(super) ranked: Vec<Ranked>,
     method: Method,
     pub(super) scale: Scale,
@@ -81,20 +82,27 @@ impl Searcher {
             })
             .collect();
         let asked: Vec<(usize, _)> = asks.iter().map(|(at, ask)| Ok((*at, views[*at].ask(ask)?))).collect::<Result<_>>()?;
-        let mut counts = Counts::default();
-        asked.iter().for_each(|(_, asked)| counts.add(asked.counts()));
-        counts.terms.resize(query.terms.len(), Default::default());
-        let mut candidates: Vec<(usize, Source, Candidate)> = Vec::new();
+        // Chats are a pool of their own: however many there are, they change nothing about how rare a word is in memories.
+        let pool = |at: usize| usize::from(self.mounts[at].source == Source::Chat);
+        let mut counts = [Counts::default(), Counts::default()];
+        asked.iter().for_each(|(at, asked)| counts[pool(*at)].add(asked.counts()));
+        counts.iter_mut().for_each(|counts| counts.terms.resize(query.terms.len(), Default::default()));
+        let mut candidates: [Vec<(usize, Source, Candidate)>; 2] = Default::default();
         for (at, asked) in &asked {
             let source = self.mounts[*at].source;
-            candidates.extend(asked.candidates(&counts)?.into_iter().map(|candidate| (*at, source, candidate)));
+            candidates[pool(*at)].extend(asked.candidates(&counts[pool(*at)])?.into_iter().map(|candidate| (*at, source, candidate)));
         }
         drop(asked);
-        let has_vectors = vector.is_some() && candidates.iter().any(|(_, _, candidate)| candidate.cosine.is_some());
+        let has_vectors = vector.is_some() && candidates.iter().flatten().any(|(_, _, candidate)| candidate.cosine.is_some());
         let scale = self.meaning.as_ref().filter(|_| has_vectors).map_or(Scale::WORDS, |meaning| meaning.scale());
         let decay = search.decay.then(|| self.clock.now());
-        let ranked = fuse::fuse(candidates, &counts, scale, decay);
-        let method = match (has_vectors, any_word(&counts)) {
+        let [curated, chats] = candidates;
+        let ranked = fuse::share(
+            fuse::fuse(curated, &counts[0], scale, decay),
+            fuse::fuse(chats, &counts[1], scale, decay),
+            search.min_score,
+        );
+        let method = match (has_vectors, counts.iter().any(any_word)) {
             (true, true) => Method::Hybrid,
             (true, false) => Method::Vector,
             (false, _) => Method::Fts,
@@ -129,9 +137,15 @@ impl Found {
         self.query.phrases.iter().all(|phrase| unit.contains(phrase.as_str()))
     }
 
-    pub(super) fn explain(&self, candidate: &Candidate) -> Explain {
-        let mass = rank::mass(&self.counts);
-        let terms = self.query.terms.iter().zip(&self.counts.terms);
+    /// What was counted where a source's candidates were ranked.
+    pub(super) fn counts(&self, source: Source) -> &Counts {
+        &self.counts[usize::from(source == Source::Chat)]
+    }
+
+    pub(super) fn explain(&self, ranked: &Ranked) -> Explain {
+        let (candidate, counts) = (&ranked.candidate, self.counts(ranked.source));
+        let mass = rank::mass(counts);
+        let terms = self.query.terms.iter().zip(&counts.terms);
         Explain {
             unit: format!("{}-{}", candidate.first, candidate.last),
             parts: candidate.parts,

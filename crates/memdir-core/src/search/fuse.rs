@@ -43,6 +43,35 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
     b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
 }
 
+/// Memories and chats in one list. Chats never outnumber the memories above them as long as a memory is left that is
+/// good enough: there are a hundred times as many turns as memories, and a memory is what somebody wanted to keep.
+pub(super) fn share(memories: Vec<Ranked>, chats: Vec<Ranked>, min_score: f32) -> Vec<Ranked> {
+    let enough = |ranked: &Ranked| ranked.score >= min_score;
+    let (good, weak): (Vec<Ranked>, Vec<Ranked>) = memories.into_iter().partition(enough);
+    let (good_chats, weak_chats): (Vec<Ranked>, Vec<Ranked>) = chats.into_iter().partition(enough);
+    let mut all = Vec::with_capacity(good.len() + good_chats.len() + weak.len() + weak_chats.len());
+    let (mut good, mut good_chats) = (good.into_iter().peekable(), good_chats.into_iter().peekable());
+    let (mut taken, mut taken_chats) = (0_usize, 0_usize);
+    loop {
+        let chat_is_next = match (good.peek(), good_chats.peek()) {
+            (None, None) => break,
+            (Some(memory), Some(chat)) => taken_chats <= taken && order(chat, memory) == Ordering::Less,
+            (memory, _) => memory.is_none(),
+        };
+        if chat_is_next {
+            all.extend(good_chats.next());
+            taken_chats += 1;
+        } else {
+            all.extend(good.next());
+            taken += 1;
+        }
+    }
+    let mut rest: Vec<Ranked> = weak.into_iter().chain(weak_chats).collect();
+    rest.sort_by(order);
+    all.extend(rest);
+    all
+}
+
 fn collapse(ranked: Vec<Ranked>) -> Vec<Ranked> {
     let mut kept: Vec<Ranked> = Vec::with_capacity(ranked.len());
     for next in ranked {

@@ -7,13 +7,14 @@ use super::{
     fuse::Ranked,
 };
 use crate::{
+    chats::keep::ChatPlace,
     error::Result,
     index::Candidate,
     indexer,
     memory::Memory,
     path::MemoryPath,
     rank, read,
-    store::{Store, Stored},
+    store::{Source, Store, Stored},
     text, time,
 };
 use std::{collections::HashMap, sync::PoisonError};
@@ -28,8 +29,12 @@ struct Holder {
 impl Searcher {
     /// The first answers with their text. The second value tells whether a file is no longer what was ranked.
     pub(super) fn hits(&self, store: &dyn Store, found: &Found, search: &Search) -> Result<(Vec<Hit>, bool)> {
-        let weights = found.query.terms.iter().zip(&found.counts.terms);
-        let weights = Weights::new(weights.map(|(term, count)| (term.as_str(), rank::idf(found.counts.totals.units, count.body))));
+        let weights = |source| {
+            let counts = found.counts(source);
+            let terms = found.query.terms.iter().zip(&counts.terms);
+            Weights::new(terms.map(|(term, count)| (term.as_str(), rank::idf(counts.totals.units, count.body))))
+        };
+        let (curated, chats) = (weights(Source::Memory), weights(Source::Chat));
         let mut hits = Vec::with_capacity(search.max_results.min(50));
         let mut files: HashMap<(usize, &str), Option<Holder>> = HashMap::new();
         let mut stale = false;
@@ -51,11 +56,11 @@ impl Searcher {
                 continue;
             };
             if found.holds_phrases(&decoded, first, last) {
-                hits.push(self.hit(holder, &decoded, (first, last), ranked, &weights));
+                hits.push(self.hit(holder, &decoded, (first, last), ranked, if ranked.source == Source::Chat { &chats } else { &curated }));
                 if search.explain
                     && let Some(hit) = hits.last_mut()
                 {
-                    hit.explain = Some(found.explain(&ranked.candidate));
+                    hit.explain = Some(found.explain(ranked));
                 }
             }
         }
@@ -75,6 +80,7 @@ impl Searcher {
         drop(analyser);
         Hit {
             path: holder.path.clone(),
+            chat: (ranked.source == Source::Chat).then(|| ChatPlace::of(decoded, last)).flatten(),
             text: lines.of(decoded).to_owned(),
             score: ranked.score,
             source: ranked.source,

@@ -45,7 +45,7 @@ impl Searcher {
         for question in &questions {
             let query = self.question(question);
             let found = self.find_query(&views, &search, query, &[])?;
-            let mass = rank::mass(&found.counts);
+            let mass = rank::mass(found.counts(Source::Memory));
             let all: Vec<Word> = self.words(question.sentence).into_iter().filter(|word| !word.stop).collect();
             let mut missing: Vec<&str> =
                 all.iter().map(|word| word.stem.as_str()).filter(|stem| df.get(*stem).is_none_or(|n| *n == 0)).collect();

@@ -127,14 +127,18 @@ fn structured(query: &str, answer: &Answer, hits: &[Fitted<'_>]) -> Value {
     let results: Vec<Value> = hits
         .iter()
         .map(|fitted| {
-            json!({
+            let mut result = json!({
                 "path": fitted.hit.path,
                 "lines": fitted.lines,
                 "text": fitted.text,
                 "score": score(fitted.hit.score),
                 "source": fitted.hit.source,
                 "age": fitted.hit.age,
-            })
+            });
+            if let Some(chat) = &fitted.hit.chat {
+                result["chat"] = json!(chat);
+            }
+            result
         })
         .collect();
     json!({
@@ -159,6 +163,14 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
             score(hit.score),
             fitted.text.trim_end()
         );
+        if let Some(chat) = &hit.chat {
+            out.truncate(out.trim_end().len());
+            let _ = write!(out, "\n(said in {}, {:?}", chat.host, chat.title);
+            if let Some(resume) = &chat.resume {
+                let _ = write!(out, "; take it up with: {resume}");
+            }
+            out.push_str(")\n\n");
+        }
     }
     if hits.is_empty() {
         let _ = write!(out, "Nothing relevant is remembered ({} files searched).", answer.searched.files);

@@ -24,6 +24,8 @@ pub struct Mount {
     pub source: Source,
     /// Whether it keeps an entrypoint.
     pub entrypoint: Entrypoint,
+    /// Whether its files stay out of listings of the whole space; they are found by searches and by its own prefix.
+    pub apart: bool,
     /// Which symbolic links are followed.
     pub links: Links,
     /// Whether hidden directories are entered.
@@ -53,6 +55,7 @@ impl Mount {
             access: Access::ReadWrite,
             source: Source::Memory,
             entrypoint: Entrypoint::Kept,
+            apart: false,
             links: Links::default(),
             hidden: false,
             read_only: Vec::new(),
@@ -102,6 +105,7 @@ impl Mounted {
                 source: mount.source,
                 entrypoint: mount.entrypoint,
                 rules: rules(mount),
+                apart: mount.apart,
             },
             lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
             root: Root::new(root, mount.links.clone()),

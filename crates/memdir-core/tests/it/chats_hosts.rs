@@ -159,6 +159,29 @@ fn codex_compresses_cold_rollouts_and_nothing_changes() {
 }
 
 #[test]
+fn a_rollout_that_was_replaced_tells_its_session_again() {
+    let files = Files::new(&[("a.jsonl", CODEX)]);
+    let source = Roots::under(files.root()).sources().remove(1);
+    let session = session(Host::Codex, &files.root().join("a.jsonl"));
+    let (_, whole) = told(source.as_ref(), &session, &Cursor::default());
+    files.put("a.jsonl", CODEX.replace("11:00:0", "11:30:0").as_bytes());
+    let (text, _) = told(source.as_ref(), &session, &whole.cursor);
+    assert!(text.starts_with("restart\nabout id=0199c5d0-aaaa-7bbb-8ccc-ddddeeeeffff dir=/home/ada/app"), "{text}");
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_are_no_obstacle() {
+    let lines = "\u{feff}{\"role\":\"user\",\"content\":\"one\"}\r\n\r\n{\"role\":\"assistant\",\"content\":\"two\"}\r\n";
+    let files = Files::new(&[("a.jsonl", lines)]);
+    let source = Roots::under(files.root()).sources().remove(0);
+    let session = session(Host::ClaudeCode, &files.root().join("a.jsonl"));
+    let (text, taken) = told(source.as_ref(), &session, &Cursor::default());
+    assert_eq!(text, "1 user - [-] \"one\"\n3 assistant - [-] \"two\"\n");
+    assert_eq!((taken.cursor.at, taken.cursor.lines), (lines.len() as u64, 3));
+    assert_eq!(told(source.as_ref(), &session, &taken.cursor), (String::new(), taken));
+}
+
+#[test]
 fn codex_subagents_and_the_oldest_rollouts() {
     let subagent = r#"{"timestamp":"2026-01-15T11:00:00Z","type":"session_meta","payload":{"id":"x","source":{"subagent":{"thread_spawn":{}}}}}
 {"timestamp":"2026-01-15T11:00:03Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"never"}]}}

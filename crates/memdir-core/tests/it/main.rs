@@ -7,6 +7,7 @@ mod chats_corpus;
 mod chats_hosts;
 mod chats_keep;
 mod chats_opencode;
+mod chats_search;
 mod chats_support;
 mod check;
 mod desk;

@@ -11,13 +11,14 @@ use crate::{
     config::{self, Settings},
     exit::Failure,
     output::{Answer, Look, Page},
+    wire::keep,
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use memdir_core::{
     Error,
     chats::{
         Host, Resume,
-        keep::{Keep, Kept, KeptFile},
+        keep::{Kept, KeptFile},
     },
     text::ellipsis,
     time::{Clock as _, SystemClock},
@@ -30,7 +31,7 @@ use std::{
 };
 
 /// What is said while chats are off.
-const HOW_TO_TURN_ON: &str = "chats are off; `memdir chats on` takes in your past conversations with agents";
+pub(super) const HOW_TO_TURN_ON: &str = "chats are off; `memdir chats on` takes in your past conversations with agents";
 
 pub(crate) fn run(args: &Chats, settings: &Settings, look: Look) -> Result<Answer, Failure> {
     match &args.what {
@@ -46,10 +47,6 @@ pub(crate) fn run(args: &Chats, settings: &Settings, look: Look) -> Result<Answe
 
 pub(crate) use sync::take_in_quickly;
 
-/// Where conversations are kept.
-fn keep(settings: &Settings) -> Keep {
-    Keep::new(settings.home.value.join("chats"))
-}
 
 #[derive(Serialize)]
 struct List {
@@ -133,7 +130,7 @@ impl Filter {
     }
 }
 
-fn host(name: &str) -> Result<Host, Failure> {
+pub(super) fn host(name: &str) -> Result<Host, Failure> {
     let names = || Host::ALL.map(Host::name).join(", ");
     Host::named(name).ok_or_else(|| Error::bad_input("host", format!("{name:?} is none of {}", names())).into())
 }

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
         let answer = Answer::new(Told { message: why.say(), why }, |told, page| page.line(&told.message));
         return Ok(afterwards(answer, memdir));
     }
-    let answer = memdir.searcher()?.search(memdir.store(), &search)?;
+    let answer = memdir.search(&search)?;
     let notes = answer.notes.clone();
     let answer = Answer::new(found(search.query, answer), show).with_notes(notes);
     Ok(afterwards(answer, memdir))

@@ -130,7 +130,12 @@ fn what_is_turned_off_is_left_alone() {
 fn what_is_forgotten_does_not_come_back() {
     let home = on();
     home.ok(&["chats", "sync"]);
-    assert_eq!(home.run(&["chats", "forget", "1af7"]), "Forgot 1 conversations.\n-- stderr\nnote: the hosts' own files were not touched\n");
+    assert!(home.ok(&["resume", "hashes", "twice"]).starts_with("cd /home/ada/app && claude --resume"));
+    assert_eq!(
+        home.run(&["chats", "forget", "1af7"]),
+        "Forgot 1 conversations.\nSearched for it again 2 times: found 0 times.\n-- stderr\nnote: the hosts' own files were not touched\n"
+    );
+    assert_eq!(home.run(&["resume", "hashes", "twice"]), "-- stderr\nnote: no conversation says this\n-- exit 1\n");
     assert!(home.path(".claude/projects/-home-ada-app/1af7fc5e-8455.jsonl").exists());
     home.ok(&["chats", "forget", "--before", "2026-01-20T11:00:02Z"]);
     fs::remove_file(home.path("home/chats/.state.json")).unwrap();
@@ -150,4 +155,37 @@ fn conversations_leave_as_markdown_or_data() {
     let told = home.json(&["chats", "export", "--project-dir", "/home/ada/web"]);
     let texts: Vec<_> = told["chats"][0]["sections"].as_array().unwrap().iter().map(|section| section["text"].as_str().unwrap()).collect();
     assert_eq!((told["chats"].as_array().unwrap().len(), texts), (1, vec!["Deploy it", "Deployed."]));
+}
+
+#[test]
+fn a_conversation_is_taken_up_again_by_what_was_said() {
+    let home = home();
+    let off = "-- stderr\nnote: chats are off; `memdir chats on` takes in your past conversations with agents\n-- exit 1\n";
+    assert_eq!(home.run(&["resume", "deploy"]), off);
+    home.ok(&["chats", "on"]);
+    let told = home.run(&["resume", "hashes", "twice"]);
+    assert!(told.starts_with("cd /home/ada/app && claude --resume 1af7fc5e-8455\n-- stderr\nnote: claude-code "), "{told}");
+    let told = home.json(&["resume", "deployed", "--host", "codex"]);
+    assert_eq!(told["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
+    assert_eq!(home.run(&["resume", "zebra", "crossing"]), "-- stderr\nnote: no conversation says this\n-- exit 1\n");
+}
+
+#[test]
+fn the_host_is_started_when_it_is_asked_for() {
+    let home = on();
+    home.ok(&["chats", "sync"]);
+    fs::create_dir_all(home.path("bin")).unwrap();
+    fs::create_dir_all(home.path("app")).unwrap();
+    // A directory that exists here, so that the host can be started in it.
+    let kept = home.path("home/chats/codex/0199c5d0-aaaa.md");
+    let text = fs::read_to_string(&kept).unwrap().replace("/home/ada/web", &home.path("app").display().to_string());
+    fs::write(&kept, text).unwrap();
+    let script = home.path("bin/codex");
+    fs::write(&script, "#!/bin/sh\necho \"$PWD: $*\" > \"$HOME/started\"\n").unwrap();
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
+    let output = home.command(&["resume", "Deployed", "--host", "codex", "--run"]).env("PATH", path).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let started = fs::read_to_string(home.path("started")).unwrap();
+    assert_eq!(started, format!("{}: resume 0199c5d0-aaaa\n", home.path("app").display()));
 }

@@ -1,11 +1,12 @@
 //! `memdir chats export`: conversations as Markdown, or as data.
 
-use super::{Filter, keep};
+use super::Filter;
 use crate::{
     args::ChatsExport,
     config::Settings,
     exit::Failure,
     output::{Answer, Page},
+    wire::keep,
 };
 use memdir_core::chats::keep::{Keep, Kept, Section};
 use serde::Serialize;

@@ -1,11 +1,11 @@
 //! `memdir chats show`: a kept conversation, or some of its lines.
 
-use super::keep;
 use crate::{
     args::ChatsShow,
     config::Settings,
     exit::Failure,
     output::{Answer, Page},
+    wire::keep,
 };
 use memdir_core::{
     chats::{Resume, keep::Kept},

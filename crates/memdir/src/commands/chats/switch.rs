@@ -9,6 +9,7 @@ use crate::{
     },
     exit::Failure,
     output::{Answer, Page},
+    wire,
 };
 use memdir_core::chats::Host;
 use serde::Serialize;
@@ -41,6 +42,9 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<A
             chats.insert("on", toml_edit::value(on));
         }
     })?;
+    if on {
+        wire::keep(settings).make()?;
+    }
     let whole = host.is_none() && project.is_none();
     let chats = if whole { on } else { settings.config.chats.settings.on };
     Ok(Answer::new(Switched { on, host, project, file: settings.file.clone(), chats }, show))

@@ -1,23 +1,22 @@
-//! `memdir chats sync`: takes in what was said since the last time.
+//! `memdir chats sync`: takes in what was said since the last time, and makes it searchable.
 
-use super::{HOW_TO_TURN_ON, keep};
+use super::HOW_TO_TURN_ON;
 use crate::{
     args::ChatsSync,
-    config::{self, Settings},
+    config::Settings,
     exit::Failure,
     output::{Answer, Look, Page},
+    wire,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, ToSpan as _};
 use memdir_core::{
-    chats::sync::{Bounds, Step, Synced, sync},
-    secrets,
+    chats::sync::{Bounds, Step, Synced},
+    limits,
     time::{Clock as _, SystemClock},
 };
 use std::io;
 
-/// How long a command that only wants to be up to date takes for it.
-const FRESH_MS: i64 = 500;
 /// Problems that are told one by one.
 const TOLD: usize = 10;
 
@@ -32,43 +31,43 @@ pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: Look) -> Result<A
         bar.set_position(step.done as u64);
         bar.set_message(format!("{} {}", step.session.host, step.session.id));
     })?;
+    // The first search after much has come in would otherwise wait for this.
+    if !synced.written.is_empty()
+        && let Some((memdir, _)) = wire::open_chats(settings)?
+    {
+        bar.set_message("making it searchable");
+        memdir.searcher()?.index(memdir.store(), false, &|_| {})?;
+    }
     bar.finish_and_clear();
     Ok(Answer::new(synced, show))
 }
 
 /// Takes in what is new, for a moment; says so if that was not enough.
 pub(super) fn fresh(settings: &Settings) -> Result<Vec<String>, Failure> {
-    let synced = take_in(settings, Bounds { until: after(FRESH_MS), never_wait: true }, &mut |_| {})?;
-    Ok(if synced.left > 0 { vec![left(&synced)] } else { Vec::new() })
+    let synced = take_in(settings, Bounds { until: after(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
+    Ok(if synced.left > 0 { vec![synced.left_note()] } else { Vec::new() })
 }
 
 /// Takes in what is new at one host, for so long and without waiting for anybody.
 pub(crate) fn take_in_quickly(settings: &Settings, host: &str, millis: i64) -> Result<(), Failure> {
     let chats = &settings.config.chats;
     if chats.settings.on {
-        let sources = config::chat_roots(&chats.folders).sources();
-        let sources: Vec<_> = sources.into_iter().filter(|source| source.name() == host).collect();
-        let bounds = Bounds { until: after(millis), never_wait: true };
-        sync(&sources, &keep(settings), &chats.settings, &|text| secrets::mask(text), &SystemClock, bounds, &mut |_| {})?;
+        let mut syncer = wire::syncer(settings);
+        syncer.sources.retain(|source| source.name() == host);
+        syncer.sync(Bounds { until: after(millis), never_wait: true }, &mut |_| {})?;
     }
     Ok(())
 }
 
 fn take_in(settings: &Settings, bounds: Bounds, progress: &mut dyn FnMut(Step<'_>)) -> Result<Synced, Failure> {
-    let chats = &settings.config.chats;
-    if !chats.settings.on {
+    if !settings.config.chats.settings.on {
         return Ok(Synced { off: true, ..Synced::default() });
     }
-    let sources = config::chat_roots(&chats.folders).sources();
-    Ok(sync(&sources, &keep(settings), &chats.settings, &|text| secrets::mask(text), &SystemClock, bounds, progress)?)
+    Ok(wire::syncer(settings).sync(bounds, progress)?)
 }
 
 fn after(millis: i64) -> Option<Timestamp> {
     SystemClock.now().checked_add(millis.milliseconds()).ok()
-}
-
-fn left(synced: &Synced) -> String {
-    format!("{} conversations were not taken in yet; `memdir chats sync` does the rest", synced.left)
 }
 
 fn show(synced: &Synced, page: &mut Page<'_>) -> io::Result<()> {
@@ -77,7 +76,7 @@ fn show(synced: &Synced, page: &mut Page<'_>) -> io::Result<()> {
         return page.line("Nothing was taken in.");
     }
     if synced.left > 0 {
-        page.note(left(synced));
+        page.note(synced.left_note());
     }
     if !synced.removed.is_empty() {
         page.note(format!("{} conversations went, being too old or too many", synced.removed.len()));

@@ -1,0 +1,92 @@
+//! `memdir resume`: the past conversation in which something was said, and the command that takes it up again.
+
+use super::chats::{HOW_TO_TURN_ON, host};
+use crate::{
+    args::Resume as Typed,
+    config::Settings,
+    exit::{Exit, Failure},
+    output::{Answer, Page},
+    wire,
+};
+use memdir_core::{
+    chats::{Resume, keep::ChatPlace},
+    search::{Hit, Search},
+};
+use serde::Serialize;
+use std::{io, process::Command};
+
+/// Conversations that are offered.
+const MOST: usize = 5;
+
+#[derive(Serialize)]
+struct Found {
+    on: bool,
+    /// Best first, each conversation once.
+    chats: Vec<One>,
+}
+
+#[derive(Serialize)]
+struct One {
+    score: f32,
+    lines: String,
+    text: String,
+    #[serde(flatten)]
+    place: ChatPlace,
+}
+
+pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> {
+    let host = args.host.as_deref().map(host).transpose()?;
+    let Some((memdir, _)) = wire::open_chats(settings)? else {
+        return Ok(Answer::new(Found { on: false, chats: Vec::new() }, show).exit(Exit::NotSo));
+    };
+    let answer = memdir.search(&Search { max_results: 50, ..Search::new(args.words.join(" ")) })?;
+    let mut chats: Vec<One> = Vec::new();
+    for Hit { score, lines, text, chat, .. } in answer.hits {
+        let Some(place) = chat.filter(|place| host.is_none_or(|host| host == place.host)) else { continue };
+        if place.resume.is_some() && chats.len() < MOST && !chats.iter().any(|one| one.place.session == place.session) {
+            chats.push(One { score, lines, text, place });
+        }
+    }
+    if args.run
+        && let Some(resume) = chats.first().and_then(|best| best.place.command.as_ref())
+    {
+        return start(resume);
+    }
+    let exit = if chats.is_empty() { Exit::NotSo } else { Exit::Done };
+    Ok(Answer::new(Found { on: true, chats }, show).with_notes(answer.notes).exit(exit))
+}
+
+/// Starts the host in the conversation's directory, and ends as it ends.
+#[expect(clippy::disallowed_methods, reason = "the person asked for it with --run")]
+fn start(resume: &Resume) -> Result<Answer, Failure> {
+    let (program, args) = resume.argv.split_first().map_or(("", &[][..]), |(program, args)| (program.as_str(), args));
+    let mut command = Command::new(program);
+    command.args(args);
+    if let Some(dir) = &resume.dir {
+        command.current_dir(dir);
+    }
+    let failed = |source| Failure::File { doing: "start", path: program.into(), source };
+    let status = command.status().map_err(failed)?;
+    let exit = if status.success() { Exit::Done } else { Exit::NotSo };
+    Ok(Answer::new((), |(), _| Ok(())).exit(exit))
+}
+
+fn show(found: &Found, page: &mut Page<'_>) -> io::Result<()> {
+    let Some((best, others)) = found.chats.split_first() else {
+        page.note(if found.on { "no conversation says this" } else { HOW_TO_TURN_ON });
+        return Ok(());
+    };
+    let resume = best.place.resume.as_deref().unwrap_or_default();
+    page.line(page.strong(resume))?;
+    page.note(about(best));
+    for other in others {
+        page.note(format!("or {}: {}", about(other), other.place.resume.as_deref().unwrap_or_default()));
+    }
+    Ok(())
+}
+
+fn about(one: &One) -> String {
+    let place = &one.place;
+    let when = place.at.map_or(String::new(), |at| format!(", {}", at.strftime("%Y-%m-%d")));
+    format!("{} {:?}{when} (score {:.2})", place.host, place.title, one.score)
+}
