@@ -7,7 +7,7 @@ use crate::{
     keep::Books,
     list, log,
     path::MemoryPath,
-    prompt, read, rename, repair, restore,
+    probe, prompt, read, recall, rename, repair, restore,
     search::{Answer, Search, Searcher},
     secrets, stats,
     stop::{self, Stop},
@@ -189,5 +189,15 @@ impl Memdir {
     /// The memory section of a system prompt.
     pub fn prompt(&self, request: &prompt::Request<'_>) -> Result<prompt::Made> {
         prompt::of(&*self.store, &self.context, request)
+    }
+
+    /// The memories that matter for a message, or lie on the way of an action.
+    pub fn recall(&self, request: &recall::Request<'_>) -> Result<recall::Recalled> {
+        recall::of(&*self.store, &self.context, self.searcher.as_deref(), request)
+    }
+
+    /// Runs the memory tests.
+    pub fn test(&self) -> Result<probe::Tested> {
+        probe::run(&*self.store, self.searcher()?)
     }
 }

@@ -530,6 +530,11 @@ fn frontmatter(text: &str) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
+/// Questions that memories are tested with would answer themselves.
+fn is_tests_file(path: &MemoryPath) -> bool {
+    path.file_name() == crate::probe::FILE
+}
+
 fn since(time: Timestamp) -> Option<Since> {
     let date = time.to_zoned(jiff::tz::TimeZone::UTC).date();
     let day = crate::day::Day::new(date.year() as u32, date.month() as u32, date.day() as u32)?;

@@ -8,7 +8,7 @@ use memdir_core::{
     list::List,
     prompt::AgentScope,
     read::Read,
-    space::{Agent, Caller, Places, narrow},
+    space::{Agent, Caller, Callers, Places, narrow, new_token, token_hash},
     store::ChangeFilter,
     testing::FixedClock,
     undo::Which,
@@ -67,6 +67,18 @@ fn a_caller_of_several_projects_who_names_none_has_only_their_own() {
     assert_eq!(places.caller(&caller("bob", &["../x"]), None).unwrap_err().code(), "bad_input");
     let agent = Caller { agent: Some("plugin:reviewer".into()), ..bob };
     assert_eq!(prefixes(&places.caller(&agent, None).unwrap()), ["user", "agent/plugin-reviewer"]);
+}
+
+#[test]
+fn a_caller_is_found_by_the_token_alone() {
+    let (ada, bob) = (new_token().unwrap(), new_token().unwrap());
+    assert!(ada != bob && ada.starts_with("mdt_") && ada.len() == 68, "{}", ada.len());
+    let callers = Callers::new([(token_hash(&ada).to_uppercase(), caller("ada", &["shop"]))]);
+    assert_eq!(callers.find(&ada), Some(&caller("ada", &["shop"])));
+    assert_eq!(callers.find(&format!("{ada}\n")), callers.find(&ada), "a token read from a file ends in a line break");
+    for wrong in [bob.as_str(), "", "mdt_", &token_hash(&ada)] {
+        assert_eq!(callers.find(wrong), None);
+    }
 }
 
 #[test]

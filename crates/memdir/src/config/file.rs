@@ -37,6 +37,8 @@ pub(crate) struct Settled {
     pub(crate) allow: Vec<String>,
     /// Rules that are not applied.
     pub(crate) allow_rules: Vec<String>,
+    /// Who may call over HTTP.
+    pub(crate) tokens: Vec<TokenSetting>,
     /// Projects without a memory.
     pub(crate) disabled_projects: Vec<String>,
     /// Its mounts.
@@ -99,6 +101,8 @@ struct Raw {
     #[serde(default)]
     secrets: RawSecrets,
     #[serde(default)]
+    tokens: Vec<TokenSetting>,
+    #[serde(default)]
     projects: Vec<RawProject>,
     #[serde(default)]
     chats: RawChats,
@@ -114,6 +118,16 @@ struct RawSecrets {
     allow: Vec<String>,
     #[serde(default)]
     allow_rules: Vec<String>,
+}
+
+/// One `[[tokens]]`.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct TokenSetting {
+    pub(crate) person: String,
+    pub(crate) agent: Option<String>,
+    #[serde(default)]
+    pub(crate) projects: Vec<String>,
+    pub(crate) hash: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -186,6 +200,7 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
         guidelines: raw.guidelines,
         allow: raw.secrets.allow,
         allow_rules: raw.secrets.allow_rules,
+        tokens: raw.tokens,
         disabled_projects: disabled.collect(),
         mounts,
         extra_paths,
@@ -314,6 +329,11 @@ mod tests {
             read_only = ["fixed.*"]
             ignored = ["private/.*"]
             journal = "journal"
+            [[tokens]]
+            person = "ada"
+            agent = "reviewer"
+            projects = ["shop"]
+            hash = "0f"
             [[projects]]
             id = "shop-1"
             enabled = false
@@ -336,6 +356,18 @@ mod tests {
             ],
             allow_rules: [
                 "jwt",
+            ],
+            tokens: [
+                TokenSetting {
+                    person: "ada",
+                    agent: Some(
+                        "reviewer",
+                    ),
+                    projects: [
+                        "shop",
+                    ],
+                    hash: "0f",
+                },
             ],
             disabled_projects: [
                 "shop-1",
