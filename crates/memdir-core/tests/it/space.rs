@@ -146,3 +146,22 @@ fn narrowing_takes_whole_mounts_and_parts_and_refuses_what_is_not_there() {
     let team_only = [places.mount("team", "/t")];
     assert_eq!(narrow(&team_only, &[path("x")]).unwrap_err().code(), "bad_input");
 }
+
+#[test]
+fn global_is_another_word_for_user_unless_a_mount_has_that_name() {
+    let home = TempDir::new().unwrap();
+    let places = Places::new(home.path());
+    let project = places.mount("", home.path().join("p"));
+    let memdir = open(&[project.clone(), places.mount("user", home.path().join("u"))]);
+    save(&memdir, "global/taste");
+    assert_eq!(names(&memdir), ["user/taste"]);
+    assert_eq!(memdir.read(&Read::all(path("global/taste"))).unwrap().name, "user/taste");
+    assert_eq!(memdir.list(&List { topic: "global".into(), ..List::default() }).unwrap().memories.len(), 1);
+    memdir.rename(&path("global/taste"), &path("global/style")).unwrap();
+    assert_eq!(memdir.history(&ChangeFilter { path: Some(path("global/style")), ..ChangeFilter::default() }).unwrap().len(), 2);
+    memdir.delete(&Delete { path: path("global/style"), expect: None }).unwrap();
+    assert_eq!(names(&memdir), Vec::<String>::new());
+    let own = open(&[project, places.mount("user", home.path().join("u")), places.mount("global", home.path().join("g"))]);
+    save(&own, "global/x");
+    assert_eq!(names(&own), ["global/x"]);
+}
