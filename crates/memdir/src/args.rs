@@ -571,7 +571,7 @@ pub(crate) struct ChatsExport {
 
 /// Say who may call over HTTP, and with which memories
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir token add ada --project shop\n  memdir token list\n  memdir token revoke 3f2a91c0")]
+#[command(after_help = "Example:\n  memdir token add ada shop blog\n  memdir token add ada shop --agent reviewer\n  memdir token list\n  memdir token revoke 3f2a91c0")]
 pub(crate) struct Token {
     #[command(subcommand)]
     pub(crate) what: TokenWhat,
@@ -581,14 +581,11 @@ pub(crate) struct Token {
 pub(crate) enum TokenWhat {
     /// Make a token; it is shown once and kept nowhere
     Add {
-        /// The person whose token it is
+        /// The person whose token it is; with --agent, of an agent that acts for them
         person: String,
-        /// The agent that acts for them
-        #[arg(long, value_name = "NAME", id = "for_agent")]
-        agent: Option<String>,
-        /// A project they belong to
-        #[arg(long, value_name = "ID", id = "of_project")]
-        project: Vec<String>,
+        /// The projects they belong to
+        #[arg(value_name = "PROJECT")]
+        projects: Vec<String>,
     },
     /// List who may call
     List,

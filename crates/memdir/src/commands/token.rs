@@ -37,7 +37,7 @@ struct One {
 
 pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> {
     match &args.what {
-        TokenWhat::Add { person, agent, project } => add(settings, person, agent.as_deref(), project),
+        TokenWhat::Add { person, projects } => add(settings, person, settings.agent.as_ref().map(|agent| agent.value.as_str()), projects),
         TokenWhat::List => Ok(Answer::new(Listed { tokens: settings.config.tokens.iter().map(one).collect() }, show_list)),
         TokenWhat::Revoke { id } => revoke(settings, id),
     }
