@@ -6,6 +6,7 @@ use crate::{
     error::{Error, Result},
     memory::{Memory, markdown},
     path::MemoryPath,
+    probe,
     store::{Entrypoint, FileEdit, MountInfo, Role, Stamp, Stored, View},
     text,
 };
@@ -198,9 +199,9 @@ pub(crate) fn is_kept(view: &dyn View, path: &MemoryPath) -> bool {
     rel.as_str() == entrypoint::MAIN || entrypoint::is_page_name(rel.as_str())
 }
 
-/// Whether a memory is one that has a line: in a mount that keeps an entrypoint, and not a log.
+/// Whether a memory is one that has a line: in a mount that keeps an entrypoint, and neither a log nor a file of tests.
 fn has_lines(view: &dyn View, path: &MemoryPath) -> bool {
-    in_kept_mount(view, path).is_some_and(|(_, rel)| !rel.is_under("logs")) && !is_kept(view, path)
+    in_kept_mount(view, path).is_some_and(|(_, rel)| !rel.is_under("logs") && rel.as_str() != probe::FILE) && !is_kept(view, path)
 }
 
 fn in_kept_mount<'a>(view: &'a dyn View, path: &MemoryPath) -> Option<(&'a MountInfo, MemoryPath)> {

@@ -24,6 +24,7 @@ pub mod log;
 pub mod memdir;
 pub mod memory;
 pub mod path;
+pub mod probe;
 pub mod project;
 pub mod prompt;
 pub mod query;

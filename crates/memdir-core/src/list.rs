@@ -6,6 +6,7 @@ use crate::{
     memdir::Context,
     memory::{Kind, Memory},
     path::{self, MemoryPath},
+    probe,
     read::memory_time,
     store::{Entry, Store},
     text, time,
@@ -67,14 +68,15 @@ pub struct Listed {
     pub description: Option<String>,
 }
 
-/// Lists memories. The entrypoint and its pages are not memories.
+/// Lists memories. The entrypoint, its pages and the file of tests are none.
 pub fn list(store: &dyn Store, context: &Context, query: &List) -> Result<Listing> {
     let topic = match query.topic.trim_end_matches('/') {
         "" => String::new(),
         topic => MemoryPath::parse(topic)?.as_str().to_owned(),
     };
     let walk = store.list(&topic)?;
-    let entries: Vec<&Entry> = walk.entries.iter().filter(|entry| !keep::is_kept(store, &entry.path)).collect();
+    let is_memory = |entry: &&Entry| !keep::is_kept(store, &entry.path) && entry.path.file_name() != probe::FILE;
+    let entries: Vec<&Entry> = walk.entries.iter().filter(is_memory).collect();
     let mut memories = Vec::with_capacity(entries.len());
     for (n, entry) in entries.iter().enumerate() {
         let listed = describe(store, context, query, entry, shown_name(&entries, n))?;

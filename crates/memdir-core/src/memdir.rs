@@ -8,7 +8,7 @@ use crate::{
     keep::Books,
     list, log,
     path::MemoryPath,
-    prompt, read, rename, repair, restore,
+    probe, prompt, read, recall, rename, repair, restore,
     search::{Answer, Search, Searcher},
     secrets, stats,
     stop::{self, Stop},
@@ -97,6 +97,31 @@ impl Memdir {
         &self.context
     }
 
+    /// What a name means here: `global/…` is another word for `user/…`, where no mount has that name itself.
+    pub fn name(&self, path: &MemoryPath) -> MemoryPath {
+        self.alias(path).unwrap_or_else(|| path.clone())
+    }
+
+    fn alias(&self, path: &MemoryPath) -> Option<MemoryPath> {
+        let has = |prefix: &str| self.store.mounts().iter().any(|mount| mount.prefix == prefix);
+        if !path.is_under("global") || has("global") || !has("user") {
+            return None;
+        }
+        path.strip_prefix("global").map(|rest| rest.prefixed("user")).or_else(|| MemoryPath::parse("user").ok())
+    }
+
+    /// Runs a request with its name as it is meant; nearly always that is as it was given, and nothing is copied.
+    fn meaning<R: Clone, T>(&self, path: &MemoryPath, request: &R, set: fn(&mut R, MemoryPath), run: impl FnOnce(&R) -> T) -> T {
+        match self.alias(path) {
+            None => run(request),
+            Some(meant) => {
+                let mut request = request.clone();
+                set(&mut request, meant);
+                run(&request)
+            }
+        }
+    }
+
     /// The entrypoint of one mount, as it is loaded into a conversation.
     pub fn entrypoint(&self, prefix: &str) -> Result<read::EntrypointReading> {
         read::entrypoint(&*self.store, &self.context, prefix)
@@ -104,12 +129,16 @@ impl Memdir {
 
     /// One memory, or a range of its lines.
     pub fn read(&self, request: &read::Read) -> Result<read::Reading> {
-        read::read(&*self.store, &self.context, request)
+        self.meaning(&request.path, request, |request, path| request.path = path, |request| read::read(&*self.store, &self.context, request))
     }
 
     /// The memories there are.
     pub fn list(&self, query: &list::List) -> Result<list::Listing> {
-        list::list(&*self.store, &self.context, query)
+        let topic = MemoryPath::parse(query.topic.trim_end_matches('/')).ok().and_then(|topic| self.alias(&topic));
+        match topic {
+            Some(topic) => list::list(&*self.store, &self.context, &list::List { topic: topic.to_string(), ..query.clone() }),
+            None => list::list(&*self.store, &self.context, query),
+        }
     }
 
     /// The lines that answer a query.
@@ -135,7 +164,7 @@ impl Memdir {
 
     /// Creates, replaces or appends to a memory.
     pub fn write(&self, request: &write::Write) -> Result<write::Saved> {
-        write::write(&*self.store, &self.context, request)
+        self.meaning(&request.path, request, |request, path| request.path = path, |request| write::write(&*self.store, &self.context, request))
     }
 
     /// Appends an entry to the log of the day in the mount with this prefix.
@@ -145,17 +174,17 @@ impl Memdir {
 
     /// Replaces a part of a memory.
     pub fn edit(&self, request: &edit::Edit) -> Result<edit::Edited> {
-        edit::edit(&*self.store, &self.context, request)
+        self.meaning(&request.path, request, |request, path| request.path = path, |request| edit::edit(&*self.store, &self.context, request))
     }
 
     /// Gives a memory another name, everywhere.
     pub fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<rename::Renamed> {
-        rename::rename(&*self.store, &self.context, from, to)
+        rename::rename(&*self.store, &self.context, &self.name(from), &self.name(to))
     }
 
     /// Removes a memory; undo brings it back.
     pub fn delete(&self, request: &delete::Delete) -> Result<delete::Deleted> {
-        delete::delete(&*self.store, &self.context, request)
+        self.meaning(&request.path, request, |request, path| request.path = path, |request| delete::delete(&*self.store, &self.context, request))
     }
 
     /// Takes a change back.
@@ -170,17 +199,18 @@ impl Memdir {
 
     /// What happened, newest first.
     pub fn history(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
-        history::history(&*self.store, filter)
+        let path = filter.path.as_ref().map(|path| self.name(path));
+        history::history(&*self.store, &ChangeFilter { path, ..filter.clone() })
     }
 
     /// What differs between two versions of a memory.
     pub fn diff(&self, request: &diff::Diff) -> Result<diff::Difference> {
-        diff::diff(&*self.store, request)
+        self.meaning(&request.path, request, |request, path| request.path = path, |request| diff::diff(&*self.store, request))
     }
 
     /// Brings an earlier version of a memory back.
     pub fn restore(&self, path: &MemoryPath, version: &str) -> Result<write::Saved> {
-        restore::restore(&*self.store, &self.context, path, version)
+        restore::restore(&*self.store, &self.context, &self.name(path), version)
     }
 
     /// How much there is.
@@ -205,7 +235,7 @@ impl Memdir {
 
     /// Looks up what a memory names, and stamps it if all of it is there.
     pub fn verify(&self, request: &verify::Verify<'_>) -> Result<verify::Verified> {
-        verify::verify(&*self.store, &self.context, request)
+        self.meaning(&request.path, request, |request, path| request.path = path, |request| verify::verify(&*self.store, &self.context, request))
     }
 
     /// Looks over everything for what is wrong.
@@ -216,5 +246,15 @@ impl Memdir {
     /// The memory section of a system prompt.
     pub fn prompt(&self, request: &prompt::Request<'_>) -> Result<prompt::Made> {
         prompt::of(&*self.store, &self.context, request)
+    }
+
+    /// The memories that matter for a message, or lie on the way of an action.
+    pub fn recall(&self, request: &recall::Request<'_>) -> Result<recall::Recalled> {
+        recall::of(&*self.store, &self.context, self.searcher.as_deref(), request)
+    }
+
+    /// Runs the memory tests.
+    pub fn test(&self) -> Result<probe::Tested> {
+        probe::run(&*self.store, self.searcher()?)
     }
 }

@@ -95,6 +95,11 @@ pub fn mass(counts: &Counts) -> f32 {
     MOST * counts.terms.iter().map(idf_of).sum::<f32>()
 }
 
+/// What a perfect match of one word of this rarity brings to a unit's own words.
+pub fn perfect(idf: f32) -> f32 {
+    MOST * idf
+}
+
 /// All signals of words, weighed.
 pub fn words(parts: &Parts, assistant: bool) -> f32 {
     let role = if assistant { ASSISTANT } else { 1.0 };

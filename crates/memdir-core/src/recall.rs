@@ -1,11 +1,14 @@
-//! Recall, the pure parts: what a message asks, which memories are worth its room, and how they are shown as data.
-//! Searches nothing and reads nothing itself.
+//! Recall: the few memories that matter for a message or lie on the way of an action, within a budget, shown as data.
 
 mod fit;
 mod question;
+mod space;
+mod wires;
 
 pub use fit::{Candidate, Dropped, Recalled, Room, Shown, fit, staleness, tokens};
 pub use question::{Question, Word, questions, sentences};
+pub use space::{Request, of};
+pub use wires::Wires;
 
 use crate::memory::Kind;
 

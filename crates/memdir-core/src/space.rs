@@ -25,6 +25,42 @@ pub struct Agent {
     pub scope: AgentScope,
 }
 
+/// Everybody who may call from elsewhere, by the hash of their token. Tokens themselves are kept nowhere.
+#[derive(Debug, Clone, Default)]
+pub struct Callers {
+    known: Vec<(String, Caller)>,
+}
+
+impl Callers {
+    /// Callers with the hashes of their tokens, as [`token_hash`] makes them.
+    pub fn new(known: impl IntoIterator<Item = (String, Caller)>) -> Self {
+        Callers { known: known.into_iter().map(|(hash, caller)| (hash.to_ascii_lowercase(), caller)).collect() }
+    }
+
+    /// Whose token this is. What is compared are hashes, so that the time it takes tells nothing of a token.
+    pub fn find(&self, token: &str) -> Option<&Caller> {
+        let hash = token_hash(token);
+        self.known.iter().find(|(known, _)| *known == hash).map(|(_, caller)| caller)
+    }
+
+    /// Whether nobody may call.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+}
+
+/// What is kept of a token. It is long and random, so a plain hash of it cannot be turned round.
+pub fn token_hash(token: &str) -> String {
+    blake3::hash(token.trim().as_bytes()).to_hex().to_string()
+}
+
+/// A new token: 256 random bits behind a name by which people and scanners know it.
+pub fn new_token() -> Result<String> {
+    let mut bytes = [0u8; 32];
+    getrandom::fill(&mut bytes).map_err(|error| Error::Unavailable { what: "random numbers".into(), why: error.to_string() })?;
+    Ok(bytes.iter().fold("mdt_".to_owned(), |token, byte| format!("{token}{byte:02x}")))
+}
+
 /// Somebody who is known by a token. The space follows from this and the project alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {

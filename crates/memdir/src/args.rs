@@ -74,9 +74,12 @@ pub(crate) enum Command {
     Log(Log),
     Verify(Verify),
     Check(Check),
+    Test(Test),
+    Recall(Recall),
     Prompt(Prompt),
     Where(Where),
     Projects(Projects),
+    Token(Token),
     Chats(Chats),
     Index(Index),
     Watch(Watch),
@@ -422,6 +425,48 @@ pub(crate) struct Check {
     pub(crate) strict: bool,
 }
 
+/// Run the memory tests: what a search must find, as memory.tests.md says
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A line of memory.tests.md is a question, an arrow, and a memory's name or nothing:\n  When do we deploy? -> must find notes/deploy (in top 3)\n  What is the weather like? -> nothing\n\nExample:\n  memdir test"
+)]
+pub(crate) struct Test {}
+
+/// Bring the few memories that matter for a message, or lie on the way of an action
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Nothing that matters is an empty answer.\n\nExample:\n  memdir recall 'Can you deploy the shop this afternoon?'\n  memdir recall --budget 1000 --shown notes/deploy - < message.txt\n  memdir recall --action --tool Bash --command 'git push --force'"
+)]
+pub(crate) struct Recall {
+    /// The message; `-` reads it from standard input
+    #[arg(allow_hyphen_values = true, required_unless_present = "action")]
+    pub(crate) text: Vec<String>,
+    /// Tokens the answer may cost
+    #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::limits::RECALL_TOKENS)]
+    pub(crate) budget: usize,
+    /// Memories at the most
+    #[arg(long, value_name = "N", default_value_t = memdir_core::limits::RECALL_MEMORIES)]
+    pub(crate) most: usize,
+    /// Memories this conversation has seen already
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) shown: Vec<String>,
+    /// Tools in use, whose manuals are not needed
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) in_use: Vec<String>,
+    /// Only memories whose tripwire (`when:`) the coming action touches
+    #[arg(long)]
+    pub(crate) action: bool,
+    /// The tool that will be called
+    #[arg(long, value_name = "TOOL", requires = "action")]
+    pub(crate) tool: Option<String>,
+    /// The command that will be run
+    #[arg(long, value_name = "COMMAND", requires = "action", allow_hyphen_values = true)]
+    pub(crate) command: Option<String>,
+    /// A file that will be touched
+    #[arg(long, value_name = "PATH", requires = "action")]
+    pub(crate) path: Vec<PathBuf>,
+}
+
 /// Print the memory section for a system prompt
 #[derive(Debug, clap::Args)]
 #[command(
@@ -647,6 +692,32 @@ pub(crate) struct Index {
     after_help = "No search needs this: it only makes the first search after many changes faster.\n\nExample:\n  memdir watch"
 )]
 pub(crate) struct Watch {}
+/// Say who may call over HTTP, and with which memories
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir token add ada shop blog\n  memdir token add ada shop --agent reviewer\n  memdir token list\n  memdir token revoke 3f2a91c0")]
+pub(crate) struct Token {
+    #[command(subcommand)]
+    pub(crate) what: TokenWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenWhat {
+    /// Make a token; it is shown once and kept nowhere
+    Add {
+        /// The person whose token it is; with --agent, of an agent that acts for them
+        person: String,
+        /// The projects they belong to
+        #[arg(value_name = "PROJECT")]
+        projects: Vec<String>,
+    },
+    /// List who may call
+    List,
+    /// Take a token back
+    Revoke {
+        /// Its id, as the list shows it
+        id: String,
+    },
+}
 
 /// Show how much there is
 #[derive(Debug, clap::Args)]

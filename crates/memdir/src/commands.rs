@@ -29,12 +29,15 @@ mod mcp;
 mod projects;
 pub(crate) mod prompt;
 mod read;
+mod recall;
 mod rename;
 mod restore;
 mod resume;
 mod search;
 mod stats;
 mod status;
+mod test;
+mod token;
 mod undo;
 mod uninstall;
 mod verify;
@@ -70,6 +73,9 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         Some(Command::Where(_)) => return Ok(locate::run(&settings, &scope)),
         Some(Command::Projects(args)) => return projects::run(args, &settings, &scope),
         Some(Command::Prompt(args)) => return prompt::run(args, &settings, &scope),
+        Some(Command::Token(args)) => return token::run(args, &settings),
+        Some(Command::Recall(args)) => return recall::run(args, &settings, &scope),
+        Some(Command::Test(_)) => return test::run(&settings, &scope),
         Some(Command::Stats(args)) if args.loads => return Ok(stats::loads(&settings)),
         Some(Command::Chats(args)) => return chats::run(args, &settings, look),
         Some(Command::Resume(args)) => return resume::run(args, &settings),
@@ -119,6 +125,7 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Import(args) => import::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
         Command::Verify(_) | Command::Check(_) | Command::Where(_) | Command::Projects(_) | Command::Prompt(_) => Err(not_inside()),
+        Command::Recall(_) | Command::Test(_) | Command::Token(_) => Err(not_inside()),
         Command::Mcp(_) | Command::Dialects(_) | Command::Chats(_) | Command::Install(_) | Command::Uninstall(_) => Err(not_inside()),
         Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Man(_) | Command::Resume(_) => Err(not_inside()),
         Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(not_inside()),
@@ -143,10 +150,10 @@ fn writes(command: &Command) -> bool {
     match command {
         Command::Write(_) | Command::Edit(_) | Command::Rename(_) | Command::Delete(_) | Command::Undo(_) | Command::Redo(_) => true,
         Command::Restore(_) | Command::Init(_) | Command::Bench(_) | Command::Demo(_) | Command::Mcp(_) => true,
-        Command::Log(_) | Command::Verify(_) | Command::Projects(_) => true,
+        Command::Log(_) | Command::Verify(_) | Command::Projects(_) | Command::Token(_) => true,
         Command::Entrypoint(args) => args.repair,
         Command::Check(args) => args.fix,
-        Command::Prompt(_) | Command::Where(_) | Command::Chats(_) | Command::Resume(_) => false,
+        Command::Prompt(_) | Command::Where(_) | Command::Chats(_) | Command::Resume(_) | Command::Recall(_) | Command::Test(_) => false,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
         Command::Search(_) | Command::Get(_) | Command::Index(_) | Command::Watch(_) => false,
         Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,

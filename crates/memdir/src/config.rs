@@ -11,7 +11,7 @@ use crate::{
     exit::Failure,
     hosts::{Machine, Os, VARIABLES},
 };
-pub(crate) use file::{EmbedderSetting, MountSetting, Settled};
+pub(crate) use file::{EmbedderSetting, MountSetting, Settled, TokenSetting};
 #[cfg(test)]
 pub(crate) use keys::KEYS;
 use memdir_core::{MemoryPath, prompt::AgentScope, space::Places, vault::real_path};

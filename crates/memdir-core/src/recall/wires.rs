@@ -11,7 +11,13 @@ use crate::{
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, fs, io::Write as _, path::Path};
+use std::{
+    collections::HashMap,
+    fs,
+    io::Write as _,
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 /// What the table looks like; another word, another table.
 const FORMAT: &str = "memdir wires 1";
@@ -92,7 +98,8 @@ impl Wires {
     fn save(&self, cache: &Path) -> std::io::Result<()> {
         let folder = cache.parent().unwrap_or(cache);
         fs::create_dir_all(folder)?;
-        let temp = folder.join(format!(".wires-{}", std::process::id()));
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let temp = folder.join(format!(".wires-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
         let mut file = fs::File::create(&temp)?;
         file.write_all(&serde_json::to_vec(self)?)?;
         drop(file);

@@ -1,7 +1,7 @@
 //! What a whole message is about. A message is not a question: each of its sentences asks with its rarest known words, and the
 //! best answer of all of them counts.
 
-use super::{Search, Searcher};
+use super::{Found, Search, Searcher};
 use crate::{
     day::NamedTime,
     error::Result,
@@ -13,12 +13,21 @@ use crate::{
     store::{Source, Store},
 };
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, PoisonError},
 };
 
+/// How much a word that no memory knows counts against a sentence, beside one that some memory knows. At 1 a sentence would be
+/// scored as a question is, and drown; at 0 one known word in a sentence about something else would be a perfect match.
+const UNKNOWN: f32 = 0.3;
+/// The least score of a memory that is brought unasked. Higher than for a search: a message has many sentences, each of which
+/// may meet something by chance, and nobody asked.
+const MIN_SCORE: f32 = 0.45;
+/// Candidates of one sentence that are looked at.
+const PER_SENTENCE: usize = 20;
+
 /// A memory that a message is about.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Met {
     /// The memory.
     pub path: MemoryPath,
@@ -28,68 +37,63 @@ pub struct Met {
     pub first: u32,
     /// The last line of what matched best.
     pub last: u32,
-    /// debug
-    pub debug: String,
 }
 
 impl Searcher {
-    /// The memories a message is about, best first, each once.
-    pub fn about(&self, store: &dyn Store, message: &str, unknown: f32, min: f32) -> Result<Vec<Met>> {
+    /// The memories a message is about, best first, each once. Past conversations are not among them.
+    pub fn about(&self, store: &dyn Store, message: &str) -> Result<Vec<Met>> {
+        self.about_by(store, message, UNKNOWN, MIN_SCORE)
+    }
+
+    /// The same with other numbers: for measuring.
+    #[doc(hidden)]
+    pub fn about_by(&self, store: &dyn Store, message: &str, unknown: f32, min_score: f32) -> Result<Vec<Met>> {
         let views = self.views(store)?;
         let units: u64 = views.iter().map(|view| view.totals().units).sum();
         let df = self.frequencies(&views, message)?;
-        let questions =
-            recall::questions(message, units, &mut |sentence| self.words(sentence), &mut |stem| df.get(stem).copied().unwrap_or(0));
-        let search = Search { source: Some(Source::Memory), min_score: 0.0, ..Search::new("") };
+        let mut known = |stem: &str| df.get(stem).copied().unwrap_or(0);
+        let questions = recall::questions(message, units, &mut |sentence| self.plain_words(sentence), &mut known);
+        let search = Search { source: Some(Source::Memory), ..Search::new("") };
         let mut best: HashMap<(usize, String), Met> = HashMap::new();
         for question in &questions {
-            let query = self.question(question);
-            let found = self.find_query(&views, &search, query, &[])?;
-            let mass = rank::mass(found.counts(Source::Memory));
-            let all: Vec<Word> = self.words(question.sentence).into_iter().filter(|word| !word.stop).collect();
-            let mut missing: Vec<&str> =
-                all.iter().map(|word| word.stem.as_str()).filter(|stem| df.get(*stem).is_none_or(|n| *n == 0)).collect();
-            missing.sort();
-            missing.dedup();
-            let more = unknown * missing.len() as f32 * 2.2 * rank::idf(units, 0);
-            for ranked in found.ranked.iter().take(20) {
-                let candidate = &ranked.candidate;
-                let score = rank::score(&candidate.parts, candidate.assistant, mass + more, candidate.cosine, found.scale);
-                if score < min {
-                    continue;
-                }
-                let path = MemoryPath::parse(&candidate.path)?.prefixed(&self.mounts[ranked.mount].prefix);
-                let key = (ranked.mount, candidate.path.clone());
-                if best.get(&key).is_none_or(|met| met.score < score) {
-                    best.insert(
-                        key,
-                        Met {
-                            path,
-                            score,
-                            first: candidate.first,
-                            last: candidate.last,
-                            debug: format!(
-                                "{:?} cos {:?} body {:.2} mass {:.2} missing {:?} s={}",
-                                question.terms, candidate.cosine, candidate.parts.body, mass, missing, question.sentence
-                            ),
-                        },
-                    );
-                }
-            }
+            let found = self.find_query(&views, &search, self.query_of(question), &[])?;
+            let missing = self.missing(question.sentence, &df);
+            let mass = rank::mass(found.counts(Source::Memory)) + unknown * missing as f32 * rank::perfect(rank::idf(units, 0));
+            self.meet(&found, mass, min_score, &mut best)?;
         }
         let mut all: Vec<Met> = best.into_values().collect();
         all.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
         Ok(all)
     }
 
-    fn words(&self, text: &str) -> Vec<Word> {
+    fn meet(&self, found: &Found, mass: f32, min_score: f32, best: &mut HashMap<(usize, String), Met>) -> Result<()> {
+        for ranked in found.ranked.iter().take(PER_SENTENCE) {
+            let candidate = &ranked.candidate;
+            let score = rank::score(&candidate.parts, candidate.assistant, mass, candidate.cosine, found.scale);
+            let key = (ranked.mount, candidate.path.clone());
+            if score < min_score || best.get(&key).is_some_and(|met| met.score >= score) {
+                continue;
+            }
+            let path = MemoryPath::parse(&candidate.path)?.prefixed(&self.mounts[ranked.mount].prefix);
+            best.insert(key, Met { path, score, first: candidate.first, last: candidate.last });
+        }
+        Ok(())
+    }
+
+    /// How many words of a sentence no memory knows.
+    fn missing(&self, sentence: &str, df: &HashMap<String, u64>) -> usize {
+        let words = self.plain_words(sentence).into_iter().filter(|word| !word.stop).map(|word| word.stem);
+        words.filter(|stem| df.get(stem).is_none_or(|count| *count == 0)).collect::<HashSet<String>>().len()
+    }
+
+    fn plain_words(&self, text: &str) -> Vec<Word> {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         analyser.words(text).into_iter().map(|word| Word { stem: word.stem, stop: word.stop }).collect()
     }
 
     /// In how many units each word of the message occurs: one look-up for all of them.
     fn frequencies(&self, views: &[Arc<dyn View>], message: &str) -> Result<HashMap<String, u64>> {
-        let mut terms: Vec<String> = self.words(message).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect();
+        let mut terms: Vec<String> = self.plain_words(message).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect();
         terms.sort_unstable();
         terms.dedup();
         let ask = Ask {
@@ -112,18 +116,12 @@ impl Searcher {
         Ok(counted)
     }
 
-    fn question(&self, question: &Question<'_>) -> Query {
+    fn query_of(&self, question: &Question<'_>) -> Query {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let whole = Query::parse(question.sentence, &mut analyser);
         let place = |stem: &String| question.terms.iter().position(|term| term == stem);
         let pairs = whole.pairs.iter().filter_map(|(a, b)| Some((place(&whole.terms[*a])?, place(&whole.terms[*b])?))).collect();
-        Query {
-            terms: question.terms.clone(),
-            codes: whole.codes,
-            pairs,
-            time: whole.time,
-            text: question.sentence.to_owned(),
-            ..Query::default()
-        }
+        let text = question.sentence.to_owned();
+        Query { terms: question.terms.clone(), codes: whole.codes, pairs, time: whole.time, text, ..Query::default() }
     }
 }

@@ -58,7 +58,7 @@ const fn judged(rule: Rule, severity: Severity, needs: Needs, entropy: f32, judg
 }
 
 /// All rules. Of two that match the same place the earlier one is reported.
-pub(super) const RULES: [Rule; 62] = [
+pub(super) const RULES: [Rule; 63] = [
     // Keys themselves.
     Rule {
         needs: Needs::Byte(b'-'),
@@ -229,6 +229,7 @@ pub(super) const RULES: [Rule; 62] = [
         &["pat", "figd_", "PMAK-"],
         r"\b(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|figd_[A-Za-z0-9_-]{40}|PMAK-[a-f0-9]{24}-[a-f0-9]{34})",
     ),
+    token("memdir-token", "a memdir token", &["mdt_"], r"\bmdt_[a-f0-9]{64}\b"),
     // Anything with a password in it.
     judged(
         token(

@@ -112,6 +112,7 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("workspace-token", "figd_", alnum(40), ""),
         row("workspace-token", &format!("pat{}.", alnum(14)), hex(64), ""),
         row("workspace-token", &format!("PMAK-{}-", hex(24)), hex(34), ""),
+        row("memdir-token", "mdt_", hex(64), ""),
         row("url-password", "postgres://ada:", alnum(12), "@db.internal:5432/shop"),
         row("url-password", "mongodb+srv://ada:", alnum(9), "@cluster0.mongodb.net/"),
         row("url-password", "https://ada:", alnum(20), "@git.internal/repo.git"),

@@ -8,7 +8,7 @@ use memdir_core::{
     list::List,
     prompt::AgentScope,
     read::Read,
-    space::{Agent, Caller, Places, narrow},
+    space::{Agent, Caller, Callers, Places, narrow, new_token, token_hash},
     store::ChangeFilter,
     testing::FixedClock,
     undo::Which,
@@ -67,6 +67,18 @@ fn a_caller_of_several_projects_who_names_none_has_only_their_own() {
     assert_eq!(places.caller(&caller("bob", &["../x"]), None).unwrap_err().code(), "bad_input");
     let agent = Caller { agent: Some("plugin:reviewer".into()), ..bob };
     assert_eq!(prefixes(&places.caller(&agent, None).unwrap()), ["user", "agent/plugin-reviewer"]);
+}
+
+#[test]
+fn a_caller_is_found_by_the_token_alone() {
+    let (ada, bob) = (new_token().unwrap(), new_token().unwrap());
+    assert!(ada != bob && ada.starts_with("mdt_") && ada.len() == 68, "{}", ada.len());
+    let callers = Callers::new([(token_hash(&ada).to_uppercase(), caller("ada", &["shop"]))]);
+    assert_eq!(callers.find(&ada), Some(&caller("ada", &["shop"])));
+    assert_eq!(callers.find(&format!("{ada}\n")), callers.find(&ada), "a token read from a file ends in a line break");
+    for wrong in [bob.as_str(), "", "mdt_", &token_hash(&ada)] {
+        assert_eq!(callers.find(wrong), None);
+    }
 }
 
 #[test]
@@ -133,4 +145,23 @@ fn narrowing_takes_whole_mounts_and_parts_and_refuses_what_is_not_there() {
     assert_eq!(narrowed(&["a[1]"]).unwrap(), [(String::new(), part(&["a[[]1[]]", "a[[]1[]].md", "a[[]1[]]/**"]))]);
     let team_only = [places.mount("team", "/t")];
     assert_eq!(narrow(&team_only, &[path("x")]).unwrap_err().code(), "bad_input");
+}
+
+#[test]
+fn global_is_another_word_for_user_unless_a_mount_has_that_name() {
+    let home = TempDir::new().unwrap();
+    let places = Places::new(home.path());
+    let project = places.mount("", home.path().join("p"));
+    let memdir = open(&[project.clone(), places.mount("user", home.path().join("u"))]);
+    save(&memdir, "global/taste");
+    assert_eq!(names(&memdir), ["user/taste"]);
+    assert_eq!(memdir.read(&Read::all(path("global/taste"))).unwrap().name, "user/taste");
+    assert_eq!(memdir.list(&List { topic: "global".into(), ..List::default() }).unwrap().memories.len(), 1);
+    memdir.rename(&path("global/taste"), &path("global/style")).unwrap();
+    assert_eq!(memdir.history(&ChangeFilter { path: Some(path("global/style")), ..ChangeFilter::default() }).unwrap().len(), 2);
+    memdir.delete(&Delete { path: path("global/style"), expect: None }).unwrap();
+    assert_eq!(names(&memdir), Vec::<String>::new());
+    let own = open(&[project, places.mount("user", home.path().join("u")), places.mount("global", home.path().join("g"))]);
+    save(&own, "global/x");
+    assert_eq!(names(&own), ["global/x"]);
 }

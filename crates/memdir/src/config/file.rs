@@ -37,6 +37,8 @@ pub(crate) struct Settled {
     pub(crate) allow: Vec<String>,
     /// Rules that are not applied.
     pub(crate) allow_rules: Vec<String>,
+    /// Who may call over HTTP.
+    pub(crate) tokens: Vec<TokenSetting>,
     /// Projects without a memory.
     pub(crate) disabled_projects: Vec<String>,
     /// Whether hooks remind a conversation of saving what was learned.
@@ -148,6 +150,8 @@ struct Raw {
     #[serde(default)]
     secrets: RawSecrets,
     #[serde(default)]
+    tokens: Vec<TokenSetting>,
+    #[serde(default)]
     projects: Vec<RawProject>,
     #[serde(default)]
     chats: RawChats,
@@ -173,6 +177,16 @@ struct RawSecrets {
     allow: Vec<String>,
     #[serde(default)]
     allow_rules: Vec<String>,
+}
+
+/// One `[[tokens]]`.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct TokenSetting {
+    pub(crate) person: String,
+    pub(crate) agent: Option<String>,
+    #[serde(default)]
+    pub(crate) projects: Vec<String>,
+    pub(crate) hash: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -249,6 +263,7 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
         guidelines: raw.guidelines,
         allow: raw.secrets.allow,
         allow_rules: raw.secrets.allow_rules,
+        tokens: raw.tokens,
         disabled_projects: disabled.collect(),
         remind: raw.hooks.remind,
         mounts,
@@ -411,6 +426,11 @@ mod tests {
             only = ["**/*.md"]
             project = "shop-1"
             journal = "journal"
+            [[tokens]]
+            person = "ada"
+            agent = "reviewer"
+            projects = ["shop"]
+            hash = "0f"
             [[projects]]
             id = "shop-1"
             enabled = false
@@ -433,6 +453,18 @@ mod tests {
             ],
             allow_rules: [
                 "jwt",
+            ],
+            tokens: [
+                TokenSetting {
+                    person: "ada",
+                    agent: Some(
+                        "reviewer",
+                    ),
+                    projects: [
+                        "shop",
+                    ],
+                    hash: "0f",
+                },
             ],
             disabled_projects: [
                 "shop-1",
