@@ -40,6 +40,9 @@ fn groups(args: &Typed, settings: &Settings) -> Result<Vec<Group>, Failure> {
 
 fn native(settings: &Settings) -> Result<Group, Failure> {
     let opened = wire::open(settings)?;
+    for note in &opened.notes {
+        let _ = writeln!(std::io::stderr(), "memdir: {note}");
+    }
     Ok(Group {
         name: "native",
         tools: tools::native(),
