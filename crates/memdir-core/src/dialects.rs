@@ -54,7 +54,7 @@ pub struct Space {
 }
 
 /// All of them, in the order they are listed.
-pub const DIALECTS: &[Dialect] = 
+pub const DIALECTS: &[Dialect] =
     &[koding::DIALECT, agent_memory::DIALECT, serena::DIALECT, profclaw::DIALECT, openclaw::DIALECT, anthropic::DIALECT];
 
 /// The dialect of that name.

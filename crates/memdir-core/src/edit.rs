@@ -49,10 +49,11 @@ pub fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<Edit
         keep::refuse_pages(view, &stored.path)?;
         let edited = text_edit::edit(write::utf8(&stored.path, &stored.bytes)?, &request.needle, &request.with, request.all)?;
         let bytes = edited.text.into_bytes();
+        let warnings = write::judge(context, Some(&stored.bytes), &bytes)?;
         let kept = keep::line_for(view, &context.books, &stored.path, &bytes)?;
         let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(kept.edits);
-        notes = kept.notes;
+        notes = [warnings, kept.notes].concat();
         done = Some((stored.path, bytes, edited.count));
         Ok(edits)
     })?;

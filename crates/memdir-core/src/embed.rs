@@ -231,3 +231,17 @@ mod tests {
         assert_eq!((vector.row(), vector.scale()), (&[127, 127][..], unit_scale(&[127, 127])));
     }
 }
+
+/// What a stored vector stands for: the hash of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Key(pub [u8; 16]);
+
+impl Key {
+    /// The key of a text.
+    pub fn of(text: &str) -> Self {
+        let mut key = [0; 16];
+        key.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
+        Key(key)
+    }
+}

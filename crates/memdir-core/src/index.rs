@@ -3,11 +3,10 @@
 
 use crate::{
     day::{Day, NamedTime},
-    embed::Vector,
+    embed::{Key, Vector},
     error::Result,
     memory::Kind,
-    store::Stamp,
-    vectors::Key,
+    stamp::Stamp,
     version::Version,
 };
 use std::sync::Arc;
@@ -65,8 +64,8 @@ pub trait Batch {
     fn view(&self) -> Arc<dyn View>;
 
     /// A writer for new or changed files. Several may work at once, each on its thread; a file that is put replaces the one
-    /// of its name when the batch is committed.
-    fn writer(&self) -> Result<Box<dyn FileWriter>>;
+    /// of its name when the batch is committed. `files` is about how many it will get.
+    fn writer(&self, files: usize) -> Result<Box<dyn FileWriter>>;
 
     /// Takes a file out.
     fn remove(&mut self, path: &str);
@@ -85,6 +84,9 @@ pub trait Batch {
 pub trait FileWriter: Send {
     /// Takes one file in.
     fn put(&mut self, file: Arc<IndexFile>) -> Result<()>;
+
+    /// Finishes what was put, on the thread of the caller: the commit has less to do then.
+    fn flush(&mut self) -> Result<()>;
 
     /// For the implementation that made it.
     fn into_any(self: Box<Self>) -> Box<dyn std::any::Any>;

@@ -201,13 +201,13 @@ impl<'a> Indexer<'a> {
         let names: Vec<&String> = difference.changed.iter().chain(&difference.doubtful).collect();
         let next = AtomicUsize::new(0);
         let threads = if names.len() < THREADED_FILES { 1 } else { 2 };
-        let mut writers = (0..threads).map(|_| batch.writer()).collect::<Result<Vec<_>>>()?;
+        let mut writers = (0..threads).map(|_| batch.writer(names.len() / threads)).collect::<Result<Vec<_>>>()?;
         let gathered = Mutex::new(Gathered::default());
         let work = |writer: &mut Box<dyn crate::index::FileWriter>| -> Result<()> {
             let mut preparer = self.preparer();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(name) = names.get(at) else { return Ok(()) };
+                let Some(name) = names.get(at) else { return writer.flush() };
                 let look = if anew { self.read_anew(name, &mut preparer) } else { self.look(name, &*view, &mut preparer) };
                 let bytes = gather(&gathered, name, look, writer)?;
                 progress(Step { done: at + 1, of: names.len(), bytes });
@@ -241,7 +241,7 @@ impl<'a> Indexer<'a> {
     pub fn settle(&self, index: &dyn Index, looks: &BTreeMap<String, Look>) -> Result<bool> {
         let Some(mut batch) = index.begin(Wait::No)? else { return Ok(false) };
         let view = batch.view();
-        let mut writer = batch.writer()?;
+        let mut writer = batch.writer(looks.len())?;
         for (name, look) in looks {
             let known = view.known(name);
             match look {

@@ -44,3 +44,35 @@ pub const NEAR_NAMES: usize = 3;
 pub const TOOL_CHARS: usize = 8_000;
 /// Characters a dialect's read answers with: what the systems they stand for allowed.
 pub const DIALECT_CHARS: usize = 150_000;
+/// Bytes of one turn of a conversation that are kept: a long answer is 10 KB, more is a pasted file.
+pub const CHAT_TURN_BYTES: usize = 64 << 10;
+/// Characters of a tool call (name and arguments) that are kept: enough to recognise it.
+pub const CHAT_TOOL_CHARS: usize = 200;
+/// Characters of a chat's title: one line of a list.
+pub const CHAT_TITLE_CHARS: usize = 80;
+/// Bytes of a transcript's line that are decoded in memory; a longer one is decoded as it streams by.
+pub const CHAT_LINE_BYTES: usize = 8 << 20;
+/// Bytes at a transcript's beginning that tell whether it is still the same.
+pub const CHAT_HEAD_BYTES: usize = 1024;
+/// Bytes before a cursor that tell whether the transcript is still the same.
+pub const CHAT_TAIL_BYTES: usize = 256;
+/// Problems of one transcript that are reported one by one; the rest is counted.
+pub const CHAT_PROBLEMS: usize = 50;
+/// Milliseconds to wait for another program's SQLite lock before its sessions are left for the next time.
+pub const CHAT_BUSY_MS: u64 = 200;
+/// Days a chat is kept unless configured otherwise.
+pub const CHAT_KEEP_DAYS: i64 = 365;
+/// Bytes of kept chats beyond which the oldest go, unless configured otherwise.
+pub const CHAT_KEEP_BYTES: u64 = 1 << 30;
+/// Memories one recall brings at the most. More is noise: hosts that choose with a model bring no more either.
+pub const RECALL_MEMORIES: usize = 5;
+/// Bytes of one recalled memory.
+pub const RECALL_BYTES: usize = 4_096;
+/// Lines of one recalled memory.
+pub const RECALL_LINES: usize = 200;
+/// Tokens of a whole recall, where the caller names no budget: five memories of the usual size.
+pub const RECALL_TOKENS: usize = 4_000;
+/// Known words of one sentence that are asked for, rarest first. Past these a sentence says nothing new.
+pub const RECALL_TERMS: usize = 8;
+/// Sentences of one message that are asked, those with the rarest words first. Bounds the time for a pasted file.
+pub const RECALL_SENTENCES: usize = 24;

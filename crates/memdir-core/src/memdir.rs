@@ -1,19 +1,19 @@
 //! The library's front door: opens a space, and one short method per verb. Decides nothing itself.
 
 use crate::{
-    delete, diff, edit,
+    check, delete, diff, edit,
     error::{Error, Result},
     history,
     keep::Books,
-    list,
+    list, log,
     path::MemoryPath,
-    read, rename, repair, restore,
+    prompt, read, rename, repair, restore,
     search::{Answer, Search, Searcher},
-    stats,
+    secrets, stats,
     stop::{self, Stop},
     store::{Actor, Change, ChangeFilter, Intent, Store, Verb},
     time::{Clock, SystemClock},
-    undo, write,
+    undo, verify, write,
 };
 use std::sync::Arc;
 
@@ -32,6 +32,8 @@ pub struct Context {
     pub actor: Actor,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// What a person has declared to be no secret.
+    pub allow: Arc<secrets::Allow>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) books: Arc<Books>,
 }
@@ -39,7 +41,7 @@ pub struct Context {
 impl Context {
     /// A context with nothing known yet.
     pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Context { actor, clock, books: Arc::default() }
+        Context { actor, clock, allow: Arc::default(), books: Arc::default() }
     }
 
     pub(crate) fn intent(&self, verb: Verb) -> Intent {
@@ -71,6 +73,11 @@ impl Memdir {
     /// The same space, which can be searched.
     pub fn with_searcher(self, searcher: Searcher) -> Self {
         Memdir { searcher: Some(Arc::new(searcher)), ..self }
+    }
+
+    /// The same space, in which these are no secrets. Only ever from a person's own settings or command line.
+    pub fn allowing(&self, allow: secrets::Allow) -> Self {
+        Memdir { context: Context { allow: Arc::new(allow), ..self.context.clone() }, ..self.clone() }
     }
 
     /// The store underneath.
@@ -117,6 +124,11 @@ impl Memdir {
     /// Creates, replaces or appends to a memory.
     pub fn write(&self, request: &write::Write) -> Result<write::Saved> {
         write::write(&*self.store, &self.context, request)
+    }
+
+    /// Appends an entry to the log of the day in the mount with this prefix.
+    pub fn log(&self, prefix: &str, text: &str) -> Result<write::Saved> {
+        log::log(&*self.store, &self.context, prefix, text)
     }
 
     /// Replaces a part of a memory.
@@ -167,5 +179,20 @@ impl Memdir {
     /// Looks whether the entrypoints tell the truth, and with `fix` adds the lines that are missing.
     pub fn repair(&self, fix: bool) -> Result<Vec<repair::Repaired>> {
         repair::repair(&*self.store, &self.context, fix)
+    }
+
+    /// Looks up what a memory names, and stamps it if all of it is there.
+    pub fn verify(&self, request: &verify::Verify<'_>) -> Result<verify::Verified> {
+        verify::verify(&*self.store, &self.context, request)
+    }
+
+    /// Looks over everything for what is wrong.
+    pub fn check(&self, request: &check::Check<'_>) -> Result<check::Checked> {
+        check::check(&*self.store, &self.context, request)
+    }
+
+    /// The memory section of a system prompt.
+    pub fn prompt(&self, request: &prompt::Request<'_>) -> Result<prompt::Made> {
+        prompt::of(&*self.store, &self.context, request)
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     analyse::{Analyser, Word},
     day::NamedTime,
     memory::Kind,
-    store::Source,
+    stamp::Source,
 };
 
 /// Words of a query that are looked up. A longer text is not a question; its first words are as good as all.
@@ -124,7 +124,9 @@ impl Query {
                 self.pairs.push((before, at));
             }
         }
-        for code in codes {
+        // One character of a longer run would match everywhere; alone it is a term.
+        let is_single = |code: &str| !code.is_ascii() && code.chars().nth(1).is_none();
+        for code in codes.into_iter().filter(|code| !is_single(code)) {
             if self.codes.len() < MOST_CODES && !self.codes.contains(&code) && !self.terms.contains(&code) {
                 self.codes.push(code);
             }

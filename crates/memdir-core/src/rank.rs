@@ -9,17 +9,20 @@ use crate::index::{Counts, Parts, TermCount};
 const K1: f32 = 1.2;
 /// How much a long text must repeat a word to match as well as a short one.
 const B: f32 = 0.75;
+/// How many times the average a text's length can count: beyond that it is a table or a listing, and how long it is says
+/// nothing about how well its words fit.
+const LONGEST: f32 = 4.0;
 /// The most one word can bring, in units of its idf.
 const MOST: f32 = K1 + 1.0;
 
 /// Weights of the signals beside a unit's own words.
 const PAIR: f32 = 0.3;
 const TITLE: f32 = 0.3;
-const CODE: f32 = 0.5;
+const CODE: f32 = 1.0;
 const NEIGHBOUR: f32 = 0.25;
 const PARENT: f32 = 0.7;
-/// An entrypoint line is one more title of the file it names.
-const POINTER: f32 = 0.3;
+/// An entrypoint line speaks for the whole file it names, as the file's own words do.
+const POINTER: f32 = 0.7;
 const DATE: f32 = 2.5;
 /// An assistant's turn says less about a person than their own.
 const ASSISTANT: f32 = 0.6;
@@ -60,20 +63,21 @@ pub fn idf(all: u64, holding: u64) -> f32 {
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
     per_word: f32,
+    most: f32,
 }
 
 impl Field {
     /// A field that has `words` in `all` texts.
     pub fn new(words: u64, all: u64) -> Self {
         let average = if words == 0 { 1.0 } else { words as f32 / all.max(1) as f32 };
-        Field { per_word: K1 * B / average }
+        Field { per_word: K1 * B / average, most: K1 * B * LONGEST }
     }
 
     /// What a word that occurs `times` in a text of `length` words brings, in units of its idf.
     #[inline]
     pub fn term(self, times: u32, length: u32) -> f32 {
         let times = times as f32;
-        times * MOST / (times + K1 * (1.0 - B) + self.per_word * length as f32)
+        times * MOST / (times + K1 * (1.0 - B) + (self.per_word * length as f32).min(self.most))
     }
 }
 
@@ -85,7 +89,9 @@ pub fn flat_term(times: u32) -> f32 {
 
 /// What a perfect match of every word would bring.
 pub fn mass(counts: &Counts) -> f32 {
-    let idf_of = |term: &TermCount| idf(counts.totals.units, term.body.max(term.code));
+    // A word that stands in titles only is not unknown.
+    let holding = |term: &TermCount| if term.body + term.code > 0 { term.body.max(term.code) } else { term.title };
+    let idf_of = |term: &TermCount| idf(counts.totals.units, holding(term));
     MOST * counts.terms.iter().map(idf_of).sum::<f32>()
 }
 
@@ -97,6 +103,14 @@ pub fn words(parts: &Parts, assistant: bool) -> f32 {
         + PARENT * parts.parent
         + POINTER * parts.pointer
         + DATE * parts.date
+}
+
+/// What [`words`] cannot exceed: of a unit whose body, title, pairs and codes bring `own`.
+#[inline]
+pub fn words_at_most(own: &[f32; 4], neighbour: f32, parent: f32, pointer: f32, timed: bool) -> f32 {
+    let date = if timed { 2.0 * DATE } else { 0.0 };
+    // Rounding may put the exact sum a little higher.
+    1.0001 * (own[0] + own[1] + own[2] + own[3] + NEIGHBOUR * neighbour + PARENT * parent + POINTER * pointer + date)
 }
 
 /// The sum of words and meaning, before it becomes a score.

@@ -1,5 +1,6 @@
 //! The seam to where memories are kept. A store never parses a memory and never knows the search index.
 
+pub use crate::stamp::{Source, Stamp};
 use crate::{
     error::{Error, Problem, Result},
     path::MemoryPath,
@@ -81,18 +82,6 @@ pub enum Access {
     ReadOnly,
 }
 
-/// The class of a mount in searches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// Curated memories.
-    Memory,
-    /// Other directories a person mounted.
-    Custom,
-    /// Past conversations.
-    Chat,
-}
-
 /// Whether a mount keeps an entrypoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -114,26 +103,6 @@ pub struct Stored {
     pub version: Version,
     /// What the file system says of it.
     pub stamp: Stamp,
-}
-
-/// What tells whether a file may have changed, without reading it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Stamp {
-    /// Bytes.
-    pub size: u64,
-    /// Last change of the content, nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Last change of content or inode, nanoseconds since 1970.
-    pub ctime_ns: i64,
-    /// The inode.
-    pub inode: u64,
-}
-
-impl Stamp {
-    /// The time of the last change of the content.
-    pub fn modified(&self) -> Timestamp {
-        Timestamp::from_nanosecond(i128::from(self.mtime_ns)).unwrap_or(Timestamp::UNIX_EPOCH)
-    }
 }
 
 /// One file of a walk.

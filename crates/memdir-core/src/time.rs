@@ -44,8 +44,13 @@ impl Stopwatch {
 
 /// `today`, `yesterday` or `N days ago`, by whole days of 24 hours; a time in the future counts as today.
 pub fn age(now: Timestamp, then: Timestamp) -> String {
-    match age_days(now, then) {
-        0 => "today".into(),
+    age_words(age_days(now, then))
+}
+
+/// A number of whole days in words.
+pub fn age_words(days: i64) -> String {
+    match days {
+        ..=0 => "today".into(),
         1 => "yesterday".into(),
         days => format!("{days} days ago"),
     }

@@ -14,6 +14,7 @@ mod rows;
 
 pub use rows::RowFile;
 
+pub use crate::embed::Key;
 use crate::{
     embed::{EmbedderId, Vector},
     error::{Error, Result},
@@ -28,20 +29,6 @@ use std::{
 
 /// Row files of one directory. Every lookup asks each of them, and every mapping costs at open.
 const MOST_FILES: usize = 8;
-
-/// What a row stands for: the hash of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(transparent)]
-pub struct Key(pub [u8; 16]);
-
-impl Key {
-    /// The key of a text.
-    pub fn of(text: &str) -> Self {
-        let mut key = [0; 16];
-        key.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
-        Key(key)
-    }
-}
 
 /// The vectors of one embedder, as they were when this was opened or made: a snapshot that never changes.
 /// Rows are numbered from 0 over all files; the numbers hold for this snapshot only.

@@ -7,6 +7,7 @@ use crate::{
     memory::{self, Kind, Memory},
     path::MemoryPath,
     read,
+    secrets::{self, Severity},
     store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View},
     text,
     version::Version,
@@ -94,15 +95,32 @@ pub fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Sa
         }
         keep::refuse_pages(view, &path)?;
         let bytes = new_bytes(request, there.as_ref())?;
+        let warnings = judge(context, there.as_ref().map(|stored| stored.bytes.as_slice()), &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         let kept = keep::line_for(view, &context.books, &path, &bytes)?;
         edits.extend(kept.edits);
-        notes = kept.notes;
+        notes = [warnings, kept.notes].concat();
         saved = Some((path, bytes, there.is_none()));
         Ok(edits)
     })?;
     let (path, bytes, created) = saved.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it made no plan".into() })?;
     Ok(said(path, &bytes, created, &change, notes))
+}
+
+/// Refuses a change that would add a secret, by its rule and line; what is only suspected is told.
+pub(crate) fn judge(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result<Vec<String>> {
+    let (new, _) = text::decode(new);
+    let findings = secrets::added(&text::decode(old.unwrap_or_default()).0, &new);
+    let mut warnings = Vec::new();
+    for finding in context.allow.filter(&new, findings) {
+        match finding.severity {
+            Severity::Refuse => return Err(Error::Secret { rule: finding.rule.into(), line: finding.line }),
+            Severity::Warn => {
+                warnings.push(format!("line {} may hold a secret ({}); say where it is kept instead", finding.line, finding.rule));
+            }
+        }
+    }
+    Ok(warnings)
 }
 
 /// What a saved memory's caller is told.

@@ -180,7 +180,12 @@ impl<E: Endpoint> Site<E> {
         response
     }
 
-    async fn checked(&self, request: Request<Incoming>, peer: SocketAddr, connection: Connection) -> Result<Response<Body>, Response<Body>> {
+    async fn checked(
+        &self,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+        connection: Connection,
+    ) -> Result<Response<Body>, Response<Body>> {
         if request.uri().path() == "/healthz" {
             return Ok(say(StatusCode::OK, "ok"));
         }

@@ -205,7 +205,8 @@ impl Handler {
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Caller) -> CoreResult<T> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let memdir: &Memdir = self.server.offer.resources().ok_or_else(|| ErrorData::invalid_request("this server has tools only", None))?;
+        let memdir: &Memdir =
+            self.server.offer.resources().ok_or_else(|| ErrorData::invalid_request("this server has tools only", None))?;
         let stop = Stop::default();
         let (actor, session) = self.who(context);
         let caller = Caller { memdir: memdir.for_actor(actor).stoppable(&stop), session, root: PathBuf::new() };
@@ -344,9 +345,8 @@ impl ServerHandler for Handler {
         }
         let cursor = request.and_then(|request| request.cursor);
         let (page, next) = self.look(&context, move |caller| resources::page(&caller.memdir, cursor.as_deref())).await?;
-        let page = page.into_iter().map(|listed| {
-            Resource::new(listed.uri, listed.name).with_mime_type("text/markdown").with_size(listed.bytes)
-        });
+        let page =
+            page.into_iter().map(|listed| Resource::new(listed.uri, listed.name).with_mime_type("text/markdown").with_size(listed.bytes));
         let mut result = ListResourcesResult::with_all_items(page.collect());
         result.next_cursor = next;
         Ok(result)
@@ -379,7 +379,8 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
         let text = self.look(&context, move |caller| resources::read(&caller.memdir, &uri)).await?;
-        let contents = ResourceContents::TextResourceContents { uri: request.uri, mime_type: Some("text/markdown".into()), text, meta: None };
+        let contents =
+            ResourceContents::TextResourceContents { uri: request.uri, mime_type: Some("text/markdown".into()), text, meta: None };
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
@@ -406,7 +407,11 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let Some(watch) = &self.server.watch else { return Ok(()) };
-        let wanted: HashMap<String, String> = context.accepted().resource_subscriptions.iter().flatten()
+        let wanted: HashMap<String, String> = context
+            .accepted()
+            .resource_subscriptions
+            .iter()
+            .flatten()
             .filter_map(|uri| resources::parse(uri).ok().map(|(path, _)| (resources::uri(&path), uri.clone())))
             .collect();
         let list = context.accepted().resources_list_changed == Some(true);
@@ -437,13 +442,18 @@ impl ServerHandler for Handler {
             return Ok(ListPromptsResult::default());
         }
         let prompts = PROMPTS.iter().map(|prompt| {
-            let argument = PromptArgument::new(prompt.argument).with_description(prompt.argument_description).with_required(prompt.required);
+            let argument =
+                PromptArgument::new(prompt.argument).with_description(prompt.argument_description).with_required(prompt.required);
             Prompt::new(prompt.name, Some(prompt.description), Some(vec![argument])).with_title(prompt.title)
         });
         Ok(ListPromptsResult::with_all_items(prompts.collect()))
     }
 
-    async fn get_prompt(&self, request: GetPromptRequestParams, context: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = prompts::find(&request.name)
             .ok_or_else(|| ErrorData::invalid_params(format!("there is no prompt named {}", request.name), None))?;
         let arguments = request.arguments.unwrap_or_default();
@@ -496,7 +506,8 @@ impl Wire {
     /// The messages of one line: one, or those of a batch.
     fn read(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, ErrorData> {
         let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
-        let read = if first == Some(&b'[') { serde_json::from_slice(line) } else { serde_json::from_slice(line).map(|message| vec![message]) };
+        let read =
+            if first == Some(&b'[') { serde_json::from_slice(line) } else { serde_json::from_slice(line).map(|message| vec![message]) };
         read.map_err(|error| match error.classify() {
             serde_json::error::Category::Data => ErrorData::invalid_request("this is no message of the protocol", None),
             _ => ErrorData::parse_error(format!("this is no JSON: {error}"), None),

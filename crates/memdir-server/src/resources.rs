@@ -1,13 +1,8 @@
 //! Memories as resources: their addresses, pages of a listing, and their text. Knows no protocol.
 
-use memdir_core::{
-    Error, Memdir, MemoryPath, Result, limits,
-    list::List,
-    read::Read,
-    text::LineRange,
-};
-use std::collections::BTreeSet;
+use memdir_core::{Error, Memdir, MemoryPath, Result, limits, list::List, read::Read, text::LineRange};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use std::collections::BTreeSet;
 
 /// What every address begins with. The authority is empty, so that nobody folds the case of a name's first part.
 const SCHEME: &str = "memory:///";
@@ -19,8 +14,21 @@ pub(crate) const LINES_TEMPLATE: &str = "memory:///{+name}?lines={lines}";
 const PAGE: usize = 200;
 
 /// What may not stand in the path of an address as it is.
-const ESCAPED: &AsciiSet =
-    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'[').add(b']').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
+const ESCAPED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// The address of a memory.
 pub(crate) fn uri(path: &MemoryPath) -> String {

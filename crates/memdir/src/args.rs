@@ -1,6 +1,9 @@
 //! What was typed, with the help beside it. Decides nothing: what it means is `wire.rs` and the commands.
 
-use crate::exit::{self, Failure};
+use crate::{
+    exit::{self, Failure},
+    hosts::{self, HOSTS, Host, Scope},
+};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -25,6 +28,30 @@ pub(crate) struct Global {
     /// Who makes the change, in the history; without it your login name
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true, help_heading = "Options of every command")]
     pub(crate) actor: Option<String>,
+    /// The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of this directory
+    #[arg(long, global = true, value_name = "ID", conflicts_with = "dir", hide_short_help = true)]
+    pub(crate) project: Option<String>,
+    /// The agent whose own memory is open too, as agent/NAME (also MEMDIR_AGENT)
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub(crate) agent: Option<String>,
+    /// How far that agent's memory reaches
+    #[arg(long, global = true, value_enum, default_value_t = AgentScope::User, hide_short_help = true)]
+    pub(crate) agent_scope: AgentScope,
+    /// See and change only what lies under these prefixes
+    #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',', hide_short_help = true)]
+    pub(crate) only: Vec<String>,
+}
+
+/// How far an agent's memory reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentScope {
+    /// Into all your projects
+    #[default]
+    User,
+    /// This project, for everybody: .memdir-agents/ in its repository
+    Project,
+    /// This project on this machine
+    Local,
 }
 
 #[derive(Debug, Subcommand)]
@@ -42,10 +69,19 @@ pub(crate) enum Command {
     Diff(Diff),
     Restore(Restore),
     Entrypoint(Entrypoint),
+    Log(Log),
+    Verify(Verify),
+    Check(Check),
+    Prompt(Prompt),
+    Where(Where),
+    Projects(Projects),
+    Chats(Chats),
     Stats(Stats),
     Mcp(Mcp),
     Dialects(Dialects),
     Config(Config),
+    Install(Install),
+    Uninstall(Uninstall),
     Completions(Completions),
     Demo(Demo),
     Bench(Bench),
@@ -138,6 +174,9 @@ pub(crate) struct Write {
     /// Its type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
+    /// Save although this rule sees a secret in it; for people, not for agents
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
+    pub(crate) allow_secret: Vec<String>,
 }
 
 /// Replace a part of a memory
@@ -169,6 +208,9 @@ pub(crate) struct Edit {
     /// Only if the memory still has this version (or a version that begins so)
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
+    /// Change it although this rule sees a secret in it; for people, not for agents
+    #[arg(long, value_name = "RULE", hide_short_help = true)]
+    pub(crate) allow_secret: Vec<String>,
 }
 
 /// Give a memory another name, in every reference to it too
@@ -250,10 +292,246 @@ pub(crate) struct Entrypoint {
     pub(crate) repair: bool,
 }
 
+/// Append an entry to the log of the day
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir log 'Ada prefers tabs'\n  memdir log --in team 'freeze until 2026-03-09'")]
+pub(crate) struct Log {
+    /// The entry; its time of day is added
+    #[arg(required = true, allow_hyphen_values = true)]
+    pub(crate) text: Vec<String>,
+    /// The mount whose log it is
+    #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
+    pub(crate) prefix: String,
+}
+
+/// Look up what a memory names, and stamp it as true today
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Paths, commands, symbols and commits are looked up in this project; nothing is run.\n\nExample:\n  memdir verify notes/deploy"
+)]
+pub(crate) struct Verify {
+    /// Its name
+    pub(crate) name: String,
+    /// Stamp it even though something is gone
+    #[arg(long)]
+    pub(crate) anyway: bool,
+}
+
+/// Look over all memories for what is wrong or doubtful
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exits with 1 if anything is wrong.\n\nExample:\n  memdir check\n  memdir check --fix\n  memdir check --strict --json"
+)]
+pub(crate) struct Check {
+    /// Add entrypoint lines that are missing; undo takes them back
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Advice fails too
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// Print the memory section for a system prompt
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir prompt\n  memdir prompt team --no-entrypoint\n  memdir prompt agent --agent reviewer --agent-scope project"
+)]
+pub(crate) struct Prompt {
+    /// Which one; without it log if it is set, else team if there is one, else individual
+    #[arg(value_enum)]
+    pub(crate) mode: Option<PromptMode>,
+    /// Leave out the entrypoint's text: the host loads it
+    #[arg(long)]
+    pub(crate) no_entrypoint: bool,
+    /// Leave out the entrypoint altogether: saving is one step
+    #[arg(long)]
+    pub(crate) no_index: bool,
+    /// The heading
+    #[arg(long, value_name = "TEXT", default_value = "Memory")]
+    pub(crate) title: String,
+    /// The model has memdir's tools, so saving is a call
+    #[arg(long)]
+    pub(crate) tools: bool,
+    /// What the model searches with
+    #[arg(long, value_enum, default_value_t = SearchWith::Memdir)]
+    pub(crate) search: SearchWith,
+    /// Where the host keeps transcripts, for --search grep and shell
+    #[arg(long, value_name = "PATH")]
+    pub(crate) transcripts: Option<PathBuf>,
+}
+
+/// A mode of `memdir prompt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PromptMode {
+    /// One person's memory
+    Individual,
+    /// Private and team memory together
+    Team,
+    /// A log of each day
+    Log,
+    /// The memory of the agent named by --agent
+    Agent,
+}
+
+/// What a model searches with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchWith {
+    /// memdir search
+    Memdir,
+    /// The host's own Grep tool
+    Grep,
+    /// grep in a shell
+    Shell,
+}
+
+/// Explain which memories are in force here, and why
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir where\n  memdir where --json")]
+pub(crate) struct Where {}
+
+/// List the projects that have a memory, and bring orphans home
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir projects\n  memdir projects adopt shop-1a2b3c4d5e\n  memdir projects merge shop-1a2b3c4d5e shop-6f7a8b9c0d"
+)]
+pub(crate) struct Projects {
+    #[command(subcommand)]
+    pub(crate) what: Option<ProjectsWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProjectsWhat {
+    /// Use another project's memory for this one, from now on
+    Adopt {
+        /// Its id; without it the project's own memory is used again
+        id: Option<String>,
+    },
+    /// Move all memories of one project into another
+    Merge {
+        /// From this project
+        from: String,
+        /// Into this one
+        into: String,
+    },
+    /// Give a project's memory another id
+    Rename {
+        /// Its id now
+        from: String,
+        /// Its new id
+        to: String,
+    },
+}
+
+/// List past conversations with agents, and take in new ones
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Nothing is read before `memdir chats on`.\n\nExample:\n  memdir chats on\n  memdir chats --host codex --since 2026-01-01\n  memdir chats show 1af7fc5e"
+)]
+pub(crate) struct Chats {
+    #[command(subcommand)]
+    pub(crate) what: Option<ChatsWhat>,
+    #[command(flatten)]
+    pub(crate) filter: ChatFilter,
+    /// At most so many; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) most: usize,
+}
+
+/// Which conversations.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct ChatFilter {
+    /// Only of this host: claude-code, codex, gemini, opencode, openclaw, cursor or folder
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Only those held in this directory or below
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project_dir: Option<String>,
+    /// Only those that went on after this date: 2026-01-15
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+    /// Only those that ended before this date
+    #[arg(long, value_name = "DATE")]
+    pub(crate) before: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChatsWhat {
+    Show(ChatsShow),
+    Sync(ChatsSync),
+    On(ChatsSwitch),
+    Off(ChatsSwitch),
+    Forget(ChatsForget),
+    Export(ChatsExport),
+}
+
+/// Show a conversation
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats show 1af7fc5e\n  memdir chats show codex/0199c5d0 --lines 40-80")]
+pub(crate) struct ChatsShow {
+    /// Its id, or the beginning of it
+    pub(crate) session: String,
+    /// Only these lines: 42-56, 42- or 42
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) lines: Option<String>,
+}
+
+/// Take in what was said since the last time
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats sync\n  memdir chats sync --seconds 2")]
+pub(crate) struct ChatsSync {
+    /// Stop after so many seconds; the rest comes next time
+    #[arg(long, value_name = "N")]
+    pub(crate) seconds: Option<u64>,
+}
+
+/// Turn conversations on or off, all of them or those of one host or project
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats on\n  memdir chats off --host cursor\n  memdir chats off --project-dir ~/private")]
+pub(crate) struct ChatsSwitch {
+    /// Only this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Only conversations held in this directory or below
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project_dir: Option<String>,
+}
+
+/// Forget conversations for good: they are not taken in again
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir chats forget 1af7fc5e\n  memdir chats forget --project-dir ~/private\n  memdir chats forget --before 2025-12-31"
+)]
+pub(crate) struct ChatsForget {
+    /// The conversation's id, or the beginning of it
+    #[arg(required_unless_present_any = ["project_dir", "before"])]
+    pub(crate) session: Option<String>,
+    /// Conversations held in this directory or below
+    #[arg(long, value_name = "DIR", conflicts_with = "session")]
+    pub(crate) project_dir: Option<String>,
+    /// What was said before this date
+    #[arg(long, value_name = "DATE", conflicts_with = "session")]
+    pub(crate) before: Option<String>,
+}
+
+/// Print conversations as Markdown, or with --json as data
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir chats export 1af7fc5e > login.md\n  memdir chats export --project-dir . --json > chats.json")]
+pub(crate) struct ChatsExport {
+    /// Their ids, or the beginnings of them; without one, all that fit the filters
+    pub(crate) sessions: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: ChatFilter,
+}
+
 /// Show how much there is
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir stats --json")]
-pub(crate) struct Stats {}
+#[command(after_help = "Example:\n  memdir stats --json\n  memdir stats --loads")]
+pub(crate) struct Stats {
+    /// How often, and how large, the prompt was loaded
+    #[arg(long)]
+    pub(crate) loads: bool,
+}
 
 /// Serve memories to an MCP client
 #[derive(Debug, clap::Args)]
@@ -296,6 +574,50 @@ pub(crate) struct Dialects {}
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  memdir config")]
 pub(crate) struct Config {}
+
+/// Plug memdir into agent programs: its tools and its hooks, in one step
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --all --yes"
+)]
+pub(crate) struct Install {
+    /// Which: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
+    #[arg(value_name = "HOST", value_parser = host)]
+    pub(crate) hosts: Vec<&'static Host>,
+    /// Every one that is on this machine
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Show what would change in which file, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For you in every project, or for this project
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    /// The tools only, no hooks
+    #[arg(long)]
+    pub(crate) no_hooks: bool,
+}
+
+/// Take memdir out of agent programs: exactly what install put in
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  memdir uninstall claude-code\n  memdir uninstall --all --dry-run")]
+pub(crate) struct Uninstall {
+    /// Out of which
+    #[arg(value_name = "HOST", value_parser = host, required_unless_present = "all")]
+    pub(crate) hosts: Vec<&'static Host>,
+    /// Out of everything it was put into
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) all: bool,
+    /// Show what would change in which file, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only what was put in for you in every project, or for this project; without it both
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Scope>,
+}
 
 /// Print completions for a shell
 #[derive(Debug, clap::Args)]
@@ -377,6 +699,11 @@ pub(crate) enum Deed {
     Rename,
     /// One of its own memories goes
     Delete,
+}
+
+/// A host's name.
+fn host(name: &str) -> Result<&'static Host, String> {
+    hosts::named(name).ok_or_else(|| format!("the hosts are {}", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")))
 }
 
 /// Reads the command line, and whether the answer is wanted in JSON even if the rest of it cannot be read.

@@ -1,6 +1,8 @@
 //! One file per command. Each takes what was typed, calls the library, and returns an answer; none prints.
 
 mod bench;
+mod chats;
+mod check;
 mod completions;
 mod config;
 mod delete;
@@ -11,14 +13,21 @@ mod edit;
 mod entrypoint;
 mod history;
 mod init;
+mod install;
 mod list;
+mod locate;
+mod log;
 mod mcp;
+mod projects;
+mod prompt;
 mod read;
 mod rename;
 mod restore;
 mod stats;
 mod status;
 mod undo;
+mod uninstall;
+mod verify;
 mod write;
 
 use crate::{
@@ -26,6 +35,7 @@ use crate::{
     config::Settings,
     exit::Failure,
     output::{Answer, Look},
+    scope::Scope,
     wire,
 };
 use memdir_core::{Error, Memdir, MemoryPath, Version};
@@ -40,18 +50,28 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         _ => {}
     }
     let settings = Settings::load(&args.global)?;
+    let scope = Scope::of(&settings)?;
     match &args.command {
-        Some(Command::Config(_)) => return Ok(config::run(&settings)),
-        Some(Command::Init(args)) => return init::run(args, &settings),
-        Some(Command::Mcp(args)) => return mcp::run(args, &settings),
+        Some(Command::Config(_)) => return Ok(config::run(&settings, &scope)),
+        Some(Command::Init(args)) => return init::run(args, &settings, &scope),
+        Some(Command::Mcp(args)) => return mcp::run(args, &settings, &scope),
+        Some(Command::Where(_)) => return Ok(locate::run(&settings, &scope)),
+        Some(Command::Projects(args)) => return projects::run(args, &settings, &scope),
+        Some(Command::Prompt(args)) => return prompt::run(args, &settings, &scope),
+        Some(Command::Stats(args)) if args.loads => return Ok(stats::loads(&settings)),
+        Some(Command::Chats(args)) => return chats::run(args, &settings, look),
+        Some(Command::Install(args)) => return install::run(args, &settings, look),
+        Some(Command::Uninstall(args)) => return uninstall::run(args, &settings),
         _ => {}
     }
     if args.command.as_ref().is_some_and(writes) {
         survive_size_limit();
     }
-    let opened = wire::open(&settings)?;
+    let opened = wire::open(&settings, &scope)?;
     let answer = match &args.command {
         None => status::run(&opened.memdir),
+        Some(Command::Verify(args)) => verify::run(args, &opened.memdir, &scope),
+        Some(Command::Check(args)) => check::run(args, &opened.memdir, &scope),
         Some(command) => in_space(command, &opened.memdir, look),
     };
     Ok(answer?.with_notes(opened.notes))
@@ -72,26 +92,29 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Diff(args) => diff::run(args, memdir),
         Command::Restore(args) => restore::run(args, memdir),
         Command::Entrypoint(args) => entrypoint::run(args, memdir),
+        Command::Log(args) => log::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
-        Command::Init(_)
-        | Command::Mcp(_)
-        | Command::Dialects(_)
-        | Command::Config(_)
-        | Command::Completions(_)
-        | Command::Demo(_)
-        | Command::Bench(_) => {
-            Err(Failure::Usage { message: "this command does not work inside a space".into(), hint: "Run it from the shell.".into() })
-        }
+        Command::Verify(_) | Command::Check(_) | Command::Where(_) | Command::Projects(_) | Command::Prompt(_) => Err(not_inside()),
+        Command::Mcp(_) | Command::Dialects(_) | Command::Chats(_) | Command::Install(_) | Command::Uninstall(_) => Err(not_inside()),
+        Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(not_inside()),
     }
+}
+
+fn not_inside() -> Failure {
+    Failure::Usage { message: "this command does not work inside a space".into(), hint: "Run it from the shell.".into() }
 }
 
 fn writes(command: &Command) -> bool {
     match command {
         Command::Write(_) | Command::Edit(_) | Command::Rename(_) | Command::Delete(_) | Command::Undo(_) | Command::Redo(_) => true,
         Command::Restore(_) | Command::Init(_) | Command::Bench(_) | Command::Demo(_) | Command::Mcp(_) => true,
+        Command::Log(_) | Command::Verify(_) | Command::Projects(_) => true,
         Command::Entrypoint(args) => args.repair,
+        Command::Check(args) => args.fix,
+        Command::Prompt(_) | Command::Where(_) | Command::Chats(_) => false,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
         Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,
+        Command::Install(_) | Command::Uninstall(_) => true,
     }
 }
 
@@ -101,6 +124,18 @@ pub(crate) fn survive_size_limit() {
     let seen = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     // Where the signal cannot be caught, the limit kills as it always does.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
+}
+
+/// The space in which these rules see no secret: a person said so on the command line.
+fn allowing(memdir: &Memdir, rules: &[String]) -> Result<Memdir, Failure> {
+    if rules.is_empty() {
+        return Ok(memdir.clone());
+    }
+    let allow = memdir.context().allow.with_rules(rules).map_err(|why| Failure::Usage {
+        message: format!("--allow-secret: {why}"),
+        hint: "Give the rule's name, as the refusal says it.".into(),
+    })?;
+    Ok(memdir.allowing(allow))
 }
 
 /// A name that was typed.

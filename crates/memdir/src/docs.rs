@@ -129,6 +129,7 @@ variable; a relative path in the file is relative to the file. Nothing that come
 | `MEMDIR_DIR` | this directory is the whole memory; `--dir` wins over it | none |
 | `USER`, `LOGNAME` | who makes changes, in the history; `--actor` wins over them | `cli` |
 | `NO_COLOR`, `CLICOLOR_FORCE`, `TERM` | whether colours are used on a terminal | |
+| `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME`, `OPENCODE_DB`, `OPENCLAW_STATE_DIR`, `XDG_DATA_HOME`, `XDG_CONFIG_HOME` | where hosts keep their conversations, by their own rules; read by `memdir chats` | the hosts' own |
 
 ## `MEMDIR_HOME/config.toml`
 

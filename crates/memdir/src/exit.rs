@@ -47,6 +47,8 @@ pub(crate) enum Failure {
     Core { error: Error },
     /// What was typed does not fit together.
     Usage { message: String, hint: String },
+    /// Memory is off.
+    Off { switch: String },
     /// The settings cannot be used.
     Settings { message: String, hint: String },
     /// A file that was named on the command line could not be read or written.
@@ -73,7 +75,7 @@ impl Failure {
             // Whoever closed the pipe has seen enough; what was asked is done.
             Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Failure::File { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::Usage,
-            Failure::Settings { .. } | Failure::File { .. } | Failure::Output { .. } => Exit::Person,
+            Failure::Off { .. } | Failure::Settings { .. } | Failure::File { .. } | Failure::Output { .. } => Exit::Person,
         }
     }
 
@@ -83,6 +85,9 @@ impl Failure {
             Failure::Typed { error, .. } => ("usage", typed(error), "See memdir --help.".to_owned()),
             Failure::Core { error, .. } => (error.code(), error.to_string(), error.hint()),
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
+            Failure::Off { switch } => {
+                ("off", format!("memory is off: {switch}"), "Change that switch; memdir where explains what is in force.".into())
+            }
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source, .. } => {
                 ("io", format!("cannot {doing} {}: {source}", path.display()), "Check the path and its permissions.".to_owned())

@@ -6,7 +6,12 @@ mod config;
 #[cfg(test)]
 mod docs;
 mod exit;
+mod hosts;
+mod install;
+mod known;
+mod loads;
 mod output;
+mod scope;
 mod wire;
 
 fn main() -> std::process::ExitCode {

@@ -38,12 +38,13 @@ pub(crate) struct Answer {
     pub(crate) exit: Exit,
     /// What is said beside it, on standard error.
     pub(crate) notes: Vec<String>,
+    after: Option<Box<dyn Fn()>>,
 }
 
 impl Answer {
     /// An answer that is done.
     pub(crate) fn new<T: Serialize + 'static>(value: T, text: fn(&T, &mut Page<'_>) -> io::Result<()>) -> Answer {
-        Answer { shown: Box::new((value, text)), exit: Exit::Done, notes: Vec::new() }
+        Answer { shown: Box::new((value, text)), exit: Exit::Done, notes: Vec::new(), after: None }
     }
 
     /// The same with another end.
@@ -55,6 +56,11 @@ impl Answer {
     pub(crate) fn with_notes(mut self, mut notes: Vec<String>) -> Answer {
         notes.append(&mut self.notes);
         Answer { notes, ..self }
+    }
+
+    /// The same with something done once the answer is out.
+    pub(crate) fn afterwards(self, after: impl Fn() + 'static) -> Answer {
+        Answer { after: Some(Box::new(after)), ..self }
     }
 
     /// Writes the answer for people to a page.
@@ -179,6 +185,9 @@ pub(crate) fn print(answer: &Answer, look: Look) -> Result<Exit, Failure> {
     };
     let notes = notes.and_then(|notes| out.flush().map(|()| notes)).map_err(|source| Failure::Output { source })?;
     say("note", &notes);
+    if let Some(after) = &answer.after {
+        after();
+    }
     Ok(answer.exit)
 }
 

@@ -4,6 +4,8 @@
 use crate::{
     config::{self, MountSetting, Settings},
     exit::Failure,
+    known,
+    scope::Scope,
 };
 use memdir_core::{
     Actor, Memdir, MemoryPath, Mount, Vault,
@@ -11,6 +13,7 @@ use memdir_core::{
     embed::Embedder,
     index::Index,
     search::Searcher,
+    secrets::Allow,
     store::{Access, Entrypoint, MountInfo, Source},
     tantivy_index::TantivyIndex,
     vault::{Links, journal_name, real_path},
@@ -27,13 +30,21 @@ pub(crate) struct Opened {
     pub(crate) notes: Vec<String>,
 }
 
-/// Opens the space the settings describe.
-pub(crate) fn open(settings: &Settings) -> Result<Opened, Failure> {
-    let (mounts, mut notes) = mounts(settings);
-    let vault = Vault::open(&mounts).map_err(|error| refused(settings, error))?;
-    notes.extend(vault.troubles().into_iter().map(|trouble| trouble.what));
+/// Opens the space that is in force.
+pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
+    scope.must_be_on()?;
+    if settings.dir.is_none() {
+        known::note(&settings.home.value, &scope.project);
+    }
+    let vault = Vault::open(&scope.plain_mounts()).map_err(|error| refused(settings, error))?;
+    let notes = vault.troubles().into_iter().map(|trouble| trouble.what);
+    let notes = scope.notes.iter().cloned().chain(notes).collect();
     let actor = Actor { name: settings.actor.value.clone(), session: None };
-    Ok(Opened { memdir: Memdir::new(Arc::new(vault), actor), notes })
+    let allow = Allow::new(&settings.config.allow_rules, &settings.config.allow).map_err(|why| Failure::Settings {
+        message: format!("{}: secrets: {why}", settings.file.display()),
+        hint: "Mend that setting; a refusal names its rule.".into(),
+    })?;
+    Ok(Opened { memdir: Memdir::new(Arc::new(vault), actor).allowing(allow), notes })
 }
 
 /// The same space, which can be searched. Opens nothing before the first search.
@@ -47,15 +58,15 @@ pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Memdir {
 }
 
 /// Opens a dialect's directories: its own, or the one that was asked for.
-pub(crate) fn open_dialect(settings: &Settings, dialect: &Dialect) -> Result<(Memdir, PathBuf), Failure> {
-    let project = git_root(&settings.cwd).unwrap_or_else(|| settings.cwd.clone());
+pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect) -> Result<(Memdir, PathBuf), Failure> {
+    scope.must_be_on()?;
     let home = config::person_home().unwrap_or_else(|| settings.home.value.clone());
-    let extra = mounts(settings).0.into_iter().filter(|mount| mount.source != Source::Memory).collect();
+    let extra = scope.plain_mounts().into_iter().filter(|mount| mount.source != Source::Memory).collect();
     let places = Places {
         dir: settings.dir.as_ref().map(|dir| dir.value.as_path()),
         home: &home,
         cwd: &settings.cwd,
-        project: &project,
+        project: &scope.project.checkout,
         path_var: &|key| config::path_variable(key, &settings.cwd).map_err(|why| memdir_core::Error::bad_input(key, why)),
         read: &|path| std::fs::read_to_string(path).ok(),
         journal: &|root| journal(settings, root),
@@ -74,53 +85,9 @@ pub(crate) fn open_plain(root: &Path, home: &Path, actor: &str) -> Result<Memdir
     Ok(Memdir::new(Arc::new(vault), Actor { name: actor.to_owned(), session: None }))
 }
 
-/// The mounts of the space, and what is wrong with the settings.
-pub(crate) fn mounts(settings: &Settings) -> (Vec<Mount>, Vec<String>) {
-    let mut notes = settings.config.problems.clone();
-    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| configured(settings, mount)).collect();
-    if let Some(dir) = &settings.dir {
-        return (vec![one_directory(settings, &dir.value, &configured)], notes);
-    }
-    let mut mounts = configured;
-    for mount in built_in(settings) {
-        if !mounts.iter().any(|other| other.prefix == mount.prefix) {
-            mounts.push(mount);
-        }
-    }
-    for path in &settings.config.extra_paths {
-        match extra(settings, path, &mounts) {
-            Ok(mount) => mounts.push(mount),
-            Err(note) => notes.push(note),
-        }
-    }
-    (mounts, notes)
-}
-
-/// The top of the git repository around a directory.
-pub(crate) fn git_root(cwd: &Path) -> Option<PathBuf> {
-    cwd.ancestors().find(|dir| dir.join(".git").exists()).map(Path::to_owned)
-}
-
-/// The project's memory, the person's, and the team's if the repository has one.
-fn built_in(settings: &Settings) -> Vec<Mount> {
-    let home = &settings.home.value;
-    let root = git_root(&settings.cwd);
-    let project = home.join("projects").join(journal_name(root.as_deref().unwrap_or(&settings.cwd)));
-    let mut mounts = vec![served(settings, "", project), served(settings, "user", home.join("user"))];
-    if let Some(team) = root.map(|root| root.join(".memdir")).filter(|team| is_team(home, team)) {
-        mounts.push(team_mount(settings, team));
-    }
-    mounts
-}
-
-/// The mount of a repository's own memories.
-pub(crate) fn team_mount(settings: &Settings, root: PathBuf) -> Mount {
-    Mount { ignored: vec![r"\.gitattributes".into()], ..served(settings, "team", root) }
-}
-
 /// Whether a repository's `.memdir` is its team memory: a directory of its own, never a link to somewhere else, and
 /// not memdir's home in a repository of a whole home directory.
-fn is_team(home: &Path, team: &Path) -> bool {
+pub(crate) fn is_team(home: &Path, team: &Path) -> bool {
     let real = team.symlink_metadata().is_ok_and(|meta| meta.is_dir());
     real && !real_path(home).starts_with(real_path(team))
 }
@@ -134,7 +101,7 @@ fn journal(settings: &Settings, root: &Path) -> PathBuf {
     settings.home.value.join("journal").join(journal_name(root))
 }
 
-fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
+pub(crate) fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
     let journal = mount.journal.clone().unwrap_or_else(|| journal(settings, &mount.path));
     Mount {
         access: mount.access,
@@ -150,7 +117,7 @@ fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
 
 /// A directory that is the whole memory. If it is a configured mount it keeps that mount's rules and journal; if it
 /// lies inside one, or inside one of memdir's own, it is guarded by that one's lock.
-fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount]) -> Mount {
+pub(crate) fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount]) -> Mount {
     let real = real_path(dir);
     if let Some(mount) = configured.iter().find(|mount| real_path(&mount.root) == real) {
         return Mount { prefix: String::new(), ..mount.clone() };
@@ -162,12 +129,12 @@ fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount]) -> Mount
     let guards =
         configured.iter().map(|mount| real_path(&mount.root)).chain([home.join("user")]).chain(project).chain(team.map(Path::to_owned));
     let lock = guards.filter(|guard| real.starts_with(guard) && real != *guard).max_by_key(|guard| guard.as_os_str().len());
-    let ignored = if team == Some(&real) { team_mount(settings, real.clone()).ignored } else { Vec::new() };
+    let ignored = if team == Some(&real) { settings.places().team_mount(real.clone()).ignored } else { Vec::new() };
     Mount { lock, ignored, ..served(settings, "", dir.to_owned()) }
 }
 
 /// A path of `memory.extraPaths` as a read-only mount: a directory, one file of its directory, or what a glob matches.
-fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Result<Mount, String> {
+pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Result<Mount, String> {
     let is_glob = |part: &Path| part.to_str().is_some_and(|part| part.contains(['*', '?', '[', '{']));
     let (root, only) = if path.is_dir() {
         (path.to_owned(), Vec::new())

@@ -162,7 +162,9 @@ fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
 }
 
 fn content(text: &str, name: &str, max_chars: usize) -> String {
-    whole(text, max_chars, |line, left| format!("[{left} more characters of {name} from line {line} on; ask for it alone, or read the file]"))
+    whole(text, max_chars, |line, left| {
+        format!("[{left} more characters of {name} from line {line} on; ask for it alone, or read the file]")
+    })
 }
 
 fn append_session(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
@@ -176,7 +178,10 @@ fn append_session(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         let tag = source.as_deref().map(tag).filter(|tag| !tag.is_empty()).unwrap_or_else(|| "mcp".into());
         let now = caller.memdir.context().clock.now();
         let time = format!("{now:.3}");
-        let text = crate::memory::compose(&[("source", source.as_deref().unwrap_or("mcp").lines().next().unwrap_or("mcp")), ("timestamp", &time)], &content);
+        let text = crate::memory::compose(
+            &[("source", source.as_deref().unwrap_or("mcp").lines().next().unwrap_or("mcp")), ("timestamp", &time)],
+            &content,
+        );
         let stem = format!("{}-{tag}", time.replace([':', '.'], "-"));
         let prefix = sessions(caller)?;
         // Two sessions of one moment are two files.

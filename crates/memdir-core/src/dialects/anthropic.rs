@@ -188,9 +188,10 @@ fn insert(caller: &Caller, args: &Args<'_>) -> Result<String> {
     let added = added.trim_end_matches('\n');
     rewrite(caller, &given, &mut |content| {
         let count = text::lines(content);
-        let after = u64::try_from(after).ok().filter(|after| *after <= count).ok_or_else(|| {
-            says(format!("Invalid `insert_line` parameter: {after}. It should be within the range [0, {count}]."))
-        })?;
+        let after = u64::try_from(after)
+            .ok()
+            .filter(|after| *after <= count)
+            .ok_or_else(|| says(format!("Invalid `insert_line` parameter: {after}. It should be within the range [0, {count}].")))?;
         let at = text::line_start(content, after + 1);
         let (before, rest) = content.split_at(at);
         let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };

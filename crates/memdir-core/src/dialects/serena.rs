@@ -27,13 +27,61 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 const NAME: &[&str] = &["memory_name", "memory_file_name"];
 const TOOLS: [Tool; 7] = [
-    tool("list_memories", "List Memories", include_str!("../../texts/dialects/serena-list_memories.md"), Level::Safe, true, list_schema, list),
+    tool(
+        "list_memories",
+        "List Memories",
+        include_str!("../../texts/dialects/serena-list_memories.md"),
+        Level::Safe,
+        true,
+        list_schema,
+        list,
+    ),
     tool("read_memory", "Read Memory", include_str!("../../texts/dialects/serena-read_memory.md"), Level::Safe, true, read_schema, read),
-    tool("write_memory", "Write Memory", include_str!("../../texts/dialects/serena-write_memory.md"), Level::Destroys, true, write_schema, write),
-    tool("edit_memory", "Edit Memory", include_str!("../../texts/dialects/serena-edit_memory.md"), Level::Destroys, false, edit_schema, edit),
-    tool("delete_memory", "Delete Memory", include_str!("../../texts/dialects/serena-delete_memory.md"), Level::Destroys, true, delete_schema, delete),
-    tool("rename_memory", "Rename Memory", include_str!("../../texts/dialects/serena-rename_memory.md"), Level::Destroys, false, rename_schema, rename),
-    tool("onboarding", "Onboarding", include_str!("../../texts/dialects/serena-onboarding-tool.md"), Level::Safe, true, no_schema, onboarding),
+    tool(
+        "write_memory",
+        "Write Memory",
+        include_str!("../../texts/dialects/serena-write_memory.md"),
+        Level::Destroys,
+        true,
+        write_schema,
+        write,
+    ),
+    tool(
+        "edit_memory",
+        "Edit Memory",
+        include_str!("../../texts/dialects/serena-edit_memory.md"),
+        Level::Destroys,
+        false,
+        edit_schema,
+        edit,
+    ),
+    tool(
+        "delete_memory",
+        "Delete Memory",
+        include_str!("../../texts/dialects/serena-delete_memory.md"),
+        Level::Destroys,
+        true,
+        delete_schema,
+        delete,
+    ),
+    tool(
+        "rename_memory",
+        "Rename Memory",
+        include_str!("../../texts/dialects/serena-rename_memory.md"),
+        Level::Destroys,
+        false,
+        rename_schema,
+        rename,
+    ),
+    tool(
+        "onboarding",
+        "Onboarding",
+        include_str!("../../texts/dialects/serena-onboarding-tool.md"),
+        Level::Safe,
+        true,
+        no_schema,
+        onboarding,
+    ),
 ];
 
 #[expect(clippy::too_many_arguments, reason = "one row of the table above")]
@@ -185,7 +233,9 @@ fn write(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     args.finish()?;
     let chars = content.chars().count();
     if chars > max {
-        let text = format!("Content for memory {given} is too long: {chars} characters, and at most {max} are allowed. Please make the content shorter.");
+        let text = format!(
+            "Content for memory {given} is too long: {chars} characters, and at most {max} are allowed. Please make the content shorter."
+        );
         return Ok(ToolResult::failure(text));
     }
     caller.memdir.write(&Write::create(named(&given)?, content).mode(Mode::Exact))?;

@@ -82,7 +82,7 @@ impl<'e> Preparer<'e> {
                 last: unit.last,
                 day: unit.day.or(file_day),
                 assistant: unit.speaker.as_ref().is_some_and(|speaker| speaker.assistant),
-                in_file: !unit.speaker.as_ref().is_some_and(|speaker| speaker.assistant),
+                in_file: points_to.is_none() && !unit.speaker.as_ref().is_some_and(|speaker| speaker.assistant),
                 points_to,
                 title: self.title(&chunks, unit, &file.head, &headings),
                 body: found.words,

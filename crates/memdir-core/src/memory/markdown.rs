@@ -346,6 +346,11 @@ fn relative(folder: Option<&str>, target: &str) -> String {
     ups.chain(parts[shared..].iter().copied()).collect::<Vec<_>>().join("/")
 }
 
+/// The names a `[[wikilink]]` may mean, seen from its holder: nearest folder first.
+pub fn wiki_names<'a>(written: &'a str, holder: &'a MemoryPath) -> impl Iterator<Item = String> + 'a {
+    ancestors(holder).map(move |base| join(base, strip_md(written)))
+}
+
 /// The folders above a holder, nearest first, the root (`""`) last.
 fn ancestors(holder: &MemoryPath) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(holder.parent().unwrap_or("")), |folder| {

@@ -4,10 +4,12 @@ use super::{Search, Searcher};
 use crate::{
     error::Result,
     path::MemoryPath,
+    query::Query,
     rank,
     store::{Source, Store},
 };
 use serde::Serialize;
+use std::sync::PoisonError;
 
 /// Why a memory is not among the answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -104,7 +106,9 @@ impl Searcher {
             });
         }
         // Not even among all candidates: alone it may still be one, or a filter leaves it out.
-        let alone = Search { under: Some(path.as_str().to_owned()), kind: None, source: None, since: None, ..open.clone() };
+        let query = self.query(search);
+        let alone =
+            Search { query: query.text, under: Some(path.as_str().to_owned()), kind: None, source: None, since: None, ..open.clone() };
         let alone = self.search(store, &alone)?;
         let Some(hit) = alone.hits.first() else { return Ok(WhyNot::Unrelated) };
         if let Some(by) = self.filter_against(search, &path, hit.source) {
@@ -118,9 +122,12 @@ impl Searcher {
         })
     }
 
+    fn query(&self, search: &Search) -> Query {
+        Query::parse(&search.query, &mut self.analyser.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn filter_against(&self, search: &Search, path: &MemoryPath, source: Source) -> Option<String> {
-        let mut analyser = self.analyser.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let query = crate::query::Query::parse(&search.query, &mut analyser);
+        let query = self.query(search);
         let under = search.under.as_ref().or(query.under.as_ref()).filter(|under| !path.is_under(under));
         if let Some(under) = under {
             return Some(format!("The path {under}"));
@@ -138,8 +145,8 @@ impl Searcher {
     }
 
     fn unshared(&self, search: &Search, text: &str) -> Vec<String> {
-        let mut analyser = self.analyser.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let query = crate::query::Query::parse(&search.query, &mut analyser);
+        let query = self.query(search);
+        let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let words: Vec<String> = analyser.words(text).into_iter().map(|word| word.stem).collect();
         query.terms.into_iter().filter(|term| !words.contains(term)).collect()
     }

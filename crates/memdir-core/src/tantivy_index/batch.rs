@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     index::{Batch, FileWriter, IndexFile, View, Wait},
     limits,
-    store::Stamp,
+    stamp::Stamp,
     vectors::{Key, Vectors},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -78,7 +78,11 @@ struct Writer(SegmentWriter);
 
 impl FileWriter for Writer {
     fn put(&mut self, file: Arc<IndexFile>) -> Result<()> {
-        self.0.add(&file, true)
+        self.0.add(&file)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.0.finish_one()
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
@@ -91,8 +95,8 @@ impl Batch for DiskBatch<'_> {
         self.base.clone()
     }
 
-    fn writer(&self) -> Result<Box<dyn FileWriter>> {
-        Ok(Box::new(Writer(SegmentWriter::on_disk(&self.index.root, self.index.tag))))
+    fn writer(&self, files: usize) -> Result<Box<dyn FileWriter>> {
+        Ok(Box::new(Writer(SegmentWriter::new(Some(&self.index.root), self.index.tag, files))))
     }
 
     fn remove(&mut self, path: &str) {

@@ -27,7 +27,8 @@ use tantivy::{
 /// Memory a writer fills before it finishes a segment and begins the next. A first index of some thousand files stays in
 /// one segment per thread.
 const WRITER_BYTES: usize = 400 << 20;
-/// What the term table of a writer is made for: of many files, and of a handful.
+/// What the term table of a writer is made for: of many files, and of a handful. A large one costs milliseconds.
+const MANY_FILES: usize = 100;
 const LARGE_TABLE: usize = 15_000_000;
 const SMALL_TABLE: usize = 200_000;
 
@@ -102,6 +103,7 @@ pub(super) struct NewSegment {
 pub(super) struct SegmentWriter {
     root: Option<PathBuf>,
     embedder: u64,
+    table_bytes: usize,
     open: Option<Open>,
     done: Vec<NewSegment>,
     vectors: Vec<(Key, Vector)>,
@@ -114,17 +116,15 @@ struct Open {
 }
 
 impl SegmentWriter {
-    pub(super) fn on_disk(root: &Path, embedder: u64) -> Self {
-        SegmentWriter { root: Some(root.to_owned()), embedder, open: None, done: Vec::new(), vectors: Vec::new() }
+    /// A writer for about so many files, in a directory or, without one, in memory.
+    pub(super) fn new(root: Option<&Path>, embedder: u64, files: usize) -> Self {
+        let table_bytes = if files < MANY_FILES { SMALL_TABLE } else { LARGE_TABLE };
+        SegmentWriter { root: root.map(Path::to_owned), embedder, table_bytes, open: None, done: Vec::new(), vectors: Vec::new() }
     }
 
-    pub(super) fn in_memory(embedder: u64) -> Self {
-        SegmentWriter { root: None, embedder, open: None, done: Vec::new(), vectors: Vec::new() }
-    }
-
-    pub(super) fn add(&mut self, file: &Arc<IndexFile>, many: bool) -> Result<()> {
+    pub(super) fn add(&mut self, file: &Arc<IndexFile>) -> Result<()> {
         if self.open.is_none() {
-            self.open = Some(Open::new(self.root.as_deref(), if many { LARGE_TABLE } else { SMALL_TABLE })?);
+            self.open = Some(Open::new(self.root.as_deref(), self.table_bytes)?);
         }
         let Some(open) = &mut self.open else { return Ok(()) };
         open.add(file, self.embedder)?;
@@ -141,7 +141,7 @@ impl SegmentWriter {
         Ok((self.done, self.vectors))
     }
 
-    fn finish_one(&mut self) -> Result<()> {
+    pub(super) fn finish_one(&mut self) -> Result<()> {
         if let Some(open) = self.open.take() {
             self.done.push(open.finish(self.root.as_deref())?);
         }

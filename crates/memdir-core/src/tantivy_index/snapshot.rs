@@ -46,11 +46,11 @@ impl Snapshot {
 
     /// This view with some files changed. The view itself must be one without changes.
     pub(super) fn with(&self, changes: &[IndexChange]) -> Result<Snapshot> {
-        let mut writer = SegmentWriter::in_memory(self.embedder);
+        let mut writer = SegmentWriter::new(None, self.embedder, changes.len());
         let mut overlay = Overlay::default();
         for change in changes {
             match change {
-                IndexChange::Put(file) => writer.add(file, false)?,
+                IndexChange::Put(file) => writer.add(file)?,
                 IndexChange::Remove(path) => drop(overlay.rows.insert(super::hash(path), None)),
             }
         }

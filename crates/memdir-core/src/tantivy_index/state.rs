@@ -7,7 +7,7 @@ use crate::{
     index::{Known, Totals},
     memory::Kind,
     raw::Mapped,
-    store::Stamp,
+    stamp::Stamp,
     version::Version,
 };
 use bytemuck::{Pod, Zeroable};

@@ -4,8 +4,8 @@ use crate::{
     entrypoint,
     error::Result,
     index::{
-        Ask, Asked, Batch, Candidate, Counts, FileWriter, Index, IndexChange, IndexFile, IndexSize, IndexUnit, Known, Parts, STOP_MARK, TermCount,
-        Totals, View, Wait, Words,
+        Ask, Asked, Batch, Candidate, Counts, FileWriter, Index, IndexChange, IndexFile, IndexSize, IndexUnit, Known, Parts, STOP_MARK,
+        TermCount, Totals, View, Wait, Words,
     },
     rank::{self, Field},
     store::Stamp,
@@ -72,7 +72,7 @@ impl Batch for RamBatch<'_> {
         Arc::new(RamView(self.files.clone()))
     }
 
-    fn writer(&self) -> Result<Box<dyn FileWriter>> {
+    fn writer(&self, _files: usize) -> Result<Box<dyn FileWriter>> {
         Ok(Box::new(RamWriter::default()))
     }
 
@@ -111,6 +111,10 @@ impl Batch for RamBatch<'_> {
 impl FileWriter for RamWriter {
     fn put(&mut self, file: Arc<IndexFile>) -> Result<()> {
         self.0.push(file);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -193,7 +197,8 @@ impl Asked for RamAsked<'_> {
     fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>> {
         let mut all = Vec::new();
         for file in self.view.0.values().filter(|file| self.ask.files.is_none_or(|files| files(&file.path, &known(file)))) {
-            let bodies: Vec<f32> = file.units.iter().map(|unit| self.body(unit, counts)).collect();
+            let body = |unit: &IndexUnit| if self.points(unit) { 0.0 } else { self.body(unit, counts) };
+            let bodies: Vec<f32> = file.units.iter().map(body).collect();
             for (at, unit) in file.units.iter().enumerate().filter(|(_, unit)| self.may_answer(file, unit)) {
                 let beside = |at: Option<usize>| at.and_then(|at| bodies.get(at)).copied().unwrap_or(0.0);
                 let date = if bodies[at] > 0.0 { self.ask.time.matches(unit.day) } else { 0.0 };
@@ -230,15 +235,23 @@ impl Asked for RamAsked<'_> {
 impl RamAsked<'_> {
     fn may_answer(&self, file: &IndexFile, unit: &IndexUnit) -> bool {
         let has = |word: &String| times(&unit.body.stems, word) > 0;
-        let refused = self.ask.without.iter().any(|word| has(word) || times(&unit.codes, word) > 0) || !self.ask.must.iter().flatten().all(has);
-        let points = unit.points_to.as_ref().is_some_and(|target| self.view.0.contains_key(target));
+        let refused =
+            self.ask.without.iter().any(|word| has(word) || times(&unit.codes, word) > 0) || !self.ask.must.iter().flatten().all(has);
         let young = self.ask.since.is_none_or(|since| unit.day.map_or(file.stamp.mtime_ns >= since.ns, |day| day >= since.day));
-        !refused && !points && young
+        !refused && !self.points(unit) && young
+    }
+
+    /// Whether a unit is a pointer to a file that is there.
+    fn points(&self, unit: &IndexUnit) -> bool {
+        unit.points_to.as_ref().is_some_and(|target| self.view.0.contains_key(target))
     }
 
     fn body(&self, unit: &IndexUnit, counts: &Counts) -> f32 {
         let field = Field::new(counts.totals.body, counts.totals.units);
-        self.sum(|term, count| rank::idf(counts.totals.units, count.body) * bm25(field, times(&unit.body.stems, term), unit.body.count), counts)
+        self.sum(
+            |term, count| rank::idf(counts.totals.units, count.body) * bm25(field, times(&unit.body.stems, term), unit.body.count),
+            counts,
+        )
     }
 
     fn own(&self, unit: &IndexUnit, counts: &Counts) -> Parts {
@@ -246,16 +259,19 @@ impl RamAsked<'_> {
         let title = Field::new(counts.totals.title, all);
         let pair = Field::new(counts.totals.pairs, all);
         let pairs = self.ask.pairs.iter().zip(&counts.pairs).map(|((a, b), holding)| {
-            rank::idf(all, *holding) * bm25(pair, pair_times(&unit.body, &self.ask.terms[*a], &self.ask.terms[*b]), unit.body.kept.saturating_sub(1))
+            rank::idf(all, *holding)
+                * bm25(pair, pair_times(&unit.body, &self.ask.terms[*a], &self.ask.terms[*b]), unit.body.kept.saturating_sub(1))
         });
         let code = |code: &str, holding| match times(&unit.codes, code) {
             0 => 0.0,
             times => rank::idf(all, holding) * rank::flat_term(times),
         };
         Parts {
-            title: self.sum(|term, count| rank::idf(all, count.title) * bm25(title, times(&unit.title.stems, term), unit.title.count), counts),
+            title: self
+                .sum(|term, count| rank::idf(all, count.title) * bm25(title, times(&unit.title.stems, term), unit.title.count), counts),
             pair: pairs.sum(),
-            code: self.sum(|term, count| code(term, count.code), counts) + self.ask.codes.iter().zip(&counts.codes).map(|(c, n)| code(c, *n)).sum::<f32>(),
+            code: self.sum(|term, count| code(term, count.code), counts)
+                + self.ask.codes.iter().zip(&counts.codes).map(|(c, n)| code(c, *n)).sum::<f32>(),
             ..Parts::default()
         }
     }

@@ -150,7 +150,15 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
     let mut out = String::new();
     for fitted in hits {
         let hit = fitted.hit;
-        let _ = write!(out, "[{} lines {} ({}, score {:.2})]\n{}\n\n", hit.path, fitted.lines, hit.age, score(hit.score), fitted.text.trim_end());
+        let _ = write!(
+            out,
+            "[{} lines {} ({}, score {:.2})]\n{}\n\n",
+            hit.path,
+            fitted.lines,
+            hit.age,
+            score(hit.score),
+            fitted.text.trim_end()
+        );
     }
     if hits.is_empty() {
         let _ = write!(out, "Nothing relevant is remembered ({} files searched).", answer.searched.files);

@@ -34,5 +34,8 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         .iter()
         .map(|mount| json!({ "prefix": mount.prefix, "source": mount.source, "files": mount.counts.files, "chunks": mount.counts.units }))
         .collect();
-    Ok(ToolResult::new(json!({ "files": files, "chunks": chunks, "lastIndexed": now.to_string(), "sources": sources, "mounts": mounts }), text))
+    Ok(ToolResult::new(
+        json!({ "files": files, "chunks": chunks, "lastIndexed": now.to_string(), "sources": sources, "mounts": mounts }),
+        text,
+    ))
 }

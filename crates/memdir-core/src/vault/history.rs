@@ -20,6 +20,9 @@ impl Vault {
         match &filter.path {
             Some(path) => {
                 let spot = self.recorded_spot(path)?;
+                if self.mounts[spot.mount].hides(&spot.rel) {
+                    return Ok(Vec::new());
+                }
                 // Best effort: without the lock, history shows what is recorded.
                 let _ = self.notice_change(path);
                 let mut journal = self.journal(spot.mount);
@@ -55,7 +58,8 @@ impl Vault {
         }
         let mut found: Vec<Placed> = Vec::new();
         journal.newest_first(|placed| {
-            if filter.id.as_ref().is_none_or(|id| placed.record.id.starts_with(id.as_str())) {
+            let wanted = filter.id.as_ref().is_none_or(|id| placed.record.id.starts_with(id.as_str()));
+            if wanted && self.shows(mount, placed) {
                 found.push(placed.clone());
             }
             filter.most == 0 || found.len() < filter.most
@@ -66,6 +70,9 @@ impl Vault {
 
     pub(super) fn old_text(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {
         let spot = self.recorded_spot(path)?;
+        if self.mounts[spot.mount].hides(&spot.rel) {
+            return Ok(None);
+        }
         let recorded = {
             let mut journal = self.journal(spot.mount);
             journal.ready_to_read()?;
@@ -107,11 +114,16 @@ impl Vault {
         for mount in 0..self.mounts.len() {
             let mut journal = self.journal(mount);
             if journal.ready_to_read()? {
-                size.bytes += journal.bytes();
-                journal.newest_first(|_| {
-                    size.changes += 1;
+                let all = size.changes;
+                let mut hidden = false;
+                journal.newest_first(|placed| {
+                    let shown = self.shows(mount, placed);
+                    size.changes += u64::from(shown);
+                    hidden |= !shown;
                     true
                 })?;
+                // The size of a journal of which only a part may be seen would tell about the rest.
+                size.bytes += if hidden || size.changes == all { 0 } else { journal.bytes() };
             }
         }
         Ok(size)
@@ -133,11 +145,17 @@ impl Vault {
         Ok(spot)
     }
 
+    /// Whether a change touched anything that exists for this space.
+    fn shows(&self, mount: usize, placed: &Placed) -> bool {
+        placed.record.files.iter().any(|file| !self.mounts[mount].hides(&file.p))
+    }
+
     fn change_of(&self, mount: usize, placed: &Placed) -> Result<Change> {
         let record = &placed.record;
         let files = record
             .files
             .iter()
+            .filter(|file| !self.mounts[mount].hides(&file.p))
             .map(|file| Ok(FileChange { path: self.named(mount, &file.p)?, role: file.role, before: file.before, after: file.after }));
         Ok(Change {
             id: ChangeId(record.id.clone()),

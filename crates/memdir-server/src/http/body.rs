@@ -26,7 +26,8 @@ pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Bytes, R
     if !headers.get(header::CONTENT_TYPE).is_some_and(json) {
         return Err(say(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"));
     }
-    let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|length| length.parse::<u64>().ok());
+    let announced =
+        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|length| length.parse::<u64>().ok());
     if announced.is_some_and(|length| length > MESSAGE_BYTES as u64) && headers.contains_key(header::EXPECT) {
         return Err(too_large());
     }

@@ -34,7 +34,10 @@ impl Http {
 
     pub(super) fn check(&self) -> Result<(), ServeError> {
         if self.token.is_none() && !self.address.ip().is_loopback() {
-            let why = format!("{} can be reached from other machines, so callers must show a token; set one, or listen on 127.0.0.1", self.address);
+            let why = format!(
+                "{} can be reached from other machines, so callers must show a token; set one, or listen on 127.0.0.1",
+                self.address
+            );
             return Err(ServeError::Unsafe(why));
         }
         Ok(())
@@ -50,7 +53,9 @@ impl Token {
     pub fn new(text: &str) -> Result<Self, ServeError> {
         let text = text.trim();
         if text.len() < 16 || text.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
-            return Err(ServeError::Unsafe("a token has at least 16 letters and digits, without blanks; make one with: openssl rand -hex 32".into()));
+            return Err(ServeError::Unsafe(
+                "a token has at least 16 letters and digits, without blanks; make one with: openssl rand -hex 32".into(),
+            ));
         }
         Ok(Token(text.to_owned()))
     }

@@ -3,7 +3,7 @@
 use crate::{
     config::Settings,
     output::{Answer, Page},
-    wire,
+    scope::Scope,
 };
 use memdir_core::{Mount, store::Access};
 use serde::Serialize;
@@ -36,8 +36,8 @@ struct Mounted {
     lock: Option<PathBuf>,
 }
 
-pub(crate) fn run(settings: &Settings) -> Answer {
-    let (mounts, notes) = wire::mounts(settings);
+pub(crate) fn run(settings: &Settings, scope: &Scope) -> Answer {
+    let (mounts, notes) = (scope.plain_mounts(), scope.notes.clone());
     let file = if settings.config.found { "read" } else { "not there" };
     let mut shown = vec![
         Setting { name: "home", value: settings.home.value.display().to_string(), from: settings.home.origin.into() },

@@ -1,6 +1,6 @@
 //! `memdir edit`: one place of a memory, or every one that matches.
 
-use super::{expected, input_text, name};
+use super::{allowing, expected, input_text, name};
 use crate::{
     args::Edit as Typed,
     exit::Failure,
@@ -14,6 +14,7 @@ use memdir_core::{
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+    let memdir = &allowing(memdir, &args.allow_secret)?;
     let path = name(&args.name)?;
     let old = given(args.old.as_ref(), args.old_file.as_deref())?;
     let with = given(args.new.as_ref(), args.new_file.as_deref())?;

@@ -5,11 +5,12 @@ use crate::{
     config::Settings,
     exit::Failure,
     output::{Answer, Page},
-    wire,
+    scope::Scope,
 };
 use memdir_core::{
     Actor, Memdir, MemoryPath, Vault,
     entrypoint::{FALLBACK, MAIN},
+    space::Places,
     write::Write,
 };
 use serde::Serialize;
@@ -32,15 +33,17 @@ struct Made {
     created: Vec<String>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+    scope.must_be_on()?;
     super::survive_size_limit();
-    let (mut mounts, notes) = wire::mounts(settings);
+    let (mut mounts, notes) = (scope.plain_mounts(), scope.notes.clone());
     if args.team {
-        let root = wire::git_root(&settings.cwd).ok_or_else(|| Failure::Usage {
+        let in_git = scope.project.git.is_some().then(|| scope.project.checkout.clone());
+        let root = in_git.ok_or_else(|| Failure::Usage {
             message: "this is not a git repository, so there is no team to share with".into(),
             hint: "Run git init first, or leave --team out.".into(),
         })?;
-        mounts = vec![memdir_core::Mount { prefix: String::new(), ..wire::team_mount(settings, root.join(".memdir")) }];
+        mounts = vec![memdir_core::Mount { prefix: String::new(), ..settings.places().team_mount(Places::team(&root)) }];
     }
     let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
     let mount = mount.ok_or_else(|| Failure::Usage { message: "there is no unprefixed mount".into(), hint: "Give --dir.".into() })?;

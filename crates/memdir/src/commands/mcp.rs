@@ -6,19 +6,18 @@ use crate::{
     config::{self, Settings},
     exit::Failure,
     output::Answer,
+    scope::Scope,
     wire,
 };
 use memdir_core::{dialects, tools};
 use memdir_server::{Choice, Group, Http, Offer, ServeError, Token};
 use std::io::Write as _;
 
-pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
     super::survive_size_limit();
     let choice = Choice { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
-    let offer = Offer::new(groups(args, settings)?, &choice).map_err(|error| Failure::Usage {
-        message: error.to_string(),
-        hint: "See memdir mcp --help and memdir dialects.".into(),
-    })?;
+    let offer = Offer::new(groups(args, settings, scope)?, &choice)
+        .map_err(|error| Failure::Usage { message: error.to_string(), hint: "See memdir mcp --help and memdir dialects.".into() })?;
     let served = match http(args)? {
         None => memdir_server::serve_stdio(offer),
         Some(http) => memdir_server::serve_http(offer, http, |address| {
@@ -31,15 +30,15 @@ pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> 
 }
 
 /// What is served: memdir's own tools, or those of each dialect on its own directory.
-fn groups(args: &Typed, settings: &Settings) -> Result<Vec<Group>, Failure> {
+fn groups(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Vec<Group>, Failure> {
     if args.dialect.is_empty() {
-        return Ok(vec![native(settings)?]);
+        return Ok(vec![native(settings, scope)?]);
     }
-    args.dialect.iter().map(|name| if name == "native" { native(settings) } else { dialect(name, settings) }).collect()
+    args.dialect.iter().map(|name| if name == "native" { native(settings, scope) } else { dialect(name, settings, scope) }).collect()
 }
 
-fn native(settings: &Settings) -> Result<Group, Failure> {
-    let opened = wire::open(settings)?;
+fn native(settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
+    let opened = wire::open(settings, scope)?;
     for note in &opened.notes {
         let _ = writeln!(std::io::stderr(), "memdir: {note}");
     }
@@ -53,13 +52,13 @@ fn native(settings: &Settings) -> Result<Group, Failure> {
     })
 }
 
-fn dialect(name: &str, settings: &Settings) -> Result<Group, Failure> {
+fn dialect(name: &str, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
     let Some(dialect) = dialects::find(name) else {
         let known: Vec<&str> = dialects::DIALECTS.iter().map(|dialect| dialect.name).collect();
         let message = format!("there is no dialect named {name:?}; there are native, {}", known.join(", "));
         return Err(Failure::Usage { message, hint: "memdir dialects tells what each stands for.".into() });
     };
-    let (memdir, root) = wire::open_dialect(settings, dialect)?;
+    let (memdir, root) = wire::open_dialect(settings, scope, dialect)?;
     Ok(Group { name: dialect.name, tools: (dialect.tools)(), memdir, root, instructions: None, resources: false })
 }
 
@@ -67,9 +66,7 @@ fn http(args: &Typed) -> Result<Option<Http>, Failure> {
     let Some(address) = args.http else { return Ok(None) };
     let text = match &args.token_file {
         None => config::token_variable(),
-        Some(file) => {
-            Some(std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read", path: file.clone(), source })?)
-        }
+        Some(file) => Some(std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read", path: file.clone(), source })?),
     };
     let token = text.as_deref().map(Token::new).transpose().map_err(failure)?;
     Ok(Some(Http { token, hosts: args.host.clone(), origins: args.origin.clone(), ..Http::new(address) }))

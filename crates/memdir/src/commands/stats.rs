@@ -1,11 +1,14 @@
 //! `memdir stats`: how much there is, mount by mount.
 
 use crate::{
+    config::Settings,
     exit::Failure,
+    loads::{self, Loads},
     output::{Answer, Page},
 };
 use memdir_core::{
     Memdir, limits,
+    prompt::Load,
     stats::{MountStats, Stats},
     store::{Access, Source},
     text::human_bytes,
@@ -14,6 +17,36 @@ use std::io;
 
 pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     Ok(Answer::new(memdir.stats()?, show))
+}
+
+/// How often, and how large, the prompt was loaded.
+pub(crate) fn loads(settings: &Settings) -> Answer {
+    Answer::new(loads::read(&settings.home.value), show_loads)
+}
+
+fn show_loads(loads: &Loads, page: &mut Page<'_>) -> io::Result<()> {
+    if loads.modes.is_empty() {
+        return page.line("No prompt was loaded yet");
+    }
+    let mut rows =
+        vec![["mode", "loads", "mean size", "largest", "cut by lines", "cut by bytes", "files", "folders"].map(str::to_owned).to_vec()];
+    rows.extend(loads.modes.iter().map(|(mode, counted)| {
+        let last = |number: fn(&Load) -> u64| counted.last.as_ref().map_or_else(String::new, |load| number(load).to_string());
+        let mean = human_bytes(counted.bytes / counted.loads.max(1));
+        let cut = [counted.cut_by_lines, counted.cut_by_bytes].map(|cut| cut.to_string());
+        let [by_lines, by_bytes] = cut;
+        vec![
+            mode.clone(),
+            counted.loads.to_string(),
+            mean,
+            human_bytes(counted.largest),
+            by_lines,
+            by_bytes,
+            last(|load| load.files),
+            last(|load| load.folders),
+        ]
+    }));
+    page.table(&rows)
 }
 
 fn show(stats: &Stats, page: &mut Page<'_>) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! `memdir write`: a new memory, another text for one, or more at its end.
 
-use super::{expected, input, name, stdin};
+use super::{allowing, expected, input, name, stdin};
 use crate::{
     args::Write as Typed,
     exit::Failure,
@@ -15,6 +15,7 @@ use memdir_core::{
 use std::io::{self, IsTerminal as _};
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+    let memdir = &allowing(memdir, &args.allow_secret)?;
     let path = name(&args.name)?;
     let kind = args.kind.as_deref().map(str::parse::<Kind>).transpose()?;
     let mode = match (args.replace, args.append) {

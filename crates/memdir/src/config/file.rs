@@ -3,7 +3,8 @@
 use super::keys::KEYS;
 use crate::exit::Failure;
 use memdir_core::{
-    MemoryPath,
+    MemoryPath, chats,
+    project::Worktrees,
     store::{Access, Source},
     text,
 };
@@ -22,10 +23,28 @@ use toml::{
 pub(crate) struct Settled {
     /// Whether there is a file.
     pub(crate) found: bool,
+    /// Whether there is a memory at all.
+    pub(crate) enabled: Option<bool>,
+    /// Whether worktrees share one memory.
+    pub(crate) worktrees: Worktrees,
+    /// Whether there is a team memory before its directory exists.
+    pub(crate) team: bool,
+    /// Whether memories are first written as a log.
+    pub(crate) log: bool,
+    /// What every prompt says besides.
+    pub(crate) guidelines: Option<String>,
+    /// Values that may be written.
+    pub(crate) allow: Vec<String>,
+    /// Rules that are not applied.
+    pub(crate) allow_rules: Vec<String>,
+    /// Projects without a memory.
+    pub(crate) disabled_projects: Vec<String>,
     /// Its mounts.
     pub(crate) mounts: Vec<MountSetting>,
     /// Its `memory.extraPaths`; globs are still in them.
     pub(crate) extra_paths: Vec<PathBuf>,
+    /// Its `[chats]`.
+    pub(crate) chats: ChatsSetting,
     /// Keys nobody knows.
     pub(crate) problems: Vec<String>,
 }
@@ -46,12 +65,66 @@ pub(crate) struct MountSetting {
     pub(crate) journal: Option<PathBuf>,
 }
 
+/// What is decided about past conversations.
+#[derive(Debug, Default)]
+pub(crate) struct ChatsSetting {
+    pub(crate) settings: chats::sync::Settings,
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawChats {
+    #[serde(default)]
+    on: bool,
+    #[serde(default)]
+    hosts_off: Vec<chats::Host>,
+    #[serde(default)]
+    projects_off: Vec<Spanned<String>>,
+    #[serde(default)]
+    folders: Vec<Spanned<String>>,
+    keep_days: Option<i64>,
+    keep_bytes: Option<u64>,
+}
+
 #[derive(Debug, Deserialize)]
 struct Raw {
+    enabled: Option<bool>,
+    #[serde(default)]
+    worktrees: Worktrees,
+    #[serde(default)]
+    team: bool,
+    #[serde(default)]
+    log: bool,
+    guidelines: Option<String>,
+    #[serde(default)]
+    secrets: RawSecrets,
+    #[serde(default)]
+    projects: Vec<RawProject>,
+    #[serde(default)]
+    chats: RawChats,
     #[serde(default)]
     mounts: Vec<RawMount>,
     #[serde(default)]
     memory: RawMemory,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawSecrets {
+    #[serde(default)]
+    allow: Vec<String>,
+    #[serde(default)]
+    allow_rules: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RawProject {
+    id: String,
+    #[serde(default = "yes")]
+    enabled: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -102,7 +175,33 @@ fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure
     problems.sort();
     let mounts = raw.mounts.into_iter().map(|mount| settle(&place, mount, expand)).collect::<Result<_, _>>()?;
     let extra_paths = raw.memory.extra_paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<_, _>>()?;
-    Ok(Settled { found: true, mounts, extra_paths, problems: problems.into_iter().map(|(_, problem)| problem).collect() })
+    let chats = chats_of(&place, raw.chats, expand)?;
+    let disabled = raw.projects.into_iter().filter(|project| !project.enabled).map(|project| project.id);
+    Ok(Settled {
+        found: true,
+        enabled: raw.enabled,
+        worktrees: raw.worktrees,
+        team: raw.team,
+        log: raw.log,
+        guidelines: raw.guidelines,
+        allow: raw.secrets.allow,
+        allow_rules: raw.secrets.allow_rules,
+        disabled_projects: disabled.collect(),
+        mounts,
+        extra_paths,
+        chats,
+        problems: problems.into_iter().map(|(_, problem)| problem).collect(),
+    })
+}
+
+fn chats_of(place: &Place<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<ChatsSetting, Failure> {
+    let paths = |paths: &[Spanned<String>]| paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<Vec<_>, _>>();
+    let usual = chats::forget::Retention::default();
+    let retention = chats::forget::Retention { days: raw.keep_days.unwrap_or(usual.days), bytes: raw.keep_bytes.unwrap_or(usual.bytes) };
+    Ok(ChatsSetting {
+        folders: paths(&raw.folders)?,
+        settings: chats::sync::Settings { on: raw.on, hosts_off: raw.hosts_off, projects_off: paths(&raw.projects_off)?, retention },
+    })
 }
 
 fn settle(place: &Place<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<MountSetting, Failure> {
@@ -189,7 +288,20 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let text = r#"
+            enabled = true
+            worktrees = "separate"
+            team = true
+            log = true
+            guidelines = "Write French."
+            secrets = { allow = ["^test"], allow_rules = ["jwt"] }
             memory.extraPaths = ["docs", "*.md"]
+            [chats]
+            on = true
+            hosts_off = ["cursor"]
+            projects_off = ["secret"]
+            folders = ["exports"]
+            keep_days = 30
+            keep_bytes = 1000
             [[mounts]]
             name = "notes"
             path = "notes"
@@ -202,11 +314,32 @@ mod tests {
             read_only = ["fixed.*"]
             ignored = ["private/.*"]
             journal = "journal"
+            [[projects]]
+            id = "shop-1"
+            enabled = false
         "#;
         let settled = settled(text).unwrap();
         insta::assert_debug_snapshot!(settled, @r#"
         Settled {
             found: true,
+            enabled: Some(
+                true,
+            ),
+            worktrees: Separate,
+            team: true,
+            log: true,
+            guidelines: Some(
+                "Write French.",
+            ),
+            allow: [
+                "^test",
+            ],
+            allow_rules: [
+                "jwt",
+            ],
+            disabled_projects: [
+                "shop-1",
+            ],
             mounts: [
                 MountSetting {
                     name: "notes",
@@ -234,6 +367,24 @@ mod tests {
                 "/base/docs",
                 "/base/*.md",
             ],
+            chats: ChatsSetting {
+                settings: Settings {
+                    on: true,
+                    hosts_off: [
+                        Cursor,
+                    ],
+                    projects_off: [
+                        "/base/secret",
+                    ],
+                    retention: Retention {
+                        days: 30,
+                        bytes: 1000,
+                    },
+                },
+                folders: [
+                    "/base/exports",
+                ],
+            },
             problems: [],
         }
         "#);

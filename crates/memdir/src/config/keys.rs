@@ -20,6 +20,22 @@ const fn key(name: &'static str, kind: &'static str, default: &'static str, doc:
 
 /// Every key.
 pub(crate) const KEYS: &[Key] = &[
+    key("enabled", "boolean", "`true`", "Whether there is a memory at all. `MEMDIR_DISABLE` comes before it: `1` switches off, `0` on."),
+    key("worktrees", "`shared` or `separate`", "`shared`", "Whether the worktrees of one git repository have one memory or one each."),
+    key("team", "boolean", "`false`", "Whether a project has a team memory (`.memdir/` in its repository) before that directory exists."),
+    key("log", "boolean", "`false`", "Whether memories are first written as a log of the day; `memdir prompt` then asks for that."),
+    key(
+        "guidelines",
+        "string",
+        "none",
+        "What every prompt says besides. `MEMDIR_EXTRA_GUIDELINES` and `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES` are added to it.",
+    ),
+    key("secrets", "table", "", "What is no secret, though it looks like one."),
+    key("secrets.allow", "list of regular expressions", "none", "Values that may be written."),
+    key("secrets.allow_rules", "list of strings", "none", "Rules that are not applied, by the name a refusal gives."),
+    key("projects", "list of tables", "none", "Settings of single projects, one `[[projects]]` each."),
+    key("projects.id", "string", "required", "The project, as `memdir where` names it."),
+    key("projects.enabled", "boolean", "`true`", "Whether this project has a memory."),
     key(
         "mounts",
         "list of tables",
@@ -62,6 +78,28 @@ pub(crate) const KEYS: &[Key] = &[
         "Names that do not exist for anybody; each expression must match the whole name.",
     ),
     key("mounts.journal", "path", "`MEMDIR_HOME/journal/…`", "Where the record of changes is kept, outside of every mount."),
+    key("chats", "table", "", "Settings of past conversations."),
+    key(
+        "chats.on",
+        "boolean",
+        "`false`",
+        "Whether past conversations with agents are taken in. `memdir chats on` and `memdir chats off` set it; nothing is read before.",
+    ),
+    key(
+        "chats.hosts_off",
+        "list of hosts",
+        "none",
+        "Hosts whose conversations are left alone: `claude-code`, `codex`, `gemini`, `opencode`, `openclaw`, `cursor`.",
+    ),
+    key("chats.projects_off", "list of paths", "none", "Directories; conversations held in them or below are left alone."),
+    key(
+        "chats.folders",
+        "list of paths",
+        "none",
+        "Folders with conversations of any origin: Markdown and text with speakers, JSONL with `role` and `content`.",
+    ),
+    key("chats.keep_days", "number", "365", "Days a conversation is kept after its last turn; 0 for ever."),
+    key("chats.keep_bytes", "number", "1073741824", "Bytes of all kept conversations, beyond which the oldest go; 0 for any number."),
     key("memory", "table", "", "Settings of the memory as a whole."),
     key(
         "memory.extraPaths",

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
 mod bench;
+mod chats;
 mod config;
 mod delete;
 mod demo;

@@ -39,7 +39,9 @@ pub(super) fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     lines.push(match (due, waits) {
         (true, _) => "Next consolidation: due".to_owned(),
         (false, 0) => format!("Next consolidation: after {} more sessions", MIN_SESSIONS.saturating_sub(came)),
-        (false, left) => format!("Next consolidation: in {} hours at the earliest ({MIN_HOURS} hours between two)", left.div_euclid(3600) + 1),
+        (false, left) => {
+            format!("Next consolidation: in {} hours at the earliest ({MIN_HOURS} hours between two)", left.div_euclid(3600) + 1)
+        }
     });
     let fields = json!({
         "lastRun": last.map(seconds), "runningPid": holder, "sessionsSince": came, "due": due,

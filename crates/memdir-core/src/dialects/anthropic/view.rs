@@ -89,7 +89,8 @@ fn directory(view: &dyn View, under: &str, shown: &str) -> Result<String> {
         }
     }
     let own = own.or_else(|| root_size(view)).unwrap_or(0);
-    let mut out = format!("Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items:\n{}\t{shown}", size(own));
+    let mut out =
+        format!("Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items:\n{}\t{shown}", size(own));
     let base = if under.is_empty() { ROOT.to_owned() } else { format!("{ROOT}/{under}") };
     for (parts, (bytes, is_folder)) in rows.iter().take(ROWS) {
         let _ = write!(out, "\n{}\t{base}/{}{}", size(*bytes), parts.join("/"), if *is_folder { "/" } else { "" });

@@ -30,7 +30,8 @@ pub(super) fn load(places: &Places<'_>, home: &Path) -> Result<Settings> {
         None => places.project.join(".serena"),
     };
     let project = file(places, &folder.join("project.yml"))?;
-    let merged = |pick: fn(&File) -> &Option<Vec<String>>| [&global, &project].into_iter().filter_map(|file| pick(file).clone()).flatten().collect();
+    let merged =
+        |pick: fn(&File) -> &Option<Vec<String>>| [&global, &project].into_iter().filter_map(|file| pick(file).clone()).flatten().collect();
     Ok(Settings {
         read_only: merged(|file| &file.read_only_memory_patterns),
         ignored: merged(|file| &file.ignored_memory_patterns),

@@ -1,0 +1,186 @@
+//! Chats that are to go: what a person wants forgotten, and what is too old or too much. What was forgotten stays
+//! forgotten although the host still has it: the rule is kept beside the chats.
+
+use super::{
+    Host,
+    keep::{Keep, Kept, KeptFile, Lasting, Section, put},
+    lock::Lock,
+};
+use crate::{
+    error::{Error, Result},
+    limits,
+};
+use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// What is to be forgotten: everything that fits all of what is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rule {
+    /// One session: `host/key`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Sessions held in this directory or below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<PathBuf>,
+    /// What was said before this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Timestamp>,
+}
+
+impl Rule {
+    /// Whether something said in a session falls under it.
+    pub(super) fn covers(&self, name: &str, project: Option<&Path>, at: Timestamp) -> bool {
+        self.fits(name, project) && self.before.is_none_or(|before| at < before)
+    }
+
+    fn fits(&self, name: &str, project: Option<&Path>) -> bool {
+        self.session.as_deref().is_none_or(|session| session == name)
+            && self.project.as_deref().is_none_or(|dir| project.is_some_and(|project| project.starts_with(dir)))
+    }
+}
+
+/// What a removal did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Gone {
+    /// Files that are gone.
+    pub removed: Vec<PathBuf>,
+    /// Files that lost some of their turns.
+    pub shortened: Vec<PathBuf>,
+    /// Turns that are gone from those.
+    pub turns: u64,
+}
+
+impl Keep {
+    /// The session a person means: its id, a beginning of it, or `host/id`.
+    pub fn find(&self, wanted: &str) -> Result<Kept> {
+        let (host, id) = match wanted.split_once('/') {
+            Some((host, id)) if Host::named(host).is_some() => (Host::named(host), id),
+            _ => (None, wanted),
+        };
+        let of_host = self.list()?.chats.into_iter().map(|file| file.kept).filter(|kept| host.is_none_or(|host| host == kept.host));
+        let (mut exact, mut begun) = (Vec::new(), Vec::new());
+        for kept in of_host {
+            if kept.key == id || kept.session == id {
+                exact.push(kept);
+            } else if id.len() >= 4 && (kept.key.starts_with(id) || kept.session.starts_with(id)) {
+                begun.push(kept);
+            }
+        }
+        let mut found = if exact.is_empty() { begun } else { exact };
+        match found.len() {
+            1 => Ok(found.remove(0)),
+            0 => Err(Error::bad_input("session", format!("no kept chat has the id {wanted:?}"))),
+            many => Err(Error::bad_input("session", format!("{many} kept chats begin with {wanted:?}; give more of the id, or host/id"))),
+        }
+    }
+
+    /// Forgets what a rule covers, now and whenever the host offers it again. `now` bounds rules without a time: what
+    /// is said in a forgotten project later is taken in again, unless that project is turned off.
+    pub fn forget(&self, rule: &Rule, now: Timestamp) -> Result<Gone> {
+        if *rule == Rule::default() {
+            return Err(Error::bad_input("forget", "say what: a session, a project or a date"));
+        }
+        let _lock = Lock::wait(self.dir())?;
+        let mut rule = rule.clone();
+        if rule.session.is_none() {
+            rule.before.get_or_insert(now);
+        }
+        // The rule comes first: a crash in between leaves files that the next call removes, never an amnesia that ends.
+        let mut rules = self.rules()?;
+        if !rules.contains(&rule) {
+            rules.push(rule.clone());
+            self.write_rules(&rules)?;
+        }
+        let mut gone = Gone::default();
+        for KeptFile { kept, path, .. } in self.list()?.chats {
+            if rule.fits(&kept.name(), kept.project.as_deref().map(Path::new)) {
+                self.forget_in(&kept, path, &rule, &mut gone)?;
+            }
+        }
+        Ok(gone)
+    }
+
+    fn forget_in(&self, kept: &Kept, path: PathBuf, rule: &Rule, gone: &mut Gone) -> Result<()> {
+        let Some((mut kept, sections)) = self.read(kept.host, &kept.key)? else { return Ok(()) };
+        let (name, project) = (kept.name(), kept.project.clone());
+        let fallback = kept.updated.or(kept.started).unwrap_or_default();
+        let stays = |section: &Section| !rule.covers(&name, project.as_deref().map(Path::new), section.at.unwrap_or(fallback));
+        let left: Vec<Section> = sections.iter().filter(|section| stays(section)).cloned().collect();
+        if left.is_empty() {
+            self.remove(kept.host, &kept.key)?;
+            gone.removed.push(path);
+        } else if left.len() < sections.len() {
+            gone.turns += (sections.len() - left.len()) as u64;
+            kept.turns = left.len() as u64;
+            kept.started = left.iter().find_map(|section| section.at).or(kept.started);
+            self.write_sections(&kept, &left)?;
+            gone.shortened.push(path);
+        }
+        Ok(())
+    }
+
+    /// What was forgotten so far.
+    pub fn rules(&self) -> Result<Vec<Rule>> {
+        let path = self.rules_path();
+        match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|error| Error::Corrupt { what: path.display().to_string(), why: format!("it is not a list of rules ({error})") }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(source) => Err(Error::io("read", path, source)),
+        }
+    }
+
+    fn write_rules(&self, rules: &[Rule]) -> Result<()> {
+        let text = serde_json::to_vec_pretty(rules).unwrap_or_default();
+        put(&self.rules_path(), Lasting::Yes, &mut |out| out.write_all(&text))
+    }
+
+    fn rules_path(&self) -> PathBuf {
+        self.dir().join("forgotten.json")
+    }
+}
+
+/// How long and how much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retention {
+    /// Days since a chat's last turn; 0 for ever.
+    pub days: i64,
+    /// Bytes of all chats together; 0 for any.
+    pub bytes: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Retention { days: limits::CHAT_KEEP_DAYS, bytes: limits::CHAT_KEEP_BYTES }
+    }
+}
+
+impl Retention {
+    /// The time before which a chat is too old.
+    pub(super) fn oldest(&self, now: Timestamp) -> Option<Timestamp> {
+        let hours = self.days.checked_mul(24).filter(|&hours| hours > 0)?;
+        now.checked_sub(hours.hours()).ok()
+    }
+
+    /// Removes what is too old, then the oldest until the rest is not too much. The caller holds the lock.
+    pub(super) fn apply(&self, keep: &Keep, now: Timestamp) -> Result<Vec<Kept>> {
+        let oldest = self.oldest(now);
+        let (mut bytes, mut is_much, mut removed) = (0_u64, false, Vec::new());
+        for KeptFile { kept, bytes: size, .. } in keep.list()?.chats {
+            let is_old = oldest.is_some_and(|oldest| kept.updated.is_some_and(|updated| updated < oldest));
+            is_much |= self.bytes > 0 && bytes + size > self.bytes;
+            if is_old || is_much {
+                keep.remove(kept.host, &kept.key)?;
+                removed.push(kept);
+            } else {
+                bytes += size;
+            }
+        }
+        Ok(removed)
+    }
+}

@@ -1,0 +1,406 @@
+//! Takes in what was said since the last time. A session's turns and the place they were read up to are written in one
+//! step, so that nothing is lost, doubled or torn whenever the process ends.
+
+use super::{
+    About, ChatSource, Cursor, Event, Flow, Host, SessionFile, Taken, TitleRank,
+    draft::Draft,
+    forget::{Retention, Rule},
+    json::one_line,
+    keep::{Before, Keep, Kept, Mask, Progress},
+    lock::Lock,
+    state::{Known, State},
+};
+use crate::{
+    error::{Error, Problem, Result},
+    limits,
+    time::Clock,
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What a person has decided about chats. Nothing is taken in unless they are on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Whether chats are taken in at all.
+    pub on: bool,
+    /// Hosts that are off.
+    pub hosts_off: Vec<Host>,
+    /// Projects that are off, with everything below them.
+    pub projects_off: Vec<PathBuf>,
+    /// How long and how much is kept.
+    pub retention: Retention,
+}
+
+impl Settings {
+    fn allows(&self, project: Option<&Path>) -> bool {
+        project.is_none_or(|project| !self.projects_off.iter().any(|off| project.starts_with(off)))
+    }
+
+    fn hash(&self) -> String {
+        blake3::hash(&serde_json::to_vec(self).unwrap_or_default()).to_hex()[..16].to_owned()
+    }
+}
+
+/// How far syncing may go.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bounds {
+    /// It stops at this time; nothing for as long as it takes.
+    pub until: Option<Timestamp>,
+    /// It does not wait for another process that syncs: that one does the work.
+    pub never_wait: bool,
+}
+
+/// How far syncing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step<'a> {
+    /// Changed sessions that are done.
+    pub done: usize,
+    /// Changed sessions there are.
+    pub of: usize,
+    /// The one that comes now.
+    pub session: &'a SessionFile,
+}
+
+/// What syncing did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Synced {
+    /// Chats are off: nothing was looked at.
+    pub off: bool,
+    /// Another process is syncing: nothing was done.
+    pub busy: bool,
+    /// Sessions there are, of the hosts that are on.
+    pub sessions: usize,
+    /// Sessions that were read because they had changed.
+    pub read: usize,
+    /// Turns that were added.
+    pub turns: u64,
+    /// Changed sessions that were left for the next time, because the time was over.
+    pub left: usize,
+    /// Kept files that were written.
+    pub written: Vec<PathBuf>,
+    /// Kept files that were removed, being too old or too much.
+    pub removed: Vec<PathBuf>,
+    /// What was wrong, each with the transcript it is in.
+    pub problems: Vec<(PathBuf, Problem)>,
+}
+
+/// Takes in what was said since the last time, the newest sessions first.
+pub fn sync(
+    sources: &[Box<dyn ChatSource>],
+    keep: &Keep,
+    settings: &Settings,
+    mask: &Mask<'_>,
+    clock: &dyn Clock,
+    bounds: Bounds,
+    progress: &mut dyn FnMut(Step<'_>),
+) -> Result<Synced> {
+    if !settings.on {
+        return Ok(Synced { off: true, ..Synced::default() });
+    }
+    let lock = if bounds.never_wait { Lock::now(keep.dir())? } else { Some(Lock::wait(keep.dir())?) };
+    if lock.is_none() {
+        return Ok(Synced { busy: true, ..Synced::default() });
+    }
+    let mut run = Run { keep, settings, mask, clock, bounds, rules: keep.rules()?, synced: Synced::default() };
+    let before = State::load(keep.dir());
+    let mut state = before.clone();
+    state.settings = settings.hash();
+    let changed = run.changed(sources, &before, &mut state);
+    for (i, (source, session)) in changed.iter().enumerate() {
+        if run.is_over() {
+            run.synced.left += changed.len() - i;
+            break;
+        }
+        progress(Step { done: i, of: changed.len(), session });
+        run.take(*source, session, &mut state);
+    }
+    if run.synced.left > 0 {
+        // What was left must be met again, so no source counts as seen.
+        state.sources.clear();
+    }
+    // Sweeping reads every kept file's header, so it waits for a day, or for much to have come in.
+    let is_due = state.swept.is_none_or(|swept| clock.now().as_second() - swept.as_second() >= 86_400);
+    if is_due || run.synced.written.len() >= 100 || before.settings != state.settings {
+        state.swept = Some(clock.now());
+        for kept in settings.retention.apply(keep, clock.now())? {
+            run.synced.removed.push(keep.path(kept.host, &kept.key));
+        }
+    }
+    if state != before {
+        state.save(keep.dir())?;
+    }
+    Ok(run.synced)
+}
+
+struct Run<'a> {
+    keep: &'a Keep,
+    settings: &'a Settings,
+    mask: &'a Mask<'a>,
+    clock: &'a dyn Clock,
+    bounds: Bounds,
+    rules: Vec<Rule>,
+    synced: Synced,
+}
+
+impl Run<'_> {
+    fn is_over(&self) -> bool {
+        self.bounds.until.is_some_and(|until| self.clock.now() >= until)
+    }
+
+    /// The sessions that may have changed, newest first.
+    fn changed<'s>(
+        &mut self,
+        sources: &'s [Box<dyn ChatSource>],
+        before: &State,
+        state: &mut State,
+    ) -> Vec<(&'s dyn ChatSource, SessionFile)> {
+        let oldest = self.settings.retention.oldest(self.clock.now());
+        let mut changed = Vec::new();
+        for source in sources.iter().filter(|source| !self.settings.hosts_off.contains(&source.host())) {
+            let stamp = source.stamp();
+            let seen = before.sources.get(source.name());
+            if stamp.is_some() && seen == stamp.as_ref() && before.settings == state.settings {
+                let of_source = format!("{}/", source.name());
+                self.synced.sessions +=
+                    before.sessions.range(of_source.clone()..).take_while(|(name, _)| name.starts_with(&of_source)).count();
+                continue;
+            }
+            let found = source.sessions();
+            self.synced.sessions += found.sessions.len();
+            self.synced.problems.extend(found.problems.into_iter().map(|problem| (PathBuf::new(), problem)));
+            stamp.map(|stamp| state.sources.insert(source.name().to_owned(), stamp));
+            for session in found.sessions {
+                let known = before.sessions.get(&name_of(&session));
+                let is_same = known.is_some_and(|known| known.stamp == session.stamp && self.is_settled(known));
+                if !is_same && oldest.is_none_or(|oldest| session.stamp.modified() >= oldest) {
+                    changed.push((source.as_ref(), session));
+                }
+            }
+        }
+        changed.sort_by(|(_, a), (_, b)| b.stamp.mtime_ns.cmp(&a.stamp.mtime_ns).then_with(|| a.key.cmp(&b.key)));
+        changed
+    }
+
+    /// Whether the settings still say what they said when the session was looked at.
+    fn is_settled(&self, known: &Known) -> bool {
+        known.off != self.settings.allows(known.project.as_deref().map(Path::new))
+    }
+
+    /// Takes in one session. A problem with it never stops the others.
+    fn take(&mut self, source: &dyn ChatSource, session: &SessionFile, state: &mut State) {
+        self.synced.read += 1;
+        let mut reading = match Reading::begin(self, session) {
+            Ok(reading) => reading,
+            Err(error) => return self.failed(session, &error),
+        };
+        match reading.run(source).and_then(|taken| reading.end(&taken).map(|()| taken)) {
+            Ok(taken) => {
+                let (turns, written, project, off) = (reading.added, reading.written, reading.kept.project.take(), reading.off);
+                self.synced.turns += turns;
+                if written {
+                    self.synced.written.push(self.keep.path(session.host, &session.key));
+                }
+                self.synced.problems.extend(taken.problems.into_iter().map(|problem| (session.path.clone(), problem)));
+                if taken.more_problems > 0 {
+                    let problem = Problem::whole(format!("{} more lines are no records", taken.more_problems));
+                    self.synced.problems.push((session.path.clone(), problem));
+                }
+                if taken.stopped && !off {
+                    self.synced.left += 1;
+                    state.sources.clear();
+                } else {
+                    state.sessions.insert(name_of(session), Known { stamp: session.stamp, project, off });
+                }
+            }
+            Err(error) => self.failed(session, &error),
+        }
+    }
+
+    fn failed(&mut self, session: &SessionFile, error: &Error) {
+        self.synced.problems.push((session.path.clone(), Problem::whole(error.to_string())));
+    }
+}
+
+fn name_of(session: &SessionFile) -> String {
+    format!("{}/{}", session.host, session.key)
+}
+
+/// One session being read.
+struct Reading<'a> {
+    keep: &'a Keep,
+    settings: &'a Settings,
+    clock: &'a dyn Clock,
+    until: Option<Timestamp>,
+    rules: Vec<Rule>,
+    session: &'a SessionFile,
+    name: String,
+    kept: Kept,
+    before: Before,
+    draft: Draft<'a>,
+    /// What is taken back reaches behind what this reading knows.
+    must_start_over: bool,
+    off: bool,
+    added: u64,
+    written: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn begin(run: &Run<'a>, session: &'a SessionFile) -> Result<Reading<'a>> {
+        let old = run.keep.get(session.host, &session.key)?;
+        // Without a cursor nobody knows how far the kept text goes, so it is told anew.
+        let before = if old.as_ref().is_some_and(|kept| kept.progress.cursor.at > 0) { Before::Goes } else { Before::StartsOver };
+        let kept = old.filter(|_| before == Before::Goes).unwrap_or_else(|| empty(session));
+        let mut reading = Reading {
+            keep: run.keep,
+            settings: run.settings,
+            clock: run.clock,
+            until: run.bounds.until,
+            rules: run
+                .rules
+                .iter()
+                .filter(|rule| rule.session.is_none() || rule.session.as_deref() == Some(&name_of(session)))
+                .cloned()
+                .collect(),
+            session,
+            name: name_of(session),
+            kept,
+            before,
+            draft: Draft::new(run.keep.dir(), run.mask),
+            must_start_over: false,
+            off: false,
+            added: 0,
+            written: false,
+        };
+        reading.known();
+        Ok(reading)
+    }
+
+    /// Takes over what the source knew before reading.
+    fn known(&mut self) {
+        let (session, kept) = (self.session, &mut self.kept);
+        kept.resume_id = session.resume_id.clone().or(kept.resume_id.take());
+        kept.source = session.path.display().to_string();
+        if kept.project.is_none() {
+            kept.project = session.project_dir.as_deref().map(|dir| dir.display().to_string());
+        }
+        if let Some((rank, title)) = &session.title {
+            self.title(*rank, title);
+        }
+    }
+
+    fn run(&mut self, source: &dyn ChatSource) -> Result<Taken> {
+        let from = self.kept.progress.cursor.clone();
+        let taken = source.turns(self.session, &from, &mut |event| self.event(event))?;
+        if !std::mem::take(&mut self.must_start_over) {
+            return Ok(taken);
+        }
+        self.start_over();
+        source.turns(self.session, &Cursor::default(), &mut |event| self.event(event))
+    }
+
+    fn start_over(&mut self) {
+        self.draft.clear();
+        self.before = Before::StartsOver;
+        self.kept = empty(self.session);
+        self.known();
+    }
+
+    fn event(&mut self, event: Event<'_>) -> Result<Flow> {
+        let path = &self.session.path;
+        let io = |source| Error::io("keep", path, source);
+        match event {
+            Event::Restart => self.start_over(),
+            Event::About(about) => self.about(about),
+            Event::Compacted(at) => self.draft.compacted(at).map_err(io)?,
+            Event::Replace(message) => self.draft.replace(message),
+            Event::Rewind(rewind) => self.must_start_over |= !self.draft.rewind(rewind) && self.before == Before::Goes,
+            Event::Turn(turn) => {
+                let at = turn.at.unwrap_or_else(|| self.session.stamp.modified());
+                let project = self.kept.project.as_deref().map(Path::new);
+                self.off = !self.settings.allows(project);
+                if !self.off && !self.rules.iter().any(|rule| rule.covers(&self.name, project, at)) {
+                    self.draft.turn(&turn).map_err(io)?;
+                }
+            }
+        }
+        let is_over = self.until.is_some_and(|until| self.clock.now() >= until);
+        Ok(if self.off || self.must_start_over || is_over { Flow::Stop } else { Flow::Continue })
+    }
+
+    fn about(&mut self, about: About<'_>) {
+        if let Some((rank, title)) = &about.title {
+            self.title(*rank, title);
+        }
+        let kept = &mut self.kept;
+        let full = |text: std::borrow::Cow<'_, str>| Some(text.into_owned()).filter(|text| !text.trim().is_empty());
+        if let Some(id) = about.id.and_then(full) {
+            kept.session = id;
+        }
+        // A session belongs to the directory it began in: that is where its host looks for it.
+        kept.project = kept.project.take().or(about.project_dir.and_then(full));
+        kept.branch = about.branch.and_then(full).or(kept.branch.take());
+        kept.continues = kept.continues.take().or(about.continues.and_then(full));
+        kept.started = earlier(kept.started, about.started);
+    }
+
+    fn title(&mut self, rank: TitleRank, title: &str) {
+        // A summary before the first turn is about another conversation.
+        let is_foreign = rank == TitleRank::Summary && self.session.title.is_none() && self.draft.is_empty() && self.kept.turns == 0;
+        if rank >= self.kept.progress.title && !is_foreign {
+            let title = one_line(&(self.draft.mask())(title), limits::CHAT_TITLE_CHARS);
+            if !title.is_empty() {
+                (self.kept.title, self.kept.progress.title) = (title, rank);
+            }
+        }
+    }
+
+    /// Writes what was read, if there is anything to write.
+    fn end(&mut self, taken: &Taken) -> Result<()> {
+        let path = self.keep.path(self.kept.host, &self.kept.key);
+        let nothing_new = self.before == Before::Goes && self.kept.progress.cursor == taken.cursor;
+        // A transcript that lost all its turns (a full disk, a deletion half way) takes nothing from what is kept.
+        let nothing_left = self.before == Before::StartsOver && self.draft.is_empty();
+        if self.off || nothing_new || nothing_left {
+            return Ok(());
+        }
+        if self.kept.progress.title < TitleRank::FirstWords
+            && let Some(words) = self.draft.first_words().map_err(|source| Error::io("read", &path, source))?
+        {
+            self.title(TitleRank::FirstWords, &words);
+        }
+        let (first, last) = self.draft.times();
+        self.kept.started = earlier(self.kept.started, first);
+        self.kept.updated = self.kept.updated.max(last).or(Some(self.session.stamp.modified()));
+        let turns = self.kept.turns;
+        self.kept.progress.cursor = taken.cursor.clone();
+        self.keep.write(&mut self.kept, self.before, &mut self.draft)?;
+        self.added = self.kept.turns - turns;
+        self.written = true;
+        Ok(())
+    }
+}
+
+fn earlier(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    a.into_iter().chain(b).min()
+}
+
+/// A session of which nothing is kept yet.
+fn empty(session: &SessionFile) -> Kept {
+    Kept {
+        host: session.host,
+        key: session.key.clone(),
+        session: session.id.clone(),
+        resume_id: None,
+        title: session.id.clone(),
+        project: None,
+        branch: None,
+        started: None,
+        updated: None,
+        turns: 0,
+        continues: None,
+        source: String::new(),
+        progress: Progress::default(),
+    }
+}

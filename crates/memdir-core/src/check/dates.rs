@@ -1,0 +1,166 @@
+//! Dates that mean something only on the day they were written: "yesterday", "next week", "by Friday".
+
+/// A relative date in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relative {
+    /// The line it is on, 1-based.
+    pub line: u64,
+    /// The words, as written.
+    pub words: String,
+}
+
+/// Every relative date outside code and quotes, on lines that do not say the date as well.
+pub fn relative(text: &str) -> Vec<Relative> {
+    let mut out = Vec::new();
+    let mut fenced = false;
+    for (line, content) in (1..).zip(text.lines()) {
+        if content.trim_start().starts_with("```") || content.trim_start().starts_with("~~~") {
+            fenced = !fenced;
+        } else if !fenced && !has_date(content) {
+            let words: Vec<Word<'_>> = words(content).collect();
+            out.extend(find(content, &words).into_iter().map(|words| Relative { line, words }));
+        }
+    }
+    out
+}
+
+/// A word, where it stands, and whether it is quoted or code.
+struct Word<'a> {
+    at: usize,
+    text: &'a str,
+    lower: String,
+    quoted: bool,
+}
+
+fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
+    let mut code = false;
+    let mut quoted = false;
+    line.split_inclusive(|c: char| !c.is_alphanumeric() && c != '\'')
+        .scan(0, move |at, piece| {
+            let text = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
+            let word = Word { at: *at, text, lower: text.to_lowercase(), quoted: code || quoted };
+            for c in piece[text.len()..].chars() {
+                code ^= c == '`';
+                quoted = match c {
+                    '"' => !quoted,
+                    '“' | '„' => true,
+                    '”' => false,
+                    _ => quoted,
+                };
+            }
+            *at += piece.len();
+            Some(word)
+        })
+        .filter(|word| !word.text.is_empty())
+}
+
+fn find(line: &str, words: &[Word<'_>]) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let length = if words[at].quoted { 0 } else { length(&words[at..]) };
+        if length > 0 {
+            let last = &words[at + length - 1];
+            out.push(line[words[at].at..last.at + last.text.len()].to_owned());
+        }
+        at += length.max(1);
+    }
+    out
+}
+
+/// How many words from here on are a relative date.
+fn length(words: &[Word<'_>]) -> usize {
+    let word = |n: usize| words.get(n).map_or("", |word| word.lower.as_str());
+    let is_amount = |text: &str| text.parse::<u32>().is_ok() || AMOUNTS.contains(&text);
+    match word(0) {
+        "yesterday" | "tomorrow" | "tonight" => 1,
+        // "Today" also opens sentences that hold on any day; a note means it when it tells of an event.
+        "today" if !matches!(word(1), "s" | "the") => 1,
+        "last" | "next" | "this" | "past" | "previous" | "coming"
+            if UNITS.contains(&word(1)) || is_day(word(1)) || MONTHS.contains(&word(1)) =>
+        {
+            2
+        }
+        "by" | "until" | "since" | "till" if is_day(word(1)) => 2,
+        "in" if is_amount(word(1)) && SPANS.contains(&word(2)) && word(3) != "of" => 3,
+        "a" if word(1) == "few" && SPANS.contains(&word(2)) && word(3) == "ago" => 4,
+        "couple" if word(1) == "of" && SPANS.contains(&word(2)) && word(3) == "ago" => 4,
+        first if is_amount(first) && SPANS.contains(&word(1)) && word(2) == "ago" => 3,
+        _ => 0,
+    }
+}
+
+const UNITS: &[&str] = &[
+    "week",
+    "weekend",
+    "month",
+    "quarter",
+    "year",
+    "sprint",
+    "morning",
+    "afternoon",
+    "evening",
+    "night",
+    "spring",
+    "summer",
+    "autumn",
+    "winter",
+];
+const SPANS: &[&str] = &["day", "days", "week", "weeks", "month", "months", "quarter", "quarters", "year", "years"];
+const AMOUNTS: &[&str] = &["a", "an", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several"];
+const MONTHS: &[&str] =
+    &["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+
+fn is_day(word: &str) -> bool {
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].contains(&word)
+}
+
+/// Whether a line holds a date such as 2026-03-05, which then says what is meant.
+fn has_date(line: &str) -> bool {
+    let form =
+        |part: &[u8]| part.iter().enumerate().all(|(at, byte)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() });
+    line.as_bytes().windows(10).any(form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relative;
+
+    fn found(text: &str) -> Vec<(u64, String)> {
+        relative(text).into_iter().map(|date| (date.line, date.words)).collect()
+    }
+
+    #[test]
+    fn relative_dates_are_found_with_their_words() {
+        let text = "We shipped yesterday, again Next Tuesday.\nDue by Friday; frozen since Monday.\n\
+                    In two weeks the freeze ends, decided 3 days ago (a few weeks ago?).\nThis sprint and last March.";
+        let expected = [
+            (1, "yesterday"),
+            (1, "Next Tuesday"),
+            (2, "by Friday"),
+            (2, "since Monday"),
+            (3, "In two weeks"),
+            (3, "3 days ago"),
+            (3, "a few weeks ago"),
+            (4, "This sprint"),
+            (4, "last March"),
+        ];
+        assert_eq!(found(text), expected.map(|(line, words)| (line, words.to_owned())));
+    }
+
+    #[test]
+    fn what_holds_on_every_day_is_left_alone() {
+        let quiet = [
+            "Deploys happen on Fridays, never on Monday.",
+            "The next step and the last time; this memory; next.js; the last line.",
+            "Shipped yesterday (2026-03-04).",
+            "Write \"Thursday next week\" as a date; `yesterday()` and 'by' stay.",
+            "```\nyesterday\n```",
+            "Kept for 30 days, within two weeks, 5 minutes ago, in a day of work.",
+            "“last week” is what they say",
+        ];
+        for text in quiet {
+            assert_eq!(found(text), [], "{text}");
+        }
+    }
+}

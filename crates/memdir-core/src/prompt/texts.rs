@@ -1,0 +1,52 @@
+//! The prompt's texts, as they lie in `texts/prompts`, and the filling of their blanks.
+
+macro_rules! texts {
+    ($($name:ident = $file:literal;)*) => {
+        $(pub(super) const $name: &str = include_str!(concat!("../../texts/prompts/", $file));)*
+    };
+}
+
+texts! {
+    INTRO = "intro.md";
+    INTRO_TEAM = "intro-team.md";
+    INTRO_LOG = "intro-log.md";
+    INTRO_AGENT = "intro-agent.md";
+    TYPES = "types.md";
+    TYPES_TEAM = "types-team.md";
+    NEVER = "never.md";
+    SAVE = "save.md";
+    SAVE_TEAM = "save-team.md";
+    SAVE_FILE = "save-file.md";
+    SAVE_TOOL = "save-tool.md";
+    TOOL_INDEX = "tool-index.md";
+    EXAMPLE = "example.md";
+    CARE = "care.md";
+    DISTILLED = "distilled.md";
+    LOOK = "look.md";
+    TRUST = "trust.md";
+    TASKS = "tasks.md";
+    PAST = "past.md";
+    PAST_MEMORIES = "past-memories.md";
+    EMPTY = "empty.md";
+}
+
+/// Puts values into the blanks `{name}` of a text. What a value holds is never looked at again.
+pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut rest = text.trim_end();
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let blank = after.split_once('}').and_then(|(name, tail)| Some((values.iter().find(|(key, _)| *key == name)?.1, tail)));
+        match blank {
+            Some((value, tail)) => {
+                out.push_str(value);
+                rest = tail;
+            }
+            None => {
+                out.push('{');
+                rest = after;
+            }
+        }
+    }
+    out + rest
+}

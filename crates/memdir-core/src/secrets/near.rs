@@ -1,0 +1,154 @@
+//! What looks like a secret and is none: placeholders, digests, identifiers, names of variables.
+
+use super::Severity;
+use regex::Captures;
+
+/// Bits per character of the text's own letter frequencies: near 4 for hex digits, near 5 for a random token.
+pub(super) fn entropy(value: &str) -> f32 {
+    let mut counts = [0u32; 256];
+    value.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
+    let total = value.len().max(1) as f32;
+    let bits = |count: u32| {
+        let share = count as f32 / total;
+        -share * share.log2()
+    };
+    counts.iter().filter(|&&count| count > 0).map(|&count| bits(count)).sum()
+}
+
+/// Whether the value says of itself that it stands for another one.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    const SAYS_SO: &[&str] = &[
+        "example",
+        "placeholder",
+        "your",
+        "redacted",
+        "changeme",
+        "change-me",
+        "change_me",
+        "dummy",
+        "xxxx",
+        "****",
+        "...",
+        "…",
+        "insert",
+        "<",
+        "${",
+        "{{",
+        "$(",
+        "12345678",
+        "01234567",
+        "abcdefgh",
+        "deadbeef",
+        "9876543",
+    ];
+    /// The signature of the token that every explanation of JWT shows.
+    const JWT_SAMPLE: &str = "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV";
+    let lower = value.to_ascii_lowercase();
+    SAYS_SO.iter().any(|word| lower.contains(word)) || value.contains(JWT_SAMPLE) || has_run(value, 7)
+}
+
+/// Whether one character is repeated so many times in a row. Random tokens do not do that, made-up ones do.
+fn has_run(value: &str, length: usize) -> bool {
+    value.as_bytes().windows(length).any(|run| run.iter().all(|byte| *byte == run[0]))
+}
+
+/// A password inside a URL. A stand-in word or the user's own name is no secret; one for this machine only warns.
+pub(super) fn url_password(captures: &Captures<'_>, value: &str) -> Option<Severity> {
+    const STAND_INS: &[&str] = &[
+        "pass",
+        "passwd",
+        "password",
+        "pwd",
+        "pw",
+        "secret",
+        "token",
+        "root",
+        "admin",
+        "user",
+        "test",
+        "postgres",
+        "guest",
+        "mysql",
+        "redis",
+        "mongo",
+        "local",
+        "dev",
+        "development",
+        "key",
+        "api_key",
+        "apikey",
+        "credentials",
+        "mypassword",
+        "mysecret",
+        "default",
+        "demo",
+    ];
+    let part = |name: &str| captures.name(name).map_or("", |part| part.as_str());
+    let lower = value.to_ascii_lowercase();
+    if STAND_INS.contains(&lower.as_str())
+        || value == part("user")
+        || lower.contains("password")
+        || value.starts_with(['$', '%', '[', '{', ':'])
+    {
+        return None;
+    }
+    let host = part("host");
+    let here = ["localhost", "127.", "0.0.0.0", "[::1]", "host.docker.internal", "example."].iter().any(|name| host.starts_with(name));
+    Some(if here || host.contains("example.") { Severity::Warn } else { Severity::Refuse })
+}
+
+/// Base64 of forty characters that is not a digest in hex.
+pub(super) fn not_hex(_: &Captures<'_>, value: &str) -> Option<Severity> {
+    (!is_hex(value)).then_some(Severity::Refuse)
+}
+
+/// A value given to something called a secret: long and mixed, and no identifier, path, digest, UUID or call.
+pub(super) fn assigned(captures: &Captures<'_>, value: &str) -> Option<Severity> {
+    let has = |test: fn(&char) -> bool| value.chars().any(|c| test(&c));
+    let classes =
+        [has(char::is_ascii_lowercase), has(char::is_ascii_uppercase), has(char::is_ascii_digit), has(|c| "!@#$%^&*+=?~".contains(*c))];
+    let kinds = classes.iter().filter(|class| **class).count();
+    let digit = classes[2];
+    let password = captures.name("pw").is_some();
+    let enough = if password { value.len() >= 8 } else { value.len() >= 20 && entropy(value) >= 3.7 };
+    (digit && kinds >= 3 && enough && !is_ordinary(value)).then_some(Severity::Warn)
+}
+
+fn is_ordinary(value: &str) -> bool {
+    let integrity = ["sha256-", "sha384-", "sha512-", "sha1-", "sha256:", "sha512:", "blake3:", "md5:"];
+    let code =
+        ["process.env", "os.environ", "env.", "secrets.", "config.", "self.", "this.", "std::", "func", "new ", "http://", "https://"];
+    is_hex(value)
+        || is_uuid(value)
+        || integrity.iter().any(|prefix| value.starts_with(prefix))
+        || code.iter().any(|prefix| value.starts_with(prefix))
+        || value.starts_with(['/', '.', '~', '@', '$', '%', '[', '{', '('])
+        || value.contains("::")
+        || value.contains("()")
+        || value.contains(".md")
+        || is_words(value)
+}
+
+/// Words joined by `_`, `-`, `.`, `/` or camel case, as names of variables, files and models are: each run of letters is
+/// pronounceable, with short numbers between.
+fn is_words(value: &str) -> bool {
+    let mut runs = value.split(|c: char| !c.is_ascii_alphabetic()).filter(|run| !run.is_empty());
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    digits * 4 <= value.len() && runs.all(|run| run.len() <= 2 || word_like(run))
+}
+
+fn word_like(run: &str) -> bool {
+    let bytes = run.as_bytes();
+    let turns = bytes.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count();
+    let vowels = bytes.iter().filter(|byte| b"aeiouyAEIOUY".contains(byte)).count();
+    turns * 4 <= run.len() && vowels * 5 >= run.len()
+}
+
+fn is_hex(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_uuid(value: &str) -> bool {
+    let parts: Vec<&str> = value.split('-').collect();
+    parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12]) && parts.iter().all(|part| is_hex(part))
+}

@@ -1,0 +1,297 @@
+//! The table of rules: the public shapes of tokens, one row each. No logic.
+
+use super::{
+    Severity::{self, Refuse, Warn},
+    near,
+};
+use regex::Captures;
+
+/// How far a rule looks from the line its word is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// That line.
+    Line,
+    /// That line and those after it.
+    Block,
+}
+
+/// What every match has, and most lines have not. Keeps the expressions away from ordinary prose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// So many characters without a space, a digit among them.
+    Run(usize),
+    /// This character.
+    Byte(u8),
+}
+
+/// Looks at a match again; nothing if it is a near miss.
+type Judge = fn(&Captures<'_>, &str) -> Option<Severity>;
+
+/// One shape.
+pub(super) struct Rule {
+    /// What people see and name in settings.
+    pub(super) name: &'static str,
+    /// What it finds, in words.
+    pub(super) what: &'static str,
+    /// At least one of these is in every match, none shorter than three bytes.
+    pub(super) words: &'static [&'static str],
+    /// The shape; a group `v` is the value, else all of the match is.
+    pub(super) pattern: &'static str,
+    /// Bits per character below which the value is made up.
+    pub(super) entropy: f32,
+    /// What a write does about a match.
+    pub(super) severity: Severity,
+    /// What a line has to show before the expression is tried.
+    pub(super) needs: Needs,
+    /// How far to look.
+    pub(super) reach: Reach,
+    /// A closer look.
+    pub(super) judge: Option<Judge>,
+}
+
+const fn token(name: &'static str, what: &'static str, words: &'static [&'static str], pattern: &'static str) -> Rule {
+    Rule { name, what, words, pattern, entropy: 3.0, severity: Refuse, needs: Needs::Run(20), reach: Reach::Line, judge: None }
+}
+
+const fn judged(rule: Rule, severity: Severity, needs: Needs, entropy: f32, judge: Judge) -> Rule {
+    Rule { severity, needs, entropy, judge: Some(judge), ..rule }
+}
+
+/// All rules. Of two that match the same place the earlier one is reported.
+pub(super) const RULES: [Rule; 62] = [
+    // Keys themselves.
+    Rule {
+        needs: Needs::Byte(b'-'),
+        reach: Reach::Block,
+        ..token(
+            "private-key",
+            "a private key in PEM, OpenSSH or PGP armour",
+            &["PRIVATE KEY"],
+            r#"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[\s>"'|+,\\]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[ -~]*)*[A-Za-z0-9+/]{40}(?:[A-Za-z0-9+/=\s>"'|,\\]*-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|(?:[A-Za-z0-9+/=]|\s+[A-Za-z0-9+/=]{40})*)"#,
+        )
+    },
+    token("age-key", "an age secret key", &["AGE-SECRET-KEY-1"], r"\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}"),
+    token("jwt", "a signed JSON web token", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
+    // Clouds.
+    token("aws-access-key", "an AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
+    judged(
+        token(
+            "aws-secret-key",
+            "an AWS secret access key",
+            &["ecret", "ECRET"],
+            r#"(?i:secret_?(?:access_?)?key)["'`]?\s*(?:[:=]|=>)\s*["'`]?(?P<v>[A-Za-z0-9/+]{40})(?:[ -~--[A-Za-z0-9/+=]]|$)"#,
+        ),
+        Refuse,
+        Needs::Run(40),
+        4.1,
+        near::not_hex,
+    ),
+    token("google-api-key", "a Google API key", &["AIza"], r"\bAIza[A-Za-z0-9_-]{35}"),
+    token(
+        "google-oauth",
+        "a Google OAuth secret or access token",
+        &["GOCSPX-", "ya29."],
+        r"\b(?:GOCSPX-[A-Za-z0-9_-]{28}|ya29\.[A-Za-z0-9_-]{40,})",
+    ),
+    token(
+        "azure-storage-key",
+        "an Azure storage or bus key",
+        &["AccountKey=", "AccessKey="],
+        r"(?:AccountKey|SharedAccessKey)=(?P<v>(?:[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43}=))",
+    ),
+    token(
+        "azure-client-secret",
+        "an Azure client secret",
+        &["0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"],
+        r"\b[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}",
+    ),
+    token("alibaba-key", "an Alibaba Cloud access key id", &["LTAI"], r"\bLTAI[A-Za-z0-9]{20}\b"),
+    token("digitalocean-token", "a DigitalOcean token", &["_v1_"], r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
+    token("cloudflare-key", "a Cloudflare origin CA key", &["v1.0-"], r"\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}\b"),
+    token("heroku-key", "a Heroku API key", &["HRKU-"], r"\bHRKU-AA[A-Za-z0-9_-]{58}"),
+    token(
+        "fly-token",
+        "a Fly.io token",
+        &["fm1_", "fm1r_", "fm1a_", "fm2_", "fo1_"],
+        r"\b(?:fm[12][ar]?_[A-Za-z0-9+/=]{80,}|fo1_[A-Za-z0-9_-]{43})",
+    ),
+    token(
+        "hashicorp-token",
+        "a HashiCorp Vault or Terraform token",
+        &["hvs.", "hvb.", "hvr.", ".atlasv1."],
+        r"\b(?:hv[sbr]\.[A-Za-z0-9_-]{24,}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,})",
+    ),
+    token("databricks-token", "a Databricks token", &["dapi"], r"\bdapi[a-f0-9]{32}(?:-[0-9])?\b"),
+    token("doppler-token", "a Doppler token", &["dp."], r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]+\.)?[A-Za-z0-9]{40,44}\b"),
+    token("pulumi-token", "a Pulumi token", &["pul-"], r"\bpul-[a-f0-9]{40}\b"),
+    token("planetscale-token", "a PlanetScale token or password", &["pscale_"], r"\bpscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{32,}"),
+    token(
+        "supabase-key",
+        "a Supabase token or secret key",
+        &["sbp_", "sb_secret_"],
+        r"\b(?:sbp_[a-f0-9]{40}|sb_secret_[A-Za-z0-9_-]{22,})\b",
+    ),
+    token("tailscale-key", "a Tailscale key", &["tskey-"], r"\btskey-[a-z]+-[A-Za-z0-9]{6,}-[A-Za-z0-9]{20,}"),
+    token("onepassword-token", "a 1Password service account token", &["ops_eyJ"], r"\bops_eyJ[A-Za-z0-9+/=_-]{150,}"),
+    // Code and packages.
+    token("github-token", "a GitHub token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\bgh[pousr]_[A-Za-z0-9]{36,}"),
+    token("github-fine-grained-token", "a fine-grained GitHub token", &["github_pat_"], r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),
+    token(
+        "gitlab-token",
+        "a GitLab token",
+        &["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "gloas-", "glft-", "glimt-", "glagent-", "glsoat-"],
+        r"\bgl(?:pat|dt|rt|cbt|ptt|oas|ft|imt|agent|soat)-[A-Za-z0-9_.-]{20,}",
+    ),
+    token(
+        "atlassian-token",
+        "an Atlassian or Bitbucket token",
+        &["ATATT3", "ATBB", "ATCTT3"],
+        r"\b(?:AT(?:ATT|CTT)3[A-Za-z0-9_=-]{60,}|ATBB[A-Za-z0-9]{32})",
+    ),
+    token("npm-token", "an npm token", &["npm_"], r"\bnpm_[A-Za-z0-9]{36}\b"),
+    token("pypi-token", "a PyPI token", &["pypi-AgE"], r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
+    token("rubygems-token", "a RubyGems key", &["rubygems_"], r"\brubygems_[a-f0-9]{48}\b"),
+    token("crates-io-token", "a crates.io token", &["cio"], r"\bcio[A-Za-z0-9]{32}\b"),
+    token("docker-token", "a Docker Hub token", &["dckr_"], r"\bdckr_[op]at_[A-Za-z0-9_-]{27,}"),
+    // Models.
+    token("anthropic-key", "an Anthropic key", &["sk-ant-"], r"\bsk-ant-[a-z]+[0-9]{2}-[A-Za-z0-9_-]{40,}"),
+    token(
+        "openai-key",
+        "an OpenAI key",
+        &["sk-proj-", "sk-svcacct-", "sk-admin-", "T3BlbkFJ"],
+        r"\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20})",
+    ),
+    token("openrouter-key", "an OpenRouter key", &["sk-or-"], r"\bsk-or-(?:v[0-9]-)?[a-f0-9]{48,}\b"),
+    token("model-key", "a model provider's key (sk-…)", &["sk-"], r"\bsk-(?:[A-Za-z0-9]{40,}|[a-f0-9]{32})\b"),
+    token("groq-key", "a Groq key", &["gsk_"], r"\bgsk_[A-Za-z0-9]{52}\b"),
+    token("xai-key", "an xAI key", &["xai-"], r"\bxai-[A-Za-z0-9]{80}\b"),
+    token("perplexity-key", "a Perplexity key", &["pplx-"], r"\bpplx-[A-Za-z0-9]{48}\b"),
+    token("replicate-token", "a Replicate token", &["r8_"], r"\br8_[A-Za-z0-9]{37}\b"),
+    token("huggingface-token", "a Hugging Face token", &["hf_", "api_org_"], r"\b(?:hf_|api_org_)[A-Za-z0-9]{34}\b"),
+    // Messages.
+    token(
+        "slack-token",
+        "a Slack token",
+        &["xox", "xapp-"],
+        r"\b(?:xox[abeoprs](?:\.xox[bp])?-[0-9A-Za-z]+-[A-Za-z0-9-]{16,}|xapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-f0-9]{32,})",
+    ),
+    token(
+        "slack-webhook",
+        "a Slack webhook",
+        &["hooks.slack.com"],
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z0-9]{8,}/[A-Z0-9]{8,}/[A-Za-z0-9]{20,}",
+    ),
+    token(
+        "discord-webhook",
+        "a Discord webhook",
+        &["/api/webhooks/"],
+        r"discord(?:app)?\.com/api/webhooks/[0-9]{17,20}/[A-Za-z0-9_-]{60,}",
+    ),
+    token(
+        "teams-webhook",
+        "a Microsoft Teams webhook",
+        &["webhook.office.com"],
+        r"webhook\.office\.com/webhookb2/[a-f0-9@-]{70,}/IncomingWebhook/[a-f0-9]{32}/[a-f0-9-]{36}",
+    ),
+    token("telegram-token", "a Telegram bot token", &[":AA"], r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
+    token(
+        "twilio-key",
+        "a Twilio API key",
+        &["SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc", "SKd", "SKe", "SKf"],
+        r"\bSK[a-f0-9]{32}\b",
+    ),
+    token("sendgrid-key", "a SendGrid key", &["SG."], r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    token(
+        "mail-key",
+        "a Mailgun, Mailchimp, Brevo or Resend key",
+        &["key-", "-us", "xkeysib-", "re_"],
+        r"\b(?:key-[a-f0-9]{32}|[a-f0-9]{32}-us[0-9]{1,2}|xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24})\b",
+    ),
+    // Money.
+    token(
+        "stripe-key",
+        "a Stripe key",
+        &["k_live_", "k_test_", "whsec_"],
+        r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{20,}|whsec_[A-Za-z0-9+/]{32,})",
+    ),
+    token("square-token", "a Square token", &["sq0"], r"\bsq0(?:csp-[A-Za-z0-9_-]{43}|atp-[A-Za-z0-9_-]{22})"),
+    token("shopify-token", "a Shopify token", &["shpat_", "shpca_", "shppa_", "shpss_"], r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b"),
+    // Work.
+    token("grafana-token", "a Grafana token", &["glsa_", "glc_"], r"\b(?:glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}|glc_[A-Za-z0-9+/=]{32,})"),
+    token("newrelic-key", "a New Relic key", &["NRAK-"], r"\bNRAK-[A-Z0-9]{27}\b"),
+    token("sentry-token", "a Sentry token", &["sntry"], r"\bsntry(?:u_[a-f0-9]{64}|s_[A-Za-z0-9+/=_-]{40,})"),
+    token("dynatrace-token", "a Dynatrace token", &["dt0"], r"\bdt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}\b"),
+    token("linear-key", "a Linear key", &["lin_api_", "lin_oauth_"], r"\blin_(?:api|oauth)_[A-Za-z0-9]{40,}"),
+    token("notion-token", "a Notion token", &["secret_", "ntn_"], r"\b(?:secret_[A-Za-z0-9]{43}|ntn_[A-Za-z0-9]{46})\b"),
+    token(
+        "workspace-token",
+        "an Airtable, Figma or Postman token",
+        &["pat", "figd_", "PMAK-"],
+        r"\b(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|figd_[A-Za-z0-9_-]{40}|PMAK-[a-f0-9]{24}-[a-f0-9]{34})",
+    ),
+    // Anything with a password in it.
+    judged(
+        token(
+            "url-password",
+            "a connection string with a password",
+            &["://"],
+            r#"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<user>[!-~--[:/@'"`<>|]]*):(?P<v>[!-~--[@/'"`<>|]]{3,})@(?P<host>[A-Za-z0-9\[][!-~--[/'"`]]*)"#,
+        ),
+        Refuse,
+        Needs::Byte(b'@'),
+        1.5,
+        near::url_password,
+    ),
+    judged(
+        token(
+            "dsn-password",
+            "a database connection string with a password",
+            &["assword=", "ASSWORD=", "wd=", "WD="],
+            r#"(?i:server|data source|host|dsn|uid|user id|username)=(?P<user>[ -~--[;"']]+);(?:[ -~--["']]*;)?\s*(?i:password|pwd)=(?P<v>[!-~--[;"']]{4,})"#,
+        ),
+        Refuse,
+        Needs::Byte(b';'),
+        1.5,
+        near::url_password,
+    ),
+    // Only suspected.
+    judged(
+        token(
+            "authorization-header",
+            "credentials in an HTTP header",
+            &["earer ", "asic "],
+            r#"(?i:authorization)["'`]?\s*[:=,]\s*["'`]?(?i:bearer|basic)\s+(?P<v>[A-Za-z0-9+/=_.~-]{20,})"#,
+        ),
+        Warn,
+        Needs::Run(20),
+        3.3,
+        near::assigned,
+    ),
+    judged(
+        token(
+            "assigned-secret",
+            "a long random value given to something called a secret",
+            &[
+                "assword",
+                "ASSWORD",
+                "asswd",
+                "ASSWD",
+                "PWD",
+                "ecret",
+                "ECRET",
+                "oken",
+                "OKEN",
+                "key",
+                "Key",
+                "KEY",
+                "redential",
+                "REDENTIAL",
+            ],
+            r#"(?i:(?P<pw>passw(?:or)?d|passphrase|pwd)|secret|token|api_?-?key|access_?-?key|auth_?-?key|private_?-?key|secret_?-?key|encryption_?-?key|signing_?-?key|credentials?)[A-Za-z0-9_-]{0,20}["'`*]{0,3}\s*(?:=>|:=|[:=])\s*\**["'`]?(?P<v>[!-~--["'`,;)<>|]]{8,})"#,
+        ),
+        Warn,
+        Needs::Run(8),
+        2.8,
+        near::assigned,
+    ),
+];

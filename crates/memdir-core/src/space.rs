@@ -1,0 +1,153 @@
+//! Spaces: which directories a caller may see, under which prefixes. Builds mounts and opens nothing. Nothing a request says
+//! can add to what is built here; narrowing only ever takes away.
+
+use crate::{
+    error::{Error, Result},
+    path::MemoryPath,
+    prompt::AgentScope,
+    store::Entrypoint,
+    vault::{Mount, journal_name},
+};
+use std::path::{Path, PathBuf};
+
+/// Where memdir keeps what is not in a project's own directory.
+#[derive(Debug, Clone)]
+pub struct Places {
+    home: PathBuf,
+}
+
+/// Whose agent memory, and how far it reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// The agent's name; a `:` in it, as plugins have, becomes `-` in its directory.
+    pub name: String,
+    /// How far its memory reaches.
+    pub scope: AgentScope,
+}
+
+/// Somebody who is known by a token. The space follows from this and the project alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The person.
+    pub person: String,
+    /// The agent that acts for them, if the token is an agent's.
+    pub agent: Option<String>,
+    /// The projects they belong to.
+    pub projects: Vec<String>,
+}
+
+impl Places {
+    /// Everything below one directory: `MEMDIR_HOME`.
+    pub fn new(home: impl Into<PathBuf>) -> Self {
+        Places { home: home.into() }
+    }
+
+    /// A directory memdir serves, with its journal.
+    pub fn mount(&self, prefix: &str, root: impl Into<PathBuf>) -> Mount {
+        let root = root.into();
+        let journal = self.home.join("journal").join(journal_name(&root));
+        Mount::new(prefix, root, journal)
+    }
+
+    /// The memory of a project.
+    pub fn project(&self, id: &str) -> PathBuf {
+        self.home.join("projects").join(id)
+    }
+
+    /// The memory of this machine's person.
+    pub fn user(&self) -> PathBuf {
+        self.home.join("user")
+    }
+
+    /// The team memory of a checkout: committed with it, so one directory of its own and no part of this home.
+    pub fn team(checkout: &Path) -> PathBuf {
+        checkout.join(".memdir")
+    }
+
+    /// The team's memory as a mount. Its own settings and git's are no memories.
+    pub fn team_mount(&self, root: PathBuf) -> Mount {
+        Mount { ignored: vec![r"\.gitattributes".into(), r"config\.toml".into()], ..self.mount("team", root) }
+    }
+
+    /// An agent's memory. The project's kind lies in its checkout, to be committed.
+    pub fn agent(&self, agent: &Agent, project: &str, checkout: &Path) -> Result<Mount> {
+        let name = part("agent", &agent.name.replace(':', "-"))?;
+        let root = match agent.scope {
+            AgentScope::User => self.home.join("agents").join(&name),
+            AgentScope::Project => checkout.join(".memdir-agents").join(&name),
+            AgentScope::Local => self.home.join("agents-local").join(part("project", project)?).join(&name),
+        };
+        Ok(self.mount(&format!("agent/{name}"), root))
+    }
+
+    /// The mounts of a caller: their own, and those of the project they name, if they belong to it. One who belongs to a
+    /// single project need not name it; one of several who names none has only their own.
+    pub fn caller(&self, caller: &Caller, project: Option<&str>) -> Result<Vec<Mount>> {
+        let own = self.home.join("people").join(part("person", &caller.person)?);
+        let mut mounts = vec![self.mount("user", own.join("user"))];
+        if let Some(agent) = &caller.agent {
+            let name = part("agent", &agent.replace(':', "-"))?;
+            mounts.push(self.mount(&format!("agent/{name}"), own.join("agents").join(&name)));
+        }
+        let project = match (project, caller.projects.as_slice()) {
+            (Some(named), mine) if mine.iter().any(|one| one == named) => Some(named),
+            (Some(named), _) => return Err(Error::bad_input("project", format!("{named:?} is none of your projects"))),
+            (None, [only]) => Some(only.as_str()),
+            (None, _) => None,
+        };
+        if let Some(id) = project {
+            let id = part("project", id)?;
+            mounts.push(self.mount("", self.project(&id)));
+            mounts.push(self.team_mount(self.home.join("teams").join(&id)));
+        }
+        Ok(mounts)
+    }
+}
+
+/// Only what lies under these prefixes. A mount of which only a part is left keeps no entrypoint, since the one that lists it
+/// is outside. A prefix that is in no mount is refused, not ignored.
+pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
+    let mut out: Vec<Mount> = Vec::new();
+    for prefix in only {
+        let whole: Vec<&Mount> = mounts.iter().filter(|mount| lies_under(&mount.prefix, prefix)).collect();
+        for mount in &whole {
+            out.retain(|other| other.prefix != mount.prefix);
+            out.push((*mount).clone());
+        }
+        if whole.is_empty() {
+            take_part(mounts, prefix, &mut out)?;
+        }
+    }
+    Ok(out)
+}
+
+fn lies_under(mount_prefix: &str, prefix: &MemoryPath) -> bool {
+    MemoryPath::parse(mount_prefix).is_ok_and(|name| name.is_under(prefix.as_str()))
+}
+
+/// Adds the part of a mount that lies under a prefix inside it.
+fn take_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Result<()> {
+    let holds = |mount: &&Mount| mount.prefix.is_empty() || prefix.is_under(&mount.prefix);
+    let mount = mounts.iter().filter(holds).max_by_key(|mount| mount.prefix.len());
+    let rel = mount.and_then(|mount| if mount.prefix.is_empty() { Some(prefix.clone()) } else { prefix.strip_prefix(&mount.prefix) });
+    let (Some(mount), Some(rel)) = (mount, rel) else {
+        return Err(Error::bad_input("only", format!("{prefix} is in no mount of this space")));
+    };
+    let plain: String = rel.name().chars().map(|c| if "*?[]{}!\\".contains(c) { format!("[{c}]") } else { c.to_string() }).collect();
+    let globs = [plain.clone(), format!("{plain}.md"), format!("{plain}/**")];
+    match out.iter_mut().find(|other| other.prefix == mount.prefix) {
+        // Taken whole already, or in another part.
+        Some(whole) if whole.entrypoint == mount.entrypoint && whole.only == mount.only => {}
+        Some(part) => part.only.extend(globs),
+        None => out.push(Mount { entrypoint: Entrypoint::Off, only: globs.into(), ..mount.clone() }),
+    }
+    Ok(())
+}
+
+/// A name that becomes one directory.
+fn part(what: &str, name: &str) -> Result<String> {
+    match MemoryPath::parse(name) {
+        Ok(path) if path.parts().count() == 1 && !name.starts_with('.') => Ok(path.to_string()),
+        _ => Err(Error::bad_input(what, format!("{name:?} cannot be a directory's name: use letters, digits, - and _"))),
+    }
+}

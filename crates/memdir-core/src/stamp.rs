@@ -1,0 +1,36 @@
+//! What is known of a file without reading it: its stamp, and the class of the mount it lies in.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The class of a mount in searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Curated memories.
+    Memory,
+    /// Other directories a person mounted.
+    Custom,
+    /// Past conversations.
+    Chat,
+}
+
+/// What tells whether a file may have changed, without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Stamp {
+    /// Bytes.
+    pub size: u64,
+    /// Last change of the content, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Last change of content or inode, nanoseconds since 1970.
+    pub ctime_ns: i64,
+    /// The inode.
+    pub inode: u64,
+}
+
+impl Stamp {
+    /// The time of the last change of the content.
+    pub fn modified(&self) -> Timestamp {
+        Timestamp::from_nanosecond(i128::from(self.mtime_ns)).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+}

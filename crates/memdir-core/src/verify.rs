@@ -1,0 +1,99 @@
+//! Standing by a memory: what it names is looked up in the project, and if all of it is there the memory is stamped.
+
+mod git;
+mod look;
+mod names;
+
+pub use look::Look;
+pub use names::{Named, What, names};
+
+use crate::{
+    error::{Error, Result},
+    memdir::Context,
+    memory::Memory,
+    path::MemoryPath,
+    project::Project,
+    read,
+    store::{ChangeId, FileEdit, Role, Store, Verb},
+    write,
+};
+use serde::Serialize;
+
+/// What to verify.
+#[derive(Debug, Clone)]
+pub struct Verify<'a> {
+    /// The memory.
+    pub path: MemoryPath,
+    /// The project it speaks of, if one is known.
+    pub project: Option<&'a Project>,
+    /// Stamp it even though something is gone: a person has looked.
+    pub anyway: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Verified {
+    /// The memory.
+    pub name: String,
+    /// What is there.
+    pub found: Vec<Named>,
+    /// What is not there any more.
+    pub gone: Vec<Named>,
+    /// What could not be looked up.
+    pub unknown: Vec<Named>,
+    /// Whether it was stamped.
+    pub stamped: bool,
+    /// The change, for undo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeId>,
+}
+
+/// Looks up what a memory names and, if nothing is gone, writes today's date into its `last_verified`.
+pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Result<Verified> {
+    let stored = store.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
+    let named = names(write::utf8(&stored.path, &stored.bytes)?);
+    let mut out = Verified { name: stored.path.name().into(), found: vec![], gone: vec![], unknown: vec![], stamped: false, change: None };
+    for (named, there) in look_up(request.project, named) {
+        match there {
+            Some(true) => out.found.push(named),
+            Some(false) => out.gone.push(named),
+            None => out.unknown.push(named),
+        }
+    }
+    if out.gone.is_empty() || request.anyway {
+        out.change = stamp(store, context, &stored.path)?;
+        out.stamped = true;
+    }
+    Ok(out)
+}
+
+/// What a text names and is gone. Only what is cheap to look up.
+pub fn gone(look: &Look<'_>, text: &str) -> Vec<Named> {
+    names(text).into_iter().filter(|named| look.is_there(named) == Some(false)).collect()
+}
+
+fn look_up(project: Option<&Project>, named: Vec<Named>) -> Vec<(Named, Option<bool>)> {
+    let Some(project) = project else { return named.into_iter().map(|named| (named, None)).collect() };
+    let look = Look::new(project);
+    let wanted: Vec<&str> = named.iter().filter(|named| named.what == What::Symbol).map(|named| named.text.as_str()).collect();
+    let symbols = if wanted.is_empty() { None } else { look.symbols(&wanted) };
+    let there: Vec<Option<bool>> = named
+        .iter()
+        .map(|named| match named.what {
+            What::Symbol => symbols.as_ref().map(|found| found.contains(&named.text.as_str())),
+            _ => look.is_there(named),
+        })
+        .collect();
+    named.into_iter().zip(there).collect()
+}
+
+fn stamp(store: &dyn Store, context: &Context, path: &MemoryPath) -> Result<Option<ChangeId>> {
+    let today = context.clock.now().to_zoned(context.clock.zone()).date().to_string();
+    let change = store.change(&context.intent(Verb::Edit), std::slice::from_ref(path), &mut |view| {
+        let stored = view.get(path)?.ok_or_else(|| Error::NotFound { path: path.to_string(), near: Vec::new() })?;
+        let (memory, _) = Memory::parse(write::utf8(&stored.path, &stored.bytes)?);
+        let text = memory.with_field("last_verified", Some(&today));
+        Ok(vec![FileEdit { path: stored.path, bytes: Some(text.into_bytes()), role: Role::Memory }])
+    })?;
+    Ok((!change.files.is_empty()).then_some(change.id))
+}

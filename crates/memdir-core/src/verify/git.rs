@@ -1,0 +1,76 @@
+//! Reads of a repository what verifying needs: which files it tracks, and whether a commit is in it. Runs no git.
+
+use std::{
+    fs::{self, File},
+    io::{Read as _, Seek as _, SeekFrom},
+    path::Path,
+};
+
+/// The largest index that is read: a million files.
+const INDEX_BYTES: u64 = 256 << 20;
+
+/// The tracked files of a repository. Nothing where they cannot be told: no index, or one with shortened names.
+pub(super) fn tracked(git_dir: &Path) -> Option<Vec<String>> {
+    let mut bytes = Vec::new();
+    File::open(git_dir.join("index")).ok()?.take(INDEX_BYTES).read_to_end(&mut bytes).ok()?;
+    let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let version = number(4)?;
+    if bytes.get(..4)? != b"DIRC" || !(2..=3).contains(&version) {
+        return None;
+    }
+    let mut files = Vec::new();
+    let mut at = 12;
+    for _ in 0..number(8)? {
+        let flags = u16::from_be_bytes(bytes.get(at + 60..at + 62)?.try_into().ok()?);
+        let name = at + if flags & 0x4000 != 0 { 64 } else { 62 };
+        let length = bytes.get(name..)?.iter().position(|byte| *byte == 0)?;
+        files.push(String::from_utf8_lossy(&bytes[name..name + length]).into_owned());
+        // Entries are padded with one to eight zeros to a multiple of eight.
+        at += (name - at + length + 8) & !7;
+    }
+    Some(files)
+}
+
+/// Whether an object begins with these hex digits. Nothing where the history is not all here.
+pub(super) fn has_object(common: &Path, id: &str) -> Option<bool> {
+    if common.join("shallow").exists() || common.join("objects/info/alternates").exists() {
+        return None;
+    }
+    let folder = common.join("objects").join(&id[..2]);
+    let loose = fs::read_dir(folder).into_iter().flatten().flatten().any(|file| file.file_name().to_string_lossy().starts_with(&id[2..]));
+    if loose {
+        return Some(true);
+    }
+    let packs = fs::read_dir(common.join("objects/pack")).into_iter().flatten().flatten().map(|file| file.path());
+    let mut all_read = true;
+    for pack in packs.filter(|path| path.extension().is_some_and(|ending| ending == "idx")) {
+        match pack_has(&pack, id) {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => all_read = false,
+        }
+    }
+    all_read.then_some(false)
+}
+
+/// Looks an id up in a pack's index: a table of counts by first byte, then all ids in order.
+fn pack_has(path: &Path, id: &str) -> Option<bool> {
+    const HEAD: u64 = 8;
+    const COUNTS: u64 = 256 * 4;
+    let mut file = File::open(path).ok()?;
+    let mut head = [0; 8];
+    file.read_exact(&mut head).ok()?;
+    if head != [0xff, b't', b'O', b'c', 0, 0, 0, 2] {
+        return None;
+    }
+    let mut counts = vec![0; COUNTS as usize];
+    file.read_exact(&mut counts).ok()?;
+    let count = |byte: usize| Some(u64::from(u32::from_be_bytes(counts.get(byte * 4..byte * 4 + 4)?.try_into().ok()?)));
+    let first = usize::from(u8::from_str_radix(&id[..2], 16).ok()?);
+    let (from, to) = (if first == 0 { 0 } else { count(first - 1)? }, count(first)?);
+    file.seek(SeekFrom::Start(HEAD + COUNTS + from * 20)).ok()?;
+    let mut ids = vec![0; usize::try_from(to.checked_sub(from)? * 20).ok()?];
+    file.read_exact(&mut ids).ok()?;
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    Some(ids.chunks(20).any(|bytes| hex(bytes).starts_with(id)))
+}

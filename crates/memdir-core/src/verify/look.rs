@@ -1,0 +1,142 @@
+//! Looks up in a project what a memory names. Reads only inside the project; says "gone" only where that is sure.
+
+use super::{
+    git,
+    names::{Named, What},
+};
+use crate::project::Project;
+use serde_json::Value;
+use std::{
+    cell::OnceCell,
+    fs,
+    path::{Component, Path},
+};
+
+/// Bytes of source that are read to find symbols; beyond them nothing is said of symbols.
+const SOURCE_BYTES: u64 = 200 << 20;
+/// The largest file looked into: beyond it is data.
+const FILE_BYTES: u64 = 2 << 20;
+
+/// A project, open for looking things up.
+pub struct Look<'a> {
+    project: &'a Project,
+    tracked: OnceCell<Option<Vec<String>>>,
+}
+
+impl<'a> Look<'a> {
+    /// Opens a project. Reads nothing yet.
+    pub fn new(project: &'a Project) -> Self {
+        Look { project, tracked: OnceCell::new() }
+    }
+
+    /// Whether it is still there; nothing where that cannot be told.
+    pub fn is_there(&self, named: &Named) -> Option<bool> {
+        match named.what {
+            What::Path => self.path(&named.text),
+            What::Command => self.command(&named.text),
+            What::Commit => git::has_object(self.project.git.as_deref()?, &named.text),
+            What::Symbol | What::Link => None,
+        }
+    }
+
+    /// Which of these symbols occur in the tracked files; nothing where they cannot all be read.
+    pub fn symbols<'n>(&self, wanted: &[&'n str]) -> Option<Vec<&'n str>> {
+        let files = self.tracked()?;
+        let mut missing: Vec<&str> = wanted.iter().map(|name| last_part(name)).collect();
+        let mut left = SOURCE_BYTES;
+        for file in files {
+            if missing.is_empty() {
+                break;
+            }
+            let path = self.project.checkout.join(file);
+            let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+            if !meta.is_file() || meta.len() > FILE_BYTES {
+                continue;
+            }
+            left = left.checked_sub(meta.len())?;
+            let Ok(bytes) = fs::read(&path) else { continue };
+            let text = String::from_utf8_lossy(&bytes);
+            missing.retain(|name| !text.contains(name));
+        }
+        Some(wanted.iter().copied().filter(|name| !missing.contains(&last_part(name))).collect())
+    }
+
+    /// A path is there if it is in the checkout, or if a tracked file ends so: memories name files as people do. It is gone only
+    /// if its first folder is there, else it may be of another project.
+    fn path(&self, path: &str) -> Option<bool> {
+        if !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
+            return None;
+        }
+        let top = &self.project.checkout;
+        if fs::symlink_metadata(top.join(path)).is_ok() {
+            return Some(true);
+        }
+        let name = path.trim_end_matches('/');
+        let ends = |file: &String| file.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+        let holds = |file: &String| format!("/{file}").contains(&format!("/{name}/"));
+        let tracked = self.tracked();
+        if tracked.is_some_and(|files| files.iter().any(|file| ends(file) || holds(file))) {
+            return Some(true);
+        }
+        match name.split_once('/') {
+            Some((first, _)) => top.join(first).is_dir().then_some(false),
+            None => tracked.is_some().then_some(false),
+        }
+    }
+
+    /// Commands that the project itself defines: scripts of package.json, targets of make and just, files that are run.
+    fn command(&self, command: &str) -> Option<bool> {
+        let mut words = command.split_whitespace();
+        let (program, next) = (words.next()?, words.find(|word| !word.starts_with('-')));
+        if let Some(path) = program.strip_prefix("./") {
+            return self.path(path);
+        }
+        match (program, next?) {
+            ("npm" | "pnpm" | "yarn" | "bun", "run") => self.script(words.next()?),
+            ("make", target) => self.target(&["Makefile", "makefile", "GNUmakefile"], target),
+            ("just", target) => self.target(&["justfile", "Justfile", ".justfile"], target),
+            ("bash" | "sh" | "python" | "python3" | "node", file) if file.contains('/') => self.path(file.trim_start_matches("./")),
+            _ => None,
+        }
+    }
+
+    fn script(&self, name: &str) -> Option<bool> {
+        let text = fs::read_to_string(self.project.checkout.join("package.json")).ok()?;
+        let scripts = serde_json::from_str::<Value>(&text).ok()?;
+        Some(scripts.get("scripts").and_then(|scripts| scripts.get(name)).is_some())
+    }
+
+    fn target(&self, files: &[&str], target: &str) -> Option<bool> {
+        if !target.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)) {
+            return None;
+        }
+        let text = files.iter().find_map(|file| fs::read_to_string(self.project.checkout.join(file)).ok())?;
+        // An include or a pattern may define anything.
+        if text.lines().any(|line| line.starts_with("include") || line.starts_with("import") || line.starts_with('%')) {
+            return None;
+        }
+        let defines = |line: &str| line.split(':').next().is_some_and(|head| head.split_whitespace().any(|word| word == target));
+        Some(text.lines().any(|line| line.contains(':') && !line.starts_with(['\t', ' ']) && defines(line)))
+    }
+
+    /// The tracked files of the project; nothing where they cannot be told.
+    pub fn tracked(&self) -> Option<&Vec<String>> {
+        self.tracked.get_or_init(|| git::tracked(&self.git_dir()?)).as_ref()
+    }
+
+    /// A worktree has its own index.
+    fn git_dir(&self) -> Option<std::path::PathBuf> {
+        let dot_git = self.project.checkout.join(".git");
+        if dot_git.is_dir() {
+            return Some(dot_git);
+        }
+        self.project.git.as_ref()?;
+        let text = fs::read_to_string(dot_git).ok()?;
+        Some(self.project.checkout.join(text.strip_prefix("gitdir:")?.trim()))
+    }
+}
+
+/// `Store::put` occurs in no file as such; its last part does.
+fn last_part(name: &str) -> &str {
+    name.rsplit("::").next().and_then(|part| part.rsplit('.').next()).unwrap_or(name)
+}

@@ -1,0 +1,254 @@
+//! What a memory names that can be looked up: paths, commands, symbols, commits, addresses. Pure, and rather takes too little
+//! than too much: a wrong "is gone" costs more trust than a missed one.
+
+use serde::Serialize;
+
+/// The kind of a thing that is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// A file or folder, relative: `src/db.rs`.
+    Path,
+    /// A command as it would be typed.
+    Command,
+    /// A function, type, constant or setting.
+    Symbol,
+    /// A commit's id or the beginning of one.
+    Commit,
+    /// An address.
+    Link,
+}
+
+/// One thing a text names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Named {
+    /// Its kind.
+    pub what: What,
+    /// As it is written, without line numbers, parentheses and punctuation around it.
+    pub text: String,
+    /// The line it is first named on, 1-based.
+    pub line: u64,
+}
+
+/// Everything a text names, in order, each once.
+pub fn names(text: &str) -> Vec<Named> {
+    let mut found: Vec<Named> = Vec::new();
+    let mut fence: Option<Fence> = None;
+    for (line, content) in (1..).zip(text.lines()) {
+        let mut add = |(what, text): (What, String)| {
+            if found.iter().all(|named| named.what != what || named.text != text) {
+                found.push(Named { what, text, line });
+            }
+        };
+        if let Some(marks) = fence_marks(content) {
+            fence = match fence {
+                Some(open) if marks.0 == open.mark && marks.1 >= open.length => None,
+                Some(open) => Some(open),
+                None => Some(Fence { mark: marks.0, length: marks.1, shell: is_shell(marks.2) }),
+            };
+        } else if let Some(open) = &fence {
+            if open.shell {
+                command(content.trim().trim_start_matches("$ ")).into_iter().for_each(&mut add);
+            }
+        } else {
+            in_prose(content).into_iter().for_each(&mut add);
+        }
+    }
+    found
+}
+
+struct Fence {
+    mark: char,
+    length: usize,
+    shell: bool,
+}
+
+fn fence_marks(line: &str) -> Option<(char, usize, &str)> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let rest = line.trim_start_matches(mark);
+    let length = line.len() - rest.len();
+    (length >= 3).then(|| (mark, length, rest.trim()))
+}
+
+fn is_shell(language: &str) -> bool {
+    let name = language.split([' ', ',', '{']).next().unwrap_or_default();
+    matches!(name, "sh" | "bash" | "zsh" | "shell" | "console" | "shell-session")
+}
+
+fn in_prose(line: &str) -> Vec<(What, String)> {
+    let mut out = Vec::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('`') {
+        words(before, &mut out);
+        let Some((code, tail)) = after.split_once('`') else {
+            rest = after;
+            break;
+        };
+        out.extend(in_code(code.trim()));
+        rest = tail;
+    }
+    words(rest, &mut out);
+    out
+}
+
+/// Plain prose names paths and addresses; a commit only where the word stands before it.
+fn words(text: &str, out: &mut Vec<(What, String)>) {
+    let mut after_commit = false;
+    for word in text.split(|c: char| c.is_whitespace() || "()[]<>\"'".contains(c)) {
+        let bare = word.trim_matches(|c: char| ".,;:!?*_".contains(c));
+        let is_commit = after_commit && is_commit(bare);
+        after_commit = bare.eq_ignore_ascii_case("commit");
+        if is_address(bare) {
+            out.push((What::Link, bare.to_owned()));
+        } else if is_commit {
+            out.push((What::Commit, bare.to_owned()));
+        } else if bare.contains('/') {
+            out.extend(path(bare).map(|path| (What::Path, path)));
+        }
+    }
+}
+
+fn in_code(code: &str) -> Option<(What, String)> {
+    if is_address(code) {
+        return Some((What::Link, code.to_owned()));
+    }
+    if is_commit(code) {
+        return Some((What::Commit, code.to_owned()));
+    }
+    if let Some(path) = path(code) {
+        return Some((What::Path, path));
+    }
+    command(code).or_else(|| symbol(code).map(|symbol| (What::Symbol, symbol)))
+}
+
+fn is_address(text: &str) -> bool {
+    ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| rest.contains('.') && !rest.contains(['<', '{', '*'])))
+}
+
+/// Seven to forty hex digits, of both kinds unless it is a whole id: `1234567` is a number and `deadbeef` a joke, but rarely.
+fn is_commit(text: &str) -> bool {
+    let hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let mixed = text.bytes().any(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    hex && mixed && (7..=40).contains(&text.len())
+}
+
+/// A relative path with a known kind of ending: `src/db.rs`, `Cargo.toml`, `docs/`. Without one, `and/or` would be a path.
+fn path(text: &str) -> Option<String> {
+    let text = text.split_once(":").filter(|(_, line)| line.starts_with(|c: char| c.is_ascii_digit())).map_or(text, |(path, _)| path);
+    let text = text.split_once('#').map_or(text, |(path, _)| path);
+    let text = text.trim_start_matches("./");
+    let plain = text.chars().all(|c| c.is_alphanumeric() || "_-./@+".contains(c));
+    let outside =
+        text.starts_with(['/', '~', '-', '@']) || text.split('/').any(|part| part == ".." || part.is_empty() && !text.ends_with('/'));
+    if !plain || outside || text.contains("YYYY") {
+        return None;
+    }
+    let last = text.trim_end_matches('/').rsplit('/').next()?;
+    let folder = text.ends_with('/') && text.len() > 1 && last.is_ascii();
+    let ending = last.rsplit_once('.').filter(|(stem, _)| !stem.is_empty() || last.len() > 2).map(|(_, ending)| ending);
+    let known = ending.is_some_and(|ending| ENDINGS.contains(&ending)) || FILES.contains(&last);
+    (folder || known).then(|| text.to_owned())
+}
+
+const ENDINGS: &[&str] = &[
+    "rs",
+    "toml",
+    "lock",
+    "md",
+    "mdx",
+    "txt",
+    "py",
+    "pyi",
+    "ts",
+    "tsx",
+    "js",
+    "jsx",
+    "mjs",
+    "cjs",
+    "json",
+    "jsonc",
+    "yaml",
+    "yml",
+    "go",
+    "mod",
+    "java",
+    "kt",
+    "kts",
+    "gradle",
+    "swift",
+    "c",
+    "h",
+    "cc",
+    "cpp",
+    "hpp",
+    "cs",
+    "rb",
+    "php",
+    "ex",
+    "exs",
+    "erl",
+    "hs",
+    "ml",
+    "scala",
+    "clj",
+    "lua",
+    "zig",
+    "nim",
+    "sh",
+    "bash",
+    "zsh",
+    "fish",
+    "ps1",
+    "sql",
+    "graphql",
+    "proto",
+    "css",
+    "scss",
+    "less",
+    "html",
+    "vue",
+    "svelte",
+    "astro",
+    "xml",
+    "ini",
+    "cfg",
+    "conf",
+    "env",
+    "csv",
+    "tf",
+    "nix",
+    "ipynb",
+    "dart",
+    "r",
+    "jl",
+    "dockerfile",
+    "plist",
+];
+const FILES: &[&str] =
+    &["Makefile", "Dockerfile", "Justfile", "justfile", "Gemfile", "Rakefile", "Procfile", "LICENSE", ".gitignore", ".env"];
+
+/// A line that begins with a program whose commands can be looked up in the project.
+fn command(text: &str) -> Option<(What, String)> {
+    const PROGRAMS: &[&str] =
+        &["npm", "pnpm", "yarn", "bun", "make", "just", "cargo", "deno", "composer", "task", "bash", "sh", "python", "python3", "node"];
+    let program = text.split(' ').next()?;
+    let named = PROGRAMS.contains(&program) && text.len() > program.len();
+    let script =
+        program.strip_prefix("./").is_some_and(|path| path.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c)) && !path.is_empty());
+    (named || script).then(|| (What::Command, text.to_owned()))
+}
+
+/// An identifier that cannot be a word of prose: with `()`, `::`, an underscore or an inner capital.
+fn symbol(text: &str) -> Option<String> {
+    let name = text.trim_end_matches("()").trim_end_matches('!');
+    let called = name.len() < text.len();
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_:.".contains(c))
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let bytes = name.as_bytes();
+    let camel = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let joined = name.contains("::") || name.trim_matches('_').contains('_');
+    (plain && name.len() >= 3 && (called || camel || joined)).then(|| name.to_owned())
+}

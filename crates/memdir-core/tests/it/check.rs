@@ -1,0 +1,158 @@
+//! Checking a whole space: every rule finds its fault, a clean space has none, and mending loses nothing.
+
+use crate::{
+    project::{git, place, put, repository},
+    verbs::{Home, path},
+};
+use memdir_core::{
+    Memdir, Memory,
+    check::{Check, Checked, Rule, Severity},
+    project::{self, Worktrees},
+    write::{Mode, Write},
+};
+use std::{fs, path::Path};
+
+const TYPED: &str = "---\nname: A\ndescription: what it tells\ntype: project\n---\n\n";
+
+fn save(memdir: &Memdir, name: &str, text: &str) {
+    memdir.write(&Write::create(path(name), text).mode(Mode::Exact)).unwrap();
+}
+
+fn told(checked: &Checked) -> Vec<String> {
+    let line = |line: Option<u64>| line.map_or_else(String::new, |line| format!(":{line}"));
+    checked.findings.iter().map(|found| format!("{}{} {:?}: {}", found.path, line(found.line), found.rule, found.what)).collect()
+}
+
+#[test]
+fn a_clean_space_has_no_findings() {
+    let home = Home::new();
+    let memdir = home.open();
+    save(&memdir, "deploy.md", &format!("{TYPED}Never on Fridays; see [the log](notes/log.md) and `mem:notes/log`, [[log]].\n"));
+    save(&memdir, "notes/log.md", &format!("{TYPED}On 2026-03-05 the freeze began.\n"));
+    save(&memdir, "notes/list.md", &format!("{TYPED}[[log]]\n"));
+    fs::write(
+        home.dir.path().join("memory/deploy.md"),
+        format!("{TYPED}Never on Fridays; see [the log](notes/log.md), `mem:notes/log`.\n"),
+    )
+    .unwrap();
+    let checked = memdir.check(&Check::default()).unwrap();
+    assert_eq!(told(&checked), Vec::<String>::new());
+    assert!(!checked.is_wrong());
+}
+
+#[test]
+fn every_fault_is_found_with_its_place() {
+    let (_temp, top) = place();
+    let shop = repository(top.join("shop"));
+    put(&shop.join("AGENTS.md"), "Always run the formatter before you commit anything at all.\n");
+    put(&shop.join("src/main.rs"), "fn main() {}\n");
+    git(&shop, &["add", "."]);
+    let project = project::find(&shop, Worktrees::Shared).unwrap();
+    let home = Home::new();
+    let memdir = home.open();
+    let body = "The nightly import reads the supplier feed, drops rows without a price, and mails the rest to the buyers before six.";
+    save(&memdir, "import.md", &format!("{TYPED}{body}\n"));
+    save(&memdir, "import-again.md", &format!("{TYPED}{body}\n"));
+    save(
+        &memdir,
+        "untyped.md",
+        "Shipped yesterday.\n\n- Always run the formatter before you commit anything at all\n\n`src/gone.rs` and [main](src/main.rs)\n",
+    );
+    save(&memdir, "links.md", &format!("{TYPED}[x](nowhere.md) `mem:improt` [[absent]]\n"));
+    save(&memdir, "broken.md", "---\ntype: opinion\nwhen: {path: gone/**, comand: x}\ncreated: soon\n---\n\nx\n");
+    save(&memdir, "secret.md", &format!("{TYPED}token\n"));
+    let secret = format!("{TYPED}token ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
+    fs::write(home.dir.path().join("memory/secret.md"), secret).unwrap();
+    save(&memdir, "logs/2026/03/2026-03-05.md", "- 12:00 yesterday was fine\n");
+    let long = format!("- [Hand](hand.md) — {}\n", "long ".repeat(50));
+    let main = home.dir.path().join("memory/MEMORY.md");
+    fs::write(&main, format!("{long}{}", fs::read_to_string(&main).unwrap())).unwrap();
+    fs::write(home.dir.path().join("memory/found.md"), format!("{TYPED}by hand\n")).unwrap();
+    fs::write(home.dir.path().join("memory/Import.md"), format!("{TYPED}other\n")).unwrap();
+    let checked = memdir.check(&Check { project: Some(&project), fix: false }).unwrap();
+    insta::assert_snapshot!(told(&checked).join("\n"), @r#"
+     CaseCollision: "Import.md" and "import.md" differ only by case or Unicode form
+    Import.md Unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
+    MEMORY.md:1 DeadLine: a line leads to hand.md, which is not there
+    MEMORY.md:1 LongLine: 270 characters: keep a pointer here and the content in the memory
+    broken.md:2 Frontmatter: the type "opinion" is not one of user, feedback, project, reference
+    broken.md:3 Tripwire: the tripwire "gone/**" can never fire: no file fits it
+    broken.md:3 Tripwire: when: comand is none of command, path, words, tools
+    broken.md:4 Frontmatter: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
+    found.md Unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
+    import-again.md NearDuplicate: 100 % the same as import: keep one
+    links.md:7 DeadLink: [[absent]] is no memory's name
+    links.md:7 DeadLink: a link leads to nowhere.md, which is not there
+    links.md:7 DeadReference: mem:improt is no memory's name; perhaps Import, import
+    secret.md:7 Secret: looks like a secret (github-token): remove it here and at its source
+    untyped.md Type: no type: user, feedback, project or reference
+    untyped.md:1 RelativeDate: "yesterday" means nothing later: write the date
+    untyped.md:3 RepeatsInstructions: AGENTS.md says this already
+    untyped.md:5 Gone: names src/gone.rs, which is gone
+    "#);
+    assert!(checked.is_wrong());
+    assert_eq!(checked.files, 10);
+}
+
+#[test]
+fn mending_adds_missing_lines_and_can_be_undone() {
+    let home = Home::new();
+    let memdir = home.open();
+    save(&memdir, "a.md", &format!("{TYPED}a\n"));
+    fs::write(home.dir.path().join("memory/b.md"), format!("{TYPED}b\n")).unwrap();
+    let before = home.file("MEMORY.md");
+    assert!(memdir.check(&Check::default()).unwrap().is_wrong());
+    assert_eq!(home.file("MEMORY.md"), before, "looking changes nothing");
+    let checked = memdir.check(&Check { fix: true, ..Check::default() }).unwrap();
+    assert_eq!(checked.fixed, [path("b.md")]);
+    assert!(!checked.is_wrong() && home.file("MEMORY.md").contains("(b.md)"));
+    memdir.undo(&memdir_core::undo::Which::Id(checked.changes[0].0.clone())).unwrap();
+    assert_eq!(home.file("MEMORY.md"), before);
+}
+
+#[test]
+fn a_full_entrypoint_is_told_before_it_is_cut() {
+    let home = Home::new();
+    let memdir = home.open();
+    save(&memdir, "a.md", &format!("{TYPED}a\n"));
+    let main = home.dir.path().join("memory/MEMORY.md");
+    let filled = format!("{}{}", "note\n".repeat(170), fs::read_to_string(&main).unwrap());
+    fs::write(&main, filled).unwrap();
+    let caps: Vec<_> = memdir.check(&Check::default()).unwrap().findings.into_iter().filter(|found| found.rule == Rule::Cap).collect();
+    assert_eq!(caps.len(), 1);
+    assert!(caps[0].what.ends_with("of the 200 lines that are loaded") && caps[0].severity == Severity::Advice, "{}", caps[0].what);
+}
+
+/// Real memories tell how often a lint cries wolf: what it finds in them was looked at by hand.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn relative_dates_are_rare_in_real_memories() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/memory-files");
+    let Ok(projects) = fs::read_dir(&corpus) else {
+        eprintln!("skipped: no corpus beside the workspace");
+        return;
+    };
+    let mut found = Vec::new();
+    for file in projects.flatten().filter_map(|project| fs::read_dir(project.path()).ok()).flatten().flatten() {
+        let text = String::from_utf8_lossy(&fs::read(file.path()).unwrap()).into_owned();
+        let (memory, _) = Memory::parse(&text);
+        found.extend(
+            memdir_core::check::relative(memory.text())
+                .into_iter()
+                .map(|date| format!("{} {}", file.file_name().to_string_lossy(), date.words)),
+        );
+    }
+    found.sort();
+    let looked_at = [
+        "agents.md today",
+        "feedback_building_for_others.md tomorrow",
+        "feedback_building_for_others.md tomorrow",
+        "project_maddie_ventures_2026-03-24.md this week",
+        "project_maddie_ventures_2026-03-24.md today",
+        "project_maddie_ventures_2026-03-24.md tomorrow",
+        "project_pillar3_full_network_2026-03-24.md in one week",
+        "project_session_2026-03-25.md tomorrow",
+        "project_session_2026-03-31-s45.md in 14 days",
+    ];
+    assert_eq!(found, looked_at);
+}

@@ -1,0 +1,411 @@
+//! Search through the front door: files on disk, questions, lines that answer.
+
+use memdir_core::{
+    MemoryPath, Mount, Vault,
+    embed::{Embedder, testing::RamEmbedder},
+    index::Index as _,
+    memory::Kind,
+    read::Read,
+    search::{Answer, Method, Search, Searcher, WhyNot},
+    store::{MountInfo, Source},
+    tantivy_index::TantivyIndex,
+    testing::FixedClock,
+    text::LineRange,
+    time::SystemClock,
+};
+use proptest::prelude::*;
+use std::{fs, path::Path, sync::Arc};
+
+/// A directory of memories with its index beside it.
+struct Space {
+    folder: tempfile::TempDir,
+    store: Vault,
+    searcher: Searcher,
+}
+
+fn index(folder: &Path, info: &MountInfo, embedder: Option<&Arc<dyn Embedder>>) -> Arc<TantivyIndex> {
+    Arc::new(TantivyIndex::of_mount(&folder.join("cache"), &info.root, embedder.map(|e| (e.id().clone(), e.dim()))))
+}
+
+impl Space {
+    fn new(files: &[(&str, &str)]) -> Space {
+        Space::with(files, None)
+    }
+
+    fn with(files: &[(&str, &str)], embedder: Option<Arc<dyn Embedder>>) -> Space {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("memory")).unwrap();
+        for (name, text) in files {
+            put(folder.path(), name, text);
+        }
+        let root = folder.path().join("memory").canonicalize().unwrap();
+        let store = Vault::open(&[Mount::new("", root, folder.path().join("journal"))]).unwrap();
+        let given = embedder.clone();
+        let searcher = Searcher::new(&store, embedder, Arc::new(SystemClock), |info| index(folder.path(), info, given.as_ref()));
+        Space { folder, store, searcher }
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        put(self.folder.path(), name, text);
+    }
+
+    fn remove(&self, name: &str) {
+        fs::remove_file(self.folder.path().join("memory").join(name)).unwrap();
+    }
+
+    fn ask(&self, query: &str) -> Answer {
+        self.searcher.search(&self.store, &Search::new(query)).unwrap()
+    }
+
+    /// The answers as `path:lines`.
+    fn places(&self, query: &str) -> Vec<String> {
+        self.ask(query).hits.iter().map(|hit| format!("{}:{}", hit.path, hit.lines)).collect()
+    }
+
+    fn first(&self, query: &str) -> String {
+        self.places(query).first().cloned().unwrap_or_default()
+    }
+}
+
+fn put(folder: &Path, name: &str, text: &str) {
+    let path = folder.join("memory").join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+const NOTES: &[(&str, &str)] = &[
+    (
+        "deploy.md",
+        "---\nname: Deploying\ndescription: how the site goes live\ntype: project\n---\n\n# Deploying\n\nWe ship every Friday at noon.\n\n## Rollback\n\n- Revert the commit and push again.\n- Tell the channel #ops.\n",
+    ),
+    ("style.md", "---\ntype: feedback\n---\n\nThe user prefers tabs over spaces.\n\nNever use emojis in commit messages.\n"),
+    ("team/oncall.md", "# On call\n\nAnn has the pager in May, Bob in June.\n\n| who | phone |\n|---|---|\n| Ann | 555-0100 |\n"),
+    (
+        "db.md",
+        "The pool is made by `getUserName` in src/db/pool.rs and fails with E0425.\n\nRun it with `--dry-run` first.\n\n```sql\nselect * from sessions;\n```\n",
+    ),
+];
+
+#[test]
+fn the_lines_that_answer_are_found() {
+    let space = Space::new(NOTES);
+    assert_eq!(space.first("when do we ship"), "deploy.md:7-9");
+    assert_eq!(space.first("how to revert a commit"), "deploy.md:11-13");
+    assert_eq!(space.first("does the user like tabs"), "style.md:5-5");
+    assert_eq!(space.first("ann phone"), "team/oncall.md:5-7");
+    assert_eq!(space.places("quantum chromodynamics lagrangian"), [""; 0]);
+    assert_eq!(space.ask("when do we ship").method, Method::Fts);
+}
+
+#[test]
+fn identifiers_are_found_whole_and_in_parts() {
+    let space = Space::new(NOTES);
+    for query in ["getUserName", "get user name", "src/db/pool.rs", "pool.rs", "E0425", "e0425"] {
+        assert_eq!(space.first(query), "db.md:1-1", "{query}");
+    }
+    assert_eq!(space.first("--dry-run"), "db.md:3-3");
+    assert_eq!(space.first("sessions"), "db.md:5-7");
+}
+
+#[test]
+fn names_and_descriptions_are_searched_but_never_cited() {
+    let space = Space::new(NOTES);
+    let answer = space.ask("site goes live");
+    assert_eq!(answer.hits[0].path.as_str(), "deploy.md");
+    assert!(answer.hits.iter().all(|hit| !hit.text.contains("description:")));
+}
+
+#[test]
+fn every_script_is_found() {
+    let space = Space::new(&[
+        ("zh.md", "我们每周五部署服务器。\n\n数据库备份在凌晨进行。\n"),
+        ("ja.md", "毎週金曜日にデプロイします。\n\nお茶を飲むのが好きです。\n"),
+        ("ko.md", "매주 금요일에 서버를 배포합니다.\n\n데이터베이스 백업은 새벽에 합니다.\n"),
+        ("ar.md", "ننشر الخادم كل يوم جمعة.\n\nالنسخ الاحتياطي لقاعدة البيانات ليلاً.\n"),
+        ("ru.md", "Мы разворачиваем сервер каждую пятницу.\n\nРезервное копирование базы данных ночью.\n"),
+        ("emoji.md", "Releases are marked 🚀 in the channel.\n\nBirthdays get 🎂.\n"),
+    ]);
+    for (query, place) in [
+        ("部署", "zh.md:1-1"),
+        ("数据库备份", "zh.md:3-3"),
+        ("デプロイ", "ja.md:1-1"),
+        ("茶", "ja.md:3-3"),
+        ("서버 배포", "ko.md:1-1"),
+        ("데이터베이스", "ko.md:3-3"),
+        ("الخادم", "ar.md:1-1"),
+        ("قاعدة البيانات", "ar.md:3-3"),
+        ("серверы", "ru.md:1-1"),
+        ("резервные копии базы", "ru.md:3-3"),
+        ("🚀", "emoji.md:1-1"),
+        ("🎂", "emoji.md:3-3"),
+    ] {
+        assert_eq!(space.first(query), place, "{query}");
+    }
+}
+
+#[test]
+fn a_change_by_anybody_is_seen_by_the_next_search() {
+    let space = Space::new(NOTES);
+    assert_eq!(space.places("zebra crossing"), [""; 0]);
+    space.put("animals.md", "The zebra crossing is closed.\n");
+    assert_eq!(space.first("zebra crossing"), "animals.md:1-1");
+    // The same length within the same moment: only the bytes tell.
+    space.put("animals.md", "The llama crossing is closed.\n");
+    assert_eq!(space.first("llama crossing"), "animals.md:1-1");
+    assert_eq!(space.places("zebra"), [""; 0]);
+    space.remove("animals.md");
+    assert_eq!(space.places("llama"), [""; 0]);
+    for n in 0..60 {
+        space.put(&format!("many/{n}.md"), &format!("The llama number {n} is here.\n"));
+    }
+    assert_eq!(space.first("llama number 42"), "many/42.md:1-1");
+    space.searcher.settle(&space.store).unwrap();
+    space.put("many/42.md", "Gone fishing.\n");
+    assert_eq!(space.first("fishing"), "many/42.md:1-1");
+}
+
+#[test]
+fn what_was_overlaid_is_written_after_the_answer_and_answers_the_same() {
+    let space = Space::new(NOTES);
+    space.searcher.index(&space.store, false, &|_| {}).unwrap();
+    for n in 0..12 {
+        space.put(&format!("new-{n}.md"), &format!("Fresh fact number {n} about deploying.\n"));
+    }
+    let scores = |answer: Answer| answer.hits.into_iter().map(|hit| (hit.path.to_string(), hit.lines, hit.score)).collect::<Vec<_>>();
+    let overlaid = scores(space.ask("fresh deploying fact"));
+    assert!(overlaid.len() > 5);
+    space.searcher.settle(&space.store).unwrap();
+    assert_eq!(scores(space.ask("fresh deploying fact")), overlaid);
+    space.searcher.index(&space.store, true, &|_| {}).unwrap();
+    assert_eq!(scores(space.ask("fresh deploying fact")), overlaid);
+}
+
+#[test]
+fn the_lines_of_a_hit_give_its_text() {
+    let mut long = String::from("# Log\n\n| n | what |\n|---|---|\n");
+    (0..60).for_each(|n| long.push_str(&format!("| {n} | something{} |\n", if n == 37 { " like the turquoise elephant" } else { "" })));
+    let space = Space::new(&[("long.md", &long), ("crlf.md", "first\r\n\r\nthe violet rhino\r\n"), NOTES[0]]);
+    let memdir = memdir_core::Memdir::new(
+        Arc::new(Vault::open(&[Mount::new("", space.folder.path().join("memory"), space.folder.path().join("j"))]).unwrap()),
+        memdir_core::Actor { name: "t".into(), session: None },
+    );
+    for query in ["turquoise elephant", "violet rhino", "revert", "ship Friday"] {
+        for hit in space.ask(query).hits {
+            let lines: LineRange = hit.lines.parse().unwrap();
+            let reading = memdir.read(&Read { lines: Some(lines), ..Read::all(hit.path.clone()) }).unwrap();
+            assert_eq!((reading.content, reading.lines), (hit.text.clone(), hit.lines.clone()));
+        }
+    }
+    let hit = &space.ask("turquoise elephant").hits[0];
+    assert!(hit.text.contains("turquoise elephant") && hit.text.lines().count() <= 8, "{}", hit.text);
+}
+
+#[test]
+fn operators_narrow_the_answer() {
+    let space = Space::new(&[
+        ("a.md", "---\ntype: feedback\n---\nThe blue green deploy is slow.\n"),
+        ("team/b.md", "---\ntype: project\n---\nThe green blue deploy is fast.\n\nA deploy on Friday.\n"),
+        ("teams/c.md", "deploy it\n"),
+    ]);
+    let files = |query: &str| {
+        let mut files: Vec<String> = space.ask(query).hits.iter().map(|hit| hit.path.to_string()).collect();
+        files.sort();
+        files.dedup();
+        files.join(" ")
+    };
+    assert_eq!(files("deploy"), "a.md team/b.md teams/c.md");
+    assert_eq!(files("deploy type:feedback"), "a.md");
+    assert_eq!(files("deploy path:team/"), "team/b.md");
+    assert_eq!(files("deploy path:a"), "a.md");
+    assert_eq!(files("deploy -green"), "team/b.md teams/c.md");
+    assert_eq!(files("\"blue green\""), "a.md");
+    assert_eq!(files("\"Green  BLUE\" deploy"), "team/b.md");
+    assert_eq!(files("deploy source:chat"), "");
+    let only = |search: Search| space.searcher.search(&space.store, &search).unwrap().hits.len();
+    assert_eq!(only(Search { kind: Some(Kind::Project), ..Search::new("deploy") }), 2);
+    assert_eq!(only(Search { under: Some("teams".into()), ..Search::new("deploy") }), 1);
+    assert_eq!(only(Search { source: Some(Source::Custom), ..Search::new("deploy") }), 0);
+    assert_eq!(only(Search { since: Some("2100-01-01T00:00:00Z".parse().unwrap()), ..Search::new("deploy") }), 0);
+}
+
+#[test]
+fn the_entrypoint_is_content_and_its_pointers_are_signals() {
+    let space = Space::new(&[
+        (
+            "MEMORY.md",
+            "# Memory\n\nAlways answer in French.\n\n- [Shipping](ship.md) — the zeppelin procedure\n- [Lost](gone.md) — about walruses\n",
+        ),
+        ("ship.md", "Push to main, then wait.\n"),
+        ("other.md", "Nothing of interest here.\n"),
+    ]);
+    assert_eq!(space.first("answer in french"), "MEMORY.md:1-3");
+    assert_eq!(space.first("zeppelin procedure"), "ship.md:1-1");
+    assert_eq!(space.first("walruses"), "MEMORY.md:6-6", "a pointer to nothing is a line like any other");
+}
+
+#[test]
+fn near_duplicates_of_one_file_collapse_and_other_files_keep_theirs() {
+    let twice = "The heron nests behind the old mill near the river each spring.\n\nThe heron nests behind the old mill, near the river, each spring!\n";
+    let space = Space::new(&[("a.md", twice), ("b.md", "The heron nests behind the old mill near the river each spring.\n")]);
+    assert_eq!(space.places("where does the heron nest"), ["a.md:1-1", "b.md:1-1"]);
+}
+
+#[test]
+fn memories_win_ties_against_chats() {
+    let folder = tempfile::tempdir().unwrap();
+    let mounts: Vec<Mount> = [("chats", Source::Chat), ("notes", Source::Memory)]
+        .map(|(name, source)| {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+            fs::write(folder.path().join(name).join("x.md"), "The heron nests by the mill.\n").unwrap();
+            Mount { source, ..Mount::new(name, folder.path().join(name).canonicalize().unwrap(), folder.path().join("j").join(name)) }
+        })
+        .into();
+    let store = Vault::open(&mounts).unwrap();
+    let searcher = Searcher::new(&store, None, Arc::new(SystemClock), |info| index(folder.path(), info, None));
+    let paths =
+        |query: &str| searcher.search(&store, &Search::new(query)).unwrap().hits.iter().map(|hit| hit.path.to_string()).collect::<Vec<_>>();
+    assert_eq!(paths("heron mill"), ["notes/x.md", "chats/x.md"]);
+    assert_eq!(paths("heron mill source:chat"), ["chats/x.md"]);
+    assert_eq!(paths("heron mill path:notes"), ["notes/x.md"]);
+}
+
+#[test]
+fn old_logs_lose_weight_only_when_asked_and_evergreen_files_never() {
+    let text = "We met the beekeeper about the hives.\n";
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["2024-01-01.md", "2024-03-01.md", "bees.md"] {
+        put(folder.path(), name, text);
+    }
+    let store = Vault::open(&[Mount::new("", folder.path().join("memory").canonicalize().unwrap(), folder.path().join("j"))]).unwrap();
+    let clock = Arc::new(FixedClock("2024-03-02T00:00:00Z".parse().unwrap()));
+    let searcher = Searcher::new(&store, None, clock, |info| index(folder.path(), info, None));
+    let ask = |decay| {
+        let answer = searcher.search(&store, &Search { decay, min_score: 0.0, ..Search::new("beekeeper hives") }).unwrap();
+        answer.hits.iter().map(|hit| (hit.path.to_string(), hit.score)).collect::<Vec<_>>()
+    };
+    let (plain, decayed) = (ask(false), ask(true));
+    let change = |name: &str| {
+        let score = |all: &[(String, f32)]| all.iter().find(|(path, _)| path == name).unwrap().1;
+        score(&decayed) / score(&plain)
+    };
+    assert_eq!(change("bees.md"), 1.0);
+    assert!((change("2024-03-01.md") - 0.5f32.powf(1.0 / 30.0)).abs() < 1e-4);
+    assert!((change("2024-01-01.md") - 0.5f32.powf(61.0 / 30.0)).abs() < 1e-4);
+}
+
+#[test]
+fn why_not_tells_what_stands_in_the_way() {
+    let space = Space::new(NOTES);
+    let why = |query: &str, name: &str, change: fn(&mut Search)| {
+        let mut search = Search::new(query);
+        change(&mut search);
+        space.searcher.why_not(&space.store, &search, &MemoryPath::parse(name).unwrap()).unwrap()
+    };
+    let same = |_: &mut Search| {};
+    assert_eq!(why("ship friday", "deploy", same), WhyNot::Returned { rank: 1 });
+    assert_eq!(why("ship friday", "nowhere", same), WhyNot::Missing);
+    assert_eq!(why("ship friday type:feedback", "deploy", same), WhyNot::Filtered { by: "The type feedback".into() });
+    assert_eq!(why("xylophone", "deploy", same), WhyNot::Unrelated);
+    assert!(matches!(why("ship every unicorn to mars on a rainbow painted by giants", "deploy", same), WhyNot::TooWeak { .. }));
+    assert!(matches!(why("never use the commit", "deploy", |s| s.max_results = 1), WhyNot::Outranked { rank: 2.., .. }));
+}
+
+#[test]
+fn explanations_add_up() {
+    let embedder: Arc<dyn Embedder> = Arc::new(RamEmbedder::new());
+    let space = Space::with(NOTES, Some(embedder));
+    let answer = space.searcher.search(&space.store, &Search { explain: true, ..Search::new("when do we ship on friday") }).unwrap();
+    assert_eq!(answer.method, Method::Hybrid);
+    let explain = answer.hits[0].explain.as_ref().unwrap();
+    assert!(explain.parts.body > 0.0 && explain.cosine.unwrap() > 0.0);
+    assert_eq!(explain.terms.iter().map(|(term, _)| term.as_str()).collect::<Vec<_>>(), ["ship", "friday"]);
+    assert!((explain.sum / (explain.sum + 0.42) - answer.hits[0].score).abs() < 1e-6);
+}
+
+#[test]
+fn meaning_alone_answers_and_says_so() {
+    let embedder: Arc<dyn Embedder> = Arc::new(RamEmbedder::new());
+    // The double's meaning is its words; stop words are words to it and no words to the index.
+    let space = Space::with(&[("a.md", "should we have been there\n"), ("b.md", "heron\n")], Some(embedder));
+    let answer = space.ask("xyzzy");
+    assert_eq!((answer.hits.len(), answer.method), (0, Method::Vector));
+}
+
+#[test]
+fn a_failing_embedder_costs_the_meaning_and_nothing_else() {
+    let embedder = Arc::new(RamEmbedder::new());
+    let space = Space::with(NOTES, Some(embedder.clone()));
+    space.ask("ship");
+    embedder.set_failing(true);
+    space.put("new.md", "The walrus ships on Monday.\n");
+    let answer = space.ask("walrus monday");
+    assert_eq!((answer.hits[0].path.as_str(), answer.method), ("new.md", Method::Fts));
+    assert!(answer.notes[0].starts_with("meaning was not searched"), "{:?}", answer.notes);
+}
+
+#[test]
+fn any_text_is_a_legal_query() {
+    let space = Space::new(NOTES);
+    let long = "what about the deploy on friday ".repeat(320);
+    for query in [
+        "",
+        " ",
+        "\"",
+        "\"\"",
+        "-",
+        "--",
+        "-x",
+        "type:",
+        "path:",
+        "*",
+        "a",
+        "🚀",
+        "\0",
+        "(((",
+        "a AND b OR NOT c",
+        "\\",
+        "%",
+        "NEAR/3",
+        &long,
+    ] {
+        space.ask(query);
+    }
+    assert_eq!(space.first(&long), "deploy.md:7-9");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fewer_answers_are_the_first_of_more(words in prop::collection::vec("(deploy|friday|server|backup|ann|key) (one|two|three|four)", 40..120), query in "(deploy|friday|backup|key|zoo)( (server|ann|two|four))?") {
+        let text: String = words.iter().map(|words| format!("- {words}\n")).collect();
+        let (a, b) = text.split_at(text.len() / 2 - text.len() / 2 % 2);
+        let embedder: Arc<dyn Embedder> = Arc::new(RamEmbedder::new());
+        let space = Space::with(&[("a.md", a), ("b.md", b), NOTES[0]], Some(embedder));
+        let ask = |k: usize| {
+            let search = Search { max_results: k, min_score: 0.0, ..Search::new(query.clone()) };
+            space.searcher.search(&space.store, &search).unwrap().hits.into_iter().map(|hit| (hit.path, hit.lines, hit.score.to_bits())).collect::<Vec<_>>()
+        };
+        let most = ask(50);
+        for k in 1..50 {
+            prop_assert_eq!(&ask(k)[..], &most[..k.min(most.len())]);
+        }
+    }
+}
+
+#[test]
+fn one_bad_file_does_not_hide_the_others() {
+    let space = Space::new(NOTES);
+    fs::write(space.folder.path().join("memory/bad.md"), b"the walrus \xff\xfe is here\n").unwrap();
+    assert_eq!(space.first("walrus"), "bad.md:1-1");
+    assert_eq!(space.first("when do we ship"), "deploy.md:7-9");
+}
+
+#[test]
+fn the_index_says_what_it_holds() {
+    let space = Space::new(NOTES);
+    space.searcher.index(&space.store, false, &|_| {}).unwrap();
+    let root = space.folder.path().join("memory").canonicalize().unwrap();
+    let view = TantivyIndex::of_mount(&space.folder.path().join("cache"), &root, None).view().unwrap();
+    assert_eq!(view.totals().files, 4);
+}

@@ -1,0 +1,393 @@
+//! Secrets: every rule hits its token, no rule hits what only looks like one, and no value ever comes back.
+//! Tokens are put together here from parts, so that this file holds none.
+
+use memdir_core::secrets::{self, Allow, Finding, Severity};
+use std::{collections::BTreeSet, fs, path::Path};
+
+const HEX: &str = "0123456789abcdef";
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const AGE: &str = "023456789ACDEFGHJKLMNPQRSTUVWXYZ";
+
+/// A made-up random text, the same at every run.
+fn random(alphabet: &str, length: usize) -> String {
+    let letters: Vec<char> = alphabet.chars().collect();
+    let mut state = 0x2545_f491_4f6c_dd1d_u64 ^ length as u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        letters[(state >> 33) as usize % letters.len()]
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// One or more tokens for every rule: what stands before the random part, the random part, what stands after it.
+fn tokens() -> Vec<(&'static str, String, String, String)> {
+    let row = |rule, before: &str, part: String, after: &str| (rule, before.to_owned(), part, after.to_owned());
+    let alnum = |length| random(ALNUM, length);
+    let hex = |length| random(HEX, length);
+    let dashes = "-".repeat(5);
+    vec![
+        row(
+            "private-key",
+            &format!("{dashes}BEGIN RSA PRIVATE KEY{dashes}\n"),
+            alnum(64),
+            &format!("\n{dashes}END RSA PRIVATE KEY{dashes}"),
+        ),
+        row("private-key", &format!("{dashes}BEGIN PRIVATE KEY{dashes}\\n"), alnum(64), ""),
+        row("private-key", &format!("{dashes}BEGIN PGP PRIVATE KEY BLOCK{dashes}\nVersion: 1\n\n"), alnum(64), ""),
+        row("age-key", "AGE-SECRET-KEY-1", random(AGE, 58), ""),
+        row("jwt", &format!("eyJ{}.eyJ{}.", alnum(20), alnum(40)), alnum(43), ""),
+        row("aws-access-key", "AKIA", random(UPPER, 16), ""),
+        row("aws-access-key", "ASIA", random(UPPER, 16), ""),
+        row("aws-secret-key", "aws_secret_access_key = ", alnum(40), ""),
+        row("aws-secret-key", "\"SecretAccessKey\": \"", alnum(40), "\""),
+        row("google-api-key", "AIza", alnum(35), ""),
+        row("google-oauth", "GOCSPX-", alnum(28), ""),
+        row("google-oauth", "ya29.", alnum(120), ""),
+        row("azure-storage-key", "EndpointSuffix=core;AccountKey=", alnum(86), "=="),
+        row("azure-client-secret", &format!("{}8Q~", alnum(3)), alnum(34), ""),
+        row("alibaba-key", "LTAI", alnum(20), ""),
+        row("digitalocean-token", "dop_v1_", hex(64), ""),
+        row("cloudflare-key", &format!("v1.0-{}-", hex(24)), hex(146), ""),
+        row("heroku-key", "HRKU-AA", alnum(58), ""),
+        row("fly-token", "FlyV1 fm2_", alnum(120), ""),
+        row("hashicorp-token", "hvs.", alnum(95), ""),
+        row("hashicorp-token", &format!("{}.atlasv1.", alnum(14)), alnum(67), ""),
+        row("databricks-token", "dapi", hex(32), ""),
+        row("doppler-token", "dp.pt.", alnum(43), ""),
+        row("pulumi-token", "pul-", hex(40), ""),
+        row("planetscale-token", "pscale_tkn_", alnum(43), ""),
+        row("supabase-key", "sbp_", hex(40), ""),
+        row("supabase-key", "sb_secret_", alnum(31), ""),
+        row("tailscale-key", "tskey-auth-", alnum(12), &format!("-{}", alnum(32))),
+        row("onepassword-token", "ops_eyJ", alnum(300), ""),
+        row("github-token", "ghp_", alnum(36), ""),
+        row("github-token", "ghs_", alnum(36), ""),
+        row("github-fine-grained-token", &format!("github_pat_{}_", alnum(22)), alnum(59), ""),
+        row("gitlab-token", "glpat-", alnum(20), ""),
+        row("atlassian-token", "ATATT3", alnum(186), ""),
+        row("atlassian-token", "ATBB", alnum(32), ""),
+        row("npm-token", "npm_", alnum(36), ""),
+        row("pypi-token", "pypi-AgE", alnum(160), ""),
+        row("rubygems-token", "rubygems_", hex(48), ""),
+        row("crates-io-token", "cio", alnum(32), ""),
+        row("docker-token", "dckr_pat_", alnum(27), ""),
+        row("anthropic-key", "sk-ant-api03-", alnum(95), ""),
+        row("openai-key", "sk-proj-", alnum(120), ""),
+        row("openai-key", "sk-", alnum(20), &format!("T3BlbkFJ{}", alnum(20))),
+        row("openrouter-key", "sk-or-v1-", hex(64), ""),
+        row("model-key", "sk-", hex(32), ""),
+        row("model-key", "sk-", alnum(48), ""),
+        row("groq-key", "gsk_", alnum(52), ""),
+        row("xai-key", "xai-", alnum(80), ""),
+        row("perplexity-key", "pplx-", alnum(48), ""),
+        row("replicate-token", "r8_", alnum(37), ""),
+        row("huggingface-token", "hf_", alnum(34), ""),
+        row("slack-token", "xoxb-2049182040-", alnum(36), ""),
+        row("slack-token", "xapp-1-A02BC3DE4-2049182040-", hex(64), ""),
+        row("slack-webhook", "https://hooks.slack.com/services/T02BC3DE4/B05FG6HI7/", alnum(24), ""),
+        row("discord-webhook", "https://discord.com/api/webhooks/204918204060817035/", alnum(68), ""),
+        row(
+            "teams-webhook",
+            &format!("https://acme.webhook.office.com/webhookb2/{}/IncomingWebhook/", hex(73)),
+            hex(32),
+            &format!("/{}", hex(36)),
+        ),
+        row("telegram-token", "204918204:AA", alnum(33), ""),
+        row("twilio-key", "SK", hex(32), ""),
+        row("sendgrid-key", &format!("SG.{}.", alnum(22)), alnum(43), ""),
+        row("mail-key", "key-", hex(32), ""),
+        row("mail-key", "", hex(32), "-us12"),
+        row("stripe-key", "sk_live_", alnum(24), ""),
+        row("stripe-key", "rk_test_", alnum(99), ""),
+        row("stripe-key", "whsec_", alnum(32), ""),
+        row("square-token", "sq0atp-", alnum(22), ""),
+        row("shopify-token", "shpat_", hex(32), ""),
+        row("grafana-token", "glsa_", alnum(32), &format!("_{}", hex(8))),
+        row("newrelic-key", "NRAK-", random(UPPER, 27), ""),
+        row("sentry-token", "sntryu_", hex(64), ""),
+        row("dynatrace-token", &format!("dt0c01.{}.", random(UPPER, 24)), random(UPPER, 64), ""),
+        row("linear-key", "lin_api_", alnum(40), ""),
+        row("notion-token", "ntn_", alnum(46), ""),
+        row("workspace-token", "figd_", alnum(40), ""),
+        row("workspace-token", &format!("pat{}.", alnum(14)), hex(64), ""),
+        row("workspace-token", &format!("PMAK-{}-", hex(24)), hex(34), ""),
+        row("url-password", "postgres://ada:", alnum(12), "@db.internal:5432/shop"),
+        row("url-password", "mongodb+srv://ada:", alnum(9), "@cluster0.mongodb.net/"),
+        row("url-password", "https://ada:", alnum(20), "@git.internal/repo.git"),
+        row("url-password", "redis://:", alnum(20), "@cache.internal:6379"),
+        row("dsn-password", "Server=db.internal;Database=shop;User Id=ada;Password=", alnum(12), ";"),
+        row("authorization-header", "Authorization: Bearer ", alnum(40), ""),
+        row("assigned-secret", "API_KEY=", alnum(32), ""),
+        row("assigned-secret", "client_secret: \"", alnum(40), "\""),
+        row("assigned-secret", "DB_PASSWORD = '", alnum(14), "'"),
+    ]
+}
+
+fn names(findings: &[Finding]) -> Vec<&'static str> {
+    findings.iter().map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn every_rule_finds_its_token_and_nothing_else_does() {
+    let mut seen = BTreeSet::new();
+    for (rule, before, part, after) in tokens() {
+        let text = format!("# Deploy\n\nThe key is {before}{part}{after} since May.\n");
+        let findings = secrets::scan(&text);
+        assert_eq!(names(&findings), [rule], "{text}");
+        let finding = &findings[0];
+        assert_eq!(finding.line, 3, "{rule}");
+        assert!(text[finding.span.clone()].contains(&part), "{rule}: the span leaves a part of the value outside");
+        seen.insert(rule);
+    }
+    let all: BTreeSet<_> = secrets::rules().map(|(name, ..)| name).collect();
+    assert_eq!(seen, all, "every rule has a token here");
+}
+
+#[test]
+fn named_shapes_refuse_and_suspicions_warn() {
+    let warns: Vec<_> = secrets::rules().filter(|(_, severity, _)| *severity == Severity::Warn).map(|(name, ..)| name).collect();
+    assert_eq!(warns, ["authorization-header", "assigned-secret"]);
+}
+
+/// A token whose random part is a stand-in, too short or cut off is no token, for every rule.
+#[test]
+fn no_rule_takes_a_stand_in_for_a_token() {
+    for (rule, before, part, after) in tokens() {
+        let length = part.len();
+        let short: String = part.chars().take(3).collect();
+        let stand_ins = [
+            "x".repeat(length),
+            "X".repeat(length),
+            "0".repeat(length),
+            "*".repeat(length),
+            "...".to_owned(),
+            "…".to_owned(),
+            format!("{short}..."),
+            format!("{short}…"),
+            format!("<{rule}>"),
+            "${SECRET}".to_owned(),
+            "{{ secret }}".to_owned(),
+            "YOUR_TOKEN_HERE".to_owned(),
+            String::new(),
+        ];
+        for stand_in in stand_ins {
+            let text = format!("Put {before}{stand_in}{after} there.\n");
+            assert_eq!(names(&secrets::scan(&text)), Vec::<&str>::new(), "{rule}: {text}");
+        }
+    }
+}
+
+#[test]
+fn near_misses_stay_quiet() {
+    let hex = |length| random(HEX, length);
+    let alnum = |length| random(ALNUM, length);
+    let dashes = "-".repeat(5);
+    let quiet = [
+        format!("commit {} and blob {}", hex(40), hex(64)),
+        format!("api_key_hash: {}", hex(64)),
+        format!("token = {}-{}-{}-{}-{}", hex(8), hex(4), hex(4), hex(4), hex(12)),
+        format!("\"integrity\": \"sha512-{}==\"", alnum(86)),
+        format!("\"key\": \"sha256-{}=\"", alnum(43)),
+        format!("AKIA{} is the id the manuals print", "IOSFODNN7EXAMPLE"),
+        format!("aws_secret_access_key = {}{}", "wJalrXUtnFEMI/K7MDENG/", "bPxRfiCYEXAMPLEKEY"),
+        format!("the file begins with {dashes}BEGIN RSA PRIVATE KEY{dashes} and must stay out of git"),
+        format!("{dashes}BEGIN PUBLIC KEY{dashes}\n{}\n{dashes}END PUBLIC KEY{dashes}", alnum(64)),
+        format!("{dashes}BEGIN CERTIFICATE{dashes}\n{}\n{dashes}END CERTIFICATE{dashes}", alnum(64)),
+        "postgres://user:password@localhost/shop".to_owned(),
+        "postgres://postgres:postgres@db:5432/shop".to_owned(),
+        "postgres://${USER}:${PASSWORD}@db.internal/shop".to_owned(),
+        "https://user:<token>@git.internal/x".to_owned(),
+        "see https://docs.rs/regex/1.0:2 and mail ada@example.com".to_owned(),
+        "ssh://git@git.internal:2222/repo.git".to_owned(),
+        "password: the one in the vault, never here".to_owned(),
+        "PASSWORD=changeme".to_owned(),
+        "token: process.env.GITHUB_TOKEN".to_owned(),
+        "const token = getSessionTokenFromStorage();".to_owned(),
+        "secretKey: config.authentication.secretKey".to_owned(),
+        "api_key: str | None = os.environ.get('API_KEY')".to_owned(),
+        "primary key: user_account_id_2024_v2".to_owned(),
+        "monkey = /usr/local/share/Something1".to_owned(),
+        "TOKEN=$(gh auth token)".to_owned(),
+        "Authorization: Bearer $TOKEN".to_owned(),
+        "Authorization: Bearer <access-token-of-the-user>".to_owned(),
+        "the prefix ghp_ marks a personal token, sk-ant- an Anthropic one, xoxb- a bot".to_owned(),
+        "risk-averse task-force disk-usage sk-learn npm_config_registry hf_hub_download re_compile_pattern".to_owned(),
+        "max_tokens: 4096, tokenizer: cl100k_base, secret_santa: true".to_owned(),
+        "model key: claude-sonnet-4-5-20250929".to_owned(),
+        format!("eyJ{} is the head of a JWT", "hbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"),
+        "Path=/usr/bin;Pwd=/home".to_owned(),
+        "2024:AAAA and 12:AA".to_owned(),
+    ];
+    for text in quiet {
+        assert_eq!(names(&secrets::scan(&text)), Vec::<&str>::new(), "{text}");
+    }
+}
+
+#[test]
+fn a_password_for_this_machine_only_warns() {
+    let text = format!("DATABASE_URL=postgres://ada:{}@localhost:5432/shop", random(ALNUM, 12));
+    let findings = secrets::scan(&text);
+    assert_eq!(findings.iter().map(|finding| (finding.rule, finding.severity)).collect::<Vec<_>>(), [("url-password", Severity::Warn)]);
+}
+
+#[test]
+fn only_what_a_change_adds_is_judged() {
+    let (first, second) = (format!("ghp_{}", random(ALNUM, 36)), format!("npm_{}", random(ALNUM, 36)));
+    let old = format!("one\n{first}\nlast\n");
+    assert_eq!(secrets::added(&old, &format!("moved\nand\n{first}\n")), []);
+    assert_eq!(secrets::added(&old, "gone\n"), []);
+    let findings = secrets::added(&old, &format!("one\n{first}\nlast\n{second}\n"));
+    assert_eq!(findings.iter().map(|finding| (finding.rule, finding.line)).collect::<Vec<_>>(), [("npm-token", 4)]);
+    let (head, tail) = first.split_at(20);
+    assert_eq!(names(&secrets::added(&format!("{head}\n{tail}\n"), &old)), ["github-token"], "joining two halves adds the token");
+}
+
+#[test]
+fn masking_hides_every_refused_value_and_keeps_the_lines() {
+    for (rule, before, part, after) in tokens() {
+        let text = format!("a\nkey {before}{part}{after} end\nb é\n");
+        let masked = secrets::mask(&text);
+        let refused = secrets::scan(&text).iter().any(|finding| finding.severity == Severity::Refuse);
+        assert_eq!(refused, masked.contains(&format!("[secret: {rule}]")), "{masked}");
+        assert_eq!(refused, !masked.contains(&part), "{masked}");
+        assert_eq!(text.lines().count(), masked.lines().count(), "{masked}");
+        assert!(masked.starts_with("a\nkey ") && masked.ends_with("\nb é\n"), "{masked}");
+        assert_eq!(secrets::mask(&masked), masked, "masking twice changes nothing");
+    }
+    let plain = "nothing secret here";
+    assert!(matches!(secrets::mask(plain), std::borrow::Cow::Borrowed(same) if same == plain));
+}
+
+#[test]
+fn a_person_may_allow_a_rule_or_a_value() {
+    let text = format!("ghp_{} and npm_{}", random(ALNUM, 36), random(ALNUM, 36));
+    let by_rule = Allow::new(&["github-token".into()], &[]).unwrap();
+    assert_eq!(names(&by_rule.filter(&text, secrets::scan(&text))), ["npm-token"]);
+    let by_value = Allow::new(&[], &["^npm_".into()]).unwrap();
+    assert_eq!(names(&by_value.filter(&text, secrets::scan(&text))), ["github-token"]);
+    assert_eq!(Allow::new(&["gihub-token".into()], &[]).unwrap_err(), "there is no rule named \"gihub-token\"");
+    assert!(Allow::new(&[], &["(".into()]).is_err());
+}
+
+#[test]
+fn several_on_one_line_and_across_lines_are_told_apart() {
+    let text = format!("ghp_{a}, ghp_{b}\n\nSK\nnpm_{a}\r\n", a = random(ALNUM, 36), b = random(ALNUM, 37));
+    let found: Vec<_> = secrets::scan(&text).iter().map(|finding| (finding.rule, finding.line)).collect();
+    assert_eq!(found, [("github-token", 1), ("github-token", 1), ("npm-token", 4)]);
+}
+
+/// Real memories of real projects. A refusal here is either a true secret, listed with its reason, or a bug.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn no_real_memory_is_refused() {
+    const LISTED: &[(&str, &str, &str)] = &[];
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/memory-files");
+    let Ok(projects) = fs::read_dir(&corpus) else {
+        eprintln!("skipped: no corpus beside the workspace");
+        return;
+    };
+    let files = projects.flatten().filter_map(|project| fs::read_dir(project.path()).ok()).flatten().flatten();
+    let mut refused = Vec::new();
+    for file in files {
+        let text = String::from_utf8_lossy(&fs::read(file.path()).unwrap()).into_owned();
+        let name = file.file_name().to_string_lossy().into_owned();
+        for finding in secrets::scan(&text) {
+            let listed = LISTED.iter().any(|(listed, rule, _)| *listed == name && *rule == finding.rule);
+            if !listed {
+                refused.push((name.clone(), finding.rule, finding.line, finding.severity));
+            }
+        }
+    }
+    assert_eq!(refused, [], "the corpus holds neither refusals nor warnings");
+}
+
+mod properties {
+    use super::{random, secrets};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn spans_are_in_order_within_the_text_and_lines_true(text in "(?s).{0,200}", at in 0usize..200) {
+            let token = format!(" ghp_{} ", random(super::ALNUM, 36));
+            let at = text.char_indices().map(|(index, _)| index).nth(at).unwrap_or(text.len());
+            let text = format!("{}{token}{}", &text[..at], &text[at..]);
+            let findings = secrets::scan(&text);
+            prop_assert!(findings.iter().any(|finding| finding.rule == "github-token"));
+            let mut end = 0;
+            for finding in &findings {
+                prop_assert!(finding.span.start >= end && text.is_char_boundary(finding.span.start) && text.is_char_boundary(finding.span.end));
+                prop_assert_eq!(finding.line as usize, 1 + text[..finding.span.start].matches('\n').count());
+                end = finding.span.end;
+            }
+        }
+    }
+}
+
+mod verbs {
+    use super::{ALNUM, Allow, random};
+    use crate::verbs::{Home, path};
+    use memdir_core::{
+        Error,
+        delete::Delete,
+        edit::Edit,
+        memory::edit::Needle,
+        undo::Which,
+        write::{Mode, Write},
+    };
+    use std::fs;
+
+    fn token() -> String {
+        format!("ghp_{}", random(ALNUM, 36))
+    }
+
+    fn secret(error: &Error) -> (String, u64) {
+        match error {
+            Error::Secret { rule, line } => (rule.clone(), *line),
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn a_change_that_adds_a_secret_is_refused_without_its_value() {
+        let home = Home::new();
+        let memdir = home.open();
+        let refused = memdir.write(&Write::create(path("a"), format!("one\n{}\n", token()))).unwrap_err();
+        assert_eq!(secret(&refused), ("github-token".into(), 2));
+        assert!(!format!("{refused} {refused:?} {}", refused.hint()).contains(&token()), "the value is never echoed");
+        assert_eq!(home.file("a.md"), "(No such file or directory (os error 2))");
+        memdir.write(&Write::create(path("a"), "one\n")).unwrap();
+        let append = memdir.write(&Write::create(path("a"), token()).mode(Mode::Append)).unwrap_err();
+        assert_eq!(secret(&append), ("github-token".into(), 2));
+        let edit = Edit { path: path("a"), needle: Needle::Literal("one".into()), with: token(), all: false, expect: None };
+        assert_eq!(secret(&memdir.edit(&edit).unwrap_err()), ("github-token".into(), 1));
+        let described = Write { description: Some(token()), ..Write::create(path("b"), "x") };
+        assert_eq!(secret(&memdir.write(&described).unwrap_err()).0, "github-token");
+        assert_eq!(secret(&memdir.log("", &token()).unwrap_err()).0, "github-token");
+        assert_eq!(home.file("a.md"), "one\n");
+    }
+
+    #[test]
+    fn an_old_secret_blocks_nothing() {
+        let home = Home::new();
+        let memdir = home.open();
+        memdir.write(&Write::create(path("first"), "x\n")).unwrap();
+        fs::write(home.dir.path().join("memory/old.md"), format!("key {}\n", token())).unwrap();
+        memdir.write(&Write::create(path("old"), "more\n").mode(Mode::Append)).unwrap();
+        memdir.rename(&path("old"), &path("moved")).unwrap();
+        memdir.delete(&Delete { path: path("moved"), expect: None }).unwrap();
+        memdir.undo(&Which::Mine).unwrap();
+        assert_eq!(home.file("moved.md"), format!("key {}\nmore\n", token()));
+    }
+
+    #[test]
+    fn a_suspicion_is_told_and_a_person_may_allow() {
+        let home = Home::new();
+        let memdir = home.open();
+        let saved = memdir.write(&Write::create(path("a"), format!("API_KEY={}\n", random(ALNUM, 32)))).unwrap();
+        assert_eq!(saved.notes, ["line 1 may hold a secret (assigned-secret); say where it is kept instead"]);
+        let allowing = memdir.allowing(Allow::new(&["github-token".into()], &[]).unwrap());
+        allowing.write(&Write::create(path("b"), token())).unwrap();
+        assert!(memdir.write(&Write::create(path("c"), token())).is_err(), "the other caller is not allowed");
+    }
+}

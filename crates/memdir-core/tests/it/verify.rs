@@ -1,0 +1,101 @@
+//! Verifying: what a memory names, and whether a real repository still has it.
+
+use crate::{
+    project::{git, place, put, repository},
+    verbs::{Home, path},
+};
+use memdir_core::{
+    project::{self, Worktrees},
+    verify::{self, Look, Verify, What},
+    write::Write,
+};
+use std::fs;
+
+fn named(text: &str) -> Vec<(What, String, u64)> {
+    verify::names(text).into_iter().map(|named| (named.what, named.text, named.line)).collect()
+}
+
+#[test]
+fn paths_commands_symbols_commits_and_links_are_named() {
+    let text = "See `src/db.rs:42` and docs/setup.md, not and/or.\n\
+                Run `npm run build` after commit 1a2b3c4; `parse_config()` and `Store::put` changed in `9f8e7d6c5b`.\n\
+                [issue](https://example.com/x/1) or `Cargo.toml`, `target/`, `README`.\n\
+                ```sh\n$ make deploy\nls src/x.rs\n```\n\
+                ```rust\nlet a = other_symbol();\n```\n\
+                `text/html` `feature/x` `v1.2.3` `e.g.` `~/.ssh/config.toml` `../up.rs` `*.rs` `snake_case` `word` `HashMap` src/db.rs";
+    let expected = [
+        (What::Path, "src/db.rs", 1),
+        (What::Path, "docs/setup.md", 1),
+        (What::Commit, "1a2b3c4", 2),
+        (What::Command, "npm run build", 2),
+        (What::Symbol, "parse_config", 2),
+        (What::Symbol, "Store::put", 2),
+        (What::Commit, "9f8e7d6c5b", 2),
+        (What::Link, "https://example.com/x/1", 3),
+        (What::Path, "Cargo.toml", 3),
+        (What::Path, "target/", 3),
+        (What::Command, "make deploy", 5),
+        (What::Symbol, "snake_case", 11),
+        (What::Symbol, "HashMap", 11),
+    ];
+    let mut found = named(text);
+    found.sort_by_key(|(_, _, line)| *line);
+    let mut expected = expected.map(|(what, text, line)| (what, text.to_owned(), line)).to_vec();
+    let key = |named: &(What, String, u64)| (named.2, named.0, named.1.clone());
+    found.sort_by_key(key);
+    expected.sort_by_key(key);
+    assert_eq!(found, expected);
+}
+
+/// A repository with a few files, a packed and a loose commit, and a memory about it.
+#[test]
+fn what_is_gone_is_told_and_a_true_memory_is_stamped() {
+    let (_temp, top) = place();
+    let shop = repository(top.join("shop"));
+    put(&shop.join("web/src/db.rs"), "fn open_pool() {}\n");
+    put(&shop.join("package.json"), r#"{"scripts": {"build": "x"}}"#);
+    put(&shop.join("Makefile"), "deploy: build\n\techo\n");
+    git(&shop, &["add", "."]);
+    git(&shop, &["commit", "-q", "-m", "files"]);
+    let head = |dir: &std::path::Path| fs::read_to_string(dir.join(".git/refs/heads/main")).unwrap().trim()[..10].to_owned();
+    let packed = head(&shop);
+    git(&shop, &["gc", "-q"]);
+    git(&shop, &["commit", "-q", "--allow-empty", "-m", "later"]);
+    let loose = head(&shop);
+    let project = project::find(&shop, Worktrees::Shared).unwrap();
+
+    let home = Home::new();
+    let memdir = home.open();
+    let truth = format!("`src/db.rs` has `open_pool()`, `web/`, `npm run build`, `make deploy`, `{packed}`, `{loose}`, `elsewhere/x.rs`\n");
+    memdir.write(&Write::create(path("truth"), truth)).unwrap();
+    let verified = memdir.verify(&Verify { path: path("truth"), project: Some(&project), anyway: false }).unwrap();
+    let texts = |named: &[verify::Named]| named.iter().map(|named| named.text.clone()).collect::<Vec<_>>();
+    assert_eq!(texts(&verified.gone), Vec::<String>::new());
+    assert_eq!(texts(&verified.unknown), ["elsewhere/x.rs"], "a folder that never was may be another project's");
+    assert_eq!(texts(&verified.found), ["src/db.rs", "open_pool", "web/", "npm run build", "make deploy", &packed, &loose]);
+    assert!(verified.stamped);
+    assert!(home.file("truth.md").starts_with("---\nlast_verified: 2026-03-01\n---\n"), "{}", home.file("truth.md"));
+
+    let stale = "`web/src/old.rs` has `close_pool()`, `npm run lint`, `make clean`, commit abcdef0123, `gone.py`\n";
+    memdir.write(&Write::create(path("stale"), stale)).unwrap();
+    let verified = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: false }).unwrap();
+    let expected = ["web/src/old.rs", "close_pool", "npm run lint", "make clean", "abcdef0123", "gone.py"];
+    assert_eq!(texts(&verified.gone), expected);
+    assert!(!verified.stamped && verified.change.is_none());
+    assert_eq!(home.file("stale.md"), stale);
+    let quick = ["web/src/old.rs", "npm run lint", "make clean", "abcdef0123", "gone.py"];
+    assert_eq!(texts(&verify::gone(&Look::new(&project), stale)), quick, "a recall reads no sources");
+    let anyway = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: true }).unwrap();
+    assert!(anyway.stamped && home.file("stale.md").contains("last_verified: 2026-03-01"));
+}
+
+#[test]
+fn without_a_project_nothing_is_gone() {
+    let home = Home::new();
+    let memdir = home.open();
+    memdir.write(&Write::create(path("a"), "`src/gone.rs`\n")).unwrap();
+    let verified = memdir.verify(&Verify { path: path("a"), project: None, anyway: false }).unwrap();
+    assert_eq!((verified.gone.len(), verified.unknown.len(), verified.stamped), (0, 1, true));
+    let missing = memdir.verify(&Verify { path: path("b"), project: None, anyway: false });
+    assert_eq!(missing.unwrap_err().code(), "not_found");
+}

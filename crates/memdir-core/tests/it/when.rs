@@ -1,0 +1,94 @@
+//! Tripwires: what is read, what trips, what never can.
+
+use memdir_core::{
+    Memory, Problem,
+    when::{self, Action, Over, When},
+};
+
+fn read(frontmatter: &str) -> (When, Vec<Problem>) {
+    let text = format!("---\nname: x\n{frontmatter}\n---\nbody\n");
+    when::of(&Memory::parse(&text).0)
+}
+
+fn wires(when: &When) -> Vec<(Over, &str, u64)> {
+    when.0.iter().map(|wire| (wire.over, wire.pattern.as_str(), wire.line)).collect()
+}
+
+#[test]
+fn every_form_is_read_with_its_line() {
+    let block =
+        "when:\n  command:\n    - git push*\n    - \"npm publish\"\n  path: migrations/**\n  words: [deploy, roll back]\n  tools: Bash";
+    let (when, problems) = read(block);
+    assert_eq!(problems, []);
+    let expected = [
+        (Over::Command, "git push*", 5),
+        (Over::Command, "npm publish", 6),
+        (Over::Path, "migrations/**", 7),
+        (Over::Words, "deploy", 8),
+        (Over::Words, "roll back", 8),
+        (Over::Tools, "Bash", 9),
+    ];
+    assert_eq!(wires(&when), expected);
+    assert_eq!(wires(&read("when: deploy").0), [(Over::Words, "deploy", 3)]);
+    assert_eq!(wires(&read("when: [deploy, 2026]").0), [(Over::Words, "deploy", 3), (Over::Words, "2026", 3)]);
+    assert_eq!(wires(&read("when: {paths: ['*.sql']}").0), [(Over::Path, "*.sql", 3)]);
+    assert_eq!(wires(&read("when:\n- deploy\n- release").0), [(Over::Words, "deploy", 4), (Over::Words, "release", 5)]);
+    assert_eq!(wires(&read("other: 1").0), []);
+}
+
+#[test]
+fn what_is_not_understood_is_said_and_the_rest_holds() {
+    let (when, problems) = read("when:\n  comand: x\n  path: a");
+    assert_eq!(wires(&when), [(Over::Path, "a", 5)]);
+    assert_eq!(problems, [Problem::at(4, "when: comand is none of command, path, words, tools")]);
+}
+
+fn trips(frontmatter: &str, action: &Action<'_>) -> Option<String> {
+    read(frontmatter).0.trips(action).map(|wire| wire.why())
+}
+
+#[test]
+fn each_kind_trips_on_its_own() {
+    let command = Action { tool: Some("Bash"), command: Some("cd web && npm publish --tag next"), ..Action::default() };
+    assert_eq!(trips("when: {command: npm publish}", &command).as_deref(), Some("the command fits \"npm publish\""));
+    assert_eq!(trips("when: {command: npm pack}", &command), None);
+    let edit = Action { tool: Some("Edit"), paths: vec!["db/migrations/0042_users.sql"], ..Action::default() };
+    for pattern in ["migrations/", "migrations/**", "*.sql", "db/**/*.sql", "0042*", "./db/migrations/*"] {
+        assert!(trips(&format!("when: {{path: '{pattern}'}}"), &edit).is_some(), "{pattern}");
+    }
+    for pattern in ["igrations/**", "*.sq", "users.sql", "/migrations/**", "db/*.sql"] {
+        assert_eq!(trips(&format!("when: {{path: '{pattern}'}}"), &edit), None, "{pattern}");
+    }
+    let said = Action { text: Some("Let's Roll-back the deployment"), ..Action::default() };
+    assert_eq!(trips("when: roll back", &said).as_deref(), Some("it is about \"roll back\""));
+    assert_eq!(trips("when: deploy", &said), None);
+    assert!(trips("when: deploy*", &said).is_some());
+    assert!(trips("when: {tools: 'mcp__*'}", &Action { tool: Some("MCP__github"), ..Action::default() }).is_some());
+    assert_eq!(trips("when: {tools: Bash}", &Action::default()), None);
+}
+
+#[test]
+fn tools_beside_others_narrow_them() {
+    let wire = "when: {tools: [Edit, Write], path: '*.sql'}";
+    let action = |tool, path| Action { tool: Some(tool), paths: vec![path], ..Action::default() };
+    assert!(trips(wire, &action("Edit", "a.sql")).is_some());
+    assert_eq!(trips(wire, &action("Read", "a.sql")), None);
+    assert_eq!(trips(wire, &action("Edit", "a.rs")), None);
+}
+
+#[test]
+fn wires_that_can_never_fire_are_named() {
+    let (when, _) = read("when:\n  command: ['[', 'git push']\n  path: [gone/**, src/**, ../x, '{a']\n  words: ['--', ok]\n  tools: [a b]");
+    let dead: Vec<(Option<u64>, String)> =
+        when.dead(&|wire| wire.fits_path("src/main.rs")).into_iter().map(|problem| (problem.line, problem.what)).collect();
+    let says = |line, pattern: &str, why: &str| (Some(line), format!("the tripwire {pattern:?} can never fire: {why}"));
+    let expected = [
+        says(4, "[", "a [ has no ]"),
+        says(5, "gone/**", "no file fits it"),
+        says(5, "../x", "a path with .. is outside the project"),
+        says(5, "{a", "a { has no }"),
+        says(6, "--", "it holds no word"),
+        says(7, "a b", "a tool's name has no space"),
+    ];
+    assert_eq!(dead, expected);
+}

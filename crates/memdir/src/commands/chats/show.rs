@@ -1,0 +1,53 @@
+//! `memdir chats show`: a kept conversation, or some of its lines.
+
+use super::keep;
+use crate::{
+    args::ChatsShow,
+    config::Settings,
+    exit::Failure,
+    output::{Answer, Page},
+};
+use memdir_core::{
+    chats::{Resume, keep::Kept},
+    text::LineRange,
+};
+use serde::Serialize;
+use std::{io, path::PathBuf};
+
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    kept: Kept,
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resume: Option<String>,
+    text: String,
+}
+
+pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<Answer, Failure> {
+    let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
+    let notes = super::sync::fresh(settings)?;
+    let keep = keep(settings);
+    let kept = keep.find(&args.session)?;
+    let path = keep.path(kept.host, &kept.key);
+    let text = std::fs::read_to_string(&path).map_err(|source| Failure::File { doing: "read", path: path.clone(), source })?;
+    let text = match lines {
+        Some(lines) => lines.of(&text).to_owned(),
+        None => body(&text).to_owned(),
+    };
+    let resume = kept.resume().as_ref().map(Resume::to_string);
+    Ok(Answer::new(Shown { kept, path, resume, text }, show).with_notes(notes))
+}
+
+/// What follows the frontmatter.
+fn body(text: &str) -> &str {
+    text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(text, |(_, body)| body.trim_start_matches('\n'))
+}
+
+fn show(shown: &Shown, page: &mut Page<'_>) -> io::Result<()> {
+    page.content(&shown.text)?;
+    if let Some(resume) = &shown.resume {
+        page.note(format!("take it up again with: {resume}"));
+    }
+    Ok(())
+}

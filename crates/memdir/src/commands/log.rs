@@ -1,0 +1,21 @@
+//! `memdir log`: an entry in the log of the day.
+
+use crate::{
+    args::Log as Typed,
+    exit::Failure,
+    output::{Answer, Page},
+};
+use memdir_core::{Memdir, write::Saved};
+use std::io;
+
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+    let saved = memdir.log(args.prefix.trim_end_matches('/'), &args.text.join(" "))?;
+    Ok(Answer::new(saved, show))
+}
+
+fn show(saved: &Saved, page: &mut Page<'_>) -> io::Result<()> {
+    let path = page.strong(saved.path.as_str());
+    page.line(format!("Logged in {path}"))?;
+    saved.notes.iter().for_each(|note| page.note(note));
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! `memdir uninstall`: exactly what was put into a host's files goes out again.
+
+use super::install::{Outcome, Preview, machine, show_outcomes, show_previews};
+use crate::{
+    args::Uninstall as Typed,
+    config::Settings,
+    exit::{Exit, Failure},
+    hosts::{self, Host, Machine, Scope},
+    install::{self, Order, Receipts},
+    output::Answer,
+};
+use memdir_core::time::{Clock as _, SystemClock};
+
+pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> {
+    let here = machine(settings)?;
+    let receipts = Receipts::load(&settings.home.value)?;
+    let chosen = chosen(args, &here, &receipts);
+    let now = SystemClock.now();
+    let home = &settings.home.value;
+    if args.dry_run {
+        let mut previews = Vec::new();
+        for (host, scope, machine) in &chosen {
+            let order = Order { host, scope: *scope, machine, home, now };
+            let removals = install::plan_removal(&receipts, &order)?;
+            previews.extend(removals.into_iter().filter(|removal| removal.before != removal.after).map(|removal| Preview {
+                host: host.name,
+                diff: install::diff(&removal.path, removal.before.as_deref(), removal.after.as_deref()),
+                path: removal.path,
+            }));
+        }
+        return Ok(Answer::new(previews, show_previews));
+    }
+    let mut outcomes = Vec::new();
+    for (host, scope, machine) in &chosen {
+        let order = Order { host, scope: *scope, machine, home, now };
+        let (files, error) = match install::take(&order) {
+            Ok(files) => (files, None),
+            Err(trouble) => (Vec::new(), Some(format!("{}: {}. {}", trouble.path.display(), trouble.why, trouble.hint))),
+        };
+        outcomes.push(Outcome { host: host.name, title: host.title, scope: *scope, files, error, then: None });
+    }
+    let failed = outcomes.iter().any(|outcome| outcome.error.is_some());
+    Ok(Answer::new(outcomes, show_outcomes).exit(if failed { Exit::Person } else { Exit::Done }))
+}
+
+/// Which installations are meant. A host without a receipt is looked through all the same: the receipt may be lost.
+fn chosen(args: &Typed, here: &Machine, receipts: &Receipts) -> Vec<(&'static Host, Scope, Machine)> {
+    let wanted = |scope: Scope| args.scope.is_none_or(|only| only == scope);
+    if args.all {
+        let known = receipts.installed.iter().filter(|receipt| wanted(receipt.key.scope));
+        return known
+            .filter_map(|receipt| {
+                let project = receipt.key.project.clone().unwrap_or_else(|| here.project.clone());
+                Some((hosts::named(&receipt.key.host)?, receipt.key.scope, Machine { project, ..here.clone() }))
+            })
+            .collect();
+    }
+    let scopes = |host: &&'static Host| {
+        let host = *host;
+        let fits = move |scope: &Scope| (host.parts)(here, *scope).is_some() && wanted(*scope);
+        [Scope::User, Scope::Project].into_iter().filter(fits).map(move |scope| (host, scope, here.clone())).collect::<Vec<_>>()
+    };
+    args.hosts.iter().flat_map(scopes).collect()
+}

@@ -1,0 +1,83 @@
+//! Changes `config.toml` for a person who asked for it. Everything else in the file stays as it is, comments too.
+
+use crate::exit::Failure;
+use std::{
+    io::{self, Write as _},
+    path::Path,
+};
+use toml_edit::{Array, DocumentMut, Item, Table, Value};
+
+/// Reads the file, lets `edit` change it, and puts it back in one step.
+pub(crate) fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
+    let failed = |doing| move |source: io::Error| Failure::File { doing, path: file.to_owned(), source };
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(source) => return Err(failed("read the settings in")(source)),
+    };
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| Failure::Settings {
+        message: format!("{}: {}", file.display(), error.message()),
+        hint: "Mend the file first; memdir changes no settings it cannot read.".into(),
+    })?;
+    edit(&mut document);
+    let put = || -> io::Result<()> {
+        let dir = file.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(dir)?;
+        let mut new = tempfile::Builder::new().prefix(".memdir-").suffix(".tmp").tempfile_in(dir)?;
+        new.write_all(document.to_string().as_bytes())?;
+        if let Ok(old) = std::fs::metadata(file) {
+            new.as_file().set_permissions(old.permissions())?;
+        }
+        new.as_file().sync_all()?;
+        new.persist(file).map(drop).map_err(|error| error.error)
+    };
+    put().map_err(failed("write the settings in"))
+}
+
+/// The table of that name, made if it is not there.
+pub(crate) fn table<'a>(document: &'a mut DocumentMut, name: &str) -> &'a mut dyn toml_edit::TableLike {
+    let item = document.entry(name).or_insert_with(|| Item::Table(Table::new()));
+    if item.as_table_like().is_none() {
+        *item = Item::Table(Table::new());
+    }
+    item.as_table_like_mut().expect("it was just made a table")
+}
+
+/// Puts a text into a list, or takes it out. An empty list goes.
+pub(crate) fn member(table: &mut dyn toml_edit::TableLike, key: &str, text: &str, wanted: bool) {
+    let list = table.entry(key).or_insert_with(|| Item::Value(Value::Array(Array::new())));
+    let Some(list) = list.as_array_mut() else { return };
+    let place = list.iter().position(|value| value.as_str() == Some(text));
+    match (place, wanted) {
+        (None, true) => list.push(text),
+        (Some(place), false) => drop(list.remove(place)),
+        _ => {}
+    }
+    if list.is_empty() {
+        table.remove(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_order_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config.toml");
+        let edit = |wanted: bool| {
+            change(&file, |document| {
+                let chats = table(document, "chats");
+                chats.insert("on", toml_edit::value(wanted));
+                member(chats, "hosts_off", "cursor", wanted);
+            })
+            .unwrap();
+            std::fs::read_to_string(&file).unwrap()
+        };
+        assert_eq!(edit(true), "[chats]\non = true\nhosts_off = [\"cursor\"]\n");
+        assert_eq!(edit(false), "[chats]\non = false\n");
+        change(&file, |document| *document = "# mine\n[memory] # here\nextraPaths = []\n".parse().unwrap()).unwrap();
+        assert_eq!(edit(true), "# mine\n[memory] # here\nextraPaths = []\n\n[chats]\non = true\nhosts_off = [\"cursor\"]\n");
+    }
+}

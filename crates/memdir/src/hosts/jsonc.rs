@@ -1,0 +1,335 @@
+//! JSON with comments, edited in place: whatever is not ours keeps its bytes, comments, order, indentation, line ends
+//! and trailing commas. Pure; knows nothing about hosts.
+
+use super::edit::{Edited, Refused};
+use jsonc_parser::{
+    ParseOptions,
+    cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
+};
+use serde_json::Value;
+
+const BOM: char = '\u{feff}';
+
+/// The value at a path; nothing if it is not there.
+pub(crate) fn get(text: &str, path: &[String]) -> Result<Option<Value>, Refused> {
+    let (_, root) = parse(text)?;
+    let Some(value) = root.value() else { return Ok(None) };
+    let mut at = value;
+    for (depth, key) in path.iter().enumerate() {
+        let object = at.as_object().ok_or_else(|| not_a("an object", &path[..depth]))?;
+        match prop(&object, key, &path[..depth])?.and_then(|prop| prop.value()) {
+            Some(value) => at = value,
+            None => return Ok(None),
+        }
+    }
+    Ok(at.to_serde_value())
+}
+
+/// Sets the value at a path and makes the objects on the way. A value that is so already is left as it is written.
+pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<Edited, Refused> {
+    let (bom, root) = parse(text)?;
+    let (key, above) = path.split_last().ok_or_else(|| Refused::new("an empty path"))?;
+    let mut made = Vec::new();
+    let object = object_at(&root, above, &mut made)?;
+    match prop(&object, key, above)? {
+        Some(prop) if is(&prop.value(), value) => return Ok(Edited::same(text)),
+        Some(prop) => prop.set_value(input(value)),
+        None => drop(object.append(key, input(value))),
+    }
+    Ok(Edited { text: format!("{bom}{root}"), made })
+}
+
+/// Sees that the list at a path holds the value. An element that is `ours` is replaced, others of ours go, and without
+/// one the value is added at the end.
+pub(crate) fn put(text: &str, path: &[String], value: &Value, ours: &dyn Fn(&Value) -> bool) -> Result<Edited, Refused> {
+    let (bom, root) = parse(text)?;
+    let (key, above) = path.split_last().ok_or_else(|| Refused::new("an empty path"))?;
+    let mut made = Vec::new();
+    let object = object_at(&root, above, &mut made)?;
+    let list = match prop(&object, key, above)? {
+        Some(prop) => prop.array_value().ok_or_else(|| not_a("a list", path))?,
+        None => {
+            made.push(path.to_vec());
+            object.append(key, CstInputValue::Array(Vec::new())).array_value().ok_or_else(|| not_a("a list", path))?
+        }
+    };
+    let mut mine = members(&list, ours).into_iter();
+    match mine.next() {
+        Some(first) if is(&Some(first.clone()), value) && mine.len() == 0 => return Ok(Edited::same(text)),
+        Some(first) => {
+            list.insert(first.element_index().unwrap_or(0), input(value));
+            first.remove();
+        }
+        None => drop(list.append(input(value))),
+    }
+    mine.for_each(CstNode::remove);
+    Ok(Edited { text: format!("{bom}{root}"), made })
+}
+
+/// Removes the value at a path, if it is there.
+pub(crate) fn remove(text: &str, path: &[String]) -> Result<String, Refused> {
+    edit_at(text, path, CstObjectProp::remove)
+}
+
+/// Removes the elements that are `ours` from the list at a path.
+pub(crate) fn take(text: &str, path: &[String], ours: &dyn Fn(&Value) -> bool) -> Result<String, Refused> {
+    edit_at(text, path, |prop| {
+        if let Some(list) = prop.array_value() {
+            members(&list, ours).into_iter().for_each(CstNode::remove);
+        }
+    })
+}
+
+/// Removes the object or list at a path if nothing is in it, not even a comment.
+pub(crate) fn remove_empty(text: &str, path: &[String]) -> Result<String, Refused> {
+    edit_at(text, path, |prop| {
+        if prop.value().is_some_and(|value| is_empty(&value)) {
+            prop.remove();
+        }
+    })
+}
+
+/// Whether nothing is left in the file but an empty object.
+pub(crate) fn is_bare(text: &str) -> bool {
+    let Ok((_, root)) = parse(text) else { return false };
+    let blank = root.children().iter().all(|child| !child.is_comment());
+    blank && root.value().is_none_or(|value| value.as_object().is_some() && is_empty(&value))
+}
+
+fn parse(text: &str) -> Result<(&str, CstRootNode), Refused> {
+    let (bom, rest) = text.strip_prefix(BOM).map_or(("", text), |rest| text.split_at(text.len() - rest.len()));
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let root = CstRootNode::parse(rest, &options).map_err(|e| Refused::at(e.line_display(), e.column_display(), e.kind().to_string()))?;
+    if root.value().is_some_and(|value| value.as_object().is_none()) {
+        return Err(not_a("an object", &[]));
+    }
+    Ok((bom, root))
+}
+
+fn object_at(root: &CstRootNode, path: &[String], made: &mut Vec<Vec<String>>) -> Result<CstObject, Refused> {
+    let mut object = root.object_value_or_create().ok_or_else(|| not_a("an object", &[]))?;
+    for (depth, key) in path.iter().enumerate() {
+        let here = &path[..=depth];
+        object = match prop(&object, key, &path[..depth])? {
+            Some(prop) => prop.object_value().ok_or_else(|| not_a("an object", here))?,
+            None => {
+                made.push(here.to_vec());
+                let prop = object.append(key, CstInputValue::Object(Vec::new()));
+                prop.object_value().ok_or_else(|| not_a("an object", here))?
+            }
+        };
+    }
+    Ok(object)
+}
+
+/// Applies `edit` to the property at a path, if there is one.
+fn edit_at(text: &str, path: &[String], edit: impl FnOnce(CstObjectProp)) -> Result<String, Refused> {
+    let (bom, root) = parse(text)?;
+    let Some((key, above)) = path.split_last() else { return Ok(text.to_owned()) };
+    let mut object = root.object_value();
+    for (depth, key) in above.iter().enumerate() {
+        object = object.map(|object| prop(&object, key, &above[..depth])).transpose()?.flatten().and_then(|prop| prop.object_value());
+    }
+    if let Some(prop) = object.map(|object| prop(&object, key, above)).transpose()?.flatten() {
+        edit(prop);
+    }
+    Ok(format!("{bom}{root}"))
+}
+
+/// The property of that name. Written twice, nobody can say which one the host believes.
+fn prop(object: &CstObject, key: &str, above: &[String]) -> Result<Option<CstObjectProp>, Refused> {
+    let named = |prop: &CstObjectProp| prop.decoded_name().is_some_and(|name| name == key);
+    let mut found = object.properties().into_iter().filter(named);
+    let first = found.next();
+    match found.next() {
+        Some(_) => Err(Refused::new(format!("{} stands in it twice; remove one of them", said(above, key)))),
+        None => Ok(first),
+    }
+}
+
+fn members(list: &CstArray, ours: &dyn Fn(&Value) -> bool) -> Vec<CstNode> {
+    list.elements().into_iter().filter(|node| node.to_serde_value().is_some_and(|value| ours(&value))).collect()
+}
+
+fn is(node: &Option<CstNode>, value: &Value) -> bool {
+    node.as_ref().and_then(CstNode::to_serde_value).is_some_and(|there| there == *value)
+}
+
+fn is_empty(node: &CstNode) -> bool {
+    let container = node.as_object().is_some() || node.as_array().is_some();
+    container && node.children_exclude_trivia_and_tokens().is_empty() && !node.children().iter().any(CstNode::is_comment)
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(value) => CstInputValue::Number(value.to_string()),
+        Value::String(value) => CstInputValue::String(value.clone()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
+        Value::Object(values) => CstInputValue::Object(values.iter().map(|(key, value)| (key.clone(), input(value))).collect()),
+    }
+}
+
+fn not_a(what: &str, path: &[String]) -> Refused {
+    match path.split_last() {
+        Some((key, above)) => Refused::new(format!("{} is not {what}", said(above, key))),
+        None => Refused::new(format!("it does not hold {what}")),
+    }
+}
+
+fn said(above: &[String], key: &str) -> String {
+    above.iter().map(String::as_str).chain([key]).collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn path(text: &str) -> Vec<String> {
+        text.split('.').map(str::to_owned).collect()
+    }
+
+    fn set_server(text: &str) -> Edited {
+        set(text, &path("mcpServers.memdir"), &json!({ "command": "/bin/memdir", "args": ["mcp"] })).unwrap()
+    }
+
+    #[test]
+    fn an_entry_is_added_in_the_files_own_manner() {
+        let text = "\u{feff}{\r\n\t// the servers\r\n\t\"mcpServers\": {\r\n\t\t\"other\": { \"command\": \"x\" }, // mine\r\n\t},\r\n\t/* odd */ \"x\" : 1.50,\r\n}\r\n";
+        let expected = "\u{feff}{\r\n\t// the servers\r\n\t\"mcpServers\": {\r\n\t\t\"other\": { \"command\": \"x\" }, // mine\r\n\t\t\"memdir\": {\r\n\t\t\t\"command\": \"/bin/memdir\",\r\n\t\t\t\"args\": [\"mcp\"],\r\n\t\t},\r\n\t},\r\n\t/* odd */ \"x\" : 1.50,\r\n}\r\n";
+        let edited = set_server(text);
+        assert_eq!(edited, Edited { text: expected.into(), made: vec![] });
+        assert_eq!(remove(expected, &path("mcpServers.memdir")).unwrap(), text);
+    }
+
+    #[test]
+    fn containers_are_made_and_go_again_when_they_are_empty() {
+        for text in ["{\n  \"a\": 1\n}\n", "{\n    \"a\": [1, 2], // c\n    \"b\": {}\n}"] {
+            let edited = set_server(text);
+            assert_eq!(edited.made, [path("mcpServers")]);
+            let removed = remove(&edited.text, &path("mcpServers.memdir")).unwrap();
+            assert_eq!(remove_empty(&removed, &path("mcpServers")).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn an_empty_file_becomes_an_object() {
+        for text in ["", "\n", "  ", "\u{feff}"] {
+            let edited = set_server(text);
+            assert_eq!(get(&edited.text, &path("mcpServers.memdir.args")).unwrap(), Some(json!(["mcp"])), "{text:?}");
+        }
+        insta::assert_snapshot!(set_server("// mine\n").text, @r#"
+        // mine
+        {
+          "mcpServers": {
+            "memdir": {
+              "command": "/bin/memdir",
+              "args": ["mcp"]
+            }
+          }
+        }
+        "#);
+    }
+
+    #[test]
+    fn what_stands_so_already_is_left_as_it_is_written() {
+        let text = "{ \"mcpServers\": { \"memdir\": { \"args\" : [ \"mcp\" ] , \"command\":\"/bin/memdir\" } } }";
+        assert_eq!(set_server(text), Edited::same(text));
+    }
+
+    #[test]
+    fn a_list_gains_one_element_and_never_two() {
+        let ours = |value: &Value| value["n"] == "memdir";
+        let text = "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"n\": \"other\" } // keep\n    ]\n  }\n}\n";
+        let once = put(text, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 1 }), &ours).unwrap().text;
+        let twice = put(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 1 }), &ours).unwrap();
+        assert_eq!(twice, Edited::same(&once));
+        let newer = put(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 2 }), &ours).unwrap().text;
+        assert_eq!(newer, once.replace("\"v\": 1", "\"v\": 2"));
+        assert_eq!(take(&newer, &path("hooks.Stop"), &ours).unwrap(), text);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_understood_is_refused_with_its_place() {
+        for (text, why) in [
+            ("{\n  \"a\": \n}", "line 3, column 1: "),
+            ("{ \"a\": 1 ", "line 1, column 1: "),
+            ("{ 'a': 1 }", "line 1, column 3: "),
+            ("[1]", "it does not hold an object"),
+            ("{ \"mcpServers\": [] }", "mcpServers is not an object"),
+            ("{ \"mcpServers\": {}, \"mcpServers\": {} }", "mcpServers stands in it twice"),
+            ("<<<<<<< HEAD\n{}\n", "line 1, column 1: "),
+        ] {
+            let refused = set(text, &path("mcpServers.memdir"), &json!({})).unwrap_err();
+            assert!(refused.why.starts_with(why), "{text}: {}", refused.why);
+        }
+    }
+
+    #[test]
+    fn only_an_empty_object_is_bare() {
+        for (text, bare) in [
+            ("{}", true),
+            ("{\n}\n", true),
+            ("", true),
+            ("{ \"a\": 1 }", false),
+            ("// c\n{}", false),
+            ("{ /* c */ }", false),
+            ("[]", false),
+        ] {
+            assert_eq!(is_bare(text), bare, "{text}");
+        }
+    }
+
+    fn trivia() -> impl Strategy<Value = String> {
+        prop::sample::select(vec!["", " ", "\n  ", "\n\t", " /* c */ ", " // c\n  "]).prop_map(str::to_owned)
+    }
+
+    fn value() -> impl Strategy<Value = String> {
+        prop::sample::select(vec!["1", "-2.50e3", "\"a \\u00e9 é\"", "true", "null", "[]", "[ 1,2 ]", "{}", "{\"x\" : {\"y\":[]}}"])
+            .prop_map(str::to_owned)
+    }
+
+    prop_compose! {
+        /// An object of other people's entries, written in any manner.
+        fn object()(entries in prop::collection::vec((trivia(), trivia(), value(), trivia()), 0..5), end in trivia(), comma in any::<bool>()) -> String {
+            let last = entries.len().saturating_sub(1);
+            let body: String = entries.iter().enumerate().map(|(n, (before, between, value, after))| {
+                let sep = if n < last || comma { "," } else { "" };
+                format!("{before}\"k{n}\":{between}{value}{after}{sep}")
+            }).collect();
+            format!("{{{body}{end}}}\n")
+        }
+    }
+
+    proptest! {
+        /// Everything of others survives an installation and its removal; comments are not lost either.
+        #[test]
+        fn others_entries_survive(text in object()) {
+            let edited = set_server(&text);
+            let both = get(&edited.text, &[]).unwrap().unwrap();
+            let mut others = both.clone();
+            others.as_object_mut().unwrap().shift_remove("mcpServers");
+            let before = get(&text, &[]).unwrap().unwrap();
+            prop_assert_eq!(&others, &before);
+            prop_assert_eq!(edited.text.matches("c */").count() + edited.text.matches("// c").count(), text.matches("c */").count() + text.matches("// c").count());
+            let removed = remove(&edited.text, &path("mcpServers.memdir")).unwrap();
+            let removed = remove_empty(&removed, &path("mcpServers")).unwrap();
+            prop_assert_eq!(get(&removed, &[]).unwrap().unwrap(), before);
+            prop_assert_eq!(get(&set_server(&removed).text, &[]).unwrap().unwrap(), both);
+        }
+    }
+}

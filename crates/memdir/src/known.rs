@@ -1,0 +1,91 @@
+//! What is remembered of each project: where it is, what it came from, and whose memory it uses. One small file each,
+//! `projects/ID.toml`, so that nobody waits for anybody. Losing one loses no memory.
+
+use memdir_core::project::{self, Project};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// A project that was met.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Known {
+    /// Its root directory.
+    pub(crate) root: PathBuf,
+    /// Its remotes, without credentials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) remotes: Vec<String>,
+    /// Its first commit, if it was made here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) first_commit: Option<String>,
+    /// The project whose memory it uses instead of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) memory: Option<String>,
+}
+
+impl Known {
+    /// What is to be remembered of a project.
+    pub(crate) fn of(project: &Project) -> Known {
+        let hints = project::hints(project);
+        Known { root: project.root.clone(), remotes: hints.remotes, first_commit: hints.first_commit, memory: None }
+    }
+
+    /// Whether the two may be the same project.
+    pub(crate) fn agrees(&self, other: &Known) -> bool {
+        let hints = |known: &Known| project::Hints { remotes: known.remotes.clone(), first_commit: known.first_commit.clone() };
+        hints(self).agree(&hints(other))
+    }
+}
+
+/// What is remembered of a project.
+pub(crate) fn read(home: &Path, id: &str) -> Option<Known> {
+    toml::from_str(&fs::read_to_string(file(home, id)).ok()?).ok()
+}
+
+/// Remembers a project that was not known. Best effort: a memory works without it.
+pub(crate) fn note(home: &Path, project: &Project) {
+    if !file(home, &project.id).exists() {
+        let _ = write(home, &project.id, &Known::of(project));
+    }
+}
+
+/// Remembers a project, at once and whole.
+pub(crate) fn write(home: &Path, id: &str, known: &Known) -> io::Result<()> {
+    let path = file(home, id);
+    let folder = path.parent().unwrap_or(home);
+    fs::create_dir_all(folder)?;
+    let text = toml::to_string(known).map_err(io::Error::other)?;
+    let mut temp = tempfile::NamedTempFile::new_in(folder)?;
+    io::Write::write_all(&mut temp, text.as_bytes())?;
+    temp.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Forgets a project's record; its memories stay.
+pub(crate) fn forget(home: &Path, id: &str) -> io::Result<()> {
+    match fs::remove_file(file(home, id)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Every project that has a memory or a record, sorted.
+pub(crate) fn ids(home: &Path) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for entry in fs::read_dir(home.join("projects")).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_dir() {
+            ids.push(name);
+        } else if let Some(id) = name.strip_suffix(".toml") {
+            ids.push(id.to_owned());
+        }
+    }
+    ids.sort();
+    ids.dedup();
+    ids
+}
+
+fn file(home: &Path, id: &str) -> PathBuf {
+    home.join("projects").join(format!("{id}.toml"))
+}

@@ -1,0 +1,192 @@
+//! Whose memory this is: the project one stands in, its mounts with the reason for each, and the switch that turned it off.
+
+use crate::{
+    config::{RepositorySettings, Settings},
+    exit::Failure,
+    known, wire,
+};
+use memdir_core::{
+    Mount,
+    project::{self, Project},
+    space::{Agent, Places, narrow},
+    store::{Access, Entrypoint, Source},
+    vault::real_path,
+};
+use std::path::{Path, PathBuf};
+
+/// Everything that is in force for one call.
+pub(crate) struct Scope {
+    /// The project of the current directory.
+    pub(crate) project: Project,
+    /// The id of the project whose memory is open.
+    pub(crate) id: String,
+    /// What turned memory off, if it is off.
+    pub(crate) off: Option<String>,
+    /// The mounts.
+    pub(crate) mounts: Vec<Placed>,
+    /// What is wrong with the settings, or worth knowing.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A mount and why it is there.
+pub(crate) struct Placed {
+    pub(crate) mount: Mount,
+    pub(crate) why: String,
+}
+
+impl Scope {
+    /// Finds out, creating nothing.
+    pub(crate) fn of(settings: &Settings) -> Result<Scope, Failure> {
+        let project = project::find(&settings.cwd, settings.config.worktrees)?;
+        let mut notes = settings.config.problems.clone();
+        notes.extend(project.problems.iter().map(|problem| problem.what.clone()));
+        let (id, id_why) = memory_id(settings, &project);
+        let repository = if settings.dir.is_some() { RepositorySettings::default() } else { repository(settings, &project, &mut notes) };
+        let off = off(settings, &id, &repository, &project);
+        let mut scope = Scope { off, mounts: Vec::new(), notes, id, project };
+        match &settings.dir {
+            Some(dir) => scope.one_directory(settings, &dir.value, dir.origin),
+            None => scope.usual(settings, &id_why, &repository)?,
+        }
+        scope.narrow(settings)?;
+        Ok(scope)
+    }
+
+    /// The mounts alone.
+    pub(crate) fn plain_mounts(&self) -> Vec<Mount> {
+        self.mounts.iter().map(|placed| placed.mount.clone()).collect()
+    }
+
+    /// Refuses to go on where memory is off.
+    pub(crate) fn must_be_on(&self) -> Result<(), Failure> {
+        match &self.off {
+            Some(switch) => Err(Failure::Off { switch: switch.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn add(&mut self, mount: Mount, why: impl Into<String>) {
+        self.mounts.push(Placed { mount, why: why.into() });
+    }
+
+    fn has(&self, prefix: &str) -> bool {
+        self.mounts.iter().any(|placed| placed.mount.prefix == prefix)
+    }
+
+    fn one_directory(&mut self, settings: &Settings, dir: &Path, origin: &str) {
+        let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| wire::configured(settings, mount)).collect();
+        self.add(wire::one_directory(settings, dir, &configured), format!("{origin}: this directory is the whole memory"));
+    }
+
+    fn usual(&mut self, settings: &Settings, id_why: &str, repository: &RepositorySettings) -> Result<(), Failure> {
+        let places = settings.places();
+        for mount in &settings.config.mounts {
+            self.add(wire::configured(settings, mount), format!("[[mounts]] in {}", settings.file.display()));
+        }
+        if !self.has("") {
+            self.add(places.mount("", places.project(&self.id)), id_why);
+        }
+        if !self.has("user") {
+            self.add(places.mount("user", places.user()), "yours, in every project");
+        }
+        let team = Places::team(&self.project.checkout);
+        let in_git = self.project.git.is_some();
+        if !self.has("team") && in_git && (wire::is_team(&settings.home.value, &team) || (settings.config.team && !team.exists())) {
+            let why = if team.exists() { "the repository has a .memdir directory" } else { "team = true in the settings" };
+            self.add(Mount { read_only: repository.read_only.clone(), ..with_ignored(places.team_mount(team), &repository.ignored) }, why);
+        }
+        if let Some(agent) = &settings.agent {
+            let agent = Agent { name: agent.value.clone(), scope: settings.agent_scope };
+            self.add(
+                places.agent(&agent, &self.id, &self.project.checkout)?,
+                format!("{} names the agent", settings.agent.as_ref().map_or("", |from| from.origin)),
+            );
+        }
+        for (name, root) in &repository.mounts {
+            if !self.has(name) {
+                let mount =
+                    Mount { access: Access::ReadOnly, source: Source::Custom, entrypoint: Entrypoint::Off, ..places.mount(name, root) };
+                self.add(mount, "the repository's .memdir/config.toml, read-only");
+            }
+        }
+        for path in &settings.config.extra_paths {
+            match wire::extra(settings, path, &self.plain_mounts()) {
+                Ok(mount) => self.add(mount, format!("memory.extraPaths in {}", settings.file.display())),
+                Err(note) => self.notes.push(note),
+            }
+        }
+        Ok(())
+    }
+
+    fn narrow(&mut self, settings: &Settings) -> Result<(), Failure> {
+        if settings.only.is_empty() {
+            return Ok(());
+        }
+        let narrowed = narrow(&self.plain_mounts(), &settings.only)?;
+        self.mounts = narrowed.into_iter().map(|mount| Placed { mount, why: "--only".into() }).collect();
+        Ok(())
+    }
+}
+
+fn with_ignored(mount: Mount, more: &[String]) -> Mount {
+    Mount { ignored: [mount.ignored.as_slice(), more].concat(), ..mount }
+}
+
+/// Which project's memory is open, and why.
+fn memory_id(settings: &Settings, project: &Project) -> (String, String) {
+    if let Some(named) = &settings.project {
+        return (named.value.clone(), format!("{} names the project", named.origin));
+    }
+    match known::read(&settings.home.value, &project.id).and_then(|known| known.memory) {
+        Some(adopted) => {
+            let why = format!("{}; it has adopted the memory of {adopted} (memdir projects adopt takes that back)", project.why());
+            (adopted, why)
+        }
+        None => (project.id.clone(), project.why()),
+    }
+}
+
+/// The switch that turned memory off: the environment before the settings, and those before the repository's.
+fn off(settings: &Settings, id: &str, repository: &RepositorySettings, project: &Project) -> Option<String> {
+    match &settings.disable {
+        Some((true, value)) => return Some(format!("MEMDIR_DISABLE={value}")),
+        Some((false, _)) => return None,
+        None => {}
+    }
+    let file = settings.file.display();
+    if settings.config.enabled == Some(false) {
+        return Some(format!("enabled = false in {file}"));
+    }
+    if settings.dir.is_none() && settings.config.disabled_projects.iter().any(|disabled| disabled == id || *disabled == project.id) {
+        return Some(format!("enabled = false for the project {id} in {file}"));
+    }
+    (repository.enabled == Some(false)).then(|| format!("enabled = false in {}", repository_file(project).display()))
+}
+
+fn repository_file(project: &Project) -> PathBuf {
+    Places::team(&project.checkout).join("config.toml")
+}
+
+/// What the repository says of its own memory. It may name and limit; a path that leads out of it is left out, and said.
+fn repository(settings: &Settings, project: &Project, notes: &mut Vec<String>) -> RepositorySettings {
+    if !wire::is_team(&settings.home.value, &Places::team(&project.checkout)) {
+        return RepositorySettings::default();
+    }
+    let file = repository_file(project);
+    let mut read = RepositorySettings::load(&file, notes);
+    let top = real_path(&project.checkout);
+    read.mounts.retain_mut(|(name, path)| {
+        let real = real_path(&project.checkout.join(&*path));
+        let inside = path.is_relative() && real.starts_with(&top) && real != top && !real.starts_with(top.join(".git"));
+        if !inside {
+            notes.push(format!(
+                "{}: the mount {name} leads to {}, outside the repository, and is left out",
+                file.display(),
+                path.display()
+            ));
+        }
+        *path = real;
+        inside
+    });
+    read
+}
