@@ -156,6 +156,11 @@ impl Memdir {
         Ok(answer)
     }
 
+    /// Writes what searches had to work out into the index, where it is enough to be worth it. For after an answer.
+    pub fn settle(&self) -> Result<()> {
+        self.searcher.as_deref().map_or(Ok(()), |searcher| searcher.settle(&*self.store))
+    }
+
     /// What searches over this space.
     pub fn searcher(&self) -> Result<&Arc<Searcher>> {
         let none = || Error::Unavailable { what: "search".into(), why: "this space was opened without it".into() };

@@ -3,7 +3,7 @@
 use crate::{
     call::{Failed, off_thread},
     http::{self, Body, Connection, Http},
-    offer::Offer,
+    offer::{Offer, Offered},
     prompts, resources,
     stdio::{Line, Lines},
     watch::{News, Watch},
@@ -118,6 +118,7 @@ struct Server {
     /// Calls that are running.
     busy: Arc<AtomicUsize>,
     sessions: AtomicUsize,
+    settling: Arc<AtomicBool>,
 }
 
 impl Server {
@@ -130,7 +131,20 @@ impl Server {
             gone: CancellationToken::new(),
             busy: Arc::default(),
             sessions: AtomicUsize::new(0),
+            settling: Arc::default(),
         })
+    }
+
+    /// Lets the index catch up once a search is answered, one at a time.
+    fn settle_after(&self, offered: &Offered) {
+        let searches = matches!(offered.tool.name, "memory_search" | "memory_stats");
+        if searches && !self.settling.swap(true, Ordering::Relaxed) {
+            let (offered, settling) = (offered.clone(), self.settling.clone());
+            tokio::task::spawn_blocking(move || {
+                offered.settle();
+                settling.store(false, Ordering::Relaxed);
+            });
+        }
     }
 
     fn tools(&self) -> &[Tool] {
@@ -316,6 +330,7 @@ impl ServerHandler for Handler {
         let caller = offered.caller(actor, session, &stop);
         let (tool, arguments) = (offered.tool, request.arguments.unwrap_or_default());
         let result = off_thread(stop, context.ct.cancelled(), move || tool.call(&caller, &arguments)).await;
+        self.server.settle_after(offered);
         Ok(answer(result.unwrap_or_else(|failed: Failed| failed.into())).into())
     }
 

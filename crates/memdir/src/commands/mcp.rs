@@ -39,6 +39,9 @@ fn groups(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Vec<Group>
 
 fn native(settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
     let opened = wire::open(settings, scope)?;
+    for note in &opened.notes {
+        let _ = writeln!(std::io::stderr(), "memdir: {note}");
+    }
     Ok(Group {
         name: "native",
         tools: tools::native(),
