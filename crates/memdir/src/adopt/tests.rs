@@ -1,7 +1,3 @@
-//! Finding and mounting the directories other programs keep.
-
-#![expect(clippy::disallowed_methods, reason = "the files of other programs, made by hand")]
-
 use super::*;
 use crate::hosts::Os;
 
@@ -37,11 +33,7 @@ fn everybodys_memories_are_found_where_they_keep_them() {
     let found = find(&machine);
     let shown: Vec<String> = found
         .iter()
-        .map(|found| {
-            format!("{} {}\n", found.memories, found.mount(&machine, "proj-1", false))
-                .replace(root.path().to_str().unwrap(), "ROOT")
-                .replace(&slug, "SLUG")
-        })
+        .map(|found| format!("{} {}\n", found.memories, found.mount(&machine, "proj-1", false)).replace(root.path().to_str().unwrap(), "ROOT").replace(&slug, "SLUG"))
         .collect();
     insta::assert_snapshot!(shown.concat());
 }

@@ -44,8 +44,6 @@ struct Here {
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<PathBuf>,
     installed: Vec<Scope>,
-    /// The file in which a project instructs it.
-    instructions: &'static str,
 }
 
 pub(crate) fn run(args: &Typed, settings: &Settings, look: Look) -> Result<Answer, Failure> {
@@ -138,7 +136,6 @@ fn look_for(host: &&'static Host, machine: &Machine, receipts: &Receipts) -> Her
         title: host.title,
         found: hosts::evidence(host, machine),
         installed: here.map(|receipt| receipt.key.scope).collect(),
-        instructions: host.instructions,
     }
 }
 

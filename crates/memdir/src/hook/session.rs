@@ -1,5 +1,5 @@
-//! What is remembered of one conversation between two hooks: whether it was reminded. Derived: losing it reminds twice, and
-//! nothing else.
+//! What is remembered of one conversation between two hooks: which memories it has seen, and whether it was reminded.
+//! Derived: losing it shows a memory twice, and nothing else.
 
 use std::{
     fs,
@@ -22,6 +22,17 @@ impl Session {
     pub(crate) fn of(cache: &Path, host: &str, id: Option<&str>) -> Session {
         let name = |id: &str| blake3::hash(format!("{host}\0{id}").as_bytes()).to_hex()[..24].to_owned();
         Session { file: id.map(|id| cache.join("sessions").join(name(id))) }
+    }
+
+    /// The names of the memories it has seen.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        self.lines().into_iter().filter(|line| !line.starts_with('#')).collect()
+    }
+
+    /// Notes that it has seen these.
+    pub(crate) fn show<'a>(&self, names: impl Iterator<Item = &'a str>) {
+        // A name that could be a note of ours is no name of a memory.
+        self.add(&names.filter(|name| !name.starts_with('#')).map(|name| format!("{name}\n")).collect::<String>());
     }
 
     /// Whether it is to be reminded now: once, and never again.
@@ -78,7 +89,19 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "a file in the way, made by hand")]
+    fn a_conversation_knows_what_it_has_seen_until_it_begins_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = Session::of(dir.path(), "codex", Some("a/../b"));
+        assert_eq!(session.shown(), [""; 0]);
+        session.show(["notes/deploy", "user/ada"].into_iter());
+        session.show(["notes/é"].into_iter());
+        assert_eq!(session.shown(), ["notes/deploy", "user/ada", "notes/é"]);
+        assert_eq!(Session::of(dir.path(), "gemini", Some("a/../b")).shown(), [""; 0]);
+        session.begin();
+        assert_eq!(session.shown(), [""; 0]);
+    }
+
+    #[test]
     fn it_is_reminded_once() {
         let dir = tempfile::tempdir().unwrap();
         let session = Session::of(dir.path(), "codex", Some("s"));
@@ -96,7 +119,7 @@ mod tests {
     fn old_conversations_are_forgotten() {
         let dir = tempfile::tempdir().unwrap();
         for n in 0..MOST + 5 {
-            assert!(Session::of(dir.path(), "codex", Some(&n.to_string())).remind());
+            Session::of(dir.path(), "codex", Some(&n.to_string())).show(["a"].into_iter());
         }
         assert!(fs::read_dir(dir.path().join("sessions")).unwrap().count() <= MOST);
     }

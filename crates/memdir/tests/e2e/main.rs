@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
+mod adopt;
 mod auto;
 mod bench;
 mod chats;
@@ -15,7 +16,10 @@ mod errors;
 mod help;
 mod history;
 mod home;
+mod hook;
+mod import;
 mod init;
+mod install;
 mod list;
 mod mcp;
 mod mcp_clients;
@@ -25,7 +29,6 @@ mod read;
 mod rename;
 mod restore;
 mod scope;
-mod search;
 mod stats;
 mod status;
 mod talk;
