@@ -129,7 +129,12 @@ impl Memdir {
 
     /// One memory, or a range of its lines.
     pub fn read(&self, request: &read::Read) -> Result<read::Reading> {
-        self.meaning(&request.path, request, |request, path| request.path = path, |request| read::read(&*self.store, &self.context, request))
+        self.meaning(
+            &request.path,
+            request,
+            |request, path| request.path = path,
+            |request| read::read(&*self.store, &self.context, request),
+        )
     }
 
     /// The memories there are.
@@ -169,7 +174,12 @@ impl Memdir {
 
     /// Creates, replaces or appends to a memory.
     pub fn write(&self, request: &write::Write) -> Result<write::Saved> {
-        self.meaning(&request.path, request, |request, path| request.path = path, |request| write::write(&*self.store, &self.context, request))
+        self.meaning(
+            &request.path,
+            request,
+            |request, path| request.path = path,
+            |request| write::write(&*self.store, &self.context, request),
+        )
     }
 
     /// Appends an entry to the log of the day in the mount with this prefix.
@@ -179,7 +189,12 @@ impl Memdir {
 
     /// Replaces a part of a memory.
     pub fn edit(&self, request: &edit::Edit) -> Result<edit::Edited> {
-        self.meaning(&request.path, request, |request, path| request.path = path, |request| edit::edit(&*self.store, &self.context, request))
+        self.meaning(
+            &request.path,
+            request,
+            |request, path| request.path = path,
+            |request| edit::edit(&*self.store, &self.context, request),
+        )
     }
 
     /// Gives a memory another name, everywhere.
@@ -189,7 +204,12 @@ impl Memdir {
 
     /// Removes a memory; undo brings it back.
     pub fn delete(&self, request: &delete::Delete) -> Result<delete::Deleted> {
-        self.meaning(&request.path, request, |request, path| request.path = path, |request| delete::delete(&*self.store, &self.context, request))
+        self.meaning(
+            &request.path,
+            request,
+            |request, path| request.path = path,
+            |request| delete::delete(&*self.store, &self.context, request),
+        )
     }
 
     /// Takes a change back.
@@ -240,7 +260,12 @@ impl Memdir {
 
     /// Looks up what a memory names, and stamps it if all of it is there.
     pub fn verify(&self, request: &verify::Verify<'_>) -> Result<verify::Verified> {
-        self.meaning(&request.path, request, |request, path| request.path = path, |request| verify::verify(&*self.store, &self.context, request))
+        self.meaning(
+            &request.path,
+            request,
+            |request, path| request.path = path,
+            |request| verify::verify(&*self.store, &self.context, request),
+        )
     }
 
     /// Looks over everything for what is wrong.

@@ -147,7 +147,11 @@ mod tests {
         let text = "# Tests\n\nProse about - things.\n- When do we deploy? → must find notes/deploy (in top 3)\n\
                     * `Who?` -> team/oncall\n\"Weather?\" → nothing.\nx → a b c\n → deploy\nq → `deploy` top 1\n";
         let (tests, problems) = parse(text);
-        let find = |line, question: &str, name: &str, top| Test { line, question: question.into(), expect: Expect::Find { name: name.into(), top } };
+        let find = |line, question: &str, name: &str, top| Test {
+            line,
+            question: question.into(),
+            expect: Expect::Find { name: name.into(), top },
+        };
         let expected = [
             find(4, "When do we deploy?", "notes/deploy", 3),
             find(5, "Who?", "team/oncall", 5),

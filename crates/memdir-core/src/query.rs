@@ -140,7 +140,7 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Where a text has words of a query, in order.
-pub fn highlights(text: &str, query: &Query, analyser: &mut Analyser) -> Vec<Range<usize>> {
+pub fn highlights(text: &str, query: &Query, analyser: &mut Analyser) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let mut start = None;
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
@@ -241,7 +241,9 @@ mod tests {
     #[test]
     fn words_of_the_query_stand_out() {
         let text = "We deployed getUserName, never the users.";
-        let marked = |query: &str| highlights(text, &parse(query), &mut Analyser::default()).into_iter().map(|range| &text[range]).collect::<Vec<_>>();
+        let marked = |query: &str| {
+            highlights(text, &parse(query), &mut Analyser::default()).into_iter().map(|range| &text[range]).collect::<Vec<_>>()
+        };
         assert_eq!(marked("how to deploy"), ["deployed"]);
         assert_eq!(marked("user"), ["getUserName", "users"]);
         assert_eq!(marked("nothing"), [""; 0]);

@@ -80,7 +80,12 @@ fn claude_slug(project: &Path) -> Option<String> {
 
 /// Codex writes these itself and keeps a git baseline; its handbook is no entrypoint of ours.
 fn codex_memories(machine: &Machine) -> Option<Found> {
-    person("codex", "Codex's memories", codex::home(machine).join("memories"), json!({ "entrypoint": false, "ignored": ["raw_memories", "extensions/.*"] }))
+    person(
+        "codex",
+        "Codex's memories",
+        codex::home(machine).join("memories"),
+        json!({ "entrypoint": false, "ignored": ["raw_memories", "extensions/.*"] }),
+    )
 }
 
 fn gemini_memory(machine: &Machine) -> Option<Found> {
@@ -89,7 +94,9 @@ fn gemini_memory(machine: &Machine) -> Option<Found> {
     let value: Value = serde_json::from_str(&text).ok()?;
     let id = value["projects"][machine.project.to_str()?].as_str()?;
     let plain = !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
-    plain.then(|| dir.join("tmp").join(id).join("memory")).and_then(|path| project("gemini", "Gemini CLI's private memory of this project", path, json!({ "entrypoint": false })))
+    plain
+        .then(|| dir.join("tmp").join(id).join("memory"))
+        .and_then(|path| project("gemini", "Gemini CLI's private memory of this project", path, json!({ "entrypoint": false })))
 }
 
 fn serena(machine: &Machine) -> Option<Found> {

@@ -688,13 +688,13 @@ pub(crate) struct Index {
 
 /// Keep the search index in step with the files until interrupted
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "No search needs this: it only makes the first search after many changes faster.\n\nExample:\n  memdir watch"
-)]
+#[command(after_help = "No search needs this: it only makes the first search after many changes faster.\n\nExample:\n  memdir watch")]
 pub(crate) struct Watch {}
 /// Say who may call over HTTP, and with which memories
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir token add ada shop blog\n  memdir token add ada shop --agent reviewer\n  memdir token list\n  memdir token revoke 3f2a91c0")]
+#[command(
+    after_help = "Example:\n  memdir token add ada shop blog\n  memdir token add ada shop --agent reviewer\n  memdir token list\n  memdir token revoke 3f2a91c0"
+)]
 pub(crate) struct Token {
     #[command(subcommand)]
     pub(crate) what: TokenWhat,

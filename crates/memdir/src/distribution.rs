@@ -81,8 +81,18 @@ fn page() -> String {
     );
     for host in HOSTS {
         let events: Vec<&str> = host.hooks.iter().map(|hook| hook.name).collect();
-        let events = if events.is_empty() { "no hooks".to_owned() } else { events.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ") };
-        let _ = writeln!(page, "| [{}](#{}) | `memdir install {}` | {events} |", host.title, host.title.to_lowercase().replace(' ', "-"), host.name);
+        let events = if events.is_empty() {
+            "no hooks".to_owned()
+        } else {
+            events.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        };
+        let _ = writeln!(
+            page,
+            "| [{}](#{}) | `memdir install {}` | {events} |",
+            host.title,
+            host.title.to_lowercase().replace(' ', "-"),
+            host.name
+        );
     }
     for host in HOSTS {
         section(&mut page, host);

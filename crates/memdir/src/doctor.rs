@@ -74,7 +74,9 @@ fn named(wish: &Wish) -> String {
 
 /// What stands there instead.
 fn missing(format: Format, text: &str, wish: &Wish) -> String {
-    let (Wish::Entry { path, .. } | Wish::Setting { path, .. }) = wish else { return "is not there, or not as this memdir writes it".into() };
+    let (Wish::Entry { path, .. } | Wish::Setting { path, .. }) = wish else {
+        return "is not there, or not as this memdir writes it".into();
+    };
     match wish::get(format, text, path) {
         Ok(Some(there)) => match there["command"].as_str().filter(|program| is_memdir(program)) {
             Some(program) => format!("starts another memdir: {program}"),
@@ -103,7 +105,8 @@ fn call(host: &Host, machine: &Machine, format: Format, text: &str, wish: &Wish,
 
 /// The program and arguments of a server's entry.
 fn command_of(entry: &Value) -> Option<(String, Vec<String>)> {
-    let words = |values: &Value| -> Vec<String> { values.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect() };
+    let words =
+        |values: &Value| -> Vec<String> { values.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect() };
     match &entry["command"] {
         Value::String(program) => Some((program.clone(), words(&entry["args"]))),
         list @ Value::Array(_) => {
@@ -146,7 +149,9 @@ fn judge(host: &Host, event: Event, ran: Result<Ran, String>, what: &str) -> Fin
             Ok(Value::Object(_)) if ran.stdout.chars().count() <= 10_000 => {
                 Finding::good(what, format!("{} characters in {} ms", ran.stdout.chars().count(), ran.millis))
             }
-            Ok(Value::Object(_)) => Finding::bad(what, format!("{} characters, of which hosts take 10,000", ran.stdout.chars().count()), again()),
+            Ok(Value::Object(_)) => {
+                Finding::bad(what, format!("{} characters, of which hosts take 10,000", ran.stdout.chars().count()), again())
+            }
             _ => Finding::bad(what, "answers something that is not a JSON object", again()),
         },
     }
@@ -154,7 +159,8 @@ fn judge(host: &Host, event: Event, ran: Result<Ran, String>, what: &str) -> Fin
 
 /// What a host would send, in every spelling.
 fn sample(event: Event, dir: &Path) -> String {
-    let mut input = json!({ "session_id": "memdir-doctor", "cwd": dir, "hook_event_name": event.name(), "source": "startup", "transcript_path": null });
+    let mut input =
+        json!({ "session_id": "memdir-doctor", "cwd": dir, "hook_event_name": event.name(), "source": "startup", "transcript_path": null });
     match event {
         Event::Prompt => input["prompt"] = json!("What do we know about this project?"),
         Event::BeforeTool => {

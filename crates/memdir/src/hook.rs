@@ -35,7 +35,9 @@ pub(crate) fn hook(host: &str, event: Event, input: &str, memory: &dyn Memory) -
     let input = Input::parse(input);
     let said = match event {
         Event::SessionStart => memory.start(),
-        Event::Prompt => input.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty()).and_then(|prompt| memory.recall(&input, prompt)),
+        Event::Prompt => {
+            input.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty()).and_then(|prompt| memory.recall(&input, prompt))
+        }
         Event::BeforeTool => input.action.as_ref().and_then(|action| memory.warn(&input, action)),
         Event::Stop => {
             memory.take_in(&input);
@@ -60,7 +62,11 @@ fn fit(said: &str) -> String {
     let end = said[..room].rfind('\n').map_or(room, |at| at + 1);
     let left = said[end..].lines().count();
     let lines = if left == 1 { "1 line".to_owned() } else { format!("{left} lines") };
-    format!("{}\n[left out for want of room: {lines}, {}; `memdir read` shows all of it]\n", said[..end].trim_end(), text::human_bytes((said.len() - end) as u64))
+    format!(
+        "{}\n[left out for want of room: {lines}, {}; `memdir read` shows all of it]\n",
+        said[..end].trim_end(),
+        text::human_bytes((said.len() - end) as u64)
+    )
 }
 
 #[cfg(test)]

@@ -55,6 +55,7 @@ pub(crate) struct Host {
     /// The events memdir hooks into, with the host's names for them.
     pub(crate) hooks: &'static [Hook],
     /// The file in which a project instructs it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the generated pages"))]
     pub(crate) instructions: &'static str,
     /// What a person does after the installation.
     pub(crate) then: &'static str,

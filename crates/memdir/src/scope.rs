@@ -6,7 +6,7 @@ use crate::{
     known, wire,
 };
 use memdir_core::{
-    Mount,
+    Mount, Version,
     project::{self, Project},
     space::{Agent, Places, narrow},
     store::{Access, Entrypoint, Source},
@@ -35,6 +35,21 @@ pub(crate) struct Placed {
 }
 
 impl Scope {
+    /// A path as tripwires have it: from the project's root, if it lies in it.
+    pub(crate) fn in_project(&self, cwd: &Path, path: &Path) -> String {
+        let whole = cwd.join(path);
+        let top = &self.project.checkout;
+        let real = real_path(&whole);
+        real.strip_prefix(top).or_else(|_| whole.strip_prefix(top)).unwrap_or(&real).to_string_lossy().into_owned()
+    }
+
+    /// Where the table of tripwires of this space is kept.
+    pub(crate) fn wires_file(&self, cache: &Path) -> PathBuf {
+        let roots: Vec<String> =
+            self.mounts.iter().map(|placed| format!("{}={}", placed.mount.prefix, placed.mount.root.display())).collect();
+        cache.join("wires").join(format!("{}.json", Version::of(roots.join("\n").as_bytes())))
+    }
+
     /// Finds out, creating nothing.
     pub(crate) fn of(settings: &Settings) -> Result<Scope, Failure> {
         let project = project::find(&settings.cwd, settings.config.worktrees)?;

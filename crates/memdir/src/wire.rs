@@ -134,7 +134,7 @@ pub(crate) fn syncer(settings: &Settings) -> Syncer {
         sources: config::chat_roots(&chats.folders).sources(),
         keep: keep(settings),
         settings: chats.settings.clone(),
-        mask: Box::new(|text| secrets::mask(text)),
+        mask: Box::new(secrets::mask),
         clock: Arc::new(SystemClock),
     }
 }

@@ -57,7 +57,9 @@ impl<'a> Space<'a> {
     fn is_memory(&self, path: &MemoryPath) -> bool {
         let mount = self.store.mounts().iter().filter(|mount| path.is_under(&mount.prefix)).max_by_key(|mount| mount.prefix.len());
         let rel = mount.and_then(|mount| path.strip_prefix(&mount.prefix)).unwrap_or_else(|| path.clone());
-        !entrypoint::is_entrypoint(rel.as_str()) && !entrypoint::is_page_name(rel.as_str()) && !log::is_log(rel.as_str())
+        !entrypoint::is_entrypoint(rel.as_str())
+            && !entrypoint::is_page_name(rel.as_str())
+            && !log::is_log(rel.as_str())
             && rel.as_str() != probe::FILE
             && rel.is_md()
     }

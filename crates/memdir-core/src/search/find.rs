@@ -97,11 +97,8 @@ impl Searcher {
         let scale = self.meaning.as_ref().filter(|_| has_vectors).map_or(Scale::WORDS, |meaning| meaning.scale());
         let decay = search.decay.then(|| self.clock.now());
         let [curated, chats] = candidates;
-        let ranked = fuse::share(
-            fuse::fuse(curated, &counts[0], scale, decay),
-            fuse::fuse(chats, &counts[1], scale, decay),
-            search.min_score,
-        );
+        let ranked =
+            fuse::share(fuse::fuse(curated, &counts[0], scale, decay), fuse::fuse(chats, &counts[1], scale, decay), search.min_score);
         let method = match (has_vectors, counts.iter().any(any_word)) {
             (true, true) => Method::Hybrid,
             (true, false) => Method::Vector,

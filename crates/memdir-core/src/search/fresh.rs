@@ -77,7 +77,9 @@ impl Fresh {
             let looks = indexer.look_at(&to_look, &*base, &mut indexer.preparer());
             kept.looks.extend(looks);
         }
-        let differs = |name: &String| [&difference.changed, &difference.doubtful, &difference.gone].iter().any(|names| names.binary_search(name).is_ok());
+        let differs = |name: &String| {
+            [&difference.changed, &difference.doubtful, &difference.gone].iter().any(|names| names.binary_search(name).is_ok())
+        };
         kept.looks.retain(|name, _| differs(name));
         let shows = shown(&kept.looks);
         let same_base = kept.base.as_ref().is_some_and(|before| Arc::ptr_eq(before, &base));

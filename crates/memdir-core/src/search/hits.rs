@@ -17,7 +17,10 @@ use crate::{
     store::{Source, Store, Stored},
     text, time,
 };
-use std::{collections::HashMap, sync::PoisonError};
+use std::{
+    collections::{HashMap, hash_map},
+    sync::PoisonError,
+};
 
 /// A file that holds candidates, as it is now.
 struct Holder {
@@ -43,10 +46,11 @@ impl Searcher {
                 break;
             }
             let key = (ranked.mount, ranked.candidate.path.as_str());
-            if !files.contains_key(&key) {
-                files.insert(key, self.holder(store, ranked)?);
-            }
-            let Some(holder) = files.get(&key).and_then(Option::as_ref) else {
+            let holder = match files.entry(key) {
+                hash_map::Entry::Occupied(known) => known.into_mut(),
+                hash_map::Entry::Vacant(new) => new.insert(self.holder(store, ranked)?),
+            };
+            let Some(holder) = holder else {
                 stale = true;
                 continue;
             };

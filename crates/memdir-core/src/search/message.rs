@@ -1,7 +1,7 @@
 //! What a whole message is about. A message is not a question: each of its sentences asks with its rarest known words, and the
 //! best answer of all of them counts.
 
-use super::{Found, Search, Searcher};
+use super::{Search, Searcher, find::Found};
 use crate::{
     day::NamedTime,
     error::Result,

@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "verbs",
         &[
             "read", "list", "write", "edit", "rename", "delete", "undo", "history", "diff", "restore", "stats", "repair", "keep", "exact",
-            "search", "get", "recall", "prompt", "log", "check", "dream", "indexer", "watch", "import", "verify", "space",
+            "search", "get", "recall", "prompt", "log", "check", "probe", "dream", "indexer", "watch", "import", "verify", "space",
         ],
     ),
     ("surface", &["memdir", "tools", "dialects", "testing", "lib"]),

@@ -122,7 +122,8 @@ fn a_bundle_carries_everything_over() {
     let from = world();
     from.write("a", "---\nname: A\nodd: [1, 2]\n---\n\nText <!-- memory 3 x -->\n");
     from.write("b/ü", "no newline at the end");
-    let texts: Vec<(String, String)> = from.names().into_iter().map(|name| (format!("{name}.md"), from.text(&format!("{name}.md")))).collect();
+    let texts: Vec<(String, String)> =
+        from.names().into_iter().map(|name| (format!("{name}.md"), from.text(&format!("{name}.md")))).collect();
     let given: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     for text in [bundle::markdown(&given), bundle::json(&given)] {
         let to = world();

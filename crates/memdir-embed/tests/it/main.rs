@@ -1,5 +1,7 @@
 //! Integration tests of the embedders, one file per kind.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files by hand")]
+
 mod endpoint;
 mod meaning;
 mod server;

@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "tests make files by hand")]
+
 use super::*;
 use crate::hosts::Os;
 
@@ -33,7 +35,11 @@ fn everybodys_memories_are_found_where_they_keep_them() {
     let found = find(&machine);
     let shown: Vec<String> = found
         .iter()
-        .map(|found| format!("{} {}\n", found.memories, found.mount(&machine, "proj-1", false)).replace(root.path().to_str().unwrap(), "ROOT").replace(&slug, "SLUG"))
+        .map(|found| {
+            format!("{} {}\n", found.memories, found.mount(&machine, "proj-1", false))
+                .replace(root.path().to_str().unwrap(), "ROOT")
+                .replace(&slug, "SLUG")
+        })
         .collect();
     insta::assert_snapshot!(shown.concat());
 }

@@ -49,7 +49,10 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     if let Some(unknown) = args.names.iter().find(|name| !there.iter().any(|found| found.name == **name)) {
         let names: Vec<&str> = there.iter().map(|found| found.name).collect();
         let known = if names.is_empty() { "nothing was found".to_owned() } else { format!("found: {}", names.join(", ")) };
-        return Err(Failure::Usage { message: format!("there is no {unknown:?} to adopt; {known}"), hint: "memdir adopt shows what is there.".into() });
+        return Err(Failure::Usage {
+            message: format!("there is no {unknown:?} to adopt; {known}"),
+            hint: "memdir adopt shows what is there.".into(),
+        });
     }
     let wanted = |found: &Found| args.names.is_empty() || args.names.iter().any(|name| name == found.name);
     let mut text = std::fs::read_to_string(&settings.file).unwrap_or_default();
@@ -100,7 +103,8 @@ fn as_auto_memory(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     }
     std::fs::create_dir_all(&dir).map_err(|source| Failure::File { doing: "make", path: dir.clone(), source })?;
     let files = install::put(&order, std::slice::from_ref(&part))?;
-    let then = Some("From its next session on, Claude Code reads and writes memdir's directory; memdir uninstall claude-code takes that back.");
+    let then =
+        Some("From its next session on, Claude Code reads and writes memdir's directory; memdir uninstall claude-code takes that back.");
     let outcome = Outcome { host: host.name, title: host.title, scope: args.scope, files, error: None, then };
     Ok(Answer::new(vec![outcome], show_outcomes))
 }
@@ -118,7 +122,9 @@ fn to_codex(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, 
     let dir = for_codex::dir(&machine);
     let fail = |source| Failure::File { doing: "write into", path: dir.clone(), source };
     if args.dry_run {
-        return Ok(Answer::new(ForCodex { dir, memories: 0, changed: 0 }, |there, page| page.line(format!("Would write into {}", there.dir.display()))));
+        return Ok(Answer::new(ForCodex { dir, memories: 0, changed: 0 }, |there, page| {
+            page.line(format!("Would write into {}", there.dir.display()))
+        }));
     }
     let memdir = wire::open(settings, scope)?.memdir;
     let mut memories = Vec::new();

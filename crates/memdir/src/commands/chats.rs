@@ -47,7 +47,6 @@ pub(crate) fn run(args: &Chats, settings: &Settings, look: Look) -> Result<Answe
 
 pub(crate) use sync::take_in_quickly;
 
-
 #[derive(Serialize)]
 struct List {
     on: bool,

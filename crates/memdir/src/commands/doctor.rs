@@ -55,7 +55,8 @@ fn chosen(args: &Typed, here: &Machine, receipts: &Receipts) -> Vec<(&'static Ho
         let project = receipt.key.project.clone().unwrap_or_else(|| here.project.clone());
         Some((hosts::named(&receipt.key.host)?, receipt.key.scope, Machine { project, ..here.clone() }))
     });
-    let mut chosen: Vec<_> = known.filter(|(host, ..)| args.hosts.is_empty() || args.hosts.iter().any(|named| named.name == host.name)).collect();
+    let mut chosen: Vec<_> =
+        known.filter(|(host, ..)| args.hosts.is_empty() || args.hosts.iter().any(|named| named.name == host.name)).collect();
     let without = args.hosts.iter().filter(|named| !chosen.iter().any(|(host, ..)| host.name == named.name)).copied().collect::<Vec<_>>();
     chosen.extend(without.into_iter().map(|host| (host, Scope::User, here.clone())));
     chosen

@@ -80,5 +80,11 @@ fn show(done: &Done, page: &mut Page<'_>) -> io::Result<()> {
     if done.files + done.removed + done.embedded == 0 {
         return page.line("The index is in step with the files");
     }
-    page.line(format!("{} files brought in ({}), {} taken out, in {:.1} s", done.files, human_bytes(done.bytes), done.removed, done.seconds))
+    page.line(format!(
+        "{} files brought in ({}), {} taken out, in {:.1} s",
+        done.files,
+        human_bytes(done.bytes),
+        done.removed,
+        done.seconds
+    ))
 }

@@ -101,7 +101,9 @@ fn found(query: String, answer: search::Answer) -> Found {
 fn batch(text: &str, memdir: &Memdir, like: &Search) -> Result<Answer, Failure> {
     let mut queries = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let bad = |why: &str| Error::bad_input(format!("line {} of the batch", n + 1), format!("{why}; each line is {{\"id\": …, \"query\": \"…\"}}"));
+        let bad = |why: &str| {
+            Error::bad_input(format!("line {} of the batch", n + 1), format!("{why}; each line is {{\"id\": …, \"query\": \"…\"}}"))
+        };
         let value: Value = serde_json::from_str(line).map_err(|_| bad("it is not JSON"))?;
         let query = value["query"].as_str().ok_or_else(|| bad("it has no query"))?.to_owned();
         queries.push((value["id"].clone(), query));

@@ -6,6 +6,7 @@ use crate::{
     loads::{self, Loads},
     output::{Answer, Page},
 };
+use jiff::Timestamp;
 use memdir_core::{
     Memdir, limits,
     prompt::Load,
@@ -15,7 +16,6 @@ use memdir_core::{
     text::human_bytes,
     time,
 };
-use jiff::Timestamp;
 use serde::Serialize;
 use std::io;
 

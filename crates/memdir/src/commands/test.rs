@@ -12,7 +12,7 @@ use std::io;
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
     let opened = wire::open(settings, scope)?;
-    let tested = wire::with_search(opened.memdir, settings).test()?;
+    let tested = wire::with_search_once(opened.memdir, settings, None)?.test()?;
     let failed = !tested.problems.is_empty() || tested.outcomes.iter().any(|outcome| !outcome.passed);
     Ok(Answer::new(tested, show).exit(if failed { Exit::NotSo } else { Exit::Done }).with_notes(opened.notes))
 }

@@ -82,7 +82,12 @@ pub(crate) const KEYS: &[Key] = &[
         "none",
         "Names that do not exist for anybody; each expression must match the whole name.",
     ),
-    key("mounts.only", "list of globs", "all", "Files that exist; all others do not, for anybody. `memory/**/*.md` is everything below a folder."),
+    key(
+        "mounts.only",
+        "list of globs",
+        "all",
+        "Files that exist; all others do not, for anybody. `memory/**/*.md` is everything below a folder.",
+    ),
     key("mounts.project", "string", "every project", "The id of the one project in which it is mounted; `memdir where` tells a project's."),
     key("mounts.journal", "path", "`MEMDIR_HOME/journal/…`", "Where the record of changes is kept, outside of every mount."),
     key("chats", "table", "", "Settings of past conversations."),

@@ -9,8 +9,8 @@ use crate::{
     scope::Scope,
     wire,
 };
-use memdir_core::Memdir;
-use std::cell::RefCell;
+use memdir_core::{Memdir, recall::Request, when};
+use std::{cell::RefCell, path::Path};
 
 /// How long taking in a conversation may last: some hosts wait 1.5 s at a session's end.
 const TAKE_IN_MS: i64 = 900;
@@ -21,6 +21,7 @@ const REMIND: &str = include_str!("remind.md");
 pub(crate) struct Live<'a> {
     host: &'static str,
     settings: &'a Settings,
+    scope: Scope,
     memdir: Memdir,
     session: Session,
     troubles: RefCell<Vec<String>>,
@@ -32,12 +33,21 @@ impl<'a> Live<'a> {
         let scope = Scope::of(settings)?;
         let memdir = wire::open(settings, &scope)?.memdir;
         let session = Session::of(&settings.cache, host, input.session.as_deref());
-        Ok(Live { host, settings, memdir, session, troubles: RefCell::default() })
+        Ok(Live { host, settings, scope, memdir, session, troubles: RefCell::default() })
     }
 
     /// What went wrong.
     pub(crate) fn troubles(self) -> Vec<String> {
         self.troubles.into_inner()
+    }
+
+    /// What a recall brings that this conversation has not seen yet.
+    fn bring(&self, memdir: &Memdir, request: Request<'_>) -> Option<String> {
+        let (shown, cache) = (self.session.shown(), self.scope.wires_file(&self.settings.cache));
+        let request = Request { shown: &shown, project: Some(&self.scope.project), cache: Some(&cache), ..request };
+        let recalled = self.tried(memdir.recall(&request).map_err(Failure::from))?;
+        self.session.show(recalled.shown.iter().map(|shown| shown.name.as_str()));
+        Some(recalled.text)
     }
 
     fn tried<T>(&self, result: Result<T, Failure>) -> Option<T> {
@@ -51,12 +61,20 @@ impl Memory for Live<'_> {
         self.tried(prompt::for_hook(self.settings, &self.memdir))
     }
 
-    fn recall(&self, _: &Input, _: &str) -> Option<String> {
-        None
+    fn recall(&self, _: &Input, prompt: &str) -> Option<String> {
+        let memdir = self.tried(wire::with_search_once(self.memdir.clone(), self.settings, None))?;
+        self.bring(&memdir, Request { message: Some(prompt), ..Request::default() })
     }
 
-    fn warn(&self, _: &Input, _: &Action) -> Option<String> {
-        None
+    fn warn(&self, _: &Input, action: &Action) -> Option<String> {
+        let paths: Vec<String> = action.paths.iter().map(|path| self.scope.in_project(&self.settings.cwd, Path::new(path))).collect();
+        let action = when::Action {
+            tool: Some(&action.tool),
+            command: action.command.as_deref(),
+            paths: paths.iter().map(String::as_str).collect(),
+            text: Some(action.text.as_str()).filter(|text| !text.is_empty()),
+        };
+        self.bring(&self.memdir, Request { action: Some(action), ..Request::default() })
     }
 
     fn take_in(&self, _: &Input) {

@@ -85,6 +85,7 @@ fn forget_oldest(dir: &Path) {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files by hand")]
 mod tests {
     use super::*;
 

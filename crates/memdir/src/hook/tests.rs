@@ -169,12 +169,12 @@ fn accepted(host: &str, event: Event, text: &str) -> Result<(), String> {
 fn every_host_hears_only_keys_it_knows() {
     let mut shown = String::new();
     for host in HOSTS.iter().filter(|host| host.name != "vscode") {
-        for hook in host.hooks {
-            let out = super::hook(host.name, hook.event, &sample(host.name, hook.event), &Fake::saying("Deploy on Tuesdays."));
+        for heard in host.hooks {
+            let out = hook(host.name, heard.event, &sample(host.name, heard.event), &Fake::saying("Deploy on Tuesdays."));
             if !out.is_empty() {
-                assert_eq!(accepted(host.name, hook.event, &out), Ok(()), "{} {}: {out}", host.name, hook.name);
+                assert_eq!(accepted(host.name, heard.event, &out), Ok(()), "{} {}: {out}", host.name, heard.name);
             }
-            shown += &format!("{} {}: {}\n", host.name, hook.name, out.trim_end());
+            shown += &format!("{} {}: {}\n", host.name, heard.name, out.trim_end());
         }
     }
     insta::assert_snapshot!(shown);
@@ -183,18 +183,18 @@ fn every_host_hears_only_keys_it_knows() {
 #[test]
 fn vs_code_is_known_by_what_it_sends_through_the_shared_hooks() {
     let input = sample("claude-code", Event::SessionStart);
-    let out = super::hook("copilot-cli", Event::SessionStart, &input, &Fake::saying("x"));
+    let out = hook("copilot-cli", Event::SessionStart, &input, &Fake::saying("x"));
     assert_eq!(out, "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"x\"}}\n");
-    let out = super::hook("copilot-cli", Event::Stop, &input, &Fake::saying("x"));
+    let out = hook("copilot-cli", Event::Stop, &input, &Fake::saying("x"));
     assert_eq!(out, "{\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"decision\":\"block\",\"reason\":\"x\"}}\n");
 }
 
 #[test]
 fn there_is_silence_where_there_is_nothing() {
     for host in HOSTS {
-        for hook in host.hooks {
+        for heard in host.hooks {
             for says in ["", " \n"] {
-                assert_eq!(super::hook(host.name, hook.event, &sample(host.name, hook.event), &Fake::saying(says)), "");
+                assert_eq!(hook(host.name, heard.event, &sample(host.name, heard.event), &Fake::saying(says)), "");
             }
         }
     }
@@ -202,11 +202,13 @@ fn there_is_silence_where_there_is_nothing() {
 
 #[test]
 fn whatever_is_sent_nothing_fails() {
-    for text in ["", "null", "[]", "{", "{\"prompt\":5,\"tool_name\":[],\"cwd\":{}}", "\u{feff}{}", "{\"tool_name\":\"x\",\"tool_input\":\"{\"}"] {
+    for text in
+        ["", "null", "[]", "{", "{\"prompt\":5,\"tool_name\":[],\"cwd\":{}}", "\u{feff}{}", "{\"tool_name\":\"x\",\"tool_input\":\"{\"}"]
+    {
         for host in HOSTS {
-            for hook in host.hooks {
-                let out = super::hook(host.name, hook.event, text, &Fake::saying("x"));
-                assert!(out.is_empty() || accepted(host.name, hook.event, &out).is_ok() || host.name == "vscode", "{text}: {out}");
+            for heard in host.hooks {
+                let out = hook(host.name, heard.event, text, &Fake::saying("x"));
+                assert!(out.is_empty() || accepted(host.name, heard.event, &out).is_ok() || host.name == "vscode", "{text}: {out}");
             }
         }
     }
@@ -215,21 +217,30 @@ fn whatever_is_sent_nothing_fails() {
 #[test]
 fn long_text_is_cut_after_a_line_and_says_so() {
     let line = "- [A memory](a.md) — é what it is about\n";
-    let out = super::hook("claude-code", Event::SessionStart, "{}", &Fake::saying(&line.repeat(1000)));
+    let out = hook("claude-code", Event::SessionStart, "{}", &Fake::saying(&line.repeat(1000)));
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
     let said = value["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert!(said.chars().count() <= CONTEXT_CHARS && said.chars().count() > CONTEXT_CHARS - 300);
     assert!(out.chars().count() < 10_000);
     let shown = said.matches(line.trim_end()).count();
     let left = 1000 - shown;
-    assert_eq!(said.lines().last(), Some(format!("[left out for want of room: {left} lines, {}; `memdir read` shows all of it]", text::human_bytes((left * line.len()) as u64)).as_str()));
+    assert_eq!(
+        said.lines().last(),
+        Some(
+            format!(
+                "[left out for want of room: {left} lines, {}; `memdir read` shows all of it]",
+                text::human_bytes((left * line.len()) as u64)
+            )
+            .as_str()
+        )
+    );
 }
 
 #[test]
 fn each_event_asks_for_what_it_is_there_for() {
     let asked = |event, input: &str| {
         let fake = Fake::saying("x");
-        super::hook("claude-code", event, input, &fake);
+        hook("claude-code", event, input, &fake);
         fake.asked.take()
     };
     let input = sample("claude-code", Event::Prompt);

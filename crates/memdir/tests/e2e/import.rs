@@ -22,7 +22,10 @@ fn memories_travel_in_one_file() {
     Two spaces.
     ");
     let bundle = home.path("bundle.json").display().to_string();
-    assert_eq!(home.run(&["export", "--format", "json", "--out", &bundle]), "Exported 2 memories to [HOME]/bundle.json\n-- stderr\nnote: 173 bytes written\n");
+    assert_eq!(
+        home.run(&["export", "--format", "json", "--out", &bundle]),
+        "Exported 2 memories to [HOME]/bundle.json\n-- stderr\nnote: 173 bytes written\n"
+    );
     assert!(home.run(&["export", "--out", &bundle]).contains("File exists"));
 
     let other = Home::new();
@@ -47,7 +50,8 @@ fn memories_travel_in_one_file() {
 fn a_directory_is_taken_in_without_its_entrypoint() {
     let home = Home::new();
     let from = home.path("old");
-    for (name, text) in [("MEMORY.md", "- [A](a.md)\n"), ("a.md", "A.\n"), ("deep/b.md", "B.\n"), (".git/c.md", "no\n"), ("d.txt", "no\n")] {
+    for (name, text) in [("MEMORY.md", "- [A](a.md)\n"), ("a.md", "A.\n"), ("deep/b.md", "B.\n"), (".git/c.md", "no\n"), ("d.txt", "no\n")]
+    {
         fs::create_dir_all(from.join(name).parent().unwrap()).unwrap();
         fs::write(from.join(name), text).unwrap();
     }

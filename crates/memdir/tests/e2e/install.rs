@@ -3,12 +3,16 @@
 use crate::home::{Home, files_below};
 use std::{collections::BTreeMap, fs};
 
-const HOSTS: &[&str] = &["claude-code", "codex", "gemini", "cursor", "vscode", "opencode", "zed", "claude-desktop", "windsurf", "copilot-cli"];
+const HOSTS: &[&str] =
+    &["claude-code", "codex", "gemini", "cursor", "vscode", "opencode", "zed", "claude-desktop", "windsurf", "copilot-cli"];
 
 /// Settings of other people's making.
 const SETTINGS: &[(&str, &str)] = &[
     (".claude.json", "{\n  \"numStartups\": 12,\n  \"mcpServers\": {\n    \"github\": {\n      \"command\": \"docker\"\n    }\n  }\n}\n"),
-    (".claude/settings.json", "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] } ]\n  }\n}"),
+    (
+        ".claude/settings.json",
+        "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] } ]\n  }\n}",
+    ),
     (".codex/config.toml", "# mine\r\nmodel = \"gpt-5\"\r\n\r\n[mcp_servers.github]\r\ncommand = \"docker\"\r\n"),
     (".gemini/settings.json", "{}"),
     (".config/Code/User/mcp.json", "{\n\t\"servers\": {},\n\t\"inputs\": []\n}\n"),
@@ -51,7 +55,8 @@ fn every_host_is_installed_examined_and_uninstalled_without_a_trace() {
 fn all_of_them_at_once() {
     let home = machine();
     let before = files(&home);
-    let told: serde_json::Value = serde_json::from_slice(&home.bare(&["install", "--all", "--yes", "--json"]).output().unwrap().stdout).unwrap();
+    let told: serde_json::Value =
+        serde_json::from_slice(&home.bare(&["install", "--all", "--yes", "--json"]).output().unwrap().stdout).unwrap();
     let hosts: Vec<&str> = told.as_array().unwrap().iter().map(|one| one["host"].as_str().unwrap()).collect();
     assert_eq!(hosts, ["claude-code", "codex", "gemini", "vscode", "opencode", "zed"]);
     assert!(home.run_bare(&["install", "--all", "--yes", "--dry-run"]).contains("Nothing would change"));

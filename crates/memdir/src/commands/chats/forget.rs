@@ -86,11 +86,8 @@ fn prove(settings: &Settings, keep: &Keep, before: &BTreeMap<PathBuf, Vec<Sectio
 
 fn show(forgot: &Forgot, page: &mut Page<'_>) -> io::Result<()> {
     let gone = &forgot.gone;
-    let shortened = if gone.shortened.is_empty() {
-        String::new()
-    } else {
-        format!(", and {} turns of {} others", gone.turns, gone.shortened.len())
-    };
+    let shortened =
+        if gone.shortened.is_empty() { String::new() } else { format!(", and {} turns of {} others", gone.turns, gone.shortened.len()) };
     page.line(format!("Forgot {} conversations{shortened}.", gone.removed.len()))?;
     if forgot.searched_again > 0 {
         page.line(format!("Searched for it again {} times: found {} times.", forgot.searched_again, forgot.found_again))?;

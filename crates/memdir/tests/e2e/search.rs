@@ -1,0 +1,114 @@
+//! `memdir search`, `get`, `index`.
+
+use crate::home::Home;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+fn notes() -> Home {
+    let home = Home::new();
+    home.put("deploy.md", "---\nname: Deploying\ntype: project\n---\n\n# Deploying\n\nWe ship every Friday at noon.\n\n## Rollback\n\n- Revert the commit and push again.\n- Tell the channel.\n");
+    home.put("style.md", "---\ntype: feedback\n---\n\nThe user prefers tabs over spaces.\n");
+    home
+}
+
+#[test]
+fn the_lines_that_answer_are_shown_with_their_place() {
+    let home = notes();
+    assert_snapshot!(home.run(&["search", "when", "do", "we", "ship"]), @"");
+    assert_snapshot!(home.run(&["search", "quantum chromodynamics"]), @"");
+    assert_snapshot!(home.run(&["get", "deploy.md", "--lines", "6-8"]), @"");
+}
+
+#[test]
+fn programs_get_everything() {
+    let home = notes();
+    let answer = home.json(&["search", "revert a commit", "--max-results", "1"]);
+    let hit = &answer["results"][0];
+    assert_eq!((hit["path"].as_str(), hit["lines"].as_str(), hit["source"].as_str(), hit["type"].as_str()), (Some("deploy.md"), Some("10-12"), Some("memory"), Some("project")));
+    assert_eq!(hit["text"], "## Rollback\n\n- Revert the commit and push again.\n");
+    assert_eq!((answer["method"].as_str(), answer["searched"]["files"].as_u64()), (Some("hybrid"), Some(2)));
+    assert_eq!(home.ok(&["get", "deploy.md", "--lines", "10-12"]), hit["text"].as_str().unwrap());
+    let words = home.json(&["search", "revert a commit", "--embedder", "none"]);
+    assert_eq!(words["method"], "fts");
+}
+
+#[test]
+fn many_queries_are_answered_line_by_line() {
+    let home = notes();
+    let asked = "{\"id\": 1, \"query\": \"tabs or spaces\"}\n\n{\"id\": \"b\", \"query\": \"zzz\"}\n";
+    let output = home.run_with(&["search", "--batch", "-", "--json"], asked);
+    let lines: Vec<Value> = output.lines().take(2).map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["id"], &lines[0]["results"][0]["path"]), (&json!(1), &json!("style.md")));
+    assert_eq!((&lines[1]["id"], &lines[1]["results"]), (&json!("b"), &json!([])));
+    assert_snapshot!(home.run_with(&["search", "--batch", "-"], "{}"), @"");
+}
+
+#[test]
+fn filters_and_reasons() {
+    let home = notes();
+    assert_eq!(home.json(&["search", "user", "--type", "project"])["results"], json!([]));
+    assert_eq!(home.json(&["search", "tabs", "--source", "chat"])["results"], json!([]));
+    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "deploy"]), @"");
+    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "style"]), @"");
+    assert_snapshot!(home.run(&["search", "tabs", "--type", "nonsense"]), @"");
+    assert!(home.ok(&["search", "tabs", "--explain"]).contains("own words"));
+}
+
+#[test]
+fn the_index_can_be_made_by_hand_and_lost_at_any_time() {
+    let home = notes();
+    let told = home.run(&["index"]);
+    assert!(told.starts_with("2 files brought in"), "{told}");
+    assert_snapshot!(home.run(&["index"]), @"");
+    let cache = home.path(".cache");
+    assert!(cache.is_dir());
+    std::fs::remove_dir_all(cache).unwrap();
+    assert!(home.ok(&["search", "tabs"]).starts_with("style.md:5-5"));
+    assert!(home.run(&["index", "--rebuild"]).starts_with("2 files brought in"));
+}
+
+#[test]
+fn processes_that_search_while_others_write_never_see_the_past() {
+    use std::sync::{Mutex, atomic::{AtomicBool, AtomicUsize, Ordering}};
+    let home = notes();
+    let saved: Mutex<Vec<(String, String)>> = Mutex::default();
+    let (stop, searches) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for writer in 0..3 {
+            let (home, saved, stop) = (&home, &saved, &stop);
+            scope.spawn(move || {
+                for n in 0.. {
+                    if stop.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    // New memories, and a file of each writer that grows.
+                    let word = format!("token{writer}x{n}");
+                    let name = if n % 2 == 0 { format!("made/{word}") } else { format!("log-{writer}") };
+                    home.ok(&["write", &name, "--append", &format!("The word is {word}.\n")]);
+                    saved.lock().unwrap().push((word, name));
+                }
+            });
+        }
+        let searchers: Vec<_> = (0..6)
+            .map(|searcher: usize| {
+                let (home, saved, searches) = (&home, &saved, &searches);
+                scope.spawn(move || {
+                    for n in 0..12 {
+                        let known = saved.lock().unwrap().clone();
+                        let Some((word, name)) = known.get((searcher * 7919 + n * 104_729) % known.len().max(1)) else { continue };
+                        let answer = home.json(&["search", word, "--max-results", "50"]);
+                        let paths: Vec<&str> = answer["results"].as_array().unwrap().iter().filter_map(|hit| hit["path"].as_str()).collect();
+                        assert!(paths.contains(&format!("{name}.md").as_str()), "{word} of {name} is not among {paths:?}");
+                        searches.fetch_add(1, Ordering::SeqCst);
+                    }
+                })
+            })
+            .collect();
+        let outcome: Vec<_> = searchers.into_iter().map(|thread| thread.join()).collect();
+        stop.store(true, Ordering::SeqCst);
+        outcome.into_iter().for_each(|ended| ended.unwrap());
+    });
+    assert!(searches.into_inner() > 40);
+    let index = home.json(&["stats"])["search"][0]["size"].clone();
+    assert!(index["segments"].as_u64() <= Some(6) && index["files"].as_u64() <= Some(80), "{index}");
+}
