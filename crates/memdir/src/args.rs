@@ -1,9 +1,6 @@
 //! What was typed, with the help beside it. Decides nothing: what it means is `wire.rs` and the commands.
 
-use crate::{
-    exit::{self, Failure},
-    hosts::{self, HOSTS, Host, Scope},
-};
+use crate::exit::{self, Failure};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -80,8 +77,6 @@ pub(crate) enum Command {
     Mcp(Mcp),
     Dialects(Dialects),
     Config(Config),
-    Install(Install),
-    Uninstall(Uninstall),
     Completions(Completions),
     Demo(Demo),
     Bench(Bench),
@@ -575,50 +570,6 @@ pub(crate) struct Dialects {}
 #[command(after_help = "Example:\n  memdir config")]
 pub(crate) struct Config {}
 
-/// Plug memdir into agent programs: its tools and its hooks, in one step
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --all --yes"
-)]
-pub(crate) struct Install {
-    /// Which: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
-    #[arg(value_name = "HOST", value_parser = host)]
-    pub(crate) hosts: Vec<&'static Host>,
-    /// Every one that is on this machine
-    #[arg(long, conflicts_with = "hosts")]
-    pub(crate) all: bool,
-    /// Do not ask
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-    /// Show what would change in which file, and change nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// For you in every project, or for this project
-    #[arg(long, value_enum, default_value_t = Scope::User)]
-    pub(crate) scope: Scope,
-    /// The tools only, no hooks
-    #[arg(long)]
-    pub(crate) no_hooks: bool,
-}
-
-/// Take memdir out of agent programs: exactly what install put in
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir uninstall claude-code\n  memdir uninstall --all --dry-run")]
-pub(crate) struct Uninstall {
-    /// Out of which
-    #[arg(value_name = "HOST", value_parser = host, required_unless_present = "all")]
-    pub(crate) hosts: Vec<&'static Host>,
-    /// Out of everything it was put into
-    #[arg(long, conflicts_with = "hosts")]
-    pub(crate) all: bool,
-    /// Show what would change in which file, and change nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Only what was put in for you in every project, or for this project; without it both
-    #[arg(long, value_enum)]
-    pub(crate) scope: Option<Scope>,
-}
-
 /// Print completions for a shell
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  memdir completions bash > ~/.local/share/bash-completion/completions/memdir")]
@@ -699,11 +650,6 @@ pub(crate) enum Deed {
     Rename,
     /// One of its own memories goes
     Delete,
-}
-
-/// A host's name.
-fn host(name: &str) -> Result<&'static Host, String> {
-    hosts::named(name).ok_or_else(|| format!("the hosts are {}", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")))
 }
 
 /// Reads the command line, and whether the answer is wanted in JSON even if the rest of it cannot be read.

@@ -13,7 +13,6 @@ mod edit;
 mod entrypoint;
 mod history;
 mod init;
-mod install;
 mod list;
 mod locate;
 mod log;
@@ -26,7 +25,6 @@ mod restore;
 mod stats;
 mod status;
 mod undo;
-mod uninstall;
 mod verify;
 mod write;
 
@@ -60,8 +58,6 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         Some(Command::Prompt(args)) => return prompt::run(args, &settings, &scope),
         Some(Command::Stats(args)) if args.loads => return Ok(stats::loads(&settings)),
         Some(Command::Chats(args)) => return chats::run(args, &settings, look),
-        Some(Command::Install(args)) => return install::run(args, &settings, look),
-        Some(Command::Uninstall(args)) => return uninstall::run(args, &settings),
         _ => {}
     }
     if args.command.as_ref().is_some_and(writes) {
@@ -95,7 +91,7 @@ pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result
         Command::Log(args) => log::run(args, memdir),
         Command::Stats(_) => stats::run(memdir),
         Command::Verify(_) | Command::Check(_) | Command::Where(_) | Command::Projects(_) | Command::Prompt(_) => Err(not_inside()),
-        Command::Mcp(_) | Command::Dialects(_) | Command::Chats(_) | Command::Install(_) | Command::Uninstall(_) => Err(not_inside()),
+        Command::Mcp(_) | Command::Dialects(_) | Command::Chats(_) => Err(not_inside()),
         Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(not_inside()),
     }
 }
@@ -114,7 +110,6 @@ fn writes(command: &Command) -> bool {
         Command::Prompt(_) | Command::Where(_) | Command::Chats(_) => false,
         Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
         Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,
-        Command::Install(_) | Command::Uninstall(_) => true,
     }
 }
 

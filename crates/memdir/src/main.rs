@@ -6,8 +6,6 @@ mod config;
 #[cfg(test)]
 mod docs;
 mod exit;
-mod hosts;
-mod install;
 mod known;
 mod loads;
 mod output;
