@@ -54,7 +54,7 @@ fn help_names_every_command_and_exit_code() {
               - user:    Into all your projects
               - project: This project, for everybody: .memdir-agents/ in its repository
               - local:   This project on this machine
-
+              
               [default: user]
 
           --only <PREFIX>
