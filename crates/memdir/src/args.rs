@@ -555,7 +555,7 @@ pub(crate) struct Mcp {
     /// A host name requests may be sent to, besides this machine's own
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
     pub(crate) host: Vec<String>,
-    /// An origin whose pages may call, such as https://app.example.org
+    /// An origin whose pages may call, scheme and host
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
     pub(crate) origin: Vec<String>,
 }
