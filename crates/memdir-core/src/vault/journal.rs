@@ -233,6 +233,11 @@ impl Journal {
 
     /// Takes in records other processes wrote. A writer also mends the end.
     fn catch_up(&mut self, write: bool) -> Result<()> {
+        if let Some(opened) = &self.opened {
+            let mut new = Vec::new();
+            opened.log.settled_from(opened.covered, &mut |placed| new.push(placed.clone()))?;
+            new.iter().for_each(|placed| self.learn(placed));
+        }
         loop {
             let Some(opened) = &self.opened else { return Ok(()) };
             let len = opened.log.len().map_err(|e| Error::io("read the journal", &opened.log.path, e))?;

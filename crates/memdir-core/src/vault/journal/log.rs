@@ -149,24 +149,52 @@ impl Log {
     pub(crate) fn at(&self, offset: u64) -> Result<Placed> {
         let mut front = [0; FRONT as usize];
         self.read(&mut front, offset)?;
+        let whole = FRONT + number(&front[2..6]) + number(&front[6..10]) + BACK;
+        if front[0] != MARK || offset + whole > self.len().map_err(|e| Error::io("read", &self.path, e))? {
+            return Err(self.damaged(offset));
+        }
+        let mut bytes = vec![0; whole as usize];
+        self.read(&mut bytes, offset)?;
+        self.parse(&bytes, offset)
+    }
+
+    /// Every record from an offset to the end, as far as they are whole and in memory at once: one read instead of several
+    /// for each. Stops before the first one that is unsettled, torn, or beyond what is read.
+    pub(crate) fn settled_from(&self, offset: u64, each: &mut dyn FnMut(&Placed)) -> Result<()> {
+        const AT_ONCE: u64 = 1 << 20;
+        let len = self.len().map_err(|e| Error::io("read", &self.path, e))?;
+        let mut bytes = vec![0; len.saturating_sub(offset).min(AT_ONCE) as usize];
+        self.read(&mut bytes, offset)?;
+        let mut at = 0;
+        while let Ok(placed) = self.parse(&bytes[at..], offset + at as u64) {
+            if placed.progress.is_unsettled() {
+                break;
+            }
+            each(&placed);
+            at = (placed.end - offset) as usize;
+        }
+        Ok(())
+    }
+
+    /// The record at the beginning of some bytes.
+    fn parse(&self, bytes: &[u8], offset: u64) -> Result<Placed> {
+        let damaged = || self.damaged(offset);
+        let front = bytes.get(..FRONT as usize).filter(|front| front[0] == MARK).ok_or_else(damaged)?;
         let (header_len, payload_len) = (number(&front[2..6]), number(&front[6..10]));
+        let rest = &bytes[FRONT as usize..];
+        let body = rest.get(..(header_len + payload_len) as usize).ok_or_else(damaged)?;
+        let back = rest.get(body.len()..body.len() + BACK as usize).ok_or_else(damaged)?;
         let end = offset + FRONT + header_len + payload_len + BACK;
-        if front[0] != MARK || end > self.len().map_err(|e| Error::io("read", &self.path, e))? {
-            return Err(self.damaged(offset));
-        }
-        let mut rest = vec![0; (header_len + payload_len + BACK) as usize];
-        self.read(&mut rest, offset + FRONT)?;
-        let (body, back) = rest.split_at((header_len + payload_len) as usize);
         if back[..8] != checksum(&front[2..], body) || number(&back[8..]) != end - offset {
-            return Err(self.damaged(offset));
+            return Err(damaged());
         }
-        let record = serde_json::from_slice(&body[..header_len as usize]).map_err(|_| self.damaged(offset))?;
+        let record = serde_json::from_slice(&body[..header_len as usize]).map_err(|_| damaged())?;
         let progress = match front[1] {
             0 => Progress::Open,
             1 => Progress::Done,
             2 => Progress::Void,
             3 => Progress::Failed,
-            _ => return Err(self.damaged(offset)),
+            _ => return Err(damaged()),
         };
         Ok(Placed { offset, end, progress, record, payload: offset + FRONT + header_len })
     }
