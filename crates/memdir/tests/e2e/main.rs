@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
+mod adopt;
 mod bench;
 mod chats;
 mod config;
@@ -14,7 +15,10 @@ mod errors;
 mod help;
 mod history;
 mod home;
+mod hook;
+mod import;
 mod init;
+mod install;
 mod list;
 mod prevents;
 mod read;

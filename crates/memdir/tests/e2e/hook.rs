@@ -1,0 +1,95 @@
+//! `memdir hook`: what hosts call.
+
+use crate::home::{Home, feed};
+use serde_json::{Value, json};
+use std::{fs, process::Output};
+
+fn call(home: &Home, args: &[&str], input: &Value) -> Output {
+    feed(&mut home.bare(&[&["hook"], args].concat()), input.to_string().as_bytes())
+}
+
+fn said(home: &Home, args: &[&str], input: &Value) -> String {
+    let output = call(home, args, input);
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""), "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn project(home: &Home) -> String {
+    let dir = home.path("work");
+    fs::create_dir_all(&dir).unwrap();
+    dir.display().to_string()
+}
+
+#[test]
+fn a_conversation_begins_with_the_prompt_and_the_entrypoint() {
+    let home = Home::new();
+    home.bare(&["write", "notes/deploy", "Deploy on Tuesdays.", "--description", "When we deploy"]).output().unwrap();
+    let input = json!({ "session_id": "s", "cwd": project(&home), "hook_event_name": "SessionStart", "source": "startup" });
+    let value: Value = serde_json::from_str(&said(&home, &["claude-code", "session-start"], &input)).unwrap();
+    let context = value["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(context.starts_with("# Memory\n"), "{context}");
+    assert!(context.contains("- [notes/deploy](notes/deploy.md) — When we deploy"), "{context}");
+    assert!(context.chars().count() < 10_000);
+    let again = said(&home, &["claude-code", "session-start"], &input);
+    assert_eq!(serde_json::from_str::<Value>(&again).unwrap(), value, "the same memory, the same bytes");
+}
+
+#[test]
+fn the_directory_of_the_conversation_counts() {
+    let home = Home::new();
+    let elsewhere = home.path("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    home.bare(&["write", "here", "In work."]).output().unwrap();
+    let text = said(&home, &["codex", "session-start"], &json!({ "cwd": elsewhere }));
+    assert!(!text.contains("here.md"), "{text}");
+}
+
+#[test]
+fn whatever_is_wrong_the_host_hears_nothing_of_it() {
+    let home = Home::new();
+    for input in ["", "{", "[]"] {
+        let output = feed(&mut home.bare(&["hook", "claude-code", "prompt"]), input.as_bytes());
+        assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0), "{input}");
+    }
+    home.configure("mounts = 5\n");
+    assert_eq!(said(&home, &["gemini", "session-start"], &json!({ "cwd": project(&home) })), "");
+    let output = call(&home, &["gemini", "session-start", "--explain"], &json!({}));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("config.toml:1:10"), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn memory_that_is_off_says_nothing() {
+    let home = Home::new();
+    let mut command = home.bare(&["hook", "claude-code", "session-start"]);
+    let output = feed(command.env("MEMDIR_DISABLE", "1"), b"{}");
+    assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0));
+}
+
+#[test]
+fn an_answer_is_followed_by_one_reminder_if_that_is_wanted() {
+    let home = Home::new();
+    let input = json!({ "session_id": "s", "cwd": project(&home), "stop_hook_active": false });
+    assert_eq!(said(&home, &["codex", "stop"], &input), "");
+    home.configure("[hooks]\nremind = true\n");
+    let value: Value = serde_json::from_str(&said(&home, &["codex", "stop"], &input)).unwrap();
+    assert_eq!(value["decision"], "block");
+    assert_eq!(said(&home, &["codex", "stop"], &input), "");
+    let other = json!({ "session_id": "t", "cwd": project(&home), "stop_hook_active": true });
+    assert_eq!(said(&home, &["codex", "stop"], &other), "");
+}
+
+#[test]
+fn the_end_of_a_session_takes_its_conversation_in() {
+    let home = Home::new();
+    let line = r#"{"type":"user","cwd":"/w","uuid":"u1","timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":"Why is the login slow?"}}"#;
+    let file = home.path(".claude/projects/-w/5e55.jsonl");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, format!("{line}\n")).unwrap();
+    let input = json!({ "session_id": "5e55", "transcript_path": file, "cwd": project(&home), "reason": "other" });
+    assert_eq!(said(&home, &["claude-code", "session-end"], &input), "");
+    assert!(!home.path("home/chats").exists(), "chats are off until a person turns them on");
+    home.configure("[chats]\non = true\n");
+    assert_eq!(said(&home, &["claude-code", "session-end"], &input), "");
+    let kept = crate::home::files_below(&home.path("home/chats"));
+    assert!(kept.iter().any(|name| name.ends_with(".md")), "{kept:?}");
+}

@@ -1,0 +1,75 @@
+//! `memdir import` and `memdir export`.
+
+use crate::home::Home;
+use std::fs;
+
+#[test]
+fn memories_travel_in_one_file() {
+    let home = Home::new();
+    home.ok(&["write", "notes/deploy", "Deploy on Tuesdays.", "--type", "project"]);
+    home.ok(&["write", "style", "Two spaces."]);
+    insta::assert_snapshot!(home.run(&["export"]), @r"
+    <!-- memdir bundle 1: 2 memories; `memdir import` reads it -->
+
+    <!-- memory 40 notes/deploy.md -->
+    ---
+    type: project
+    ---
+
+    Deploy on Tuesdays.
+
+    <!-- memory 12 style.md -->
+    Two spaces.
+    ");
+    let bundle = home.path("bundle.json").display().to_string();
+    assert_eq!(home.run(&["export", "--format", "json", "--out", &bundle]), "Exported 2 memories to [HOME]/bundle.json\n-- stderr\nnote: 173 bytes written\n");
+    assert!(home.run(&["export", "--out", &bundle]).contains("File exists"));
+
+    let other = Home::new();
+    other.ok(&["write", "style", "Four spaces."]);
+    insta::assert_snapshot!(other.run(&["import", &bundle, "--dry-run"]).replace(&home.path("").display().to_string(), "[HOME]/"), @r"
+    [HOME]/bundle.json: a memdir bundle, 2 found
+    did  memory
+    add  notes/deploy
+    add  style-2
+    Would import: 2 new, 0 here already, 0 left out
+    ");
+    assert_eq!(other.ok(&["list"]), "style\n");
+    let told = other.run(&["import", &bundle]);
+    assert!(told.contains("Imported: 2 new, 0 here already, 0 left out · memdir undo [ID] takes it back"), "{told}");
+    assert_eq!(other.ok(&["list"]), "notes/deploy\nstyle\nstyle-2\n");
+    assert!(other.run(&["import", &bundle]).contains("Nothing to import: 0 new, 2 here already, 0 left out"));
+    other.ok(&["undo"]);
+    assert_eq!(other.ok(&["list"]), "style\n");
+}
+
+#[test]
+fn a_directory_is_taken_in_without_its_entrypoint() {
+    let home = Home::new();
+    let from = home.path("old");
+    for (name, text) in [("MEMORY.md", "- [A](a.md)\n"), ("a.md", "A.\n"), ("deep/b.md", "B.\n"), (".git/c.md", "no\n"), ("d.txt", "no\n")] {
+        fs::create_dir_all(from.join(name).parent().unwrap()).unwrap();
+        fs::write(from.join(name), text).unwrap();
+    }
+    home.ok(&["import", from.to_str().unwrap(), "--under", "old"]);
+    assert_eq!(home.ok(&["list"]), "old/a\nold/deep/b\n");
+}
+
+#[test]
+fn something_else_is_refused_with_words() {
+    let home = Home::new();
+    let told = home.run_with(&["import", "-"], "hello");
+    assert!(told.contains("it is none of: a memdir bundle") && told.ends_with("-- exit 2\n"), "{told}");
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let home = Home::new();
+    assert!(home.ok(&["man"]).starts_with(".ie \\n(.g"));
+    let dir = home.path("man1").display().to_string();
+    home.ok(&["man", &dir]);
+    let pages = crate::home::files_below(&home.path("man1"));
+    for page in ["memdir.1", "memdir-install.1", "memdir-import.1"] {
+        assert!(pages.iter().any(|name| name == page), "{pages:?}");
+    }
+}

@@ -1,0 +1,153 @@
+//! `memdir install`, `memdir doctor` and `memdir uninstall`, on a machine with hosts on it.
+
+use crate::home::{Home, files_below};
+use std::{collections::BTreeMap, fs};
+
+const HOSTS: &[&str] = &["claude-code", "codex", "gemini", "cursor", "vscode", "opencode", "zed", "claude-desktop", "windsurf", "copilot-cli"];
+
+/// Settings of other people's making.
+const SETTINGS: &[(&str, &str)] = &[
+    (".claude.json", "{\n  \"numStartups\": 12,\n  \"mcpServers\": {\n    \"github\": {\n      \"command\": \"docker\"\n    }\n  }\n}\n"),
+    (".claude/settings.json", "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] } ]\n  }\n}"),
+    (".codex/config.toml", "# mine\r\nmodel = \"gpt-5\"\r\n\r\n[mcp_servers.github]\r\ncommand = \"docker\"\r\n"),
+    (".gemini/settings.json", "{}"),
+    (".config/Code/User/mcp.json", "{\n\t\"servers\": {},\n\t\"inputs\": []\n}\n"),
+    (".config/opencode/opencode.jsonc", "{\n  // opencode\n  \"$schema\": \"https://opencode.ai/config.json\",\n}\n"),
+    (".config/zed/settings.json", "// Zed\n{\n  \"theme\": \"One Dark\",\n}\n"),
+];
+
+fn machine() -> Home {
+    let home = Home::new();
+    for (name, text) in SETTINGS {
+        fs::create_dir_all(home.path(name).parent().unwrap()).unwrap();
+        fs::write(home.path(name), text).unwrap();
+    }
+    home
+}
+
+/// Every file of the person's, but for memdir's own.
+fn files(home: &Home) -> BTreeMap<String, String> {
+    let own = |name: &String| !name.starts_with("home/") && !name.starts_with("work/") && !name.starts_with(".cache/");
+    let names = files_below(&home.path("")).into_iter().filter(own);
+    names.map(|name| (name.clone(), fs::read_to_string(home.path(&name)).unwrap())).collect()
+}
+
+#[test]
+fn every_host_is_installed_examined_and_uninstalled_without_a_trace() {
+    for host in HOSTS {
+        let home = machine();
+        let before = files(&home);
+        assert_eq!(home.bare(&["install", host]).output().unwrap().status.code(), Some(0), "{host}");
+        let report = home.bare(&["doctor", "--json"]).output().unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
+        assert_eq!((value["ok"].as_bool(), report.status.code()), (Some(true), Some(0)), "{host}: {value:#}");
+        assert_ne!(files(&home), before, "{host}");
+        assert_eq!(home.bare(&["uninstall", host]).output().unwrap().status.code(), Some(0), "{host}");
+        assert_eq!(files(&home), before, "{host}");
+    }
+}
+
+#[test]
+fn all_of_them_at_once() {
+    let home = machine();
+    let before = files(&home);
+    let told: serde_json::Value = serde_json::from_slice(&home.bare(&["install", "--all", "--yes", "--json"]).output().unwrap().stdout).unwrap();
+    let hosts: Vec<&str> = told.as_array().unwrap().iter().map(|one| one["host"].as_str().unwrap()).collect();
+    assert_eq!(hosts, ["claude-code", "codex", "gemini", "vscode", "opencode", "zed"]);
+    assert!(home.run_bare(&["install", "--all", "--yes", "--dry-run"]).contains("Nothing would change"));
+    assert_eq!(home.bare(&["uninstall", "--all"]).output().unwrap().status.code(), Some(0));
+    assert_eq!(files(&home), before);
+}
+
+#[test]
+fn without_a_name_it_shows_what_is_here() {
+    let home = machine();
+    home.bare(&["install", "codex"]).output().unwrap();
+    insta::assert_snapshot!(regex::Regex::new(" {2,}").unwrap().replace_all(&home.run_bare(&["install"]), "  "));
+}
+
+#[test]
+fn a_dry_run_shows_the_difference_and_touches_nothing() {
+    let home = machine();
+    let before = files(&home);
+    let told = home.run_bare(&["install", "codex", "--dry-run"]);
+    insta::assert_snapshot!(told.replace(env!("CARGO_BIN_EXE_memdir"), "[MEMDIR]"));
+    assert_eq!(files(&home), before);
+    assert!(!home.path("home/installed.json").exists());
+}
+
+#[test]
+fn a_file_that_cannot_be_parsed_is_refused_with_words() {
+    let home = machine();
+    fs::write(home.path(".gemini/settings.json"), "{ \"mcpServers\": ").unwrap();
+    let before = files(&home);
+    insta::assert_snapshot!(home.run_bare(&["install", "gemini"]), @r"
+    -- stderr
+    error: [HOME]/.gemini/settings.json: line 1, column 16: Expected value after colon in object property. Nothing was changed. Mend the file by hand, then run this again.
+    hint: Nothing was changed.
+    -- exit 3
+    ");
+    assert_eq!(files(&home), before);
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong_and_mends_it() {
+    let home = machine();
+    home.bare(&["install", "claude-code", "codex"]).output().unwrap();
+    let config = fs::read_to_string(home.path(".codex/config.toml")).unwrap();
+    fs::write(home.path(".codex/config.toml"), config.replace(env!("CARGO_BIN_EXE_memdir"), "/gone/memdir")).unwrap();
+    let settings = fs::read_to_string(home.path(".claude/settings.json")).unwrap();
+    fs::write(home.path(".claude/settings.json"), settings.replace("\"session-start\"", "\"another-time\"")).unwrap();
+    let told = home.bare(&["doctor"]).output().unwrap();
+    let text = String::from_utf8(told.stdout).unwrap();
+    assert_eq!(told.status.code(), Some(1), "{text}");
+    let bad: Vec<String> = text.lines().filter(|line| line.trim_start().starts_with("bad")).map(|line| home.plain(line)).collect();
+    insta::assert_snapshot!(bad.join("\n"), @r"
+      bad [HOME]/.claude/settings.json: hooks.SessionStart: is not there, or not as this memdir writes it
+      bad [HOME]/.codex/config.toml: mcp_servers.memdir: starts another memdir: /gone/memdir
+      bad [HOME]/.codex/config.toml: mcp_servers.memdir: /gone/memdir cannot be started: No such file or directory (os error 2)
+    ");
+    assert_eq!(home.bare(&["doctor", "--fix"]).output().unwrap().status.code(), Some(0));
+    assert_eq!(home.bare(&["doctor"]).output().unwrap().status.code(), Some(0));
+}
+
+#[test]
+fn a_project_is_installed_for_itself() {
+    let home = machine();
+    let before = files(&home);
+    for host in HOSTS.iter().filter(|host| !["claude-desktop", "windsurf"].contains(host)) {
+        assert_eq!(home.bare(&["install", host, "--scope", "project"]).output().unwrap().status.code(), Some(0), "{host}");
+        assert_eq!(files(&home), before, "{host}: nothing outside the project");
+        let report = home.bare(&["doctor", host]).output().unwrap();
+        assert_eq!(report.status.code(), Some(0), "{host}: {}", String::from_utf8_lossy(&report.stdout));
+        home.bare(&["uninstall", host]).output().unwrap();
+        assert_eq!(files_below(&home.path("work")), [""; 0], "{host}");
+    }
+    insta::assert_snapshot!(home.run_bare(&["install", "windsurf", "--scope", "project"]), @r"
+    -- stderr
+    error: Windsurf has no settings of a project
+    hint: Nothing was changed.
+    -- exit 3
+    ");
+}
+
+#[test]
+fn one_directory_can_be_installed_as_the_whole_memory() {
+    let home = Home::new();
+    home.bare(&["--dir", "notes", "install", "cursor"]).output().unwrap();
+    let text = fs::read_to_string(home.path(".cursor/mcp.json")).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let dir = home.path("work/notes").display().to_string();
+    assert_eq!(value["mcpServers"]["memdir"]["args"], serde_json::json!(["--dir", dir, "mcp"]));
+    assert!(fs::read_to_string(home.path(".cursor/hooks.json")).unwrap().contains(&format!("--dir {dir} hook cursor stop")));
+}
+
+#[test]
+fn a_receipt_holds_no_copy_of_other_peoples_settings() {
+    let home = machine();
+    fs::write(home.path(".claude.json"), "{\n  \"oauth\": \"a-secret-of-the-host\",\n  \"mcpServers\": {}\n}\n").unwrap();
+    home.bare(&["install", "claude-code"]).output().unwrap();
+    let receipt = fs::read_to_string(home.path("home/installed.json")).unwrap();
+    assert!(!receipt.contains("a-secret-of-the-host"));
+    assert_eq!(crate::home::mode(&home.path("home/installed.json")), 0o600);
+}
