@@ -33,10 +33,6 @@ pub trait Sink {
     fn word(&mut self, word: &Word);
     /// A code: an identifier or path as written in lower case, or a part of one.
     fn code(&mut self, code: &str);
-    /// A run of letters and digits, as written. `key` is the same for the same run, where the analyser remembers it.
-    fn run(&mut self, _run: &str, _key: Option<usize>) {}
-    /// ASCII punctuation, one mark at a time.
-    fn mark(&mut self, _mark: u8) {}
 }
 
 /// Splits text into words. Remembers the words it met, so keep one per thread.
@@ -68,12 +64,11 @@ impl Default for Analyser {
 }
 
 impl Analyser {
-    /// Feeds every word, code, run and mark of `text` to `sink`.
+    /// Feeds every word and code of `text` to `sink`.
     pub fn feed(&mut self, text: &str, sink: &mut impl Sink) {
         for piece in split::pieces(text) {
             match piece {
                 split::Piece::Run(run) => self.run(run, sink),
-                split::Piece::Mark(mark) => sink.mark(mark),
                 split::Piece::Code(code) => code_forms(code, sink),
             }
         }
@@ -96,14 +91,14 @@ impl Analyser {
     fn run(&mut self, run: &str, sink: &mut impl Sink) {
         if run.len() > CACHED_BYTES {
             let found = self.analyse(run);
-            give(&found, run, None, sink);
+            give(&found, sink);
             return;
         }
         let key = match self.cache.get(run) {
             Some(&key) => key,
             None => self.remember(run),
         };
-        give(&self.runs[key], run, Some(key), sink);
+        give(&self.runs[key], sink);
     }
 
     fn remember(&mut self, run: &str) -> usize {
@@ -115,11 +110,6 @@ impl Analyser {
         self.runs.push(found);
         self.cache.insert(run.into(), self.runs.len() - 1);
         self.runs.len() - 1
-    }
-
-    /// How often the memory of runs was emptied would change what a key means; this tells whether it is as before.
-    pub fn remembered(&self) -> usize {
-        self.runs.len()
     }
 
     fn analyse(&self, run: &str) -> Run {
@@ -155,8 +145,7 @@ impl Analyser {
     }
 }
 
-fn give(found: &Run, run: &str, key: Option<usize>, sink: &mut impl Sink) {
-    sink.run(run, key);
+fn give(found: &Run, sink: &mut impl Sink) {
     found.words.iter().for_each(|word| sink.word(word));
     found.codes.iter().for_each(|code| sink.code(code));
 }
@@ -164,6 +153,9 @@ fn give(found: &Run, run: &str, key: Option<usize>, sink: &mut impl Sink) {
 /// An identifier as written, and the last part of a path.
 fn code_forms(code: &str, sink: &mut impl Sink) {
     let lower = code.to_lowercase();
+    if lower.contains(char::is_whitespace) {
+        return;
+    }
     sink.code(cut(&lower));
     if let Some((_, last)) = lower.rsplit_once('/')
         && split::is_code(last)

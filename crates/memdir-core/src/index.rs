@@ -85,6 +85,9 @@ pub trait FileWriter: Send {
     /// Takes one file in.
     fn put(&mut self, file: Arc<IndexFile>) -> Result<()>;
 
+    /// Finishes what was put, on the thread of the caller: the commit has less to do then.
+    fn flush(&mut self) -> Result<()>;
+
     /// For the implementation that made it.
     fn into_any(self: Box<Self>) -> Box<dyn std::any::Any>;
 }

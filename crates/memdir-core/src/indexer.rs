@@ -207,7 +207,7 @@ impl<'a> Indexer<'a> {
             let mut preparer = self.preparer();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(name) = names.get(at) else { return Ok(()) };
+                let Some(name) = names.get(at) else { return writer.flush() };
                 let look = if anew { self.read_anew(name, &mut preparer) } else { self.look(name, &*view, &mut preparer) };
                 let bytes = gather(&gathered, name, look, writer)?;
                 progress(Step { done: at + 1, of: names.len(), bytes });

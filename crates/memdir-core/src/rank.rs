@@ -105,6 +105,14 @@ pub fn words(parts: &Parts, assistant: bool) -> f32 {
         + DATE * parts.date
 }
 
+/// What [`words`] cannot exceed: of a unit whose body, title, pairs and codes bring `own`.
+#[inline]
+pub fn words_at_most(own: &[f32; 4], neighbour: f32, parent: f32, pointer: f32, timed: bool) -> f32 {
+    let date = if timed { 2.0 * DATE } else { 0.0 };
+    // Rounding may put the exact sum a little higher.
+    1.0001 * (own[0] + own[1] + own[2] + own[3] + NEIGHBOUR * neighbour + PARENT * parent + POINTER * pointer + date)
+}
+
 /// The sum of words and meaning, before it becomes a score.
 pub fn sum(parts: &Parts, assistant: bool, mass: f32, cosine: Option<f32>, scale: Scale) -> f32 {
     let words = if mass > 0.0 { words(parts, assistant) / mass } else { 0.0 };

@@ -3,6 +3,7 @@
 mod cite;
 mod fresh;
 mod fuse;
+mod watch;
 mod why;
 
 pub use why::WhyNot;
@@ -18,10 +19,11 @@ use crate::{
     query::Query,
     rank::{self, Scale},
     read,
-    store::{Entry, Source, Store, Stored},
+    store::{Entry, Source, Stamp, Store, Stored},
     text,
     time::{self, Clock},
 };
+use cite::Weights;
 use fresh::Fresh;
 use fuse::Ranked;
 use jiff::Timestamp;
@@ -29,8 +31,10 @@ use serde::Serialize;
 use std::{
     borrow::Cow,
     collections::HashMap,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
+use watch::Watch;
 
 /// What to search for.
 #[derive(Debug, Clone)]
@@ -174,10 +178,21 @@ pub struct Searcher {
     clock: Arc<dyn Clock>,
     scale: Scale,
     analyser: Mutex<Analyser>,
+    /// For a process that lives long: what is needed to know that nothing has changed.
+    quiet: Option<Mutex<Quiet>>,
+}
+
+/// The views of the last search, and how to tell that they are still true.
+#[derive(Default)]
+struct Quiet {
+    watches: Vec<Watch>,
+    marks: Vec<Option<Stamp>>,
+    views: Vec<Arc<dyn View>>,
 }
 
 struct Searched {
     prefix: String,
+    root: PathBuf,
     source: Source,
     fresh: Fresh,
 }
@@ -190,14 +205,25 @@ impl Searcher {
         clock: Arc<dyn Clock>,
         index: impl Fn(&crate::store::MountInfo) -> Arc<dyn Index>,
     ) -> Self {
-        let mount =
-            |info: &crate::store::MountInfo| Searched { prefix: info.prefix.clone(), source: info.source, fresh: Fresh::new(index(info)) };
+        let mount = |info: &crate::store::MountInfo| Searched {
+            prefix: info.prefix.clone(),
+            root: info.root.clone(),
+            source: info.source,
+            fresh: Fresh::new(index(info)),
+        };
         let scale = match &embedder {
             None => Scale::WORDS,
             Some(embedder) if embedder.is_instant() => Scale::STATIC,
             Some(_) => Scale::ENCODER,
         };
-        Searcher { mounts: store.mounts().iter().map(mount).collect(), embedder, clock, scale, analyser: Mutex::default() }
+        Searcher { mounts: store.mounts().iter().map(mount).collect(), embedder, clock, scale, analyser: Mutex::default(), quiet: None }
+    }
+
+    /// For a process that lives long: it keeps its views as long as it is certain that no file has changed, instead of
+    /// listing the files for every search.
+    pub fn watching(mut self) -> Self {
+        self.quiet = Some(Mutex::default());
+        self
     }
 
     /// Searches the files as they are now.
@@ -287,10 +313,27 @@ impl Searcher {
 
     /// Views with everything that is on disk now.
     fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
+        let Some(quiet) = &self.quiet else { return self.look(store) };
+        let mut quiet = quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        let marks = store.marks();
+        // Every queue is asked, so that none keeps old events.
+        let silent = quiet.watches.iter_mut().fold(true, |silent, watch| watch.is_quiet() && silent);
+        if silent && quiet.watches.len() == self.mounts.len() && marks == quiet.marks {
+            return Ok(quiet.views.clone());
+        }
+        // Watches first, then the files: what changes in between is seen by both.
+        if !silent || quiet.watches.len() != self.mounts.len() {
+            quiet.watches = self.mounts.iter().map_while(|mount| Watch::new(&mount.root)).collect();
+        }
+        quiet.marks = marks;
+        quiet.views = self.look(store)?;
+        Ok(quiet.views.clone())
+    }
+
+    /// Lists the files and brings the views in step.
+    fn look(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
         let entries = store.list("")?.entries;
-        let view = |mount: &Searched| {
-            mount.fresh.view(&self.indexer(store, mount), &self.entries_of(mount, &entries), &|_| {}).map(|(view, _)| view)
-        };
+        let view = |mount: &Searched| mount.fresh.view(&self.indexer(store, mount), &self.entries_of(mount, &entries), &|_| {});
         self.mounts.iter().map(view).collect()
     }
 
@@ -377,13 +420,8 @@ impl Searcher {
 
     /// The first answers with their text. The second value tells whether a file is no longer what was ranked.
     fn hits(&self, store: &dyn Store, found: &Found, search: &Search) -> Result<(Vec<Hit>, bool)> {
-        let weights: HashMap<&str, f32> = found
-            .query
-            .terms
-            .iter()
-            .zip(&found.counts.terms)
-            .map(|(term, count)| (term.as_str(), rank::idf(found.counts.totals.units, count.body)))
-            .collect();
+        let weights = found.query.terms.iter().zip(&found.counts.terms);
+        let weights = Weights::new(weights.map(|(term, count)| (term.as_str(), rank::idf(found.counts.totals.units, count.body))));
         let mut hits = Vec::with_capacity(search.max_results.min(50));
         let mut files: HashMap<(usize, &str), Option<Stored>> = HashMap::new();
         let mut stale = false;
@@ -418,7 +456,7 @@ impl Searcher {
         ranked: &Ranked,
         found: &Found,
         search: &Search,
-        weights: &HashMap<&str, f32>,
+        weights: &Weights<'_>,
     ) -> Hit {
         let candidate = &ranked.candidate;
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);

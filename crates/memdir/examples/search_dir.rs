@@ -29,6 +29,7 @@ fn main() -> anyhow::Result<()> {
     let searcher = Searcher::new(&store, embedder, Arc::new(SystemClock), |info| {
         Arc::new(TantivyIndex::of_mount(&cache, &info.root, identity.clone()))
     });
+    let searcher = if option("--repeat").is_some() { searcher.watching() } else { searcher };
     let search = |query: &str| {
         let mut search = Search::new(query);
         search.max_results = option("--max-results").and_then(|n| n.parse().ok()).unwrap_or(10);

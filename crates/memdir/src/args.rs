@@ -452,7 +452,7 @@ pub(crate) struct ChatFilter {
     pub(crate) host: Option<String>,
     /// Only those held in this directory or below
     #[arg(long, value_name = "DIR")]
-    pub(crate) project: Option<String>,
+    pub(crate) project_dir: Option<String>,
     /// Only those that went on after this date: 2026-01-15
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
@@ -493,28 +493,28 @@ pub(crate) struct ChatsSync {
 
 /// Turn conversations on or off, all of them or those of one host or project
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir chats on\n  memdir chats off --host cursor\n  memdir chats off --project ~/private")]
+#[command(after_help = "Example:\n  memdir chats on\n  memdir chats off --host cursor\n  memdir chats off --project-dir ~/private")]
 pub(crate) struct ChatsSwitch {
     /// Only this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     /// Only conversations held in this directory or below
     #[arg(long, value_name = "DIR")]
-    pub(crate) project: Option<String>,
+    pub(crate) project_dir: Option<String>,
 }
 
 /// Forget conversations for good: they are not taken in again
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  memdir chats forget 1af7fc5e\n  memdir chats forget --project ~/private\n  memdir chats forget --before 2025-12-31"
+    after_help = "Example:\n  memdir chats forget 1af7fc5e\n  memdir chats forget --project-dir ~/private\n  memdir chats forget --before 2025-12-31"
 )]
 pub(crate) struct ChatsForget {
     /// The conversation's id, or the beginning of it
-    #[arg(required_unless_present_any = ["project", "before"])]
+    #[arg(required_unless_present_any = ["project_dir", "before"])]
     pub(crate) session: Option<String>,
     /// Conversations held in this directory or below
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
-    pub(crate) project: Option<String>,
+    pub(crate) project_dir: Option<String>,
     /// What was said before this date
     #[arg(long, value_name = "DATE", conflicts_with = "session")]
     pub(crate) before: Option<String>,
@@ -522,7 +522,7 @@ pub(crate) struct ChatsForget {
 
 /// Print conversations as Markdown, or with --json as data
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir chats export 1af7fc5e > login.md\n  memdir chats export --project . --json > chats.json")]
+#[command(after_help = "Example:\n  memdir chats export 1af7fc5e > login.md\n  memdir chats export --project-dir . --json > chats.json")]
 pub(crate) struct ChatsExport {
     /// Their ids, or the beginnings of them; without one, all that fit the filters
     pub(crate) sessions: Vec<String>,

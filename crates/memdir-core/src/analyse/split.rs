@@ -7,8 +7,6 @@ use unicode_normalization::UnicodeNormalization as _;
 pub(super) enum Piece<'a> {
     /// Letters, digits and everything else that is neither white space nor ASCII punctuation.
     Run(&'a str),
-    /// An ASCII punctuation mark.
-    Mark(u8),
     /// Several runs joined as an identifier or path; comes after its runs.
     Code(&'a str),
 }
@@ -63,15 +61,8 @@ impl<'a> Iterator for Pieces<'a> {
                 Class::Join => {
                     self.joined = true;
                     self.at += 1;
-                    return Some(Piece::Mark(byte));
                 }
-                Class::Mark => {
-                    self.end_token();
-                    self.at += 1;
-                    self.token = self.at;
-                    return Some(Piece::Mark(byte));
-                }
-                Class::Space => {
+                Class::Apart => {
                     self.end_token();
                     self.at += 1;
                     self.token = self.at;
@@ -100,8 +91,8 @@ enum Class {
     Run,
     /// Punctuation that identifiers, paths and flags hold.
     Join,
-    Mark,
-    Space,
+    /// White space and all other punctuation.
+    Apart,
 }
 
 const CLASS: [Class; 256] = {
@@ -112,8 +103,7 @@ const CLASS: [Class; 256] = {
         table[byte] = match b {
             b'_' | b'/' | b'.' | b'-' | b':' | b'@' | b'#' | b'+' | b'~' => Class::Join,
             _ if b.is_ascii_alphanumeric() => Class::Run,
-            _ if b.is_ascii_punctuation() => Class::Mark,
-            _ => Class::Space,
+            _ => Class::Apart,
         };
         byte += 1;
     }

@@ -1,10 +1,10 @@
 //! Which lines of a long unit are shown: those that answer. Short units are shown whole.
 
 use crate::{
-    analyse::Analyser,
+    analyse::{Analyser, Sink, Word},
     text::{LineRange, line_start},
 };
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A unit up to this size is shown whole.
 const WHOLE_LINES: u64 = 16;
@@ -12,46 +12,72 @@ const WHOLE_BYTES: usize = 1_600;
 /// Lines of a longer one that are shown.
 const SHOWN_LINES: usize = 8;
 
-/// The lines of a unit to show, by the weights of the query's stems. Always inside the unit, never empty.
-pub(super) fn lines(text: &str, first: u64, last: u64, weights: &HashMap<&str, f32>, analyser: &mut Analyser) -> LineRange {
+/// The query's stems and what each weighs.
+pub(super) struct Weights<'a> {
+    places: FxHashMap<&'a str, usize>,
+    weights: Vec<f32>,
+}
+
+impl<'a> Weights<'a> {
+    /// At most 64 stems count: [`crate::query::MOST_TERMS`].
+    pub(super) fn new(stems: impl Iterator<Item = (&'a str, f32)>) -> Self {
+        let (names, weights): (Vec<&str>, Vec<f32>) = stems.take(64).unzip();
+        Weights { places: names.into_iter().zip(0..).collect(), weights }
+    }
+
+    /// What a set of stems weighs.
+    fn of(&self, set: u64) -> f32 {
+        self.weights.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1).map(|(_, weight)| weight).sum()
+    }
+}
+
+/// The stems of the query a text has, as a set.
+struct Set<'w, 'a> {
+    weights: &'w Weights<'a>,
+    set: u64,
+}
+
+impl Sink for Set<'_, '_> {
+    fn word(&mut self, word: &Word) {
+        if let Some(at) = self.weights.places.get(word.stem.as_str()) {
+            self.set |= 1 << at;
+        }
+    }
+
+    fn code(&mut self, _code: &str) {}
+}
+
+/// The lines of a unit to show. Always inside the unit, never empty.
+pub(super) fn lines(text: &str, first: u64, last: u64, weights: &Weights<'_>, analyser: &mut Analyser) -> LineRange {
     let whole = LineRange { first, last: Some(last) };
     let unit = whole.of(text);
     if last - first < WHOLE_LINES && unit.len() <= WHOLE_BYTES {
         return whole;
     }
-    let lines: Vec<&str> = unit.lines().collect();
-    let found: Vec<Vec<String>> = lines.iter().map(|line| stems(line, weights, analyser)).collect();
-    let best = best_window(&found, weights);
-    let shown = best.start..best.end;
-    LineRange { first: first + shown.start as u64, last: Some(first + shown.end as u64 - 1) }
-}
-
-/// The query's stems a line has.
-fn stems(line: &str, weights: &HashMap<&str, f32>, analyser: &mut Analyser) -> Vec<String> {
-    let mut stems: Vec<String> =
-        analyser.words(line).into_iter().map(|word| word.stem).filter(|stem| weights.contains_key(stem.as_str())).collect();
-    stems.sort_unstable();
-    stems.dedup();
-    stems
+    let sets: Vec<u64> = unit
+        .lines()
+        .map(|line| {
+            let mut set = Set { weights, set: 0 };
+            analyser.feed(line, &mut set);
+            set.set
+        })
+        .collect();
+    let best = best_window(&sets, weights);
+    LineRange { first: first + best.start as u64, last: Some(first + best.end as u64 - 1) }
 }
 
 /// The run of lines whose distinct stems weigh most; of equals the first, and without lines at its ends that add nothing.
-fn best_window(found: &[Vec<String>], weights: &HashMap<&str, f32>) -> std::ops::Range<usize> {
-    let mut best = (0.0, 0..SHOWN_LINES.min(found.len()));
-    for start in 0..found.len() {
-        if found[start].is_empty() {
-            continue;
-        }
-        let mut seen: Vec<&str> = Vec::new();
-        let (mut sum, mut end) = (0.0, start + 1);
-        for (at, stems) in found.iter().enumerate().skip(start).take(SHOWN_LINES) {
-            let new: Vec<&str> = stems.iter().map(String::as_str).filter(|stem| !seen.contains(stem)).collect();
-            if !new.is_empty() {
-                sum += new.iter().filter_map(|stem| weights.get(stem)).sum::<f32>();
-                seen.extend(new);
+fn best_window(sets: &[u64], weights: &Weights<'_>) -> std::ops::Range<usize> {
+    let mut best = (0.0, 0..SHOWN_LINES.min(sets.len()).max(1));
+    for start in (0..sets.len()).filter(|start| sets[*start] != 0) {
+        let (mut seen, mut end) = (0, start + 1);
+        for (at, set) in sets.iter().enumerate().skip(start).take(SHOWN_LINES) {
+            if set & !seen != 0 {
+                seen |= set;
                 end = at + 1;
             }
         }
+        let sum = weights.of(seen);
         if sum > best.0 {
             best = (sum, start..end);
         }

@@ -44,9 +44,8 @@ impl Fresh {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A view with everything that was on disk when the files were listed. The second value tells whether it can be
-    /// believed as long as nothing changes: no file was so young that its times cannot tell.
-    pub(super) fn view(&self, indexer: &Indexer<'_>, entries: &[Entry], progress: &indexer::Progress<'_>) -> Result<(Arc<dyn View>, bool)> {
+    /// A view with everything that was on disk when the files were listed.
+    pub(super) fn view(&self, indexer: &Indexer<'_>, entries: &[Entry], progress: &indexer::Progress<'_>) -> Result<Arc<dyn View>> {
         let mut kept = self.kept();
         let base = self.index.view()?;
         let difference = Difference::of(indexer.files(entries), &*base);
@@ -62,7 +61,7 @@ impl Fresh {
         {
             let view = self.index.view()?;
             *kept = Kept { base: Some(view.clone()), view: Some(view.clone()), looks: BTreeMap::new() };
-            return Ok((view, false));
+            return Ok(view);
         }
         let mut preparer: Option<Preparer<'_>> = None;
         let mut changed = !kept.base.as_ref().is_some_and(|before| Arc::ptr_eq(before, &base)) || kept.view.is_none();
@@ -84,14 +83,7 @@ impl Fresh {
             kept.view = Some(if changes.is_empty() { base.clone() } else { self.index.overlay(&base, &changes)? });
             kept.base = Some(base);
         }
-        let settled = kept.looks.values().all(|look| {
-            !matches!(look, Look::New(file) if is_racy(file.stamp, file.seen_ns))
-                && !matches!(look, Look::Same(stamp, seen) if is_racy(*stamp, *seen))
-        });
-        kept.view
-            .clone()
-            .map(|view| (view, settled))
-            .ok_or_else(|| crate::Error::Unavailable { what: "search".into(), why: "there is no view".into() })
+        kept.view.clone().ok_or_else(|| crate::Error::Unavailable { what: "search".into(), why: "there is no view".into() })
     }
 
     /// Writes what is overlaid into the index, when it is enough to be worth it and nobody else is writing.

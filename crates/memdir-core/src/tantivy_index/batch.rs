@@ -81,6 +81,10 @@ impl FileWriter for Writer {
         self.0.add(&file)
     }
 
+    fn flush(&mut self) -> Result<()> {
+        self.0.finish_one()
+    }
+
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }

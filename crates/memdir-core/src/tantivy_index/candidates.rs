@@ -25,6 +25,8 @@ use std::{cell::RefCell, cmp::Ordering};
 /// Units kept by words, and by meaning. Fixed, so that asking for more answers never changes the first ones.
 const BEST: usize = 200;
 const NEAREST: usize = 100;
+/// Rows looked at for them at first.
+const MORE: usize = 130;
 /// Units kept where all words of a phrase must be there: the phrase itself is looked for in their text.
 const BEST_OF_PHRASE: usize = 2_000;
 /// Units with one and the same text that are kept.
@@ -188,12 +190,19 @@ impl<'a> Scoring<'a> {
         for (number, part) in self.asked.snapshot.parts.iter().enumerate() {
             let (table, base) = (&part.segment.table, self.bases[number]);
             let (ords, flags, days) = (table.ord(), table.flags(), table.day());
+            let sums = &self.sums[base..base + ords.len()];
             let timed = self.asked.ask.time.is_some();
-            let mut file: Sums = [0.0; 4];
-            for doc in 0..table.docs() {
-                let own = self.sums[base + doc];
+            let (mut file, mut before): (Sums, f32) = ([0.0; 4], 0.0);
+            for (doc, own) in sums.iter().enumerate() {
                 if ords[doc] == 0 {
-                    file = own;
+                    (file, before) = (*own, 0.0);
+                    continue;
+                }
+                let after = sums.get(doc + 1).filter(|_| ords[doc + 1] > 1).map_or(0.0, |next| next[0]);
+                // Most units cannot be among the best; that must be cheap to see.
+                let at_most = rank::words_at_most(own, before.max(after), file[0], file[1], timed);
+                before = own[0];
+                if at_most <= best.threshold {
                     continue;
                 }
                 let parts = self.parts(base, table, doc, &file, if timed { days[doc] } else { 0 });
@@ -262,8 +271,8 @@ impl<'a> Scoring<'a> {
         if let Some(vectors) = snapshot.vectors.as_ref().filter(|vectors| vectors.dim() == query.dim()) {
             // Asking about every row is slow, and nearly all rows are of living units that may answer: look at some more
             // than wanted first, and ask about each only where that was not enough.
-            let many = vectors.nearest(query, 2 * NEAREST, &mut |_| true)?;
-            let all = many.len() < 2 * NEAREST;
+            let many = vectors.nearest(query, MORE, &mut |_| true)?;
+            let all = many.len() < MORE;
             let living = self.of_rows(vectors, &many, &mut allowed);
             found = match all || living.len() >= NEAREST {
                 true => living,

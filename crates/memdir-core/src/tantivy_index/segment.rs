@@ -141,7 +141,7 @@ impl SegmentWriter {
         Ok((self.done, self.vectors))
     }
 
-    fn finish_one(&mut self) -> Result<()> {
+    pub(super) fn finish_one(&mut self) -> Result<()> {
         if let Some(open) = self.open.take() {
             self.done.push(open.finish(self.root.as_deref())?);
         }

@@ -114,6 +114,10 @@ impl FileWriter for RamWriter {
         Ok(())
     }
 
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }

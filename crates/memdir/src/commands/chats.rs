@@ -118,7 +118,7 @@ impl Filter {
     fn of(typed: &ChatFilter, settings: &Settings) -> Result<Filter, Failure> {
         Ok(Filter {
             host: typed.host.as_deref().map(host).transpose()?,
-            project: typed.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
+            project: typed.project_dir.as_deref().map(|dir| directory(dir, settings)).transpose()?,
             since: typed.since.as_deref().map(|date| time("since", date)).transpose()?,
             before: typed.before.as_deref().map(|date| time("before", date)).transpose()?,
         })
@@ -140,7 +140,7 @@ fn host(name: &str) -> Result<Host, Failure> {
 
 /// A directory a person named, as hosts write it.
 fn directory(dir: &str, settings: &Settings) -> Result<PathBuf, Failure> {
-    Ok(real_path(&config::path_from("--project", Path::new(dir), &settings.cwd)?))
+    Ok(real_path(&config::path_from("--project-dir", Path::new(dir), &settings.cwd)?))
 }
 
 /// A date, as midnight here, or a whole time.

@@ -66,8 +66,8 @@ fn conversations_are_listed_newest_first_and_filtered() {
     assert!(short(lines[2]).starts_with(&short(claude)[..40]), "{listed}");
     for (filter, count) in [
         (vec!["--host", "codex"], 1),
-        (vec!["--project", "/home/ada"], 2),
-        (vec!["--project", "/home/ada/web"], 1),
+        (vec!["--project-dir", "/home/ada"], 2),
+        (vec!["--project-dir", "/home/ada/web"], 1),
         (vec!["--since", "2026-01-16"], 1),
         (vec!["--before", "2026-01-16"], 1),
         (vec!["--most", "1"], 1),
@@ -116,12 +116,12 @@ fn what_is_turned_off_is_left_alone() {
         home.run(&["chats", "off", "--host", "codex"]),
         "Chats of codex are off.\n-- stderr\nnote: what was kept stays; `memdir chats forget` removes it\n"
     );
-    home.ok(&["chats", "off", "--project", "/home/ada/app"]);
+    home.ok(&["chats", "off", "--project-dir", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(settings, "[chats]\non = true\nhosts_off = [\"codex\"]\nprojects_off = [\"/home/ada/app\"]\n");
     assert_eq!(home.run(&["chats", "sync"]), "Took in 0 turns of 0 conversations; there are 1.\n");
     home.ok(&["chats", "on", "--host", "codex"]);
-    home.ok(&["chats", "on", "--project", "/home/ada/app"]);
+    home.ok(&["chats", "on", "--project-dir", "/home/ada/app"]);
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
     assert_eq!(home.run(&["chats", "sync"]), "Took in 4 turns of 2 conversations; there are 2.\n");
 }
@@ -147,7 +147,7 @@ fn conversations_leave_as_markdown_or_data() {
     let markdown = home.ok(&["chats", "export", "0199"]);
     assert!(markdown.starts_with("---\nhost: codex\nsession: 0199c5d0-aaaa\n"), "{markdown}");
     assert!(!markdown.contains("cursor:") && markdown.ends_with("\nDeployed.\n"), "{markdown}");
-    let told = home.json(&["chats", "export", "--project", "/home/ada/web"]);
+    let told = home.json(&["chats", "export", "--project-dir", "/home/ada/web"]);
     let texts: Vec<_> = told["chats"][0]["sections"].as_array().unwrap().iter().map(|section| section["text"].as_str().unwrap()).collect();
     assert_eq!((told["chats"].as_array().unwrap().len(), texts), (1, vec!["Deploy it", "Deployed."]));
 }

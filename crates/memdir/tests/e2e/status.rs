@@ -58,7 +58,7 @@ fn without_a_directory_there_is_the_project_and_the_person() {
     let told = home.run_bare(&[]);
     let name = std::fs::read_dir(home.path("home/projects")).unwrap().next().unwrap().unwrap().file_name();
     assert_snapshot!(told.replace(name.to_str().unwrap(), "[PROJECT]"), @"
-    0 memories in [HOME]/home/projects/work-[HASH]
+    0 memories in [HOME]/home/projects/[PROJECT]
     user/  0 memories in [HOME]/home/user
     Next: memdir write NAME TEXT · memdir demo · memdir --help
     ");

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<Answer, Fai
     let session = args.session.as_deref().map(|session| keep.find(session)).transpose()?;
     let rule = Rule {
         session: session.map(|kept| kept.name()),
-        project: args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
+        project: args.project_dir.as_deref().map(|dir| directory(dir, settings)).transpose()?,
         before: args.before.as_deref().map(|date| time("before", date)).transpose()?,
     };
     Ok(Answer::new(keep.forget(&rule, SystemClock.now())?, show))

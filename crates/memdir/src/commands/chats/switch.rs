@@ -28,7 +28,7 @@ struct Switched {
 
 pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<Answer, Failure> {
     let host = args.host.as_deref().map(host).transpose()?;
-    let project = args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?;
+    let project = args.project_dir.as_deref().map(|dir| directory(dir, settings)).transpose()?;
     change(&settings.file, |document| {
         let chats = table(document, "chats");
         if let Some(host) = host {
