@@ -77,7 +77,6 @@ fn chatgpt(value: &Value) -> Talk<'_> {
         all.sort_by(|a, b| a["create_time"].as_f64().unwrap_or_default().total_cmp(&b["create_time"].as_f64().unwrap_or_default()));
         turns = all.into_iter().filter_map(chatgpt_turn).collect();
     }
-    #[expect(clippy::cast_possible_truncation, reason = "seconds since 1970; the fraction does not matter")]
     let at = value["create_time"].as_f64().and_then(|seconds| Timestamp::from_second(seconds as i64).ok());
     Talk { host: "chatgpt", title: value["title"].as_str().unwrap_or_default(), at, turns }
 }

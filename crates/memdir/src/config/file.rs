@@ -362,6 +362,7 @@ mod tests {
             disabled_projects: [
                 "shop-1",
             ],
+            remind: true,
             mounts: [
                 MountSetting {
                     name: "notes",
@@ -380,6 +381,12 @@ mod tests {
                     ignored: [
                         "private/.*",
                     ],
+                    only: [
+                        "**/*.md",
+                    ],
+                    project: Some(
+                        "shop-1",
+                    ),
                     journal: Some(
                         "/base/journal",
                     ),
