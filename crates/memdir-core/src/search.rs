@@ -30,7 +30,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use std::{
     borrow::Cow,
-    collections::HashMap,
+    collections::{HashMap, hash_map},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -317,7 +317,10 @@ impl Searcher {
         let mut quiet = quiet.lock().unwrap_or_else(PoisonError::into_inner);
         let marks = store.marks();
         // Every queue is asked, so that none keeps old events.
-        let silent = quiet.watches.iter_mut().fold(true, |silent, watch| watch.is_quiet() && silent);
+        let mut silent = true;
+        for watch in &mut quiet.watches {
+            silent &= watch.is_quiet();
+        }
         if silent && quiet.watches.len() == self.mounts.len() && marks == quiet.marks {
             return Ok(quiet.views.clone());
         }
@@ -431,10 +434,11 @@ impl Searcher {
             }
             let path = MemoryPath::parse(&ranked.candidate.path)?.prefixed(&self.mounts[ranked.mount].prefix);
             let key = (ranked.mount, ranked.candidate.path.as_str());
-            if !files.contains_key(&key) {
-                files.insert(key, store.get(&path)?);
-            }
-            match files.get(&key).and_then(Option::as_ref) {
+            let stored = match files.entry(key) {
+                hash_map::Entry::Occupied(known) => known.into_mut(),
+                hash_map::Entry::Vacant(new) => new.insert(store.get(&path)?),
+            };
+            match stored.as_ref() {
                 Some(stored) if stored.version == ranked.candidate.version => {
                     let (decoded, _) = text::decode(&stored.bytes);
                     if found.holds_phrases(&decoded, ranked) {

@@ -830,11 +830,6 @@ pub(crate) enum Deed {
     Delete,
 }
 
-/// A host's name.
-fn host(name: &str) -> Result<&'static Host, String> {
-    hosts::named(name).ok_or_else(|| format!("the hosts are {}", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")))
-}
-
 /// Reads the command line, and whether the answer is wanted in JSON even if the rest of it cannot be read.
 /// Help and the version are failures that exit with 0.
 pub(crate) fn parse() -> (bool, Result<Args, Failure>) {

@@ -5,9 +5,9 @@ mod args;
 mod commands;
 mod config;
 #[cfg(test)]
-mod docs;
-#[cfg(test)]
 mod distribution;
+#[cfg(test)]
+mod docs;
 mod doctor;
 mod exit;
 mod hook;

@@ -84,7 +84,6 @@ const TOOLS: [Tool; 7] = [
     ),
 ];
 
-#[expect(clippy::too_many_arguments, reason = "one row of the table above")]
 const fn tool(
     name: &'static str,
     title: &'static str,

@@ -115,7 +115,7 @@ fn living(part: &Living, field: Field, info: Option<&TermInfo>) -> Result<u64> {
     }
     let mut count = 0;
     each_block(&part.segment, field, info, |docs, _| {
-        count += docs.iter().filter(|doc| !is_dead(&part.dead, **doc as usize)).count() as u64
+        count += docs.iter().filter(|doc| !is_dead(&part.dead, **doc as usize)).count() as u64;
     })?;
     Ok(count)
 }

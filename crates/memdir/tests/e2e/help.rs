@@ -24,13 +24,42 @@ fn help_names_every_command_and_exit_code() {
       diff         Show what differs between two versions of a memory
       restore      Bring an earlier version of a memory back, also of a deleted one
       entrypoint   Check that every memory has its line in the entrypoint
+      log          Append an entry to the log of the day
+      verify       Look up what a memory names, and stamp it as true today
+      check        Look over all memories for what is wrong or doubtful
+      prompt       Print the memory section for a system prompt
+      where        Explain which memories are in force here, and why
+      projects     List the projects that have a memory, and bring orphans home
+      chats        List past conversations with agents, and take in new ones
       stats        Show how much there is
+      mcp          Serve memories to an MCP client
+      dialects     List the systems whose tools `memdir mcp --dialect` serves
       config       Show the settings in force and where they come from
       completions  Print completions for a shell
       demo         A short tour in a scratch directory that is removed afterwards
       bench        Measure and torture memdir on this machine
 
     Options:
+          --project <ID>
+              The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of
+              this directory
+
+          --agent <NAME>
+              The agent whose own memory is open too, as agent/NAME (also MEMDIR_AGENT)
+
+          --agent-scope <AGENT_SCOPE>
+              How far that agent's memory reaches
+
+              Possible values:
+              - user:    Into all your projects
+              - project: This project, for everybody: .memdir-agents/ in its repository
+              - local:   This project on this machine
+              
+              [default: user]
+
+          --only <PREFIX>
+              See and change only what lies under these prefixes
+
       -h, --help
               Print help (see a summary with '-h')
 

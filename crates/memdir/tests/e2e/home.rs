@@ -127,7 +127,7 @@ impl Home {
 
     /// A text with what differs from run to run made plain.
     pub(crate) fn plain(&self, text: &str) -> String {
-        let text = text.replace(&*self.path("").to_string_lossy().trim_end_matches('/'), "[HOME]");
+        let text = text.replace(self.path("").to_string_lossy().trim_end_matches('/'), "[HOME]");
         rules().iter().fold(text, |text, (rule, with)| rule.replace_all(&text, *with).into_owned())
     }
 }

@@ -98,7 +98,7 @@ impl Audit {
         }
     }
 
-    fn appended<'a>(&mut self, process: u32, model: &Model, lines: &mut HashMap<&'a str, u64>) {
+    fn appended(&mut self, process: u32, model: &Model, lines: &mut HashMap<&str, u64>) {
         let mut take = |n: u64| lines.remove(deeds::line(process, n).trim_end()).unwrap_or(0);
         for n in &model.appended {
             self.expected += 1;
