@@ -521,6 +521,17 @@ mod tests {
                     "/base/exports",
                 ],
             },
+            search: SearchSetting {
+                embedder: Ollama,
+                url: "http://localhost:11434",
+                model: "nomic-embed-text",
+                dimensions: 768,
+                key_file: Some(
+                    "/base/key",
+                ),
+                query_prefix: "search_query: ",
+                passage_prefix: "search_document: ",
+            },
             problems: [],
         }
         "#);

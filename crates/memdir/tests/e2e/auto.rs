@@ -31,7 +31,12 @@ fn the_right_mode_is_chosen() {
     assert_eq!(mode(&[]), "log");
     assert!(home.ok(&["prompt"]).contains("/memory/logs/YYYY/MM/YYYY-MM-DD.md"));
     assert_eq!(mode(&["individual"]), "individual");
-    assert_snapshot!(home.run(&["prompt", "agent"]), @"");
+    assert_snapshot!(home.run(&["prompt", "agent"]), @"
+    -- stderr
+    error: mode: the agent's mode needs an agent
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
     let bare = home.bare(&["prompt", "agent", "--agent", "reviewer"]).output().unwrap();
     assert!(String::from_utf8_lossy(&bare.stdout).contains("You are the agent reviewer"));
 }
@@ -94,23 +99,54 @@ fn the_log_is_appended_and_stays_out_of_the_entrypoint() {
 fn a_secret_is_refused_by_its_rule_and_a_person_may_allow_it() {
     let home = Home::new();
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
-    assert_snapshot!(home.run(&["write", "a", &token]), @"");
-    assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @"");
-    assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"");
-    assert_snapshot!(home.run(&["check"]), @"");
+    assert_snapshot!(home.run(&["write", "a", &token]), @"
+    -- stderr
+    error: line 1 looks like a secret (github-token)
+    hint: Leave the value out and say where it is kept instead.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @r#"
+    -- stderr
+    error: --allow-secret: there is no rule named "gihub"
+    hint: Give the rule's name, as the refusal says it.
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"Created a · 45 bytes, version 92773a28b43a, change [ID]");
+    assert_snapshot!(home.run(&["check"]), @"
+    MEMORY.md:4: secret: looks like a secret (github-token): remove it here and at its source
+    a.md: type: no type: user, feedback, project or reference
+    a.md:1: secret: looks like a secret (github-token): remove it here and at its source
+    2 files: 2 wrong, 1 to consider
+    -- exit 1
+    ");
     home.configure("secrets = { allow = [\"^ghp_a1\"] }\n");
-    assert_snapshot!(home.run(&["write", "b", &token]), @"");
+    assert_snapshot!(home.run(&["write", "b", &token]), @"Created b · 45 bytes, version 92773a28b43a, change [ID]");
 }
 
 #[test]
 fn checking_says_what_is_wrong_by_its_exit_code() {
     let home = Home::new();
     home.ok(&["write", "deploy", "Never on Fridays.", "--type", "project"]);
-    assert_snapshot!(home.run(&["check"]), @"");
+    assert_snapshot!(home.run(&["check"]), @"2 files: 0 wrong, 0 to consider");
     home.put("found.md", "---\ntype: project\n---\nShipped yesterday.\n");
-    assert_snapshot!(home.run(&["check"]), @"");
-    assert_snapshot!(home.run(&["check", "--fix"]), @"");
-    assert_snapshot!(home.run(&["check", "--strict"]), @"");
+    assert_snapshot!(home.run(&["check"]), @r#"
+    found.md: unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
+    found.md:4: relative-date: "yesterday" means nothing later: write the date
+    3 files: 1 wrong, 1 to consider
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["check", "--fix"]), @r#"
+    found.md:4: relative-date: "yesterday" means nothing later: write the date
+    found.md: got its line in the entrypoint
+    3 files: 0 wrong, 1 to consider
+    -- stderr
+    note: memdir undo [ID] takes the added lines back
+    "#);
+    assert_snapshot!(home.run(&["check", "--strict"]), @r#"
+    found.md:4: relative-date: "yesterday" means nothing later: write the date
+    3 files: 0 wrong, 1 to consider
+    -- exit 1
+    "#);
     assert_eq!(home.json(&["check"])["findings"][0]["rule"], "relative-date");
 }
 
@@ -121,9 +157,20 @@ fn verifying_stamps_what_is_true_and_tells_what_is_gone() {
     fs::create_dir_all(home.path("work/.git")).unwrap();
     fs::write(home.path("work/src/db.rs"), "").unwrap();
     home.ok(&["write", "a", "See `src/db.rs`."]);
-    assert_snapshot!(home.run(&["verify", "a"]), @"");
+    assert_snapshot!(home.run(&["verify", "a"]), @"
+    found  src/db.rs
+    a is verified as of today
+    ");
     home.ok(&["write", "b", "See `src/old.rs`."]);
-    assert_snapshot!(home.run(&["verify", "b"]), @"");
-    assert_snapshot!(home.run(&["verify", "b", "--anyway"]), @"");
+    assert_snapshot!(home.run(&["verify", "b"]), @"
+    gone   src/old.rs (line 1)
+    -- stderr
+    note: not stamped: correct the memory, or stamp it with --anyway
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["verify", "b", "--anyway"]), @"
+    gone   src/old.rs (line 1)
+    b is verified as of today
+    ");
     assert!(home.text("b.md").contains("last_verified: 20"));
 }

@@ -13,6 +13,8 @@ fn help_names_every_command_and_exit_code() {
     Commands:
       init         Make a memory directory with its entrypoint
       read         Show the entrypoint, or memories by name
+      search       Find the lines that answer, by words and by meaning
+      get          Show lines of a memory, as a search names them
       list         List memories by name
       write        Save a memory and its entrypoint line
       edit         Replace a part of a memory
@@ -24,13 +26,55 @@ fn help_names_every_command_and_exit_code() {
       diff         Show what differs between two versions of a memory
       restore      Bring an earlier version of a memory back, also of a deleted one
       entrypoint   Check that every memory has its line in the entrypoint
+      log          Append an entry to the log of the day
+      verify       Look up what a memory names, and stamp it as true today
+      check        Look over all memories for what is wrong or doubtful
+      test         Run the memory tests: what a search must find, as memory.tests.md says
+      recall       Bring the few memories that matter for a message, or lie on the way of an action
+      prompt       Print the memory section for a system prompt
+      where        Explain which memories are in force here, and why
+      projects     List the projects that have a memory, and bring orphans home
+      token        Say who may call over HTTP, and with which memories
+      chats        List past conversations with agents, and take in new ones
+      index        Bring the search index in step with the files
+      watch        Keep the search index in step with the files until interrupted
+      resume       Find a past conversation by what was said, and how to take it up again
       stats        Show how much there is
+      mcp          Serve memories to an MCP client
+      dialects     List the systems whose tools `memdir mcp --dialect` serves
       config       Show the settings in force and where they come from
+      install      Plug memdir into agent programs: its tools and its hooks, in one step
+      uninstall    Take memdir out of agent programs: exactly what install put in
+      doctor       See that what was installed works, and say what to do where it does not
+      adopt        Mount the memories other programs keep, where they are
+      export       Write memories into one file, for elsewhere
+      import       Take in memories from elsewhere; undo takes them back
+      man          Print the manual page, or write one for every command
       completions  Print completions for a shell
       demo         A short tour in a scratch directory that is removed afterwards
       bench        Measure and torture memdir on this machine
 
     Options:
+          --project <ID>
+              The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of
+              this directory
+
+          --agent <NAME>
+              The agent whose own memory is open too, as agent/NAME (also MEMDIR_AGENT)
+
+          --agent-scope <AGENT_SCOPE>
+              How far that agent's memory reaches
+
+              Possible values:
+              - user:    Into all your projects
+              - project: This project, for everybody: .memdir-agents/ in its repository
+              - local:   This project on this machine
+              
+              [default: user]
+
+          --only <PREFIX>
+              See and change only what lies under these prefixes
+
       -h, --help
               Print help (see a summary with '-h')
 

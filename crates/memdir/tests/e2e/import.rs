@@ -8,10 +8,10 @@ fn memories_travel_in_one_file() {
     let home = Home::new();
     home.ok(&["write", "notes/deploy", "Deploy on Tuesdays.", "--type", "project"]);
     home.ok(&["write", "style", "Two spaces."]);
-    insta::assert_snapshot!(home.run(&["export"]), @r"
+    insta::assert_snapshot!(home.run(&["export"]), @"
     <!-- memdir bundle 1: 2 memories; `memdir import` reads it -->
 
-    <!-- memory 40 notes/deploy.md -->
+    <!-- memory 43 notes/deploy.md -->
     ---
     type: project
     ---

@@ -86,9 +86,9 @@ fn a_file_that_cannot_be_parsed_is_refused_with_words() {
     let home = machine();
     fs::write(home.path(".gemini/settings.json"), "{ \"mcpServers\": ").unwrap();
     let before = files(&home);
-    insta::assert_snapshot!(home.run_bare(&["install", "gemini"]), @r"
+    insta::assert_snapshot!(home.run_bare(&["install", "gemini"]), @"
     -- stderr
-    error: [HOME]/.gemini/settings.json: line 1, column 16: Expected value after colon in object property. Nothing was changed. Mend the file by hand, then run this again.
+    error: [HOME]/.gemini/settings.json: line 1, column 17: Expected value after colon in object property. Nothing was changed. Mend the file by hand, then run this again.
     hint: Nothing was changed.
     -- exit 3
     ");

@@ -64,12 +64,42 @@ fn what_is_left_out_is_neither_listed_nor_callable() {
 #[test]
 fn a_choice_that_cannot_be_served_stops_the_start() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["mcp", "--dialect", "agent-memory,profclaw"]), @"");
-    assert_snapshot!(home.run(&["mcp", "--dialect", "native,serena,openclaw"]), @"");
-    assert_snapshot!(home.run(&["mcp", "--dialect", "emacs"]), @"");
-    assert_snapshot!(home.run(&["mcp", "--tools", "memory_reed"]), @"");
-    assert_snapshot!(home.run(&["mcp", "--read-only", "--tools", "memory_write"]), @"");
-    assert_snapshot!(home.run(&["mcp", "--http", "0.0.0.0:0"]), @"");
+    assert_snapshot!(home.run(&["mcp", "--dialect", "agent-memory,profclaw"]), @"
+    -- stderr
+    error: agent-memory and profclaw both have a tool named memory_search; serve them one at a time, or leave one out with --without memory_search
+    hint: See memdir mcp --help and memdir dialects.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["mcp", "--dialect", "native,serena,openclaw"]), @"
+    -- stderr
+    error: native and openclaw both have a tool named memory_search; serve them one at a time, or leave one out with --without memory_search
+    hint: See memdir mcp --help and memdir dialects.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["mcp", "--dialect", "emacs"]), @r#"
+    -- stderr
+    error: there is no dialect named "emacs"; there are native, koding, agent-memory, serena, profclaw, openclaw, anthropic
+    hint: memdir dialects tells what each stands for.
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["mcp", "--tools", "memory_reed"]), @"
+    -- stderr
+    error: there is no tool named memory_reed; there are memory_read, memory_search, memory_get, memory_write, memory_edit, memory_move, memory_delete, memory_undo, memory_stats
+    hint: See memdir mcp --help and memdir dialects.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["mcp", "--read-only", "--tools", "memory_write"]), @"
+    -- stderr
+    error: no tool is left to serve
+    hint: See memdir mcp --help and memdir dialects.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["mcp", "--http", "0.0.0.0:0"]), @"
+    -- stderr
+    error: 0.0.0.0:0 can be reached from other machines, so callers must show a token; set one, or listen on 127.0.0.1
+    hint: Put a token into a file for --token-file, or into MEMDIR_TOKEN.
+    -- exit 3
+    ");
 }
 
 #[test]
@@ -97,7 +127,31 @@ fn several_dialects_are_served_at_once() {
 #[test]
 fn dialects_are_listed() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["dialects"]), @"");
+    assert_snapshot!(home.run(&["dialects"]), @"
+    koding: the MemoryRead and MemoryWrite tools of anon-kode
+      tools: MemoryRead, MemoryWrite
+      directory: ~/.koding/memory, or memory/ in CLAUDE_CONFIG_DIR
+
+    agent-memory: mcp-agent-memory (mcp-server-memory)
+      tools: memory_read, memory_append_session, memory_search, memory_daemon_status
+      directory: MEMORY_DIRECTORY or ~/.agent-memory/memory, and SESSION_DIRECTORY or ~/.agent-memory/sessions
+
+    serena: Serena's memory tools
+      tools: list_memories, read_memory, write_memory, edit_memory, delete_memory, rename_memory, onboarding
+      directory: .serena/memories in the project, and memories/global in SERENA_HOME or ~/.serena; patterns from serena_config.yml and project.yml
+
+    profclaw: profClaw's memory tools
+      tools: memory_search, memory_get, memory_stats
+      directory: MEMORY.md and memory/ in the current directory, and the directories of memory.extraPaths
+
+    openclaw: OpenClaw's memory_search and memory_get
+      tools: memory_search, memory_get
+      directory: ~/.openclaw/workspace: MEMORY.md, USER.md and memory/, and the directories of memory.extraPaths
+
+    anthropic: Anthropic's memory tool (memory_20250818) with its local file system backend
+      tools: memory
+      directory: memory/memories in the current directory
+    ");
 }
 
 #[test]

@@ -50,7 +50,15 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
     git(&home, "shop", &["worktree", "add", "-q", "../tree"]);
     run_in(&home, "shop/src/deep", &["write", "deploy", "Never on Fridays."]);
     assert_snapshot!(run_in(&home, "tree", &["list"]), @"deploy");
-    assert_snapshot!(run_in(&home, "tree", &["where"]), @"");
+    assert_snapshot!(run_in(&home, "tree", &["where"]), @r#"
+    Project shop-[HASH]: [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
+    mount      directory                                          why
+    (project)  [HOME]/home/projects/shop-[HASH]  [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
+    user/      [HOME]/home/user                      yours, in every project
+    To change: --dir PATH: one directory as the whole memory
+    To change: memdir init --team: a memory for everybody who works on this repository
+    To change: worktrees = "separate": a memory for this worktree alone
+    "#);
     home.configure("worktrees = \"separate\"\n");
     assert_snapshot!(run_in(&home, "tree", &["list"]), @"");
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"deploy");
@@ -60,12 +68,46 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
 fn where_tells_what_is_in_force_and_why() {
     let home = Home::new();
     repository(&home, "shop");
-    assert_snapshot!(run_in(&home, "shop", &["where"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["where"]), @"
+    Project shop-[HASH]: [HOME]/shop is a git repository
+    mount      directory                                                         why
+    (project)  [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a git repository
+    user/      [HOME]/home/user (not made yet)                      yours, in every project
+    To change: --dir PATH: one directory as the whole memory
+    To change: memdir init --team: a memory for everybody who works on this repository
+    ");
     run_in(&home, "shop", &["init", "--team"]);
-    assert_snapshot!(run_in(&home, "shop", &["where", "--agent", "reviewer"]), @"");
-    assert_snapshot!(run_in(&home, "plain", &["where"]), @"");
-    assert_snapshot!(home.run(&["where"]), @"");
-    assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["where", "--agent", "reviewer"]), @"
+    Project shop-[HASH]: [HOME]/shop is a git repository
+    mount            directory                                                         why
+    (project)        [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a git repository
+    user/            [HOME]/home/user (not made yet)                      yours, in every project
+    team/            [HOME]/shop/.memdir                                  the repository has a .memdir directory
+    agent/reviewer/  [HOME]/home/agents/reviewer (not made yet)           --agent names the agent
+    To change: --dir PATH: one directory as the whole memory
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["where"]), @"
+    Project plain-[HASH]: [HOME]/plain is in no git repository, so the directory itself is the project
+    mount      directory                                                          why
+    (project)  [HOME]/home/projects/plain-[HASH] (not made yet)  [HOME]/plain is in no git repository, so the directory itself is the project
+    user/      [HOME]/home/user (not made yet)                       yours, in every project
+    To change: --dir PATH: one directory as the whole memory
+    To change: git init: the project would be the repository, from every directory in it
+    ");
+    assert_snapshot!(home.run(&["where"]), @"
+    Project work-90e15f14e5: [HOME]/work is in no git repository, so the directory itself is the project
+    mount      directory                                  why
+    (project)  [HOME]/memory (not made yet)  MEMDIR_DIR: this directory is the whole memory
+    To change: without --dir and MEMDIR_DIR: the memory of this project
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"
+    Project named: [HOME]/shop is a git repository
+    mount      directory                                               why
+    (project)  [HOME]/home/projects/named (not made yet)  --project names the project
+    user/      [HOME]/home/user (not made yet)            yours, in every project
+    team/      [HOME]/shop/.memdir                        the repository has a .memdir directory
+    To change: --dir PATH: one directory as the whole memory
+    ");
     assert!(!home.path("home/projects/named").exists(), "looking makes nothing");
 }
 
@@ -77,16 +119,49 @@ fn every_switch_is_said_aloud() {
     let with = |value: &str, args: &[&str]| {
         home.tell(args, home.bare(args).current_dir(home.path("shop")).env("MEMDIR_DISABLE", value).output().unwrap())
     };
-    assert_snapshot!(with("1", &["list"]), @"");
-    assert_snapshot!(with("1", &["write", "b", "x"]), @"");
-    assert_snapshot!(with("1", &["prompt"]), @"");
-    assert_snapshot!(with("maybe", &["list"]), @"");
+    assert_snapshot!(with("1", &["list"]), @"
+    -- stderr
+    error: memory is off: MEMDIR_DISABLE=1
+    hint: Change that switch; memdir where explains what is in force.
+    -- exit 3
+    ");
+    assert_snapshot!(with("1", &["write", "b", "x"]), @"
+    -- stderr
+    error: memory is off: MEMDIR_DISABLE=1
+    hint: Change that switch; memdir where explains what is in force.
+    -- exit 3
+    ");
+    assert_snapshot!(with("1", &["prompt"]), @"
+    -- stderr
+    note: memory is off: MEMDIR_DISABLE=1
+    ");
+    assert_snapshot!(with("maybe", &["list"]), @r#"
+    -- stderr
+    error: MEMDIR_DISABLE is "maybe"
+    hint: Set it to 1 or 0.
+    -- exit 3
+    "#);
     home.configure("enabled = false\n");
-    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
-    assert_snapshot!(run_in(&home, "shop", &["init"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"
+    -- stderr
+    error: memory is off: enabled = false in [HOME]/home/config.toml
+    hint: Change that switch; memdir where explains what is in force.
+    -- exit 3
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["init"]), @"
+    -- stderr
+    error: memory is off: enabled = false in [HOME]/home/config.toml
+    hint: Change that switch; memdir where explains what is in force.
+    -- exit 3
+    ");
     assert_snapshot!(with("0", &["list"]), @"a");
     home.configure(&format!("[[projects]]\nid = \"{}\"\nenabled = false\n", id_in(&home, "shop")));
-    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"
+    -- stderr
+    error: memory is off: enabled = false for the project shop-[HASH] in [HOME]/home/config.toml
+    hint: Change that switch; memdir where explains what is in force.
+    -- exit 3
+    ");
     assert_snapshot!(run_in(&home, "plain", &["list"]), @"");
     let json = home.bare(&["where", "--json"]).current_dir(home.path("shop")).output().unwrap();
     let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -108,13 +183,30 @@ fn a_repository_may_name_and_limit_and_never_leads_outside() {
     let mounts = "[[mounts]]\nname = \"docs\"\npath = \"docs\"\n[[mounts]]\nname = \"ssh\"\npath = \"../.ssh\"\n\
                   [[mounts]]\nname = \"home\"\npath = \"~/.ssh\"\n[[mounts]]\nname = \"link\"\npath = \"link\"\n[[mounts]]\nname = \"abs\"\npath = \"/etc\"\n";
     fs::write(home.path("shop/.memdir/config.toml"), format!("read_only = [\"fixed\"]\n{mounts}")).unwrap();
-    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
-    assert_snapshot!(run_in(&home, "shop", &["write", "docs/new", "x"]).lines().last().unwrap(), @"");
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"
+    docs/guide
+    team/fixed
+    -- stderr
+    note: [HOME]/shop/.memdir/config.toml: the mount ssh leads to ../.ssh, outside the repository, and is left out
+    note: [HOME]/shop/.memdir/config.toml: the mount link leads to link, outside the repository, and is left out
+    note: [HOME]/shop/.memdir/config.toml: the mount abs leads to /etc, outside the repository, and is left out
+    note: cannot open [HOME]/shop/~/.ssh: No such file or directory (os error 2)
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["write", "docs/new", "x"]).lines().last().unwrap(), @"-- exit 3");
     assert!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]).contains("read-only"));
     fs::write(home.path("shop/.memdir/config.toml"), "run = \"rm -rf /\"\n").unwrap();
-    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"
+    team/fixed
+    -- stderr
+    note: [HOME]/shop/.memdir/config.toml is left out: unknown field `run`, expected one of `enabled`, `read_only`, `ignored`, `mounts`
+    ");
     fs::write(home.path("shop/.memdir/config.toml"), "enabled = false\n").unwrap();
-    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"
+    -- stderr
+    error: memory is off: enabled = false in [HOME]/shop/.memdir/config.toml
+    hint: Change that switch; memdir where explains what is in force.
+    -- exit 3
+    ");
 }
 
 #[test]
@@ -124,7 +216,10 @@ fn a_hostile_git_file_opens_nobody_elses_memory() {
     run_in(&home, "shop", &["write", "private", "x"]);
     fs::create_dir_all(home.path("other")).unwrap();
     fs::write(home.path("other/.git"), format!("gitdir: {}\n", home.path("shop/.git").display())).unwrap();
-    assert_snapshot!(run_in(&home, "other", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "other", &["list"]), @"
+    -- stderr
+    note: [HOME]/other/.git is not believed: [HOME]/shop/.git does not name this directory; [HOME]/other is a project of its own
+    ");
     assert_ne!(id_in(&home, "other"), id_in(&home, "shop"));
 }
 
@@ -137,13 +232,32 @@ fn a_moved_project_is_told_and_adopted_only_on_purpose() {
     let old = id_in(&home, "shop");
     fs::rename(home.path("shop"), home.path("moved")).unwrap();
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
-    assert_snapshot!(run_in(&home, "moved", &["where"]), @"");
-    assert_snapshot!(run_in(&home, "moved", &["projects"]), @"");
-    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"");
+    assert_snapshot!(run_in(&home, "moved", &["where"]), @"
+    Project moved-[HASH]: [HOME]/moved is a git repository
+    mount      directory                                           why
+    (project)  [HOME]/home/projects/moved-[HASH]  [HOME]/moved is a git repository
+    user/      [HOME]/home/user                       yours, in every project
+    shop-[HASH] has the same remote or first commit; if it is this project, memdir projects adopt shop-[HASH] uses its memory
+    To change: --dir PATH: one directory as the whole memory
+    To change: memdir init --team: a memory for everybody who works on this repository
+    ");
+    assert_snapshot!(run_in(&home, "moved", &["projects"]), @"
+    project           state   memories  directory
+    moved-[HASH]  here    0         [HOME]/moved
+    shop-[HASH]   orphan  1         [HOME]/shop
+    -- stderr
+    note: an orphan's directory is gone: memdir projects adopt ID uses its memory here, merge moves it
+    ");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"moved-[HASH] uses the memory of shop-[HASH]");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"deploy");
-    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt"]), @"");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt"]), @"moved-[HASH] uses its own memory");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
-    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", "shop-0"]), @"");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", "shop-0"]), @r#"
+    -- stderr
+    error: there is no project "shop-0"
+    hint: memdir projects lists them.
+    -- exit 2
+    "#);
 }
 
 #[test]
@@ -153,11 +267,22 @@ fn merging_moves_every_memory_and_loses_none() {
         run_in(&home, dir, &["write", name, &format!("{name} of {dir}")]);
     }
     let (from, into) = (id_in(&home, "shop"), id_in(&home, "other"));
-    assert_snapshot!(run_in(&home, "other", &["projects", "merge", &from, &into]), @"");
-    assert_snapshot!(run_in(&home, "other", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "other", &["projects", "merge", &from, &into]), @"
+    both was there already; the moved one is shop-[HASH]/both
+    Moved 2 memories from shop-[HASH] into other-[HASH]
+    ");
+    assert_snapshot!(run_in(&home, "other", &["list"]), @"
+    both
+    deploy
+    shop-[HASH]/both
+    ");
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
-    assert_snapshot!(run_in(&home, "other", &["projects", "rename", &into, "kept"]), @"");
-    assert_snapshot!(run_in(&home, "other", &["list", "--project", "kept"]), @"");
+    assert_snapshot!(run_in(&home, "other", &["projects", "rename", &into, "kept"]), @"Moved 3 memories from other-[HASH] into kept");
+    assert_snapshot!(run_in(&home, "other", &["list", "--project", "kept"]), @"
+    both
+    deploy
+    shop-[HASH]/both
+    ");
 }
 
 #[test]
@@ -166,7 +291,12 @@ fn a_named_project_is_shared_by_all_who_name_it() {
     run_in(&home, "plain", &["write", "a", "x", "--project", "together"]);
     let output = home.bare(&["list"]).current_dir(home.path("plain")).env("MEMDIR_PROJECT", "together").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "a\n");
-    assert_snapshot!(run_in(&home, "plain", &["list", "--project", "../x"]), @"");
+    assert_snapshot!(run_in(&home, "plain", &["list", "--project", "../x"]), @r#"
+    -- stderr
+    error: "../x" cannot be a project's id
+    hint: memdir projects lists the ids there are; a new one has letters, digits, - and _.
+    -- exit 2
+    "#);
 }
 
 #[test]
@@ -176,9 +306,17 @@ fn a_session_can_be_narrowed() {
         run_in(&home, "plain", &["write", name, "x"]);
     }
     assert_snapshot!(run_in(&home, "plain", &["list", "--only", "notes"]), @"notes/a");
-    assert_snapshot!(run_in(&home, "plain", &["list", "--only", "notes,user"]), @"");
-    assert_snapshot!(run_in(&home, "plain", &["read", "secret", "--only", "notes"]), @"");
-    assert_snapshot!(run_in(&home, "plain", &["history", "--only", "notes"]).lines().count().to_string(), @"");
+    assert_snapshot!(run_in(&home, "plain", &["list", "--only", "notes,user"]), @"
+    notes/a
+    user/b
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["read", "secret", "--only", "notes"]), @r#"
+    -- stderr
+    error: there is no memory named "secret"
+    hint: List the names that exist, then read one of them.
+    -- exit 1
+    "#);
+    assert_snapshot!(run_in(&home, "plain", &["history", "--only", "notes"]).lines().count().to_string(), @"2");
 }
 
 #[test]
