@@ -29,6 +29,7 @@ mod read;
 mod rename;
 mod restore;
 mod scope;
+mod search;
 mod stats;
 mod status;
 mod talk;
