@@ -36,12 +36,23 @@ pub fn is_page_name(file_name: &str) -> bool {
     page_number(MAIN, file_name).or_else(|| page_number(FALLBACK, file_name)).is_some()
 }
 
+/// Whether a file of this path in its mount is an entrypoint or a page of one.
+pub fn holds_lines(path: &str) -> bool {
+    is_entrypoint(path) || is_page_name(path)
+}
+
 /// The path, from the mount's root, of the memory a line of an entrypoint or page points to, if it does nothing else.
 pub fn pointer(line: &str) -> Option<String> {
     match line::read(line.trim_end()) {
         line::Row::Memory(path) => Some(path),
         _ => None,
     }
+}
+
+/// Whether a line of an entrypoint or page is memdir's own and tells nothing: a mark, a heading it made, links to pages.
+pub fn is_frame(line: &str) -> bool {
+    let line = line.trim_end();
+    line.is_empty() || sheet::is_mark(line) || plan::is_own_heading(line) || line::read(line) == line::Row::Pages
 }
 
 /// Which entrypoint a mount keeps, given which of the two exist.

@@ -4,6 +4,7 @@
 use crate::{
     day::{Day, NamedTime},
     embed::{Key, Vector},
+    entrypoint,
     error::Result,
     memory::Kind,
     stamp::Stamp,
@@ -119,6 +120,18 @@ pub struct IndexFile {
     pub head: Words,
     /// Its units, in the order of lines.
     pub units: Vec<IndexUnit>,
+}
+
+impl IndexFile {
+    /// Units that do more than point to a file.
+    pub fn told_units(&self) -> u32 {
+        self.units.iter().filter(|unit| unit.points_to.is_none()).count() as u32
+    }
+
+    /// Whether people are told of it: somebody wrote something into it. What memdir keeps for itself is no file of theirs.
+    pub fn is_told(&self) -> bool {
+        !entrypoint::holds_lines(&self.path) || self.told_units() > 0
+    }
 }
 
 /// Words as the index takes them: stems between blanks, those of stop words behind [`STOP_MARK`].
@@ -266,6 +279,10 @@ pub struct Totals {
     pub title: u64,
     /// Words of all whole files.
     pub file: u64,
+    /// Files somebody wrote something into: what people are told. An entrypoint with nothing but lines that point is none.
+    pub told_files: u64,
+    /// Units that do more than point to a file.
+    pub told_units: u64,
 }
 
 impl Totals {

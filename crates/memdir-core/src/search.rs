@@ -279,7 +279,11 @@ impl Searcher {
         let views = self.views(store)?;
         let count = |(mount, view): (&Searched, &Arc<dyn View>)| {
             let totals = view.totals();
-            MountCounts { prefix: mount.prefix.clone(), source: mount.source, counts: Amount { files: totals.files, units: totals.units } }
+            MountCounts {
+                prefix: mount.prefix.clone(),
+                source: mount.source,
+                counts: Amount { files: totals.told_files, units: totals.told_units },
+            }
         };
         Ok(self.mounts.iter().zip(&views).map(count).collect())
     }
@@ -367,8 +371,8 @@ impl Searcher {
             Ok(IndexState {
                 prefix: mount.prefix.clone(),
                 source: mount.source,
-                files: totals.files,
-                units: totals.units,
+                files: totals.told_files,
+                units: totals.told_units,
                 size: mount.fresh.index().size(),
                 changed: difference.changed.len(),
                 gone: difference.gone.len(),

@@ -117,7 +117,12 @@ impl Tool {
     /// Runs the tool. Whatever goes wrong is in the result.
     pub fn call(&self, caller: &Caller, arguments: &Map<String, Value>) -> ToolResult {
         let args = Args::new(self.name, arguments);
-        (self.run)(caller, &args).unwrap_or_else(|error| ToolResult::from(&error))
+        let mut result = (self.run)(caller, &args).unwrap_or_else(|error| ToolResult::from(&error));
+        // An output schema tells what success looks like. Clients hold failures against it too, so those are text alone.
+        if result.is_error && self.output.is_some() {
+            result.structured = None;
+        }
+        result
     }
 
     /// The tool as `tools/list` serves it.

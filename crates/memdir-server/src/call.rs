@@ -1,12 +1,9 @@
 //! Runs blocking work off the async thread: within a bounded time, ended when nobody waits for it any more, and with a
 //! panic as a failure of that call alone.
 
+use crate::workers::Workers;
 use memdir_core::{stop::Stop, tools::ToolResult};
-use std::{
-    future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
-    time::Duration,
-};
+use std::{future::Future, sync::Arc, time::Duration};
 
 /// Seconds after which a call is answered in any case. Hosts give up after 60.
 pub(crate) const CALL_SECS: u64 = 55;
@@ -28,14 +25,15 @@ impl From<Failed> for ToolResult {
     }
 }
 
-/// Runs `work` on a thread of its own. When `gone` is ready first, or time is up, `stop` ends it at its next step.
+/// Runs `work` on one of these threads. When `gone` is ready first, or time is up, `stop` ends it at its next step.
 pub(crate) async fn off_thread<T: Send + 'static>(
+    workers: &Arc<Workers>,
     stop: Stop,
     gone: impl Future<Output = ()>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failed> {
     let _ended = StopOnDrop(stop);
-    let running = tokio::task::spawn_blocking(move || catch_unwind(AssertUnwindSafe(work)));
+    let running = workers.run(work);
     tokio::select! {
         done = running => match done {
             Ok(Ok(done)) => Ok(done),

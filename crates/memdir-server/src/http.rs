@@ -16,6 +16,7 @@ use hyper::{
     Method, Request, Response, StatusCode,
     body::Incoming,
     header::{self, HeaderValue},
+    http::request::Parts,
     server::conn::http1,
     service::service_fn,
 };
@@ -169,8 +170,11 @@ struct Site<E> {
 impl<E: Endpoint> Site<E> {
     async fn answer(&self, request: Request<Incoming>, peer: SocketAddr, connection: Connection) -> Response<Body> {
         let origin = request.headers().get(header::ORIGIN).cloned();
-        let mut response = match self.checked(request, peer, connection).await {
-            Ok(response) | Err(response) => response,
+        let (parts, mut body) = request.into_parts();
+        let expects = parts.headers.contains_key(header::EXPECT);
+        let mut response = match self.checked(parts, &mut body, peer, connection).await {
+            Ok(response) => response,
+            Err(refused) => body::finish(refused, expects, &mut body).await,
         };
         if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
             let headers = response.headers_mut();
@@ -182,28 +186,16 @@ impl<E: Endpoint> Site<E> {
 
     async fn checked(
         &self,
-        request: Request<Incoming>,
+        parts: Parts,
+        body: &mut Incoming,
         peer: SocketAddr,
         connection: Connection,
     ) -> Result<Response<Body>, Response<Body>> {
-        if request.uri().path() == "/healthz" {
-            return Ok(say(StatusCode::OK, "ok"));
-        }
-        self.guard.host_and_origin(&request)?;
-        if request.method() == Method::OPTIONS {
-            return Ok(preflight());
-        }
-        self.rates.take(peer.ip(), 1)?;
-        if let Err(refused) = self.guard.token(&request) {
-            self.rates.take(peer.ip(), rate::WRONG_TOKEN)?;
-            return Err(refused);
-        }
-        if request.uri().path() != "/mcp" {
-            return Err(say(StatusCode::NOT_FOUND, "there is nothing here; the endpoint is /mcp"));
-        }
+        let request = Request::from_parts(parts, ());
+        self.allowed(&request, peer)?;
         let Ok(_room) = self.room.try_acquire() else { return Err(later(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once")) };
-        let posted = request.method() == Method::POST;
-        let (mut parts, body) = request.into_parts();
+        let (mut parts, ()) = request.into_parts();
+        let posted = parts.method == Method::POST;
         let body = if posted { body::read(&parts.headers, body).await? } else { Bytes::new() };
         parts.extensions.insert(connection);
         let response = self.endpoint.handle(Request::from_parts(parts, Full::new(body))).await;
@@ -211,7 +203,28 @@ impl<E: Endpoint> Site<E> {
             // The type was checked already: it is JSON, and not a message.
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32600, "this is no message of the protocol"));
         }
-        Ok(response)
+        // Nothing but a posted body is read by the endpoint.
+        if posted { Ok(response) } else { Err(response) }
+    }
+
+    /// Answers what needs no body: refusals, and what everybody may ask.
+    fn allowed(&self, request: &Request<()>, peer: SocketAddr) -> Result<(), Response<Body>> {
+        if request.uri().path() == "/healthz" {
+            return Err(say(StatusCode::OK, "ok"));
+        }
+        self.guard.host_and_origin(request)?;
+        if request.method() == Method::OPTIONS {
+            return Err(preflight());
+        }
+        self.rates.take(peer.ip(), 1)?;
+        if let Err(refused) = self.guard.token(request) {
+            self.rates.take(peer.ip(), rate::WRONG_TOKEN)?;
+            return Err(refused);
+        }
+        if request.uri().path() != "/mcp" {
+            return Err(say(StatusCode::NOT_FOUND, "there is nothing here; the endpoint is /mcp"));
+        }
+        Ok(())
     }
 }
 

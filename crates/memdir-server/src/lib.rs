@@ -8,6 +8,7 @@ mod prompts;
 mod resources;
 mod stdio;
 mod watch;
+mod workers;
 
 pub use http::{Http, Token};
 pub use mcp::{ServeError, serve_http, serve_stdio};

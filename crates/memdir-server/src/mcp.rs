@@ -3,10 +3,11 @@
 use crate::{
     call::{Failed, off_thread},
     http::{self, Body, Connection, Http},
-    offer::{Offer, Offered},
+    offer::Offer,
     prompts, resources,
     stdio::{Line, Lines},
     watch::{News, Watch},
+    workers::Workers,
 };
 use bytes::Bytes;
 use http_body_util::Full;
@@ -38,7 +39,7 @@ use std::{
 };
 use tokio::{
     io::{AsyncWriteExt as _, BufReader},
-    sync::broadcast::error::RecvError,
+    sync::broadcast::{Receiver, error::RecvError},
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -70,9 +71,9 @@ pub enum ServeError {
 
 /// Serves one client on standard input and output, until it goes away.
 pub fn serve_stdio(offer: Offer) -> Result<(), ServeError> {
-    let runtime = runtime(8)?;
+    let runtime = runtime()?;
     let served = runtime.block_on(async {
-        let server = Server::new(offer);
+        let server = Server::new(offer, 8);
         let wire = Wire::new(server.gone.clone());
         match serve_server(Handler::new(server), wire).await {
             Ok(running) => {
@@ -92,9 +93,9 @@ pub fn serve_stdio(offer: Offer) -> Result<(), ServeError> {
 
 /// Serves many clients over HTTP, until a signal. `ready` is told the address once connections are accepted.
 pub fn serve_http(offer: Offer, http: Http, ready: impl FnOnce(std::net::SocketAddr)) -> Result<(), ServeError> {
-    let runtime = runtime(32)?;
+    let runtime = runtime()?;
     let served = runtime.block_on(async {
-        let server = Server::new(offer);
+        let server = Server::new(offer, 32);
         let end = server.gone.clone();
         let busy = server.busy.clone();
         http::serve(http, Arc::new(Mcp::new(server)), end, busy, ready).await
@@ -103,8 +104,8 @@ pub fn serve_http(offer: Offer, http: Http, ready: impl FnOnce(std::net::SocketA
     served
 }
 
-fn runtime(blocking: usize) -> Result<tokio::runtime::Runtime, ServeError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(blocking).build();
+fn runtime() -> Result<tokio::runtime::Runtime, ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build();
     runtime.map_err(|source| ServeError::Io { doing: "start".into(), source })
 }
 
@@ -118,11 +119,11 @@ struct Server {
     /// Calls that are running.
     busy: Arc<AtomicUsize>,
     sessions: AtomicUsize,
-    settling: Arc<AtomicBool>,
+    workers: Arc<Workers>,
 }
 
 impl Server {
-    fn new(offer: Offer) -> Arc<Self> {
+    fn new(offer: Offer, threads: usize) -> Arc<Self> {
         let watch = offer.resources().cloned().map(Watch::new);
         Arc::new(Server {
             offer,
@@ -131,20 +132,8 @@ impl Server {
             gone: CancellationToken::new(),
             busy: Arc::default(),
             sessions: AtomicUsize::new(0),
-            settling: Arc::default(),
+            workers: Workers::new(threads),
         })
-    }
-
-    /// Lets the index catch up once a search is answered, one at a time.
-    fn settle_after(&self, offered: &Offered) {
-        let searches = matches!(offered.tool.name, "memory_search" | "memory_stats");
-        if searches && !self.settling.swap(true, Ordering::Relaxed) {
-            let (offered, settling) = (offered.clone(), self.settling.clone());
-            tokio::task::spawn_blocking(move || {
-                offered.settle();
-                settling.store(false, Ordering::Relaxed);
-            });
-        }
     }
 
     fn tools(&self) -> &[Tool] {
@@ -159,6 +148,8 @@ struct Handler {
     session: String,
     /// Addresses this client wants news of: as memdir writes them, and as the client did.
     subscribed: Arc<Mutex<HashMap<String, String>>>,
+    /// Ears of listeners that were accepted and do not listen yet.
+    accepted: Mutex<VecDeque<Receiver<News>>>,
     announcing: AtomicBool,
     ended: CancellationToken,
     _ends: DropGuard,
@@ -178,6 +169,7 @@ impl Handler {
             server,
             session: random_name(),
             subscribed: Arc::default(),
+            accepted: Mutex::default(),
             announcing: AtomicBool::new(false),
             _ends: ended.clone().drop_guard(),
             ended,
@@ -210,7 +202,7 @@ impl Handler {
         let stop = Stop::default();
         let (actor, session) = self.who(context);
         let caller = Caller { memdir: memdir.for_actor(actor).stoppable(&stop), session, root: PathBuf::new() };
-        match off_thread(stop, context.ct.cancelled(), move || work(&caller)).await {
+        match off_thread(&self.server.workers, stop, context.ct.cancelled(), move || work(&caller)).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => Err(refused(&error)),
             Err(failed) => Err(ErrorData::internal_error(failed.to_string(), None)),
@@ -329,8 +321,7 @@ impl ServerHandler for Handler {
         let (actor, session) = self.who(&context);
         let caller = offered.caller(actor, session, &stop);
         let (tool, arguments) = (offered.tool, request.arguments.unwrap_or_default());
-        let result = off_thread(stop, context.ct.cancelled(), move || tool.call(&caller, &arguments)).await;
-        self.server.settle_after(offered);
+        let result = off_thread(&self.server.workers, stop, context.ct.cancelled(), move || tool.call(&caller, &arguments)).await;
         Ok(answer(result.unwrap_or_else(|failed: Failed| failed.into())).into())
     }
 
@@ -397,7 +388,9 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        self.server.watch.as_ref()?;
+        // The client is told that it is heard before `listen` runs, and what it does next must be news already.
+        let ears = self.server.watch.as_ref()?.listen_now();
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner).push_back(ears);
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| resources::parse(uri).is_ok());
@@ -415,7 +408,11 @@ impl ServerHandler for Handler {
             .filter_map(|uri| resources::parse(uri).ok().map(|(path, _)| (resources::uri(&path), uri.clone())))
             .collect();
         let list = context.accepted().resources_list_changed == Some(true);
-        let mut news = watch.listen().await;
+        let ears = self.accepted.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let mut news = match ears {
+            Some(ears) => ears,
+            None => watch.listen().await,
+        };
         loop {
             let heard = tokio::select! {
                 heard = news.recv() => heard,

@@ -129,12 +129,6 @@ impl Offer {
 }
 
 impl Offered {
-    /// Brings the search index up to date after an answer.
-    pub(crate) fn settle(&self) {
-        // What is not written now is worked out again by the next search.
-        let _ = self.group.memdir.settle();
-    }
-
     /// The caller of one call that may be ended early.
     pub(crate) fn caller(&self, actor: Actor, session: bool, stop: &Stop) -> Caller {
         Caller { memdir: self.group.memdir.for_actor(actor).stoppable(stop), session, root: self.group.root.clone() }

@@ -38,13 +38,23 @@ impl Watch {
         Arc::new(Watch { memdir, news: broadcast::channel(BEHIND).0, running: Mutex::new(false) })
     }
 
-    /// Begins to listen; what happens from now on is heard.
+    /// Begins to listen; what happens after this returns is heard.
     pub(crate) async fn listen(self: &Arc<Self>) -> broadcast::Receiver<News> {
+        let own = self.clone();
+        let heard = tokio::task::spawn_blocking(move || own.listen_now()).await;
+        heard.unwrap_or_else(|_| self.news.subscribe())
+    }
+
+    /// The same, for callers that cannot wait: the files are looked at on their thread, unless somebody listens already.
+    pub(crate) fn listen_now(self: &Arc<Self>) -> broadcast::Receiver<News> {
         let heard = self.news.subscribe();
-        let begin = !std::mem::replace(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner), true);
-        if begin {
-            let before = self.look().await;
+        // Held while looking: whoever comes second must not be told that news is heard before there is something that
+        // news could differ from.
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*running {
+            let before = Look::now(&self.memdir);
             tokio::spawn(self.clone().run(before));
+            *running = true;
         }
         heard
     }
@@ -64,7 +74,7 @@ impl Watch {
             if self.marks().await == before.marks && looks % FILES_EVERY != 0 {
                 continue;
             }
-            let now = self.look().await;
+            let Some(now) = self.look().await else { continue };
             for news in before.differences(&now) {
                 // Nobody may be listening any more; that is seen on the next round.
                 let _ = self.news.send(news);
@@ -78,26 +88,26 @@ impl Watch {
         tokio::task::spawn_blocking(move || memdir.store().marks()).await.unwrap_or_default()
     }
 
-    async fn look(&self) -> Look {
+    async fn look(&self) -> Option<Look> {
         let memdir = self.memdir.clone();
-        let look = move || {
-            // The marks first: a change between the two is then seen once more, never missed.
-            let marks = memdir.store().marks();
-            let files = memdir.store().list("").map(|walk| walk.entries).unwrap_or_default();
-            Look { marks, files: files.into_iter().map(|entry| (resources::uri(&entry.path), entry.stamp)).collect() }
-        };
-        tokio::task::spawn_blocking(look).await.unwrap_or_default()
+        tokio::task::spawn_blocking(move || Look::now(&memdir)).await.ok()
     }
 }
 
 /// How things stand at one moment.
-#[derive(Default)]
 struct Look {
     marks: Vec<Option<Stamp>>,
     files: BTreeMap<String, Stamp>,
 }
 
 impl Look {
+    fn now(memdir: &Memdir) -> Look {
+        // The marks first: a change between the two is then seen once more, never missed.
+        let marks = memdir.store().marks();
+        let files = memdir.store().list("").map(|walk| walk.entries).unwrap_or_default();
+        Look { marks, files: files.into_iter().map(|entry| (resources::uri(&entry.path), entry.stamp)).collect() }
+    }
+
     fn differences(&self, now: &Look) -> Vec<News> {
         let mut news = Vec::new();
         let came_or_went = self.files.len() != now.files.len() || self.files.keys().any(|uri| !now.files.contains_key(uri));

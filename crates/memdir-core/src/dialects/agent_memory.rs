@@ -5,6 +5,7 @@ mod status;
 
 use super::{Dialect, Places, Space, whole};
 use crate::{
+    analyse::Analyser,
     error::{Error, Result},
     exact, limits,
     path::MemoryPath,
@@ -16,7 +17,7 @@ use crate::{
     write::Write,
 };
 use serde_json::json;
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "agent-memory",
@@ -248,7 +249,7 @@ fn found(caller: &Caller, query: &str) -> Result<Vec<(MemoryPath, Vec<String>)>>
     Ok(out)
 }
 
-/// Lines with the query as it stands, or else, if any word will do, with most of its words.
+/// Lines with the query as it stands, or else, if any word will do, with most of its words in any form.
 fn matching(store: &dyn Store, path: &MemoryPath, query: &str, any_word: bool) -> Result<Vec<String>> {
     let stored = match store.get(path) {
         Ok(Some(stored)) => stored,
@@ -262,17 +263,23 @@ fn matching(store: &dyn Store, path: &MemoryPath, query: &str, any_word: bool) -
     if !whole.is_empty() || !any_word {
         return Ok(whole);
     }
-    let words: Vec<&str> = query.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2).collect();
+    let mut analyser = Analyser::default();
+    let asked = stems(&mut analyser, &query);
     let mut lines: Vec<(usize, usize, &str)> = content
         .lines()
         .enumerate()
-        .map(|(n, line)| (words.iter().filter(|word| line.to_lowercase().contains(**word)).count(), n, line))
+        .map(|(n, line)| (stems(&mut analyser, line).intersection(&asked).count(), n, line))
         .filter(|(count, _, _)| *count > 0)
         .collect();
     lines.sort_by_key(|(count, n, _)| (std::cmp::Reverse(*count), *n));
     lines.truncate(LINES);
     lines.sort_by_key(|(_, n, _)| *n);
     Ok(lines.into_iter().map(|(_, _, line)| short(line)).collect())
+}
+
+/// The words that count in a text, as the search itself tells them apart.
+fn stems(analyser: &mut Analyser, text: &str) -> BTreeSet<String> {
+    analyser.words(text).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect()
 }
 
 fn short(line: &str) -> String {

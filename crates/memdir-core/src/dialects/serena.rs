@@ -184,9 +184,10 @@ fn says(text: impl Into<String>) -> Result<ToolResult> {
 fn list(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     let topic = args.text(&["topic"])?.unwrap_or_default();
     args.finish()?;
-    let topic = match topic.trim_end_matches('/') {
+    let topic = match topic.as_str() {
         "" => String::new(),
-        topic => MemoryPath::parse(topic)?.as_str().to_owned(),
+        // One slash behind a topic only says that it is one; a slash alone is the root of the machine.
+        topic => MemoryPath::parse(topic.strip_suffix('/').filter(|topic| !topic.is_empty()).unwrap_or(topic))?.as_str().to_owned(),
     };
     let store = caller.memdir.store();
     let (mut memories, mut read_only) = (Vec::new(), Vec::new());

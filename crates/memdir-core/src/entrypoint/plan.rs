@@ -337,10 +337,18 @@ impl<'a> Work<'a> {
 
 /// The heading of an entrypoint that memdir makes.
 const HEADING: &str = "# Memory";
+/// The heading of a page, before its number.
+const PAGE_HEADING: &str = "# Memory, page ";
+
+/// Whether a line is a heading that memdir made.
+pub(super) fn is_own_heading(line: &str) -> bool {
+    let number = line.strip_prefix(PAGE_HEADING);
+    line == HEADING || number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
 
 fn new_page(number: u32) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.mark(&format!("# Memory, page {number}"));
+    sheet.mark(&format!("{PAGE_HEADING}{number}"));
     sheet
 }
 

@@ -172,6 +172,11 @@ enum Inside {
     Open,
 }
 
+/// Whether a line opens or closes the section.
+pub(super) fn is_mark(line: &str) -> bool {
+    is_begin(line) || line.trim() == END
+}
+
 fn is_begin(line: &str) -> bool {
     line.trim().starts_with("<!-- memdir:") && line.trim().ends_with("-->")
 }

@@ -71,14 +71,22 @@ impl<'e> Preparer<'e> {
         };
         let file_day = memory.raw("date").and_then(Day::find).or_else(|| Day::find(file_name));
         let headings: Vec<Words> = chunks.headings.iter().map(|heading| self.words([heading.text.as_str()])).collect();
-        let points = !path.contains('/') && (entrypoint::is_entrypoint(path) || entrypoint::is_page_name(path));
+        let points = entrypoint::holds_lines(path);
         for unit in &chunks.units {
             let lines = |first: u32| &decoded[starts[first as usize - 1]..starts[unit.last as usize]];
             // The headings above a turn are its title, not what was said.
             let own = lines(if unit.kind == UnitKind::Turn { unit.own } else { unit.first });
+            // What memdir itself puts around the lines of an entrypoint is nobody's memory.
+            if points && own.lines().all(entrypoint::is_frame) {
+                continue;
+            }
             let points_to = if points && unit.kind == UnitKind::Item { entrypoint::pointer(own) } else { None };
             let mut found = Found::default();
-            self.analyser.feed(own, &mut found);
+            if points {
+                own.lines().filter(|line| !entrypoint::is_frame(line)).for_each(|line| self.analyser.feed(line, &mut found));
+            } else {
+                self.analyser.feed(own, &mut found);
+            }
             let embedded = unit_text(&chunks, unit, own);
             let vector = if points_to.is_none() { self.vector(&embedded.text) } else { None };
             file.units.push(IndexUnit {

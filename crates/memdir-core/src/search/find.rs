@@ -107,7 +107,7 @@ impl Searcher {
         let searched = views
             .iter()
             .map(|view| view.totals())
-            .fold(Amount::default(), |sum, totals| Amount { files: sum.files + totals.files, units: sum.units + totals.units });
+            .fold(Amount::default(), |sum, totals| Amount { files: sum.files + totals.told_files, units: sum.units + totals.told_units });
         Ok(Found { query, counts, ranked, method, scale, searched, notes })
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 use bytemuck::{Pod, Zeroable};
 use std::{borrow::Cow, path::Path, sync::Arc};
 
-const MAGIC: [u8; 8] = *b"mdstate2";
+const MAGIC: [u8; 8] = *b"mdstate3";
 
 /// The files of a segment: Tantivy's and ours.
 pub(super) const PARTS: [&str; 7] = ["term", "idx", "pos", "store", "fast", "fieldnorm", "units"];
@@ -85,6 +85,8 @@ pub(super) struct FileRow {
     pub(super) title: u32,
     pub(super) file: u32,
     pub(super) kind: u32,
+    pub(super) told_files: u32,
+    pub(super) told_units: u32,
 }
 
 impl FileRow {
@@ -120,6 +122,8 @@ impl FileRow {
             pairs: self.pairs.into(),
             title: self.title.into(),
             file: self.file.into(),
+            told_files: self.told_files.into(),
+            told_units: self.told_units.into(),
         }
     }
 }

@@ -161,6 +161,8 @@ impl View for RamView {
                 pairs: sum(|unit| unit.body.kept.saturating_sub(1)),
                 title: sum(|unit| unit.title.count),
                 file: u64::from(file_words(file)),
+                told_files: u64::from(file.is_told()),
+                told_units: u64::from(file.told_units()),
             });
         }
         totals

@@ -1,4 +1,5 @@
-//! Reading a request's body: of the right type, not too large, not too slow, and JSON that is not too deep.
+//! Reading a request's body: of the right type, not too large, not too slow, and JSON that is not too deep. What nobody
+//! wants is read all the same and dropped: most clients look at the answer only after they have sent everything.
 
 use super::{Body, rpc_error, say};
 use crate::mcp::MESSAGE_BYTES;
@@ -6,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::{
     HeaderMap, Response, StatusCode,
-    body::Incoming,
+    body::{Body as _, Incoming},
     header::{self, HeaderValue},
 };
 use std::time::Duration;
@@ -18,7 +19,7 @@ const DRAINED_BYTES: usize = 256 << 20;
 /// Lists and objects inside one another; no message of the protocol comes near.
 const DEPTH: usize = 100;
 
-pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Bytes, Response<Body>> {
+pub(super) async fn read(headers: &HeaderMap, body: &mut Incoming) -> Result<Bytes, Response<Body>> {
     let json = |value: &HeaderValue| {
         let kind = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         kind.eq_ignore_ascii_case("application/json")
@@ -44,7 +45,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Bytes, R
     Ok(body)
 }
 
-async fn collect(mut body: Incoming) -> Result<Bytes, Response<Body>> {
+async fn collect(body: &mut Incoming) -> Result<Bytes, Response<Body>> {
     let mut all = BytesMut::new();
     let mut size = 0;
     while let Some(frame) = body.frame().await {
@@ -55,13 +56,36 @@ async fn collect(mut body: Incoming) -> Result<Bytes, Response<Body>> {
             break;
         }
         if size > MESSAGE_BYTES {
-            // Most clients read the answer only after they have sent everything; the rest is read and dropped for them.
+            // Read, and dropped.
             all = BytesMut::new();
             continue;
         }
         all.extend_from_slice(&data);
     }
     if size > MESSAGE_BYTES { Err(too_large()) } else { Ok(all.freeze()) }
+}
+
+/// An answer given before the body was read. The rest of the body is read first, so that the answer is seen and the
+/// connection can be used again; a sender who waits to be invited is not.
+pub(super) async fn finish(response: Response<Body>, expects: bool, body: &mut Incoming) -> Response<Body> {
+    if body.is_end_stream() || response.headers().contains_key(header::CONNECTION) {
+        return response;
+    }
+    let drained = !expects && tokio::time::timeout(Duration::from_secs(BODY_SECS), drain(body)).await.unwrap_or(false);
+    if drained { response } else { closing(response) }
+}
+
+/// Whether all of a body came.
+async fn drain(body: &mut Incoming) -> bool {
+    let mut size = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return false };
+        size += frame.data_ref().map_or(0, Bytes::len);
+        if size > DRAINED_BYTES {
+            return false;
+        }
+    }
+    true
 }
 
 fn too_large() -> Response<Body> {

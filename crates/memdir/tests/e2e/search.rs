@@ -24,7 +24,10 @@ fn programs_get_everything() {
     let home = notes();
     let answer = home.json(&["search", "revert a commit", "--max-results", "1"]);
     let hit = &answer["results"][0];
-    assert_eq!((hit["path"].as_str(), hit["lines"].as_str(), hit["source"].as_str(), hit["type"].as_str()), (Some("deploy.md"), Some("10-12"), Some("memory"), Some("project")));
+    assert_eq!(
+        (hit["path"].as_str(), hit["lines"].as_str(), hit["source"].as_str(), hit["type"].as_str()),
+        (Some("deploy.md"), Some("10-12"), Some("memory"), Some("project"))
+    );
     assert_eq!(hit["text"], "## Rollback\n\n- Revert the commit and push again.\n");
     assert_eq!((answer["method"].as_str(), answer["searched"]["files"].as_u64()), (Some("hybrid"), Some(2)));
     assert_eq!(home.ok(&["get", "deploy.md", "--lines", "10-12"]), hit["text"].as_str().unwrap());
@@ -69,7 +72,10 @@ fn the_index_can_be_made_by_hand_and_lost_at_any_time() {
 
 #[test]
 fn processes_that_search_while_others_write_never_see_the_past() {
-    use std::sync::{Mutex, atomic::{AtomicBool, AtomicUsize, Ordering}};
+    use std::sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    };
     let home = notes();
     let saved: Mutex<Vec<(String, String)>> = Mutex::default();
     let (stop, searches) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -97,7 +103,8 @@ fn processes_that_search_while_others_write_never_see_the_past() {
                         let known = saved.lock().unwrap().clone();
                         let Some((word, name)) = known.get((searcher * 7919 + n * 104_729) % known.len().max(1)) else { continue };
                         let answer = home.json(&["search", word, "--max-results", "50"]);
-                        let paths: Vec<&str> = answer["results"].as_array().unwrap().iter().filter_map(|hit| hit["path"].as_str()).collect();
+                        let paths: Vec<&str> =
+                            answer["results"].as_array().unwrap().iter().filter_map(|hit| hit["path"].as_str()).collect();
                         assert!(paths.contains(&format!("{name}.md").as_str()), "{word} of {name} is not among {paths:?}");
                         searches.fetch_add(1, Ordering::SeqCst);
                     }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio},
+    sync::mpsc::{self, RecvTimeoutError, Sender},
     time::{Duration, Instant},
 };
 
@@ -12,8 +13,13 @@ use std::{
 pub(crate) const HANDSHAKES: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 pub(crate) const SESSIONLESS: &str = "2026-07-28";
 
+/// How long a server may owe a message. Hosts give up sooner; a machine under load does not take as long.
+const PATIENCE: Duration = Duration::from_secs(90);
+
 pub(crate) struct Talk {
     child: Child,
+    /// Told when a message is waited for, and when it came.
+    patience: Sender<()>,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     last: u64,
@@ -28,7 +34,8 @@ impl Talk {
         let mut command = home.command(&[&["mcp"], args].concat());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Talk { child, to, from, last: 0, news: Vec::new(), meta: None }
+        let patience = patience(&child);
+        Talk { child, patience, to, from, last: 0, news: Vec::new(), meta: None }
     }
 
     /// Starts it and begins as clients of that revision do.
@@ -60,10 +67,15 @@ impl Talk {
         to.flush().unwrap();
     }
 
-    /// The next message, whatever it is.
+    /// The next message, whatever it is. A server that stays silent for too long is ended, and the test with it.
     pub(crate) fn hear(&mut self) -> Value {
         let mut line = String::new();
-        assert!(self.from.read_line(&mut line).unwrap() > 0, "the server has gone: {}", self.complaints());
+        let begun = Instant::now();
+        let _ = self.patience.send(());
+        let heard = self.from.read_line(&mut line).unwrap();
+        assert!(begun.elapsed() < PATIENCE, "the server said nothing for {PATIENCE:?}");
+        let _ = self.patience.send(());
+        assert!(heard > 0, "the server has gone: {}", self.complaints());
         serde_json::from_str(&line).unwrap()
     }
 
@@ -151,6 +163,20 @@ impl Drop for Talk {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Ends a server that owes a message for too long, so that nobody waits for it for ever.
+fn patience(child: &Child) -> Sender<()> {
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+    let (told, tells) = mpsc::channel();
+    std::thread::spawn(move || {
+        while tells.recv().is_ok() {
+            if tells.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+    });
+    told
 }
 
 /// What requests without a session carry.
