@@ -209,6 +209,11 @@ impl<E: Endpoint> Site<E> {
 
     /// Answers what needs no body: refusals, and what everybody may ask.
     fn allowed(&self, request: &Request<()>, peer: SocketAddr) -> Result<(), Response<Body>> {
+        // What reads the head looks at its size only between two reads.
+        let fields: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+        if fields > HEAD_BYTES {
+            return Err(say(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, &format!("a head has at most {HEAD_BYTES} bytes")));
+        }
         if request.uri().path() == "/healthz" {
             return Err(say(StatusCode::OK, "ok"));
         }

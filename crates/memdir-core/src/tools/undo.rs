@@ -14,7 +14,7 @@ pub(super) const TOOL: Tool = Tool {
     description: include_str!("../../texts/tools/undo.md"),
     input: || {
         json!({ "type": "object", "properties": {
-            "change": { "type": "string", "description": "the id a change returned; only needed on connections without a session" }
+            "change": { "type": "string", "description": "the id a change returned; needed only without a session" }
         } })
     },
     output: None,

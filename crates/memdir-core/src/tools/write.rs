@@ -18,7 +18,7 @@ pub(super) const TOOL: Tool = Tool {
     description: include_str!("../../texts/tools/write.md"),
     input: || {
         json!({ "type": "object", "properties": {
-            "path": { "type": "string", "description": "e.g. notes/deploy; prefixes such as team/ or user/ choose where" },
+            "path": { "type": "string", "description": "e.g. notes/deploy; team/ or user/ before it choose where" },
             "content": { "type": "string", "description": "Markdown, dates absolute" },
             "mode": { "enum": ["create", "replace", "append"], "default": "create" },
             "type": { "enum": ["user", "feedback", "project", "reference"], "description": "the person; how to work; ongoing work; outside systems" },
