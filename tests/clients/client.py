@@ -109,7 +109,8 @@ async def main():
         token = os.environ.get("CLIENT_TOKEN")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         target = streamable_http_client(rest[0], http_client=httpx2.AsyncClient(headers=headers, timeout=WAIT * 2))
-    async with Client(target, mode=mode, message_handler=hear) as client:
+    # A version that is merely adopted asks nothing of the server; `auto` discovers what it is, as hosts do.
+    async with Client(target, mode="auto" if modern else mode, message_handler=hear) as client:
         assert modern == (client.protocol_version == "2026-07-28"), client.protocol_version
         told = Story(client, modern, news)
         print(json.dumps([await told.step(step) for step in story], ensure_ascii=False))

@@ -86,10 +86,19 @@ fn all_are_told(name: &str) {
             let steps: Vec<Value> = serde_json::from_str(&story).unwrap();
             assert_eq!(told.as_array().unwrap().len(), steps.len());
             for (n, step) in steps.iter().enumerate() {
-                assert_eq!(told[n], wanted[n], "{kind:?} over {way}, step {n}: {step}");
+                assert_eq!(told[n], as_told_by(kind.1, &wanted[n]), "{kind:?} over {way}, step {n}: {step}");
             }
         }
     }
+}
+
+/// The newer protocol has one code less: a resource that is not there is a wrong parameter.
+fn as_told_by(generation: &str, wanted: &Value) -> Value {
+    let mut wanted = wanted.clone();
+    if ["2026-07-28", "v2"].contains(&generation) && wanted["code"] == -32002 {
+        wanted["code"] = (-32602).into();
+    }
+    wanted
 }
 
 /// A machine with something to find, for tools that only read.
