@@ -307,6 +307,20 @@ fn subscribers_are_told_what_any_process_changed() {
 }
 
 #[test]
+fn a_listener_hears_what_happens_right_after_it_was_accepted() {
+    let home = Home::new();
+    for n in 0..1_000 {
+        home.put(&format!("m{n}.md"), "one");
+    }
+    let mut talk = Talk::begin(&home, &[], SESSIONLESS);
+    talk.post("subscriptions/listen", json!({ "notifications": { "resourceSubscriptions": ["memory:///m999"] } }));
+    assert_eq!(talk.hear()["method"], "notifications/subscriptions/acknowledged");
+    home.put("m999.md", "one, and more");
+    let news = talk.hear();
+    assert_eq!((&news["method"], &news["params"]["uri"]), (&json!("notifications/resources/updated"), &json!("memory:///m999")), "{news}");
+}
+
+#[test]
 fn a_cancelled_call_is_not_answered_and_the_next_one_is() {
     let home = Home::new();
     for n in 0..300 {
