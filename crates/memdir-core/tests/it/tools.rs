@@ -206,6 +206,29 @@ fn statistics_tell_files_chunks_and_sources() {
 }
 
 #[test]
+fn an_entrypoint_counts_once_somebody_wrote_into_it() {
+    let desk = desk::native();
+    let counted = || {
+        let stats = desk.json("memory_stats", nothing());
+        (stats["files"].as_u64().unwrap(), stats["chunks"].as_u64().unwrap())
+    };
+    desk.said("memory_write", json!({ "path": "a", "content": "Tea at four.\n" }));
+    desk.said("memory_write", json!({ "path": "b", "content": "Coffee at nine.\n" }));
+    assert_eq!(counted(), (2, 2));
+    // Neither the marks nor the heading memdir puts around its lines is anybody's memory.
+    for query in ["memdir", "one line per memory, sorted", "memory"] {
+        let found = desk.json("memory_search", json!({ "query": query, "minScore": 0.0 }));
+        assert_eq!(found["totalFound"], 0, "{query}: {found}");
+    }
+    let entrypoint = desk.file("MEMORY.md").unwrap();
+    desk.put("MEMORY.md", &format!("{entrypoint}\nThe team meets on Mondays.\n"));
+    assert_eq!(counted(), (3, 3));
+    let found = desk.json("memory_search", json!({ "query": "when does the team meet?" }));
+    assert_eq!((&found["results"][0]["path"], &found["results"][0]["lines"]), (&json!("MEMORY.md"), &json!("8-8")), "{found}");
+    assert_eq!(found["results"][0]["text"], "The team meets on Mondays.\n");
+}
+
+#[test]
 fn a_call_that_was_ended_changes_nothing() {
     let desk = desk::native();
     desk.said("memory_write", json!({ "path": "a", "content": "x" }));
