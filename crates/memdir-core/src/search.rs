@@ -263,9 +263,9 @@ impl Searcher {
     pub fn search(&self, store: &dyn Store, search: &Search) -> Result<Answer> {
         let mut last = None;
         // A file that changes between the look at it and the answer is looked at again.
-        for _ in 0..ATTEMPTS {
+        for attempt in 1..=ATTEMPTS {
             let found = self.find(store, search)?;
-            let (hits, stale) = self.hits(store, &found, search)?;
+            let (hits, stale) = self.hits(store, &found, search, attempt == ATTEMPTS)?;
             last = Some(found.answer(hits, search));
             if !stale {
                 break;
@@ -298,7 +298,7 @@ impl Searcher {
         let views = self.views(store)?;
         Ok(searches.into_iter().map(move |search| {
             let found = self.find_in(&views, &search)?;
-            let (hits, _) = self.hits(store, &found, &search)?;
+            let (hits, _) = self.hits(store, &found, &search, true)?;
             Ok(found.answer(hits, &search))
         }))
     }
