@@ -82,6 +82,7 @@ pub fn list(store: &dyn Store, context: &Context, query: &List) -> Result<Listin
         let listed = describe(store, context, query, entry, shown_name(&entries, n))?;
         memories.extend(listed.filter(|listed| wanted(query, listed)));
     }
+    memories.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(Listing { memories, problems: walk.problems, left_out: walk.left_out })
 }
 

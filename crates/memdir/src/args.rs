@@ -134,7 +134,7 @@ pub(crate) struct Read {
 )]
 pub(crate) struct Search {
     /// What you want to know
-    #[arg(required_unless_present = "batch", allow_hyphen_values = true)]
+    #[arg(required_unless_present = "batch")]
     pub(crate) query: Vec<String>,
     /// At most so many answers
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
@@ -391,7 +391,7 @@ pub(crate) struct Entrypoint {
 #[command(after_help = "Example:\n  memdir log 'Ada prefers tabs'\n  memdir log --in team 'freeze until 2026-03-09'")]
 pub(crate) struct Log {
     /// The entry; its time of day is added
-    #[arg(required = true, allow_hyphen_values = true)]
+    #[arg(required = true)]
     pub(crate) text: Vec<String>,
     /// The mount whose log it is
     #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
@@ -439,7 +439,7 @@ pub(crate) struct Test {}
 )]
 pub(crate) struct Recall {
     /// The message; `-` reads it from standard input
-    #[arg(allow_hyphen_values = true, required_unless_present = "action")]
+    #[arg(required_unless_present = "action")]
     pub(crate) text: Vec<String>,
     /// Tokens the answer may cost
     #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::limits::RECALL_TOKENS)]

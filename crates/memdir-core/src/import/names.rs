@@ -48,7 +48,7 @@ mod tests {
             ("", "../../etc/passwd", "etc/passwd.md"),
             ("", "/abs/x.md", "abs/x.md"),
             ("", "C:\\x?", "c/x.md"),
-            ("", "Ada's Änderung: 100%", "ada-s-änderung-100.md"),
+            ("", "Ada's Änderung: 100%", "Ada's Änderung: 100%.md"),
             ("", "", "unnamed.md"),
             ("", "…", "unnamed.md"),
         ] {

@@ -59,9 +59,13 @@ impl Fresh {
         let mut kept = self.kept();
         let base = self.index.view()?;
         let difference = Difference::of(indexer.files(entries), &*base);
+        let differs = |name: &str| {
+            let named = |names: &Vec<String>| names.binary_search_by(|other| other.as_str().cmp(name)).is_ok();
+            [&difference.changed, &difference.doubtful, &difference.gone].into_iter().any(named)
+        };
         let stamps: BTreeMap<&str, Stamp> = match difference.is_empty() {
             true => BTreeMap::new(),
-            false => indexer.files(entries).collect(),
+            false => indexer.files(entries).filter(|(name, _)| differs(name)).collect(),
         };
         kept.looks.retain(|name, look| is_good(look, stamps.get(name.as_str()).copied()));
         let to_look = without(&difference, &kept.looks);
@@ -77,9 +81,6 @@ impl Fresh {
             let looks = indexer.look_at(&to_look, &*base, &mut indexer.preparer());
             kept.looks.extend(looks);
         }
-        let differs = |name: &String| {
-            [&difference.changed, &difference.doubtful, &difference.gone].iter().any(|names| names.binary_search(name).is_ok())
-        };
         kept.looks.retain(|name, _| differs(name));
         let shows = shown(&kept.looks);
         let same_base = kept.base.as_ref().is_some_and(|before| Arc::ptr_eq(before, &base));

@@ -30,8 +30,9 @@ struct Holder {
 }
 
 impl Searcher {
-    /// The first answers with their text. The second value tells whether a file is no longer what was ranked.
-    pub(super) fn hits(&self, store: &dyn Store, found: &Found, search: &Search) -> Result<(Vec<Hit>, bool)> {
+    /// The first answers with their text. The second value tells whether a file is no longer what was ranked; `last` says that
+    /// nobody will look again, so that what grows all the time is still cited.
+    pub(super) fn hits(&self, store: &dyn Store, found: &Found, search: &Search, last: bool) -> Result<(Vec<Hit>, bool)> {
         let weights = |source| {
             let counts = found.counts(source);
             let terms = found.query.terms.iter().zip(&counts.terms);
@@ -55,7 +56,7 @@ impl Searcher {
                 continue;
             };
             let (decoded, _) = text::decode(&holder.stored.bytes);
-            let Some((first, last)) = place(&ranked.candidate, &holder.stored, &decoded) else {
+            let Some((first, last)) = place(&ranked.candidate, &holder.stored, &decoded, last) else {
                 stale = true;
                 continue;
             };
@@ -98,14 +99,16 @@ impl Searcher {
 }
 
 /// The lines of a candidate in the file as it is now. If the file has changed since it was ranked but the unit has not,
-/// it may stand elsewhere; if the unit has changed, it has no place.
-fn place(candidate: &Candidate, stored: &Stored, decoded: &str) -> Option<(u64, u64)> {
+/// it may stand elsewhere; if the unit has changed, it has no place, or, for the `last` look, that of what stands there now.
+fn place(candidate: &Candidate, stored: &Stored, decoded: &str, last: bool) -> Option<(u64, u64)> {
     if stored.version == candidate.version {
         return Some((candidate.first.into(), candidate.last.into()));
     }
     let units = indexer::unit_texts(decoded);
     let same = units.iter().filter(|unit| unit.key == candidate.key);
-    same.min_by_key(|unit| unit.first.abs_diff(candidate.first)).map(|unit| (unit.first.into(), unit.last.into()))
+    let grown = units.iter().filter(|unit| last && unit.first <= candidate.last && unit.last >= candidate.first);
+    let found = same.min_by_key(|unit| unit.first.abs_diff(candidate.first)).or_else(|| grown.max_by_key(|unit| unit.last - unit.first));
+    found.map(|unit| (unit.first.into(), unit.last.into()))
 }
 
 /// The beginning of a memory up to the end of its frontmatter: all that is needed for its age.

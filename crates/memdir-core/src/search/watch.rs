@@ -1,5 +1,5 @@
-//! Tells a long-lived process, without waiting and without a thread, whether a directory tree has certainly not changed
-//! since it was last asked. Says no whenever there is a doubt: then the files are listed.
+//! Tells a long-lived process, without waiting and without a thread, what has changed in a directory tree since it was last
+//! asked. Says so whenever there is a doubt: then the files are listed.
 //!
 //! Linux queues an event in the very call that changes a file, so what was acknowledged before the question is in the
 //! queue. Other programs' writes through links, mounts or the network are not seen: trees with such are never certain.
@@ -8,6 +8,17 @@ use std::path::Path;
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::Watch;
+
+/// What has happened in a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum News {
+    /// Nothing at all.
+    Quiet,
+    /// Something happened to files of these names, below the root, and to nothing else.
+    Files(Vec<String>),
+    /// Anything may have happened, and the watch is no good any more.
+    Unsure,
+}
 
 /// Watches the tree below `root`; nothing if that cannot be certain.
 #[cfg(not(target_os = "linux"))]
@@ -19,20 +30,26 @@ impl Watch {
         None
     }
 
-    pub(super) fn is_quiet(&mut self) -> bool {
-        false
+    pub(super) fn news(&mut self) -> News {
+        News::Unsure
     }
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::Path;
+    use super::{News, Path};
     use rustix::{
         fd::OwnedFd,
         fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags},
         io::Errno,
     };
-    use std::{fs, mem::MaybeUninit, os::unix::fs::MetadataExt as _, path::PathBuf};
+    use std::{
+        collections::{BTreeSet, HashMap},
+        fs,
+        mem::MaybeUninit,
+        os::unix::fs::MetadataExt as _,
+        path::PathBuf,
+    };
 
     /// Directories of one tree at the most: the system grants a process some thousand.
     const MOST_DIRECTORIES: usize = 4_096;
@@ -43,6 +60,8 @@ mod linux {
         device: u64,
         inode: u64,
         queue: OwnedFd,
+        /// The directories, below the root, by the number of their watch.
+        folders: HashMap<i32, PathBuf>,
     }
 
     impl Watch {
@@ -53,31 +72,59 @@ mod linux {
                 return None;
             }
             let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
-            let watch = Watch { root: root.to_owned(), device: meta.dev(), inode: meta.ino(), queue };
+            let mut watch = Watch { root: root.to_owned(), device: meta.dev(), inode: meta.ino(), queue, folders: HashMap::new() };
             watch.add_tree()?;
             Some(watch)
         }
 
-        /// Whether nothing at all has happened in the tree since the last call. Takes the events away.
-        pub(crate) fn is_quiet(&mut self) -> bool {
+        /// What has happened in the tree since the last call. Takes the events away.
+        pub(crate) fn news(&mut self) -> News {
             let same = fs::metadata(&self.root).is_ok_and(|meta| (meta.dev(), meta.ino()) == (self.device, self.inode));
+            let mut files = BTreeSet::new();
+            let mut sure = same;
             let mut buffer = [MaybeUninit::uninit(); 4096];
             let mut events = Reader::new(&self.queue, &mut buffer);
-            let mut quiet = true;
             loop {
                 match events.next() {
-                    Ok(event) => quiet &= event.events() == ReadFlags::empty(),
-                    Err(Errno::AGAIN) => return same && quiet,
+                    Ok(event) => match self.file_of(event.wd(), event.events(), event.file_name().map(|name| name.to_str())) {
+                        Some(file) => drop(files.insert(file)),
+                        None => sure = false,
+                    },
+                    Err(Errno::AGAIN) => break,
                     Err(Errno::INTR) => {}
-                    Err(_) => return false,
+                    Err(_) => return News::Unsure,
                 }
+            }
+            match (sure && files.iter().all(|file| self.is_seen(file)), files.is_empty()) {
+                (false, _) => News::Unsure,
+                (true, true) => News::Quiet,
+                (true, false) => News::Files(files.into_iter().collect()),
             }
         }
 
-        fn add_tree(&self) -> Option<()> {
-            let mut folders = vec![self.root.clone()];
+        /// The file an event is about; nothing if it is about a directory, or about something that cannot be told.
+        fn file_of(&self, folder: i32, what: ReadFlags, name: Option<Result<&str, std::str::Utf8Error>>) -> Option<String> {
+            let plain = ReadFlags::CREATE
+                | ReadFlags::MODIFY
+                | ReadFlags::CLOSE_WRITE
+                | ReadFlags::ATTRIB
+                | ReadFlags::MOVED_FROM
+                | ReadFlags::MOVED_TO
+                | ReadFlags::DELETE;
+            let path = self.folders.get(&folder)?.join(name?.ok()?);
+            if plain.contains(what) { path.into_os_string().into_string().ok() } else { None }
+        }
+
+        /// Whether everything that happens to a file is seen here: a link or a second name may change elsewhere.
+        fn is_seen(&self, file: &str) -> bool {
+            fs::symlink_metadata(self.root.join(file)).map_or(true, |meta| meta.is_file() && meta.nlink() == 1)
+        }
+
+        fn add_tree(&mut self) -> Option<()> {
+            let mut folders = vec![PathBuf::new()];
             let mut count = 0;
-            while let Some(folder) = folders.pop() {
+            while let Some(below) = folders.pop() {
+                let folder = self.root.join(&below);
                 count += 1;
                 let what = WatchFlags::CREATE
                     | WatchFlags::MODIFY
@@ -87,7 +134,8 @@ mod linux {
                     | WatchFlags::DELETE
                     | WatchFlags::DELETE_SELF
                     | WatchFlags::MOVE_SELF;
-                inotify::add_watch(&self.queue, &folder, what | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW).ok()?;
+                let number = inotify::add_watch(&self.queue, &folder, what | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW).ok()?;
+                self.folders.insert(number, below.clone());
                 for entry in fs::read_dir(&folder).ok()? {
                     let entry = entry.ok()?;
                     let meta = entry.metadata().ok()?;
@@ -97,7 +145,7 @@ mod linux {
                         return None;
                     }
                     if meta.is_dir() && entry.file_name() != ".git" {
-                        folders.push(entry.path());
+                        folders.push(below.join(entry.file_name()));
                     }
                 }
             }
@@ -127,29 +175,33 @@ mod tests {
         fs::write(root.join("a/b/x.md"), "1").unwrap();
         let watch = || {
             let mut watch = Watch::new(root).unwrap();
-            assert!(watch.is_quiet() && watch.is_quiet());
+            assert_eq!((watch.news(), watch.news()), (News::Quiet, News::Quiet));
             watch
         };
-        let deeds: [&dyn Fn(); 7] = [
-            &|| fs::write(root.join("a/b/x.md"), "2").unwrap(),
-            &|| fs::write(root.join("new.md"), "1").unwrap(),
-            &|| fs::rename(root.join("new.md"), root.join("a/new.md")).unwrap(),
-            &|| fs::create_dir(root.join("c")).unwrap(),
-            &|| fs::write(root.join("c/y.md"), "1").unwrap(),
-            &|| fs::remove_file(root.join("a/new.md")).unwrap(),
-            &|| fs::rename(root.join("a"), root.join("d")).unwrap(),
+        let files = |names: &[&str]| News::Files(names.iter().map(|name| (*name).to_owned()).collect());
+        let deeds: [(&dyn Fn(), News); 8] = [
+            (&|| fs::write(root.join("a/b/x.md"), "2").unwrap(), files(&["a/b/x.md"])),
+            (&|| fs::write(root.join("new.md"), "1").unwrap(), files(&["new.md"])),
+            (&|| fs::rename(root.join("new.md"), root.join("a/new.md")).unwrap(), files(&["a/new.md", "new.md"])),
+            (&|| fs::create_dir(root.join("c")).unwrap(), News::Unsure),
+            (&|| fs::write(root.join("c/y.md"), "1").unwrap(), files(&["c/y.md"])),
+            (&|| fs::remove_file(root.join("a/new.md")).unwrap(), files(&["a/new.md"])),
+            (&|| fs::rename(root.join("a"), root.join("d")).unwrap(), News::Unsure),
+            (&|| fs::hard_link(root.join("c/y.md"), root.join("c/z.md")).unwrap(), News::Unsure),
         ];
-        for (n, deed) in deeds.iter().enumerate() {
+        for (n, (deed, expected)) in deeds.iter().enumerate() {
             let mut watch = watch();
             deed();
-            assert!(!watch.is_quiet(), "deed {n}");
+            assert_eq!(watch.news(), *expected, "deed {n}");
         }
     }
 
     #[test]
     fn doubtful_trees_are_not_watched() {
         let folder = tempfile::tempdir().unwrap();
+        let mut watch = Watch::new(folder.path()).unwrap();
         std::os::unix::fs::symlink("/nowhere", folder.path().join("link.md")).unwrap();
+        assert_eq!(watch.news(), News::Unsure);
         assert!(Watch::new(folder.path()).is_none());
         assert!(Watch::new(&folder.path().join("missing")).is_none());
     }

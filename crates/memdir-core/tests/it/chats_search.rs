@@ -76,7 +76,8 @@ fn a_turn_is_found_in_a_live_conversation_with_its_place() {
     };
     let memdir = space(dir.path()).with_chats(Arc::new(syncer));
     let hits = memdir.search(&Search { source: Some(Source::Chat), ..Search::new("what about hashing twice") }).unwrap().hits;
-    assert_eq!(hits.len(), 1, "{hits:?}");
+    // The turn itself is best; those beside it are about the same.
+    assert_eq!(hits.iter().map(|hit| hit.lines.as_str()).collect::<Vec<_>>(), ["19-21", "13-17", "23-25"]);
     let (hit, place) = (&hits[0], hits[0].chat.as_ref().unwrap());
     assert_eq!(hit.path.as_str(), "chats/claude-code/s1.md");
     assert_eq!(
@@ -95,7 +96,7 @@ fn a_turn_is_found_in_a_live_conversation_with_its_place() {
     // What is said next is found by the next search.
     put(&transcript, &(fs::read_to_string(&transcript).unwrap() + &user(4, "And now the kangaroo sorting")));
     let hits = memdir.search(&Search::new("kangaroo sorting")).unwrap().hits;
-    assert_eq!(hits.iter().map(|hit| hit.source).collect::<Vec<_>>(), [Source::Chat]);
+    assert_eq!((hits[0].source, hits[0].text.lines().last()), (Source::Chat, Some("And now the kangaroo sorting")));
     assert_eq!(memdir.search(&Search { source: Some(Source::Memory), ..Search::new("kangaroo sorting") }).unwrap().hits.len(), 0);
 
     // They are no memories.

@@ -109,7 +109,7 @@ fn a_taken_name_is_numbered_skipped_or_replaced_as_wanted() {
 #[test]
 fn secrets_and_impossible_names_do_not_stop_the_rest() {
     let world = world();
-    let key = format!("AKIA{}", "QWERTYUIOPASDFGH");
+    let key = format!("AKIA{}", "Z7QXM4KWP2VJTRNB");
     let memories = vec![incoming("aws", &format!("The key is {key}\n")), incoming("../../x\0y", "Fine.\n")];
     let imported = world.import(&Import { memories, under: "old".into(), ..Import::default() });
     let Outcome::Skipped { why } = &imported.memories[0].outcome else { panic!("{imported:?}") };

@@ -4,5 +4,6 @@
 
 mod endpoint;
 mod meaning;
+mod recall;
 mod server;
 mod static_model;

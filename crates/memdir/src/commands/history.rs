@@ -9,7 +9,7 @@ use crate::{
 use jiff::tz::TimeZone;
 use memdir_core::{
     Memdir, MemoryPath,
-    store::{Change, ChangeFilter},
+    store::{Change, ChangeFilter, FileChange, Role},
     undo::describe,
 };
 use serde::Serialize;
@@ -54,7 +54,9 @@ fn row(told: &Told, change: &Change) -> Vec<String> {
     let when = change.at.to_zoned(told.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
     let mut row = vec![change.id.to_string(), when, change.actor.name.clone(), describe(change)];
     if let Some(of) = &told.of {
-        let file = change.files.iter().find(|file| file.path.name() == of.name());
+        // Before a rename it had another name.
+        let memory = |file: &&FileChange| file.role == Role::Memory && file.after.is_some();
+        let file = change.files.iter().find(|file| file.path.name() == of.name()).or_else(|| change.files.iter().find(memory));
         let version = file.and_then(|file| file.after).map_or_else(|| "-".to_owned(), |version| version.short());
         row.push(version);
     }

@@ -8,7 +8,11 @@ pub(crate) const HOST: Host = Host {
     name: "copilot-cli",
     title: "Copilot CLI",
     programs: &["copilot"],
-    traces: |machine| vec![machine.dir("COPILOT_HOME", ".copilot")],
+    // Its own files: the folder alone may be there for the hooks of VS Code.
+    traces: |machine| {
+        let own = ["mcp-config.json", "config.json", "session-state", "history-session-state", "logs"];
+        own.iter().map(|name| machine.dir("COPILOT_HOME", ".copilot").join(name)).collect()
+    },
     parts: |machine, scope| Some(parts(machine, scope)),
     hooks: HOOKS,
     instructions: ".github/copilot-instructions.md",

@@ -92,7 +92,12 @@ fn the_log_is_appended_and_stays_out_of_the_entrypoint() {
     let lines: Vec<&str> = text.lines().map(|line| &line[8..]).collect();
     assert_eq!(lines, ["Ada prefers tabs", "again"]);
     assert_eq!(home.text("MEMORY.md"), "(entity not found)");
-    assert_snapshot!(home.run(&["log", "  "]), @"");
+    assert_snapshot!(home.run(&["log", "  "]), @"
+    -- stderr
+    error: entry: it is empty
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
 }
 
 #[test]

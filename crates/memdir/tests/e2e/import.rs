@@ -24,7 +24,7 @@ fn memories_travel_in_one_file() {
     let bundle = home.path("bundle.json").display().to_string();
     assert_eq!(
         home.run(&["export", "--format", "json", "--out", &bundle]),
-        "Exported 2 memories to [HOME]/bundle.json\n-- stderr\nnote: 173 bytes written\n"
+        "Exported 2 memories to [HOME]/bundle.json\n-- stderr\nnote: 225 bytes written\n"
     );
     assert!(home.run(&["export", "--out", &bundle]).contains("File exists"));
 

@@ -34,7 +34,9 @@ fn run_in(home: &Home, dir: &str, args: &[&str]) -> String {
 
 /// The hash at the end of a project's id differs by where the test's directory is.
 fn plain_ids(text: &str) -> String {
-    regex::Regex::new(r"\b(shop|tree|other|plain|fork|moved|notes)-[0-9a-f]{10}\b").unwrap().replace_all(text, "$1-[HASH]").into_owned()
+    let names = regex::Regex::new(r"\b(shop|tree|other|plain|fork|moved|notes|work)-[0-9a-f]{10}\b").unwrap();
+    // Columns are as wide as the paths in them, which differ from machine to machine.
+    regex::Regex::new(" {2,}").unwrap().replace_all(&names.replace_all(text, "$1-[HASH]"), "  ").into_owned()
 }
 
 fn id_in(home: &Home, dir: &str) -> String {
@@ -52,9 +54,9 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
     assert_snapshot!(run_in(&home, "tree", &["list"]), @"deploy");
     assert_snapshot!(run_in(&home, "tree", &["where"]), @r#"
     Project shop-[HASH]: [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
-    mount      directory                                          why
+    mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH]  [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
-    user/      [HOME]/home/user                      yours, in every project
+    user/  [HOME]/home/user  yours, in every project
     To change: --dir PATH: one directory as the whole memory
     To change: memdir init --team: a memory for everybody who works on this repository
     To change: worktrees = "separate": a memory for this worktree alone
@@ -70,42 +72,42 @@ fn where_tells_what_is_in_force_and_why() {
     repository(&home, "shop");
     assert_snapshot!(run_in(&home, "shop", &["where"]), @"
     Project shop-[HASH]: [HOME]/shop is a git repository
-    mount      directory                                                         why
+    mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a git repository
-    user/      [HOME]/home/user (not made yet)                      yours, in every project
+    user/  [HOME]/home/user (not made yet)  yours, in every project
     To change: --dir PATH: one directory as the whole memory
     To change: memdir init --team: a memory for everybody who works on this repository
     ");
     run_in(&home, "shop", &["init", "--team"]);
     assert_snapshot!(run_in(&home, "shop", &["where", "--agent", "reviewer"]), @"
     Project shop-[HASH]: [HOME]/shop is a git repository
-    mount            directory                                                         why
-    (project)        [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a git repository
-    user/            [HOME]/home/user (not made yet)                      yours, in every project
-    team/            [HOME]/shop/.memdir                                  the repository has a .memdir directory
-    agent/reviewer/  [HOME]/home/agents/reviewer (not made yet)           --agent names the agent
+    mount  directory  why
+    (project)  [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a git repository
+    user/  [HOME]/home/user (not made yet)  yours, in every project
+    team/  [HOME]/shop/.memdir  the repository has a .memdir directory
+    agent/reviewer/  [HOME]/home/agents/reviewer (not made yet)  --agent names the agent
     To change: --dir PATH: one directory as the whole memory
     ");
     assert_snapshot!(run_in(&home, "plain", &["where"]), @"
     Project plain-[HASH]: [HOME]/plain is in no git repository, so the directory itself is the project
-    mount      directory                                                          why
+    mount  directory  why
     (project)  [HOME]/home/projects/plain-[HASH] (not made yet)  [HOME]/plain is in no git repository, so the directory itself is the project
-    user/      [HOME]/home/user (not made yet)                       yours, in every project
+    user/  [HOME]/home/user (not made yet)  yours, in every project
     To change: --dir PATH: one directory as the whole memory
     To change: git init: the project would be the repository, from every directory in it
     ");
-    assert_snapshot!(home.run(&["where"]), @"
-    Project work-90e15f14e5: [HOME]/work is in no git repository, so the directory itself is the project
-    mount      directory                                  why
+    assert_snapshot!(plain_ids(&home.run(&["where"])), @"
+    Project work-[HASH]: [HOME]/work is in no git repository, so the directory itself is the project
+    mount  directory  why
     (project)  [HOME]/memory (not made yet)  MEMDIR_DIR: this directory is the whole memory
     To change: without --dir and MEMDIR_DIR: the memory of this project
     ");
     assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"
     Project named: [HOME]/shop is a git repository
-    mount      directory                                               why
+    mount  directory  why
     (project)  [HOME]/home/projects/named (not made yet)  --project names the project
-    user/      [HOME]/home/user (not made yet)            yours, in every project
-    team/      [HOME]/shop/.memdir                        the repository has a .memdir directory
+    user/  [HOME]/home/user (not made yet)  yours, in every project
+    team/  [HOME]/shop/.memdir  the repository has a .memdir directory
     To change: --dir PATH: one directory as the whole memory
     ");
     assert!(!home.path("home/projects/named").exists(), "looking makes nothing");
@@ -234,17 +236,17 @@ fn a_moved_project_is_told_and_adopted_only_on_purpose() {
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
     assert_snapshot!(run_in(&home, "moved", &["where"]), @"
     Project moved-[HASH]: [HOME]/moved is a git repository
-    mount      directory                                           why
+    mount  directory  why
     (project)  [HOME]/home/projects/moved-[HASH]  [HOME]/moved is a git repository
-    user/      [HOME]/home/user                       yours, in every project
+    user/  [HOME]/home/user  yours, in every project
     shop-[HASH] has the same remote or first commit; if it is this project, memdir projects adopt shop-[HASH] uses its memory
     To change: --dir PATH: one directory as the whole memory
     To change: memdir init --team: a memory for everybody who works on this repository
     ");
     assert_snapshot!(run_in(&home, "moved", &["projects"]), @"
-    project           state   memories  directory
-    moved-[HASH]  here    0         [HOME]/moved
-    shop-[HASH]   orphan  1         [HOME]/shop
+    project  state  memories  directory
+    moved-[HASH]  here  0  [HOME]/moved
+    shop-[HASH]  orphan  1  [HOME]/shop
     -- stderr
     note: an orphan's directory is gone: memdir projects adopt ID uses its memory here, merge moves it
     ");

@@ -17,10 +17,12 @@ use memdir_core::{
     time::Stopwatch,
 };
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::{
-    fs, io,
+    fs,
+    io::{self, BufRead as _, Write as _},
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 /// Times in milliseconds.
@@ -76,13 +78,13 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<Answer, Failure> {
     times.push(opening(&bench)?);
     let searcher = searcher.watching();
     let hybrid = warm("search by words and meaning, in a server", &bench, &searcher, &queries)?;
-    let anonymous_bytes = anonymous();
     let walk = stat_walk(&bench)?;
     let changed = changed(&bench, &searcher, &walk)?;
     drop(searcher);
     let nothing = one_shot("/bin/true", || spawn(Path::new("/bin/true"), &[]))?;
     let shot = shot(&bench, &queries, &nothing)?;
     let ripgrep = ripgrep(&bench, &hybrid)?;
+    let anonymous_bytes = serving(&bench, &queries);
     times.extend([hybrid, walk, changed, nothing, shot]);
     times.extend(ripgrep);
     Ok(Answer::new(Report { files: args.files, units, bytes: bench.bytes, times, anonymous_bytes }, show))
@@ -218,9 +220,34 @@ fn ripgrep(bench: &Bench, hybrid: &Times) -> Result<Option<Times>, Failure> {
     Ok(Some(Times { ratio: Some(Ratio { times: times.p50 / hybrid.p50, of: "a search in a server" }), ..times }))
 }
 
-/// Memory of this process that belongs to no file.
-fn anonymous() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
+/// Memory that belongs to no file, of a server that has answered some searches.
+#[expect(clippy::disallowed_methods, reason = "the person asked for what a server costs")]
+fn serving(bench: &Bench, queries: &[Search]) -> Option<u64> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.arg("--dir").arg(&bench.memory).arg("mcp");
+    command.env("MEMDIR_HOME", &bench.home).env("XDG_CACHE_HOME", bench.home.join("one-shot"));
+    let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let memory = served(&mut server, queries);
+    drop(server.stdin.take());
+    server.wait().ok()?;
+    memory
+}
+
+fn served(server: &mut Child, queries: &[Search]) -> Option<u64> {
+    let mut said = io::BufReader::new(server.stdout.take()?).lines();
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
+    for (id, search) in queries.iter().take(2 * FEW).enumerate() {
+        let params = json!({ "name": "memory_search", "arguments": { "query": search.query }, "_meta": meta });
+        writeln!(server.stdin.as_mut()?, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })).ok()?;
+        let answer: Value = serde_json::from_str(&said.next()?.ok()?).ok()?;
+        answer.get("result")?;
+    }
+    anonymous(server.id())
+}
+
+/// Memory of a process that belongs to no file.
+fn anonymous(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kb| kb * 1024)
 }

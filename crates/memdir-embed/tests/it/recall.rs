@@ -1,0 +1,238 @@
+//! Recall on whole prompts: a question inside 20, 60 or 300 words brings its memory, and a prompt about nothing stored brings
+//! nothing.
+
+use memdir_core::{
+    Actor, Memdir, Mount, Vault, embed::Embedder, recall::Request, search::Searcher, tantivy_index::TantivyIndex, time::SystemClock,
+};
+use memdir_embed::StaticModel;
+use std::{fmt::Write as _, sync::Arc};
+
+/// A memory, and what a person at work asks that it answers.
+const PLANTED: [(&str, &str, &str); 24] = [
+    (
+        "deploy",
+        "Deploys go out on Tuesday mornings, never on Fridays; Ada approves each of them.",
+        "On which day may I deploy the shop, and who approves it?",
+    ),
+    (
+        "database",
+        "The staging database is restored every night from the production snapshot at 02:00.",
+        "When does the staging database get restored?",
+    ),
+    (
+        "indent",
+        "Use tabs for indentation in this repository; the formatter is rustfmt with hard_tabs.",
+        "Which indentation does the formatter want here, tabs or spaces?",
+    ),
+    (
+        "payments",
+        "The payments webhook retries five times and then parks the event in the dead letter queue.",
+        "What happens to a payments webhook event after the retries?",
+    ),
+    (
+        "flaky",
+        "test_checkout_total is flaky because it depends on the local time zone; set TZ=UTC.",
+        "Why is test_checkout_total flaky on my laptop?",
+    ),
+    (
+        "release-notes",
+        "Release notes are written by hand in docs/changes and reviewed by Priya.",
+        "Who reviews the release notes before we publish?",
+    ),
+    (
+        "cache",
+        "The Redis cache keys carry the tenant id as a prefix, tenant:42:cart.",
+        "What prefix do our Redis cache keys carry for a tenant?",
+    ),
+    ("oncall", "The on-call rotation changes on Monday at noon and is kept in PagerDuty.", "Where is the on-call rotation kept?"),
+    (
+        "migrations",
+        "Schema migrations must be backward compatible for one release, so columns are dropped one release later.",
+        "Can I drop the column in the same release as the schema migration?",
+    ),
+    (
+        "api-limits",
+        "The public API allows 600 requests a minute per key and answers 429 with Retry-After.",
+        "How many requests a minute does the public API allow per key?",
+    ),
+    (
+        "images",
+        "Product images are resized by the thumbnailer service to 320, 640 and 1280 pixels.",
+        "Which sizes does the thumbnailer make of product images?",
+    ),
+    ("search-index", "The search index is rebuilt with make reindex; it takes twenty minutes.", "How do I rebuild the search index?"),
+    (
+        "secrets",
+        "Secrets live in Vault under kv/shop and are mounted as files, never as environment variables.",
+        "Where do the secrets of the shop live, in Vault or in environment variables?",
+    ),
+    (
+        "accessibility",
+        "Every dialog must trap focus and close on Escape; the audit is with axe.",
+        "Does a dialog have to trap focus and close on Escape?",
+    ),
+    (
+        "currency",
+        "Amounts are stored in minor units as integers; never use floats for currency.",
+        "Should I store amounts as floats or as integers of minor units?",
+    ),
+    (
+        "feature-flags",
+        "Feature flags are read from LaunchDarkly and default to off when it is unreachable.",
+        "What do feature flags default to when LaunchDarkly is unreachable?",
+    ),
+    (
+        "legal",
+        "Customer exports must be deleted after 30 days because of the data processing agreement.",
+        "After how many days must customer exports be deleted?",
+    ),
+    ("team", "Priya owns the checkout, Jonas owns the catalogue, Ada owns infrastructure.", "Who owns the catalogue these days?"),
+    (
+        "logging",
+        "Log lines are JSON with trace_id and span_id; printing to stdout is forbidden in services.",
+        "Which ids must a JSON log line have?",
+    ),
+    (
+        "emails",
+        "Transactional emails go through Postmark; the sandbox token swallows everything.",
+        "Do transactional emails go through Postmark?",
+    ),
+    (
+        "windows",
+        "The Windows build needs the long path setting, otherwise node_modules breaks it.",
+        "Which setting does the Windows build need for node_modules?",
+    ),
+    (
+        "graphql",
+        "GraphQL mutations return a userErrors list and never throw for validation.",
+        "What do our GraphQL mutations return when validation fails?",
+    ),
+    (
+        "kafka",
+        "The orders topic in Kafka has twelve partitions keyed by customer id.",
+        "How many partitions does the orders topic in Kafka have?",
+    ),
+    (
+        "mobile",
+        "The mobile app supports two versions back; older ones get the upgrade screen.",
+        "Which mobile app versions get the upgrade screen?",
+    ),
+];
+
+/// What people write around a question, and about which nothing is stored.
+const AROUND: [&str; 24] = [
+    "Good morning, I hope the weekend was relaxing and the weather treated you kindly.",
+    "I have just brewed a pot of green tea and finally found some quiet to concentrate.",
+    "Please take a careful look and think before answering, there is no hurry whatsoever.",
+    "My colleague sketched an idea on the whiteboard yesterday but the photograph is blurry.",
+    "I would like the explanation to be short, friendly and free of jargon if possible.",
+    "Yesterday evening I walked along the river and listened to a podcast about medieval castles.",
+    "The train was late again, so I am typing this from a noisy platform.",
+    "Feel free to challenge my assumptions, because I am probably overlooking something obvious.",
+    "Somebody mentioned a similar puzzle at lunch, yet nobody remembered the punch line.",
+    "I already tried turning it off and on, which sadly improved nothing at all.",
+    "Let us go step by step, and tell me whenever you are unsure about a detail.",
+    "The designer sent a lovely illustration of a whale wearing a tiny bowler hat.",
+    "Afterwards we can tidy everything up and celebrate with a slice of carrot cake.",
+    "My notebook is full of doodles, so forgive me if this sounds slightly scattered.",
+    "It reminds me of a crossword where the last corner simply refuses to fit.",
+    "Honestly, I expected this to be trivial and now half the afternoon is gone.",
+    "If anything is ambiguous, choose the simplest interpretation and mention it briefly.",
+    "The neighbours are drilling into the wall, which does not help my patience.",
+    "I promised my sister an update tonight, she is curious how it turns out.",
+    "Nothing here is urgent, but curiosity keeps nagging me like a mosquito.",
+    "Think of it as explaining chess to a clever child who asks many follow-ups.",
+    "There was a rainbow over the stadium earlier and everybody stopped to stare.",
+    "Use bullet points only where they truly help, otherwise plain prose reads better.",
+    "Thanks a lot in advance, your patience with my rambling is much appreciated.",
+];
+
+/// Prompts that ask for something of which nothing is stored.
+const NOTHING: [&str; 24] = [
+    "Could you write a haiku about autumn leaves falling on a pond?",
+    "Translate this paragraph into Portuguese for my aunt.",
+    "How tall is the Eiffel Tower, including its antenna?",
+    "Explain the rules of cricket to somebody from Iceland.",
+    "Suggest a vegetarian dinner with chickpeas and spinach.",
+    "Draw an ASCII picture of a sleeping hedgehog.",
+    "What is the difference between a violin and a viola?",
+    "Summarise the plot of Macbeth in three sentences.",
+    "Recommend a hiking route in the Dolomites for beginners.",
+    "How does a refrigerator move heat from inside to outside?",
+    "Compose a limerick about a pirate who fears parrots.",
+    "Which planets have rings besides Saturn?",
+    "Give me five names for a bakery run by twins.",
+    "Why do cats knead blankets before lying down?",
+    "Convert twelve fluid ounces to millilitres.",
+    "Plan a birthday party with an astronaut theme.",
+    "Prove that the square root of two is irrational.",
+    "What is the capital of Mongolia and how cold does it get?",
+    "Describe how glaciers carve valleys.",
+    "Teach me to juggle three oranges.",
+    "Who painted the ceiling of the Sistine Chapel?",
+    "Make up a riddle whose solution is a shadow.",
+    "How do bees find their way back to the hive?",
+    "Rewrite this apology so that it sounds sincere.",
+];
+
+/// A prompt of about so many words, with the question somewhere in it.
+fn prompt(question: &str, words: usize, turn: usize) -> String {
+    let mut around: Vec<&str> = Vec::new();
+    let mut count = question.split_whitespace().count();
+    for n in 0.. {
+        let next = AROUND[(turn * 5 + n) % AROUND.len()];
+        count += next.split_whitespace().count();
+        if count > words + 6 || n == AROUND.len() {
+            break;
+        }
+        around.push(next);
+    }
+    let at = turn % (around.len() + 1);
+    around.insert(at, question);
+    around.join(" ")
+}
+
+fn space(folder: &std::path::Path) -> Memdir {
+    let memory = folder.join("memory");
+    std::fs::create_dir(&memory).expect("a directory");
+    for (name, text, _) in PLANTED {
+        let mut file = String::new();
+        write!(file, "---\nname: {name}\ntype: project\n---\n\n{text}\n").expect("text");
+        std::fs::write(memory.join(format!("{name}.md")), file).expect("a note");
+    }
+    let store = Vault::open(&[Mount::new("", memory, folder.join("journal"))]).expect("a store");
+    let model: Arc<dyn Embedder> = Arc::new(StaticModel::new());
+    let identity = Some((model.id().clone(), model.dim()));
+    let searcher = Searcher::new(&store, Some(model), Arc::new(SystemClock), |info| {
+        Arc::new(TantivyIndex::of_mount(&folder.join("cache"), &info.root, &info.rules, identity.clone()))
+    });
+    Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None }).with_searcher(searcher)
+}
+
+fn brought(memdir: &Memdir, message: &str) -> Vec<String> {
+    let recalled = memdir.recall(&Request { message: Some(message), ..Request::default() }).expect("a recall");
+    assert_eq!(recalled.text.is_empty(), recalled.shown.is_empty());
+    recalled.shown.into_iter().map(|shown| shown.name).collect()
+}
+
+#[test]
+fn a_question_in_a_long_prompt_brings_its_memory_and_nothing_brings_nothing() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let memdir = space(folder.path());
+    for words in [20, 60, 300] {
+        let missed: Vec<&str> = PLANTED
+            .iter()
+            .enumerate()
+            .filter(|(turn, (name, _, question))| !brought(&memdir, &prompt(question, words, *turn)).iter().any(|shown| shown == name))
+            .map(|(_, (name, ..))| *name)
+            .collect();
+        assert!(missed.len() * 100 <= PLANTED.len() * 15, "{words} words: missed {missed:?}");
+        let woken: Vec<(&str, Vec<String>)> = NOTHING
+            .iter()
+            .enumerate()
+            .map(|(turn, question)| (*question, brought(&memdir, &prompt(question, words, turn))))
+            .filter(|(_, shown)| !shown.is_empty())
+            .collect();
+        assert!(woken.len() * 100 <= NOTHING.len() * 15, "{words} words: woken {woken:?}");
+    }
+}
