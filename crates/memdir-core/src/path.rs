@@ -172,7 +172,12 @@ pub fn is_temp_name(part: &str) -> bool {
 
 /// The Windows device a part would open there, with any extension.
 fn device(part: &str) -> Option<String> {
-    let stem = part.split('.').next().unwrap_or(part).trim_end().to_uppercase();
+    let stem = part.split('.').next().unwrap_or(part).trim_end();
+    // The longest of them; most names are longer, and a walk asks about thousands.
+    if stem.len() > "CONOUT$".len() {
+        return None;
+    }
+    let stem = stem.to_uppercase();
     let numbered = ["COM", "LPT"].iter().any(|port| {
         stem.strip_prefix(port).is_some_and(|n| matches!(n, "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "0" | "¹" | "²" | "³"))
     });

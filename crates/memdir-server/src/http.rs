@@ -2,9 +2,12 @@
 //! Loopback by default; beyond it only with a token.
 
 mod body;
+mod callers;
 mod guard;
 mod rate;
 
+pub(crate) use callers::Who;
+pub use callers::{Door, Pass};
 pub(crate) use guard::is_forwarded;
 pub use guard::{Http, Token};
 
@@ -192,12 +195,13 @@ impl<E: Endpoint> Site<E> {
         connection: Connection,
     ) -> Result<Response<Body>, Response<Body>> {
         let request = Request::from_parts(parts, ());
-        self.allowed(&request, peer)?;
+        let who = self.allowed(&request, peer)?;
         let Ok(_room) = self.room.try_acquire() else { return Err(later(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once")) };
         let (mut parts, ()) = request.into_parts();
         let posted = parts.method == Method::POST;
         let body = if posted { body::read(&parts.headers, body).await? } else { Bytes::new() };
         parts.extensions.insert(connection);
+        parts.extensions.insert(who);
         let response = self.endpoint.handle(Request::from_parts(parts, Full::new(body))).await;
         if posted && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             // The type was checked already: it is JSON, and not a message.
@@ -207,8 +211,8 @@ impl<E: Endpoint> Site<E> {
         if posted { Ok(response) } else { Err(response) }
     }
 
-    /// Answers what needs no body: refusals, and what everybody may ask.
-    fn allowed(&self, request: &Request<()>, peer: SocketAddr) -> Result<(), Response<Body>> {
+    /// Who sent it. Answers what needs no body: refusals, and what everybody may ask.
+    fn allowed(&self, request: &Request<()>, peer: SocketAddr) -> Result<Who, Response<Body>> {
         // What reads the head looks at its size only between two reads.
         let fields: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
         if fields > HEAD_BYTES {
@@ -222,14 +226,17 @@ impl<E: Endpoint> Site<E> {
             return Err(preflight());
         }
         self.rates.take(peer.ip(), 1)?;
-        if let Err(refused) = self.guard.token(request) {
-            self.rates.take(peer.ip(), rate::WRONG_TOKEN)?;
-            return Err(refused);
-        }
+        let who = match self.guard.who(request) {
+            Ok(who) => who,
+            Err(refused) => {
+                self.rates.take(peer.ip(), rate::WRONG_TOKEN)?;
+                return Err(refused);
+            }
+        };
         if request.uri().path() != "/mcp" {
             return Err(say(StatusCode::NOT_FOUND, "there is nothing here; the endpoint is /mcp"));
         }
-        Ok(())
+        Ok(who)
     }
 }
 
@@ -239,13 +246,13 @@ fn preflight() -> Response<Body> {
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
     headers.insert(
         header::ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static("authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id"),
+        HeaderValue::from_static("authorization, content-type, last-event-id, memdir-only, memdir-project, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id"),
     );
     response
 }
 
 /// A response of a few words.
-fn say(status: StatusCode, text: &str) -> Response<Body> {
+pub(crate) fn say(status: StatusCode, text: &str) -> Response<Body> {
     let mut response = Response::new(Full::new(Bytes::from(text.to_owned())).boxed());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));

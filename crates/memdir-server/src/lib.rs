@@ -10,6 +10,6 @@ mod stdio;
 mod watch;
 mod workers;
 
-pub use http::{Http, Token};
+pub use http::{Door, Http, Pass, Token};
 pub use mcp::{ServeError, serve_http, serve_stdio};
 pub use offer::{Choice, Group, Offer, OfferError};

@@ -2,7 +2,7 @@
 
 use crate::{
     call::{Failed, off_thread},
-    http::{self, Body, Connection, Http},
+    http::{self, Body, Connection, Door, Http, Pass, Who},
     offer::Offer,
     prompts, resources,
     stdio::{Line, Lines},
@@ -11,7 +11,7 @@ use crate::{
 };
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::http::{Request, Response, request::Parts};
+use hyper::http::{Request, Response, StatusCode, request::Parts};
 use memdir_core::{
     Actor, Error, Memdir, Result as CoreResult,
     stop::Stop,
@@ -96,9 +96,10 @@ pub fn serve_http(offer: Offer, http: Http, ready: impl FnOnce(std::net::SocketA
     let runtime = runtime()?;
     let served = runtime.block_on(async {
         let server = Server::new(offer, 32);
-        let end = server.gone.clone();
-        let busy = server.busy.clone();
-        http::serve(http, Arc::new(Mcp::new(server)), end, busy, ready).await
+        let (end, busy) = (server.gone.clone(), server.busy.clone());
+        let door = http.door.clone();
+        let endpoint = Everybody { own: Mcp::new(server.clone()), server, door, callers: Mutex::default() };
+        http::serve(http, Arc::new(endpoint), end, busy, ready).await
     });
     runtime.shutdown_background();
     served
@@ -134,6 +135,13 @@ impl Server {
             sessions: AtomicUsize::new(0),
             workers: Workers::new(threads),
         })
+    }
+
+    /// One that offers something else on the same threads.
+    fn beside(&self, offer: Offer) -> Arc<Self> {
+        let watch = offer.resources().cloned().map(Watch::new);
+        let (gone, busy, workers) = (self.gone.clone(), self.busy.clone(), self.workers.clone());
+        Arc::new(Server { offer, tools: OnceLock::new(), watch, gone, busy, sessions: AtomicUsize::new(0), workers })
     }
 
     fn tools(&self) -> &[Tool] {
@@ -560,8 +568,53 @@ impl Transport<RoleServer> for Wire {
     }
 }
 
+/// Spaces of callers that are open at once.
+const CALLERS: usize = 256;
+
+/// Leads each request to the space of whoever sent it. What one caller has opened, no other can reach.
+struct Everybody {
+    own: Mcp,
+    server: Arc<Server>,
+    door: Option<Arc<dyn Door>>,
+    callers: Mutex<HashMap<Pass, Arc<Mcp>>>,
+}
+
+impl Everybody {
+    fn of(&self, pass: &Pass) -> Result<Arc<Mcp>, Response<Body>> {
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = callers.get(pass) {
+            return Ok(known.clone());
+        }
+        if callers.len() >= CALLERS {
+            callers.retain(|_, mcp| mcp.server.sessions.load(Ordering::Relaxed) > 0);
+        }
+        if callers.len() >= CALLERS {
+            return Err(http::say(StatusCode::SERVICE_UNAVAILABLE, "too many callers at once"));
+        }
+        let open = |door: &Arc<dyn Door>| door.open(pass).map_err(|why| http::say(StatusCode::FORBIDDEN, &why));
+        let offer = self.door.as_ref().map_or_else(|| Err(http::say(StatusCode::UNAUTHORIZED, "nobody is known here")), open)?;
+        let mcp = Arc::new(Mcp::new(self.server.beside(offer)));
+        callers.insert(pass.clone(), mcp.clone());
+        Ok(mcp)
+    }
+}
+
+impl http::Endpoint for Everybody {
+    async fn handle(&self, request: Request<Full<Bytes>>) -> Response<Body> {
+        match request.extensions().get::<Who>().cloned() {
+            Some(Who::Caller(pass)) => match self.of(&pass) {
+                Ok(mcp) => mcp.service.handle(request).await,
+                Err(refused) => refused,
+            },
+            Some(Who::Owner) => self.own.service.handle(request).await,
+            None => http::say(StatusCode::UNAUTHORIZED, "nobody is known here"),
+        }
+    }
+}
+
 /// The protocol's end of an HTTP request whose body is whole and whose sender is allowed.
 struct Mcp {
+    server: Arc<Server>,
     service: StreamableHttpService<Handler, LocalSessionManager>,
 }
 
@@ -577,18 +630,13 @@ impl Mcp {
             .with_sse_retry(None)
             .with_max_request_body_bytes(MESSAGE_BYTES)
             .with_cancellation_token(server.gone.clone());
+        let own = server.clone();
         let make = move || {
             if server.sessions.load(Ordering::Relaxed) >= SESSIONS {
                 return Err(io::Error::other("too many sessions; end some, or wait for them to expire"));
             }
             Ok(Handler::new(server.clone()))
         };
-        Mcp { service: StreamableHttpService::new(make, Arc::new(sessions), config) }
-    }
-}
-
-impl http::Endpoint for Mcp {
-    async fn handle(&self, request: Request<Full<Bytes>>) -> Response<Body> {
-        self.service.handle(request).await
+        Mcp { server: own, service: StreamableHttpService::new(make, Arc::new(sessions), config) }
     }
 }

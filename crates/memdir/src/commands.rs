@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     match &args.command {
         Some(Command::Config(_)) => return Ok(config::run(&settings, &scope)),
         Some(Command::Init(args)) => return init::run(args, &settings, &scope),
-        Some(Command::Mcp(args)) => return mcp::run(args, &settings, &scope),
+        Some(Command::Mcp(mcp)) => return mcp::run(mcp, &args.global, &settings, &scope),
         Some(Command::Where(_)) => return Ok(locate::run(&settings, &scope)),
         Some(Command::Projects(args)) => return projects::run(args, &settings, &scope),
         Some(Command::Prompt(args)) => return prompt::run(args, &settings, &scope),

@@ -9,6 +9,7 @@ mod distribution;
 #[cfg(test)]
 mod docs;
 mod doctor;
+mod door;
 mod exit;
 mod hook;
 mod hosts;

@@ -42,12 +42,21 @@ pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure
     let vault = Vault::open(&scope.plain_mounts()).map_err(|error| refused(settings, error))?;
     let notes = vault.troubles().into_iter().map(|trouble| trouble.what);
     let notes = scope.notes.iter().cloned().chain(notes).collect();
-    let actor = Actor { name: settings.actor.value.clone(), session: None };
+    Ok(Opened { memdir: over(vault, settings, &settings.actor.value)?, notes })
+}
+
+/// Opens just these mounts, for somebody else.
+pub(crate) fn open_mounts(settings: &Settings, mounts: &[Mount], actor: &str) -> Result<Memdir, Failure> {
+    over(Vault::open(mounts).map_err(|error| refused(settings, error))?, settings, actor)
+}
+
+fn over(vault: Vault, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
+    let actor = Actor { name: actor.to_owned(), session: None };
     let allow = Allow::new(&settings.config.allow_rules, &settings.config.allow).map_err(|why| Failure::Settings {
         message: format!("{}: secrets: {why}", settings.file.display()),
         hint: "Mend that setting; a refusal names its rule.".into(),
     })?;
-    Ok(Opened { memdir: Memdir::new(Arc::new(vault), actor).allowing(allow), notes })
+    Ok(Memdir::new(Arc::new(vault), actor).allowing(allow))
 }
 
 /// The same space, which can be searched. Opens nothing before the first search.

@@ -186,8 +186,7 @@ impl Walker<'_> {
 
 /// Names that differ only by case or Unicode form are one file on some systems.
 fn collisions(out: &mut Walk) {
-    let mut folded: Vec<(String, &MemoryPath)> =
-        out.entries.iter().map(|entry| (entry.path.as_str().to_lowercase().nfc().collect(), &entry.path)).collect();
+    let mut folded: Vec<(String, &MemoryPath)> = out.entries.iter().map(|entry| (folded(entry.path.as_str()), &entry.path)).collect();
     folded.sort();
     let found: Vec<Problem> = folded
         .windows(2)
@@ -221,4 +220,9 @@ fn join(rel: &[u8], name: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(name);
     out
+}
+
+/// A name as file systems see it that do not tell case or form apart.
+fn folded(name: &str) -> String {
+    if name.is_ascii() { name.to_ascii_lowercase() } else { name.to_lowercase().nfc().collect() }
 }

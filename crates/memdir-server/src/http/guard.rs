@@ -1,12 +1,16 @@
 //! Who may call: the token, the host a request was sent to, and the page it was sent from. Never logs a token.
 
-use super::{Body, say};
+use super::{
+    Body,
+    callers::{Door, Pass, Who},
+    say,
+};
 use crate::mcp::ServeError;
 use hyper::{
     HeaderMap, Request, Response, StatusCode, Uri,
     header::{self, HeaderValue},
 };
-use std::{fmt, net::SocketAddr};
+use std::{fmt, net::SocketAddr, sync::Arc};
 use subtle::ConstantTimeEq as _;
 
 /// How HTTP is served.
@@ -16,6 +20,8 @@ pub struct Http {
     pub address: SocketAddr,
     /// What callers must show; required beyond loopback.
     pub token: Option<Token>,
+    /// Callers with tokens and spaces of their own.
+    pub door: Option<Arc<dyn Door>>,
     /// Hosts requests may be sent to, besides loopback and the address itself: `memory.example.org`, or with a port.
     pub hosts: Vec<String>,
     /// Pages that may call, besides the server's own: `https://app.example.org`.
@@ -29,11 +35,11 @@ pub struct Http {
 impl Http {
     /// The usual settings on an address.
     pub fn new(address: SocketAddr) -> Self {
-        Http { address, token: None, hosts: Vec::new(), origins: Vec::new(), per_second: 2_000, burst: 10_000 }
+        Http { address, token: None, door: None, hosts: Vec::new(), origins: Vec::new(), per_second: 2_000, burst: 10_000 }
     }
 
     pub(super) fn check(&self) -> Result<(), ServeError> {
-        if self.token.is_none() && !self.address.ip().is_loopback() {
+        if self.token.is_none() && self.door.is_none() && !self.address.ip().is_loopback() {
             let why = format!(
                 "{} can be reached from other machines, so callers must show a token; set one, or listen on 127.0.0.1",
                 self.address
@@ -76,6 +82,7 @@ impl fmt::Debug for Token {
 /// Checks requests.
 pub(super) struct Guard {
     token: Option<Token>,
+    door: Option<Arc<dyn Door>>,
     hosts: Vec<String>,
     origins: Vec<String>,
     port: u16,
@@ -89,7 +96,7 @@ impl Guard {
         }
         hosts.extend(http.hosts.iter().map(|host| host.to_ascii_lowercase()));
         let origins = http.origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect();
-        Guard { token: http.token.clone(), hosts, origins, port: address.port() }
+        Guard { token: http.token.clone(), door: http.door.clone(), hosts, origins, port: address.port() }
     }
 
     /// A page anywhere can make a browser send requests to this machine, even under a name of its own: both must fit.
@@ -118,12 +125,21 @@ impl Guard {
         uri.scheme_str() == Some("http") && uri.port_u16() == Some(self.port) && uri.host().is_some_and(|host| own.contains(&host))
     }
 
-    pub(super) fn token<B>(&self, request: &Request<B>) -> Result<(), Response<Body>> {
-        let Some(token) = &self.token else { return Ok(()) };
+    /// Who sent a request, by the token it shows.
+    pub(super) fn who<B>(&self, request: &Request<B>) -> Result<Who, Response<Body>> {
+        if self.token.is_none() && self.door.is_none() {
+            return Ok(Who::Owner);
+        }
         let shown = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
         let shown = shown.and_then(|value| value.split_at_checked(7)).filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
-        if shown.is_some_and(|(_, shown)| token.is(shown)) {
-            return Ok(());
+        if let Some((_, shown)) = shown {
+            if self.token.as_ref().is_some_and(|token| token.is(shown)) {
+                return Ok(Who::Owner);
+            }
+            let known = self.door.as_ref().and_then(|door| door.know(std::str::from_utf8(shown).ok()?));
+            if let Some(who) = known {
+                return Ok(Who::Caller(Pass::new(who, request.headers())));
+            }
         }
         let mut response = say(StatusCode::UNAUTHORIZED, "show the token: Authorization: Bearer …");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

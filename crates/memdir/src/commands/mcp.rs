@@ -2,25 +2,26 @@
 //! output itself: that is the client's.
 
 use crate::{
-    args::Mcp as Typed,
+    args::{Global, Mcp as Typed},
     config::{self, Settings},
+    door::Callers,
     exit::Failure,
     output::Answer,
     scope::Scope,
     wire,
 };
 use memdir_core::{dialects, tools};
-use memdir_server::{Choice, Group, Http, Offer, ServeError, Token};
-use std::io::Write as _;
+use memdir_server::{Choice, Door, Group, Http, Offer, ServeError, Token};
+use std::{io::Write as _, sync::Arc};
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
     super::survive_size_limit();
     let choice = Choice { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
     let offer = Offer::new(groups(args, settings, scope)?, &choice)
         .map_err(|error| Failure::Usage { message: error.to_string(), hint: "See memdir mcp --help and memdir dialects.".into() })?;
     let served = match http(args)? {
         None => memdir_server::serve_stdio(offer),
-        Some(http) => memdir_server::serve_http(offer, http, |address| {
+        Some(http) => memdir_server::serve_http(offer, Http { door: door(args, global, settings, &choice)?, ..http }, |address| {
             // Where nobody reads it, serving goes on.
             let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp");
         }),
@@ -70,6 +71,14 @@ fn http(args: &Typed) -> Result<Option<Http>, Failure> {
     };
     let token = text.as_deref().map(Token::new).transpose().map_err(failure)?;
     Ok(Some(Http { token, hosts: args.host.clone(), origins: args.origin.clone(), ..Http::new(address) }))
+}
+
+/// Callers with tokens of their own, if there are any. What a dialect opens belongs to nobody in particular.
+fn door(args: &Typed, global: &Global, settings: &Settings, choice: &Choice) -> Result<Option<Arc<dyn Door>>, Failure> {
+    if !args.dialect.is_empty() {
+        return Ok(None);
+    }
+    Ok(Callers::of(global, settings, choice)?.map(|callers| Arc::new(callers) as Arc<dyn Door>))
 }
 
 fn failure(error: ServeError) -> Failure {
