@@ -10,7 +10,7 @@ pub use dates::{Relative, relative};
 
 use crate::{
     entrypoint::Place,
-    error::{Problem, Result},
+    error::{Error, Problem, Result},
     keep, limits,
     memdir::Context,
     path::MemoryPath,
@@ -159,7 +159,13 @@ pub fn check(store: &dyn Store, context: &Context, request: &Check<'_>) -> Resul
     out.findings.extend(walk.problems.iter().map(|problem| finding("", problem.line, rule(problem), problem.what.clone())));
     let mut files = Vec::new();
     for entry in &walk.entries {
-        files.extend(store.get(&entry.path)?);
+        match store.get(&entry.path) {
+            Ok(stored) => files.extend(stored),
+            Err(error @ (Error::Io { .. } | Error::TooLarge { .. })) => {
+                out.findings.push(finding(entry.path.as_str(), None, Rule::Unreadable, error.to_string()));
+            }
+            Err(error) => return Err(error),
+        }
     }
     out.files = files.len();
     let texts: Vec<(&Stored, String)> = files.iter().map(|stored| (stored, text::decode(&stored.bytes).0.into_owned())).collect();

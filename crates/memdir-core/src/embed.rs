@@ -32,6 +32,11 @@ pub trait Embedder: Send + Sync {
     /// Where it is not, searches answer without waiting for it.
     fn is_instant(&self) -> bool;
 
+    /// Whether its vector of a query says anything: a model knows some languages, and nonsense in no language.
+    fn understands(&self, _query: &str) -> bool {
+        true
+    }
+
     /// How many texts a call takes best: enough to be fast, few enough that the work can stop between two calls.
     fn batch(&self) -> usize {
         64

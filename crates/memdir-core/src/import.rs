@@ -14,6 +14,7 @@ use crate::{
     memdir::Context,
     memory::Memory,
     path::MemoryPath,
+    read,
     store::{ChangeId, FileEdit, Role, Store, Verb, View},
     text, write,
 };
@@ -233,7 +234,7 @@ impl Known {
     fn of(store: &dyn Store, view: &dyn View, context: &Context) -> Result<Known> {
         let mut known = Known { names: HashSet::new(), bodies: HashMap::new() };
         for listed in list::list(store, context, &List::default())?.memories {
-            if let Some(stored) = view.get(&listed.path)? {
+            if let Some(stored) = read::if_readable(view.get(&listed.path))? {
                 let (text, _) = text::decode(&stored.bytes);
                 known.bodies.entry(body_key(&text)).or_insert_with(|| listed.name.clone());
             }

@@ -34,6 +34,10 @@ pub trait Index: Send + Sync {
 
     /// Puts aside what is there, so that the next view is empty. For an index that gave impossible answers.
     fn forget(&self) -> Result<()>;
+    /// Whether every byte of it is as it was written. Reads all of them.
+    fn is_whole(&self) -> bool {
+        true
+    }
 
     /// How much it holds on disk.
     fn size(&self) -> IndexSize;

@@ -356,7 +356,18 @@ pub fn changes(looks: &BTreeMap<String, Look>) -> Vec<IndexChange> {
     looks.iter().filter_map(change).collect()
 }
 
-/// Whether a file is searched: Markdown that can be read whole.
+/// Files that hold text for people.
+const SEARCHED: [&str; 9] = ["md", "markdown", "mdx", "mdc", "txt", "text", "rst", "org", "adoc"];
+
+/// Whether a file is searched: text for people that can be read whole.
 pub fn is_indexed(entry: &Entry) -> bool {
-    entry.path.is_md() && entry.stamp.size <= limits::READ_FILE_BYTES
+    is_searched(&entry.path) && entry.stamp.size <= limits::READ_FILE_BYTES
+}
+
+/// Whether files of this name are searched. One without an extension is.
+pub fn is_searched(path: &MemoryPath) -> bool {
+    match path.file_name().rsplit_once('.') {
+        Some((stem, end)) if !stem.is_empty() => SEARCHED.iter().any(|known| end.eq_ignore_ascii_case(known)),
+        _ => true,
+    }
 }

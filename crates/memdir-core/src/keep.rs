@@ -210,6 +210,11 @@ fn in_kept_mount<'a>(view: &'a dyn View, path: &MemoryPath) -> Option<(&'a Mount
     Some((mount, rel))
 }
 
+/// Whether a file is an overflow page of an entrypoint.
+pub(crate) fn is_page(view: &dyn View, path: &MemoryPath) -> bool {
+    entrypoint::is_page_name(path.file_name()) && in_kept_mount(view, path).is_some_and(|(_, rel)| entrypoint::is_page_name(rel.as_str()))
+}
+
 /// Overflow pages are written by memdir alone.
 pub(crate) fn refuse_pages(view: &dyn View, path: &MemoryPath) -> Result<()> {
     match in_kept_mount(view, path) {

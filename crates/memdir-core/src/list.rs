@@ -122,5 +122,7 @@ fn shown_name(sorted: &[&Entry], n: usize) -> String {
     let doubled = path::strip_md(short).len() < short.len();
     let shadowed = short.len() < full.len()
         && sorted[..n].iter().rev().take_while(|entry| entry.path.as_str().starts_with(short)).any(|entry| entry.path.as_str() == short);
-    if shadowed || doubled { full.to_owned() } else { short.to_owned() }
+    // What is printed is accepted back: only a plain `.md` is added to a name that is looked for.
+    let plain = full.ends_with(".md") && MemoryPath::parse(short).is_ok();
+    if shadowed || doubled || !plain { full.to_owned() } else { short.to_owned() }
 }

@@ -28,9 +28,11 @@ impl MemoryPath {
         &self.0
     }
 
-    /// The name without a final `.md`.
+    /// The name without a final `.md`, where it means the same file without it.
     pub fn name(&self) -> &str {
-        strip_md(&self.0)
+        let short = strip_md(&self.0);
+        let plain = self.0.ends_with(".md") && strip_md(short).len() == short.len() && !short.ends_with(['.', ' ']);
+        if plain { short } else { &self.0 }
     }
 
     /// The last part.

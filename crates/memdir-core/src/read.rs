@@ -114,6 +114,14 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
     let part = text::truncate_chars(range.of(&decoded), range.first, request.max_chars);
     let shown = text::lines(part.text);
     let last = if shown == 0 { range.first } else { range.first + shown - 1 };
+    if part.text.len() < range.of(&decoded).len() && !part.text.ends_with('\n') {
+        let whole = LineRange { first: last, last: Some(last) }.of(&decoded).trim_end_matches(['\r', '\n']).chars().count();
+        let said = format!(
+            "the line has {whole} characters, and only its first {} are shown",
+            part.text.lines().last().map_or(0, |l| l.chars().count())
+        );
+        problems.push(Problem::at(last, said));
+    }
     Ok(Reading {
         name: stored.path.name().to_owned(),
         path: stored.path.clone(),
@@ -170,6 +178,14 @@ pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<
         unlisted,
         problems,
     })
+}
+
+/// A file that is too large or cannot be read is left to those who report it; what goes through all files goes on.
+pub(crate) fn if_readable(stored: Result<Option<Stored>>) -> Result<Option<Stored>> {
+    match stored {
+        Err(Error::Io { .. } | Error::TooLarge { .. }) => Ok(None),
+        other => other,
+    }
 }
 
 /// The error for a name that is not there, with the names that look like it.

@@ -7,6 +7,7 @@ use crate::{
     keep,
     memdir::Context,
     path::MemoryPath,
+    read,
     store::{Access, ChangeId, Entrypoint, FileEdit, Role, Store, Verb},
 };
 use serde::Serialize;
@@ -43,7 +44,7 @@ fn one(store: &dyn Store, context: &Context, prefix: &str, fix: bool) -> Result<
         let change = store.change(&context.intent(Verb::Repair), &[keep::main_path(prefix)?], &mut |view| {
             let mut lines = Vec::new();
             for path in keep::unlisted(view, &context.books, prefix)? {
-                if let Some(stored) = view.get(&path)? {
+                if let Some(stored) = read::if_readable(view.get(&path))? {
                     lines.push(FileEdit { path, bytes: Some(stored.bytes), role: Role::Memory });
                 }
             }

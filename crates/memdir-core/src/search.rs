@@ -21,6 +21,7 @@ use crate::{
     error::{Error, Problem, Result},
     index::{Index, Parts, View},
     indexer::{self, Indexer},
+    keep,
     memory::Kind,
     path::MemoryPath,
     probe, rank,
@@ -331,6 +332,9 @@ impl Searcher {
         for mount in &self.mounts {
             let (indexer, entries) = (self.indexer(store, mount), self.entries_of(mount, &entries));
             let index = mount.fresh.index();
+            if anew && !index.is_whole() {
+                mount.fresh.forget()?;
+            }
             let mut indexed = match anew {
                 true => indexer.rebuild(index, &entries, progress)?,
                 false => indexer.update(index, &entries, crate::index::Wait::Yes, progress)?.unwrap_or_default(),
@@ -476,7 +480,7 @@ fn all_entries(store: &dyn Store) -> Result<Vec<Entry>> {
         entries.extend(store.list(&mount.prefix)?.entries);
     }
     // Questions that memories are tested with would answer themselves.
-    entries.retain(|entry| entry.path.file_name() != probe::FILE);
+    entries.retain(|entry| entry.path.file_name() != probe::FILE && !keep::is_page(store, &entry.path));
     Ok(entries)
 }
 

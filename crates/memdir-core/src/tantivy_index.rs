@@ -110,11 +110,10 @@ impl TantivyIndex {
         loop {
             let state = match State::open(&self.state_path(), Self::fingerprint()) {
                 Ok(state) => state,
-                Err(Error::Corrupt { why, .. }) => {
-                    self.set_aside(&why);
+                Err(error) => {
+                    self.set_aside(&error.to_string());
                     return Ok(self.empty());
                 }
-                Err(error) => return Err(error),
             };
             let mark = state.mark;
             match self.open_parts(state, before) {
@@ -189,7 +188,13 @@ impl Index for TantivyIndex {
 
     fn forget(&self) -> Result<()> {
         *lock(&self.open) = None;
+        // What was wrong may be in the vectors, and a new index would take them over.
+        Vectors::clear(&self.vectors_dir())?;
         files::set_aside(&self.state_path())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.verify().is_ok()
     }
 
     fn size(&self) -> IndexSize {

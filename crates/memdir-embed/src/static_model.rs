@@ -53,6 +53,9 @@ impl Default for StaticModel {
 /// Calls up to this many texts need no cache: making one costs more than it saves.
 const FEW: usize = 16;
 
+/// Letters of the longest word that may be one.
+const LONGEST_WORD: usize = 40;
+
 impl Embedder for StaticModel {
     fn id(&self) -> &EmbedderId {
         &self.id
@@ -74,6 +77,18 @@ impl Embedder for StaticModel {
 
     fn is_instant(&self) -> bool {
         true
+    }
+
+    /// The model is of English: letters of other scripts are pieces without a meaning to it, and so is a word that is no word.
+    fn understands(&self, query: &str) -> bool {
+        let latin = |c: &char| c.is_ascii_alphabetic() || ('\u{c0}'..='\u{24f}').contains(c);
+        let words = query.split(|c: char| !c.is_alphabetic()).filter(|word| word.chars().count() <= LONGEST_WORD);
+        let (mut known, mut letters) = (0, 0);
+        for c in words.flat_map(str::chars) {
+            letters += 1;
+            known += usize::from(latin(&c));
+        }
+        known > 0 && 2 * known >= letters
     }
 
     fn batch(&self) -> usize {

@@ -5,6 +5,7 @@ use memdir_core::project::{self, Project};
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
 };
 
@@ -54,7 +55,7 @@ pub(crate) fn note(home: &Path, project: &Project) {
 pub(crate) fn write(home: &Path, id: &str, known: &Known) -> io::Result<()> {
     let path = file(home, id);
     let folder = path.parent().unwrap_or(home);
-    fs::create_dir_all(folder)?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let text = toml::to_string(known).map_err(io::Error::other)?;
     let mut temp = tempfile::NamedTempFile::new_in(folder)?;
     io::Write::write_all(&mut temp, text.as_bytes())?;

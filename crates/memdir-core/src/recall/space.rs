@@ -108,7 +108,7 @@ impl Found {
 }
 
 fn found(store: &dyn Store, context: &Context, wanted: &Wanted, request: &Request<'_>, look: Option<&Look<'_>>) -> Result<Option<Found>> {
-    let Some(stored) = store.get(&wanted.path)? else { return Ok(None) };
+    let Some(stored) = read::if_readable(store.get(&wanted.path))? else { return Ok(None) };
     let (decoded, _) = text::decode(&stored.bytes);
     let (memory, _) = Memory::parse(&decoded);
     let title = format!("{} {} {}", stored.path.name(), memory.name().unwrap_or_default(), memory.description().unwrap_or_default());

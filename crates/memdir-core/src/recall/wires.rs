@@ -5,6 +5,7 @@ use crate::{
     error::Result,
     memory::Memory,
     path::MemoryPath,
+    read,
     store::{Stamp, Store},
     text,
     when::{self, Action, When, Wire},
@@ -113,7 +114,7 @@ fn is_racy(row: &Row) -> bool {
 }
 
 fn read(store: &dyn Store, path: &MemoryPath, seen_ns: i64) -> Result<Option<Row>> {
-    let Some(stored) = store.get(path)? else { return Ok(None) };
+    let Some(stored) = read::if_readable(store.get(path))? else { return Ok(None) };
     let (decoded, _) = text::decode(&stored.bytes);
     let (memory, _) = Memory::parse(&decoded);
     let pinned = memory.field("pinned").is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1"));

@@ -1,12 +1,14 @@
-//! What a long-lived process does after its answers: writes what was overlaid, and embeds what has no vector yet. One
-//! thread at a time, started when there is something to do and gone when it is done.
+//! What a long-lived process does after its answers: writes what was overlaid, and embeds what has no vector yet. All of it on
+//! one thread that stays: what an allocator keeps for a thread would otherwise be kept for each new one.
 
 use super::Searcher;
 use crate::{store::Store, time::Stopwatch};
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
+        mpsc::{self, Sender},
     },
     time::Duration,
 };
@@ -49,8 +51,12 @@ impl Searcher {
             return;
         }
         let (searcher, store) = (self.clone(), store.clone());
-        let started = std::thread::Builder::new().name("memdir-index".into()).spawn(move || searcher.work(&*store));
-        if started.is_err() {
+        let job = Box::new(move || {
+            // Work that breaks off must not keep later work from being done.
+            let _ = catch_unwind(AssertUnwindSafe(|| searcher.work(&*store)));
+            searcher.background.iter().for_each(|background| background.running.store(false, Ordering::SeqCst));
+        });
+        if !thread().is_some_and(|jobs| jobs.send(job).is_ok()) {
             background.running.store(false, Ordering::SeqCst);
         }
     }
@@ -71,6 +77,18 @@ impl Searcher {
                 }
             }
         }
-        background.running.store(false, Ordering::SeqCst);
     }
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread, started when it is first needed; nothing if none can be had.
+fn thread() -> Option<&'static Sender<Job>> {
+    static THREAD: OnceLock<Option<Sender<Job>>> = OnceLock::new();
+    let start = || {
+        let (send, jobs) = mpsc::channel::<Job>();
+        let work = move || jobs.into_iter().for_each(|job| job());
+        std::thread::Builder::new().name("memdir-index".into()).spawn(work).ok().map(|_| send)
+    };
+    THREAD.get_or_init(start).as_ref()
 }

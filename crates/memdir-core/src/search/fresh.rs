@@ -17,6 +17,8 @@ use std::{
 /// Changed files, and bytes of them, that are overlaid rather than written before the answer.
 const OVERLAY_FILES: usize = 48;
 const OVERLAY_BYTES: u64 = 512 << 10;
+/// How often the index is written before an answer, where others damage it meanwhile.
+const ATTEMPTS: usize = 4;
 /// Overlaid files that are worth writing after the answer: fewer cost the next search less than a write costs now.
 const SETTLE_FILES: usize = 8;
 
@@ -57,31 +59,43 @@ impl Fresh {
     /// A view with everything that was on disk when the files were listed.
     pub(super) fn view(&self, indexer: &Indexer<'_>, entries: &[Entry], progress: &indexer::Progress<'_>) -> Result<Arc<dyn View>> {
         let mut kept = self.kept();
-        let base = self.index.view()?;
-        let difference = Difference::of(indexer.files(entries), &*base);
-        let differs = |name: &str| {
-            let named = |names: &Vec<String>| names.binary_search_by(|other| other.as_str().cmp(name)).is_ok();
-            [&difference.changed, &difference.doubtful, &difference.gone].into_iter().any(named)
-        };
-        let stamps: BTreeMap<&str, Stamp> = match difference.is_empty() {
-            true => BTreeMap::new(),
-            false => indexer.files(entries).filter(|(name, _)| differs(name)).collect(),
-        };
-        kept.looks.retain(|name, look| is_good(look, stamps.get(name.as_str()).copied()));
-        let to_look = without(&difference, &kept.looks);
-        let bytes: u64 = to_look.changed.iter().chain(&to_look.doubtful).filter_map(|name| stamps.get(name.as_str())).map(|s| s.size).sum();
-        if (to_look.len() > OVERLAY_FILES || bytes > OVERLAY_BYTES)
-            && let Ok(Some(_)) = indexer.update(&*self.index, entries, Wait::Yes, progress)
-        {
-            let view = self.index.view()?;
-            *kept = Kept { base: Some(view.clone()), view: Some(view.clone()), ..Kept::default() };
-            return Ok(view);
+        for written in 0..ATTEMPTS {
+            let base = self.index.view()?;
+            let difference = Difference::of(indexer.files(entries), &*base);
+            // What was just written is what the files are, but for times that are too near to be believed. Not if the index
+            // was damaged meanwhile: then it is written again.
+            if written > 0 && difference.changed.len() + difference.gone.len() <= OVERLAY_FILES {
+                *kept = Kept { base: Some(base.clone()), view: Some(base.clone()), ..Kept::default() };
+                if difference.changed.is_empty() && difference.gone.is_empty() {
+                    return Ok(base);
+                }
+                return self.overlaid(&mut kept, indexer, entries, base, &Difference { doubtful: Vec::new(), ..difference });
+            }
+            if !is_much(&mut kept, indexer, entries, &difference)
+                || written + 1 == ATTEMPTS
+                || !matches!(indexer.update(&*self.index, entries, Wait::Yes, progress), Ok(Some(_)))
+            {
+                return self.overlaid(&mut kept, indexer, entries, base, &difference);
+            }
         }
+        Err(crate::Error::Unavailable { what: "search".into(), why: "there is no view".into() })
+    }
+
+    /// A view of the index with what differs laid over it.
+    fn overlaid(
+        &self,
+        kept: &mut Kept,
+        indexer: &Indexer<'_>,
+        entries: &[Entry],
+        base: Arc<dyn View>,
+        difference: &Difference,
+    ) -> Result<Arc<dyn View>> {
+        let to_look = still(kept, &stamps(indexer, entries, difference), difference);
         if !to_look.is_empty() {
             let looks = indexer.look_at(&to_look, &*base, &mut indexer.preparer());
             kept.looks.extend(looks);
         }
-        kept.looks.retain(|name, _| differs(name));
+        kept.looks.retain(|name, _| differs(difference, name));
         let shows = shown(&kept.looks);
         let same_base = kept.base.as_ref().is_some_and(|before| Arc::ptr_eq(before, &base));
         if !same_base || kept.view.is_none() || kept.shows != shows {
@@ -114,6 +128,33 @@ impl Fresh {
     pub(super) fn settle_if_worth(&self, indexer: &Indexer<'_>) -> Result<bool> {
         self.settle(indexer, SETTLE_FILES)
     }
+}
+
+/// Whether so much has to be looked at that it is written at once.
+fn is_much(kept: &mut Kept, indexer: &Indexer<'_>, entries: &[Entry], difference: &Difference) -> bool {
+    let stamps = stamps(indexer, entries, difference);
+    let to_look = still(kept, &stamps, difference);
+    let bytes: u64 = to_look.changed.iter().chain(&to_look.doubtful).filter_map(|name| stamps.get(name.as_str())).map(|s| s.size).sum();
+    to_look.len() > OVERLAY_FILES || bytes > OVERLAY_BYTES
+}
+
+/// The stamps of the files that differ.
+fn stamps<'a>(indexer: &'a Indexer<'_>, entries: &'a [Entry], difference: &Difference) -> BTreeMap<&'a str, Stamp> {
+    if difference.is_empty() {
+        return BTreeMap::new();
+    }
+    indexer.files(entries).filter(|(name, _)| differs(difference, name)).collect()
+}
+
+fn differs(difference: &Difference, name: &str) -> bool {
+    let named = |names: &Vec<String>| names.binary_search_by(|other| other.as_str().cmp(name)).is_ok();
+    [&difference.changed, &difference.doubtful, &difference.gone].into_iter().any(named)
+}
+
+/// What has to be looked at, those left out that were and are still the same.
+fn still(kept: &mut Kept, stamps: &BTreeMap<&str, Stamp>, difference: &Difference) -> Difference {
+    kept.looks.retain(|name, look| is_good(look, stamps.get(name.as_str()).copied()));
+    without(difference, &kept.looks)
 }
 
 /// The changes of an overlay, as far as two overlays can differ.

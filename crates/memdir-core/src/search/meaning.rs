@@ -46,6 +46,9 @@ impl Meaning {
 
     /// A query's vector, if it can be had in time; otherwise a note says why not.
     pub(super) fn of_query(&self, text: &str, notes: &mut Vec<String>) -> Option<Vector> {
+        if !self.embedder.understands(text) {
+            return None;
+        }
         let vector = if self.embedder.is_instant() { embed(&*self.embedder, text) } else { self.in_time(text) };
         match vector {
             Ok(vector) => vector.filter(|vector| !vector.is_zero()),

@@ -61,7 +61,7 @@ impl WhyNot {
         match self {
             WhyNot::Returned { rank } => format!("It is returned, at place {rank}."),
             WhyNot::Missing => "There is no such memory here. List the names that exist.".into(),
-            WhyNot::NotSearched => "It is not searched: only Markdown files up to 64 MB are.".into(),
+            WhyNot::NotSearched => "It is not searched: only text files such as Markdown, up to 64 MB, are.".into(),
             WhyNot::Filtered { by } => format!("{by} leaves it out. Search without it."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
                 let words = if unshared.is_empty() { String::new() } else { format!(" It lacks: {}.", unshared.join(", ")) };
@@ -84,7 +84,7 @@ impl Searcher {
     pub fn why_not(&self, store: &dyn Store, search: &Search, path: &MemoryPath) -> Result<WhyNot> {
         let Some(stored) = store.get(path)? else { return Ok(WhyNot::Missing) };
         let path = stored.path;
-        if !path.is_md() || stored.stamp.size > crate::limits::READ_FILE_BYTES {
+        if !crate::indexer::is_searched(&path) || stored.stamp.size > crate::limits::READ_FILE_BYTES {
             return Ok(WhyNot::NotSearched);
         }
         let answer = self.search(store, search)?;

@@ -69,14 +69,18 @@ impl Vault {
     }
 
     pub(super) fn old_text(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {
-        let spot = self.recorded_spot(path)?;
+        // A file of exactly this name may be gone while another is there that the name would mean now.
+        let (exact, spot) = (self.spot(path)?, self.recorded_spot(path)?);
         if self.mounts[spot.mount].hides(&spot.rel) {
             return Ok(None);
         }
         let recorded = {
             let mut journal = self.journal(spot.mount);
             journal.ready_to_read()?;
-            journal.text(&spot.rel, version)?
+            match journal.text(&exact.rel, version)? {
+                None if exact.rel != spot.rel => journal.text(&spot.rel, version)?,
+                found => found,
+            }
         };
         match recorded {
             Some(text) => Ok(Some(text)),

@@ -282,7 +282,9 @@ impl Journal {
             if known == now {
                 continue;
             }
-            at = at.max(draft.before.map_or(0, |(_, at)| at));
+            // Nobody knows when a file was removed, but not before it was last there.
+            let last = newest.as_ref().map_or(0, |(placed, _)| placed.record.at);
+            at = at.max(draft.before.map_or(last, |(_, at)| at));
             let bytes = draft.before.map_or(&[][..], |(bytes, _)| bytes);
             payload.extend_from_slice(bytes);
             files.push(FileRecord {

@@ -26,7 +26,14 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
     let mut notes = Vec::new();
     let mut memories: Vec<(String, String)> = Vec::new();
     for memory in &listed.memories {
-        let Some(stored) = memdir.store().get(&memory.path)? else { continue };
+        let stored = match memdir.store().get(&memory.path) {
+            Ok(Some(stored)) => stored,
+            Ok(None) => continue,
+            Err(error) => {
+                notes.push(format!("{} was left out: {error}", memory.path));
+                continue;
+            }
+        };
         match String::from_utf8(stored.bytes) {
             Ok(text) => memories.push((memory.path.to_string(), text)),
             Err(_) => notes.push(format!("{} is not UTF-8 and was left out", memory.path)),

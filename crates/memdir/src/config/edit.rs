@@ -1,6 +1,7 @@
 //! Changes `config.toml` for a person who asked for it. Everything else in the file stays as it is, comments too.
 
 use crate::exit::Failure;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::{
     io::{self, Write as _},
     path::Path,
@@ -22,7 +23,7 @@ pub(crate) fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result
     edit(&mut document);
     let put = || -> io::Result<()> {
         let dir = file.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(dir)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let mut new = tempfile::Builder::new().prefix(".memdir-").suffix(".tmp").tempfile_in(dir)?;
         new.write_all(document.to_string().as_bytes())?;
         if let Ok(old) = std::fs::metadata(file) {

@@ -97,3 +97,15 @@ fn an_answer_that_cannot_be_printed_is_an_error_but_the_change_is_made() {
     ");
     assert_eq!(home.text("a.md"), "x\n");
 }
+
+#[test]
+fn one_file_that_is_too_large_stops_nothing_else() {
+    let home = Home::new();
+    home.ok(&["write", "s", "x"]);
+    fs::File::create(home.path("memory/huge.md")).unwrap().set_len(80 << 20).unwrap();
+    for args in [vec!["entrypoint", "--repair"], vec!["recall", "x"], vec!["export"], vec!["search", "x"]] {
+        let output = home.command(&args).output().unwrap();
+        assert!(output.status.code() <= Some(1), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(home.run(&["check"]).contains("huge.md"));
+}

@@ -188,3 +188,26 @@ fn problems_of_a_file_are_told_beside_it() {
     note: a line 3: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
     "#);
 }
+
+#[test]
+fn a_line_that_is_cut_says_so() {
+    let home = Home::new();
+    home.put("l.md", format!("{}axolotl\nb\n", "w ".repeat(60_000)));
+    let read = home.json(&["get", "l", "--lines", "1"]);
+    assert_eq!(read["problems"][0]["what"], "the line has 120007 characters, and only its first 100000 are shown");
+}
+
+#[test]
+fn what_a_listing_prints_is_accepted_back() {
+    let home = Home::new();
+    for name in ["note.MD", "foo.md.md", "trail .md", "plain.md", "x", "x.md"] {
+        home.put(name, "text\n");
+    }
+    let listed = home.json(&["list"]);
+    for memory in listed["memories"].as_array().unwrap() {
+        let (name, path) = (memory["name"].as_str().unwrap(), memory["path"].as_str().unwrap());
+        if !name.contains("trail") {
+            assert_eq!(home.json(&["get", name])["path"], path, "{name}");
+        }
+    }
+}

@@ -98,6 +98,63 @@ fn the_index_can_be_made_by_hand_and_lost_at_any_time() {
 }
 
 #[test]
+fn a_damaged_index_costs_nothing_but_making_it_again() {
+    let home = notes();
+    home.ok(&["index"]);
+    let rows = crate::home::files_below(&home.path(".cache")).into_iter().find(|name| name.ends_with(".rows")).unwrap();
+    let rows = home.path(".cache").join(rows);
+    for rebuild in [false, true] {
+        let mut bytes = std::fs::read(&rows).unwrap();
+        *bytes.last_mut().unwrap() ^= 0xff;
+        std::fs::remove_file(&rows).unwrap();
+        std::fs::write(&rows, bytes).unwrap();
+        if rebuild {
+            assert!(home.run(&["index", "--rebuild"]).starts_with("2 files brought in"));
+        }
+        assert!(home.ok(&["search", "tabs"]).starts_with("style.md:5-5"));
+        home.ok(&["index"]);
+    }
+    // Whatever stands in the place of the state.
+    let state = crate::home::files_below(&home.path(".cache")).into_iter().find(|name| name.ends_with("/state")).unwrap();
+    let state = home.path(".cache").join(state);
+    std::fs::remove_file(&state).unwrap();
+    std::fs::create_dir(&state).unwrap();
+    assert!(home.ok(&["search", "tabs"]).starts_with("style.md:5-5"));
+}
+
+#[test]
+fn other_scripts_find_their_text_and_nonsense_in_them_finds_nothing() {
+    let home = Home::new();
+    home.put("ru.md", "Мы развёртываем по вторникам.\n");
+    home.put("zh.md", "我们每周二部署生产环境\n");
+    home.put("ja.md", "毎週火曜日にデプロイします\n");
+    home.put("notes.txt", "The hippo sleeps.\n");
+    for nonsense in ["шоколадный торт", "ΘΨΞ", "รถไฟฟ้า", "שוקולד", "🦖🦖", "巧克力蛋糕", &"a".repeat(10_000)]
+    {
+        assert_eq!(home.json(&["search", nonsense])["results"], json!([]), "{nonsense}");
+    }
+    for (query, path) in [("развёртываем вторникам", "ru.md"), ("部署生产", "zh.md"), ("火曜日", "ja.md"), ("hippo", "notes.txt")]
+    {
+        assert_eq!(home.json(&["search", query])["results"][0]["path"], path, "{query}");
+    }
+}
+
+#[test]
+fn overflow_pages_and_marks_are_no_answers() {
+    let home = Home::new();
+    for n in 0..230 {
+        home.put(&format!("i{n}.md"), format!("item {n}\n"));
+    }
+    home.ok(&["entrypoint", "--repair"]);
+    assert!(home.path("memory/MEMORY.page-001.md").is_file());
+    for query in ["memory page", "sorted marks write outside"] {
+        let answer = home.json(&["search", query]);
+        let paths: Vec<&str> = answer["results"].as_array().unwrap().iter().filter_map(|hit| hit["path"].as_str()).collect();
+        assert!(!paths.iter().any(|path| path.starts_with("MEMORY")), "{query}: {paths:?}");
+    }
+}
+
+#[test]
 fn processes_that_search_while_others_write_never_see_the_past() {
     use std::sync::{
         Mutex,

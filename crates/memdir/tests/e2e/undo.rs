@@ -133,3 +133,18 @@ fn there_must_be_something_to_take_back() {
     -- exit 1
     ");
 }
+
+#[test]
+fn a_file_beside_one_with_md_comes_back_too() {
+    let home = Home::new();
+    home.put("x", "1\n");
+    home.put("x.md", "2\n");
+    home.ok(&["write", "x", "--append", "three"]);
+    let before = home.text("x");
+    home.ok(&["delete", "x"]);
+    home.ok(&["undo"]);
+    assert_eq!((home.text("x"), home.text("x.md")), (before.clone(), "2\n".into()));
+    home.ok(&["rename", "x", "y.txt"]);
+    home.ok(&["undo"]);
+    assert_eq!((home.text("x"), home.text("x.md")), (before, "2\n".into()));
+}
