@@ -239,7 +239,7 @@ pub(crate) struct List {
 /// Save a memory and its entrypoint line
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project\n  memdir write notes/deploy --append 'Except in December.'\n  pandoc page.html -t gfm | memdir write notes/page --replace"
+    after_help = "Example:\n  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project\n  memdir write notes/deploy --append 'Except in December.'\n  pandoc page.html -t gfm | memdir write notes/page"
 )]
 pub(crate) struct Write {
     /// The memory's name, such as notes/deploy

@@ -165,8 +165,10 @@ fn home(cwd: &Path) -> Result<From<PathBuf>, Failure> {
 }
 
 fn actor(global: &Global) -> From<String> {
-    if let Some(name) = &global.actor {
-        return From { value: name.clone(), origin: "--actor" };
+    // A name stands in a line of the history.
+    let plain = |name: &String| name.chars().filter(|c| !c.is_control()).collect::<String>();
+    if let Some(name) = global.actor.as_ref().map(plain).filter(|name| !name.trim().is_empty()) {
+        return From { value: name, origin: "--actor" };
     }
     let named = |key| variable(key).map(|value| From { value, origin: key });
     named("USER").or_else(|| named("LOGNAME")).unwrap_or(From { value: "cli".into(), origin: "default" })

@@ -91,11 +91,17 @@ fn beside(reading: &Reading, page: &mut Page<'_>) {
     problems(&reading.name, &reading.problems, page);
 }
 
+/// Problems that are told one by one.
+const TOLD: usize = 10;
+
 /// Problems of a file, as notes.
 pub(super) fn problems(name: &str, problems: &[Problem], page: &mut Page<'_>) {
-    for problem in problems {
+    for problem in problems.iter().take(TOLD) {
         let line = problem.line.map_or(String::new(), |line| format!(" line {line}"));
         page.note(format!("{name}{line}: {}", problem.what));
+    }
+    if problems.len() > TOLD {
+        page.note(format!("{name}: {} more problems; --json tells them all", problems.len() - TOLD));
     }
 }
 
