@@ -56,7 +56,7 @@ impl Searcher {
             let _ = catch_unwind(AssertUnwindSafe(|| searcher.work(&*store)));
             searcher.background.iter().for_each(|background| background.running.store(false, Ordering::SeqCst));
         });
-        if !thread().is_some_and(|jobs| jobs.send(job).is_ok()) {
+        if thread().is_none_or(|jobs| jobs.send(job).is_err()) {
             background.running.store(false, Ordering::SeqCst);
         }
     }
