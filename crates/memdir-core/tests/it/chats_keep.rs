@@ -386,6 +386,24 @@ fn one_process_at_a_time_writes() {
 }
 
 /// A piece of a transcript.
+#[test]
+fn the_time_is_looked_at_while_nothing_is_said() {
+    let noise = format!("{{\"type\":\"progress\",\"data\":\"{}\"}}\n", "x".repeat(1000)).repeat(8_000);
+    let text = user("u1", 1, "First") + &noise + &user("u2", 2, "Last");
+    let home = Home::new(&[(S1, &text)]);
+    // Each look at the clock takes a second; the end comes long before the last turn, in the middle of the noise.
+    let clock = TestClock { step: 1, ..TestClock::at("2026-02-01T00:00:00Z") };
+    let until = Some("2026-02-01T00:00:08Z".parse().unwrap());
+    let synced = home.sync_until(&on(), &clock, Bounds { until, never_wait: true });
+    assert_eq!((synced.turns, synced.left), (1, 1), "{synced:?}");
+    let kept = home.text(Host::ClaudeCode, "s1");
+    assert!(kept.contains("\nFirst\n") && !kept.contains("\nLast\n"), "{kept}");
+    home.sync(&on());
+    let whole = Home::new(&[(S1, &text)]);
+    whole.sync(&on());
+    assert_eq!(home.text(Host::ClaudeCode, "s1"), whole.text(Host::ClaudeCode, "s1"));
+}
+
 /// The names of all kept files of Claude Code.
 fn names(home: &Home) -> Vec<String> {
     let entries = fs::read_dir(home.keep.dir().join("claude-code")).unwrap();
