@@ -25,6 +25,7 @@ pub struct Memdir {
     pub(crate) context: Context,
     pub(crate) searcher: Option<Arc<Searcher>>,
     pub(crate) chats: Option<Arc<Syncer>>,
+    pub(crate) no_chats: Option<Arc<str>>,
 }
 
 /// What every verb that changes something needs besides the store: who, when, and what is known of the entrypoints.
@@ -59,7 +60,7 @@ impl Memdir {
 
     /// A space whose time is told by `clock`.
     pub fn with_clock(store: Arc<dyn Store>, actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Memdir { store, context: Context::new(actor, clock), searcher: None, chats: None }
+        Memdir { store, context: Context::new(actor, clock), searcher: None, chats: None, no_chats: None }
     }
 
     /// The same space for another actor.
@@ -80,6 +81,26 @@ impl Memdir {
     /// The same space, in which searches first take in what was said since the last one.
     pub fn with_chats(self, chats: Arc<Syncer>) -> Self {
         Memdir { chats: Some(chats), ..self }
+    }
+
+    /// The same space, which has no chats although they are on, and why.
+    pub fn without_chats(self, why: &str) -> Self {
+        Memdir { no_chats: Some(why.into()), ..self }
+    }
+
+    /// Whether chats are off, so that no search can find any.
+    pub fn chats_off(&self) -> bool {
+        self.no_chats.is_none() && !self.has_chats()
+    }
+
+    /// Why no search finds chats here; nothing where searches do.
+    pub fn why_no_chats(&self) -> Option<&str> {
+        let why = self.no_chats.as_deref().unwrap_or("chats are off; a person can turn them on with: memdir chats on");
+        (!self.has_chats()).then_some(why)
+    }
+
+    fn has_chats(&self) -> bool {
+        self.store.mounts().iter().any(|mount| mount.source == Source::Chat)
     }
 
     /// The same space, in which these are no secrets. Only ever from a person's own settings or command line.
@@ -154,10 +175,8 @@ impl Memdir {
         let mut answer = searcher.search(&*self.store, search)?;
         searcher.work_after(&self.store);
         answer.notes.extend(news);
-        let has_chats = self.store.mounts().iter().any(|mount| mount.source == Source::Chat);
-        if search.source == Some(Source::Chat) && !has_chats {
-            answer.notes.push("chats are off; a person can turn them on with: memdir chats on".into());
-        }
+        let why = self.why_no_chats().filter(|_| search.source == Some(Source::Chat));
+        answer.notes.extend(why.map(str::to_owned));
         Ok(answer)
     }
 
@@ -240,7 +259,8 @@ impl Memdir {
 
     /// How much there is.
     pub fn stats(&self) -> Result<stats::Stats> {
-        stats::stats(&*self.store)
+        let counted = stats::stats(&*self.store)?;
+        Ok(stats::Stats { off: self.chats_off().then_some(Source::Chat).into_iter().collect(), ..counted })
     }
 
     /// Says what an import would do.

@@ -19,6 +19,8 @@ pub struct Stats {
     pub mounts: Vec<MountStats>,
     /// The journal.
     pub journal: JournalSize,
+    /// Sources that are off: nothing of them is found.
+    pub off: Vec<Source>,
 }
 
 /// How much a mount holds.
@@ -73,6 +75,7 @@ pub fn stats(store: &dyn Store) -> Result<Stats> {
         files: mounts.iter().map(|mount| mount.files).sum(),
         bytes: mounts.iter().map(|mount| mount.bytes).sum(),
         journal: store.journal_size()?,
+        off: Vec::new(),
         mounts,
     })
 }

@@ -1,7 +1,7 @@
 //! Memories that other programs keep: where they are, and how each is mounted in place, in its own conventions. Looks at
 //! directories, and changes none.
 
-use crate::hosts::{Machine, claude_code, codex, gemini};
+use crate::hosts::{Machine, Scope, claude_code, codex, gemini};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::{
@@ -70,6 +70,20 @@ fn claude(machine: &Machine) -> Option<Found> {
     let slug = claude_slug(&machine.project)?;
     let dir = claude_code::settings_dir(machine).join("projects").join(slug).join("memory");
     project("claude", "Claude Code's auto memory of this project", dir, json!({}))
+}
+
+/// Where Claude Code keeps memories of its own, with how many: of this project, or of all of them.
+pub(crate) fn claude_memories(machine: &Machine, scope: Scope) -> Vec<(PathBuf, usize)> {
+    let mut dirs: Vec<PathBuf> = match scope {
+        Scope::Project => claude(machine).map(|found| found.path).into_iter().collect(),
+        Scope::User => {
+            let projects = fs::read_dir(claude_code::settings_dir(machine).join("projects")).into_iter().flatten().flatten();
+            projects.map(|project| project.path().join("memory")).filter(|dir| dir.is_dir()).collect()
+        }
+    };
+    dirs.sort();
+    let counted = dirs.into_iter().map(|dir| (count(&dir, 4), dir));
+    counted.filter(|(memories, _)| *memories > 0).map(|(memories, dir)| (dir, memories)).collect()
 }
 
 /// Every character that is no ASCII letter or digit is a hyphen; a name of more than 200 has a hash we do not know.

@@ -4,7 +4,7 @@ use crate::{
     exit::{self, Failure},
     hosts::{self, Event, HOSTS, Host, Scope},
 };
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// A memory for AI agents and people that lasts: plain Markdown files in a directory.
@@ -655,7 +655,6 @@ pub(crate) struct ChatsSwitch {
 )]
 pub(crate) struct ChatsForget {
     /// The conversation's id, or the beginning of it
-    #[arg(required_unless_present_any = ["project_dir", "before"])]
     pub(crate) session: Option<String>,
     /// Conversations held in this directory or below
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
@@ -1051,6 +1050,17 @@ fn host(name: &str) -> Result<&'static Host, String> {
 pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
     match Args::try_parse() {
         Ok(args) => (args.global.json, Ok(args)),
+        Err(error) if error.use_stderr() && is_hook() => (false, Err(Failure::Hook { error, explain: explains() })),
         Err(error) => (std::env::args_os().any(|arg| arg == "--json"), Err(Failure::Typed { error })),
     }
+}
+
+/// Whether a hook was meant, although the rest of the command line cannot be read.
+fn is_hook() -> bool {
+    let matches = Args::command().ignore_errors(true).try_get_matches();
+    matches.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))
+}
+
+fn explains() -> bool {
+    std::env::args_os().any(|arg| arg == "--explain")
 }

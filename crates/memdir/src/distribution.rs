@@ -110,6 +110,7 @@ fn section(page: &mut String, host: &Host) {
             let _ = writeln!(page, "- {said}: `{}`, {}", part.file.display(), what.join(" and "));
         }
     }
+    let _ = writeln!(page, "- it hears {}", host.hears);
     let _ = writeln!(page, "- a project instructs it in: {}", host.instructions);
 }
 

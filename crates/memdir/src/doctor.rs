@@ -3,11 +3,14 @@
 
 mod run;
 
-use crate::hosts::{
-    Event, Format, Host, Machine, Part, Scope, Wish,
-    command::is_memdir,
-    is_our_hook,
-    wish::{self},
+use crate::{
+    hook::DOCTOR,
+    hosts::{
+        Event, Format, Hook, Host, Machine, Part, Scope, Wish,
+        command::is_memdir,
+        is_our_hook,
+        wish::{self},
+    },
 };
 use run::{Ran, handshake, run_hook};
 use serde::Serialize;
@@ -59,7 +62,10 @@ fn examine_part(host: &Host, scope: Scope, machine: &Machine, part: &Part) -> Ve
             Ok(false) => findings.push(Finding::bad(what.clone(), missing(part.format, &text, wish), again.clone())),
             Ok(true) => {}
         }
-        findings.extend(call(host, machine, part.format, &text, wish, &what));
+        match wish {
+            Wish::Whole { .. } => findings.extend(called_by_plugin(host, machine, &text, &what)),
+            _ => findings.extend(call(host, machine, part.format, &text, wish, &what)),
+        }
     }
     findings
 }
@@ -101,6 +107,24 @@ fn call(host: &Host, machine: &Machine, format: Format, text: &str, wish: &Wish,
         }
         Wish::Default { .. } | Wish::Setting { .. } | Wish::Whole { .. } => None,
     }
+}
+
+/// Runs every hook as the plugin does: with the program and the arguments that stand in it.
+fn called_by_plugin(host: &Host, machine: &Machine, text: &str, what: &str) -> Vec<Finding> {
+    let constant = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("const {name} = ")));
+        line.and_then(|value| serde_json::from_str::<Value>(value.trim_end_matches(';')).ok())
+    };
+    let program = constant("program").and_then(|program| program.as_str().map(str::to_owned));
+    let Some(program) = program else { return vec![Finding::bad(what, "names no program", "memdir install writes it anew")] };
+    let before: Vec<String> = constant("before").and_then(|before| serde_json::from_value(before).ok()).unwrap_or_default();
+    let run = |hook: &Hook| {
+        let own = ["hook", host.name, hook.event.name()].map(str::to_owned);
+        let args: Vec<String> = before.iter().cloned().chain(own).collect();
+        let ran = run_hook(&machine.project, &program, Some(&args), &sample(hook.event, &machine.project));
+        judge(host, hook.event, ran, &format!("{what}: {}", hook.name))
+    };
+    host.hooks.iter().map(run).collect()
 }
 
 /// The program and arguments of a server's entry.
@@ -160,7 +184,7 @@ fn judge(host: &Host, event: Event, ran: Result<Ran, String>, what: &str) -> Fin
 /// What a host would send, in every spelling.
 fn sample(event: Event, dir: &Path) -> String {
     let mut input =
-        json!({ "session_id": "memdir-doctor", "cwd": dir, "hook_event_name": event.name(), "source": "startup", "transcript_path": null });
+        json!({ "session_id": DOCTOR, "cwd": dir, "hook_event_name": event.name(), "source": "startup", "transcript_path": null });
     match event {
         Event::Prompt => input["prompt"] = json!("What do we know about this project?"),
         Event::BeforeTool => {

@@ -43,6 +43,9 @@ impl From<Exit> for ExitCode {
 pub(crate) enum Failure {
     /// The command line could not be read, or asked for help.
     Typed { error: clap::Error },
+    /// A hook was called with words that cannot be read. A host would take any other end than success for a refusal of
+    /// what it is about to do.
+    Hook { error: clap::Error, explain: bool },
     /// The library refused.
     Core { error: Error },
     /// What was typed does not fit together.
@@ -69,7 +72,7 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Failure::Typed { error, .. } if error.use_stderr() => Exit::Usage,
-            Failure::Typed { .. } => Exit::Done,
+            Failure::Typed { .. } | Failure::Hook { .. } => Exit::Done,
             Failure::Usage { .. } => Exit::Usage,
             Failure::Core { error, .. } => exit_of(error),
             // Whoever closed the pipe has seen enough; what was asked is done.
@@ -82,7 +85,7 @@ impl Failure {
     /// What is told.
     pub(crate) fn words(&self) -> Words {
         let (code, message, hint) = match self {
-            Failure::Typed { error, .. } => ("usage", typed(error), "See memdir --help.".to_owned()),
+            Failure::Typed { error, .. } | Failure::Hook { error, .. } => ("usage", typed(error), "See memdir --help.".to_owned()),
             Failure::Core { error, .. } => (error.code(), error.to_string(), error.hint()),
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
             Failure::Off { switch } => {

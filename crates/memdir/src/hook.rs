@@ -13,6 +13,9 @@ use output::CONTEXT_CHARS;
 use crate::hosts::Event;
 use memdir_core::text;
 
+/// The conversation that the doctor pretends to have: nothing of it is written down.
+pub(crate) const DOCTOR: &str = "memdir-doctor";
+
 /// What a hook asks of the memory.
 ///
 /// The contract: answers are text for the model, in whole lines; nothing means there is nothing to say, which is also the
@@ -26,6 +29,8 @@ pub(crate) trait Memory {
     fn warn(&self, input: &Input, action: &Action) -> Option<String>;
     /// Takes in what was said in this conversation so far.
     fn take_in(&self, input: &Input);
+    /// Notes in the log of the day that the host is about to shorten this conversation, if there is a log.
+    fn compacts(&self, input: &Input);
     /// A reminder to save what was learned, if one is wanted here; each conversation gets at most one.
     fn remind(&self, input: &Input) -> Option<String>;
 }
@@ -44,8 +49,13 @@ pub(crate) fn hook(host: &str, event: Event, input: &str, memory: &dyn Memory) -
             // One that goes on because a hook asked for it has been reminded.
             if input.goes_on { None } else { memory.remind(&input) }
         }
-        Event::SessionEnd | Event::BeforeCompaction => {
+        Event::SessionEnd => {
             memory.take_in(&input);
+            None
+        }
+        Event::BeforeCompaction => {
+            memory.take_in(&input);
+            memory.compacts(&input);
             None
         }
     };

@@ -57,6 +57,9 @@ pub(crate) struct Host {
     /// The file in which a project instructs it.
     #[cfg_attr(not(test), expect(dead_code, reason = "for the generated pages"))]
     pub(crate) instructions: &'static str,
+    /// What of a hook's words reaches the model, and what cannot.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the generated pages"))]
+    pub(crate) hears: &'static str,
     /// What a person does after the installation.
     pub(crate) then: &'static str,
 }

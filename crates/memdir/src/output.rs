@@ -223,6 +223,7 @@ pub(crate) fn print(answer: &Answer, look: Look) -> Result<Exit, Failure> {
 pub(crate) fn print_failure(failure: &Failure, look: Look) -> Exit {
     match failure {
         Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => {}
+        Failure::Hook { explain: false, .. } => {}
         // Clap knows its own colours and streams.
         Failure::Typed { error } if !look.json || !error.use_stderr() => drop(error.print()),
         _ if look.json => {

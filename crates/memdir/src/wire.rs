@@ -73,7 +73,15 @@ pub(crate) fn with_search_once(memdir: Memdir, settings: &Settings, embedder: Op
 
 /// The same space, in which a search first takes in what was said since, if it has chats.
 fn with_chats(memdir: Memdir, settings: &Settings) -> Memdir {
-    if memdir.store().mounts().iter().any(|mount| mount.apart) { memdir.with_chats(Arc::new(syncer(settings))) } else { memdir }
+    if memdir.store().mounts().iter().any(|mount| mount.apart) {
+        memdir.with_chats(Arc::new(syncer(settings)))
+    } else if !settings.config.chats.settings.on {
+        memdir
+    } else if keep(settings).dir().is_dir() {
+        memdir.without_chats("chats are on, but not part of this space; the search without --dir, MEMDIR_DIR and --only has them")
+    } else {
+        memdir.without_chats("no chat was taken in yet; memdir chats sync does")
+    }
 }
 
 fn searcher(memdir: &Memdir, settings: &Settings, embedder: Option<SearchEmbedder>) -> Result<Searcher, Failure> {

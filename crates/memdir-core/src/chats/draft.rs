@@ -158,9 +158,9 @@ impl<'m> Draft<'m> {
         (times().min(), times().max())
     }
 
-    /// Writes the turns as sections, going on after `last`; says what was last now and how many sections were opened.
-    pub(super) fn write(&mut self, mut last: Last, out: &mut dyn Write) -> io::Result<(Last, u64)> {
-        let mut sections = 0;
+    /// Writes the turns as sections, going on after `last`; says what was last now and where each section begins.
+    pub(super) fn write(&mut self, mut last: Last, out: &mut (impl Write + Seek)) -> io::Result<(Last, Vec<u64>)> {
+        let mut sections = Vec::new();
         let mut text = String::new();
         for entry in &self.entries {
             text.clear();
@@ -178,7 +178,7 @@ impl<'m> Draft<'m> {
                 Speaker::Tool => matches!(last.speaker, Some(Speaker::Assistant | Speaker::Tool)),
             };
             if !goes_on {
-                sections += 1;
+                sections.push(out.stream_position()?);
                 heading(speaker, entry.at, out)?;
             }
             if speaker != Speaker::Tool {
@@ -194,7 +194,8 @@ impl<'m> Draft<'m> {
     }
 }
 
-fn heading(speaker: Speaker, at: Option<Timestamp>, out: &mut dyn Write) -> io::Result<()> {
+/// The heading of a section, after an empty line.
+pub(super) fn heading(speaker: Speaker, at: Option<Timestamp>, out: &mut dyn Write) -> io::Result<()> {
     let name = if speaker == Speaker::User { "User" } else { "Assistant" };
     match at {
         Some(at) => writeln!(out, "\n## {name} ({})", at.strftime("%Y-%m-%d %H:%M:%SZ")),

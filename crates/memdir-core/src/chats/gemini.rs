@@ -74,7 +74,7 @@ impl ChatSource for Gemini {
         }
         let mut reader = Reader::default();
         let every = |_: &[u8]| true;
-        jsonl::each(session, &Cursor::default(), sink, every, &mut |raw, line, sink| reader.line(raw, line, sink))
+        jsonl::each_to_the_end(session, sink, every, &mut |raw, line, sink| reader.line(raw, line, sink))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads JSON lines as a stream: one buffer whatever the size of the file, torn last lines left for later, lines of
 //! any length decoded while they pass by. Knows nothing of what a record means.
 
-use super::{Cursor, Event, Print, SessionFile, Sink, Taken};
+use super::{About, Cursor, Event, Flow, Print, SessionFile, Sink, Taken};
 use crate::{
     error::{Error, Problem, Result},
     limits,
@@ -16,6 +16,9 @@ use std::{
 
 /// The first size of the buffer; it grows to a line's length, up to [`limits::CHAT_LINE_BYTES`].
 const BUFFER: usize = 256 << 10;
+
+/// Bytes after which a reader asks whether to go on, although nothing was said in them: a few milliseconds.
+const ASK_BYTES: usize = 1 << 20;
 
 /// A line as it is given to a decoder: held whole, or passing by.
 pub enum Raw<'a> {
@@ -72,15 +75,48 @@ pub(crate) fn each(
     wanted: fn(&[u8]) -> bool,
     record: &mut dyn FnMut(Raw<'_>, u64, &mut Sink<'_>) -> Result<Step>,
 ) -> Result<Taken> {
+    lines_of(session, from, sink, wanted, record, true)
+}
+
+/// The same for a reader that must go on to the end: the sink is asked nothing between records.
+pub(crate) fn each_to_the_end(
+    session: &SessionFile,
+    sink: &mut Sink<'_>,
+    wanted: fn(&[u8]) -> bool,
+    record: &mut dyn FnMut(Raw<'_>, u64, &mut Sink<'_>) -> Result<Step>,
+) -> Result<Taken> {
+    lines_of(session, &Cursor::default(), sink, wanted, record, false)
+}
+
+fn lines_of(
+    session: &SessionFile,
+    from: &Cursor,
+    sink: &mut Sink<'_>,
+    wanted: fn(&[u8]) -> bool,
+    record: &mut dyn FnMut(Raw<'_>, u64, &mut Sink<'_>) -> Result<Step>,
+    asks: bool,
+) -> Result<Taken> {
     let failed = |source| Error::io("read", &session.path, source);
     let (mut lines, same) = open_at(&session.path, from).map_err(failed)?;
     if !same {
         sink(Event::Restart)?;
     }
     let mut taken = Taken::default();
+    let mut unasked = 0;
     while let Some(number) = lines.advance().map_err(failed)? {
         if number == 1 {
             lines.skip_mark();
+        }
+        let bytes = lines.line();
+        unasked += bytes.len();
+        if asks && unasked > ASK_BYTES {
+            unasked = 0;
+            // Nothing was learned: this only asks whether to go on.
+            if sink(Event::About(About::default()))? == Flow::Stop {
+                lines.leave();
+                taken.stopped = true;
+                break;
+            }
         }
         let bytes = lines.line();
         if bytes.iter().all(u8::is_ascii_whitespace) && !lines.is_long() {
@@ -107,7 +143,10 @@ pub(crate) fn each(
                 taken.stopped = true;
                 break;
             }
-            Step::Again => return each_again(session, sink, wanted, record),
+            Step::Again => {
+                sink(Event::Restart)?;
+                return lines_of(session, &Cursor::default(), sink, wanted, record, asks);
+            }
             Step::Bad(_) if !lines.finish().map_err(failed)? => {
                 lines.leave();
                 taken.torn = true;
@@ -118,16 +157,6 @@ pub(crate) fn each(
     }
     taken.cursor = lines.cursor();
     Ok(taken)
-}
-
-fn each_again(
-    session: &SessionFile,
-    sink: &mut Sink<'_>,
-    wanted: fn(&[u8]) -> bool,
-    record: &mut dyn FnMut(Raw<'_>, u64, &mut Sink<'_>) -> Result<Step>,
-) -> Result<Taken> {
-    sink(Event::Restart)?;
-    each(session, &Cursor::default(), sink, wanted, record)
 }
 
 /// The problem in words, without a byte of the line: it may hold anything.

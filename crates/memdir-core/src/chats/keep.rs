@@ -1,7 +1,9 @@
 //! Chats that are kept: one readable Markdown file per session, whole at every moment, with the place in the
-//! transcript it was read up to. Only the owner can read them. They outlive the host's own files.
+//! transcript it was read up to; the beginning of a long one is in files of its own. Only the owner can read them. They
+//! outlive the host's own files.
 
 mod header;
+mod parts;
 
 use super::{Cursor, Host, Resume, Speaker, TitleRank, draft, json::one_line, lock::make_dir};
 use crate::{
@@ -13,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
     fs::{self, File},
-    io::{self, BufWriter, Seek, SeekFrom, Write},
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -24,6 +26,7 @@ pub type Mask<'a> = dyn for<'t> Fn(&'t str) -> Cow<'t, str> + 'a;
 #[derive(Debug, Clone)]
 pub struct Keep {
     dir: PathBuf,
+    part_bytes: u64,
 }
 
 /// What a kept chat says about itself.
@@ -54,6 +57,9 @@ pub struct Kept {
     pub updated: Option<Timestamp>,
     /// Sections it has.
     pub turns: u64,
+    /// Files that hold its beginning, besides the one with its end.
+    #[serde(skip_serializing_if = "is_default")]
+    pub parts: u64,
     /// The session whose beginning it shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continues: Option<String>,
@@ -114,7 +120,7 @@ pub struct KeptFile {
     pub kept: Kept,
     /// Where it is.
     pub path: PathBuf,
-    /// Its size.
+    /// The size of all its files.
     pub bytes: u64,
 }
 
@@ -126,7 +132,10 @@ pub struct Section {
     /// When.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// Its lines in the kept file, 1-based and inclusive, heading included.
+    /// The file it is in: 0 for the one with the conversation's end, otherwise the part.
+    #[serde(skip_serializing_if = "is_default")]
+    pub part: u64,
+    /// Its lines in that file, 1-based and inclusive, heading included.
     pub lines: (u64, u64),
     /// What was said.
     pub text: String,
@@ -164,6 +173,14 @@ pub struct ChatPlace {
 }
 
 impl ChatPlace {
+    /// Who said it where and when, in a few words.
+    pub fn told(&self) -> String {
+        let who = if self.speaker == Speaker::User { "the user to" } else { "the assistant of" };
+        let when = self.at.map_or(String::new(), |at| format!(" on {}", at.strftime("%Y-%m-%d")));
+        let project = self.project.as_deref().map_or(String::new(), |project| format!(" in {project}"));
+        format!("said by {who} {}{when}{project}, {:?}", self.host, self.title)
+    }
+
     /// The place of a line; nothing if the text is no kept chat or the line is in no turn of it.
     pub fn of(text: &str, line: u64) -> Option<ChatPlace> {
         let (kept, _) = header::parse(text)?;
@@ -189,7 +206,13 @@ impl ChatPlace {
 impl Keep {
     /// The kept chats in this directory; it need not exist yet.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Keep { dir: dir.into() }
+        Keep { dir: dir.into(), part_bytes: limits::CHAT_PART_BYTES }
+    }
+
+    /// The same, with files of another size: a conversation that is longer has several.
+    #[must_use]
+    pub fn with_part_bytes(self, part_bytes: u64) -> Self {
+        Keep { part_bytes, ..self }
     }
 
     /// Makes the directory, so that it can be searched before anything is kept.
@@ -202,9 +225,9 @@ impl Keep {
         &self.dir
     }
 
-    /// Where a session is kept.
+    /// Where a session is kept: the file with its header and its end.
     pub fn path(&self, host: Host, key: &str) -> PathBuf {
-        self.dir.join(host.name()).join(format!("{}.md", file_name(key)))
+        self.part_path(host, key, 0)
     }
 
     /// What is kept of a session.
@@ -229,7 +252,7 @@ impl Keep {
             };
             for entry in entries.flatten() {
                 let path = entry.path();
-                if path.extension().is_none_or(|extension| extension != "md") {
+                if path.extension().is_none_or(|extension| extension != "md") || parts::is_part(&path) {
                     continue;
                 }
                 let read = || -> io::Result<_> {
@@ -237,7 +260,10 @@ impl Keep {
                     Ok((header::read(&mut file)?, file.metadata()?.len()))
                 };
                 match read() {
-                    Ok((Some((kept, _)), bytes)) => chats.push(KeptFile { kept, path, bytes }),
+                    Ok((Some((kept, _)), bytes)) => {
+                        let bytes = bytes + self.parts_bytes(&kept);
+                        chats.push(KeptFile { kept, path, bytes });
+                    }
                     Ok((None, _)) => problems.push(Problem::whole(format!("{} has no header of a kept chat", path.display()))),
                     Err(error) => problems.push(Problem::whole(format!("cannot read {}: {error}", path.display()))),
                 }
@@ -245,75 +271,6 @@ impl Keep {
         }
         chats.sort_by(|KeptFile { kept: a, .. }, KeptFile { kept: b, .. }| b.updated.cmp(&a.updated).then_with(|| a.name().cmp(&b.name())));
         Ok(Listed { chats, problems })
-    }
-
-    /// A kept chat with its sections.
-    pub fn read(&self, host: Host, key: &str) -> Result<Option<(Kept, Vec<Section>)>> {
-        let path = self.path(host, key);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(Error::io("read", &path, source)),
-        };
-        Ok(header::parse(&text).map(|(kept, _)| (kept, sections(&text))))
-    }
-
-    /// Writes a session: what was kept before (unless it starts over), then the draft. The header is complete but for
-    /// what only writing tells.
-    pub(super) fn write(&self, kept: &mut Kept, before: Before, draft: &mut draft::Draft<'_>) -> Result<()> {
-        let path = self.path(kept.host, &kept.key);
-        let failed = |source| Error::io("write", &path, source);
-        let mut body = tempfile::spooled_tempfile_in(1 << 20, &self.dir);
-        let (last, sections) = draft.write(kept.progress.last.clone(), &mut body).map_err(failed)?;
-        kept.progress.last = last;
-        kept.turns += sections;
-        body.rewind().map_err(failed)?;
-        let old = match before {
-            Before::Goes => Some(self.body(kept.host, &kept.key).map_err(failed)?),
-            Before::StartsOver => None,
-        };
-        put(&path, Lasting::Yes, &mut |out| {
-            out.write_all(header::text(kept).as_bytes())?;
-            if let Some(Some(mut old)) = old.as_ref().map(|old| old.as_ref()) {
-                io::copy(&mut old, out)?;
-            }
-            io::copy(&mut body, out).map(drop)
-        })
-    }
-
-    /// Writes a session with only these sections' lines left.
-    pub(super) fn write_sections(&self, kept: &Kept, sections: &[Section]) -> Result<()> {
-        let path = self.path(kept.host, &kept.key);
-        let text = fs::read_to_string(&path).map_err(|source| Error::io("read", &path, source))?;
-        let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        put(&path, Lasting::Yes, &mut |out| {
-            out.write_all(header::text(kept).as_bytes())?;
-            for section in sections {
-                let (first, last) = (section.lines.0 as usize - 1, (section.lines.1 as usize).min(lines.len()));
-                out.write_all(b"\n")?;
-                out.write_all(lines[first..last].concat().trim_end_matches('\n').as_bytes())?;
-                out.write_all(b"\n")?;
-            }
-            Ok(())
-        })
-    }
-
-    /// A kept file, standing behind its header.
-    fn body(&self, host: Host, key: &str) -> io::Result<Option<File>> {
-        let mut file = File::open(self.path(host, key))?;
-        let Some((_, body)) = header::read(&mut file)? else { return Ok(None) };
-        file.seek(SeekFrom::Start(body))?;
-        Ok(Some(file))
-    }
-
-    /// Removes what is kept of a session; `false` if there was nothing.
-    pub(super) fn remove(&self, host: Host, key: &str) -> Result<bool> {
-        let path = self.path(host, key);
-        match fs::remove_file(&path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(source) => Err(Error::io("remove", path, source)),
-        }
     }
 }
 
@@ -371,7 +328,7 @@ pub fn sections(text: &str) -> Vec<Section> {
     for line in text.lines() {
         number += 1;
         if let Some((speaker, at)) = heading(line) {
-            found.push(Section { speaker, at, lines: (number, number), text: String::new() });
+            found.push(Section { speaker, at, part: 0, lines: (number, number), text: String::new() });
         } else if let Some(section) = found.last_mut() {
             section.text.push_str(line);
             section.text.push('\n');

@@ -442,6 +442,7 @@ fn empty(session: &SessionFile) -> Kept {
         started: None,
         updated: None,
         turns: 0,
+        parts: 0,
         continues: None,
         source: String::new(),
         progress: Progress::default(),

@@ -2,9 +2,10 @@
 //! is searched and stands in no entrypoint. Pure.
 
 use super::{Incoming, Taken, names::slug};
-use crate::{error::Problem, memory};
+use crate::{error::Problem, memory, secrets};
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Reads an export; nothing if it is none.
 pub(super) fn read(text: &str) -> Option<Taken> {
@@ -42,7 +43,12 @@ fn told(from: &'static str, list: &[Value], talk: fn(&Value) -> Talk<'_>) -> Tak
         if talk.turns.is_empty() {
             problems.push(Problem { line: None, what: format!("conversation {} ({}) says nothing", n + 1, talk.title) });
         } else {
-            memories.push(log(&talk));
+            let mut log = log(&talk);
+            // As chats are kept: a conversation is not lost for a secret in it, and the secret does not come along.
+            if let Cow::Owned(masked) = secrets::mask(&log.text) {
+                log.text = masked;
+            }
+            memories.push(log);
         }
     }
     Taken { from, memories, problems }
@@ -50,6 +56,7 @@ fn told(from: &'static str, list: &[Value], talk: fn(&Value) -> Talk<'_>) -> Tak
 
 fn log(talk: &Talk<'_>) -> Incoming {
     let title = talk.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = secrets::mask(&title).into_owned();
     let title = if title.is_empty() { "Untitled" } else { &title };
     let day = talk.at.map(|at| at.to_zoned(TimeZone::UTC));
     let folder = day.as_ref().map_or_else(|| "undated".to_owned(), |day| day.strftime("%Y/%m").to_string());

@@ -165,7 +165,7 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
         );
         if let Some(chat) = &hit.chat {
             out.truncate(out.trim_end().len());
-            let _ = write!(out, "\n(said in {}, {:?}", chat.host, chat.title);
+            let _ = write!(out, "\n({}", chat.told());
             if let Some(resume) = &chat.resume {
                 let _ = write!(out, "; take it up with: {resume}");
             }

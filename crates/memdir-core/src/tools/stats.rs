@@ -25,17 +25,21 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     sources.dedup();
     // Counting brings the index in step with the files first, so it was last indexed just now.
     let now = caller.memdir.context().clock.now().round(jiff::Unit::Second).unwrap_or_default();
+    let off: Vec<Source> = caller.memdir.chats_off().then_some(Source::Chat).into_iter().collect();
     let text = counts.iter().map(|mount| {
         let name = if mount.prefix.is_empty() { "." } else { &mount.prefix };
         format!("{name}: {} files, {} chunks", mount.counts.files, mount.counts.units)
     });
-    let text = format!("{files} files in {chunks} chunks, indexed {now}.\n{}", text.collect::<Vec<_>>().join("\n"));
+    let mut text = format!("{files} files in {chunks} chunks, indexed {now}.\n{}", text.collect::<Vec<_>>().join("\n"));
+    if let Some(why) = caller.memdir.why_no_chats() {
+        text.push_str(&format!("\nchat: {why}"));
+    }
     let mounts: Vec<_> = counts
         .iter()
         .map(|mount| json!({ "prefix": mount.prefix, "source": mount.source, "files": mount.counts.files, "chunks": mount.counts.units }))
         .collect();
     Ok(ToolResult::new(
-        json!({ "files": files, "chunks": chunks, "lastIndexed": now.to_string(), "sources": sources, "mounts": mounts }),
+        json!({ "files": files, "chunks": chunks, "lastIndexed": now.to_string(), "sources": sources, "off": off, "mounts": mounts }),
         text,
     ))
 }

@@ -79,6 +79,13 @@ impl Home {
         let root = self.files.root().display().to_string();
         self.kept(host, key).replace(&root, "~")
     }
+
+    /// All kept files of a session as one text, without what differs from home to home or with the number of files.
+    fn text(&self, host: Host, key: &str) -> String {
+        let root = self.files.root().display().to_string();
+        let text = self.keep.text(host, key).unwrap().unwrap_or_default().replace(&root, "~");
+        text.split_inclusive('\n').filter(|line| !line.starts_with("parts: ")).collect()
+    }
 }
 
 fn user(uuid: &str, second: u32, text: &str) -> String {
@@ -379,6 +386,75 @@ fn one_process_at_a_time_writes() {
 }
 
 /// A piece of a transcript.
+#[test]
+fn the_time_is_looked_at_while_nothing_is_said() {
+    let noise = format!("{{\"type\":\"progress\",\"data\":\"{}\"}}\n", "x".repeat(1000)).repeat(8_000);
+    let text = user("u1", 1, "First") + &noise + &user("u2", 2, "Last");
+    let home = Home::new(&[(S1, &text)]);
+    // Each look at the clock takes a second; the end comes long before the last turn, in the middle of the noise.
+    let clock = TestClock { step: 1, ..TestClock::at("2026-02-01T00:00:00Z") };
+    let until = Some("2026-02-01T00:00:08Z".parse().unwrap());
+    let synced = home.sync_until(&on(), &clock, Bounds { until, never_wait: true });
+    assert_eq!((synced.turns, synced.left), (1, 1), "{synced:?}");
+    let kept = home.text(Host::ClaudeCode, "s1");
+    assert!(kept.contains("\nFirst\n") && !kept.contains("\nLast\n"), "{kept}");
+    home.sync(&on());
+    let whole = Home::new(&[(S1, &text)]);
+    whole.sync(&on());
+    assert_eq!(home.text(Host::ClaudeCode, "s1"), whole.text(Host::ClaudeCode, "s1"));
+}
+
+/// The names of all kept files of Claude Code.
+fn names(home: &Home) -> Vec<String> {
+    let entries = fs::read_dir(home.keep.dir().join("claude-code")).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_long_conversation_has_several_files_that_are_one() {
+    let mut home = Home::new(&[]);
+    home.keep = home.keep.clone().with_part_bytes(120);
+    let lines: Vec<String> = (0..6).map(|n| user(&format!("u{n}"), n, &format!("{n} {}", "word ".repeat(12)))).collect();
+    for n in 1..=6 {
+        home.files.put(S1, lines[..n].concat().as_bytes());
+        home.sync(&on());
+    }
+    assert_eq!(names(&home), ["s1.md", "s1~1.md", "s1~2.md", "s1~3.md", "s1~4.md", "s1~5.md"]);
+    let listed = home.keep.list().unwrap();
+    let all: u64 = names(&home).iter().map(|name| fs::metadata(home.keep.dir().join("claude-code").join(name)).unwrap().len()).sum();
+    assert_eq!((listed.chats.len(), listed.chats[0].kept.turns, listed.chats[0].bytes, listed.problems.len()), (1, 6, all, 0));
+    let (_, sections) = home.keep.read(Host::ClaudeCode, "s1").unwrap().unwrap();
+    let told: Vec<(u64, &str)> = sections.iter().map(|section| (section.part, &section.text[..1])).collect();
+    assert_eq!(told, [(1, "0"), (2, "1"), (3, "2"), (4, "3"), (5, "4"), (0, "5")]);
+    let part = fs::read_to_string(home.keep.part_path(Host::ClaudeCode, "s1", 2)).unwrap();
+    let place = memdir_core::chats::keep::ChatPlace::of(&part, sections[1].lines.1).unwrap();
+    assert_eq!((place.session.as_str(), place.resume.as_deref()), ("s1", Some("cd /home/ada/app && claude --resume s1")));
+
+    let before = Rule { before: Some("2026-01-15T10:00:04Z".parse().unwrap()), ..Rule::default() };
+    let gone = home.keep.forget(&before, "2026-02-01T00:00:00Z".parse().unwrap()).unwrap();
+    assert_eq!((gone.turns, gone.shortened.len(), gone.removed.len()), (4, 1, 0));
+    assert_eq!(names(&home), ["s1.md", "s1~1.md"]);
+    home.sync(&on());
+    let (kept, sections) = home.keep.read(Host::ClaudeCode, "s1").unwrap().unwrap();
+    assert_eq!((kept.turns, sections.iter().map(|section| &section.text[..1]).collect::<Vec<_>>()), (2, vec!["4", "5"]));
+    home.keep.forget(&Rule { session: Some(kept.name()), ..Rule::default() }, "2026-02-01T00:00:00Z".parse().unwrap()).unwrap();
+    assert_eq!(names(&home), [""; 0]);
+}
+
+#[test]
+fn a_conversation_that_is_told_anew_leaves_no_part_behind() {
+    let mut home = Home::new(&[(S1, &(0..5).map(|n| user(&format!("u{n}"), n, &"old ".repeat(30))).collect::<String>())]);
+    home.keep = home.keep.clone().with_part_bytes(100);
+    home.sync(&on());
+    assert_eq!(names(&home).len(), 5);
+    home.files.put(S1, user("n0", 50, "Anew").as_bytes());
+    home.sync(&on());
+    assert_eq!(names(&home), ["s1.md"]);
+    assert!(home.text(Host::ClaudeCode, "s1").ends_with("\n\nAnew\n"));
+}
+
 #[derive(Debug, Clone)]
 enum Piece {
     User(String),
@@ -442,15 +518,19 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len())).collect();
         cuts.sort_unstable();
         cuts.push(text.len());
-        let grown = Home::new(&[]);
-        for cut in cuts {
-            grown.files.put(S1, &text.as_bytes()[..cut]);
-            // A crash may lose what is only remembered.
-            if cut % 3 == 0 {
-                let _ = fs::remove_file(grown.keep.dir().join(".state.json"));
+        for part_bytes in [None, Some(100), Some(400)] {
+            let mut grown = Home::new(&[]);
+            grown.keep = part_bytes.map_or(grown.keep.clone(), |bytes| grown.keep.clone().with_part_bytes(bytes));
+            for cut in &cuts {
+                grown.files.put(S1, &text.as_bytes()[..*cut]);
+                // A crash may lose what is only remembered.
+                if cut % 3 == 0 {
+                    let _ = fs::remove_file(grown.keep.dir().join(".state.json"));
+                }
+                grown.sync(&on());
             }
-            grown.sync(&on());
+            let (grown_text, whole_text) = (grown.text(Host::ClaudeCode, "s1"), whole.text(Host::ClaudeCode, "s1"));
+            prop_assert_eq!(grown_text, whole_text);
         }
-        prop_assert_eq!(grown.body(Host::ClaudeCode, "s1"), whole.body(Host::ClaudeCode, "s1"));
     }
 }

@@ -203,6 +203,8 @@ fn statistics_tell_files_chunks_and_sources() {
         (&json!(1), &json!(["memory"]), &json!("2026-09-01T12:00:00Z"))
     );
     assert!(stats["chunks"].as_u64().unwrap() >= 1);
+    assert_eq!(stats["off"], json!(["chat"]));
+    assert!(desk.said("memory_stats", nothing()).ends_with("\nchat: chats are off; a person can turn them on with: memdir chats on"));
 }
 
 #[test]

@@ -6,14 +6,16 @@ use crate::{
     args::Adopt as Typed,
     config::Settings,
     exit::Failure,
-    hosts::{self, Scope as Reach, claude_code},
+    hosts::{self, Scope as Reach, claude_code, codex},
     install::{self, Order},
     output::{Answer, Page},
     scope::Scope,
     wire,
 };
 use memdir_core::{
+    MemoryPath, Mount,
     list::List,
+    store::Access,
     time::{Clock as _, SystemClock},
 };
 use serde::Serialize;
@@ -33,6 +35,9 @@ struct Offer {
     found: Found,
     /// Whether the settings mount it already.
     mounted: bool,
+    /// Whether it is mounted already and can be written from now on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    opened: bool,
     /// What the settings would say, or now say.
     toml: String,
 }
@@ -58,7 +63,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let mut text = std::fs::read_to_string(&settings.file).unwrap_or_default();
     let mut found = Vec::new();
     for one in there.into_iter().filter(wanted) {
-        let mounted = scope.mounts.iter().any(|placed| same(&placed.mount.root, &one.path));
+        let there = scope.mounts.iter().find(|placed| same(&placed.mount.root, &one.path)).map(|placed| &placed.mount);
+        let mounted = there.is_some();
         let mount = one.mount(&machine, &scope.id, args.read_write);
         let toml = hosts::toml::push("", "mounts", &mount).unwrap_or_default();
         if !mounted && !args.names.is_empty() {
@@ -68,7 +74,11 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
                 hint: "Mend the file first; memdir changes no settings it cannot read.".into(),
             })?;
         }
-        found.push(Offer { found: one, mounted, toml });
+        let opens = |mount: &&Mount| args.read_write && !args.names.is_empty() && mount.access == Access::ReadOnly;
+        let changed = there.filter(opens).and_then(|mount| opened(&text, &mount.prefix));
+        let opened = changed.is_some();
+        text = changed.unwrap_or(text);
+        found.push(Offer { found: one, mounted, opened, toml });
     }
     let adopted = !args.names.is_empty() && !args.dry_run;
     if adopted {
@@ -79,6 +89,15 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         })?;
     }
     Ok(Answer::new(Shown { found, adopted, file: settings.file.clone() }, show))
+}
+
+/// The settings in which the mount of that name can be written; nothing if they have no such mount.
+fn opened(text: &str, name: &str) -> Option<String> {
+    let mut document: toml_edit::DocumentMut = text.parse().ok()?;
+    let mounts = document.get_mut("mounts")?.as_array_of_tables_mut()?;
+    let mount = mounts.iter_mut().find(|mount| mount.get("name").and_then(|value| value.as_str()) == Some(name))?;
+    mount["access"] = toml_edit::value("read-write");
+    Some(document.to_string())
 }
 
 fn same(a: &Path, b: &Path) -> bool {
@@ -106,7 +125,12 @@ fn as_auto_memory(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let then =
         Some("From its next session on, Claude Code reads and writes memdir's directory; memdir uninstall claude-code takes that back.");
     let outcome = Outcome { host: host.name, title: host.title, scope: args.scope, files, error: None, then };
-    Ok(Answer::new(vec![outcome], show_outcomes))
+    let notes = adopt::claude_memories(&machine, args.scope).into_iter().filter(|(old, _)| !same(old, &dir)).map(|(old, memories)| {
+        let under = if args.scope == Reach::User { " --under user" } else { "" };
+        let old = old.display();
+        format!("{memories} memories of Claude Code stay in {old}, where it no longer looks; memdir import '{old}'{under} brings them in")
+    });
+    Ok(Answer::new(vec![outcome], show_outcomes).with_notes(notes.collect()))
 }
 
 #[derive(Serialize)]
@@ -127,8 +151,14 @@ fn to_codex(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, 
         }));
     }
     let memdir = wire::open(settings, scope)?.memdir;
+    // What Codex wrote itself, and is only mounted here, is not told to it as news.
+    let own = memdir_core::vault::real_path(&codex::home(&machine));
+    let theirs = |path: &MemoryPath| {
+        let mounts = scope.mounts.iter().map(|placed| &placed.mount).filter(|mount| path.is_under(&mount.prefix));
+        mounts.max_by_key(|mount| mount.prefix.len()).is_some_and(|mount| memdir_core::vault::real_path(&mount.root).starts_with(&own))
+    };
     let mut memories = Vec::new();
-    for listed in memdir.list(&List::default())?.memories {
+    for listed in memdir.list(&List::default())?.memories.into_iter().filter(|listed| !theirs(&listed.path)) {
         if let Some(Ok(text)) = memdir.store().get(&listed.path)?.map(|stored| String::from_utf8(stored.bytes)) {
             memories.push((listed.path.to_string(), memdir_core::secrets::mask(&text).into_owned()));
         }
@@ -147,6 +177,8 @@ fn show(shown: &Shown, page: &mut Page<'_>) -> io::Result<()> {
     for offer in &shown.found {
         let title = page.strong(offer.found.title);
         let state = match (offer.mounted, shown.adopted) {
+            (true, true) if offer.opened => "can be written now",
+            (true, false) if offer.opened => "mounted read-only; would be read-write",
             (true, _) => "mounted already",
             (false, true) => "mounted now",
             (false, false) => "not mounted",

@@ -11,6 +11,7 @@ use crate::{
     config::{self, Settings},
     exit::Failure,
     output::{Answer, Look, Page},
+    scope::Scope,
     wire::keep,
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
@@ -33,7 +34,11 @@ use std::{
 /// What is said while chats are off.
 pub(super) const HOW_TO_TURN_ON: &str = "chats are off; `memdir chats on` takes in your past conversations with agents";
 
-pub(crate) fn run(args: &Chats, settings: &Settings, look: Look) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Chats, settings: &Settings, scope: &Scope, look: Look) -> Result<Answer, Failure> {
+    // Where memory is off nothing is read; what was kept can still be forgotten, and the switch of chats be set.
+    if !matches!(&args.what, Some(ChatsWhat::On(_) | ChatsWhat::Off(_) | ChatsWhat::Forget(_))) {
+        scope.must_be_on()?;
+    }
     match &args.what {
         None => list(args, settings),
         Some(ChatsWhat::Show(args)) => show::run(args, settings),

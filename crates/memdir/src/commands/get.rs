@@ -9,8 +9,11 @@ use memdir_core::{
 };
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
-    let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
-    let reading = memdir.read(&Read { path: name(&args.path)?, lines, max_chars: limits::READ_CHARS })?;
+    let (path, lines) = match &args.lines {
+        Some(lines) => (args.path.as_str(), Some(lines.parse()?)),
+        None => as_found(&args.path),
+    };
+    let reading = memdir.read(&Read { path: name(path)?, lines, max_chars: limits::READ_CHARS })?;
     Ok(Answer::new(reading, |reading: &Reading, page| {
         page.content(&reading.content)?;
         let of_lines: Vec<Problem> = reading.problems.iter().filter(|problem| problem.line.is_some()).cloned().collect();
@@ -21,4 +24,13 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
         }
         Ok(())
     }))
+}
+
+/// A name with its lines, as a search prints it: `notes/deploy.md:14-18`.
+fn as_found(typed: &str) -> (&str, Option<LineRange>) {
+    let found = typed.rsplit_once(':').filter(|(_, lines)| lines.starts_with(|c: char| c.is_ascii_digit()));
+    match found.map(|(path, lines)| (path, lines.parse())) {
+        Some((path, Ok(lines))) => (path, Some(lines)),
+        _ => (typed, None),
+    }
 }

@@ -6,6 +6,7 @@ use crate::{
     config::Settings,
     exit::{Exit, Failure},
     output::{Answer, Page},
+    scope::Scope,
     wire,
 };
 use memdir_core::{
@@ -23,6 +24,9 @@ struct Found {
     on: bool,
     /// Best first, each conversation once.
     chats: Vec<One>,
+    /// The same of those whose host has no command that takes them up again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    without_command: Vec<One>,
 }
 
 #[derive(Serialize)]
@@ -34,17 +38,19 @@ struct One {
     place: ChatPlace,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+    scope.must_be_on()?;
     let host = args.host.as_deref().map(host).transpose()?;
     let Some((memdir, _)) = wire::open_chats(settings)? else {
-        return Ok(Answer::new(Found { on: false, chats: Vec::new() }, show).exit(Exit::NotSo));
+        return Ok(Answer::new(Found { on: false, chats: Vec::new(), without_command: Vec::new() }, show).exit(Exit::NotSo));
     };
     let answer = memdir.search(&Search { max_results: 50, ..Search::new(args.words.join(" ")) })?;
-    let mut chats: Vec<One> = Vec::new();
+    let (mut chats, mut without_command): (Vec<One>, Vec<One>) = (Vec::new(), Vec::new());
     for Hit { score, lines, text, chat, .. } in answer.hits {
         let Some(place) = chat.filter(|place| host.is_none_or(|host| host == place.host)) else { continue };
-        if place.resume.is_some() && chats.len() < MOST && !chats.iter().any(|one| one.place.session == place.session) {
-            chats.push(One { score, lines, text, place });
+        let those = if place.resume.is_some() { &mut chats } else { &mut without_command };
+        if those.len() < MOST && !those.iter().any(|one| one.place.session == place.session) {
+            those.push(One { score, lines, text, place });
         }
     }
     if args.run
@@ -53,7 +59,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> 
         return start(resume);
     }
     let exit = if chats.is_empty() { Exit::NotSo } else { Exit::Done };
-    Ok(Answer::new(Found { on: true, chats }, show).with_notes(answer.notes).exit(exit))
+    Ok(Answer::new(Found { on: true, chats, without_command }, show).with_notes(answer.notes).exit(exit))
 }
 
 /// Starts the host in the conversation's directory, and ends as it ends.
@@ -72,15 +78,21 @@ fn start(resume: &Resume) -> Result<Answer, Failure> {
 }
 
 fn show(found: &Found, page: &mut Page<'_>) -> io::Result<()> {
-    let Some((best, others)) = found.chats.split_first() else {
-        page.note(if found.on { "no conversation says this" } else { HOW_TO_TURN_ON });
-        return Ok(());
-    };
-    let resume = best.place.resume.as_deref().unwrap_or_default();
-    page.line(page.strong(resume))?;
-    page.note(about(best));
-    for other in others {
-        page.note(format!("or {}: {}", about(other), other.place.resume.as_deref().unwrap_or_default()));
+    if let Some((best, others)) = found.chats.split_first() {
+        let resume = best.place.resume.as_deref().unwrap_or_default();
+        page.line(page.strong(resume))?;
+        page.note(about(best));
+        for other in others {
+            page.note(format!("or {}: {}", about(other), other.place.resume.as_deref().unwrap_or_default()));
+        }
+    } else if !found.on {
+        page.note(HOW_TO_TURN_ON);
+    } else if found.without_command.is_empty() {
+        page.note("no conversation says this");
+    }
+    for one in &found.without_command {
+        let show = format!("memdir chats show {}/{}", one.place.host, one.place.session);
+        page.note(format!("{}: {} has no command that takes it up again; {show} shows it", about(one), one.place.host));
     }
     Ok(())
 }

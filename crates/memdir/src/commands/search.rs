@@ -9,6 +9,7 @@ use crate::{
 use memdir_core::{
     Error, Memdir,
     analyse::Analyser,
+    chats::keep::ChatPlace,
     memory::read_time,
     query::{self, Query},
     search::{self, Hit, Search, WhyNot},
@@ -141,11 +142,26 @@ fn show_hit(hit: &Hit, query: &Query, analyser: &mut Analyser, page: &mut Page<'
         let marked = mark(line, query, analyser, page);
         page.content(&format!("  {marked}\n"))?;
     }
+    if let Some(chat) = &hit.chat {
+        show_chat(chat, page)?;
+    }
     if let Some(explain) = &hit.explain {
         for line in explained(explain) {
             let line = page.dim(&format!("  | {line}"));
             page.line(line)?;
         }
+    }
+    Ok(())
+}
+
+/// Which conversation it is from, what stands around it, and how to take it up again.
+fn show_chat(chat: &ChatPlace, page: &mut Page<'_>) -> io::Result<()> {
+    let around = |what: &str, text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(|text| format!("{what}: {text}"));
+    let resume = chat.resume.as_ref().map(|resume| format!("take it up with: {resume}"));
+    let lines = [around("before", &chat.before), around("after", &chat.after), Some(chat.told()), resume];
+    for line in lines.into_iter().flatten() {
+        let line = page.dim(&format!("  | {line}"));
+        page.line(line)?;
     }
     Ok(())
 }

@@ -27,6 +27,8 @@ struct All {
     search: Vec<IndexState>,
     embedder: Option<String>,
     now: Timestamp,
+    #[serde(skip)]
+    why_no_chats: Option<String>,
 }
 
 pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
@@ -37,6 +39,7 @@ pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
             search: searcher.state(memdir.store())?,
             embedder: searcher.embedder().map(|embedder| embedder.id().to_string()),
             now: memdir.context().clock.now(),
+            why_no_chats: memdir.why_no_chats().map(str::to_owned),
         },
         show,
     ))
@@ -79,6 +82,9 @@ fn show(all: &All, page: &mut Page<'_>) -> io::Result<()> {
     page.table(&rows)?;
     for state in &all.search {
         page.line(index_line(state, all))?;
+    }
+    if let Some(why) = &all.why_no_chats {
+        page.line(format!("chat: {why}"))?;
     }
     page.line(format!(
         "{} memories, {}; journal: {} changes, {}",

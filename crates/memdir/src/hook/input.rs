@@ -46,14 +46,28 @@ impl Input {
             transcript: string(&["transcript_path", "transcriptPath"]).map(PathBuf::from),
             cwd: string(&["cwd", "workingDirectory"]).or_else(workspace).map(PathBuf::from),
             prompt: string(&["prompt"]),
-            action: string(&["tool_name", "toolName"]).map(|tool| action(tool, &value)),
+            action: tool(&value).map(|tool| action(tool, &value)),
             goes_on: ["stop_hook_active", "stopHookActive"].iter().any(|key| value[*key] == true),
             names_event: string(&["hook_event_name", "hookEventName"]).is_some(),
         }
     }
 }
 
+/// The tool that is about to run. Cursor tells of a command twice: once as a tool, and once by its own event, which
+/// names no tool and is the one that counts.
+fn tool(value: &Value) -> Option<String> {
+    let text = |key: &str| value[key].as_str().filter(|text| !text.is_empty());
+    match (text("hook_event_name"), text("tool_name").or(text("toolName"))) {
+        (Some("beforeShellExecution"), None) => Some("Shell".to_owned()),
+        (Some("preToolUse"), Some("Shell")) if !value["cursor_version"].is_null() => None,
+        (_, tool) => tool.map(str::to_owned),
+    }
+}
+
 fn action(tool: String, value: &Value) -> Action {
+    if value["hook_event_name"] == "beforeShellExecution" {
+        return Action { tool, command: value["command"].as_str().map(str::to_owned), ..Action::default() };
+    }
     let input = ["tool_input", "toolArgs", "toolInput"].iter().map(|key| &value[*key]).find(|input| !input.is_null());
     // Some hosts send the arguments as a text of JSON.
     let parsed = input.and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());

@@ -1,7 +1,7 @@
 //! The memory behind the hooks: the space of the directory the conversation is held in. Whatever fails is noted and
 //! answered with nothing.
 
-use super::{Action, Input, Memory, session::Session};
+use super::{Action, DOCTOR, Input, Memory, session::Session};
 use crate::{
     commands::{chats, prompt},
     config::Settings,
@@ -9,11 +9,11 @@ use crate::{
     scope::Scope,
     wire,
 };
-use memdir_core::{Memdir, recall::Request, when};
+use memdir_core::{Memdir, chats::Host, recall::Request, when};
 use std::{cell::RefCell, path::Path};
 
-/// How long taking in a conversation may last: some hosts wait 1.5 s at a session's end.
-const TAKE_IN_MS: i64 = 900;
+/// How long taking in a conversation may last: some hosts wait 1.5 s at a session's end, on a machine that is busy.
+const TAKE_IN_MS: i64 = 500;
 /// What a conversation is reminded of.
 const REMIND: &str = include_str!("remind.md");
 
@@ -79,6 +79,25 @@ impl Memory for Live<'_> {
 
     fn take_in(&self, _: &Input) {
         self.tried(chats::take_in_quickly(self.settings, self.host, TAKE_IN_MS));
+    }
+
+    fn compacts(&self, input: &Input) {
+        let is_real = input.session.as_deref() != Some(DOCTOR);
+        if !is_real || !self.settings.config.log || !self.session.compacts(self.memdir.context().clock.now()) {
+            return;
+        }
+        let kept = input.session.as_deref().and_then(|id| {
+            let host = Host::named(self.host).filter(|_| self.settings.config.chats.settings.on)?;
+            wire::keep(self.settings).get(host, id).ok().flatten()
+        });
+        let mut entry = format!("{} compacted the conversation", self.host);
+        if let Some(id) = &input.session {
+            entry.push_str(&format!(" {id}"));
+        }
+        if let Some(kept) = kept {
+            entry.push_str(&format!(" {:?}; memdir chats show {} has it whole", kept.title, kept.name()));
+        }
+        self.tried(self.memdir.log("", &entry).map_err(Failure::from));
     }
 
     fn remind(&self, _: &Input) -> Option<String> {

@@ -51,8 +51,10 @@ fn gemini(event: Event, said: &str) -> Option<Value> {
 fn cursor(event: Event, said: &str) -> Option<Value> {
     match event {
         Event::SessionStart => Some(json!({ "additional_context": said })),
+        // Without a decision: one of ours would stand in for the person's.
+        Event::BeforeTool => Some(json!({ "agent_message": said })),
         Event::Stop => Some(json!({ "followup_message": said })),
-        Event::Prompt | Event::BeforeTool | Event::SessionEnd | Event::BeforeCompaction => None,
+        Event::Prompt | Event::SessionEnd | Event::BeforeCompaction => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is remembered of one conversation between two hooks: which memories it has seen, and whether it was reminded.
 //! Derived: losing it shows a memory twice, and nothing else.
 
+use jiff::Timestamp;
 use std::{
     fs,
     io::Write as _,
@@ -10,6 +11,10 @@ use std::{
 /// Conversations that are remembered; the oldest are forgotten beyond that.
 const MOST: usize = 200;
 const REMINDED: &str = "# reminded";
+const COMPACTS: &str = "# compacts ";
+/// Seconds within which a host that calls twice means the same compaction: it may have hooks for the person and for the
+/// project.
+const SAME_COMPACTION: i64 = 60;
 
 /// One conversation.
 #[derive(Debug)]
@@ -44,16 +49,30 @@ impl Session {
         self.lines().iter().any(|line| line == REMINDED)
     }
 
-    /// Forgets what it has seen: it begins, or has lost it. That it was reminded stays.
+    /// Whether a compaction that is told now is one that was not told yet.
+    pub(crate) fn compacts(&self, now: Timestamp) -> bool {
+        if self.file.is_none() {
+            return true;
+        }
+        let mine = format!("{COMPACTS}{now} {}", std::process::id());
+        self.add(&format!("{mine}\n"));
+        let lines = self.lines();
+        let is_now = |line: &&String| {
+            let at = line.strip_prefix(COMPACTS).and_then(|rest| rest.split(' ').next()).and_then(|at| at.parse::<Timestamp>().ok());
+            at.is_some_and(|at| (now.as_second() - at.as_second()).abs() < SAME_COMPACTION)
+        };
+        // Of those that are told at once, the one that was written down first counts.
+        lines.iter().find(is_now).is_none_or(|line| *line == mine)
+    }
+
+    /// Forgets what it has seen: it begins, or has lost it. That it was reminded stays, and when it was compacted.
     pub(crate) fn begin(&self) {
-        let reminded = self.lines().iter().any(|line| line == REMINDED);
+        let notes: String = self.lines().iter().filter(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
         if let Some(file) = self.file.as_ref().filter(|file| file.exists()) {
             // What cannot be removed is left: a memory is then not shown again.
             let _ = fs::remove_file(file);
         }
-        if reminded {
-            self.add(&format!("{REMINDED}\n"));
-        }
+        self.add(&notes);
     }
 
     fn lines(&self) -> Vec<String> {
@@ -114,6 +133,19 @@ mod tests {
         fs::remove_dir_all(dir.path().join("sessions")).unwrap();
         fs::write(dir.path().join("sessions"), "in the way").unwrap();
         assert!(!session.remind(), "what cannot be noted would be said again and again");
+    }
+
+    #[test]
+    fn a_compaction_is_told_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = Session::of(dir.path(), "codex", Some("s"));
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        assert!(session.compacts(at("2026-01-15T10:00:00Z")));
+        session.begin();
+        assert!(!session.compacts(at("2026-01-15T10:00:30Z")), "the same, told by another hook");
+        assert!(session.compacts(at("2026-01-15T11:00:00Z")));
+        assert!(Session::of(dir.path(), "codex", None).compacts(at("2026-01-15T11:00:00Z")));
+        assert_eq!(session.shown(), [""; 0]);
     }
 
     #[test]

@@ -40,6 +40,10 @@ impl Memory for Fake {
         self.asked.borrow_mut().push(format!("take in {}", input.session.clone().unwrap_or_default()));
     }
 
+    fn compacts(&self, input: &Input) {
+        self.asked.borrow_mut().push(format!("compacts {}", input.session.clone().unwrap_or_default()));
+    }
+
     fn remind(&self, _: &Input) -> Option<String> {
         self.answer("remind".into())
     }
@@ -56,6 +60,7 @@ fn sample(host: &str, event: Event) -> String {
         }),
         "cursor" => serde_json::json!({
             "conversation_id": "s1", "generation_id": "g", "hook_event_name": name, "workspace_roots": ["/project"], "cursor_version": "3",
+            "command": "git push", "cwd": "/project",
         }),
         _ => serde_json::json!({
             "session_id": "s1", "transcript_path": null, "cwd": "/project", "hook_event_name": name, "source": "startup",
@@ -125,6 +130,15 @@ struct CursorStop {
     followup_message: String,
 }
 
+/// Cursor's answer before a tool or a command. A decision would stand in for the person's, so there must be none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "what counts is which keys are accepted")]
+struct CursorTool {
+    user_message: Option<String>,
+    agent_message: String,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[expect(dead_code, reason = "what counts is which keys are accepted")]
@@ -156,6 +170,7 @@ fn accepted(host: &str, event: Event, text: &str) -> Result<(), String> {
         (_, Event::SessionEnd | Event::BeforeCompaction) if host != "opencode" => Err("nothing may be said".into()),
         ("opencode", _) => is::<OpencodeContext>(text),
         ("cursor", Event::SessionStart) => is::<CursorStart>(text),
+        ("cursor", Event::BeforeTool) => is::<CursorTool>(text),
         ("cursor", Event::Stop) => is::<CursorStop>(text),
         ("copilot-cli", Event::Stop) => is::<Block>(text),
         ("copilot-cli", _) => is::<CopilotContext>(text),
@@ -249,7 +264,7 @@ fn each_event_asks_for_what_it_is_there_for() {
     assert_eq!(asked(Event::BeforeTool, &input), ["warn Bash Some(\"git push\") []"]);
     assert_eq!(asked(Event::Stop, &input), ["take in s1", "remind"]);
     assert_eq!(asked(Event::SessionEnd, &input), ["take in s1"]);
-    assert_eq!(asked(Event::BeforeCompaction, &input), ["take in s1"]);
+    assert_eq!(asked(Event::BeforeCompaction, &input), ["take in s1", "compacts s1"]);
     assert_eq!(asked(Event::Stop, &input.replace("\"stop_hook_active\":false", "\"stop_hook_active\":true")), ["take in s1"]);
     assert_eq!(asked(Event::Prompt, "{\"prompt\":\"  \"}"), [""; 0]);
 }
@@ -271,7 +286,17 @@ fn tools_are_understood_in_every_hosts_words() {
         (r#"{"tool_name":"editFiles","tool_input":{"files":["a.ts","b.ts"]}}"#, of("editFiles", None, &["a.ts", "b.ts"], "")),
         (r#"{"tool_name":"x","tool_input":"free text"}"#, of("x", None, &[], "free text\n")),
         (r#"{"tool_name":"x"}"#, of("x", None, &[], "")),
+        (
+            r#"{"hook_event_name":"beforeShellExecution","cursor_version":"3","command":"git push","cwd":"/p"}"#,
+            of("Shell", Some("git push"), &[], ""),
+        ),
+        (
+            r#"{"hook_event_name":"preToolUse","cursor_version":"3","tool_name":"Write","tool_input":{"file_path":"/p/a.rs"}}"#,
+            of("Write", None, &["/p/a.rs"], ""),
+        ),
     ] {
         assert_eq!(action(input), expected, "{input}");
     }
+    let twice = r#"{"hook_event_name":"preToolUse","cursor_version":"3","tool_name":"Shell","tool_input":{"command":"git push"}}"#;
+    assert_eq!(Input::parse(twice).action, None, "its own event tells of it");
 }

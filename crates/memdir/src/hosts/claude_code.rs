@@ -12,6 +12,7 @@ pub(crate) const HOST: Host = Host {
     parts: |machine, scope| Some(parts(machine, scope)),
     hooks: HOOKS,
     instructions: "CLAUDE.md",
+    hears: "what is said at a session's start, with a prompt, before a tool and at a stop",
     then: "Start a new session; /mcp lists memdir.",
 };
 

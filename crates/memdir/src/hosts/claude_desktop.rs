@@ -17,6 +17,7 @@ pub(crate) const HOST: Host = Host {
     },
     hooks: &[],
     instructions: "none",
+    hears: "nothing but the tools: it has no hooks",
     then: "Quit Claude Desktop and start it again.",
 };
 

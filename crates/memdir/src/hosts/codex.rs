@@ -12,6 +12,7 @@ pub(crate) const HOST: Host = Host {
     parts: |machine, scope| Some(parts(machine, scope)),
     hooks: HOOKS,
     instructions: "AGENTS.md",
+    hears: "what is said at a session's start, with a prompt, before a tool and at a stop",
     then: "Start codex and trust memdir's hooks once, in /hooks; in a project also trust the project.",
 };
 

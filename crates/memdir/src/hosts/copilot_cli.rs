@@ -8,14 +8,17 @@ pub(crate) const HOST: Host = Host {
     name: "copilot-cli",
     title: "Copilot CLI",
     programs: &["copilot"],
-    // Its own files: the folder alone may be there for the hooks of VS Code.
+    // Anything of its own: the folder with hooks alone may be there for VS Code, or from us.
     traces: |machine| {
-        let own = ["mcp-config.json", "config.json", "session-state", "history-session-state", "logs"];
-        own.iter().map(|name| machine.dir("COPILOT_HOME", ".copilot").join(name)).collect()
+        let entries = std::fs::read_dir(machine.dir("COPILOT_HOME", ".copilot")).into_iter().flatten().flatten();
+        let mut own: Vec<_> = entries.filter(|entry| entry.file_name() != "hooks").map(|entry| entry.path()).collect();
+        own.sort();
+        own
     },
     parts: |machine, scope| Some(parts(machine, scope)),
     hooks: HOOKS,
     instructions: ".github/copilot-instructions.md",
+    hears: "what is said at a session's start, with a prompt, before a tool and at a stop",
     then: "Start copilot; /mcp lists memdir.",
 };
 

@@ -1,5 +1,5 @@
-//! Cursor: the server in `mcp.json`, hooks in `hooks.json`. It hears what a hook says at a session's start and its
-//! stop; before a prompt or a tool it takes refusals only, so those are not hooked.
+//! Cursor: the server in `mcp.json`, hooks in `hooks.json`. It hears what a hook says at a session's start, before a tool
+//! and at its stop; before a prompt it takes refusals only, so that is not hooked.
 
 use super::{Event, Format, Hook, Host, Machine, Os, Part, Scope, Wish, command::Shell, hook, server_part};
 use serde_json::json;
@@ -12,11 +12,14 @@ pub(crate) const HOST: Host = Host {
     parts: |machine, scope| Some(parts(machine, scope)),
     hooks: HOOKS,
     instructions: ".cursor/rules, AGENTS.md",
+    hears: "what is said at a session's start and at a stop; before a command or another tool memdir sends its words as `agent_message` without a decision, and it depends on Cursor's version whether the agent reads them; before a prompt Cursor takes refusals only, so memories come with the tools there",
     then: "Restart Cursor; Settings > MCP lists memdir.",
 };
 
 const HOOKS: &[Hook] = &[
     hook(Event::SessionStart, "sessionStart", 10),
+    hook(Event::BeforeTool, "beforeShellExecution", 5),
+    hook(Event::BeforeTool, "preToolUse", 5),
     hook(Event::Stop, "stop", 10),
     hook(Event::SessionEnd, "sessionEnd", 10),
     hook(Event::BeforeCompaction, "preCompact", 10),

@@ -13,6 +13,7 @@ pub(crate) const HOST: Host = Host {
     parts: |machine, scope| Some(vec![part(machine, scope)]),
     hooks: HOOKS,
     instructions: "GEMINI.md",
+    hears: "what is said at a session's start, with a prompt and at a stop; what is said before a tool is shown to the person and not to the model",
     then: "Start gemini; /mcp and /hooks list memdir. In a project, trust the folder first.",
 };
 

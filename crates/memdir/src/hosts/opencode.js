@@ -25,6 +25,8 @@ const ask = (event, input) =>
 export const Memdir = async ({ directory }) => {
   // The same words for a whole conversation, so that the provider's cache holds; asked again after compaction.
   const started = new Map()
+  // What was said before a tool and not heard yet: the model hears it with the next result of a tool.
+  const unheard = new Map()
   const base = (session) => ({ session_id: session, cwd: directory })
   return {
     "experimental.chat.system.transform": async (input, output) => {
@@ -39,6 +41,18 @@ export const Memdir = async ({ directory }) => {
       const context = prompt && (await ask("prompt", { ...base(input.sessionID), prompt }))
       const model = parts.find((part) => part.type === "text")
       if (context && model) parts.push({ ...model, id: `${model.id}m`, text: context, synthetic: true })
+    },
+    "tool.execute.before": async (input, output) => {
+      const session = input?.sessionID ?? ""
+      const context = await ask("before-tool", { ...base(session), tool_name: input?.tool, tool_input: output?.args ?? {} })
+      if (context) unheard.set(session, [...(unheard.get(session) ?? []), context])
+    },
+    "tool.execute.after": async (input, output) => {
+      const session = input?.sessionID ?? ""
+      const said = unheard.get(session)
+      if (!said || typeof output?.output !== "string") return
+      unheard.delete(session)
+      output.output += `\n\n${said.join("\n\n")}`
     },
     "experimental.session.compacting": async (input) => {
       started.delete(input?.sessionID ?? "")

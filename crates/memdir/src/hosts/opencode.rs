@@ -1,5 +1,5 @@
 //! opencode: the server in `opencode.json(c)` under `mcp`, its command one list; hooks through a plugin file, because
-//! plugins are the only thing it calls.
+//! plugins are the only thing it calls. Before a tool it takes no words, so what is said there comes with the tool's result.
 
 use super::{Event, Format, Hook, Host, Machine, Part, Scope, Wish, hook, server_part};
 use serde_json::json;
@@ -13,12 +13,14 @@ pub(crate) const HOST: Host = Host {
     parts: |machine, scope| Some(parts(machine, scope)),
     hooks: HOOKS,
     instructions: "AGENTS.md",
+    hears: "what is said at a session's start and with a prompt; a plugin has no words before a tool, so what is said there comes with that tool's result; it hears nothing at a stop",
     then: "Start opencode; opencode mcp list shows memdir.",
 };
 
 const HOOKS: &[Hook] = &[
     hook(Event::SessionStart, "experimental.chat.system.transform", 10),
     hook(Event::Prompt, "chat.message", 10),
+    hook(Event::BeforeTool, "tool.execute.before", 5),
     hook(Event::Stop, "session.idle", 10),
     hook(Event::SessionEnd, "session.deleted", 10),
     hook(Event::BeforeCompaction, "experimental.session.compacting", 10),

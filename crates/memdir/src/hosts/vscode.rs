@@ -11,6 +11,7 @@ pub(crate) const HOST: Host = Host {
     parts: |machine, scope| Some(parts(machine, scope)),
     hooks: copilot_cli::HOOKS,
     instructions: ".github/copilot-instructions.md, AGENTS.md",
+    hears: "what is said at a session's start, with a prompt, before a tool and at a stop",
     then: "Run \"MCP: List Servers\" in VS Code and start memdir.",
 };
 

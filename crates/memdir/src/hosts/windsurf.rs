@@ -16,5 +16,6 @@ pub(crate) const HOST: Host = Host {
     },
     hooks: &[],
     instructions: ".windsurfrules",
+    hears: "nothing but the tools: it has no hooks",
     then: "Refresh the MCP servers in Windsurf's Cascade panel.",
 };

@@ -17,6 +17,7 @@ pub(crate) const HOST: Host = Host {
     },
     hooks: &[],
     instructions: "AGENTS.md, .rules",
+    hears: "nothing but the tools: it has no hooks",
     then: "The Agent panel's settings list memdir; no restart is needed.",
 };
 

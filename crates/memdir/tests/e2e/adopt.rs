@@ -26,6 +26,25 @@ fn what_is_found_is_shown_and_mounted_on_request() {
 }
 
 #[test]
+fn what_was_mounted_to_be_read_can_be_opened_for_writing_later() {
+    let home = Home::new();
+    put(&home, ".koding/memory/style.md", "Two spaces.\n");
+    home.configure("# mine\nteam = false # no\n");
+    home.bare(&["adopt", "koding"]).output().unwrap();
+    assert!(home.run_bare(&["write", "koding/new", "x"]).contains("read-only"));
+    let before = fs::read_to_string(home.path("home/config.toml")).unwrap();
+    let told = home.run_bare(&["adopt", "koding", "--read-write", "--dry-run"]);
+    assert!(told.contains("mounted read-only; would be read-write"), "{told}");
+    assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), before);
+    let told = home.run_bare(&["adopt", "koding", "--read-write"]);
+    assert!(told.contains("can be written now"), "{told}");
+    let after = fs::read_to_string(home.path("home/config.toml")).unwrap();
+    assert_eq!(after, before.replace("access = \"read-only\"", "access = \"read-write\""));
+    home.bare(&["write", "koding/new", "x"]).output().unwrap();
+    assert!(home.path(".koding/memory/new.md").exists());
+}
+
+#[test]
 fn what_belongs_to_a_project_is_mounted_nowhere_else() {
     let home = Home::new();
     put(&home, "work/.serena/memories/arch.md", "Hexagonal.\n");
@@ -48,6 +67,35 @@ fn claude_codes_memory_and_memdirs_become_one_directory() {
     home.bare(&["install", "claude-code"]).output().unwrap();
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
     assert_eq!(fs::read_to_string(home.path(".claude/settings.json")).unwrap(), before);
+}
+
+#[test]
+fn what_claude_code_remembered_before_is_told_and_can_be_brought_in() {
+    let home = Home::new();
+    let old = home.path(".claude/projects/-home-ada-app/memory");
+    put(&home, ".claude/projects/-home-ada-app/memory/deploy.md", "Deploy on Tuesdays.\n");
+    put(&home, ".claude/projects/-home-ada-web/memory/empty.txt", "no memory\n");
+    let told = home.run_bare(&["adopt", "--as-auto-memory"]);
+    let dir = "[HOME]/.claude/projects/-home-ada-app/memory";
+    let note = format!(
+        "note: 1 memories of Claude Code stay in {dir}, where it no longer looks; memdir import '{dir}' --under user brings them in\n"
+    );
+    assert!(told.contains(&note) && told.matches("note: ").count() == 1, "{told}");
+    home.bare(&["import", old.to_str().unwrap(), "--under", "user"]).output().unwrap();
+    assert_eq!(fs::read_to_string(home.path("home/user/deploy.md")).unwrap(), "Deploy on Tuesdays.\n");
+}
+
+#[test]
+fn codex_is_not_fed_what_it_wrote_itself() {
+    let home = Home::new();
+    put(&home, ".codex/memories/MEMORY.md", "Codex's own handbook.\n");
+    home.bare(&["write", "notes/deploy", "Deploy on Tuesdays."]).output().unwrap();
+    home.bare(&["adopt", "codex"]).output().unwrap();
+    assert!(home.run_bare(&["list"]).contains("codex/"));
+    home.bare(&["adopt", "--to-codex"]).output().unwrap();
+    let files = crate::home::files_below(&home.path(".codex/memories/extensions/memdir"));
+    assert!(files.iter().any(|file| file.ends_with("/notes/deploy.md")), "{files:?}");
+    assert!(!files.iter().any(|file| file.contains("/codex/")), "{files:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `memdir chats`.
 
-use crate::home::Home;
+use crate::home::{Home, feed};
 use std::fs;
 
 const LOGIN: &str = r#"{"type":"user","cwd":"/home/ada/app","gitBranch":"main","uuid":"u1","timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":"Why is the login slow? The token is ghp_GITHUB_TOKEN"}}
@@ -48,8 +48,31 @@ fn nothing_is_read_before_chats_are_turned_on() {
         "Chats are on.\n-- stderr\nnote: `memdir chats sync` takes them in now; a search does so by itself\n"
     );
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "Took in 4 turns of 2 conversations; there are 2.\n");
-    assert_eq!(home.run(&["chats", "sync"]), "Took in 0 turns of 0 conversations; there are 2.\n");
+    assert_eq!(home.run(&["chats", "sync"]), "Took in 4 turns of 2 conversations; 2 are kept.\n");
+    assert_eq!(home.run(&["chats", "sync"]), "Took in 0 turns of 0 conversations; 2 are kept.\n");
+}
+
+#[test]
+fn where_memory_is_off_no_conversation_is_read() {
+    let home = on();
+    let switches = [
+        ("MEMDIR_DISABLE", "1", "MEMDIR_DISABLE=1".to_owned()),
+        ("MEMDIR_PROJECT", "shut", format!("enabled = false for the project shut in {}", home.path("home/config.toml").display())),
+    ];
+    let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
+    fs::write(home.path("home/config.toml"), settings + "\n[[projects]]\nid = \"shut\"\nenabled = false\n").unwrap();
+    for (variable, value, switch) in switches {
+        for command in [&["chats"][..], &["chats", "show", "1af7"], &["chats", "sync"], &["chats", "export"], &["resume", "login"]] {
+            let output = home.bare(command).env(variable, value).output().unwrap();
+            let (said, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+            assert_eq!((said.as_str(), output.status.code()), ("", Some(3)), "{command:?}");
+            assert!(told.starts_with(&format!("error: memory is off: {switch}\n")), "{command:?}: {told}");
+        }
+        assert!(!home.path("home/chats/claude-code").exists());
+    }
+    // Forgetting is never in the way of a switch.
+    let output = home.command(&["chats", "forget", "--before", "2030-01-01"]).env("MEMDIR_DISABLE", "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -119,11 +142,11 @@ fn what_is_turned_off_is_left_alone() {
     home.ok(&["chats", "off", "--project-dir", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(settings, "[chats]\non = true\nhosts_off = [\"codex\"]\nprojects_off = [\"/home/ada/app\"]\n");
-    assert_eq!(home.run(&["chats", "sync"]), "Took in 0 turns of 0 conversations; there are 1.\n");
+    assert_eq!(home.run(&["chats", "sync"]), "Took in 0 turns of 0 conversations; 0 are kept.\n");
     home.ok(&["chats", "on", "--host", "codex"]);
     home.ok(&["chats", "on", "--project-dir", "/home/ada/app"]);
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "Took in 4 turns of 2 conversations; there are 2.\n");
+    assert_eq!(home.run(&["chats", "sync"]), "Took in 4 turns of 2 conversations; 2 are kept.\n");
 }
 
 #[test]
@@ -143,7 +166,10 @@ fn what_is_forgotten_does_not_come_back() {
     assert_eq!((told["chats"].as_array().unwrap().len(), &told["chats"][0]["turns"]), (1, &1.into()));
     let kept = fs::read_to_string(home.path("home/chats/codex/0199c5d0-aaaa.md")).unwrap();
     assert!(kept.contains("Deployed.") && !kept.contains("\nDeploy it\n"), "{kept}");
-    assert!(home.run(&["chats", "forget"]).contains("-- exit 2"));
+    assert_eq!(
+        home.run(&["chats", "forget"]),
+        "-- stderr\nerror: say what to forget\nhint: Give a SESSION as memdir chats lists it, or --project-dir DIR, or --before DATE; with both of these, what fits both goes.\n-- exit 2\n"
+    );
 }
 
 #[test]
@@ -188,4 +214,83 @@ fn the_host_is_started_when_it_is_asked_for() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let started = fs::read_to_string(home.path("started")).unwrap();
     assert_eq!(started, format!("{}: resume 0199c5d0-aaaa\n", home.path("app").display()));
+}
+
+#[test]
+fn a_very_long_conversation_is_searched_shown_and_forgotten_whole() {
+    let home = on();
+    let said = |n: usize| {
+        let text = if n == 1 { "The quokka eats figs at dawn.".into() } else { format!("{n} {}", "filling ".repeat(7_000)) };
+        let at = format!("2026-01-15T10:{:02}:{:02}Z", n / 60, n % 60);
+        serde_json::json!({ "type": "user", "cwd": "/home/ada/app", "uuid": format!("u{n}"), "timestamp": at,
+            "message": { "role": "user", "content": text } })
+        .to_string()
+    };
+    let lines: Vec<String> = (0..90).map(said).collect();
+    fs::write(home.path(".claude/projects/-home-ada-app/long-one.jsonl"), lines.join("\n") + "\n").unwrap();
+    home.ok(&["chats", "sync"]);
+    assert!(home.path("home/chats/claude-code/long-one~1.md").exists());
+    let found = home.run_bare(&["search", "--source", "chat", "what does the quokka eat"]);
+    assert!(found.starts_with("chats/claude-code/long-one~1.md:"), "{found}");
+    assert!(home.ok(&["resume", "quokka", "figs"]).contains("claude --resume long-one"));
+    let shown = home.ok(&["chats", "show", "long-one"]);
+    assert_eq!(shown.matches("## User").count(), 90);
+    assert!(shown.contains("\n89 filling") && shown.contains("quokka"));
+    let part = home.ok(&["chats", "show", "long-one~1"]);
+    assert!(part.contains("quokka") && !part.contains("\n89 filling"));
+    assert!(home.run(&["chats", "show", "long-one~7"]).contains("has 1 parts besides its end, and no part 7"));
+    assert_eq!(home.json(&["chats", "export", "long-one"])["chats"][0]["sections"].as_array().unwrap().len(), 90);
+    assert!(home.ok(&["chats", "forget", "long-one"]).contains("found 0 times"));
+    assert_eq!(fs::read_dir(home.path("home/chats/claude-code")).unwrap().count(), 1, "the other conversation stays");
+    assert!(!home.run_bare(&["search", "--source", "chat", "what does the quokka eat"]).contains("figs"));
+}
+
+#[test]
+fn a_hit_says_who_said_it_where_and_how_to_take_it_up() {
+    let home = on();
+    let found = home.run_bare(&["search", "--source", "chat", "--min-score", "0.1", "what hashes twice"]);
+    let (_, hit) = found.split_once("It hashes twice.").unwrap();
+    let hit = hit.lines().skip(1).take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+    assert!(hit.contains("  | before: Why is the login slow? The token is [secret"), "{found}");
+    assert!(hit.contains("  | said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"), "{found}");
+    assert!(hit.ends_with("  | take it up with: cd /home/ada/app && claude --resume 1af7fc5e-8455"), "{found}");
+    let place = found.split_whitespace().next().unwrap();
+    assert!(place.starts_with("chats/claude-code/1af7fc5e-8455.md:"), "{found}");
+    assert!(home.run_bare(&["get", place]).contains("It hashes twice."), "what a search prints is what get takes");
+}
+
+#[test]
+fn a_conversation_without_a_resume_command_is_named() {
+    let home = on();
+    let file = home.path(".openclaw/agents/main/sessions/0c1a-77.jsonl");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let lines = [
+        r#"{"type":"session","id":"0c1a-77","cwd":"/home/ada/lab","timestamp":"2026-01-22T09:00:00Z"}"#,
+        r#"{"type":"message","id":"e1","parentId":null,"timestamp":"2026-01-22T09:00:01Z","message":{"role":"user","content":"The walrus counter leaks memory"}}"#,
+    ];
+    fs::write(&file, lines.join("\n") + "\n").unwrap();
+    let told = home.run(&["resume", "walrus", "counter", "leaks"]);
+    assert!(told.contains("openclaw has no command that takes it up again; memdir chats show openclaw/0c1a-77 shows it\n"), "{told}");
+    assert!(!told.contains("no conversation says this") && told.ends_with("-- exit 1\n"), "{told}");
+    assert_eq!(home.json(&["resume", "walrus", "counter", "leaks"])["without_command"][0]["session"], "0c1a-77");
+    assert!(home.ok(&["chats", "show", "openclaw/0c1a-77"]).contains("walrus"));
+}
+
+#[test]
+fn an_agent_hears_whose_conversation_it_was() {
+    let home = on();
+    home.ok(&["chats", "sync"]);
+    let client = serde_json::json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let call =
+        serde_json::json!({ "name": "memory_search", "arguments": { "query": "what hashes twice", "source": "chat", "minScore": 0.1 } });
+    let lines = [
+        serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client }),
+        serde_json::json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        serde_json::json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }),
+    ];
+    let output = feed(&mut home.bare(&["mcp"]), lines.map(|line| format!("{line}\n")).concat().as_bytes());
+    let said = String::from_utf8(output.stdout).unwrap();
+    let told = r#"(said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
+    assert!(said.contains(told), "{said}");
+    assert!(said.contains("take it up with: cd /home/ada/app && claude --resume 1af7fc5e-8455)"), "{said}");
 }

@@ -58,6 +58,25 @@ fn whatever_is_wrong_the_host_hears_nothing_of_it() {
 }
 
 #[test]
+fn words_nobody_knows_never_stop_a_host() {
+    let home = Home::new();
+    let wrong: &[(&[&str], &str)] = &[
+        (&["emacs", "stop"], "invalid value 'emacs' for '<HOST>'"),
+        (&["claude-code", "before-lunch"], "invalid value 'before-lunch' for '<EVENT>'"),
+        (&["claude-code"], "required arguments"),
+        (&["claude-code", "stop", "--loud"], "unexpected argument '--loud'"),
+    ];
+    for (words, why) in wrong {
+        assert_eq!(said(&home, words, &json!({})), "", "{words:?}");
+        let output = call(&home, &[words, &["--explain"][..]].concat(), &json!({}));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{words:?}: {told}");
+        assert!(told.contains(why), "{words:?}: {told}");
+    }
+    assert_eq!(home.run_bare(&["write", "--hook", "hook"]).lines().last(), Some("-- exit 2"), "other commands do refuse");
+}
+
+#[test]
 fn memory_that_is_off_says_nothing() {
     let home = Home::new();
     let mut command = home.bare(&["hook", "claude-code", "session-start"]);
@@ -92,4 +111,46 @@ fn the_end_of_a_session_takes_its_conversation_in() {
     assert_eq!(said(&home, &["claude-code", "session-end"], &input), "");
     let kept = crate::home::files_below(&home.path("home/chats"));
     assert!(kept.iter().any(|name| name.ends_with(".md")), "{kept:?}");
+}
+
+#[test]
+fn a_tripwire_is_told_before_a_command_in_cursor_and_opencode() {
+    let home = Home::new();
+    let memory = "---\ndescription: Never push on Fridays\nwhen:\n  command: git push*\n---\nNever push on Fridays.\n";
+    home.bare(&["write", "push", memory]).output().unwrap();
+    let cursor = json!({ "conversation_id": "c", "hook_event_name": "beforeShellExecution", "cursor_version": "3",
+        "workspace_roots": [project(&home)], "command": "git push origin", "cwd": project(&home) });
+    let value: Value = serde_json::from_str(&said(&home, &["cursor", "before-tool"], &cursor)).unwrap();
+    assert!(value["agent_message"].as_str().unwrap().contains("Never push on Fridays."), "{value}");
+    assert_eq!(value.as_object().unwrap().len(), 1, "no decision of ours: {value}");
+    let opencode = json!({ "session_id": "o", "cwd": project(&home), "tool_name": "bash", "tool_input": { "command": "git push" } });
+    let value: Value = serde_json::from_str(&said(&home, &["opencode", "before-tool"], &opencode)).unwrap();
+    assert!(value["context"].as_str().unwrap().contains("Never push on Fridays."), "{value}");
+}
+
+#[test]
+fn a_compaction_is_noted_in_the_log_once() {
+    let home = Home::new();
+    let line = r#"{"type":"user","cwd":"/w","uuid":"u1","timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":"Why is the login slow?"}}"#;
+    let file = home.path(".claude/projects/-w/5e55.jsonl");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, format!("{line}\n")).unwrap();
+    let input = json!({ "session_id": "5e55", "transcript_path": file, "cwd": project(&home), "trigger": "auto" });
+    let logged = || {
+        let files = crate::home::files_below(&home.path("home/projects"));
+        let logs = files.iter().filter(|name| name.contains("/logs/")).map(|name| home.path("home/projects").join(name));
+        logs.map(|log| fs::read_to_string(log).unwrap()).collect::<String>()
+    };
+    assert_eq!(said(&home, &["claude-code", "before-compaction"], &input), "");
+    assert_eq!(logged(), "", "no log was wanted");
+    home.configure("log = true\n[chats]\non = true\n");
+    for _ in 0..2 {
+        assert_eq!(said(&home, &["claude-code", "before-compaction"], &input), "");
+    }
+    let log = logged();
+    let entry = "claude-code compacted the conversation 5e55 \"Why is the login slow?\"; memdir chats show claude-code/5e55 has it whole\n";
+    assert!(log.ends_with(entry) && log.matches("compacted").count() == 1, "{log}");
+    let other = json!({ "session_id": "0ff", "cwd": project(&home) });
+    assert_eq!(said(&home, &["codex", "before-compaction"], &other), "");
+    assert!(logged().ends_with(" codex compacted the conversation 0ff\n"), "{}", logged());
 }

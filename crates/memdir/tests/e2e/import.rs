@@ -77,3 +77,20 @@ fn there_is_a_manual_page_for_every_command() {
         assert!(pages.iter().any(|name| name == page), "{pages:?}");
     }
 }
+
+#[test]
+fn a_secret_in_a_conversation_is_masked_and_one_in_a_memory_stays_out() {
+    let home = Home::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let export = serde_json::json!([{ "name": "Deploy", "created_at": "2026-01-15T10:00:00Z", "chat_messages": [
+        { "sender": "human", "text": format!("My token is {token}") }, { "sender": "assistant", "text": "Keep it to yourself." }] }]);
+    fs::create_dir_all(home.path("from")).unwrap();
+    fs::write(home.path("from/conversations.json"), export.to_string()).unwrap();
+    let told = home.run(&["import", home.path("from/conversations.json").to_str().unwrap()]);
+    assert!(told.contains("1 new, 0 here already, 0 left out"), "{told}");
+    let text = home.text("logs/imported/claude/2026/01/2026-01-15-deploy.md");
+    assert!(text.contains("My token is [secret: github") && text.contains("Keep it to yourself."), "{text}");
+    fs::write(home.path("from/note.md"), format!("My token is {token}\n")).unwrap();
+    let told = home.run(&["import", home.path("from/note.md").to_str().unwrap()]);
+    assert!(told.contains("0 new, 0 here already, 1 left out") && !told.contains(&token), "{told}");
+}

@@ -156,3 +156,38 @@ fn a_receipt_holds_no_copy_of_other_peoples_settings() {
     assert!(!receipt.contains("a-secret-of-the-host"));
     assert_eq!(crate::home::mode(&home.path("home/installed.json")), 0o600);
 }
+
+#[test]
+fn copilot_is_here_when_anything_but_its_hooks_is() {
+    let home = Home::new();
+    let found = || {
+        let told: serde_json::Value = serde_json::from_slice(&home.bare(&["install", "--json"]).output().unwrap().stdout).unwrap();
+        let text = told.to_string();
+        let at = text.find("\"copilot-cli\"").unwrap_or_else(|| panic!("{text}"));
+        let one = &text[text[..at].rfind('{').unwrap()..at + text[at..].find('}').unwrap()];
+        one.contains(".copilot")
+    };
+    assert!(!found());
+    fs::create_dir_all(home.path(".copilot/hooks")).unwrap();
+    fs::write(home.path(".copilot/hooks/memdir.json"), "{}").unwrap();
+    assert!(!found(), "the hooks alone may be VS Code's, or ours");
+    fs::write(home.path(".copilot/command-history.json"), "[]").unwrap();
+    assert!(found());
+}
+
+#[test]
+fn the_doctor_runs_what_opencodes_plugin_runs() {
+    let home = machine();
+    home.bare(&["install", "opencode"]).output().unwrap();
+    let plugin = home.path(".config/opencode/plugins/memdir.js");
+    let told = home.run_bare(&["doctor", "opencode"]);
+    for event in ["experimental.chat.system.transform", "chat.message", "tool.execute.before", "session.idle"] {
+        assert!(told.contains(&format!("the plugin: {event}")), "{told}");
+    }
+    let text = fs::read_to_string(&plugin).unwrap();
+    let other = text.lines().map(|line| if line.starts_with("const program") { "const program = \"/nowhere/memdir\"" } else { line });
+    fs::write(&plugin, other.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    let report = home.bare(&["doctor", "opencode"]).output().unwrap();
+    assert_eq!(report.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&report.stdout).contains("/nowhere/memdir cannot be started"), "{report:?}");
+}

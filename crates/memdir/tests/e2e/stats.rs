@@ -14,6 +14,7 @@ fn mounts_and_the_journal_are_counted() {
     mount   memories  size     entrypoint                      access      class   directory
     (none)  2         8 bytes  6/200 lines, 146 bytes/24.4 KB  read-write  memory  [HOME]/memory
     search index: none yet; the first search makes it
+    chat: chats are off; a person can turn them on with: memdir chats on
     ");
     assert!(journal.starts_with("2 memories, 8 bytes; journal: 2 changes, "), "{journal}");
     let stats = home.json(&["stats"]);
@@ -23,4 +24,21 @@ fn mounts_and_the_journal_are_counted() {
     assert_eq!((index["files"].as_u64(), index["changed"].as_u64(), index["gone"].as_u64()), (Some(2), Some(0), Some(0)));
     home.put("new.md", "new");
     assert_eq!(home.json(&["stats"])["search"][0]["changed"], 1);
+}
+
+#[test]
+fn chats_are_listed_as_off_until_they_are_on() {
+    let home = Home::new();
+    let told = || {
+        let output = home.bare(&["stats", "--json"]).output().unwrap();
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["off"].clone()
+    };
+    assert_eq!(told(), serde_json::json!(["chat"]));
+    home.ok(&["chats", "on"]);
+    assert_eq!(told(), serde_json::json!([]));
+    assert!(!home.run_bare(&["stats"]).contains("chat: "));
+    let elsewhere = "chats are on, but not part of this space; the search without --dir, MEMDIR_DIR and --only has them\n";
+    assert!(home.run(&["stats"]).contains(&format!("chat: {elsewhere}")));
+    assert!(home.run(&["search", "--source", "chat", "x"]).contains(&format!("note: {elsewhere}")));
+    assert!(home.run_bare(&["--only", "user", "search", "--source", "chat", "x"]).contains(&format!("note: {elsewhere}")));
 }

@@ -38,6 +38,9 @@ pub(super) fn text(kept: &Kept) -> String {
     }
     line("source", &kept.source);
     out.push_str(&format!("turns: {}\n", kept.turns));
+    if kept.parts > 0 {
+        out.push_str(&format!("parts: {}\n", kept.parts));
+    }
     // A JSON text holds no apostrophe here: numbers, hex digits and times.
     out.push_str(&format!("cursor: '{}'\n", serde_json::to_string(&kept.progress).unwrap_or_default()));
     out.push_str(&format!("---\n\n# {}\n", kept.title));
@@ -76,6 +79,7 @@ pub(super) fn parse(text: &str) -> Option<(Kept, u64)> {
         resume: Option<String>,
         continues: Option<String>,
         turns: Option<u64>,
+        parts: Option<u64>,
         source: Option<String>,
         cursor: Option<String>,
     }
@@ -94,6 +98,7 @@ pub(super) fn parse(text: &str) -> Option<(Kept, u64)> {
         started: header.started.and_then(|time| time.parse().ok()),
         updated: header.updated.and_then(|time| time.parse().ok()),
         turns: header.turns.unwrap_or_default(),
+        parts: header.parts.unwrap_or_default(),
         continues: header.continues,
         source: header.source.unwrap_or_default(),
         progress: header.cursor.and_then(|cursor| serde_json::from_str::<Progress>(&cursor).ok()).unwrap_or_default(),

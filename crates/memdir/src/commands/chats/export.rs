@@ -41,11 +41,10 @@ pub(crate) fn run(args: &ChatsExport, settings: &Settings) -> Result<Answer, Fai
 
 fn chat(keep: &Keep, kept: &Kept) -> Result<Option<Chat>, Failure> {
     let Some((kept, sections)) = keep.read(kept.host, &kept.key)? else { return Ok(None) };
-    let path = keep.path(kept.host, &kept.key);
-    let text = std::fs::read_to_string(&path).map_err(|source| Failure::File { doing: "read", path, source })?;
-    // How far it was read is of no use elsewhere. It is the last line of the frontmatter.
+    let text = keep.text(kept.host, &kept.key)?.unwrap_or_default();
+    // How far it was read, and in how many files it is kept, is of no use elsewhere.
     let (head, body) = text.split_once("\n---\n").unwrap_or(("", &text));
-    let head: Vec<&str> = head.lines().filter(|line| !line.starts_with("cursor: ")).collect();
+    let head: Vec<&str> = head.lines().filter(|line| !line.starts_with("cursor: ") && !line.starts_with("parts: ")).collect();
     let markdown = format!("{}\n---\n{body}", head.join("\n"));
     Ok(Some(Chat { kept, sections, markdown }))
 }

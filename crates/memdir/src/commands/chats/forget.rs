@@ -33,6 +33,14 @@ struct Forgot {
 }
 
 pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<Answer, Failure> {
+    if args.session.is_none() && args.project_dir.is_none() && args.before.is_none() {
+        return Err(Failure::Usage {
+            message: "say what to forget".into(),
+            hint:
+                "Give a SESSION as memdir chats lists it, or --project-dir DIR, or --before DATE; with both of these, what fits both goes."
+                    .into(),
+        });
+    }
     let keep = keep(settings);
     let session = args.session.as_deref().map(|session| keep.find(session)).transpose()?;
     let rule = Rule {
@@ -76,8 +84,9 @@ fn prove(settings: &Settings, keep: &Keep, before: &BTreeMap<PathBuf, Vec<Sectio
             let words: String = section.text.chars().take(200).collect();
             let search = Search { max_results: 20, min_score: 0.0, ..Search::new(words) };
             let answer = memdir.searcher()?.search(memdir.store(), &search)?;
-            let name = path.strip_prefix(keep.dir()).unwrap_or(path).to_string_lossy().into_owned();
-            let is_it = |hit: &memdir_core::search::Hit| hit.path.as_str().ends_with(&name) && section.text.contains(hit.text.trim());
+            let name = path.strip_prefix(keep.dir()).unwrap_or(path).with_extension("").to_string_lossy().into_owned();
+            // A part of it may be meant too.
+            let is_it = |hit: &memdir_core::search::Hit| hit.path.as_str().contains(&name) && section.text.contains(hit.text.trim());
             found += usize::from(answer.hits.iter().any(is_it));
         }
     }

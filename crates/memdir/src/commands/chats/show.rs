@@ -28,9 +28,12 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<Answer, Failu
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
     let notes = super::sync::fresh(settings)?;
     let keep = keep(settings);
-    let kept = keep.find(&args.session)?;
-    let path = keep.path(kept.host, &kept.key);
-    let text = std::fs::read_to_string(&path).map_err(|source| Failure::File { doing: "read", path: path.clone(), source })?;
+    let (kept, part) = keep.find_part(&args.session)?;
+    let path = keep.part_path(kept.host, &kept.key, part.unwrap_or_default());
+    let text = match part {
+        Some(_) => std::fs::read_to_string(&path).map_err(|source| Failure::File { doing: "read", path: path.clone(), source })?,
+        None => keep.text(kept.host, &kept.key)?.unwrap_or_default(),
+    };
     let text = match lines {
         Some(lines) => lines.of(&text).to_owned(),
         None => body(&text).to_owned(),

@@ -15,6 +15,7 @@ use memdir_core::{
     limits,
     time::{Clock as _, SystemClock},
 };
+use serde::Serialize;
 use std::io;
 
 /// Problems that are told one by one.
@@ -39,7 +40,16 @@ pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: Look) -> Result<A
         memdir.searcher()?.index(memdir.store(), false, &|_| {})?;
     }
     bar.finish_and_clear();
-    Ok(Answer::new(synced, show))
+    let kept = if synced.off { 0 } else { wire::keep(settings).list()?.chats.len() };
+    Ok(Answer::new(Report { synced, kept }, show))
+}
+
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    synced: Synced,
+    /// Conversations that are kept, as they are listed.
+    kept: usize,
 }
 
 /// Takes in what is new, for a moment; says so if that was not enough.
@@ -70,7 +80,7 @@ fn after(millis: i64) -> Option<Timestamp> {
     SystemClock.now().checked_add(millis.milliseconds()).ok()
 }
 
-fn show(synced: &Synced, page: &mut Page<'_>) -> io::Result<()> {
+fn show(Report { synced, kept }: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if synced.off {
         page.note(HOW_TO_TURN_ON);
         return page.line("Nothing was taken in.");
@@ -88,5 +98,5 @@ fn show(synced: &Synced, page: &mut Page<'_>) -> io::Result<()> {
     if synced.problems.len() > TOLD {
         page.note(format!("{} more problems; --json tells them all", synced.problems.len() - TOLD));
     }
-    page.line(format!("Took in {} turns of {} conversations; there are {}.", synced.turns, synced.written.len(), synced.sessions))
+    page.line(format!("Took in {} turns of {} conversations; {kept} are kept.", synced.turns, synced.written.len()))
 }
