@@ -1,10 +1,12 @@
 //! Recall: the few memories that matter for a message or lie on the way of an action, within a budget, shown as data.
 
+mod everyday;
 mod fit;
 mod question;
 mod space;
 mod wires;
 
+pub use everyday::is_everyday;
 pub use fit::{Candidate, Dropped, Recalled, Room, Shown, fit, staleness, tokens};
 pub use question::{Question, Word, questions, sentences};
 pub use space::{Request, of};

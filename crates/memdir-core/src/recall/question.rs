@@ -10,6 +10,8 @@ pub struct Word {
     pub stem: String,
     /// Whether it says nothing by itself.
     pub stop: bool,
+    /// Whether people use it whatever they speak of.
+    pub everyday: bool,
 }
 
 /// What one sentence asks.
@@ -21,6 +23,8 @@ pub struct Question<'a> {
     pub terms: Vec<String>,
     /// How much they say together: the sum of their rarity.
     pub weight: f32,
+    /// Whether all its words are everyday ones, so that it asks with those.
+    pub everyday: bool,
 }
 
 /// The questions of a message, those that say most first; a sentence whose words no memory knows asks nothing.
@@ -43,19 +47,25 @@ pub fn questions<'a>(
     asked
 }
 
+/// A sentence asks with what it is about. One that has everyday words alone ("how do I run the tests") asks with those, if there
+/// are two at least: "continue" is no question.
 fn ask<'a>(sentence: &'a str, units: u64, words: Vec<Word>, df: &mut dyn FnMut(&str) -> u64) -> Question<'a> {
+    let everyday = words.iter().all(|word| word.stop || word.everyday);
     let mut known: Vec<(usize, String, f32)> = Vec::new();
-    for (at, word) in words.into_iter().enumerate().filter(|(_, word)| !word.stop) {
+    for (at, word) in words.into_iter().enumerate().filter(|(_, word)| !word.stop && word.everyday == everyday) {
         let found = df(&word.stem);
         if found > 0 && known.iter().all(|(_, stem, _)| *stem != word.stem) {
             known.push((at, word.stem, rarity(units, found)));
         }
     }
+    if everyday && known.len() < 2 {
+        known.clear();
+    }
     known.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
     known.truncate(limits::RECALL_TERMS);
     let weight = known.iter().map(|(_, _, rarity)| rarity).sum();
     known.sort_by_key(|(at, ..)| *at);
-    Question { sentence, terms: known.into_iter().map(|(_, stem, _)| stem).collect(), weight }
+    Question { sentence, terms: known.into_iter().map(|(_, stem, _)| stem).collect(), weight, everyday }
 }
 
 /// The inverse document frequency that search ranks by.

@@ -12,7 +12,7 @@ fn words(text: &str) -> Vec<Word> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(|word| word.to_lowercase())
-        .map(|word| Word { stop: stop.contains(&word.as_str()), stem: word.trim_end_matches('s').to_owned() })
+        .map(|word| Word { stop: stop.contains(&word.as_str()), everyday: false, stem: word.trim_end_matches('s').to_owned() })
         .collect()
 }
 

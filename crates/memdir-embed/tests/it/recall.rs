@@ -5,7 +5,11 @@ use memdir_core::{
     Actor, Memdir, Mount, Vault, embed::Embedder, recall::Request, search::Searcher, tantivy_index::TantivyIndex, time::SystemClock,
 };
 use memdir_embed::StaticModel;
-use std::{fmt::Write as _, sync::Arc};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// A memory, and what a person at work asks that it answers.
 const PLANTED: [(&str, &str, &str); 24] = [
@@ -192,9 +196,63 @@ fn prompt(question: &str, words: usize, turn: usize) -> String {
     around.join(" ")
 }
 
-fn space(folder: &std::path::Path) -> Memdir {
+/// What people say while they work: none of it asks for a memory.
+const SMALL_TALK: [&str; 36] = [
+    "yes",
+    "continue",
+    "ok",
+    "go on",
+    "no, the other one",
+    "thanks, looks good",
+    "do it",
+    "why?",
+    "try again",
+    "sounds good, go ahead",
+    "what do you think?",
+    "Can you explain that again?",
+    "There is no hurry at all.",
+    "Do not touch anything that is unrelated.",
+    "I spent the morning looking at various things and would like to go on from where we stopped.",
+    "Please keep the change small and explain each step.",
+    "Once you are done tell me what you did.",
+    "I had some coffee and talked to a colleague for a while.",
+    "It would be nice if this could be finished before lunch.",
+    "If something is unclear just ask me first.",
+    "We can always clean it up later.",
+    "Let me know what you think about the plan in general.",
+    "I am writing this from my phone so please excuse typing mistakes.",
+    "Generally speaking I prefer short answers with one example.",
+    "Have a look at the loop in the parser and the helper that formats the output.",
+    "It returns the wrong value when the list is empty.",
+    "The second argument could be renamed to something better.",
+    "Hmm, that is not what I meant, go back one step.",
+    "My manager keeps asking when this will be ready, so let us be pragmatic.",
+    "I will be in a meeting until four and read your answer afterwards.",
+    "The diff is a bit long for my taste, can you split it?",
+    "Weird, it worked on Friday and nobody has changed anything since.",
+    "Wait, stop, I think we are going in circles here.",
+    "Great job on the last one, that saved me hours.",
+    "Sorry for the confusion, I pasted the wrong snippet.",
+    "Could you say that in simpler words, as if I were new here?",
+];
+
+/// Memory files of real projects, among which planted ones must still be found; none where they are not at hand.
+fn real_files() -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/memory-files");
+    let Ok(projects) = std::fs::read_dir(folder) else { return Vec::new() };
+    let files = projects.flatten().flat_map(|project| std::fs::read_dir(project.path()).into_iter().flatten().flatten());
+    let mut files: Vec<PathBuf> = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    files.retain(|path| path.file_name().is_some_and(|name| name != "MEMORY.md"));
+    files.sort();
+    files
+}
+
+fn space(folder: &Path, beside: &[PathBuf]) -> Memdir {
     let memory = folder.join("memory");
     std::fs::create_dir(&memory).expect("a directory");
+    for (n, file) in beside.iter().enumerate() {
+        std::fs::copy(file, memory.join(format!("real-{n}.md"))).expect("a real file");
+    }
     for (name, text, _) in PLANTED {
         let mut file = String::new();
         write!(file, "---\nname: {name}\ntype: project\n---\n\n{text}\n").expect("text");
@@ -215,24 +273,63 @@ fn brought(memdir: &Memdir, message: &str) -> Vec<String> {
     recalled.shown.into_iter().map(|shown| shown.name).collect()
 }
 
-#[test]
-fn a_question_in_a_long_prompt_brings_its_memory_and_nothing_brings_nothing() {
-    let folder = tempfile::tempdir().expect("a scratch directory");
-    let memdir = space(folder.path());
-    for words in [20, 60, 300] {
+/// Small talk of about so many words.
+fn small_talk(words: usize, turn: usize) -> String {
+    let mut said: Vec<&str> = Vec::new();
+    let mut count = 0;
+    for n in 0..SMALL_TALK.len() {
+        if count >= words && n > 0 {
+            break;
+        }
+        let next = SMALL_TALK[(turn + n * 7) % SMALL_TALK.len()];
+        count += next.split_whitespace().count();
+        said.push(next);
+    }
+    said.join("\n")
+}
+
+fn woken(memdir: &Memdir, prompts: impl Iterator<Item = String>) -> Vec<(String, Vec<String>)> {
+    prompts.map(|prompt| (brought(memdir, &prompt), prompt)).filter(|(shown, _)| !shown.is_empty()).map(|(a, b)| (b, a)).collect()
+}
+
+fn measure(memdir: &Memdir, among: &str) {
+    for words in [0, 20, 60, 300] {
         let missed: Vec<&str> = PLANTED
             .iter()
             .enumerate()
-            .filter(|(turn, (name, _, question))| !brought(&memdir, &prompt(question, words, *turn)).iter().any(|shown| shown == name))
+            .filter(|(turn, (name, _, question))| !brought(memdir, &prompt(question, words, *turn)).iter().any(|shown| shown == name))
             .map(|(_, (name, ..))| *name)
             .collect();
-        assert!(missed.len() * 100 <= PLANTED.len() * 15, "{words} words: missed {missed:?}");
-        let woken: Vec<(&str, Vec<String>)> = NOTHING
-            .iter()
-            .enumerate()
-            .map(|(turn, question)| (*question, brought(&memdir, &prompt(question, words, turn))))
-            .filter(|(_, shown)| !shown.is_empty())
-            .collect();
-        assert!(woken.len() * 100 <= NOTHING.len() * 15, "{words} words: woken {woken:?}");
+        let asked = woken(memdir, NOTHING.iter().enumerate().map(|(turn, question)| prompt(question, words, turn)));
+        let talked = woken(memdir, (0..SMALL_TALK.len()).map(|turn| small_talk(words, turn)));
+        println!(
+            "{among}, {words} words: found {}/{}, nothing for nothing {}/{}, for small talk {}/{}",
+            PLANTED.len() - missed.len(),
+            PLANTED.len(),
+            NOTHING.len() - asked.len(),
+            NOTHING.len(),
+            SMALL_TALK.len() - talked.len(),
+            SMALL_TALK.len()
+        );
+        assert!(missed.len() * 100 <= PLANTED.len() * 15, "{among}, {words} words: missed {missed:?}");
+        assert!(asked.len() * 100 <= NOTHING.len() * 15, "{among}, {words} words: woken {asked:#?}");
+        assert!(talked.len() * 100 <= SMALL_TALK.len() * 15, "{among}, {words} words: woken {talked:#?}");
     }
+}
+
+#[test]
+fn a_question_in_a_long_prompt_brings_its_memory_and_nothing_brings_nothing() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    measure(&space(folder.path(), &[]), "alone");
+}
+
+#[test]
+fn the_same_holds_among_the_memories_of_real_projects() {
+    let beside = real_files();
+    if beside.is_empty() {
+        println!("skipped: no real memory files at hand");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    measure(&space(folder.path(), &beside), "among real files");
 }

@@ -1,0 +1,71 @@
+//! The words people use whatever they speak of. In a small memory such a word may be rare, and then its rarity says nothing:
+//! how common a word is in the language cannot be learnt from fifty notes. English only; in other languages rarity must do.
+
+use crate::analyse::Analyser;
+use std::{collections::HashSet, sync::LazyLock};
+
+/// Of talk, of politeness, of time and number, of asking somebody to do something, and the few that every task about code has.
+/// Beside these are the stop words, which are not even looked up.
+const WORDS: &str = "\
+    able above absolutely accept according across act actual actually add added adding address after afternoon afterwards \
+    again against ago agree ahead alive all allow allowed almost alone along already alright also although always among \
+    amount another answer anybody anyhow anymore anyone anything anyway anywhere apart app appear appreciate area argument \
+    around array ask asked asking assume attention available away back bad barely based basic basically because become \
+    before begin beginning behind believe below beside best better between beyond big bit blue book both bottom bought break \
+    brief briefly bring broken brother brought bug busy buy bye call called came cannot care careful carefully carry case \
+    catch cause certain certainly chance change changed changes check checked choice choose class clean clear clearly clever \
+    close code coffee cold colleague come comes coming comment common compare complete completely confirm confused consider \
+    contain continue convert cool correct correctly couple course cover create created curious current currently cut daily \
+    dark day days deal decide deep definitely describe detail details difference different difficult direction directly \
+    discuss display done doubt down draw drop during each earlier early easier easily easy eat edit effect either else empty \
+    end ending enough ensure entire error especially etc even evening ever every everybody everyone everything everywhere \
+    exact exactly example excellent except excuse exist expect expected explain explanation extra face fact fair fairly \
+    family far fast favorite fear feature feel feeling few figure file files final finally find fine finish finished first \
+    fit five fix fixed folks follow following food forget forgive form forward found four free friend friendly full fun \
+    function further future gave general generally get gets getting give given glad go goes going gone good got great green \
+    grow guess guy guys half hand handle happen happened happens happy hard hardly hate hear heard heart hello help helper \
+    helpful helps here hey hi high hmm hold home honestly hope hour hours house however hundred hurry idea ideas imagine \
+    immediately implement important improve include including indeed inside instead interest interested interesting \
+    introduce issue job jump just keep keeps kept kind kindly knew know known lack large last late lately later latest laugh \
+    learn least leave led left less let lets level life light like likely line lines list listen little live load long \
+    longer look looked looking looks loop lose lost lot lots loud love lovely low lunch madam made main mainly make makes \
+    making man manage many matter maybe mean means meant meet mention mentioned message met method middle mind minute \
+    minutes miss missing mistake modify moment money month months more morning most mostly move much name named near nearly \
+    necessary need needed needs neither never new next nice night nine no nobody noisy none noon nope nor normal not note \
+    notes nothing notice now number object obvious obviously off often oh ok okay old once one ones only open opinion option \
+    order original other others otherwise out output outside over overall own page paper paragraph parameter part parts past \
+    pattern people perfect perhaps person phone picture piece place plain plan play please plus point points poor possible \
+    possibly practice prefer pretty previous probably problem proceed project promise properly provide pull push put \
+    question questions quick quickly quiet quite rather read reads ready real really reason recent recently recommend red \
+    refactor regarding related relax remain remember remind remove rename repeat replace reply request rest result results \
+    return returns review rewrite right room rule rules run running runs sad safe said same save saw say saying says school \
+    second see seem seems seen send sense sent sentence sentences separate series seven several shape share short show shown \
+    shows side similar simple simplest simply since sir sister sit situation six size skip sky sleep slow small smart \
+    solution solve somebody somehow someone something sometimes somewhere soon sorry sort sound sounds speak specific spend \
+    spent stand start started starting stay step steps still stop stopped story straight string stuff stupid style suggest \
+    suggestion sum summarise summarize summary super suppose sure surely surprise take taken takes taking talk talked task \
+    tea teach tell ten terrible test tests text thank thanks themselves thing things think third thought thoughts three \
+    through throw tidy till time times tiny tired today together told tomorrow tonight took top total totally touch toward \
+    translate tried trivial trouble true truly trust try trying turn turned turns twelve twice two type typing ugly under \
+    understand understood unfortunately unit unless unrelated unsure until up update updates upon urgent use used useful \
+    user uses using usual usually value variable various very via view visit wait walk want wanted wants warm waste watch \
+    water way ways wear weather week weekend weeks welcome well went whatever whatsoever whenever wherever whether white \
+    whole wide window wish within without woman wonder wonderful word words work worked working works world worry worse \
+    worst worth write writing written wrong wrote yeah year years yep yes yesterday yet young yourself";
+
+static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| Analyser::default().words(WORDS).into_iter().map(|word| word.stem).collect());
+
+/// Whether a stem is of a word that says nothing of what a message is about.
+pub fn is_everyday(stem: &str) -> bool {
+    STEMS.contains(stem)
+}
+
+#[test]
+fn talk_is_everyday_and_what_it_is_about_is_not() {
+    let mut analyser = Analyser::default();
+    let mut told = |text: &str| {
+        analyser.words(text).into_iter().filter(|word| !word.stop && !is_everyday(&word.stem)).map(|word| word.stem).collect::<Vec<_>>()
+    };
+    assert_eq!(told("Yes, please continue; that looks good, thanks a lot for the help so far!"), [""; 0]);
+    assert_eq!(told("Could you take a look at the staging database when you have some time?"), ["stage", "databas"]);
+}
