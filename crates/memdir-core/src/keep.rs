@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result},
     memory::{Memory, markdown},
     path::MemoryPath,
-    probe,
+    probe, secrets,
     store::{Entrypoint, FileEdit, MountInfo, Role, Stamp, Stored, View},
     text,
 };
@@ -89,7 +89,13 @@ fn line_change(prefix: &str, path: &MemoryPath, wish: Wish) -> LineChange {
     let words = |path: &MemoryPath, bytes: &[u8]| {
         let (decoded, _) = text::decode(bytes);
         let (memory, _) = Memory::parse(&decoded);
-        (memory.title(rel(path).name()).to_owned(), memory.hook())
+        // A line is loaded into every conversation: a secret that was let into a memory does not follow into it. The body is
+        // masked before its first line is taken, since a cut secret is no longer known as one.
+        let hook = match memory.description() {
+            Some(_) => secrets::mask(&memory.hook()).into_owned(),
+            None => Memory::parse(&secrets::mask(&decoded)).0.hook(),
+        };
+        (secrets::mask(memory.title(rel(path).name())).into_owned(), hook)
     };
     match wish {
         Wish::None => LineChange::Remove { path: rel(path).to_string() },

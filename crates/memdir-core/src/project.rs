@@ -6,7 +6,7 @@
 mod config;
 mod hints;
 
-pub use hints::{Hints, hints, remote_key};
+pub use hints::{Hints, hints, local_remotes, remote_key};
 
 use crate::error::{Error, Problem, Result};
 use config::Config;

@@ -159,10 +159,13 @@ pub enum Method {
 pub struct Hit {
     /// The memory.
     pub path: MemoryPath,
-    /// Its lines, 1-based and inclusive; `get` gives exactly `text` for them.
+    /// Its lines, 1-based and inclusive; `get` gives exactly `text` for them, unless something is masked.
     pub lines: String,
-    /// Those lines, as they are in the file.
+    /// Those lines, as they are in the file, but for secrets.
     pub text: String,
+    /// Whether a secret in those lines is replaced by the name of its rule.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub masked: bool,
     /// Strength of the match, 0 to 1.
     pub score: f32,
     /// Where it comes from.

@@ -272,6 +272,10 @@ pub struct Change {
     pub undoes: Option<ChangeId>,
     /// The files it touched.
     pub files: Vec<FileChange>,
+    /// Directories it touched that are not in this space. Taking back a part of a change would lose what it moved there.
+    /// Never told as they are: where others keep their memories is nobody's business.
+    #[serde(skip)]
+    pub elsewhere: Vec<std::path::PathBuf>,
 }
 
 /// What a change did to one file.

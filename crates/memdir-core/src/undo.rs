@@ -135,6 +135,13 @@ fn undo_of(store: &dyn Store, id: &str) -> Result<Change> {
 }
 
 fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> Result<Undone> {
+    if let Some(dir) = undone.elsewhere.first() {
+        let (id, other) = (&undone.id, dir.file_name().unwrap_or_default().to_string_lossy());
+        let doing = if verb == Verb::Undo { "undo" } else { "redo" };
+        return Err(Error::no_change(format!(
+            "{id} also changed {other}, which is not open here, and half of it would lose memories; memdir {doing} {id} in a shell does the whole"
+        )));
+    }
     let intent = Intent { undoes: Some(undone.id.clone()), ..context.intent(verb) };
     let touches: Vec<_> = undone.files.iter().map(|file| file.path.clone()).collect();
     let mut notes = Vec::new();

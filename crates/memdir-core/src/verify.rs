@@ -5,12 +5,15 @@ mod look;
 mod names;
 
 pub use look::Look;
-pub use names::{Named, What, names};
+pub use names::{Named, What, bare_files, names};
 
 use crate::{
     error::{Error, Result},
     memdir::Context,
-    memory::Memory,
+    memory::{
+        Memory,
+        markdown::{self, ReferenceKind},
+    },
     path::MemoryPath,
     project::Project,
     read,
@@ -51,9 +54,14 @@ pub struct Verified {
 /// Looks up what a memory names and, if nothing is gone, writes today's date into its `last_verified`.
 pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Result<Verified> {
     let stored = store.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
-    let named = names(write::utf8(&stored.path, &stored.bytes)?);
+    let text = write::utf8(&stored.path, &stored.bytes)?;
     let mut out = Verified { name: stored.path.name().into(), found: vec![], gone: vec![], unknown: vec![], stamped: false, change: None };
-    for (named, there) in look_up(request.project, named) {
+    let referred = references(store, request.project, &stored.path, text)?;
+    // What is a reference to a memory is not looked up in the project again.
+    let is_new = |named: &Named| referred.iter().all(|(other, _)| other.text != named.text);
+    let named: Vec<Named> = names(text).into_iter().chain(bare_files(text)).filter(is_new).collect();
+    let looked_up = look_up(request.project, named);
+    for (named, there) in looked_up.into_iter().chain(referred) {
         match there {
             Some(true) => out.found.push(named),
             Some(false) => out.gone.push(named),
@@ -70,6 +78,35 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
 /// What a text names and is gone. Only what is cheap to look up.
 pub fn gone(look: &Look<'_>, text: &str) -> Vec<Named> {
     names(text).into_iter().filter(|named| look.is_there(named) == Some(false)).collect()
+}
+
+/// What the links, wikilinks and `mem:` references of a text lead to: memories, or files of the project.
+fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath, text: &str) -> Result<Vec<(Named, Option<bool>)>> {
+    let mut out: Vec<(Named, Option<bool>)> = Vec::new();
+    for reference in markdown::references(text, holder) {
+        let is_link = matches!(reference.kind, ReferenceKind::Link | ReferenceKind::Definition);
+        let targets: Vec<String> = match reference.kind {
+            ReferenceKind::Wiki => markdown::wiki_names(&reference.target, holder).collect(),
+            _ => vec![reference.target.clone()],
+        };
+        let mut there = false;
+        for target in targets.iter().filter_map(|target| MemoryPath::parse(target).ok()) {
+            there = there || store.get(&target).is_ok_and(|found| found.is_some());
+        }
+        let what = if is_link { What::Path } else { What::Memory };
+        let named = Named { what, text: reference.target, line: reference.line };
+        // A link may be meant from the project's root; without a project nothing is known of it.
+        let there = match (there, is_link, project) {
+            (true, ..) => Some(true),
+            (false, true, Some(project)) => Some(project.checkout.join(&named.text).exists()),
+            (false, true, None) => None,
+            (false, false, _) => Some(false),
+        };
+        if out.iter().all(|(other, _)| other.text != named.text) {
+            out.push((named, there));
+        }
+    }
+    Ok(out)
 }
 
 fn look_up(project: Option<&Project>, named: Vec<Named>) -> Vec<(Named, Option<bool>)> {

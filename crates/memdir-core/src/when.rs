@@ -99,11 +99,10 @@ impl When {
         others.into_iter().find(|wire| wire.trips(action))
     }
 
-    /// Wires that can never be touched, and why. `exists` says whether a path pattern fits any file there is.
-    pub fn dead(&self, exists: &dyn Fn(&Wire) -> bool) -> Vec<Problem> {
-        let why = |wire: &Wire| wire.never().or_else(|| (wire.over == Over::Path && !exists(wire)).then(|| "no file fits it".to_owned()));
+    /// Wires that can never be touched, and why. A path that no file fits today may be made tomorrow, and that is when it counts.
+    pub fn dead(&self) -> Vec<Problem> {
         let say =
-            |wire: &Wire| why(wire).map(|why| Problem::at(wire.line, format!("the tripwire {:?} can never fire: {why}", wire.pattern)));
+            |wire: &Wire| wire.never().map(|why| Problem::at(wire.line, format!("the tripwire {:?} can never fire: {why}", wire.pattern)));
         self.0.iter().filter_map(say).collect()
     }
 }

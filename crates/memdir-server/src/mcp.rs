@@ -343,10 +343,17 @@ impl ServerHandler for Handler {
             self.announce(&context.peer).await;
         }
         let cursor = request.and_then(|request| request.cursor);
+        let is_first = cursor.is_none();
         let (page, next) = self.look(&context, move |caller| resources::page(&caller.memdir, cursor.as_deref())).await?;
+        let section = if is_first && self.server.offer.section().is_some() {
+            let section = Resource::new(resources::SECTION, "memory section").with_title(prompts::SECTION_TITLE);
+            Some(section.with_description(prompts::SECTION_DESCRIPTION).with_mime_type("text/markdown"))
+        } else {
+            None
+        };
         let page =
             page.into_iter().map(|listed| Resource::new(listed.uri, listed.name).with_mime_type("text/markdown").with_size(listed.bytes));
-        let mut result = ListResourcesResult::with_all_items(page.collect());
+        let mut result = ListResourcesResult::with_all_items(section.into_iter().chain(page).collect());
         result.next_cursor = next;
         Ok(result)
     }
@@ -377,7 +384,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let text = self.look(&context, move |caller| resources::read(&caller.memdir, &uri)).await?;
+        let text = match self.server.offer.section().filter(|_| uri == resources::SECTION).cloned() {
+            Some(section) => self.look(&context, move |caller| section(&caller.memdir)).await?,
+            None => self.look(&context, move |caller| resources::read(&caller.memdir, &uri)).await?,
+        };
         let contents =
             ResourceContents::TextResourceContents { uri: request.uri, mime_type: Some("text/markdown".into()), text, meta: None };
         Ok(ReadResourceResult::new(vec![contents]).into())
@@ -451,7 +461,12 @@ impl ServerHandler for Handler {
                 PromptArgument::new(prompt.argument).with_description(prompt.argument_description).with_required(prompt.required);
             Prompt::new(prompt.name, Some(prompt.description), Some(vec![argument])).with_title(prompt.title)
         });
-        Ok(ListPromptsResult::with_all_items(prompts.collect()))
+        let section = self
+            .server
+            .offer
+            .section()
+            .map(|_| Prompt::new(prompts::SECTION, Some(prompts::SECTION_DESCRIPTION), None).with_title(prompts::SECTION_TITLE));
+        Ok(ListPromptsResult::with_all_items(prompts.chain(section).collect()))
     }
 
     async fn get_prompt(
@@ -459,6 +474,11 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        if let Some(section) = self.server.offer.section().filter(|_| request.name == prompts::SECTION).cloned() {
+            let text = self.look(&context, move |caller| section(&caller.memdir)).await?;
+            let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+            return Ok(result.with_description(prompts::SECTION_DESCRIPTION).into());
+        }
         let prompt = prompts::find(&request.name)
             .ok_or_else(|| ErrorData::invalid_params(format!("there is no prompt named {}", request.name), None))?;
         let arguments = request.arguments.unwrap_or_default();

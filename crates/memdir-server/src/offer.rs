@@ -24,7 +24,12 @@ pub struct Group {
     pub instructions: Option<&'static str>,
     /// Whether resources and prompts come with them.
     pub resources: bool,
+    /// What makes the memory section of a system prompt for this space, if it is served.
+    pub section: Option<Section>,
 }
+
+/// Makes the memory section of a system prompt.
+pub type Section = Arc<dyn Fn(&Memdir) -> memdir_core::Result<String> + Send + Sync>;
 
 /// What of the groups is offered.
 #[derive(Debug, Clone, Default)]
@@ -117,6 +122,11 @@ impl Offer {
     /// The space of resources and prompts, if they are served.
     pub(crate) fn resources(&self) -> Option<&Memdir> {
         self.groups.iter().find(|group| group.resources).map(|group| &group.memdir)
+    }
+
+    /// What makes the memory section, if it is served.
+    pub(crate) fn section(&self) -> Option<&Section> {
+        self.groups.iter().find(|group| group.resources)?.section.as_ref()
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Offered> {

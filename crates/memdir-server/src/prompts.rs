@@ -9,6 +9,11 @@ use memdir_core::{
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
+/// The prompt that is the memory section of a system prompt. It has no argument and no text of its own.
+pub(crate) const SECTION: &str = "memory";
+pub(crate) const SECTION_TITLE: &str = "Memory section";
+pub(crate) const SECTION_DESCRIPTION: &str = "The memory section for a system prompt: how to use this memory, and what it holds";
+
 /// Characters of a listing in a prompt.
 const LIST_CHARS: usize = 6_000;
 /// The longest argument that is taken over.

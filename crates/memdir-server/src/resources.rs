@@ -10,6 +10,8 @@ const SCHEME: &str = "memory:///";
 pub(crate) const TEMPLATE: &str = "memory:///{+name}";
 /// The addresses of some of their lines.
 pub(crate) const LINES_TEMPLATE: &str = "memory:///{+name}?lines={lines}";
+/// The address of the memory section of a system prompt. Not of the memories' scheme, where a memory may have that name.
+pub(crate) const SECTION: &str = "memdir://prompt";
 /// Resources on one page of a listing.
 const PAGE: usize = 200;
 

@@ -96,6 +96,14 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         None => status::run(&opened.memdir),
         Some(Command::Verify(args)) => verify::run(args, &opened.memdir, &scope),
         Some(Command::Check(args)) => check::run(args, &opened.memdir, &scope),
+        Some(Command::Undo(args)) => match undo::wider(args.id.as_deref(), false, &opened.memdir, &settings, &scope)? {
+            Some((memdir, id)) => undo::undo(&crate::args::Undo { id: Some(id) }, &memdir),
+            None => undo::undo(args, &opened.memdir),
+        },
+        Some(Command::Redo(args)) => match undo::wider(args.id.as_deref(), true, &opened.memdir, &settings, &scope)? {
+            Some((memdir, id)) => undo::redo(&crate::args::Redo { id: Some(id) }, &memdir),
+            None => undo::redo(args, &opened.memdir),
+        },
         Some(command) => in_space(command, &opened.memdir, look),
     };
     Ok(answer?.with_notes(opened.notes))

@@ -69,6 +69,7 @@ impl Callers {
             root: settings.home.value.clone(),
             instructions: Some(tools::INSTRUCTIONS),
             resources: true,
+            section: Some(crate::commands::prompt::section(settings)),
         };
         Offer::new(vec![group], &self.choice).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
     }

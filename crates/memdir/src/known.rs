@@ -32,6 +32,11 @@ impl Known {
         Known { root: project.root.clone(), remotes: hints.remotes, first_commit: hints.first_commit, memory: None }
     }
 
+    /// Whether the project was cloned from this one's directory.
+    pub(crate) fn is_origin_of(&self, project: &Project) -> bool {
+        !self.root.as_os_str().is_empty() && project::local_remotes(project).iter().any(|origin| *origin == self.root)
+    }
+
     /// Whether the two may be the same project.
     pub(crate) fn agrees(&self, other: &Known) -> bool {
         let hints = |known: &Known| project::Hints { remotes: known.remotes.clone(), first_commit: known.first_commit.clone() };
@@ -44,11 +49,21 @@ pub(crate) fn read(home: &Path, id: &str) -> Option<Known> {
     toml::from_str(&fs::read_to_string(file(home, id)).ok()?).ok()
 }
 
-/// Remembers a project that was not known. Best effort: a memory works without it.
+/// Remembers a project that was not known, or whose settings of git have changed since, as when it gets a remote. Best effort:
+/// a memory works without it. Costs two looks at file times when there is nothing to do.
 pub(crate) fn note(home: &Path, project: &Project) {
-    if !file(home, &project.id).exists() {
-        let _ = write(home, &project.id, &Known::of(project));
+    let changed = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let noted = changed(&file(home, &project.id));
+    let set = project.git.as_ref().and_then(|git| changed(&git.join("config")));
+    if noted.is_some() && noted > set {
+        return;
     }
+    let old = read(home, &project.id);
+    let new = Known::of(project);
+    // A first commit that was seen once stays true when git forgets its log.
+    let first_commit = new.first_commit.clone().or_else(|| old.as_ref().and_then(|old| old.first_commit.clone()));
+    let new = Known { memory: old.as_ref().and_then(|old| old.memory.clone()), first_commit, ..new };
+    let _ = write(home, &project.id, &new);
 }
 
 /// Remembers a project, at once and whole.

@@ -90,7 +90,29 @@ impl Scope {
 
     fn one_directory(&mut self, settings: &Settings, dir: &Path, origin: &str) {
         let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| wire::configured(settings, mount)).collect();
-        self.add(wire::one_directory(settings, dir, &configured), format!("{origin}: this directory is the whole memory"));
+        let mut whole = wire::one_directory(settings, dir, &configured);
+        let why = format!("{origin}: this directory is the whole memory");
+        let team = whole.root.join("team");
+        // A link would lead elsewhere, and a directory of which only some files are served has no team.
+        if whole.entrypoint != Entrypoint::Kept || !whole.only.is_empty() || !team.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return self.add(whole, why);
+        }
+        // The folder has an entrypoint of its own, so it is a mount of its own, and guarded as if it were opened alone.
+        let inner = wire::one_directory(settings, &team, &configured);
+        let inner = Mount {
+            prefix: "team".into(),
+            access: whole.access,
+            links: whole.links.clone(),
+            hidden: whole.hidden,
+            read_only: whole.read_only.clone(),
+            ignored: whole.ignored.clone(),
+            // What the directory's patterns say of names in the folder holds for them here.
+            patterns_see_prefix: true,
+            ..inner
+        };
+        whole.ignored.push("team/.*".into());
+        self.add(whole, why);
+        self.add(inner, "the directory has a team folder");
     }
 
     fn usual(&mut self, settings: &Settings, id_why: &str, repository: &RepositorySettings) -> Result<(), Failure> {
@@ -110,6 +132,13 @@ impl Scope {
         if !self.has("team") && in_git && (wire::is_team(&settings.home.value, &team) || (settings.config.team && !team.exists())) {
             let why = if team.exists() { "the repository has a .memdir directory" } else { "team = true in the settings" };
             self.add(Mount { read_only: repository.read_only.clone(), ..with_ignored(places.team_mount(team), &repository.ignored) }, why);
+        }
+        if in_git
+            && !self.has("team")
+            && let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty())
+        {
+            // What is meant for everybody must not end in a private folder that happens to have the name.
+            own.mount.closed.push(("team".into(), "this repository has no team memory yet; memdir init --team makes one".into()));
         }
         if let Some(agent) = &settings.agent {
             let agent = Agent { name: agent.value.clone(), scope: settings.agent_scope };

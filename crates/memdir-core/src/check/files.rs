@@ -92,9 +92,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         add(Some(line), Rule::RepeatsInstructions, format!("{file} says this already"));
     }
     let (wires, problems) = when::of(&memory);
-    let files = space.look.as_ref().and_then(Look::tracked);
-    let fits = |wire: &when::Wire| files.is_none_or(|files| files.iter().any(|file| wire.fits_path(file)));
-    problems.iter().chain(&wires.dead(&fits)).map(told).for_each(|(line, what)| add(line, Rule::Tripwire, what));
+    problems.iter().chain(&wires.dead()).map(told).for_each(|(line, what)| add(line, Rule::Tripwire, what));
     // What the frontmatter's tripwires name is judged with them.
     let in_body = |named: &verify::Named| named.line >= memory.body_first_line();
     for gone in space.look.iter().flat_map(|look| verify::gone(look, text)).filter(in_body) {

@@ -258,6 +258,7 @@ fn matching(store: &dyn Store, path: &MemoryPath, query: &str, any_word: bool) -
         Err(error) => return Err(error),
     };
     let (content, _) = text::decode(&stored.bytes);
+    let content = crate::secrets::mask(&content);
     let query = query.to_lowercase();
     let whole: Vec<String> = content.lines().filter(|line| line.to_lowercase().contains(&query)).take(LINES).map(short).collect();
     if !whole.is_empty() || !any_word {

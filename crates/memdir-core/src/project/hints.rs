@@ -5,7 +5,7 @@ use super::{Project, config::Config};
 use std::{
     fs::File,
     io::{BufRead as _, BufReader, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// What a repository says of its origin.
@@ -33,6 +33,18 @@ pub fn hints(project: &Project) -> Hints {
     remotes.sort();
     remotes.dedup();
     Hints { remotes, first_commit: first_commit(git) }
+}
+
+/// The checkouts on this machine that a project was cloned from, as real paths. A clone has no log of its first commit, and
+/// to look for it among packed objects would cost more than a hint is worth.
+pub fn local_remotes(project: &Project) -> Vec<PathBuf> {
+    let Some(git) = &project.git else { return Vec::new() };
+    let config = Config::read(git);
+    let local = |url: &str| {
+        let path = Path::new(url.strip_prefix("file://").unwrap_or(url)).canonicalize().ok()?;
+        Some(if path.ends_with(".git") { path.parent()?.to_owned() } else { path })
+    };
+    config.all("remote.", ".url").filter(|url| url.starts_with('/') || url.starts_with("file:///")).filter_map(local).collect()
 }
 
 /// A remote's URL in one form for all its spellings, `github.com/ada/shop`, and without credentials. Nothing for a local path.

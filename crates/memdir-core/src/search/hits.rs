@@ -13,11 +13,13 @@ use crate::{
     indexer,
     memory::Memory,
     path::MemoryPath,
-    rank, read,
+    rank, read, secrets,
     store::{Source, Store, Stored},
-    text, time,
+    text::{self, LineRange},
+    time,
 };
 use std::{
+    borrow::Cow,
     collections::{HashMap, hash_map},
     sync::PoisonError,
 };
@@ -27,6 +29,18 @@ struct Holder {
     path: MemoryPath,
     stored: Stored,
     memory: Memory,
+    /// Its text without secrets, if it has any. The lines are the same.
+    masked: Option<String>,
+}
+
+impl Holder {
+    /// Lines as they are shown.
+    fn shown<'t>(&self, decoded: &'t str, lines: LineRange) -> Cow<'t, str> {
+        match &self.masked {
+            Some(masked) => Cow::Owned(lines.of(masked).to_owned()),
+            None => Cow::Borrowed(lines.of(decoded)),
+        }
+    }
 }
 
 impl Searcher {
@@ -75,8 +89,18 @@ impl Searcher {
     fn holder(&self, store: &dyn Store, ranked: &Ranked) -> Result<Option<Holder>> {
         let path = MemoryPath::parse(&ranked.candidate.path)?.prefixed(&self.mounts[ranked.mount].prefix);
         let Some(stored) = store.get(&path)? else { return Ok(None) };
-        let (memory, _) = Memory::parse(frontmatter(&text::decode(&stored.bytes).0));
-        Ok(Some(Holder { path, stored, memory }))
+        let (decoded, _) = text::decode(&stored.bytes);
+        let (memory, _) = Memory::parse(frontmatter(&decoded));
+        // Chats are kept without secrets, and may be too long to be looked through for each answer. A secret may be longer than
+        // the lines that answer, so the whole is looked at.
+        let masked = match ranked.source {
+            Source::Chat => None,
+            _ => match secrets::mask(&decoded) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(masked) => Some(masked),
+            },
+        };
+        Ok(Some(Holder { path, stored, memory, masked }))
     }
 
     fn hit(&self, holder: &Holder, decoded: &str, (first, last): (u64, u64), ranked: &Ranked, weights: &Weights<'_>) -> Hit {
@@ -86,11 +110,12 @@ impl Searcher {
         Hit {
             path: holder.path.clone(),
             chat: (ranked.source == Source::Chat).then(|| ChatPlace::of(decoded, last)).flatten(),
-            text: lines.of(decoded).to_owned(),
+            text: holder.shown(decoded, lines).into_owned(),
+            masked: holder.masked.is_some() && holder.shown(decoded, lines) != lines.of(decoded),
             score: ranked.score,
             source: ranked.source,
             age: time::age(self.clock.now(), read::memory_time(&holder.memory, &holder.stored)),
-            headings: cite::headings(decoded, lines.first),
+            headings: cite::headings(holder.masked.as_deref().unwrap_or(decoded), lines.first),
             kind: ranked.candidate.kind,
             explain: None,
             lines: format!("{}-{}", lines.first, lines.last.unwrap_or(lines.first)),

@@ -119,8 +119,15 @@ impl Store for RamStore {
         let edits = plan(&Snapshot(self, &before))?;
         let mut state = self.state();
         let id = ChangeId(format!("ram{:05}", state.changes.len()));
-        let mut change =
-            Change { id, at: intent.at, actor: intent.actor.clone(), verb: intent.verb, undoes: intent.undoes.clone(), files: Vec::new() };
+        let mut change = Change {
+            id,
+            at: intent.at,
+            actor: intent.actor.clone(),
+            verb: intent.verb,
+            undoes: intent.undoes.clone(),
+            files: Vec::new(),
+            elsewhere: Vec::new(),
+        };
         for FileEdit { path, bytes, role } in edits {
             let old = state.files.get(&path).map(|(bytes, _)| bytes.clone());
             if old == bytes {

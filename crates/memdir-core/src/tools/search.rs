@@ -135,6 +135,9 @@ fn structured(query: &str, answer: &Answer, hits: &[Fitted<'_>]) -> Value {
                 "source": fitted.hit.source,
                 "age": fitted.hit.age,
             });
+            if fitted.hit.masked {
+                result["masked"] = json!(true);
+            }
             if let Some(chat) = &fitted.hit.chat {
                 result["chat"] = json!(chat);
             }

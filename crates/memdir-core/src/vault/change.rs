@@ -62,6 +62,7 @@ impl Locked<'_> {
             verb: intent.verb,
             undoes: intent.undoes.clone(),
             files: edits.iter().map(file_change).collect(),
+            elsewhere: Vec::new(),
         };
         if edits.is_empty() {
             return Ok(change);

@@ -168,6 +168,7 @@ impl Vault {
             verb: record.verb,
             undoes: record.undoes.clone().map(ChangeId),
             files: files.collect::<Result<_>>()?,
+            elsewhere: record.peers.iter().filter(|peer| self.mounts.iter().all(|mount| mount.root.path() != *peer)).cloned().collect(),
         })
     }
 }

@@ -42,6 +42,8 @@ pub struct Mount {
     pub journal: PathBuf,
     /// Bytes of journal beyond which the oldest changes are dropped.
     pub journal_bytes: u64,
+    /// Folders in which nothing new may be made, each with the reason. What is there already stays readable and can go.
+    pub closed: Vec<(String, String)>,
     /// The directory whose lock guards it, where that is not its own root: a configured mount it lies inside.
     pub lock: Option<PathBuf>,
 }
@@ -64,6 +66,7 @@ impl Mount {
             only: Vec::new(),
             journal: journal.into(),
             journal_bytes: limits::JOURNAL_BYTES,
+            closed: Vec::new(),
             lock: None,
         }
     }
@@ -80,6 +83,7 @@ pub(crate) struct Mounted {
     pub(crate) trouble: Option<String>,
     read_only: Patterns,
     ignored: Patterns,
+    closed: Vec<(String, String)>,
     only: Option<GlobSet>,
     /// The first parts of everything `only` can match, where they are plain names: nothing else need be looked into.
     tops: Option<Vec<String>>,
@@ -113,6 +117,7 @@ impl Mounted {
             trouble,
             read_only: Patterns::new("read-only pattern", mount, &mount.read_only)?,
             ignored: Patterns::new("ignored pattern", mount, &mount.ignored)?,
+            closed: mount.closed.clone(),
             only: globs(&mount.only)?,
             tops: tops(&mount.only),
             depth: depth(&mount.only),
@@ -146,6 +151,12 @@ impl Mounted {
         if self.read_only.is_match(name) {
             return Err(Error::ReadOnly { path: shown(), why: "a read-only pattern matches its name".into() });
         }
+        let closed = self.closed.iter().find(|(folder, _)| rel.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/')));
+        if let Some((_, why)) = closed
+            && !self.root.path().join(rel).is_file()
+        {
+            return Err(Error::ReadOnly { path: shown(), why: why.clone() });
+        }
         if self.hides(rel) {
             return Err(Error::ReadOnly { path: shown(), why: "an ignored pattern matches its name".into() });
         }
@@ -156,7 +167,8 @@ impl Mounted {
     }
 }
 
-/// Mounts must not lie inside one another: a file would have two names and two locks.
+/// Mounts must not lie inside one another: a file would have two names and two locks. One that lies where its own prefix leads,
+/// in a directory that ignores it, has the same names either way.
 pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
     for (i, a) in mounts.iter().enumerate() {
         for b in &mounts[i + 1..] {
@@ -164,7 +176,7 @@ pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
                 return Err(Error::bad_input("mounts", format!("two mounts have the prefix {:?}; give each its own", a.info.prefix)));
             }
             let (inner, outer) = if a.root.path().starts_with(b.root.path()) { (a, b) } else { (b, a) };
-            let filtered = inner.only.is_some() || outer.only.is_some();
+            let filtered = inner.only.is_some() || outer.only.is_some() || is_nested(inner, outer);
             if inner.root.path().starts_with(outer.root.path()) && !filtered {
                 return Err(Error::bad_input(
                     "mounts",
@@ -178,6 +190,12 @@ pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn is_nested(inner: &Mounted, outer: &Mounted) -> bool {
+    let Some(rel) = inner.root.path().strip_prefix(outer.root.path()).ok().and_then(Path::to_str) else { return false };
+    let named = if outer.info.prefix.is_empty() { rel.to_owned() } else { format!("{}/{rel}", outer.info.prefix) };
+    !rel.is_empty() && inner.info.prefix == named && outer.ignored.is_match(&format!("{rel}/any"))
 }
 
 fn make_root(mount: &Mount) -> Option<String> {

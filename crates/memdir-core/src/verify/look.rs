@@ -35,7 +35,7 @@ impl<'a> Look<'a> {
             What::Path => self.path(&named.text),
             What::Command => self.command(&named.text),
             What::Commit => git::has_object(self.project.git.as_deref()?, &named.text),
-            What::Symbol | What::Link => None,
+            What::Symbol | What::Link | What::Memory => None,
         }
     }
 

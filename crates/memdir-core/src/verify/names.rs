@@ -17,6 +17,8 @@ pub enum What {
     Commit,
     /// An address.
     Link,
+    /// Another memory.
+    Memory,
 }
 
 /// One thing a text names.
@@ -52,6 +54,35 @@ pub fn names(text: &str) -> Vec<Named> {
             }
         } else {
             in_prose(content).into_iter().for_each(&mut add);
+        }
+    }
+    found
+}
+
+/// Files that plain prose names without a folder: `README.md`, `Cargo.toml`. Apart from [`names`], because in prose such a name
+/// may be of anything, and only somebody who verifies wants to hear that it is not there.
+pub fn bare_files(text: &str) -> Vec<Named> {
+    // Names of products end like these: Node.js, ASP.net.
+    const NOT_FILES: &[&str] = &["js", "c", "h", "r", "cs", "env", "go", "mod", "ex", "less"];
+    let named: Vec<Named> = names(text);
+    let mut found: Vec<Named> = Vec::new();
+    let mut fenced = false;
+    for (line, content) in (1..).zip(text.lines()) {
+        if fence_marks(content).is_some() {
+            fenced = !fenced;
+        }
+        if fenced {
+            continue;
+        }
+        for word in content.split(|c: char| c.is_whitespace() || "()[]<>\"'`".contains(c)) {
+            let bare = word.trim_matches(|c: char| ".,;:!?*_".contains(c));
+            let ending = bare.rsplit_once('.').map(|(_, ending)| ending);
+            let is_file = ending.is_some_and(|ending| !NOT_FILES.contains(&ending)) && !bare.contains('/') && !is_address(bare);
+            let entrypoint = crate::entrypoint::holds_lines(bare);
+            let known = |all: &[Named]| all.iter().any(|other| other.text == bare);
+            if is_file && !entrypoint && path(bare).as_deref() == Some(bare) && !known(&named) && !known(&found) {
+                found.push(Named { what: What::Path, text: bare.to_owned(), line });
+            }
         }
     }
     found

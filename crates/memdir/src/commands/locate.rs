@@ -66,7 +66,11 @@ fn alike(settings: &Settings, scope: &Scope) -> Vec<String> {
     }
     let (home, here) = (&settings.home.value, Known::of(&scope.project));
     let other = |id: &String| *id != scope.project.id && *id != scope.id;
-    known::ids(home).into_iter().filter(other).filter(|id| known::read(home, id).is_some_and(|known| known.agrees(&here))).collect()
+    known::ids(home)
+        .into_iter()
+        .filter(other)
+        .filter(|id| known::read(home, id).is_some_and(|known| known.agrees(&here) || known.is_origin_of(&scope.project)))
+        .collect()
 }
 
 /// What would make it another memory.

@@ -50,6 +50,7 @@ fn native(settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
         root: settings.cwd.clone(),
         instructions: Some(tools::INSTRUCTIONS),
         resources: true,
+        section: Some(super::prompt::section(settings)),
     })
 }
 
@@ -60,7 +61,7 @@ fn dialect(name: &str, settings: &Settings, scope: &Scope) -> Result<Group, Fail
         return Err(Failure::Usage { message, hint: "memdir dialects tells what each stands for.".into() });
     };
     let (memdir, root) = wire::open_dialect(settings, scope, dialect)?;
-    Ok(Group { name: dialect.name, tools: (dialect.tools)(), memdir, root, instructions: None, resources: false })
+    Ok(Group { name: dialect.name, tools: (dialect.tools)(), memdir, root, instructions: None, resources: false, section: None })
 }
 
 fn http(args: &Typed) -> Result<Option<Http>, Failure> {

@@ -187,8 +187,20 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<Answer, Failure> 
     if known::read(home, to).is_none()
         && let Some(known) = known::read(home, from)
     {
-        known::write(home, to, &known).map_err(failed)?;
+        known::write(home, to, &Known { memory: None, ..known }).map_err(failed)?;
     }
-    known::forget(home, from).map_err(failed)?;
-    Ok(answer)
+    let mut notes = Vec::new();
+    for id in known::ids(home) {
+        let Some(mut known) = known::read(home, &id) else { continue };
+        // Whoever uses the memory goes on using it: others that adopted it, and its own directory where that is still there.
+        let own = id == from && known.memory.is_none() && known.root.is_dir();
+        if own || known.memory.as_deref() == Some(from) {
+            notes.push(format!("{} uses the memory of {to} now", known.root.display()));
+            known.memory = Some(to.to_owned());
+            known::write(home, &id, &known).map_err(failed)?;
+        } else if id == from {
+            known::forget(home, from).map_err(failed)?;
+        }
+    }
+    Ok(answer.with_notes(notes))
 }

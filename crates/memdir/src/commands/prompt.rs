@@ -13,8 +13,9 @@ use memdir_core::{
     Memdir,
     prompt::{Entrypoint, Load, ModeName, Request, Search, Tools},
 };
+use memdir_server::Section;
 use serde::Serialize;
-use std::io;
+use std::{io, sync::Arc};
 
 /// The names memdir's own server gives its tools.
 const TOOLS: Tools<'static> = Tools { write: "memory_write", search: "memory_search", log: "memory_log" };
@@ -61,6 +62,30 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let (home, load) = (settings.home.value.clone(), made.load.clone());
     let made = Made { enabled: true, off_by: None, prompt: Some(made.text), load: Some(made.load) };
     Ok(Answer::new(made, show).with_notes(opened.notes).afterwards(move || loads::count(&home, &load)))
+}
+
+/// The same as a server gives it, as often as it is asked: whoever reads it there has memdir's tools.
+pub(crate) fn section(settings: &Settings) -> Section {
+    let (log, in_dir, home) = (settings.config.log, settings.dir.is_some(), settings.home.value.clone());
+    let (guidelines, agent_scope) = (settings.guidelines.clone(), settings.agent_scope);
+    let agent = settings.agent.as_ref().map(|agent| agent.value.clone());
+    Arc::new(move |memdir| {
+        let guidelines: Vec<&str> = guidelines.iter().map(String::as_str).collect();
+        let made = memdir.prompt(&Request {
+            mode: None,
+            log,
+            agent: agent.as_deref().map(|agent| (agent, agent_scope)),
+            team_folder: in_dir,
+            title: "Memory",
+            entrypoint: Entrypoint::Shown,
+            tools: Some(TOOLS),
+            search: Search::Memdir,
+            transcripts: None,
+            guidelines: &guidelines,
+        })?;
+        loads::count(&home, &made.load);
+        Ok(made.text)
+    })
 }
 
 /// The section as a conversation's beginning carries it: memdir's tools are there, the rest is as usual.

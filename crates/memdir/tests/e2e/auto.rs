@@ -118,12 +118,31 @@ fn a_secret_is_refused_by_its_rule_and_a_person_may_allow_it() {
     "#);
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"Created a · 45 bytes, version 92773a28b43a, change [ID]");
     assert_snapshot!(home.run(&["check"]), @"
-    MEMORY.md:4: secret: looks like a secret (github-token): remove it here and at its source
     a.md: type: no type: user, feedback, project or reference
     a.md:1: secret: looks like a secret (github-token): remove it here and at its source
-    2 files: 2 wrong, 1 to consider
+    2 files: 1 wrong, 1 to consider
     -- exit 1
     ");
+    assert_snapshot!(home.text("MEMORY.md"), @r"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [a](a.md) — \[secret: github-token\]
+    <!-- /memdir -->
+    ");
+    home.put("c.md", format!("---\ntype: project\n---\nThe deploy key {token} opens staging.\n"));
+    home.run(&["check", "--fix"]);
+    assert!(home.text("MEMORY.md").contains("(c.md)") && !home.text("MEMORY.md").contains("ghp_"), "{}", home.text("MEMORY.md"));
+    assert_snapshot!(home.run(&["search", "deploy key of staging"]), @"
+    c.md:4-4  0.73  today
+      The deploy key [secret: github-token] opens staging.
+    ");
+    let hit = home.json(&["search", "deploy key of staging"])["results"][0].clone();
+    assert_eq!((&hit["masked"], hit["text"].as_str().unwrap().contains("ghp_")), (&true.into(), false), "{hit}");
+    assert!(home.ok(&["get", "c", "--lines", hit["lines"].as_str().unwrap()]).contains(&token), "a file is shown as it is");
+    let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
+    let said = talk.said("memory_search", serde_json::json!({ "query": "deploy key of staging" }));
+    assert!(said.contains("[secret: github-token]") && !said.contains("ghp_"), "{said}");
     home.configure("secrets = { allow = [\"^ghp_a1\"] }\n");
     assert_snapshot!(home.run(&["write", "b", &token]), @"Created b · 45 bytes, version 92773a28b43a, change [ID]");
 }
@@ -178,4 +197,15 @@ fn verifying_stamps_what_is_true_and_tells_what_is_gone() {
     b is verified as of today
     ");
     assert!(home.text("b.md").contains("last_verified: 20"));
+    fs::write(home.path("work/README.md"), "").unwrap();
+    home.ok(&["write", "c", "README.md and CHANGES.md say it, [so](a.md) does [[b]], [this](gone.md) and [[lost]] do not; Node.js too."]);
+    assert_snapshot!(home.run(&["verify", "c"]), @"
+    gone   gone.md (line 1)
+    gone   lost (line 1)
+    found  README.md, a.md, b
+    unknown CHANGES.md
+    -- stderr
+    note: not stamped: correct the memory, or stamp it with --anyway
+    -- exit 1
+    ");
 }

@@ -22,6 +22,7 @@ mod init;
 mod install;
 mod list;
 mod mcp;
+mod mcp_callers;
 mod mcp_clients;
 mod mcp_http;
 mod prevents;

@@ -258,7 +258,7 @@ fn resources_prompts_and_completions_are_served() {
         talk.said("memory_write", json!({ "path": "Top/É", "content": "x" }));
         let listed = talk.ask("resources/list", json!({}))["result"]["resources"].clone();
         let uris: Vec<&str> = listed.as_array().unwrap().iter().map(|resource| resource["uri"].as_str().unwrap()).collect();
-        assert_eq!(uris, ["memory:///MEMORY", "memory:///Top/%C3%89", "memory:///notes/a%20b"]);
+        assert_eq!(uris, ["memdir://prompt", "memory:///MEMORY", "memory:///Top/%C3%89", "memory:///notes/a%20b"]);
         for uri in ["memory:///notes/a%20b", "memory:///notes/a%20b.md", "memory://notes/a%20b"] {
             let read = talk.ask("resources/read", json!({ "uri": uri }));
             let contents = json!([{ "uri": uri, "mimeType": "text/markdown", "text": "one\ntwo\nthree\n" }]);
@@ -275,7 +275,12 @@ fn resources_prompts_and_completions_are_served() {
         assert_eq!(values, json!({ "values": ["notes", "notes/a b"], "total": 2, "hasMore": false }));
         let prompts = talk.ask("prompts/list", json!({}))["result"]["prompts"].clone();
         let names: Vec<&str> = prompts.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["remember", "recall", "review-memory"]);
+        assert_eq!(names, ["remember", "recall", "review-memory", "memory"]);
+        let section = home.ok(&["prompt", "--tools"]);
+        let got = talk.ask("prompts/get", json!({ "name": "memory" }));
+        assert_eq!(got["result"]["messages"][0]["content"]["text"].as_str().map(str::trim_end), Some(section.trim_end()), "{got}");
+        let read = talk.ask("resources/read", json!({ "uri": "memdir://prompt" }));
+        assert_eq!(read["result"]["contents"][0]["text"].as_str().map(str::trim_end), Some(section.trim_end()), "{read}");
         let recall = talk.ask("prompts/get", json!({ "name": "recall", "arguments": { "topic": "three" } }));
         assert!(recall["result"]["messages"][0]["content"]["text"].as_str().unwrap().contains("[notes/a b.md lines"), "{recall}");
         let missing = talk.ask("prompts/get", json!({ "name": "recall", "arguments": {} }));

@@ -254,9 +254,9 @@ fn a_moved_project_is_told_and_adopted_only_on_purpose() {
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"deploy");
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt"]), @"moved-[HASH] uses its own memory");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
-    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", "shop-0"]), @r#"
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", "unheard-of"]), @r#"
     -- stderr
-    error: there is no project "shop-0"
+    error: there is no project "unheard-of"
     hint: memdir projects lists them.
     -- exit 2
     "#);
@@ -279,7 +279,23 @@ fn merging_moves_every_memory_and_loses_none() {
     shop-[HASH]/both
     ");
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
-    assert_snapshot!(run_in(&home, "other", &["projects", "rename", &into, "kept"]), @"Moved 3 memories from other-[HASH] into kept");
+    // What moved a memory from one project to another is taken back in both, wherever one stands.
+    run_in(&home, "other", &["undo"]);
+    run_in(&home, "shop", &["undo"]);
+    assert_eq!((run_in(&home, "shop", &["list"]), run_in(&home, "other", &["list"])), ("both\ndeploy\n".into(), "both\n".into()));
+    run_in(&home, "shop", &["redo"]);
+    run_in(&home, "other", &["redo"]);
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "other", &["projects", "rename", &into, "kept"]), @"
+    Moved 3 memories from other-[HASH] into kept
+    -- stderr
+    note: [HOME]/other uses the memory of kept now
+    ");
+    assert_snapshot!(run_in(&home, "other", &["list"]), @"
+    both
+    deploy
+    shop-[HASH]/both
+    ");
     assert_snapshot!(run_in(&home, "other", &["list", "--project", "kept"]), @"
     both
     deploy
@@ -319,6 +335,91 @@ fn a_session_can_be_narrowed() {
     -- exit 1
     "#);
     assert_snapshot!(run_in(&home, "plain", &["history", "--only", "notes"]).lines().count().to_string(), @"2");
+}
+
+#[test]
+fn a_narrowed_session_has_no_entrypoint_and_says_so_kindly() {
+    let home = Home::new();
+    run_in(&home, "plain", &["write", "notes/a", "x"]);
+    assert_snapshot!(run_in(&home, "plain", &["write", "notes/b", "x", "--only", "notes"]), @"Created notes/b · 2 bytes, version 44c77418e275, change [ID]");
+    assert_snapshot!(run_in(&home, "plain", &["entrypoint", "--only", "notes"]), @"");
+    assert_snapshot!(run_in(&home, "plain", &["entrypoint"]), @"
+    MEMORY.md: no line for notes/b.md
+    user/MEMORY.md: every memory has its line
+    -- stderr
+    note: memdir entrypoint --repair adds the missing lines
+    -- exit 1
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["check"]), @"
+    notes/a.md: type: no type: user, feedback, project or reference
+    notes/b.md: unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
+    notes/b.md: type: no type: user, feedback, project or reference
+    3 files: 1 wrong, 2 to consider
+    -- exit 1
+    ");
+}
+
+#[test]
+fn a_team_folder_of_a_directory_is_a_scope() {
+    let home = Home::new();
+    home.put("team/MEMORY.md", "- [Rule](rule.md) — ours\n");
+    home.put("team/rule.md", "Ours.\n");
+    home.ok(&["write", "own", "Mine."]);
+    home.ok(&["write", "team/new", "For all of us."]);
+    assert_snapshot!(plain_ids(&home.run(&["where"])), @"
+    Project work-[HASH]: [HOME]/work is in no git repository, so the directory itself is the project
+    mount  directory  why
+    (project)  [HOME]/memory  MEMDIR_DIR: this directory is the whole memory
+    team/  [HOME]/memory/team  the directory has a team folder
+    To change: without --dir and MEMDIR_DIR: the memory of this project
+    ");
+    assert_snapshot!(home.run(&["list"]), @"
+    own
+    team/new
+    team/rule
+    ");
+    assert!(home.text("team/MEMORY.md").contains("(new.md)") && !home.text("MEMORY.md").contains("new.md"));
+    let found = home.json(&["search", "all of us"]);
+    let paths: Vec<&str> = found["results"].as_array().unwrap().iter().map(|hit| hit["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["team/new.md", "team/rule.md"], "each once");
+    home.ok(&["undo"]);
+    assert_snapshot!(home.run(&["list"]), @"");
+}
+
+#[test]
+fn nothing_is_written_for_a_team_that_is_not_there() {
+    let home = Home::new();
+    repository(&home, "shop");
+    assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @"
+    -- stderr
+    error: team/rule.md is read-only: this repository has no team memory yet; memdir init --team makes one
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
+    let old = home.path("home/projects").join(id_in(&home, "shop")).join("team");
+    fs::create_dir_all(&old).unwrap();
+    fs::write(old.join("old.md"), "Old.\n").unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["read", "team/old"]), @"
+    Old.
+    -- stderr
+    note: team/old: it has no line in the entrypoint; memdir entrypoint --repair adds it
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["rename", "team/old", "old"]), @"Renamed team/old to old · change [ID]");
+    run_in(&home, "shop", &["init", "--team"]);
+    assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @"Created team/rule · 6 bytes, version 06b985fa893d, change [ID]");
+}
+
+#[test]
+fn a_clone_is_told_of_what_it_came_from() {
+    let home = Home::new();
+    repository(&home, "shop");
+    run_in(&home, "shop", &["write", "deploy", "Never on Fridays."]);
+    git(&home, "", &["clone", "-q", "shop", "fork"]);
+    assert!(run_in(&home, "fork", &["where"]).contains("shop-[HASH] has the same remote or first commit"), "by the directory it came from");
+    git(&home, "shop", &["remote", "add", "origin", "https://example.com/ada/shop.git"]);
+    git(&home, "fork", &["remote", "set-url", "origin", "git@example.com:ada/shop"]);
+    run_in(&home, "shop", &["list"]);
+    assert!(run_in(&home, "fork", &["where"]).contains("shop-[HASH] has the same remote or first commit"), "by a remote that came later");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn page() -> String {
     );
     let _ = writeln!(page, "What the server says about all of them when a client connects:\n\n{}\n", quoted(INSTRUCTIONS));
     native().iter().for_each(|tool| section(&mut page, tool));
-    page.push_str("## Resources and prompts\n\nWith the native tools come resources (`memory:///NAME`, and `memory:///NAME?lines=42-56`), with news of changes for clients that subscribe, and these prompts:\n\n");
+    page.push_str("## Resources and prompts\n\nWith the native tools come resources (`memory:///NAME`, and `memory:///NAME?lines=42-56`; `memdir://prompt` is the memory section of a system prompt), with news of changes for clients that subscribe, and these prompts:\n\n");
     for prompt in PROMPTS {
         let needed = if prompt.required { "" } else { ", optional" };
         let _ = writeln!(
@@ -108,6 +108,7 @@ fn page() -> String {
             quoted(prompt.text)
         );
     }
+    page.push_str("### memory\n\nThe memory section for a system prompt, as `memdir prompt --tools` prints it. No argument.\n\n");
     page.push_str("## Dialects\n\n`memdir mcp --dialect NAME` serves the tools of another system, on the directory it used, in place. `--dialect a,b` serves several; a tool name in both stops the start.\n\n");
     for dialect in DIALECTS {
         let _ = writeln!(page, "### Dialect {}\n\nStands for {}. Directory: {}.\n", dialect.name, dialect.stands_for, dialect.needs);
