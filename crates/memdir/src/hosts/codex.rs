@@ -21,7 +21,8 @@ const HOOKS: &[Hook] = &[
     hook(Event::Prompt, "UserPromptSubmit", 10),
     hook(Event::BeforeTool, "PreToolUse", 5),
     hook(Event::Stop, "Stop", 10),
-    hook(Event::SessionEnd, "SessionEnd", 10),
+    // It waits no longer than this, and says so when it is asked to.
+    hook(Event::SessionEnd, "SessionEnd", 3),
     hook(Event::BeforeCompaction, "PreCompact", 10),
 ];
 
