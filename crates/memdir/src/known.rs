@@ -33,7 +33,7 @@ impl Known {
 
     /// Whether the project was cloned from this one's directory.
     pub(crate) fn is_origin_of(&self, project: &Project) -> bool {
-        !self.root.as_os_str().is_empty() && project::local_remotes(project).iter().any(|origin| *origin == self.root)
+        !self.root.as_os_str().is_empty() && project::local_remotes(project).contains(&self.root)
     }
 
     /// Whether the two may be the same project.
