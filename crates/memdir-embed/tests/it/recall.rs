@@ -292,6 +292,7 @@ fn woken(memdir: &Memdir, prompts: impl Iterator<Item = String>) -> Vec<(String,
     prompts.map(|prompt| (brought(memdir, &prompt), prompt)).filter(|(shown, _)| !shown.is_empty()).map(|(a, b)| (b, a)).collect()
 }
 
+#[expect(clippy::print_stderr, reason = "the numbers are worth seeing")]
 fn measure(memdir: &Memdir, among: &str) {
     for words in [0, 20, 60, 300] {
         let missed: Vec<&str> = PLANTED
@@ -302,7 +303,7 @@ fn measure(memdir: &Memdir, among: &str) {
             .collect();
         let asked = woken(memdir, NOTHING.iter().enumerate().map(|(turn, question)| prompt(question, words, turn)));
         let talked = woken(memdir, (0..SMALL_TALK.len()).map(|turn| small_talk(words, turn)));
-        println!(
+        eprintln!(
             "{among}, {words} words: found {}/{}, nothing for nothing {}/{}, for small talk {}/{}",
             PLANTED.len() - missed.len(),
             PLANTED.len(),
@@ -324,10 +325,11 @@ fn a_question_in_a_long_prompt_brings_its_memory_and_nothing_brings_nothing() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn the_same_holds_among_the_memories_of_real_projects() {
     let beside = real_files();
     if beside.is_empty() {
-        println!("skipped: no real memory files at hand");
+        eprintln!("skipped: no real memory files at hand");
         return;
     }
     let folder = tempfile::tempdir().expect("a scratch directory");
