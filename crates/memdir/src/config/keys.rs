@@ -23,7 +23,12 @@ pub(crate) const KEYS: &[Key] = &[
     key("enabled", "boolean", "`true`", "Whether there is a memory at all. `MEMDIR_DISABLE` comes before it: `1` switches off, `0` on."),
     key("worktrees", "`shared` or `separate`", "`shared`", "Whether the worktrees of one git repository have one memory or one each."),
     key("team", "boolean", "`false`", "Whether a project has a team memory (`.memdir/` in its repository) before that directory exists."),
-    key("log", "boolean", "`false`", "Whether memories are first written as a log of the day; `memdir prompt` then asks for that."),
+    key(
+        "log",
+        "boolean",
+        "`false`",
+        "Whether memories are first written as a log of the day; `memdir prompt` then asks for that, and a hook notes there when a conversation is compacted.",
+    ),
     key(
         "guidelines",
         "string",
