@@ -383,7 +383,10 @@ fn a_team_folder_of_a_directory_is_a_scope() {
     let paths: Vec<&str> = found["results"].as_array().unwrap().iter().map(|hit| hit["path"].as_str().unwrap()).collect();
     assert_eq!(paths, ["team/new.md", "team/rule.md"], "each once");
     home.ok(&["undo"]);
-    assert_snapshot!(home.run(&["list"]), @"");
+    assert_snapshot!(home.run(&["list"]), @"
+    own
+    team/rule
+    ");
 }
 
 #[test]
