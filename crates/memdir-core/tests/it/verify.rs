@@ -57,7 +57,11 @@ fn what_is_gone_is_told_and_a_true_memory_is_stamped() {
     put(&shop.join("Makefile"), "deploy: build\n\techo\n");
     git(&shop, &["add", "."]);
     git(&shop, &["commit", "-q", "-m", "files"]);
-    let head = |dir: &std::path::Path| fs::read_to_string(dir.join(".git/refs/heads/main")).unwrap().trim()[..10].to_owned();
+    // A short name of a commit; one of digits alone would be a number.
+    let head = |dir: &std::path::Path| {
+        let hash = fs::read_to_string(dir.join(".git/refs/heads/main")).unwrap();
+        (10..40).map(|n| hash[..n].to_owned()).find(|short| short.contains(|c: char| c.is_ascii_alphabetic())).unwrap()
+    };
     let packed = head(&shop);
     git(&shop, &["gc", "-q"]);
     git(&shop, &["commit", "-q", "--allow-empty", "-m", "later"]);
