@@ -44,7 +44,7 @@ use watch::{News, Watch};
 /// What to search for.
 #[derive(Debug, Clone)]
 pub struct Search {
-    /// Any text; see [`Query`].
+    /// Any text; see [`crate::query::Query`].
     pub query: String,
     /// Answers at the most.
     pub max_results: usize,

@@ -1,6 +1,6 @@
 //! Integration tests of the embedders, one file per kind.
 
-#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "tests make files by hand, and say what they skip")]
+#![expect(clippy::disallowed_methods, reason = "tests make files by hand")]
 
 mod endpoint;
 mod meaning;
