@@ -5,7 +5,10 @@ use crate::{
     hosts::{self, Event, HOSTS, Host, Scope},
 };
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::{
+    io::{self, IsTerminal as _},
+    path::PathBuf,
+};
 
 /// A memory for AI agents and people that lasts: plain Markdown files in a directory.
 #[derive(Debug, Parser)]
@@ -1050,7 +1053,13 @@ fn host(name: &str) -> Result<&'static Host, String> {
 pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
     match Args::try_parse() {
         Ok(args) => (args.global.json, Ok(args)),
-        Err(error) if error.use_stderr() && is_hook() => (false, Err(Failure::Hook { error, explain: explains() })),
+        Err(error) if error.use_stderr() && is_hook() => {
+            // The host is still writing: it must not meet a closed pipe.
+            if !io::stdin().is_terminal() {
+                let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+            }
+            (false, Err(Failure::Hook { error, explain: explains() }))
+        }
         Err(error) => (std::env::args_os().any(|arg| arg == "--json"), Err(Failure::Typed { error })),
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn temp_name(change: &str, n: usize) -> String {
 /// Writes and syncs the new bytes beside the file. Nothing visible has changed when this returns.
 pub(crate) fn prepare(open: &Open<'_>, rel: &[u8], bytes: Option<&[u8]>, temp: String, shown: PathBuf) -> Result<Option<Step>> {
     let Some(bytes) = bytes else {
-        return Ok(open.place(rel, false)?.map(|place| Step::Remove { place, shown }));
+        return Ok(open.own_place(rel)?.map(|place| Step::Remove { place, shown }));
     };
     let place = open.place(rel, true)?.ok_or_else(|| Error::io("create", &shown, Errno::NOENT.into()))?;
     // A replaced file keeps its mode; a new one is the owner's alone.

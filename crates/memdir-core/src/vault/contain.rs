@@ -137,6 +137,12 @@ impl Open<'_> {
         }
     }
 
+    /// The place of a name itself: removing a link removes the link, and never what it points to.
+    pub(crate) fn own_place(&self, rel: &[u8]) -> Result<Option<Place>> {
+        let (parent, name) = split(rel);
+        Ok(self.dir(parent)?.map(|dir| Place { dir, name: name.to_vec() }))
+    }
+
     fn make_dir(&self, rel: &[u8]) -> Result<OwnedFd> {
         let (parent, name) = split(rel);
         let above = match self.dir(parent)? {

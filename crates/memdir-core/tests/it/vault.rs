@@ -161,6 +161,12 @@ fn links_are_followed_where_the_mount_says_so() {
     assert_eq!(fs::read_to_string(outside.join("deep/new.md")).unwrap(), "new");
     assert!(vault.get(&path("slash/etc/hostname")).is_err());
     assert_eq!(names(&vault), ["out/deep/new.md", "out/deep/shared.md", "real/a.md"]);
+    // Writing through a link changes what it points to; removing it removes the link alone.
+    symlink("a.md", home.path().join("memory/real/link.md")).unwrap();
+    put(&vault, "real/link.md", "b").unwrap();
+    assert_eq!(text(&vault, "real/a").as_deref(), Some("b"));
+    remove(&vault, "real/link.md").unwrap();
+    assert_eq!((text(&vault, "real/link"), text(&vault, "real/a").as_deref()), (None, Some("b")));
     let error = MemoryPath::parse("out/../../x").unwrap_err();
     assert!(matches!(error, Error::BadPath { .. }));
 }

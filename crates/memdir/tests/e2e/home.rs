@@ -152,7 +152,9 @@ pub(crate) fn files_below(dir: &Path) -> Vec<String> {
 /// Runs a command with something on standard input.
 pub(crate) fn feed(command: &mut Command, stdin: &[u8]) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(stdin).unwrap();
+    let fed = child.stdin.take().unwrap().write_all(stdin);
+    // A command that refuses its arguments ends without reading.
+    assert!(fed.as_ref().map_or_else(|error| error.kind() == std::io::ErrorKind::BrokenPipe, |()| true), "{fed:?}");
     child.wait_with_output().unwrap()
 }
 
