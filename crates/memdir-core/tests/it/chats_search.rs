@@ -121,7 +121,7 @@ fn while_chats_are_off_the_answer_says_how_to_turn_them_on() {
 fn memories_that_answer_are_among_the_first_however_many_chats_there_are() {
     let dir = TempDir::new().unwrap();
     const TOPICS: [&str; 10] = ["deploy", "backup", "login", "billing", "cache", "search", "export", "webhook", "migration", "sandbox"];
-    for file in 0..200 {
+    for file in 0..1_000 {
         let mut text = format!("---\nhost: claude-code\nsession: s{file}\ntitle: talk {file}\nturns: 100\n---\n\n# talk {file}\n");
         for turn in 0..100 {
             let (topic, speaker) = (TOPICS[(file + turn) % 10], if turn % 2 == 0 { "User" } else { "Assistant" });
