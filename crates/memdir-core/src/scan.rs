@@ -26,6 +26,30 @@ pub fn nearest(query: &Vector, rows: &[i8], scales: &[f32], most: usize, keep: &
     nearest_with(Simd::best(), query, rows, scales, most, keep)
 }
 
+/// Rows from which on a second thread is worth starting.
+const MANY_ROWS: usize = 32 << 10;
+
+/// As [`nearest`] of every row, on two threads where there are many.
+pub fn nearest_of_all(query: &Vector, rows: &[i8], scales: &[f32], most: usize) -> Vec<Near> {
+    let scan = |rows: &[i8], scales: &[f32]| nearest(query, rows, scales, most, &mut |_| true);
+    if scales.len() < MANY_ROWS {
+        return scan(rows, scales);
+    }
+    let half = scales.len() / 2;
+    let ((rows, more_rows), (scales, more_scales)) = (rows.split_at(half * query.dim()), scales.split_at(half));
+    let mut found = std::thread::scope(|scope| {
+        let other = std::thread::Builder::new().spawn_scoped(scope, || scan(more_rows, more_scales));
+        let mut found = scan(rows, scales);
+        // Where no thread can be had, or it broke off, the work is done here.
+        let more = other.ok().and_then(|other| other.join().ok()).unwrap_or_else(|| scan(more_rows, more_scales));
+        found.extend(more.into_iter().map(|near| Near { row: near.row + half as u32, ..near }));
+        found
+    });
+    found.sort_by(nearer_first);
+    found.truncate(most);
+    found
+}
+
 /// As [`nearest`], in a given way to compute.
 pub fn nearest_with(simd: Simd, query: &Vector, rows: &[i8], scales: &[f32], most: usize, keep: &mut dyn FnMut(u32) -> bool) -> Vec<Near> {
     assert_eq!(rows.len(), scales.len() * query.dim(), "rows and scales do not fit");
@@ -168,5 +192,16 @@ mod tests {
         let query = Vector::from_row([1, 1].into());
         let near = nearest(&query, &[1, 1, 2, 1], &[f32::NAN, 0.4], 10, &mut |_| true);
         assert_eq!(near.iter().map(|n| n.row).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn two_threads_find_what_one_finds() {
+        let (dim, count) = (8, MANY_ROWS + 101);
+        let rows: Vec<i8> = (0..count * dim).map(|n| ((n * 7_919 + n / 13) % 251) as u8 as i8).collect();
+        let scales: Vec<f32> = (0..count).map(|n| 1.0 / (1.0 + (n % 97) as f32)).collect();
+        let query = Vector::from_values(&[3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0, -6.0]);
+        for most in [1, 10, 500] {
+            assert_eq!(nearest_of_all(&query, &rows, &scales, most), nearest(&query, &rows, &scales, most, &mut |_| true));
+        }
     }
 }

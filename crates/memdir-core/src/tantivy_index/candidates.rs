@@ -271,7 +271,7 @@ impl<'a> Scoring<'a> {
         if let Some(vectors) = snapshot.vectors.as_ref().filter(|vectors| vectors.dim() == query.dim()) {
             // Asking about every row is slow, and nearly all rows are of living units that may answer: look at some more
             // than wanted first, and ask about each only where that was not enough.
-            let many = vectors.nearest(query, MORE, &mut |_| true)?;
+            let many = vectors.nearest_of_all(query, MORE)?;
             let all = many.len() < MORE;
             let living = self.of_rows(vectors, &many, &mut allowed);
             found = match all || living.len() >= NEAREST {
