@@ -199,7 +199,7 @@ mod tests {
         let (dim, count) = (8, MANY_ROWS + 101);
         let rows: Vec<i8> = (0..count * dim).map(|n| ((n * 7_919 + n / 13) % 251) as u8 as i8).collect();
         let scales: Vec<f32> = (0..count).map(|n| 1.0 / (1.0 + (n % 97) as f32)).collect();
-        let query = Vector::from_values(&[3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0, -6.0]);
+        let query = Vector::from_values(&[3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0, -6.0]).unwrap();
         for most in [1, 10, 500] {
             assert_eq!(nearest_of_all(&query, &rows, &scales, most), nearest(&query, &rows, &scales, most, &mut |_| true));
         }
