@@ -156,11 +156,25 @@ fn overflow_pages_and_marks_are_no_answers() {
 
 #[test]
 fn processes_that_search_while_others_write_never_see_the_past() {
+    let home = beside_writers(false);
+    let index = home.json(&["stats"])["search"][0]["size"].clone();
+    assert!(index["segments"].as_u64() <= Some(6) && index["files"].as_u64() <= Some(80), "{index}");
+}
+
+#[test]
+fn nor_when_files_of_the_index_are_deleted_meanwhile() {
+    beside_writers(true);
+}
+
+/// Searches of six processes beside writes of three; `deleting` removes one file of the index after the other.
+fn beside_writers(deleting: bool) -> Home {
     use std::sync::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     };
     let home = notes();
+    // Enough that an index is written, not only laid over.
+    (0..60).for_each(|n| home.put(&format!("fixed/f{n}.md"), format!("fact {n}\n")));
     let saved = Mutex::new(vec![("noon".to_owned(), "deploy".to_owned())]);
     let (stop, searches) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -179,6 +193,19 @@ fn processes_that_search_while_others_write_never_see_the_past() {
                 }
             });
         }
+        let (cache, ended) = (home.path(".cache"), &stop);
+        scope.spawn(move || {
+            for n in 0_usize.. {
+                if ended.load(Ordering::SeqCst) || !deleting {
+                    return;
+                }
+                let files = if cache.is_dir() { crate::home::files_below(&cache) } else { Vec::new() };
+                if let Some(file) = files.get(n * 7_919 % files.len().max(1)) {
+                    // Whoever writes the index may have removed it first.
+                    let _ = std::fs::remove_file(cache.join(file));
+                }
+            }
+        });
         let searchers: Vec<_> = (0..6)
             .map(|searcher: usize| {
                 let (home, saved, searches) = (&home, &saved, &searches);
@@ -200,6 +227,5 @@ fn processes_that_search_while_others_write_never_see_the_past() {
         outcome.into_iter().for_each(|ended| ended.unwrap());
     });
     assert_eq!(searches.into_inner(), 72);
-    let index = home.json(&["stats"])["search"][0]["size"].clone();
-    assert!(index["segments"].as_u64() <= Some(6) && index["files"].as_u64() <= Some(80), "{index}");
+    home
 }

@@ -170,3 +170,12 @@ fn a_text_over_the_limit_is_refused() {
     ");
     assert_eq!(home.files(), Vec::<String>::new());
 }
+
+#[test]
+fn what_memdir_makes_for_itself_is_for_its_owner_alone() {
+    let home = Home::new();
+    assert!(home.run_bare(&["write", "x", "hi"]).starts_with("Created x"));
+    for name in ["home", "home/projects", "home/journal"] {
+        assert_eq!(mode(&home.path(name)), 0o700, "{name}");
+    }
+}
