@@ -3,18 +3,20 @@
 
 use crate::{
     args::Global,
+    commands::prompt,
     config::{Settings, TokenSetting},
     exit::Failure,
     wire,
 };
 use memdir_core::{
-    MemoryPath,
+    Memdir, MemoryPath,
     space::{Caller, narrow, token_hash},
     tools,
 };
 use memdir_server::{Choice, Door, Group, Offer, Pass};
 use std::{
     fs, io,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::SystemTime,
 };
@@ -62,17 +64,22 @@ impl Callers {
             mounts = narrow(&mounts, &only)?;
         }
         let memdir = wire::open_mounts(settings, &mounts, &token.person)?;
-        let group = Group {
-            name: "native",
-            tools: tools::native(),
-            memdir: wire::with_search(memdir, settings)?,
-            root: settings.home.value.clone(),
-            instructions: Some(tools::INSTRUCTIONS),
-            resources: true,
-            section: Some(crate::commands::prompt::section(settings)),
-        };
+        let group = native(memdir, settings, settings.home.value.clone())?;
         Offer::new(vec![group], &self.choice).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
     }
+}
+
+/// memdir's own tools over a space.
+pub(crate) fn native(memdir: Memdir, settings: &Settings, root: PathBuf) -> Result<Group, Failure> {
+    Ok(Group {
+        name: "native",
+        tools: tools::native(),
+        memdir: wire::with_search(memdir, settings)?,
+        root,
+        instructions: Some(tools::INSTRUCTIONS),
+        resources: true,
+        section: Some(prompt::section(settings)),
+    })
 }
 
 impl Door for Callers {

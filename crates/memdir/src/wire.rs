@@ -16,7 +16,7 @@ use memdir_core::{
     index::Index,
     search::Searcher,
     secrets::{self, Allow},
-    store::{Access, Entrypoint, MountInfo, Source},
+    store::{Access, Entrypoint, MountInfo, Source, Store},
     tantivy_index::TantivyIndex,
     time::SystemClock,
     vault::{Links, journal_name, real_path},
@@ -90,9 +90,13 @@ fn searcher(memdir: &Memdir, settings: &Settings, embedder: Option<SearchEmbedde
         Some(SearchEmbedder::Builtin) => Some(Arc::new(StaticModel::new()) as Arc<dyn Embedder>),
         None => configured_embedder(settings)?,
     };
-    let clock = memdir.context().clock.clone();
-    let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(settings, info, embedder.as_deref())) };
-    Ok(Searcher::new(memdir.store(), embedder.clone(), clock, of_mount))
+    Ok(searcher_in(memdir.store(), &settings.cache, embedder))
+}
+
+/// A searcher with its indexes below a cache directory.
+pub(crate) fn searcher_in(store: &dyn Store, cache: &Path, embedder: Option<Arc<dyn Embedder>>) -> Searcher {
+    let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(cache, info, embedder.as_deref())) };
+    Searcher::new(store, embedder.clone(), Arc::new(SystemClock), of_mount)
 }
 
 /// Who understands meaning, by the settings.
@@ -116,9 +120,9 @@ fn configured_embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>,
 }
 
 /// Where the index of a mount is, and whose vectors it has.
-fn index(settings: &Settings, info: &MountInfo, embedder: Option<&dyn Embedder>) -> TantivyIndex {
+fn index(cache: &Path, info: &MountInfo, embedder: Option<&dyn Embedder>) -> TantivyIndex {
     let identity = embedder.map(|embedder| (embedder.id().clone(), embedder.dim()));
-    TantivyIndex::of_mount(&settings.cache, &info.root, &info.rules, identity)
+    TantivyIndex::of_mount(cache, &info.root, &info.rules, identity)
 }
 
 /// The prefix of kept chats.
@@ -162,7 +166,7 @@ pub(crate) fn open_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)
     let vault = Vault::open(&[mount]).map_err(|error| refused(settings, error))?;
     let actor = Actor { name: settings.actor.value.clone(), session: None };
     let memdir = with_search_once(Memdir::new(Arc::new(vault), actor), settings, None)?;
-    let root = memdir.store().mounts().first().map(|info| index(settings, info, None).root().to_owned());
+    let root = memdir.store().mounts().first().map(|info| index(&settings.cache, info, None).root().to_owned());
     Ok(Some((memdir, root.unwrap_or_default())))
 }
 

@@ -8,8 +8,9 @@ use crate::{
 };
 use clap::Parser as _;
 use memdir_core::Memdir;
+use memdir_embed::StaticModel;
 use serde::Serialize;
-use std::io;
+use std::{io, sync::Arc};
 
 /// What is shown, and why. The commands are run as they stand.
 const STEPS: &[(&str, &[&str])] = &[
@@ -20,6 +21,8 @@ const STEPS: &[(&str, &[&str])] = &[
     ("More can be added at its end; twenty processes may do so at once.", &["write", "notes/deploy", "--append", "Except in December."]),
     ("Memories may refer to each other.", &["write", "people/ada", "Ada owns [the deploys](../notes/deploy.md).", "--type", "user"]),
     ("The entrypoint is what an agent sees first.", &["read"]),
+    ("A search finds the lines that answer, by words and by meaning,", &["search", "which weekday may we release?", "--max-results", "1"]),
+    ("and nothing where there is nothing.", &["search", "quantum chromodynamics"]),
     ("A name that is not there is met with one that is.", &["read", "notes/depoly"]),
     ("A rename follows every reference.", &["rename", "notes/deploy", "howto/deploy"]),
     ("So Ada's memory leads to the new place.", &["read", "people/ada"]),
@@ -46,6 +49,8 @@ pub(crate) fn run(look: Look) -> Result<Answer, Failure> {
     let scratch = tempfile::Builder::new().prefix("memdir-demo-").tempdir();
     let scratch = scratch.map_err(|source| Failure::File { doing: "make a directory in", path: std::env::temp_dir(), source })?;
     let memdir = wire::open_plain(&scratch.path().join("memory"), scratch.path(), "you")?;
+    let searcher = wire::searcher_in(memdir.store(), &scratch.path().join("cache"), Some(Arc::new(StaticModel::new())));
+    let memdir = memdir.with_searcher(searcher);
     let steps = STEPS.iter().map(|(why, typed)| step(&memdir, why, typed, look)).collect::<Result<_, _>>()?;
     Ok(Answer::new(Tour { steps }, show))
 }

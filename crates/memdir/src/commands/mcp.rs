@@ -4,13 +4,13 @@
 use crate::{
     args::{Global, Mcp as Typed},
     config::{self, Settings},
-    door::Callers,
+    door::{self, Callers},
     exit::Failure,
     output::Answer,
     scope::Scope,
     wire,
 };
-use memdir_core::{dialects, tools};
+use memdir_core::dialects;
 use memdir_server::{Choice, Door, Group, Http, Offer, ServeError, Token};
 use std::{io::Write as _, sync::Arc};
 
@@ -43,15 +43,7 @@ fn native(settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
     for note in &opened.notes {
         let _ = writeln!(std::io::stderr(), "memdir: {note}");
     }
-    Ok(Group {
-        name: "native",
-        tools: tools::native(),
-        memdir: wire::with_search(opened.memdir, settings)?,
-        root: settings.cwd.clone(),
-        instructions: Some(tools::INSTRUCTIONS),
-        resources: true,
-        section: Some(super::prompt::section(settings)),
-    })
+    door::native(opened.memdir, settings, settings.cwd.clone())
 }
 
 fn dialect(name: &str, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {

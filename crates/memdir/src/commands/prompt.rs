@@ -90,21 +90,7 @@ pub(crate) fn section(settings: &Settings) -> Section {
 
 /// The section as a conversation's beginning carries it: memdir's tools are there, the rest is as usual.
 pub(crate) fn for_hook(settings: &Settings, memdir: &Memdir) -> Result<String, Failure> {
-    let guidelines: Vec<&str> = settings.guidelines.iter().map(String::as_str).collect();
-    let made = memdir.prompt(&Request {
-        mode: None,
-        log: settings.config.log,
-        agent: settings.agent.as_ref().map(|agent| (agent.value.as_str(), settings.agent_scope)),
-        team_folder: settings.dir.is_some(),
-        title: "Memory",
-        entrypoint: Entrypoint::Shown,
-        tools: Some(TOOLS),
-        search: Search::Memdir,
-        transcripts: None,
-        guidelines: &guidelines,
-    })?;
-    loads::count(&settings.home.value, &made.load);
-    Ok(made.text)
+    Ok(section(settings)(memdir)?)
 }
 
 fn mode(typed: PromptMode) -> ModeName {

@@ -67,10 +67,8 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
 fn afterwards(answer: Answer, memdir: &Memdir) -> Answer {
     let memdir = memdir.clone();
     answer.afterwards(move || {
-        if let Ok(searcher) = memdir.searcher() {
-            // If it fails, the next search looks at the same files again.
-            let _ = searcher.settle(memdir.store());
-        }
+        // If it fails, the next search looks at the same files again.
+        let _ = memdir.settle();
     })
 }
 

@@ -31,6 +31,16 @@ fn the_tour_is_real_and_leaves_nothing() {
     - [people/ada](people/ada.md) — Ada owns the deploys.
     <!-- /memdir -->
 
+    # A search finds the lines that answer, by words and by meaning,
+    $ memdir search 'which weekday may we release?' --max-results 1
+    notes/deploy.md:6-7  0.36  today
+      Deploy on Tuesdays, never on Fridays.
+      Except in December.
+
+    # and nothing where there is nothing.
+    $ memdir search 'quantum chromodynamics'
+    note: nothing relevant; ask with other words, or lower --min-score
+
     # A name that is not there is met with one that is.
     $ memdir read notes/depoly
     error: there is no memory named "notes/depoly"

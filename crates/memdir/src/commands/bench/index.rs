@@ -9,15 +9,9 @@ use crate::{
     args::BenchIndex as Typed,
     exit::Failure,
     output::{Answer, Page},
+    wire,
 };
-use memdir_core::{
-    Mount, Vault,
-    embed::Embedder,
-    search::Searcher,
-    tantivy_index::TantivyIndex,
-    text::human_bytes,
-    time::{Stopwatch, SystemClock},
-};
+use memdir_core::{Mount, Vault, embed::Embedder, search::Searcher, text::human_bytes, time::Stopwatch};
 use memdir_embed::StaticModel;
 use serde::Serialize;
 use std::{
@@ -60,11 +54,8 @@ impl Bench {
     /// A searcher on the index below the bench's home.
     pub(super) fn searcher(&self, embeds: bool) -> Searcher {
         let embedder: Option<Arc<dyn Embedder>> = embeds.then(|| Arc::new(StaticModel::new()) as Arc<dyn Embedder>);
-        let identity = embedder.as_ref().map(|embedder| (embedder.id().clone(), embedder.dim()));
         let cache = self.home.join("cache").join(if embeds { "hybrid" } else { "words" });
-        Searcher::new(&self.store, embedder, Arc::new(SystemClock), |info| {
-            Arc::new(TantivyIndex::of_mount(&cache, &info.root, &info.rules, identity.clone()))
-        })
+        wire::searcher_in(&self.store, &cache, embedder)
     }
 }
 
