@@ -46,9 +46,9 @@ pub const TOOL_CHARS: usize = 8_000;
 pub const DIALECT_CHARS: usize = 150_000;
 /// Bytes of one turn of a conversation that are kept: a long answer is 10 KB, more is a pasted file.
 pub const CHAT_TURN_BYTES: usize = 64 << 10;
-/// Bytes of one file of a kept conversation; a longer one has several, so that each can be read, searched and written
-/// anew at once.
-pub const CHAT_PART_BYTES: u64 = 4 << 20;
+/// Bytes of one file of a kept conversation; a longer one has several, so that each can be read and written at once, and
+/// a search in a conversation that goes on has little to index anew.
+pub const CHAT_PART_BYTES: u64 = 1 << 20;
 /// Characters of a tool call (name and arguments) that are kept: enough to recognise it.
 pub const CHAT_TOOL_CHARS: usize = 200;
 /// Characters of a chat's title: one line of a list.
