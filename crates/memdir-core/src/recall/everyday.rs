@@ -53,6 +53,32 @@ const WORDS: &str = "\
     whole wide window wish within without woman wonder wonderful word words work worked working works world worry worse \
     worst worth write writing written wrong wrote yeah year years yep yes yesterday yet young yourself";
 
+/// What joins words in German, French, Spanish, Italian and Portuguese: looked up, such a word would be as rare as a name. None
+/// that means something in English, a command or an abbreviation (dir, ci, io). Then what is left of "don't" and its like.
+const FILLERS: &str = "\
+    aber als auch auf aus bei beim dann darf dass dein dem der dich doch durch ein eine einem einen einer eines er \
+    etwas euer für gibt habe haben ich ihm ihn ihnen ihr im ist kann kein keine können mein meine mich mir mit müssen \
+    nach nicht noch nur oder ohne schon sein sich sie sind soll sollen sondern über um und uns unser unter vom von vor \
+    wann warum weil welche welcher welches wenn wer werden wie wieder wir wird wurde zu zum zur zwischen afin ainsi \
+    alors aucun aussi autre aux avec avez avoir avons ce cela ces cet cette ceux combien comme dans de depuis dois \
+    doit donc dont elles en et être eux faire faut ils je la le les leur leurs lors lui mais moi même notre nous ont \
+    où parce peut peux pourquoi quand que quel quelle quelles quels qui quoi sa sont sur tes tous toute toutes très tu \
+    une vos votre vous algo antes aunque aquí cada como con contra cual cuál cuando cuándo cuánto del desde donde \
+    dónde el ella ellos entre esa ese eso está están esto estos fue hace hacer hasta hay las los más mis muy nada \
+    nosotros para pero por porque puede puedo qué quién quien según ser sí su sus también tiene todo todos una uno \
+    unos usted y alla anche che chi dalla degli della delle di gli loro nella perché più quale quando quanto questo \
+    quindi sono sul sulla tra tutti tutto aos ela ele eles essa eu foi isso isto já mas meu minha muito não nem nós \
+    numa pode posso quais qual quem seu sua são também você vocês ain aren couldn didn doesn don hadn hasn haven isn \
+    mustn needn shouldn wasn weren won wouldn";
+
+static FILLER_STEMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| Analyser::default().words(FILLERS).into_iter().map(|word| word.stem).collect());
+
+/// Whether a stem is of a word that is no question by itself in any language, or a number too short to mean something.
+pub fn is_filler(stem: &str) -> bool {
+    (stem.len() <= 2 && stem.bytes().all(|byte| byte.is_ascii_digit())) || FILLER_STEMS.contains(stem)
+}
+
 static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| Analyser::default().words(WORDS).into_iter().map(|word| word.stem).collect());
 
 /// Whether a stem is of a word that says nothing of what a message is about.
@@ -68,4 +94,7 @@ fn talk_is_everyday_and_what_it_is_about_is_not() {
     };
     assert_eq!(told("Yes, please continue; that looks good, thanks a lot for the help so far!"), [""; 0]);
     assert_eq!(told("Could you take a look at the staging database when you have some time?"), ["stage", "databas"]);
+    let mut asked = |text: &str| analyser.words(text).into_iter().map(|word| word.stem).filter(|stem| !is_filler(stem)).collect::<Vec<_>>();
+    assert_eq!(asked("Darf ich eine Rechnung in der Datenbank ändern?"), ["rechnung", "in", "datenbank", "andern"]);
+    assert_eq!(asked("don't retry 429 more than 3 times"), ["t", "retri", "429", "more", "than", "time"]);
 }

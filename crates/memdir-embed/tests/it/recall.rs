@@ -5,8 +5,9 @@ use memdir_core::{
     Actor, Memdir, Mount, Vault, embed::Embedder, recall::Request, search::Searcher, tantivy_index::TantivyIndex, time::SystemClock,
 };
 use memdir_embed::StaticModel;
+use serde::Deserialize;
 use std::{
-    fmt::Write as _,
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -248,15 +249,18 @@ fn real_files() -> Vec<PathBuf> {
 }
 
 fn space(folder: &Path, beside: &[PathBuf]) -> Memdir {
+    let notes = PLANTED.map(|(name, text, _)| (name.to_owned(), format!("---\nname: {name}\ntype: project\n---\n\n{text}\n")));
+    space_of(folder, &notes.into(), beside)
+}
+
+fn space_of(folder: &Path, notes: &BTreeMap<String, String>, beside: &[PathBuf]) -> Memdir {
     let memory = folder.join("memory");
     std::fs::create_dir(&memory).expect("a directory");
     for (n, file) in beside.iter().enumerate() {
         std::fs::copy(file, memory.join(format!("real-{n}.md"))).expect("a real file");
     }
-    for (name, text, _) in PLANTED {
-        let mut file = String::new();
-        write!(file, "---\nname: {name}\ntype: project\n---\n\n{text}\n").expect("text");
-        std::fs::write(memory.join(format!("{name}.md")), file).expect("a note");
+    for (name, text) in notes {
+        std::fs::write(memory.join(format!("{name}.md")), text).expect("a note");
     }
     let store = Vault::open(&[Mount::new("", memory, folder.join("journal"))]).expect("a store");
     let model: Arc<dyn Embedder> = Arc::new(StaticModel::new());
@@ -334,4 +338,57 @@ fn the_same_holds_among_the_memories_of_real_projects() {
     }
     let folder = tempfile::tempdir().expect("a scratch directory");
     measure(&space(folder.path(), &beside), "among real files");
+}
+
+/// The memories of a project with what people at work on it wrote.
+#[derive(Deserialize)]
+struct Project {
+    memories: BTreeMap<String, String>,
+    planted: Vec<Planted>,
+    nothing: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Planted {
+    memory: String,
+    /// Whether the question has no rare word of its memory: then only meaning can find it, which it often does not.
+    other_words: bool,
+    /// The question alone, and in 20, 60 and 300 words.
+    prompts: [String; 4],
+}
+
+/// One line for each memory, as every memory that was saved has one.
+fn entrypoint(memories: &BTreeMap<String, String>) -> String {
+    let line = |(name, text): (&String, &String)| {
+        let description = text.lines().find_map(|line| line.strip_prefix("description: ")).unwrap_or_default();
+        format!("- [{name}]({name}.md): {description}\n")
+    };
+    memories.iter().map(line).collect()
+}
+
+#[expect(clippy::print_stderr, reason = "the numbers are worth seeing")]
+fn holds_in(project: &str, beside: &[PathBuf]) {
+    let project: Project = serde_json::from_str(project).expect("a project");
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let mut files = project.memories.clone();
+    files.insert("MEMORY".into(), entrypoint(&project.memories));
+    let memdir = space_of(folder.path(), &files, beside);
+    for at in 0..4 {
+        let found = |one: &&Planted| brought(&memdir, &one.prompts[at]).contains(&one.memory);
+        let (other, same): (Vec<&Planted>, Vec<&Planted>) = project.planted.iter().partition(|one| one.other_words);
+        let (found_same, found_other) = (same.iter().copied().filter(found).count(), other.iter().copied().filter(found).count());
+        eprintln!("{}: found {found_same}/{}, in other words {found_other}/{}", ["alone", "20", "60", "300"][at], same.len(), other.len());
+        assert!(found_same * 100 >= same.len() * 85, "found {found_same} of {}", same.len());
+    }
+    let woken = woken(&memdir, project.nothing.iter().cloned());
+    eprintln!("nothing for nothing {}/{}", project.nothing.len() - woken.len(), project.nothing.len());
+    assert!(woken.len() * 100 <= project.nothing.len() * 15, "woken {woken:#?}");
+}
+
+#[test]
+fn what_people_write_at_work_brings_what_matters() {
+    for project in [include_str!("../data/recall-shipping.json"), include_str!("../data/recall-game.json")] {
+        holds_in(project, &[]);
+        holds_in(project, &real_files());
+    }
 }
