@@ -5,6 +5,7 @@ use super::{
     Host,
     keep::{Keep, Kept, KeptFile, Lasting, Section, put},
     lock::Lock,
+    place::{Held, forms},
 };
 use crate::{
     error::{Error, Result},
@@ -12,10 +13,7 @@ use crate::{
 };
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::PathBuf};
 
 /// What is to be forgotten: everything that fits all of what is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,14 +31,24 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether something said in a session falls under it.
-    pub(super) fn covers(&self, name: &str, project: Option<&Path>, at: Timestamp) -> bool {
-        self.fits(name, project) && self.before.is_none_or(|before| at < before)
+    /// Whether something said then falls under it, in a session that fits.
+    pub(super) fn covers(&self, at: Timestamp) -> bool {
+        self.before.is_none_or(|before| at < before)
     }
 
-    fn fits(&self, name: &str, project: Option<&Path>) -> bool {
-        self.session.as_deref().is_none_or(|session| session == name)
-            && self.project.as_deref().is_none_or(|dir| project.is_some_and(|project| project.starts_with(dir)))
+    /// Whether a session may hold something that falls under it.
+    pub(super) fn fits(&self, name: &str, held: Held<'_>) -> bool {
+        self.session.as_deref().is_none_or(|session| session == name) && self.project.as_deref().is_none_or(|dir| held.is_in(dir))
+    }
+}
+
+impl Rule {
+    /// The same for every path its directory has now: a link may lead elsewhere when the host offers it again.
+    fn forms(&self) -> Vec<Rule> {
+        match &self.project {
+            None => vec![self.clone()],
+            Some(dir) => forms(dir).into_iter().map(|dir| Rule { project: Some(dir), ..self.clone() }).collect(),
+        }
     }
 }
 
@@ -92,13 +100,18 @@ impl Keep {
         }
         // The rule comes first: a crash in between leaves files that the next call removes, never an amnesia that ends.
         let mut rules = self.rules()?;
-        if !rules.contains(&rule) {
-            rules.push(rule.clone());
+        let known = rules.len();
+        for form in rule.forms() {
+            if !rules.contains(&form) {
+                rules.push(form);
+            }
+        }
+        if rules.len() > known {
             self.write_rules(&rules)?;
         }
         let mut gone = Gone::default();
         for KeptFile { kept, path, .. } in self.list()?.chats {
-            if rule.fits(&kept.name(), kept.project.as_deref().map(Path::new)) {
+            if rule.fits(&kept.name(), kept.held()) {
                 self.forget_in(&kept, path, &rule, &mut gone)?;
             }
         }
@@ -107,9 +120,9 @@ impl Keep {
 
     fn forget_in(&self, kept: &Kept, path: PathBuf, rule: &Rule, gone: &mut Gone) -> Result<()> {
         let Some((mut kept, sections)) = self.read(kept.host, &kept.key)? else { return Ok(()) };
-        let (name, project) = (kept.name(), kept.project.clone());
+        // Whether the conversation is meant at all is known here; which turns, the time decides.
         let fallback = kept.updated.or(kept.started).unwrap_or_default();
-        let stays = |section: &Section| !rule.covers(&name, project.as_deref().map(Path::new), section.at.unwrap_or(fallback));
+        let stays = |section: &Section| !rule.covers(section.at.unwrap_or(fallback));
         let left: Vec<Section> = sections.iter().filter(|section| stays(section)).cloned().collect();
         if left.is_empty() {
             self.remove(kept.host, &kept.key)?;

@@ -5,7 +5,7 @@
 mod header;
 mod parts;
 
-use super::{Cursor, Host, Resume, Speaker, TitleRank, draft, json::one_line, lock::make_dir};
+use super::{Cursor, Host, Resume, Speaker, TitleRank, draft, json::one_line, lock::make_dir, place::Held};
 use crate::{
     error::{Error, Problem, Result},
     limits,
@@ -95,6 +95,11 @@ impl Kept {
             (None, _) => &self.session,
         };
         Resume::of(self.host, id, self.project.as_deref().map(Path::new))
+    }
+
+    /// What tells where it was held.
+    pub fn held(&self) -> Held<'_> {
+        Held { host: self.host, project: self.project.as_deref().map(Path::new), source: Path::new(&self.source) }
     }
 
     /// The name people and rules use: `host/key`.

@@ -8,6 +8,7 @@ use super::{
     json::one_line,
     keep::{Before, Keep, Kept, Mask, Progress},
     lock::Lock,
+    place::Held,
     state::{Known, State},
 };
 use crate::{
@@ -38,8 +39,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    fn allows(&self, project: Option<&Path>) -> bool {
-        project.is_none_or(|project| !self.projects_off.iter().any(|off| project.starts_with(off)))
+    fn allows(&self, held: Held<'_>) -> bool {
+        !self.projects_off.iter().any(|off| held.is_in(off))
     }
 
     fn hash(&self) -> String {
@@ -216,7 +217,7 @@ impl Run<'_> {
             stamp.map(|stamp| state.sources.insert(source.name().to_owned(), stamp));
             for session in found.sessions {
                 let known = before.sessions.get(&name_of(&session));
-                let is_same = known.is_some_and(|known| known.stamp == session.stamp && self.is_settled(known));
+                let is_same = known.is_some_and(|known| known.stamp == session.stamp && self.is_settled(known, &session));
                 if !is_same && oldest.is_none_or(|oldest| session.stamp.modified() >= oldest) {
                     changed.push((source.as_ref(), session));
                 }
@@ -227,8 +228,9 @@ impl Run<'_> {
     }
 
     /// Whether the settings still say what they said when the session was looked at.
-    fn is_settled(&self, known: &Known) -> bool {
-        known.off != self.settings.allows(known.project.as_deref().map(Path::new))
+    fn is_settled(&self, known: &Known, session: &SessionFile) -> bool {
+        let project = known.project.as_deref().map(Path::new);
+        known.off != self.settings.allows(Held { host: session.host, project, source: &session.path })
     }
 
     /// Takes in one session. A problem with it never stops the others.
@@ -285,6 +287,10 @@ struct Reading<'a> {
     /// What is taken back reaches behind what this reading knows.
     must_start_over: bool,
     off: bool,
+    /// The directory for which it was decided whether the session may be taken in.
+    decided_for: Option<Option<String>>,
+    /// What was forgotten of it.
+    rules_here: Vec<Rule>,
     added: u64,
     written: bool,
 }
@@ -300,12 +306,7 @@ impl<'a> Reading<'a> {
             settings: run.settings,
             clock: run.clock,
             until: run.bounds.until,
-            rules: run
-                .rules
-                .iter()
-                .filter(|rule| rule.session.is_none() || rule.session.as_deref() == Some(&name_of(session)))
-                .cloned()
-                .collect(),
+            rules: run.rules.clone(),
             session,
             name: name_of(session),
             kept,
@@ -313,6 +314,8 @@ impl<'a> Reading<'a> {
             draft: Draft::new(run.keep.dir(), run.mask),
             must_start_over: false,
             off: false,
+            decided_for: None,
+            rules_here: Vec::new(),
             added: 0,
             written: false,
         };
@@ -361,15 +364,25 @@ impl<'a> Reading<'a> {
             Event::Rewind(rewind) => self.must_start_over |= !self.draft.rewind(rewind) && self.before == Before::Goes,
             Event::Turn(turn) => {
                 let at = turn.at.unwrap_or_else(|| self.session.stamp.modified());
-                let project = self.kept.project.as_deref().map(Path::new);
-                self.off = !self.settings.allows(project);
-                if !self.off && !self.rules.iter().any(|rule| rule.covers(&self.name, project, at)) {
+                self.decide();
+                if !self.off && !self.rules_here.iter().any(|rule| rule.covers(at)) {
                     self.draft.turn(&turn).map_err(io)?;
                 }
             }
         }
         let is_over = self.until.is_some_and(|until| self.clock.now() >= until);
         Ok(if self.off || self.must_start_over || is_over { Flow::Stop } else { Flow::Continue })
+    }
+
+    /// Finds out whether the session may be taken in, and what of it was forgotten, once its directory is known.
+    fn decide(&mut self) {
+        if self.decided_for.as_ref() == Some(&self.kept.project) {
+            return;
+        }
+        let held = self.kept.held();
+        self.off = !self.settings.allows(held);
+        self.rules_here = self.rules.iter().filter(|rule| rule.fits(&self.name, held)).cloned().collect();
+        self.decided_for = Some(self.kept.project.clone());
     }
 
     fn about(&mut self, about: About<'_>) {

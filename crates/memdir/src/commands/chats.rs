@@ -10,6 +10,7 @@ use crate::{
     args::{ChatFilter, Chats, ChatsWhat},
     config::{self, Settings},
     exit::Failure,
+    known,
     output::{Answer, Look, Page},
     scope::Scope,
     wire::keep,
@@ -28,16 +29,22 @@ use memdir_core::{
 use serde::Serialize;
 use std::{
     io,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 /// What is said while chats are off.
 pub(super) const HOW_TO_TURN_ON: &str = "chats are off; `memdir chats on` takes in your past conversations with agents";
 
-pub(crate) fn run(args: &Chats, settings: &Settings, scope: &Scope, look: Look) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Chats, typed_project: Option<&str>, settings: &Settings, scope: &Scope, look: Look) -> Result<Answer, Failure> {
     // Where memory is off nothing is read; what was kept can still be forgotten, and the switch of chats be set.
     if !matches!(&args.what, Some(ChatsWhat::On(_) | ChatsWhat::Off(_) | ChatsWhat::Forget(_))) {
         scope.must_be_on()?;
+    }
+    if let (Some(project), Some(ChatsWhat::Show(_) | ChatsWhat::Sync(_))) = (typed_project, &args.what) {
+        return Err(Failure::Usage {
+            message: format!("--project {project} means nothing here"),
+            hint: "memdir chats, chats export, chats forget, chats on and chats off take it.".into(),
+        });
     }
     match &args.what {
         None => list(args, settings),
@@ -119,7 +126,7 @@ impl Filter {
     fn of(typed: &ChatFilter, settings: &Settings) -> Result<Filter, Failure> {
         Ok(Filter {
             host: typed.host.as_deref().map(host).transpose()?,
-            project: typed.project_dir.as_deref().map(|dir| directory(dir, settings)).transpose()?,
+            project: typed.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
             since: typed.since.as_deref().map(|date| time("since", date)).transpose()?,
             before: typed.before.as_deref().map(|date| time("before", date)).transpose()?,
         })
@@ -128,7 +135,7 @@ impl Filter {
     fn fits(&self, kept: &Kept) -> bool {
         let updated = kept.updated.or(kept.started).unwrap_or_default();
         self.host.is_none_or(|host| host == kept.host)
-            && self.project.as_deref().is_none_or(|dir| kept.project.as_deref().is_some_and(|project| Path::new(project).starts_with(dir)))
+            && self.project.as_deref().is_none_or(|dir| kept.held().is_in(dir))
             && self.since.is_none_or(|since| updated >= since)
             && self.before.is_none_or(|before| updated < before)
     }
@@ -139,9 +146,38 @@ pub(super) fn host(name: &str) -> Result<Host, Failure> {
     Host::named(name).ok_or_else(|| Error::bad_input("host", format!("{name:?} is none of {}", names())).into())
 }
 
-/// A directory a person named, as hosts write it.
-fn directory(dir: &str, settings: &Settings) -> Result<PathBuf, Failure> {
-    Ok(real_path(&config::path_from("--project-dir", Path::new(dir), &settings.cwd)?))
+/// A directory a person named, by its path or by the id of its project.
+fn directory(text: &str, settings: &Settings) -> Result<PathBuf, Failure> {
+    let path = normal(&config::path_from("--project", Path::new(text), &settings.cwd)?);
+    let is_path = text.contains('/') || text.starts_with(['.', '~', '$']);
+    let root = known::read(&settings.home.value, text).map(|known| known.root).filter(|root| !is_path && !root.as_os_str().is_empty());
+    match root {
+        Some(root) if path.is_dir() && real_path(&root) != real_path(&path) => Err(Failure::Usage {
+            message: format!("--project: {text:?} is the project in {} and a directory here", root.display()),
+            hint: format!("Write ./{text} for the directory, or {} for the project.", root.display()),
+        }),
+        Some(root) => Ok(root),
+        None if is_path || path.is_dir() => Ok(path),
+        None => Err(Failure::Usage {
+            message: format!("--project: {text:?} is neither a directory here nor the id of a project"),
+            hint: "Write the directory's path, or an id that memdir projects lists.".into(),
+        }),
+    }
+}
+
+/// A path without `.` and `..`, links left as they are: hosts write the path a person went by.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
 }
 
 /// A date, as midnight here, or a whole time.

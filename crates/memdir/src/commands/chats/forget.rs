@@ -33,19 +33,18 @@ struct Forgot {
 }
 
 pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<Answer, Failure> {
-    if args.session.is_none() && args.project_dir.is_none() && args.before.is_none() {
+    if args.session.is_none() && args.project.is_none() && args.before.is_none() {
         return Err(Failure::Usage {
             message: "say what to forget".into(),
-            hint:
-                "Give a SESSION as memdir chats lists it, or --project-dir DIR, or --before DATE; with both of these, what fits both goes."
-                    .into(),
+            hint: "Give a SESSION as memdir chats lists it, or --project DIR, or --before DATE; with both of these, what fits both goes."
+                .into(),
         });
     }
     let keep = keep(settings);
     let session = args.session.as_deref().map(|session| keep.find(session)).transpose()?;
     let rule = Rule {
         session: session.map(|kept| kept.name()),
-        project: args.project_dir.as_deref().map(|dir| directory(dir, settings)).transpose()?,
+        project: args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
         before: args.before.as_deref().map(|date| time("before", date)).transpose()?,
     };
     let before = turns(&keep)?;
