@@ -155,7 +155,7 @@ pub(crate) fn syncer(settings: &Settings) -> Syncer {
         sources: config::chat_roots(&chats.folders).sources(),
         keep: keep(settings),
         settings: chats.settings.clone(),
-        mask: Box::new(secrets::mask),
+        mask: Box::new(secrets::mask_all),
         clock: Arc::new(SystemClock),
     }
 }

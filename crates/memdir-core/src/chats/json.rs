@@ -203,7 +203,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     }
 }
 
-/// The arguments of a tool call, in a few words: `file_path=src/main.rs limit=20`.
+/// The arguments of a tool call, on one line: `file_path=src/main.rs limit=20`. Still long enough for
+/// a secret in them to be seen whole: they are cut when they are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Args(pub(super) String);
 
@@ -215,7 +216,7 @@ impl<'de> FromJson<'de> for Args {
         {
             return args;
         }
-        Args(one_line(&text, limits::CHAT_TOOL_CHARS))
+        Args(raw_line(&text))
     }
     fn list<A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
         Brief::list(list).map(|brief| Args(brief.0))
@@ -223,7 +224,7 @@ impl<'de> FromJson<'de> for Args {
     fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         let mut out = String::new();
         while let Some(key) = object.next_key::<Str<'de>>()? {
-            if out.len() > limits::CHAT_TOOL_CHARS * 4 {
+            if out.len() > limits::CHAT_TOOL_RAW_CHARS {
                 object.next_value::<IgnoredAny>()?;
                 continue;
             }
@@ -238,7 +239,7 @@ impl<'de> FromJson<'de> for Args {
             out.push('=');
             out.push_str(&value.0);
         }
-        Ok(Args(one_line(&out, limits::CHAT_TOOL_CHARS)))
+        Ok(Args(raw_line(&out)))
     }
 }
 loose!(Args);
@@ -249,7 +250,7 @@ struct Brief(String);
 
 impl<'de> FromJson<'de> for Brief {
     fn text(text: Cow<'de, str>) -> Self {
-        Brief(one_line(&text, limits::CHAT_TOOL_CHARS))
+        Brief(raw_line(&text))
     }
     fn number(number: f64) -> Self {
         Brief(number.to_string())
@@ -260,14 +261,14 @@ impl<'de> FromJson<'de> for Brief {
     fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         let mut out = String::new();
         while let Some(item) = list.next_element::<Brief>()? {
-            if !item.0.is_empty() && out.len() < limits::CHAT_TOOL_CHARS * 4 {
+            if !item.0.is_empty() && out.len() < limits::CHAT_TOOL_RAW_CHARS {
                 if !out.is_empty() {
                     out.push(' ');
                 }
                 out.push_str(&item.0);
             }
         }
-        Ok(Brief(one_line(&out, limits::CHAT_TOOL_CHARS)))
+        Ok(Brief(raw_line(&out)))
     }
     fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
@@ -279,6 +280,16 @@ loose!(Brief);
 /// Decodes a small text into something that owns what it needs.
 fn from_text<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_str(text)
+}
+
+/// The text on one line, cut far behind what is kept, and there without the end of a word that was cut: a part of a secret
+/// looks like none.
+fn raw_line(text: &str) -> String {
+    let line = one_line(text, limits::CHAT_TOOL_RAW_CHARS);
+    let Some(cut) = line.strip_suffix('…').filter(|_| line.chars().count() > limits::CHAT_TOOL_RAW_CHARS) else { return line };
+    let end = cut.rfind(' ').unwrap_or(0).max(cut.len().saturating_sub(1024));
+    let end = (end..cut.len()).find(|&end| cut.is_char_boundary(end)).unwrap_or(cut.len());
+    format!("{}…", &cut[..end])
 }
 
 /// The text on one line, runs of white space as one space, cut at so many characters.
@@ -322,8 +333,8 @@ mod tests {
         assert_eq!(args(r#""{\"command\":[\"bash\",\"-lc\",\"cargo  test\"]}""#), "command=bash -lc cargo test");
         assert_eq!(args(r#""*** Begin Patch\n*** Update File: a.rs""#), "*** Begin Patch *** Update File: a.rs");
         assert_eq!(args("null"), "");
-        let long = args(&format!(r#"{{"text":"{}"}}"#, "x".repeat(5000)));
-        assert_eq!((long.chars().count(), long.ends_with('…')), (limits::CHAT_TOOL_CHARS + 1, true));
+        let long = args(&format!(r#"{{"text":"{}","more":"{} end"}}"#, "x".repeat(9000), "y".repeat(9000)));
+        assert!(long.chars().count() <= limits::CHAT_TOOL_RAW_CHARS + 1 && long.ends_with('…'), "{long}");
     }
 
     #[test]
