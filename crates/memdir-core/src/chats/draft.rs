@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
+    collections::HashSet,
     io::{self, Read, Seek, SeekFrom, Write},
     path::Path,
 };
@@ -14,6 +15,9 @@ use tempfile::SpooledTempFile;
 
 /// Bytes of text held in memory before they go to a file.
 const SPOOL: usize = 2 << 20;
+
+/// Lines that are looked for one by one.
+const FEW: usize = 100;
 
 /// Turns that were told and not yet written.
 pub(super) struct Draft<'m> {
@@ -147,13 +151,39 @@ impl<'m> Draft<'m> {
             let mut text = vec![0; entry.bytes.min(4 * limits::CHAT_TITLE_CHARS as u32) as usize];
             self.texts.seek(SeekFrom::Start(entry.from))?;
             self.texts.read_exact(&mut text)?;
-            let text = String::from_utf8_lossy(&text);
-            let mut lines = text.trim_end_matches('\u{fffd}').lines().map(|line| line.trim_start_matches(['#', '\\', '`', ' ']));
-            if let Some(line) = lines.find(|line| !line.trim().is_empty()) {
-                return Ok(Some(one_line(line, limits::CHAT_TITLE_CHARS)));
+            if let Some(words) = first_words(String::from_utf8_lossy(&text).trim_end_matches('\u{fffd}')) {
+                return Ok(Some(words));
             }
         }
         Ok(None)
+    }
+
+    /// Whether every one of these lines is told, or the beginning of one that is: a turn may have grown since.
+    pub(super) fn tells_all<'l>(&mut self, lines: impl Iterator<Item = &'l str>) -> io::Result<bool> {
+        let mut missing: HashSet<&str> = lines.collect();
+        let mut text = String::new();
+        for entry in &self.entries {
+            text.clear();
+            self.texts.seek(SeekFrom::Start(entry.from))?;
+            (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
+            if entry.kind == Kind::Said(Speaker::Tool) {
+                text = format!("- `{}`", text.replace('`', "'"));
+            }
+            for line in text.lines() {
+                missing.remove(line.trim());
+            }
+        }
+        missing.retain(|line| !line.starts_with("<!--"));
+        if missing.is_empty() || missing.len() > FEW {
+            return Ok(missing.is_empty());
+        }
+        for entry in &self.entries {
+            text.clear();
+            self.texts.seek(SeekFrom::Start(entry.from))?;
+            (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
+            missing.retain(|missed| !text.lines().any(|line| line.trim().starts_with(missed)));
+        }
+        Ok(missing.is_empty())
     }
 
     /// The times of the first and the last turn.
@@ -196,6 +226,12 @@ impl<'m> Draft<'m> {
         }
         Ok((last, sections))
     }
+}
+
+/// The first line of a kept text that says something, as a title.
+pub(super) fn first_words(text: &str) -> Option<String> {
+    let mut lines = text.lines().map(|line| line.trim_start_matches(['#', '\\', '`', ' ']));
+    lines.find(|line| !line.trim().is_empty()).map(|line| one_line(line, limits::CHAT_TITLE_CHARS))
 }
 
 /// The heading of a section, after an empty line.

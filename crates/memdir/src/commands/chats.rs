@@ -64,6 +64,9 @@ struct List {
     on: bool,
     chats: Vec<One>,
     left_out: usize,
+    /// What is enough of each one's id to name it.
+    #[serde(skip)]
+    short: Vec<String>,
     #[serde(skip)]
     zone: TimeZone,
 }
@@ -81,12 +84,15 @@ fn list(args: &Chats, settings: &Settings) -> Result<Answer, Failure> {
     let mut notes = sync::fresh(settings)?;
     let listed = keep(settings).list()?;
     notes.extend(listed.problems.into_iter().map(|problem| problem.what));
+    let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|KeptFile { kept, .. }| both_ids(kept)).collect();
+    ids.sort();
     let mut chats: Vec<KeptFile> = listed.chats.into_iter().filter(|file| filter.fits(&file.kept)).collect();
     let left_out = if args.most == 0 { 0 } else { chats.len().saturating_sub(args.most) };
     chats.truncate(chats.len() - left_out);
     let one = |file: KeptFile| One { resume: file.kept.resume().as_ref().map(Resume::to_string), file };
     let on = settings.config.chats.settings.on;
-    let list = List { on, chats: chats.into_iter().map(one).collect(), left_out, zone: SystemClock.zone() };
+    let short = chats.iter().map(|file| short_id(&file.kept, &ids)).collect();
+    let list = List { on, chats: chats.into_iter().map(one).collect(), left_out, short, zone: SystemClock.zone() };
     Ok(Answer::new(list, show_list).with_notes(notes))
 }
 
@@ -98,7 +104,7 @@ fn show_list(list: &List, page: &mut Page<'_>) -> io::Result<()> {
     }
     if !list.chats.is_empty() {
         let mut rows = vec![["when", "host", "id", "turns", "project", "title"].map(str::to_owned).to_vec()];
-        rows.extend(list.chats.iter().map(|one| row(&one.file.kept, &list.zone)));
+        rows.extend(list.chats.iter().zip(&list.short).map(|(one, short)| row(&one.file.kept, short, &list.zone)));
         page.table(&rows)?;
     }
     if list.left_out > 0 {
@@ -107,11 +113,28 @@ fn show_list(list: &List, page: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn row(kept: &Kept, zone: &TimeZone) -> Vec<String> {
+/// The names a conversation is found by, each with which it is.
+fn both_ids(kept: &Kept) -> [(String, String); 2] {
+    [(kept.session.clone(), kept.name()), (kept.key.clone(), kept.name())]
+}
+
+/// The shortest beginning of an id that only this conversation has, of at least eight characters. `ids` are all there are.
+fn short_id(kept: &Kept, ids: &[(String, String)]) -> String {
+    let name = kept.name();
+    let is_only = |begin: &str| {
+        let from = ids.partition_point(|(id, _)| id.as_str() < begin);
+        ids[from..].iter().take_while(|(id, _)| id.starts_with(begin)).all(|(_, of)| *of == name)
+    };
+    let beginnings =
+        |id: &str| id.char_indices().map(|(at, c)| at + c.len_utf8()).skip(7).map(|end| id[..end].to_owned()).collect::<Vec<_>>();
+    let short = [&kept.session, &kept.key].into_iter().flat_map(|id| beginnings(id)).find(|begin| is_only(begin));
+    short.unwrap_or_else(|| if kept.key == kept.session { name.clone() } else { kept.key.clone() })
+}
+
+fn row(kept: &Kept, id: &str, zone: &TimeZone) -> Vec<String> {
     let when = kept.updated.map_or_else(|| "-".to_owned(), |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string());
     let project = kept.project.as_deref().map_or("-", |dir| Path::new(dir).file_name().and_then(|name| name.to_str()).unwrap_or(dir));
-    let id: String = kept.session.chars().take(8).collect();
-    vec![when, kept.host.to_string(), id, kept.turns.to_string(), project.to_owned(), ellipsis(&kept.title, 60).into_owned()]
+    vec![when, kept.host.to_string(), id.to_owned(), kept.turns.to_string(), project.to_owned(), ellipsis(&kept.title, 60).into_owned()]
 }
 
 /// Which conversations are wanted.
@@ -139,6 +162,16 @@ impl Filter {
             && self.since.is_none_or(|since| updated >= since)
             && self.before.is_none_or(|before| updated < before)
     }
+}
+
+/// What is said of what was kept while chats are off: it is there, and it is not up to date.
+fn off_note(settings: &Settings) -> Option<String> {
+    (!settings.config.chats.settings.on).then(|| "chats are off, so nothing new is taken in; `memdir chats on` turns them on".to_owned())
+}
+
+/// So many of something.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 pub(super) fn host(name: &str) -> Result<Host, Failure> {
