@@ -277,6 +277,41 @@ impl<'de> FromJson<'de> for Brief {
 }
 loose!(Brief);
 
+/// The same JSON as decoders take it: half of a surrogate pair as U+FFFD, of a key that comes twice the last; nothing if that
+/// does not mend it.
+pub(super) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+    let whole = without_halves(bytes);
+    let value: serde_json::Value = serde_json::from_slice(&whole).ok()?;
+    serde_json::to_vec(&value).ok()
+}
+
+/// The text with every escaped half of a surrogate pair as U+FFFD.
+fn without_halves(bytes: &[u8]) -> Vec<u8> {
+    let unit = |at: usize| -> Option<u16> {
+        let digits = bytes.get(at..at + 6).filter(|escape| escape.starts_with(b"\\u"))?;
+        u16::from_str_radix(std::str::from_utf8(&digits[2..]).ok()?, 16).ok()
+    };
+    let is_second = |at: usize| unit(at).is_some_and(|unit| (0xdc00..0xe000).contains(&unit));
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let skip = match unit(at) {
+            Some(0xd800..0xdc00) if is_second(at + 6) => 12,
+            Some(0xd800..0xe000) => {
+                out.extend_from_slice(b"\\ufffd");
+                at += 6;
+                continue;
+            }
+            _ if bytes[at] == b'\\' => 2,
+            _ => 1,
+        };
+        let end = (at + skip).min(bytes.len());
+        out.extend_from_slice(&bytes[at..end]);
+        at = end;
+    }
+    out
+}
+
 /// Decodes a small text into something that owns what it needs.
 fn from_text<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_str(text)
@@ -335,6 +370,17 @@ mod tests {
         assert_eq!(args("null"), "");
         let long = args(&format!(r#"{{"text":"{}","more":"{} end"}}"#, "x".repeat(9000), "y".repeat(9000)));
         assert!(long.chars().count() <= limits::CHAT_TOOL_RAW_CHARS + 1 && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn what_decoders_refuse_is_mended() {
+        let mended = |text: &str| mended(text.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
+        assert_eq!(
+            mended(r#"{"a":"x\ud83d y\ude00","b":"\ud83d\ude00 \\ud83d"}"#).unwrap(),
+            "{\"a\":\"x\u{fffd} y\u{fffd}\",\"b\":\"😀 \\\\ud83d\"}"
+        );
+        assert_eq!(mended(r#"{"a":1,"a":2}"#).unwrap(), r#"{"a":2}"#);
+        assert_eq!(mended(r#"{"a":"\ud8"#), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::{
     About, ChatSource, Cursor, Event, Found, Host, Rewind, SessionFile, Sink, Speaker, Taken, TitleRank, Turn,
     claude_code::each_once,
     content::call_text,
-    json::{Args, Flag, List, Obj, Str, Time},
+    json::{Args, Flag, List, Obj, Str, Time, mended},
     noise,
     sqlite::{self, Database, Opened, text_of, through_sql},
     walk,
@@ -265,10 +265,18 @@ impl Teller {
         if self.is_reverted(id) || part.is_empty() {
             return Ok(());
         }
-        let (Ok(message), Ok(piece)) = (serde_json::from_slice::<Message<'_>>(message), serde_json::from_slice::<Piece<'_>>(part)) else {
-            self.bad.push(Problem::at(self.told, "this part is not valid JSON"));
-            return Ok(());
-        };
+        if let (Ok(message), Ok(piece)) = (serde_json::from_slice(message), serde_json::from_slice(part)) {
+            return self.tell(id, at, message, piece, sink);
+        }
+        let (message, part) = (mended(message).unwrap_or_default(), mended(part).unwrap_or_default());
+        if let (Ok(message), Ok(piece)) = (serde_json::from_slice(&message), serde_json::from_slice(&part)) {
+            return self.tell(id, at, message, piece, sink);
+        }
+        self.bad.push(Problem::at(self.told, "this part is not valid JSON"));
+        Ok(())
+    }
+
+    fn tell(&self, id: &str, at: Option<Timestamp>, message: Message<'_>, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<()> {
         match message.role.as_str() {
             _ if piece.kind.as_str() == "compaction" => sink(Event::Compacted(at)).map(drop),
             "user" => self.say(Speaker::User, piece, id, at, sink),
@@ -284,7 +292,8 @@ impl Teller {
         if self.is_reverted(id) {
             return Ok(());
         }
-        let Ok(row) = serde_json::from_slice::<Row<'_>>(data) else {
+        let mended = if serde_json::from_slice::<Row<'_>>(data).is_err() { mended(data) } else { None };
+        let Ok(row) = serde_json::from_slice::<Row<'_>>(mended.as_deref().unwrap_or(data)) else {
             self.bad.push(Problem::at(self.told, "this message is not valid JSON"));
             return Ok(());
         };
