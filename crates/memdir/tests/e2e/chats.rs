@@ -13,11 +13,11 @@ const DEPLOY: &str = r#"{"timestamp":"2026-01-20T11:00:00Z","type":"session_meta
 "#;
 
 /// A token's shape, put together so that no file of ours holds one.
-fn token() -> String {
+pub(crate) fn token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
 }
 
-fn home() -> Home {
+pub(crate) fn home() -> Home {
     let home = Home::new();
     for (name, text) in [
         (".claude/projects/-home-ada-app/1af7fc5e-8455.jsonl", LOGIN.replace("ghp_GITHUB_TOKEN", &token())),
@@ -29,7 +29,7 @@ fn home() -> Home {
     home
 }
 
-fn on() -> Home {
+pub(crate) fn on() -> Home {
     let home = home();
     home.ok(&["chats", "on"]);
     home
@@ -175,8 +175,10 @@ fn a_project_is_the_filter_of_every_command_and_never_ignored() {
     ] {
         assert_eq!(home.run(command), unknown, "{command:?}");
     }
-    for command in [&["chats", "show", "1af7", "--project", "web"][..], &["chats", "sync", "--project", "web"]] {
-        assert!(home.run_bare(command).contains("error: --project web means nothing here\n"), "{command:?}");
+    for command in ["show 1af7", "sync"] {
+        let words = |text: &str| home.run_bare(&text.split(' ').collect::<Vec<_>>());
+        assert!(words(&format!("--project web chats {command}")).contains("error: --project web means nothing here\n"), "{command}");
+        assert!(words(&format!("chats {command} --project web")).contains("error: unexpected argument '--project' found\n"), "{command}");
     }
     assert!(home.run(&["chats", "off", "--host", "codex", "--project", "web"]).contains("error: --host and --project are two switches\n"));
     assert!(home.run(&["chats", "off", "--project", "web"]).starts_with("Chats in /home/ada/web are off.\n"));
@@ -223,7 +225,7 @@ fn what_is_forgotten_does_not_come_back() {
     assert!(home.ok(&["resume", "hashes", "twice"]).starts_with("cd /home/ada/app && claude --resume"));
     assert_eq!(
         home.run(&["chats", "forget", "1af7"]),
-        "Forgot 1 conversations.\nSearched for it again 2 times: found 0 times.\n-- stderr\nnote: the hosts' own files were not touched\n"
+        "Forgot 1 conversation.\nSearched for it again 2 times: found 0 times.\n-- stderr\nnote: the hosts' own files were not touched\n"
     );
     assert_eq!(home.run(&["resume", "hashes", "twice"]), "-- stderr\nnote: no conversation says this\n-- exit 1\n");
     assert!(home.path(".claude/projects/-home-ada-app/1af7fc5e-8455.jsonl").exists());
