@@ -131,8 +131,8 @@ impl Offer {
     }
 
     /// The space of resources and prompts, if they are served.
-    pub(crate) fn resources(&self) -> Option<&Memdir> {
-        self.groups.iter().find(|group| group.resources).map(|group| &group.memdir)
+    pub(crate) fn resources(&self) -> Option<Memdir> {
+        self.groups.iter().find(|group| group.resources).map(|group| group.now())
     }
 
     /// What makes the memory section, if it is served.

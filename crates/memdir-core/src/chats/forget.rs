@@ -84,14 +84,14 @@ impl Keep {
         let mut found: [Vec<Kept>; 3] = Default::default();
         for kept in of_host {
             let begins = |name: &str| id.len() >= 4 && name.starts_with(id);
-            let rank = match () {
-                () if kept.key == id => 0,
-                () if kept.key.contains(WAS) && !id.contains(WAS) => continue,
-                () if kept.session == id => 1,
-                () if begins(&kept.key) || begins(&kept.session) => 2,
-                () => continue,
-            };
-            found[rank].push(kept);
+            let is_hidden = kept.key.contains(WAS) && !id.contains(WAS);
+            if kept.key == id {
+                found[0].push(kept);
+            } else if kept.session == id && !is_hidden {
+                found[1].push(kept);
+            } else if !is_hidden && (begins(&kept.key) || begins(&kept.session)) {
+                found[2].push(kept);
+            }
         }
         let mut found = found.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
         match found.len() {

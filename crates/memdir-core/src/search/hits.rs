@@ -132,8 +132,12 @@ impl Searcher {
 
 /// Whether two hits are the same turn, told in two conversations.
 fn is_the_same(one: &Hit, other: &Hit) -> bool {
-    let said = |hit: &Hit| hit.chat.as_ref().map(|chat| (chat.host, chat.speaker));
-    one.source == Source::Chat && one.text.trim() == other.text.trim() && one.path != other.path && said(one) == said(other)
+    let who = |hit: &Hit| hit.chat.as_ref().map(|chat| (chat.host, chat.speaker));
+    // The title and the heading with the time are each conversation's own.
+    fn said(hit: &Hit) -> impl Iterator<Item = &str> {
+        hit.text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+    }
+    one.source == Source::Chat && one.path != other.path && who(one) == who(other) && said(one).eq(said(other))
 }
 
 /// The lines of a candidate in the file as it is now. If the file has changed since it was ranked but the unit has not,
