@@ -232,3 +232,36 @@ fn what_is_not_there_is_said() {
     assert!(home.run(&["chats", "show", "1af7"]).contains(off));
     assert!(home.run(&["chats", "export", "1af7"]).contains(off));
 }
+
+#[test]
+fn sessions_of_two_agents_are_two_conversations() {
+    let home = on();
+    for agent in ["main", "work"] {
+        let text = json!({ "type": "session", "id": "s1", "timestamp": "2026-01-15T10:00:00Z" }).to_string()
+            + "\n"
+            + &json!({ "type": "message", "id": "m1", "timestamp": "2026-01-15T10:00:01Z",
+                "message": { "role": "user", "content": format!("said to {agent}") } })
+            .to_string()
+            + "\n";
+        put(&home, &format!(".openclaw/agents/{agent}/sessions/s1.jsonl"), &text);
+    }
+    home.ok(&["chats", "sync"]);
+    assert!(home.ok(&["chats", "show", "openclaw/s1"]).contains("said to main"));
+    assert!(home.ok(&["chats", "show", "openclaw/work.s1"]).contains("said to work"));
+}
+
+#[test]
+fn a_project_that_a_host_only_hints_at_is_still_a_project() {
+    let home = on();
+    fs::create_dir_all(home.path("private/notes")).unwrap();
+    let dir = home.path("private").display().to_string();
+    let slug = |dir: &str| dir.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    for (id, of) in [("c1", dir.clone()), ("c2", format!("{dir}/notes")), ("c3", format!("{dir}-ly"))] {
+        let line = json!({ "role": "user", "message": { "content": [{ "type": "text", "text": format!("said in {id}") }] } });
+        put(&home, &format!(".cursor/projects/{}/agent-transcripts/{id}/{id}.jsonl", slug(&of)), &format!("{line}\n"));
+    }
+    home.ok(&["chats", "off", "--project", &dir]);
+    home.ok(&["chats", "sync"]);
+    let kept = kept(&home);
+    assert!(kept.contains("said in c3") && !kept.contains("said in c1") && !kept.contains("said in c2"), "{kept}");
+}
