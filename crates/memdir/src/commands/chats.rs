@@ -125,8 +125,10 @@ fn short_id(kept: &Kept, ids: &[(String, String)]) -> String {
         let from = ids.partition_point(|(id, _)| id.as_str() < begin);
         ids[from..].iter().take_while(|(id, _)| id.starts_with(begin)).all(|(_, of)| *of == name)
     };
-    let beginnings =
-        |id: &str| id.char_indices().map(|(at, c)| at + c.len_utf8()).skip(7).map(|end| id[..end].to_owned()).collect::<Vec<_>>();
+    let beginnings = |id: &str| {
+        let ends: Vec<usize> = id.char_indices().map(|(at, c)| at + c.len_utf8()).skip(7).collect();
+        if ends.is_empty() { vec![id.to_owned()] } else { ends.iter().map(|&end| id[..end].to_owned()).collect() }
+    };
     let short = [&kept.session, &kept.key].into_iter().flat_map(|id| beginnings(id)).find(|begin| is_only(begin));
     short.unwrap_or_else(|| if kept.key == kept.session { name.clone() } else { kept.key.clone() })
 }

@@ -191,10 +191,11 @@ fn an_id_that_is_listed_names_one_conversation() {
         let text = fs::read_to_string(home.path(".codex/sessions/2026/01/20/rollout-2026-01-20T11-00-00-0199c5d0-aaaa.jsonl")).unwrap();
         put(&home, &format!(".codex/sessions/2026/01/20/rollout-2026-01-20T11-00-00-{id}.jsonl"), &text.replace("0199c5d0-aaaa", id));
     }
+    claude(&home, "zz", &[said("user", "u1", "2026-01-15T10:00:00Z", json!("Short"))]);
     let listed = home.run(&["chats"]);
     let mut ids: Vec<&str> = listed.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
     ids.sort_unstable();
-    assert_eq!(ids, ["0199c5d0-aaaa", "0199c5d0-aaab", "0199c5d0-b", "1af7fc5e"], "{listed}");
+    assert_eq!(ids, ["0199c5d0-aaaa", "0199c5d0-aaab", "0199c5d0-b", "1af7fc5e", "zz"], "{listed}");
     ids.iter().for_each(|id| drop(home.ok(&["chats", "show", id])));
 }
 
