@@ -16,6 +16,7 @@ mod lock;
 mod noise;
 pub mod openclaw;
 pub mod opencode;
+pub mod place;
 mod resume;
 pub mod roots;
 mod sqlite;

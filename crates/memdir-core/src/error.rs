@@ -18,6 +18,12 @@ pub enum Error {
         /// Names that exist and look like it, best first.
         near: Vec<String>,
     },
+    /// There is no such kept conversation.
+    #[error("no kept chat has the id {id:?}")]
+    NoChat {
+        /// The id that was asked for.
+        id: String,
+    },
     /// The memory is not what the caller last saw.
     #[error("{path} has changed: expected version {expected}, found {}", found.map_or_else(|| "no such memory".to_owned(), |v| v.to_string()))]
     Changed {
@@ -167,7 +173,7 @@ impl Error {
     /// The one word programs switch on (`--json`, tool results).
     pub fn code(&self) -> &'static str {
         match self {
-            Error::NotFound { .. } => "not_found",
+            Error::NotFound { .. } | Error::NoChat { .. } => "not_found",
             Error::Changed { .. } | Error::Conflict { .. } => "changed",
             Error::NoChange { .. } => "no_change",
             Error::Exists { .. } => "exists",
@@ -188,6 +194,7 @@ impl Error {
     pub fn acts(&self) -> Acts {
         match self {
             Error::NotFound { .. }
+            | Error::NoChat { .. }
             | Error::Changed { .. }
             | Error::Conflict { .. }
             | Error::NoChange { .. }
@@ -207,6 +214,7 @@ impl Error {
         match self {
             Error::NotFound { near, .. } if near.is_empty() => "List the names that exist, then read one of them.".into(),
             Error::NotFound { near, .. } => format!("Did you mean {}?", near.join(", ")),
+            Error::NoChat { .. } => "memdir chats lists the conversations there are; memdir chats sync takes in new ones.".into(),
             Error::Changed { .. } => "Read it again, then make the change on what is there now.".into(),
             Error::Conflict { .. } => "Take the newer changes back first, or restore an earlier version on purpose.".into(),
             Error::NoChange { .. } => "Look at the history: it lists changes with their ids, and the versions of a memory.".into(),

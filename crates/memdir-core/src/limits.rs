@@ -51,6 +51,8 @@ pub const CHAT_TURN_BYTES: usize = 64 << 10;
 pub const CHAT_PART_BYTES: u64 = 1 << 20;
 /// Characters of a tool call (name and arguments) that are kept: enough to recognise it.
 pub const CHAT_TOOL_CHARS: usize = 200;
+/// Characters of a tool call's arguments that are looked at for secrets before they are cut.
+pub const CHAT_TOOL_RAW_CHARS: usize = 4096;
 /// Characters of a chat's title: one line of a list.
 pub const CHAT_TITLE_CHARS: usize = 80;
 /// Bytes of a transcript's line that are decoded in memory; a longer one is decoded as it streams by.

@@ -99,6 +99,12 @@ impl Memdir {
         (!self.has_chats()).then_some(why)
     }
 
+    /// What a person is told, and what they can run, where a search for chats finds none because they are off.
+    pub fn chats_notice(&self, asked: Option<Source>) -> Option<(&str, &'static str)> {
+        let why = self.why_no_chats().filter(|_| asked == Some(Source::Chat))?;
+        Some((why, if self.chats_off() { "memdir chats on" } else { "memdir chats sync" }))
+    }
+
     fn has_chats(&self) -> bool {
         self.store.mounts().iter().any(|mount| mount.source == Source::Chat)
     }

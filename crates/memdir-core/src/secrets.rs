@@ -5,6 +5,7 @@
 
 mod near;
 mod rules;
+mod strict;
 mod words;
 
 use regex::{Regex, RegexBuilder};
@@ -54,10 +55,23 @@ pub fn added(old: &str, new: &str) -> Vec<Finding> {
 /// The text with every refused secret replaced by its rule's name. Lines stay where they are, so that numbers stay true.
 /// What is only suspected stays readable: it was written with a warning, and hiding a wrong guess would lose the memory.
 pub fn mask(text: &str) -> Cow<'_, str> {
-    let findings = scan(text);
+    let mut findings = scan(text);
+    findings.retain(|finding| finding.severity == Severity::Refuse);
+    without(text, &findings)
+}
+
+/// The text with everything replaced that may be a secret, suspected ones too: for what nobody has looked at before it is
+/// kept. A wrong guess costs a word of a conversation, a right one would be found by every search.
+pub fn mask_all(text: &str) -> Cow<'_, str> {
+    let mut findings = scan(text);
+    findings.extend(strict::find(text));
+    without(text, &disjoint(findings))
+}
+
+fn without<'t>(text: &'t str, findings: &[Finding]) -> Cow<'t, str> {
     let mut out = String::new();
     let mut done = 0;
-    for finding in findings.iter().filter(|finding| finding.severity == Severity::Refuse) {
+    for finding in findings {
         out.push_str(&text[done..finding.span.start]);
         out.push_str("[secret: ");
         out.push_str(finding.rule);
@@ -197,7 +211,7 @@ fn judge(rule: &Rule, captures: &regex::Captures<'_>, value: &str) -> Option<Sev
 
 /// Of findings that overlap the surer one stays, then the one whose rule comes first in the table.
 fn disjoint(mut findings: Vec<Finding>) -> Vec<Finding> {
-    let place = |name: &str| RULES.iter().position(|rule| rule.name == name);
+    let place = |name: &str| RULES.iter().position(|rule| rule.name == name).unwrap_or(RULES.len());
     findings.sort_by_key(|finding| (finding.severity, place(finding.rule), finding.span.start));
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
     for finding in findings {

@@ -12,4 +12,4 @@ mod workers;
 
 pub use http::{Door, Http, Pass, Token};
 pub use mcp::{ServeError, serve_http, serve_stdio};
-pub use offer::{Choice, Group, Offer, OfferError, Section};
+pub use offer::{Choice, Group, Offer, OfferError, Section, Space};

@@ -125,7 +125,7 @@ struct Server {
 
 impl Server {
     fn new(offer: Offer, threads: usize) -> Arc<Self> {
-        let watch = offer.resources().cloned().map(Watch::new);
+        let watch = offer.resources().map(Watch::new);
         Arc::new(Server {
             offer,
             tools: OnceLock::new(),
@@ -139,7 +139,7 @@ impl Server {
 
     /// One that offers something else on the same threads.
     fn beside(&self, offer: Offer) -> Arc<Self> {
-        let watch = offer.resources().cloned().map(Watch::new);
+        let watch = offer.resources().map(Watch::new);
         let (gone, busy, workers) = (self.gone.clone(), self.busy.clone(), self.workers.clone());
         Arc::new(Server { offer, tools: OnceLock::new(), watch, gone, busy, sessions: AtomicUsize::new(0), workers })
     }
@@ -205,8 +205,7 @@ impl Handler {
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Caller) -> CoreResult<T> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let memdir: &Memdir =
-            self.server.offer.resources().ok_or_else(|| ErrorData::invalid_request("this server has tools only", None))?;
+        let memdir: Memdir = self.server.offer.resources().ok_or_else(|| ErrorData::invalid_request("this server has tools only", None))?;
         let stop = Stop::default();
         let (actor, session) = self.who(context);
         let caller = Caller { memdir: memdir.for_actor(actor).stoppable(&stop), session, root: PathBuf::new() };

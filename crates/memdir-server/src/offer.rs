@@ -18,6 +18,8 @@ pub struct Group {
     pub tools: &'static [Tool],
     /// What they work on.
     pub memdir: Memdir,
+    /// What tells at each call what they work on now, where that may change.
+    pub space: Option<Space>,
     /// The directory as a person named it, for tools that print paths.
     pub root: PathBuf,
     /// What a model is told about all of them.
@@ -26,6 +28,15 @@ pub struct Group {
     pub resources: bool,
     /// What makes the memory section of a system prompt for this space, if it is served.
     pub section: Option<Section>,
+}
+
+/// The space that is in force now.
+pub type Space = Arc<dyn Fn() -> Memdir + Send + Sync>;
+
+impl Group {
+    fn now(&self) -> Memdir {
+        self.space.as_ref().map_or_else(|| self.memdir.clone(), |space| space())
+    }
 }
 
 /// Makes the memory section of a system prompt.
@@ -120,8 +131,8 @@ impl Offer {
     }
 
     /// The space of resources and prompts, if they are served.
-    pub(crate) fn resources(&self) -> Option<&Memdir> {
-        self.groups.iter().find(|group| group.resources).map(|group| &group.memdir)
+    pub(crate) fn resources(&self) -> Option<Memdir> {
+        self.groups.iter().find(|group| group.resources).map(|group| group.now())
     }
 
     /// What makes the memory section, if it is served.
@@ -141,6 +152,6 @@ impl Offer {
 impl Offered {
     /// The caller of one call that may be ended early.
     pub(crate) fn caller(&self, actor: Actor, session: bool, stop: &Stop) -> Caller {
-        Caller { memdir: self.group.memdir.for_actor(actor).stoppable(stop), session, root: self.group.root.clone() }
+        Caller { memdir: self.group.now().for_actor(actor).stoppable(stop), session, root: self.group.root.clone() }
     }
 }

@@ -45,6 +45,14 @@ pub(crate) struct Global {
     pub(crate) only: Vec<String>,
 }
 
+impl Global {
+    /// What holds for a command: to chats a project is which conversations are meant, not whose memory it is.
+    pub(crate) fn for_command(&self, command: Option<&Command>) -> Global {
+        let project = self.project.clone().filter(|_| !matches!(command, Some(Command::Chats(_))));
+        Global { project, ..self.clone() }
+    }
+}
+
 /// How far an agent's memory reaches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AgentScope {
@@ -598,9 +606,9 @@ pub(crate) struct ChatFilter {
     /// Only of this host: claude-code, codex, gemini, opencode, openclaw, cursor or folder
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Only those held in this directory or below
-    #[arg(long, value_name = "DIR")]
-    pub(crate) project_dir: Option<String>,
+    /// Only those held in this directory or below, or in the project of this id
+    #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
+    pub(crate) project: Option<String>,
     /// Only those that went on after this date: 2026-01-15
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
@@ -641,27 +649,27 @@ pub(crate) struct ChatsSync {
 
 /// Turn conversations on or off, all of them or those of one host or project
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir chats on\n  memdir chats off --host cursor\n  memdir chats off --project-dir ~/private")]
+#[command(after_help = "Example:\n  memdir chats on\n  memdir chats off --host cursor\n  memdir chats off --project ~/private")]
 pub(crate) struct ChatsSwitch {
     /// Only this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Only conversations held in this directory or below
-    #[arg(long, value_name = "DIR")]
-    pub(crate) project_dir: Option<String>,
+    /// Only conversations held in this directory or below, or in the project of this id
+    #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
+    pub(crate) project: Option<String>,
 }
 
 /// Forget conversations for good: they are not taken in again
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  memdir chats forget 1af7fc5e\n  memdir chats forget --project-dir ~/private\n  memdir chats forget --before 2025-12-31"
+    after_help = "Example:\n  memdir chats forget 1af7fc5e\n  memdir chats forget --project ~/private\n  memdir chats forget --before 2025-12-31"
 )]
 pub(crate) struct ChatsForget {
     /// The conversation's id, or the beginning of it
     pub(crate) session: Option<String>,
-    /// Conversations held in this directory or below
-    #[arg(long, value_name = "DIR", conflicts_with = "session")]
-    pub(crate) project_dir: Option<String>,
+    /// Conversations held in this directory or below, or in the project of this id
+    #[arg(long, value_name = "DIR|ID", alias = "project-dir", conflicts_with = "session")]
+    pub(crate) project: Option<String>,
     /// What was said before this date
     #[arg(long, value_name = "DATE", conflicts_with = "session")]
     pub(crate) before: Option<String>,
@@ -669,7 +677,7 @@ pub(crate) struct ChatsForget {
 
 /// Print conversations as Markdown, or with --json as data
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir chats export 1af7fc5e > login.md\n  memdir chats export --project-dir . --json > chats.json")]
+#[command(after_help = "Example:\n  memdir chats export 1af7fc5e > login.md\n  memdir chats export --project . --json > chats.json")]
 pub(crate) struct ChatsExport {
     /// Their ids, or the beginnings of them; without one, all that fit the filters
     pub(crate) sessions: Vec<String>,

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         Some(Command::Bench(bench)) => return bench::run(bench, args.global.dir.as_deref(), look),
         _ => {}
     }
-    let settings = Settings::load(&args.global)?;
+    let settings = Settings::load(&args.global.for_command(args.command.as_ref()))?;
     let scope = Scope::of(&settings)?;
     match &args.command {
         Some(Command::Config(_)) => return Ok(config::run(&settings, &scope)),
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         Some(Command::Recall(args)) => return recall::run(args, &settings, &scope),
         Some(Command::Test(_)) => return test::run(&settings, &scope),
         Some(Command::Stats(args)) if args.loads => return Ok(stats::loads(&settings)),
-        Some(Command::Chats(args)) => return chats::run(args, &settings, &scope, look),
+        Some(Command::Chats(chats)) => return chats::run(chats, args.global.project.as_deref(), &settings, &scope, look),
         Some(Command::Resume(args)) => return resume::run(args, &settings, &scope),
         Some(Command::Install(args)) => return install::run(args, &settings, look),
         Some(Command::Uninstall(args)) => return uninstall::run(args, &settings),

@@ -16,7 +16,7 @@ use memdir_core::{
 use memdir_server::{Choice, Door, Group, Offer, Pass};
 use std::{
     fs, io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::SystemTime,
 };
@@ -30,7 +30,7 @@ pub(crate) struct Callers {
 }
 
 /// What tells one state of a file from another.
-type State = Option<(SystemTime, u64)>;
+pub(crate) type State = Option<(SystemTime, u64)>;
 
 impl Callers {
     /// The callers in the settings; nothing if there are none.
@@ -75,6 +75,7 @@ pub(crate) fn native(memdir: Memdir, settings: &Settings, root: PathBuf) -> Resu
         name: "native",
         tools: tools::native(),
         memdir: wire::with_search(memdir, settings)?,
+        space: None,
         root,
         instructions: Some(tools::INSTRUCTIONS),
         resources: true,
@@ -95,8 +96,12 @@ impl Door for Callers {
     }
 }
 
-fn state(settings: &Settings) -> io::Result<(SystemTime, u64)> {
-    let meta = fs::metadata(&settings.file)?;
+pub(crate) fn state(settings: &Settings) -> io::Result<(SystemTime, u64)> {
+    state_of(&settings.file)
+}
+
+pub(crate) fn state_of(file: &Path) -> io::Result<(SystemTime, u64)> {
+    let meta = fs::metadata(file)?;
     Ok((meta.modified()?, meta.len()))
 }
 

@@ -105,6 +105,7 @@ fn exit_of(error: &Error) -> Exit {
     let looked = matches!(
         error,
         Error::NotFound { .. }
+            | Error::NoChat { .. }
             | Error::Changed { .. }
             | Error::Conflict { .. }
             | Error::NoChange { .. }

@@ -15,6 +15,7 @@ mod hook;
 mod hosts;
 mod install;
 mod known;
+mod live;
 mod loads;
 mod output;
 mod scope;

@@ -135,8 +135,12 @@ pub(crate) fn keep(settings: &Settings) -> Keep {
 
 /// Kept chats as a mount that is searched, if they are on: read-only, apart from the memories, one folder per host.
 pub(crate) fn chats_mount(settings: &Settings) -> Option<Mount> {
+    kept_mount(settings).filter(|_| settings.config.chats.settings.on)
+}
+
+fn kept_mount(settings: &Settings) -> Option<Mount> {
     let keep = keep(settings);
-    let is_there = settings.config.chats.settings.on && keep.dir().is_dir();
+    let is_there = keep.dir().is_dir();
     let only: Vec<String> = Host::ALL.iter().map(|host| format!("{host}/*.md")).collect();
     is_there.then(|| Mount {
         access: Access::ReadOnly,
@@ -155,14 +159,19 @@ pub(crate) fn syncer(settings: &Settings) -> Syncer {
         sources: config::chat_roots(&chats.folders).sources(),
         keep: keep(settings),
         settings: chats.settings.clone(),
-        mask: Box::new(secrets::mask),
+        mask: Box::new(secrets::mask_all),
         clock: Arc::new(SystemClock),
     }
 }
 
 /// Kept chats alone, which can be searched, and where their index is; nothing while they are off.
 pub(crate) fn open_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
-    let Some(mount) = chats_mount(settings) else { return Ok(None) };
+    if settings.config.chats.settings.on { open_kept(settings) } else { Ok(None) }
+}
+
+/// The same whether they are on or off: what was kept while they were on stays until it is forgotten.
+pub(crate) fn open_kept(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
+    let Some(mount) = kept_mount(settings) else { return Ok(None) };
     let vault = Vault::open(&[mount]).map_err(|error| refused(settings, error))?;
     let actor = Actor { name: settings.actor.value.clone(), session: None };
     let memdir = with_search_once(Memdir::new(Arc::new(vault), actor), settings, None)?;

@@ -96,7 +96,8 @@ pub(super) fn each_once(found: &mut Found) {
 /// Reads lines of this shape, which Cursor and many exports share.
 pub(super) fn read(session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>, wanted: fn(&[u8]) -> bool) -> Result<Taken> {
     let from = jsonl::begin(session, from, sink)?;
-    let mut reader = Reader { before: from.newest, resumed: from.at > 0, newest: from.newest, ..Reader::default() };
+    let typed: Typed = if session.host == Host::Cursor { noise::typed_in_cursor } else { noise::typed };
+    let mut reader = Reader { before: from.newest, resumed: from.at > 0, newest: from.newest, ..Reader::new(typed) };
     let mut taken = jsonl::each(session, &from, sink, wanted, &mut |raw, line, sink| reader.line(raw, line, sink))?;
     taken.cursor.newest = reader.newest;
     for (line, what) in reader.odd {
@@ -243,9 +244,12 @@ impl<'de: 'a, 'a> FromJson<'de> for MessageField<'a> {
 }
 loose!(MessageField<'a>);
 
+/// Takes out of a text what the person did not type.
+type Typed = fn(Cow<'_, str>) -> Cow<'_, str>;
+
 /// What reading remembers from line to line.
-#[derive(Default)]
 struct Reader {
+    typed: Typed,
     /// Where reading goes on behind earlier turns: the latest time among them.
     before: Option<Timestamp>,
     resumed: bool,
@@ -258,6 +262,19 @@ struct Reader {
 }
 
 impl Reader {
+    fn new(typed: Typed) -> Self {
+        Reader {
+            typed,
+            before: None,
+            resumed: false,
+            newest: None,
+            seen: HashSet::new(),
+            cwd: String::new(),
+            branch: String::new(),
+            odd: Vec::new(),
+        }
+    }
+
     fn line(&mut self, raw: Raw<'_>, line: u64, sink: &mut Sink<'_>) -> Result<Step> {
         let record: Record<'_> = match raw.decode() {
             Ok(record) => record,
@@ -289,7 +306,7 @@ impl Reader {
         if record.is_injected() {
             return Ok(Step::Next);
         }
-        let turns = match record.turns(speaker) {
+        let turns = match record.turns(speaker, self.typed) {
             Ok(turns) => turns,
             Err(what) => {
                 self.odd.push((line, what));
@@ -344,7 +361,7 @@ impl Reader {
     }
 
     fn again(&mut self) -> Step {
-        *self = Reader::default();
+        *self = Reader::new(self.typed);
         Step::Again
     }
 }
@@ -388,24 +405,24 @@ impl<'a> Record<'a> {
         })
     }
 
-    fn turns(mut self, speaker: Speaker) -> Result<Told<'a>, &'static str> {
+    fn turns(mut self, speaker: Speaker, typed: Typed) -> Result<Told<'a>, &'static str> {
         let (content, id) = match std::mem::take(&mut self.message) {
             MessageField::Is(message) => (message.content, message.id),
             MessageField::Odd => return Err("the message is not an object"),
             MessageField::Absent => (std::mem::take(&mut self.content), Str::default()),
         };
         let message = id.full().or(self.uuid.full()).map(str::to_owned);
-        let parts = if speaker == Speaker::User { user_parts(content) } else { assistant_parts(content) };
+        let parts = if speaker == Speaker::User { user_parts(content, typed) } else { assistant_parts(content) };
         Ok(Told { record: self, message, parts })
     }
 }
 
 /// What the person typed: one turn, however many blocks it came in.
-fn user_parts(content: Content<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
+fn user_parts(content: Content<'_>, typed: Typed) -> Vec<(Speaker, Cow<'_, str>)> {
     let mut parts = content.parts;
     for part in &mut parts {
         if let Part::Text(text) = part {
-            *text = noise::typed(std::mem::take(text));
+            *text = typed(std::mem::take(text));
         }
     }
     parts.retain(|part| matches!(part, Part::Text(text) if !text.trim().is_empty()));

@@ -120,7 +120,7 @@ impl<'a> Block<'a> {
 /// A tool call as it is told: `Read file_path=src/main.rs`.
 pub(super) fn call_text(name: &str, args: &Args) -> String {
     let name = if name.is_empty() { "tool" } else { name };
-    super::json::one_line(&format!("{name} {}", args.0), crate::limits::CHAT_TOOL_CHARS)
+    format!("{name} {}", args.0).trim_end().to_owned()
 }
 
 #[cfg(test)]

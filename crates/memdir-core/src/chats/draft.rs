@@ -1,12 +1,13 @@
 //! The turns of one reading, before they are written: they can still be taken back or replaced. Texts go to a spooled
 //! file, so that memory holds a few bytes per turn.
 
-use super::{Rewind, Speaker, Turn, keep::Mask};
+use super::{Rewind, Speaker, Turn, json::one_line, keep::Mask};
 use crate::limits;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
+    collections::HashSet,
     io::{self, Read, Seek, SeekFrom, Write},
     path::Path,
 };
@@ -14,6 +15,9 @@ use tempfile::SpooledTempFile;
 
 /// Bytes of text held in memory before they go to a file.
 const SPOOL: usize = 2 << 20;
+
+/// Lines that are looked for one by one.
+const FEW: usize = 100;
 
 /// Turns that were told and not yet written.
 pub(super) struct Draft<'m> {
@@ -81,7 +85,11 @@ impl<'m> Draft<'m> {
 
     /// Takes a turn, masked and made safe to stand in a section.
     pub(super) fn turn(&mut self, turn: &Turn<'_>) -> io::Result<()> {
-        let text = ready(&turn.text, self.mask);
+        let text = match turn.speaker {
+            // Masked before it is cut: a part of a secret looks like none.
+            Speaker::Tool => one_line(&(self.mask)(&turn.text), limits::CHAT_TOOL_CHARS),
+            Speaker::User | Speaker::Assistant => ready(&turn.text, self.mask),
+        };
         let message = turn.message.as_deref().map_or(0, hash);
         self.add(Kind::Said(turn.speaker), turn.at, message, &text)
     }
@@ -143,13 +151,39 @@ impl<'m> Draft<'m> {
             let mut text = vec![0; entry.bytes.min(4 * limits::CHAT_TITLE_CHARS as u32) as usize];
             self.texts.seek(SeekFrom::Start(entry.from))?;
             self.texts.read_exact(&mut text)?;
-            let text = String::from_utf8_lossy(&text);
-            let mut lines = text.trim_end_matches('\u{fffd}').lines().map(|line| line.trim_start_matches(['#', '\\', '`', ' ']));
-            if let Some(line) = lines.find(|line| !line.trim().is_empty()) {
-                return Ok(Some(super::json::one_line(line, limits::CHAT_TITLE_CHARS)));
+            if let Some(words) = first_words(String::from_utf8_lossy(&text).trim_end_matches('\u{fffd}')) {
+                return Ok(Some(words));
             }
         }
         Ok(None)
+    }
+
+    /// Whether every one of these lines is told, or the beginning of one that is: a turn may have grown since.
+    pub(super) fn tells_all<'l>(&mut self, lines: impl Iterator<Item = &'l str>) -> io::Result<bool> {
+        let mut missing: HashSet<&str> = lines.collect();
+        let mut text = String::new();
+        for entry in &self.entries {
+            text.clear();
+            self.texts.seek(SeekFrom::Start(entry.from))?;
+            (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
+            if entry.kind == Kind::Said(Speaker::Tool) {
+                text = format!("- `{}`", text.replace('`', "'"));
+            }
+            for line in text.lines() {
+                missing.remove(line.trim());
+            }
+        }
+        missing.retain(|line| !line.starts_with("<!--"));
+        if missing.is_empty() || missing.len() > FEW {
+            return Ok(missing.is_empty());
+        }
+        for entry in &self.entries {
+            text.clear();
+            self.texts.seek(SeekFrom::Start(entry.from))?;
+            (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
+            missing.retain(|missed| !text.lines().any(|line| line.trim().starts_with(missed)));
+        }
+        Ok(missing.is_empty())
     }
 
     /// The times of the first and the last turn.
@@ -194,6 +228,12 @@ impl<'m> Draft<'m> {
     }
 }
 
+/// The first line of a kept text that says something, as a title.
+pub(super) fn first_words(text: &str) -> Option<String> {
+    let mut lines = text.lines().map(|line| line.trim_start_matches(['#', '\\', '`', ' ']));
+    lines.find(|line| !line.trim().is_empty()).map(|line| one_line(line, limits::CHAT_TITLE_CHARS))
+}
+
 /// The heading of a section, after an empty line.
 pub(super) fn heading(speaker: Speaker, at: Option<Timestamp>, out: &mut dyn Write) -> io::Result<()> {
     let name = if speaker == Speaker::User { "User" } else { "Assistant" };
@@ -213,11 +253,16 @@ fn hash(message: &str) -> u64 {
 
 /// A turn's text as it is kept: secrets masked, cut at the limit, and unable to end its section or open another.
 fn ready(text: &str, mask: &Mask<'_>) -> String {
-    // A secret may begin within the limit and end behind it, so a little more is masked than is kept.
-    let masked = mask(cut(text.trim(), limits::CHAT_TURN_BYTES + 4096));
-    let kept = cut(&masked, limits::CHAT_TURN_BYTES);
-    let left_out = text.trim().len().saturating_sub(kept.len().max(masked.len().min(limits::CHAT_TURN_BYTES)));
-    let is_cut = kept.len() < masked.len() || text.trim().len() > limits::CHAT_TURN_BYTES + 4096;
+    // A secret may begin within the limit and end behind it, so a little more is masked than is kept; and its part before
+    // the end of that would be seen as none, so the last of it is never kept.
+    const MARGIN: usize = 4096;
+    let seen = cut(text.trim(), limits::CHAT_TURN_BYTES + MARGIN);
+    let masked = mask(seen);
+    let is_longer = seen.len() < text.trim().len();
+    let most = if is_longer { masked.len().saturating_sub(MARGIN) } else { masked.len() };
+    let kept = cut(&masked, most.min(limits::CHAT_TURN_BYTES));
+    let is_cut = is_longer || kept.len() < masked.len();
+    let left_out = text.trim().len().saturating_sub(kept.len());
     let mut out = safe(kept);
     if is_cut {
         out.push_str(&format!("\n\n[… {left_out} bytes left out]"));
@@ -230,16 +275,19 @@ fn cut(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-/// The text without control characters, with headings that look like a section's escaped and fences closed.
+/// The text without control characters, with fences closed and headings that stay below the section's: those that look
+/// like one of its kind are escaped, others go two levels down.
 fn safe(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut fence: Option<String> = None;
+    let mut follows_text = false;
     for line in text.lines() {
         if !out.is_empty() {
             out.push('\n');
         }
         let line = plain(line);
         let trimmed = line.trim_start();
+        let was_fenced = fence.is_some();
         fence = match (fence, fence_of(trimmed)) {
             (None, Some(open)) => Some(open),
             (Some(open), Some(close)) if close.starts_with(&open) && trimmed.trim_end() == close => None,
@@ -249,9 +297,17 @@ fn safe(text: &str) -> String {
             out.push_str(&line[..line.len() - trimmed.len()]);
             out.push('\\');
             out.push_str(trimmed);
+        } else if !was_fenced && line.len() - trimmed.len() <= 3 && heading_level(trimmed).is_some() {
+            let level = heading_level(trimmed).unwrap_or_default();
+            out.push_str(&"#".repeat((level + 2).min(6) - level));
+            out.push_str(trimmed.trim_end_matches('\r'));
+        } else if !was_fenced && follows_text && is_underline(trimmed) {
+            out.push('\\');
+            out.push_str(trimmed.trim_end());
         } else {
             out.push_str(line.trim_end_matches('\r'));
         }
+        follows_text = !trimmed.trim().is_empty();
     }
     if let Some(open) = fence {
         out.push('\n');
@@ -290,13 +346,25 @@ const SPEAKERS: &[&str] = &[
     "codex",
 ];
 
-/// Whether a line could be taken for the heading of a section.
-fn is_section(line: &str) -> bool {
+/// The level of a heading.
+fn heading_level(line: &str) -> Option<usize> {
     let text = line.trim_start_matches('#');
     let level = line.len() - text.len();
-    if !(1..=6).contains(&level) || !text.starts_with([' ', '\t']) {
+    ((1..=6).contains(&level) && (text.trim().is_empty() || text.starts_with([' ', '\t']))).then_some(level)
+}
+
+/// Whether a line makes a heading of the line before it.
+fn is_underline(line: &str) -> bool {
+    let line = line.trim_end();
+    !line.is_empty() && (line.bytes().all(|byte| byte == b'=') || line.bytes().all(|byte| byte == b'-'))
+}
+
+/// Whether a line could be taken for the heading of a section.
+fn is_section(line: &str) -> bool {
+    if heading_level(line).is_none() {
         return false;
     }
+    let text = line.trim_start_matches('#');
     let text = text.trim_matches(['*', '_', ':', ' ', '\t', '#']);
     let name = text.split(['(', '[', ',', '—', '-', ':']).next().unwrap_or_default().trim().trim_matches(['*', '_']);
     SPEAKERS.iter().any(|speaker| name.eq_ignore_ascii_case(speaker))
@@ -329,7 +397,11 @@ mod tests {
     fn a_text_can_neither_open_nor_swallow_a_section() {
         assert_eq!(
             safe("see:\n## User\n  # assistant: says\n### Users\n#User\n## **Claude** (today)"),
-            "see:\n\\## User\n  \\# assistant: says\n### Users\n#User\n\\## **Claude** (today)"
+            "see:\n\\## User\n  \\# assistant: says\n##### Users\n#User\n\\## **Claude** (today)"
+        );
+        assert_eq!(
+            safe("# Plan\n## Steps\n###### Deep\n```sh\n# a comment\n```\nTitle\n===\n\n---\nlast\n- a\n-"),
+            "### Plan\n#### Steps\n###### Deep\n```sh\n# a comment\n```\nTitle\n\\===\n\n---\nlast\n- a\n\\-"
         );
         assert_eq!(safe("```rust\nfn main() {}"), "```rust\nfn main() {}\n```");
         assert_eq!(safe("````\n```\n## User\n````\ndone"), "````\n```\n\\## User\n````\ndone");

@@ -2,9 +2,11 @@
 //! forgotten although the host still has it: the rule is kept beside the chats.
 
 use super::{
-    Host,
-    keep::{Keep, Kept, KeptFile, Lasting, Section, put},
+    Host, Speaker, TitleRank,
+    draft::first_words,
+    keep::{Keep, Kept, KeptFile, Lasting, Section, WAS, put},
     lock::Lock,
+    place::{Held, forms},
 };
 use crate::{
     error::{Error, Result},
@@ -12,10 +14,7 @@ use crate::{
 };
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::PathBuf};
 
 /// What is to be forgotten: everything that fits all of what is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,17 +29,35 @@ pub struct Rule {
     /// What was said before this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Timestamp>,
+    /// What was said without a time up to this line of the transcript.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u64>,
 }
 
 impl Rule {
-    /// Whether something said in a session falls under it.
-    pub(super) fn covers(&self, name: &str, project: Option<&Path>, at: Timestamp) -> bool {
-        self.fits(name, project) && self.before.is_none_or(|before| at < before)
+    /// Whether something said then falls under it, in a session that fits. What has no time was said when the transcript
+    /// was last written, at the latest.
+    pub(super) fn covers(&self, at: Option<Timestamp>, line: u64, modified: Timestamp) -> bool {
+        match self.lines {
+            Some(lines) => at.is_none() && line <= lines,
+            None => self.before.is_none_or(|before| at.unwrap_or(modified) < before),
+        }
     }
 
-    fn fits(&self, name: &str, project: Option<&Path>) -> bool {
-        self.session.as_deref().is_none_or(|session| session == name)
-            && self.project.as_deref().is_none_or(|dir| project.is_some_and(|project| project.starts_with(dir)))
+    /// Whether a session may hold something that falls under it.
+    pub(super) fn fits(&self, name: &str, held: Held<'_>) -> bool {
+        let is_meant = |session: &str| name.strip_prefix(session).is_some_and(|rest| rest.is_empty() || rest.starts_with(WAS));
+        self.session.as_deref().is_none_or(is_meant) && self.project.as_deref().is_none_or(|dir| held.is_in(dir))
+    }
+}
+
+impl Rule {
+    /// The same for every path its directory has now: a link may lead elsewhere when the host offers it again.
+    fn forms(&self) -> Vec<Rule> {
+        match &self.project {
+            None => vec![self.clone()],
+            Some(dir) => forms(dir).into_iter().map(|dir| Rule { project: Some(dir), ..self.clone() }).collect(),
+        }
     }
 }
 
@@ -63,18 +80,23 @@ impl Keep {
             _ => (None, wanted),
         };
         let of_host = self.list()?.chats.into_iter().map(|file| file.kept).filter(|kept| host.is_none_or(|host| host == kept.host));
-        let (mut exact, mut begun) = (Vec::new(), Vec::new());
+        // The surest first: the very name, the very id, a beginning. What a conversation was before is meant only by its name.
+        let mut found: [Vec<Kept>; 3] = Default::default();
         for kept in of_host {
-            if kept.key == id || kept.session == id {
-                exact.push(kept);
-            } else if id.len() >= 4 && (kept.key.starts_with(id) || kept.session.starts_with(id)) {
-                begun.push(kept);
+            let begins = |name: &str| id.len() >= 4 && name.starts_with(id);
+            let is_hidden = kept.key.contains(WAS) && !id.contains(WAS);
+            if kept.key == id {
+                found[0].push(kept);
+            } else if kept.session == id && !is_hidden {
+                found[1].push(kept);
+            } else if !is_hidden && (begins(&kept.key) || begins(&kept.session)) {
+                found[2].push(kept);
             }
         }
-        let mut found = if exact.is_empty() { begun } else { exact };
+        let mut found = found.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
         match found.len() {
             1 => Ok(found.remove(0)),
-            0 => Err(Error::bad_input("session", format!("no kept chat has the id {wanted:?}"))),
+            0 => Err(Error::NoChat { id: wanted.to_owned() }),
             many => Err(Error::bad_input("session", format!("{many} kept chats begin with {wanted:?}; give more of the id, or host/id"))),
         }
     }
@@ -92,24 +114,47 @@ impl Keep {
         }
         // The rule comes first: a crash in between leaves files that the next call removes, never an amnesia that ends.
         let mut rules = self.rules()?;
-        if !rules.contains(&rule) {
-            rules.push(rule.clone());
+        let known = rules.len();
+        for form in rule.forms().into_iter().chain(self.undated(&rule)?) {
+            if !rules.contains(&form) {
+                rules.push(form);
+            }
+        }
+        if rules.len() > known {
             self.write_rules(&rules)?;
         }
+        self.remove_leftovers();
         let mut gone = Gone::default();
         for KeptFile { kept, path, .. } in self.list()?.chats {
-            if rule.fits(&kept.name(), kept.project.as_deref().map(Path::new)) {
+            if rule.fits(&kept.name(), kept.held()) {
                 self.forget_in(&kept, path, &rule, &mut gone)?;
             }
         }
         Ok(gone)
     }
 
+    /// What a rule with a time means in transcripts without times: what was read so far. They will have been written later
+    /// when they are read again.
+    fn undated(&self, rule: &Rule) -> Result<Vec<Rule>> {
+        let mut rules = Vec::new();
+        for KeptFile { kept, .. } in self.list()?.chats {
+            if rule.before.is_none() || !rule.fits(&kept.name(), kept.held()) {
+                continue;
+            }
+            let Some((kept, sections)) = self.read(kept.host, &kept.key)? else { continue };
+            let latest = kept.updated.or(kept.started).unwrap_or_default();
+            if sections.iter().any(|section| section.at.is_none() && rule.covers(None, 0, latest)) {
+                rules.push(Rule { session: Some(kept.name()), lines: Some(kept.progress.cursor.lines), ..Rule::default() });
+            }
+        }
+        Ok(rules)
+    }
+
     fn forget_in(&self, kept: &Kept, path: PathBuf, rule: &Rule, gone: &mut Gone) -> Result<()> {
         let Some((mut kept, sections)) = self.read(kept.host, &kept.key)? else { return Ok(()) };
-        let (name, project) = (kept.name(), kept.project.clone());
+        // Whether the conversation is meant at all is known here; which turns, the time decides.
         let fallback = kept.updated.or(kept.started).unwrap_or_default();
-        let stays = |section: &Section| !rule.covers(&name, project.as_deref().map(Path::new), section.at.unwrap_or(fallback));
+        let stays = |section: &Section| !rule.covers(section.at, 0, fallback);
         let left: Vec<Section> = sections.iter().filter(|section| stays(section)).cloned().collect();
         if left.is_empty() {
             self.remove(kept.host, &kept.key)?;
@@ -118,6 +163,9 @@ impl Keep {
             gone.turns += (sections.len() - left.len()) as u64;
             kept.turns = left.len() as u64;
             kept.started = left.iter().find_map(|section| section.at).or(kept.started);
+            if kept.progress.title == TitleRank::FirstWords {
+                retitle(&mut kept, &left);
+            }
             self.write_sections(&kept, &left)?;
             gone.shortened.push(path);
         }
@@ -143,6 +191,15 @@ impl Keep {
     fn rules_path(&self) -> PathBuf {
         self.dir().join("forgotten.json")
     }
+}
+
+/// Gives a session the first words that are left for a title, instead of those that went.
+fn retitle(kept: &mut Kept, left: &[Section]) {
+    let words = left.iter().filter(|section| section.speaker == Speaker::User).find_map(|section| first_words(&section.text));
+    (kept.title, kept.progress.title) = match words {
+        Some(words) => (words, TitleRank::FirstWords),
+        None => (kept.session.clone(), TitleRank::None),
+    };
 }
 
 /// How long and how much is kept.
@@ -173,7 +230,8 @@ impl Retention {
         let (mut bytes, mut is_much, mut removed) = (0_u64, false, Vec::new());
         for KeptFile { kept, bytes: size, .. } in keep.list()?.chats {
             let is_old = oldest.is_some_and(|oldest| kept.updated.is_some_and(|updated| updated < oldest));
-            is_much |= self.bytes > 0 && bytes + size > self.bytes;
+            // The newest stays, however long it is.
+            is_much |= self.bytes > 0 && bytes > 0 && bytes + size > self.bytes;
             if is_old || is_much {
                 keep.remove(kept.host, &kept.key)?;
                 removed.push(kept);

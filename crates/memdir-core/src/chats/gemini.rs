@@ -5,11 +5,14 @@ use super::{
     About, ChatSource, Cursor, Event, Found, Host, Rewind, SessionFile, Sink, Speaker, Taken, TitleRank, Turn,
     claude_code::session_file,
     content::{Call, Content, Part, call_text},
-    json::{FromJson, List, Obj, Str, Time, loose},
+    json::{FromJson, List, Obj, Str, Time, loose, mended},
     jsonl::{self, Raw, Step},
     noise, walk,
 };
-use crate::error::{Error, Problem, Result};
+use crate::{
+    error::{Error, Problem, Result},
+    limits,
+};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, SeqAccess},
@@ -101,7 +104,14 @@ fn read_object(session: &SessionFile, sink: &mut Sink<'_>) -> Result<Taken> {
     let mut decoder = serde_json::Deserializer::from_reader(BufReader::new(file));
     match Meta::deserialize(&mut decoder) {
         Ok(meta) => Reader::default().whole(meta, sink)?,
-        Err(error) => taken.problem(Problem::at(error.line() as u64, "this is not a session of Gemini CLI")),
+        Err(error) => {
+            let whole = fs::read(&session.path).ok().filter(|_| session.stamp.size <= limits::READ_FILE_BYTES);
+            let mended = whole.as_deref().and_then(mended).unwrap_or_default();
+            match serde_json::from_slice(&mended) {
+                Ok(meta) => Reader::default().whole(meta, sink)?,
+                Err(_) => taken.problem(Problem::at(error.line() as u64, "this is not a session of Gemini CLI")),
+            }
+        }
     }
     Ok(taken)
 }
@@ -190,6 +200,8 @@ loose!(First<'a>);
 struct Reader {
     seen: HashSet<String>,
     is_subagent: bool,
+    /// What was told about the session so far.
+    known: About<'static>,
     /// All messages were written at once; lines of single ones no longer count.
     is_whole: bool,
 }
@@ -212,6 +224,8 @@ impl Reader {
         } else if let Some(meta) = record.set.0 {
             if !meta.messages.0.is_empty() {
                 sink(Event::Restart)?;
+                // What is known of the session itself still holds.
+                sink(Event::About(self.known.clone()))?;
                 self.is_whole = true;
             }
             self.whole(meta, sink)?;
@@ -233,6 +247,12 @@ impl Reader {
         self.is_subagent |= meta.kind.as_str() == "subagent";
         let title = meta.summary.0.filter(|summary| !summary.trim().is_empty()).map(|summary| (TitleRank::Given, summary));
         let (id, project_dir, started) = (meta.session_id.0, meta.directories.0, meta.start_time.0);
+        let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(|text| Cow::Owned(text.to_owned()));
+        let known = &mut self.known;
+        known.id = owned(&id).or(known.id.take());
+        known.project_dir = owned(&project_dir).or(known.project_dir.take());
+        known.started = started.or(known.started);
+        known.title = title.as_ref().map(|(rank, title)| (*rank, Cow::Owned(title.clone().into_owned()))).or(known.title.take());
         sink(Event::About(About { id, title, project_dir, started, ..About::default() }))?;
         Ok(())
     }

@@ -79,7 +79,10 @@ fn read_text(session: &SessionFile, sink: &mut Sink<'_>) -> Result<Taken> {
             sink(Event::Turn(Turn { speaker, at: None, text: Cow::Borrowed(text), message: None, line: line + first_line }))?;
         }
     }
-    Ok(Taken { cursor: Cursor { at: bytes.len().max(1) as u64, ..Cursor::default() }, ..Taken::default() })
+    Ok(Taken {
+        cursor: Cursor { at: bytes.len().max(1) as u64, lines: text.lines().count() as u64, ..Cursor::default() },
+        ..Taken::default()
+    })
 }
 
 /// The title in the frontmatter, the text behind it, and how many lines came before.

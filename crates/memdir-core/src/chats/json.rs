@@ -203,7 +203,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     }
 }
 
-/// The arguments of a tool call, in a few words: `file_path=src/main.rs limit=20`.
+/// The arguments of a tool call, on one line: `file_path=src/main.rs limit=20`. Still long enough for
+/// a secret in them to be seen whole: they are cut when they are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Args(pub(super) String);
 
@@ -215,7 +216,7 @@ impl<'de> FromJson<'de> for Args {
         {
             return args;
         }
-        Args(one_line(&text, limits::CHAT_TOOL_CHARS))
+        Args(raw_line(&text))
     }
     fn list<A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
         Brief::list(list).map(|brief| Args(brief.0))
@@ -223,7 +224,7 @@ impl<'de> FromJson<'de> for Args {
     fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         let mut out = String::new();
         while let Some(key) = object.next_key::<Str<'de>>()? {
-            if out.len() > limits::CHAT_TOOL_CHARS * 4 {
+            if out.len() > limits::CHAT_TOOL_RAW_CHARS {
                 object.next_value::<IgnoredAny>()?;
                 continue;
             }
@@ -238,7 +239,7 @@ impl<'de> FromJson<'de> for Args {
             out.push('=');
             out.push_str(&value.0);
         }
-        Ok(Args(one_line(&out, limits::CHAT_TOOL_CHARS)))
+        Ok(Args(raw_line(&out)))
     }
 }
 loose!(Args);
@@ -249,7 +250,7 @@ struct Brief(String);
 
 impl<'de> FromJson<'de> for Brief {
     fn text(text: Cow<'de, str>) -> Self {
-        Brief(one_line(&text, limits::CHAT_TOOL_CHARS))
+        Brief(raw_line(&text))
     }
     fn number(number: f64) -> Self {
         Brief(number.to_string())
@@ -260,14 +261,14 @@ impl<'de> FromJson<'de> for Brief {
     fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         let mut out = String::new();
         while let Some(item) = list.next_element::<Brief>()? {
-            if !item.0.is_empty() && out.len() < limits::CHAT_TOOL_CHARS * 4 {
+            if !item.0.is_empty() && out.len() < limits::CHAT_TOOL_RAW_CHARS {
                 if !out.is_empty() {
                     out.push(' ');
                 }
                 out.push_str(&item.0);
             }
         }
-        Ok(Brief(one_line(&out, limits::CHAT_TOOL_CHARS)))
+        Ok(Brief(raw_line(&out)))
     }
     fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
@@ -276,9 +277,54 @@ impl<'de> FromJson<'de> for Brief {
 }
 loose!(Brief);
 
+/// The same JSON as decoders take it: half of a surrogate pair as U+FFFD, of a key that comes twice the last; nothing if that
+/// does not mend it.
+pub(super) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+    let whole = without_halves(bytes);
+    let value: serde_json::Value = serde_json::from_slice(&whole).ok()?;
+    serde_json::to_vec(&value).ok()
+}
+
+/// The text with every escaped half of a surrogate pair as U+FFFD.
+fn without_halves(bytes: &[u8]) -> Vec<u8> {
+    let unit = |at: usize| -> Option<u16> {
+        let digits = bytes.get(at..at + 6).filter(|escape| escape.starts_with(b"\\u"))?;
+        u16::from_str_radix(std::str::from_utf8(&digits[2..]).ok()?, 16).ok()
+    };
+    let is_second = |at: usize| unit(at).is_some_and(|unit| (0xdc00..0xe000).contains(&unit));
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let skip = match unit(at) {
+            Some(0xd800..0xdc00) if is_second(at + 6) => 12,
+            Some(0xd800..0xe000) => {
+                out.extend_from_slice(b"\\ufffd");
+                at += 6;
+                continue;
+            }
+            _ if bytes[at] == b'\\' => 2,
+            _ => 1,
+        };
+        let end = (at + skip).min(bytes.len());
+        out.extend_from_slice(&bytes[at..end]);
+        at = end;
+    }
+    out
+}
+
 /// Decodes a small text into something that owns what it needs.
 fn from_text<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_str(text)
+}
+
+/// The text on one line, cut far behind what is kept, and there without the end of a word that was cut: a part of a secret
+/// looks like none.
+fn raw_line(text: &str) -> String {
+    let line = one_line(text, limits::CHAT_TOOL_RAW_CHARS);
+    let Some(cut) = line.strip_suffix('…').filter(|_| line.chars().count() > limits::CHAT_TOOL_RAW_CHARS) else { return line };
+    let end = cut.rfind(' ').unwrap_or(0).max(cut.len().saturating_sub(1024));
+    let end = (end..cut.len()).find(|&end| cut.is_char_boundary(end)).unwrap_or(cut.len());
+    format!("{}…", &cut[..end])
 }
 
 /// The text on one line, runs of white space as one space, cut at so many characters.
@@ -322,8 +368,19 @@ mod tests {
         assert_eq!(args(r#""{\"command\":[\"bash\",\"-lc\",\"cargo  test\"]}""#), "command=bash -lc cargo test");
         assert_eq!(args(r#""*** Begin Patch\n*** Update File: a.rs""#), "*** Begin Patch *** Update File: a.rs");
         assert_eq!(args("null"), "");
-        let long = args(&format!(r#"{{"text":"{}"}}"#, "x".repeat(5000)));
-        assert_eq!((long.chars().count(), long.ends_with('…')), (limits::CHAT_TOOL_CHARS + 1, true));
+        let long = args(&format!(r#"{{"text":"{}","more":"{} end"}}"#, "x".repeat(9000), "y".repeat(9000)));
+        assert!(long.chars().count() <= limits::CHAT_TOOL_RAW_CHARS + 1 && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn what_decoders_refuse_is_mended() {
+        let mended = |text: &str| mended(text.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
+        assert_eq!(
+            mended(r#"{"a":"x\ud83d y\ude00","b":"\ud83d\ude00 \\ud83d"}"#).unwrap(),
+            "{\"a\":\"x\u{fffd} y\u{fffd}\",\"b\":\"😀 \\\\ud83d\"}"
+        );
+        assert_eq!(mended(r#"{"a":1,"a":2}"#).unwrap(), r#"{"a":2}"#);
+        assert_eq!(mended(r#"{"a":"\ud8"#), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reads JSON lines as a stream: one buffer whatever the size of the file, torn last lines left for later, lines of
 //! any length decoded while they pass by. Knows nothing of what a record means.
 
-use super::{About, Cursor, Event, Flow, Print, SessionFile, Sink, Taken};
+use super::{About, Cursor, Event, Flow, Print, SessionFile, Sink, Taken, json::mended};
 use crate::{
     error::{Error, Problem, Result},
     limits,
@@ -133,7 +133,13 @@ fn lines_of(
         let is_object = lines.line().iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let step = match lines.is_long() {
             _ if !is_object => Step::Bad(serde::de::Error::custom("not an object")),
-            false => record(Raw::Held(lines.line()), number, sink)?,
+            false => match record(Raw::Held(lines.line()), number, sink)? {
+                Step::Bad(error) => match mended(lines.line()) {
+                    Some(line) => record(Raw::Held(&line), number, sink)?,
+                    None => Step::Bad(error),
+                },
+                step => step,
+            },
             true => record(Raw::Passing(&mut lines), number, sink)?,
         };
         match step {

@@ -5,7 +5,7 @@
 mod header;
 mod parts;
 
-use super::{Cursor, Host, Resume, Speaker, TitleRank, draft, json::one_line, lock::make_dir};
+use super::{Cursor, Host, Resume, Speaker, TitleRank, draft, json::one_line, lock::make_dir, place::Held};
 use crate::{
     error::{Error, Problem, Result},
     limits,
@@ -18,6 +18,12 @@ use std::{
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
+
+/// How the names of files that are being written begin and end.
+const TEMP: (&str, &str) = (".memdir-", ".tmp");
+
+/// Stands between a key and the number of what the conversation was before its transcript became another one.
+pub(super) const WAS: &str = ".was";
 
 /// Takes secrets out of a text.
 pub type Mask<'a> = dyn for<'t> Fn(&'t str) -> Cow<'t, str> + 'a;
@@ -95,6 +101,11 @@ impl Kept {
             (None, _) => &self.session,
         };
         Resume::of(self.host, id, self.project.as_deref().map(Path::new))
+    }
+
+    /// What tells where it was held.
+    pub fn held(&self) -> Held<'_> {
+        Held { host: self.host, project: self.project.as_deref().map(Path::new), source: Path::new(&self.source) }
     }
 
     /// The name people and rules use: `host/key`.
@@ -240,6 +251,27 @@ impl Keep {
         }
     }
 
+    /// Removes what a process that was killed has left of files it was writing. The caller holds the lock.
+    pub(super) fn remove_leftovers(&self) {
+        let dirs = Host::ALL.map(|host| self.dir.join(host.name()));
+        for dir in dirs.iter().chain([&self.dir]) {
+            for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                if name.to_str().is_some_and(|name| name.starts_with(TEMP.0) && name.ends_with(TEMP.1)) {
+                    // What cannot be removed now is in nobody's way, and met again.
+                    let _ = fs::remove_file(entry.path());
+                }
+            }
+        }
+    }
+
+    /// How many conversations are kept, without a look into them.
+    pub fn count(&self) -> usize {
+        let dirs = Host::ALL.map(|host| self.dir.join(host.name()));
+        let entries = dirs.iter().flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten());
+        entries.filter(|entry| is_chat(&entry.path())).count()
+    }
+
     /// Everything that is kept, newest first.
     pub fn list(&self) -> Result<Listed> {
         let Listed { mut chats, mut problems } = Listed::default();
@@ -252,7 +284,7 @@ impl Keep {
             };
             for entry in entries.flatten() {
                 let path = entry.path();
-                if path.extension().is_none_or(|extension| extension != "md") || parts::is_part(&path) {
+                if !is_chat(&path) {
                     continue;
                 }
                 let read = || -> io::Result<_> {
@@ -272,6 +304,11 @@ impl Keep {
         chats.sort_by(|KeptFile { kept: a, .. }, KeptFile { kept: b, .. }| b.updated.cmp(&a.updated).then_with(|| a.name().cmp(&b.name())));
         Ok(Listed { chats, problems })
     }
+}
+
+/// Whether a file holds a conversation's end, and so stands for all of it.
+fn is_chat(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "md") && !parts::is_part(path)
 }
 
 /// Whether what was kept before stays.
@@ -298,7 +335,7 @@ pub(super) fn put(path: &Path, last: Lasting, write: &mut dyn FnMut(&mut dyn Wri
     make_dir(dir)?;
     let mut run = || -> io::Result<()> {
         // Temporary files are readable by their owner alone.
-        let mut file = tempfile::Builder::new().prefix(".memdir-").suffix(".tmp").tempfile_in(dir)?;
+        let mut file = tempfile::Builder::new().prefix(TEMP.0).suffix(TEMP.1).tempfile_in(dir)?;
         let mut out = BufWriter::with_capacity(64 << 10, file.as_file_mut());
         write(&mut out)?;
         out.flush()?;

@@ -5,7 +5,7 @@ use super::{
     About, ChatSource, Cursor, Event, Flow, Found, Host, SessionFile, Sink, Speaker, Taken, TitleRank, Turn,
     claude_code::{self, assistant_parts, session_file},
     content::{Content, Part},
-    json::{Obj, Str, Time},
+    json::{Obj, Str, Time, mended},
     jsonl::{self, Raw, Step},
     noise,
     sqlite::{self, Database, Opened, text_of, through_sql},
@@ -59,6 +59,7 @@ impl ChatSource for Openclaw {
     fn sessions(&self) -> Found {
         let mut found = Found::default();
         for agent in walk::list(&self.dir.join("agents"), &mut found) {
+            let before = found.sessions.len();
             let database = agent.path.join(DATABASE);
             if database.is_file()
                 && let Err(error) = self.opened.with(&database, |opened| in_database(opened, &database, &mut found))
@@ -66,6 +67,10 @@ impl ChatSource for Openclaw {
                 found.problems.push(Problem::whole(format!("cannot read {}: {error}", database.display())));
             }
             in_files(&agent.path.join("sessions"), &mut found);
+            // Agents number their sessions each for itself; those of the usual one keep their plain names.
+            for session in found.sessions.iter_mut().skip(before).filter(|_| agent.name != "main") {
+                session.key = format!("{}.{}", agent.name, session.key);
+            }
         }
         claude_code::each_once(&mut found);
         found
@@ -190,7 +195,11 @@ fn read_rows(database: &Database, session: &SessionFile, from: &Cursor, sink: &m
                 return Ok(());
             }
         };
-        match entry(raw, line, sink).map_err(through_sql)? {
+        let mut step = entry(raw, line, sink).map_err(through_sql)?;
+        if let (Step::Bad(_), Some(mended)) = (&step, plain.and_then(mended)) {
+            step = entry(Raw::Held(&mended), line, sink).map_err(through_sql)?;
+        }
+        match step {
             Step::Bad(_) => taken.problem(Problem::at(line, "this event is not valid JSON")),
             Step::Next | Step::Stop | Step::Again => {}
         }

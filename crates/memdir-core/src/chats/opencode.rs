@@ -4,10 +4,10 @@
 mod files;
 
 use super::{
-    About, ChatSource, Cursor, Event, Found, Host, SessionFile, Sink, Speaker, Taken, TitleRank, Turn,
+    About, ChatSource, Cursor, Event, Found, Host, Rewind, SessionFile, Sink, Speaker, Taken, TitleRank, Turn,
     claude_code::each_once,
     content::call_text,
-    json::{Args, Flag, List, Obj, Str, Time},
+    json::{Args, Flag, List, Obj, Str, Time, mended},
     noise,
     sqlite::{self, Database, Opened, text_of, through_sql},
     walk,
@@ -92,13 +92,23 @@ fn in_database(database: &Database, path: &Path, found: &mut Found) -> Result<()
     if !database.has_table("session")? {
         return Ok(());
     }
-    let count = |table: &str| -> Result<String> {
-        Ok(if database.has_table(table)? { format!("(SELECT COUNT(*) FROM {table} x WHERE x.session_id = s.id)") } else { "0".into() })
-    };
+    // A part may arrive after its message, and be written anew while the assistant speaks.
+    let (mut rows, mut updated, mut joins) = (Vec::new(), vec!["s.time_updated".to_owned()], String::new());
+    for table in ["message", "session_message", "part"] {
+        if !database.has_table(table)? || !database.has_column(table, "session_id")? {
+            continue;
+        }
+        let newest = if database.has_column(table, "time_updated")? { "MAX(time_updated)" } else { "0" };
+        joins.push_str(&format!(
+            " LEFT JOIN (SELECT session_id, COUNT(*) AS n, {newest} AS u FROM {table} GROUP BY session_id) {table}_ ON {table}_.session_id = s.id"
+        ));
+        rows.push(format!("COALESCE({table}_.n, 0)"));
+        updated.push(format!("COALESCE({table}_.u, 0)"));
+    }
     let query = format!(
-        "SELECT s.id, s.directory, s.title, s.time_created, s.time_updated, {} + {} FROM session s WHERE s.parent_id IS NULL OR s.parent_id = '' ORDER BY s.id",
-        count("message")?,
-        count("session_message")?,
+        "SELECT s.id, s.directory, s.title, s.time_created, MAX({}, 0), {} FROM session s{joins} WHERE s.parent_id IS NULL OR s.parent_id = '' ORDER BY s.id",
+        updated.join(", "),
+        if rows.is_empty() { "0".to_owned() } else { rows.join(" + ") },
     );
     let rows = database.rows(&query, &[], |row| {
         let id: String = row.get(0)?;
@@ -135,6 +145,7 @@ fn read_rows(database: &Database, session: &SessionFile, sink: &mut Sink<'_>) ->
     let started = Timestamp::from_millisecond(session.stamp.ctime_ns).ok();
     sink(Event::About(About { started, ..About::default() }))?;
     let mut teller = Teller { reverted: reverted_from(database, session)?, ..Teller::default() };
+    teller.tell_reverted(sink)?;
     let has_rows = |table: &str| -> Result<bool> {
         let query = format!("SELECT 1 FROM {table} WHERE session_id = ?1 LIMIT 1");
         Ok(database.has_table(table)? && !database.rows(&query, &[&session.id], |_| Ok(()))?.is_empty())
@@ -235,6 +246,14 @@ struct Times {
 }
 
 impl Teller {
+    /// Says that something was taken back, if it was: what is not told then is not lost.
+    fn tell_reverted(&self, sink: &mut Sink<'_>) -> Result<()> {
+        if self.reverted.is_some() {
+            sink(Event::Rewind(Rewind::UserTurns(0)))?;
+        }
+        Ok(())
+    }
+
     fn is_reverted(&self, id: &str) -> bool {
         // Ids ascend with time.
         self.reverted.as_deref().is_some_and(|from| id >= from)
@@ -246,10 +265,18 @@ impl Teller {
         if self.is_reverted(id) || part.is_empty() {
             return Ok(());
         }
-        let (Ok(message), Ok(piece)) = (serde_json::from_slice::<Message<'_>>(message), serde_json::from_slice::<Piece<'_>>(part)) else {
-            self.bad.push(Problem::at(self.told, "this part is not valid JSON"));
-            return Ok(());
-        };
+        if let (Ok(message), Ok(piece)) = (serde_json::from_slice(message), serde_json::from_slice(part)) {
+            return self.tell(id, at, message, piece, sink);
+        }
+        let (message, part) = (mended(message).unwrap_or_default(), mended(part).unwrap_or_default());
+        if let (Ok(message), Ok(piece)) = (serde_json::from_slice(&message), serde_json::from_slice(&part)) {
+            return self.tell(id, at, message, piece, sink);
+        }
+        self.bad.push(Problem::at(self.told, "this part is not valid JSON"));
+        Ok(())
+    }
+
+    fn tell(&self, id: &str, at: Option<Timestamp>, message: Message<'_>, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<()> {
         match message.role.as_str() {
             _ if piece.kind.as_str() == "compaction" => sink(Event::Compacted(at)).map(drop),
             "user" => self.say(Speaker::User, piece, id, at, sink),
@@ -265,7 +292,8 @@ impl Teller {
         if self.is_reverted(id) {
             return Ok(());
         }
-        let Ok(row) = serde_json::from_slice::<Row<'_>>(data) else {
+        let mended = if serde_json::from_slice::<Row<'_>>(data).is_err() { mended(data) } else { None };
+        let Ok(row) = serde_json::from_slice::<Row<'_>>(mended.as_deref().unwrap_or(data)) else {
             self.bad.push(Problem::at(self.told, "this message is not valid JSON"));
             return Ok(());
         };

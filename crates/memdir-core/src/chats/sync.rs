@@ -8,6 +8,7 @@ use super::{
     json::one_line,
     keep::{Before, Keep, Kept, Mask, Progress},
     lock::Lock,
+    place::Held,
     state::{Known, State},
 };
 use crate::{
@@ -38,8 +39,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    fn allows(&self, project: Option<&Path>) -> bool {
-        project.is_none_or(|project| !self.projects_off.iter().any(|off| project.starts_with(off)))
+    fn allows(&self, held: Held<'_>) -> bool {
+        !self.projects_off.iter().any(|off| held.is_in(off))
     }
 
     fn hash(&self) -> String {
@@ -72,8 +73,7 @@ impl Syncer {
     pub fn before_search(&self) -> Option<String> {
         let until = self.clock.now().checked_add(limits::CHAT_FRESH_MS.milliseconds()).ok();
         match self.sync(Bounds { until, never_wait: true }, &mut |_| {}) {
-            Ok(synced) if synced.left > 0 => Some(synced.left_note()),
-            Ok(_) => None,
+            Ok(synced) => synced.note(),
             Err(error) => Some(format!("new chats were not taken in: {error}")),
         }
     }
@@ -125,7 +125,20 @@ pub struct Synced {
 impl Synced {
     /// What is said about sessions that were left.
     pub fn left_note(&self) -> String {
-        format!("{} conversations were not taken in yet; memdir chats sync does the rest", self.left)
+        let them = if self.left == 1 { "1 conversation was".into() } else { format!("{} conversations were", self.left) };
+        format!("{them} not taken in yet; memdir chats sync does the rest")
+    }
+
+    /// What a search says of it: what was left, and transcripts that could not be read.
+    pub fn note(&self) -> Option<String> {
+        let unreadable = self.problems.iter().filter(|(_, problem)| problem.line.is_none()).count();
+        let left = (self.left > 0).then(|| self.left_note());
+        let bad = match unreadable {
+            0 => None,
+            1 => Some("1 conversation could not be read; memdir chats sync says why".to_owned()),
+            many => Some(format!("{many} conversations could not be read; memdir chats sync says why")),
+        };
+        [left, bad].into_iter().flatten().reduce(|left, bad| format!("{left}; {bad}"))
     }
 }
 
@@ -146,6 +159,7 @@ pub fn sync(
     if lock.is_none() {
         return Ok(Synced { busy: true, ..Synced::default() });
     }
+    keep.remove_leftovers();
     let mut run = Run { keep, settings, mask, clock, bounds, rules: keep.rules()?, synced: Synced::default() };
     let before = State::load(keep.dir());
     let mut state = before.clone();
@@ -200,11 +214,12 @@ impl Run<'_> {
         state: &mut State,
     ) -> Vec<(&'s dyn ChatSource, SessionFile)> {
         let oldest = self.settings.retention.oldest(self.clock.now());
+        let is_unchanged = before.settings == state.settings;
         let mut changed = Vec::new();
         for source in sources.iter().filter(|source| !self.settings.hosts_off.contains(&source.host())) {
             let stamp = source.stamp();
             let seen = before.sources.get(source.name());
-            if stamp.is_some() && seen == stamp.as_ref() && before.settings == state.settings {
+            if stamp.is_some() && seen == stamp.as_ref() && is_unchanged {
                 let of_source = format!("{}/", source.name());
                 self.synced.sessions +=
                     before.sessions.range(of_source.clone()..).take_while(|(name, _)| name.starts_with(&of_source)).count();
@@ -212,11 +227,17 @@ impl Run<'_> {
             }
             let found = source.sessions();
             self.synced.sessions += found.sessions.len();
+            // What could not be looked at (a database that was locked) is looked at again the next time.
+            match stamp.filter(|_| found.problems.is_empty()) {
+                Some(stamp) => state.sources.insert(source.name().to_owned(), stamp),
+                None => state.sources.remove(source.name()),
+            };
             self.synced.problems.extend(found.problems.into_iter().map(|problem| (PathBuf::new(), problem)));
-            stamp.map(|stamp| state.sources.insert(source.name().to_owned(), stamp));
             for session in found.sessions {
                 let known = before.sessions.get(&name_of(&session));
-                let is_same = known.is_some_and(|known| known.stamp == session.stamp && self.is_settled(known));
+                let is_same = known.is_some_and(|known| {
+                    known.stamp == session.stamp && self.is_settled(known, &session) && (is_unchanged || self.is_kept(known, &session))
+                });
                 if !is_same && oldest.is_none_or(|oldest| session.stamp.modified() >= oldest) {
                     changed.push((source.as_ref(), session));
                 }
@@ -227,8 +248,14 @@ impl Run<'_> {
     }
 
     /// Whether the settings still say what they said when the session was looked at.
-    fn is_settled(&self, known: &Known) -> bool {
-        known.off != self.settings.allows(known.project.as_deref().map(Path::new))
+    fn is_settled(&self, known: &Known, session: &SessionFile) -> bool {
+        let project = known.project.as_deref().map(Path::new);
+        known.off != self.settings.allows(Held { host: session.host, project, source: &session.path })
+    }
+
+    /// Whether what was taken in is still there: what went for lack of room comes back when there is more.
+    fn is_kept(&self, known: &Known, session: &SessionFile) -> bool {
+        known.off || self.keep.path(session.host, &session.key).exists()
     }
 
     /// Takes in one session. A problem with it never stops the others.
@@ -236,7 +263,7 @@ impl Run<'_> {
         self.synced.read += 1;
         let mut reading = match Reading::begin(self, session) {
             Ok(reading) => reading,
-            Err(error) => return self.failed(session, &error),
+            Err(error) => return self.failed(session, &error, state),
         };
         match reading.run(source).and_then(|taken| reading.end(&taken).map(|()| taken)) {
             Ok(taken) => {
@@ -257,11 +284,12 @@ impl Run<'_> {
                     state.sessions.insert(name_of(session), Known { stamp: session.stamp, project, off });
                 }
             }
-            Err(error) => self.failed(session, &error),
+            Err(error) => self.failed(session, &error, state),
         }
     }
 
-    fn failed(&mut self, session: &SessionFile, error: &Error) {
+    fn failed(&mut self, session: &SessionFile, error: &Error, state: &mut State) {
+        state.sources.remove(session.host.name());
         self.synced.problems.push((session.path.clone(), Problem::whole(error.to_string())));
     }
 }
@@ -284,7 +312,13 @@ struct Reading<'a> {
     draft: Draft<'a>,
     /// What is taken back reaches behind what this reading knows.
     must_start_over: bool,
+    /// The person took something back.
+    rewound: bool,
     off: bool,
+    /// The directory for which it was decided whether the session may be taken in.
+    decided_for: Option<Option<String>>,
+    /// What was forgotten of it.
+    rules_here: Vec<Rule>,
     added: u64,
     written: bool,
 }
@@ -300,19 +334,17 @@ impl<'a> Reading<'a> {
             settings: run.settings,
             clock: run.clock,
             until: run.bounds.until,
-            rules: run
-                .rules
-                .iter()
-                .filter(|rule| rule.session.is_none() || rule.session.as_deref() == Some(&name_of(session)))
-                .cloned()
-                .collect(),
+            rules: run.rules.clone(),
             session,
             name: name_of(session),
             kept,
             before,
             draft: Draft::new(run.keep.dir(), run.mask),
             must_start_over: false,
+            rewound: false,
             off: false,
+            decided_for: None,
+            rules_here: Vec::new(),
             added: 0,
             written: false,
         };
@@ -358,18 +390,30 @@ impl<'a> Reading<'a> {
             Event::About(about) => self.about(about),
             Event::Compacted(at) => self.draft.compacted(at).map_err(io)?,
             Event::Replace(message) => self.draft.replace(message),
-            Event::Rewind(rewind) => self.must_start_over |= !self.draft.rewind(rewind) && self.before == Before::Goes,
+            Event::Rewind(rewind) => {
+                self.rewound = true;
+                self.must_start_over |= !self.draft.rewind(rewind) && self.before == Before::Goes;
+            }
             Event::Turn(turn) => {
-                let at = turn.at.unwrap_or_else(|| self.session.stamp.modified());
-                let project = self.kept.project.as_deref().map(Path::new);
-                self.off = !self.settings.allows(project);
-                if !self.off && !self.rules.iter().any(|rule| rule.covers(&self.name, project, at)) {
+                self.decide();
+                if !self.off && !self.rules_here.iter().any(|rule| rule.covers(turn.at, turn.line, self.session.stamp.modified())) {
                     self.draft.turn(&turn).map_err(io)?;
                 }
             }
         }
         let is_over = self.until.is_some_and(|until| self.clock.now() >= until);
         Ok(if self.off || self.must_start_over || is_over { Flow::Stop } else { Flow::Continue })
+    }
+
+    /// Finds out whether the session may be taken in, and what of it was forgotten, once its directory is known.
+    fn decide(&mut self) {
+        if self.decided_for.as_ref() == Some(&self.kept.project) {
+            return;
+        }
+        let held = self.kept.held();
+        self.off = !self.settings.allows(held);
+        self.rules_here = self.rules.iter().filter(|rule| rule.fits(&self.name, held)).cloned().collect();
+        self.decided_for = Some(self.kept.project.clone());
     }
 
     fn about(&mut self, about: About<'_>) {
@@ -418,6 +462,11 @@ impl<'a> Reading<'a> {
         self.kept.updated = self.kept.updated.max(last).or(Some(self.session.stamp.modified()));
         let turns = self.kept.turns;
         self.kept.progress.cursor = taken.cursor.clone();
+        // What was said and is no longer told stays, unless it was taken back or is a text that people edit.
+        let is_edited = self.session.host == Host::Folder && self.session.path.extension().is_some_and(|extension| extension != "jsonl");
+        if self.before == Before::StartsOver && !self.rewound && !is_edited {
+            self.keep.set_aside(self.session.host, &self.session.key, &mut self.draft)?;
+        }
         self.keep.write(&mut self.kept, self.before, &mut self.draft)?;
         self.added = self.kept.turns - turns;
         self.written = true;

@@ -11,6 +11,7 @@ use crate::{
     tools::{
         Caller, Level, Tool, ToolResult,
         args::Args,
+        search::notice,
         search::{cut, query, score},
     },
     vault::Mount,
@@ -113,14 +114,16 @@ fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         Err(error) => return unavailable(&error),
     };
     let embedder = caller.memdir.searcher()?.embedder();
-    said(json!({
+    let mut out = json!({
         "results": answer.hits.iter().map(hit).collect::<Vec<_>>(),
         "provider": if embedder.is_some() { "local" } else { "none" },
         "model": embedder.map(|embedder| embedder.id().as_str().to_owned()),
         "fallback": null,
         "citations": "auto",
         "mode": answer.method,
-    }))
+    });
+    notice(&caller.memdir, source, &mut out);
+    said(out)
 }
 
 fn hit(hit: &Hit) -> Value {

@@ -106,10 +106,12 @@ fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
             })
         })
         .collect();
-    said(json!({
+    let mut out = json!({
         "query": request.query, "results": results, "totalFound": answer.total, "method": answer.method,
         "stats": { "totalFiles": answer.searched.files, "totalChunks": answer.searched.units },
-    }))
+    });
+    search::notice(&caller.memdir, request.source, &mut out);
+    said(out)
 }
 
 fn get(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
@@ -148,8 +150,12 @@ fn stats(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     let model = searcher.embedder().map(|embedder| embedder.id().as_str().to_owned());
     // Counting brings the index in step with the files first.
     let now = caller.memdir.context().clock.now().round(jiff::Unit::Second).unwrap_or_default();
-    said(json!({
+    let mut out = json!({
         "totalFiles": files, "totalChunks": chunks, "totalTokensEstimate": bytes / 4, "lastSyncAt": now.to_string(),
         "cachedEmbeddings": if model.is_some() { chunks } else { 0 }, "embeddingModel": model, "sources": sources,
-    }))
+    });
+    if caller.memdir.chats_off() {
+        out["off"] = json!([Source::Chat]);
+    }
+    said(out)
 }

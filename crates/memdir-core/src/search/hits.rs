@@ -75,7 +75,12 @@ impl Searcher {
                 continue;
             };
             if found.holds_phrases(&decoded, first, last) {
-                hits.push(self.hit(holder, &decoded, (first, last), ranked, if ranked.source == Source::Chat { &chats } else { &curated }));
+                // A conversation that was forked tells its beginning again.
+                let hit = self.hit(holder, &decoded, (first, last), ranked, if ranked.source == Source::Chat { &chats } else { &curated });
+                if ranked.source == Source::Chat && hits.iter().any(|other: &Hit| is_the_same(other, &hit)) {
+                    continue;
+                }
+                hits.push(hit);
                 if search.explain
                     && let Some(hit) = hits.last_mut()
                 {
@@ -107,20 +112,32 @@ impl Searcher {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = cite::lines(decoded, first, last, weights, &mut analyser);
         drop(analyser);
+        let chat = (ranked.source == Source::Chat).then(|| ChatPlace::of(decoded, last)).flatten();
+        let at = chat.as_ref().and_then(|chat| chat.at).unwrap_or_else(|| read::memory_time(&holder.memory, &holder.stored));
         Hit {
             path: holder.path.clone(),
-            chat: (ranked.source == Source::Chat).then(|| ChatPlace::of(decoded, last)).flatten(),
+            chat,
             text: holder.shown(decoded, lines).into_owned(),
             masked: holder.masked.is_some() && holder.shown(decoded, lines) != lines.of(decoded),
             score: ranked.score,
             source: ranked.source,
-            age: time::age(self.clock.now(), read::memory_time(&holder.memory, &holder.stored)),
+            age: time::age(self.clock.now(), at),
             headings: cite::headings(holder.masked.as_deref().unwrap_or(decoded), lines.first),
             kind: ranked.candidate.kind,
             explain: None,
             lines: format!("{}-{}", lines.first, lines.last.unwrap_or(lines.first)),
         }
     }
+}
+
+/// Whether two hits are the same turn, told in two conversations.
+fn is_the_same(one: &Hit, other: &Hit) -> bool {
+    let who = |hit: &Hit| hit.chat.as_ref().map(|chat| (chat.host, chat.speaker));
+    // The title and the heading with the time are each conversation's own.
+    fn said(hit: &Hit) -> impl Iterator<Item = &str> {
+        hit.text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+    }
+    one.source == Source::Chat && one.path != other.path && who(one) == who(other) && said(one).eq(said(other))
 }
 
 /// The lines of a candidate in the file as it is now. If the file has changed since it was ranked but the unit has not,

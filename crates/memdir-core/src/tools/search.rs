@@ -2,6 +2,7 @@
 
 use super::{Caller, Level, Tool, ToolResult, args::Args};
 use crate::{
+    Memdir,
     error::{Error, Result},
     limits,
     search::{Answer, Hit, Search},
@@ -41,7 +42,17 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     args.finish()?;
     let answer = caller.memdir.search(&search)?;
     let hits = fitted(&answer.hits, limits::TOOL_CHARS);
-    Ok(ToolResult::new(structured(&search.query, &answer, &hits), render(&answer, &hits)))
+    let mut value = structured(&search.query, &answer, &hits);
+    notice(&caller.memdir, search.source, &mut value);
+    Ok(ToolResult::new(value, render(&answer, &hits)))
+}
+
+/// Adds what is to be told and run where chats were asked for and are off: `warning` and `action`.
+pub(crate) fn notice(memdir: &Memdir, asked: Option<Source>, answer: &mut Value) {
+    if let Some((warning, action)) = memdir.chats_notice(asked) {
+        answer["warning"] = json!(warning);
+        answer["action"] = json!(action);
+    }
 }
 
 /// What is searched for, by the names every search tool shares.

@@ -264,7 +264,7 @@ fn gemini_all_messages_at_once_replace_the_single_ones() {
     let files = Files::new(&[("s.jsonl", lines)]);
     let source = Roots::under(files.root()).sources().remove(2);
     let (text, _) = told(source.as_ref(), &session(Host::Gemini, &files.root().join("s.jsonl")), &Cursor::default());
-    assert_eq!(text, "about id=a\n2 user - [1] \"never\"\nrestart\nabout\n0 user - [9] \"instead\"\n");
+    assert_eq!(text, "about id=a\n2 user - [1] \"never\"\nrestart\nabout id=a\nabout\n0 user - [9] \"instead\"\n");
 }
 
 const OPENCLAW: &str = r#"{"type":"session","id":"s1","timestamp":"2026-01-15T10:00:00Z","cwd":"/home/ada/claw","version":3}

@@ -239,6 +239,29 @@ fn another_transcript_in_the_place_of_the_first_is_told_anew() {
     home.sync(&on());
     let (kept, sections) = home.keep.read(Host::ClaudeCode, "s1").unwrap().unwrap();
     assert_eq!((kept.title.as_str(), kept.turns, sections[0].text.as_str()), ("Something else", 2, "Something else"));
+    // What was said before is still there, under a name of its own, and goes with the conversation.
+    let (was, before) = home.keep.read(Host::ClaudeCode, "s1.was1").unwrap().unwrap();
+    assert_eq!((was.session.as_str(), was.turns, before.last().unwrap().text.as_str()), ("s1", 4, "Thanks"));
+    assert_eq!(home.keep.find("s1").unwrap().key, "s1");
+    home.files.put(S1, (user("z1", 9, "Something else") + &user("z2", 10, &"x".repeat(4000)) + &user("z3", 11, "More")).as_bytes());
+    home.sync(&on());
+    assert!(!home.keep.path(Host::ClaudeCode, "s1.was2").exists(), "nothing was lost this time");
+    home.keep.forget(&Rule { session: Some("claude-code/s1".into()), ..Rule::default() }, "2026-02-01T00:00:00Z".parse().unwrap()).unwrap();
+    assert_eq!(home.keep.count(), 0);
+}
+
+#[test]
+fn a_transcript_that_shrank_takes_nothing_with_it() {
+    let home = Home::new(&[(S1, &conversation())]);
+    home.sync(&on());
+    let first = conversation().lines().next().unwrap().to_owned() + "\n";
+    home.files.put(S1, first.as_bytes());
+    home.sync(&on());
+    assert_eq!(home.keep.read(Host::ClaudeCode, "s1.was1").unwrap().unwrap().1.len(), 4);
+    assert_eq!(home.keep.read(Host::ClaudeCode, "s1").unwrap().unwrap().1.len(), 1);
+    home.files.put(S1, conversation().as_bytes());
+    home.sync(&on());
+    assert_eq!((home.keep.read(Host::ClaudeCode, "s1").unwrap().unwrap().1.len(), home.keep.count()), (4, 2));
 }
 
 #[test]
@@ -369,9 +392,13 @@ fn old_chats_and_too_many_go_and_do_not_come_back() {
     assert_eq!(left(&home), ["s19", "s18", "s17"]);
     let by_size = Settings { retention: Retention { days: 0, bytes: 3400 }, ..on() };
     let synced = home.sync(&by_size);
-    assert_eq!((left(&home), synced.removed.len()), (vec!["s19".to_owned(), "s18".to_owned()], 1));
+    assert_eq!((left(&home), synced.removed.len()), (vec!["s19".to_owned(), "s18".to_owned()], 8));
     let synced = home.sync(&by_size);
     assert_eq!((synced.read, left(&home).len()), (0, 2));
+    home.sync(&Settings { retention: Retention { days: 0, bytes: 10 }, ..on() });
+    assert_eq!(left(&home), ["s19"], "the newest stays, however long it is");
+    home.sync(&on());
+    assert_eq!(left(&home).len(), 10, "what the host still has comes back when there is room");
 }
 
 #[test]
@@ -451,7 +478,8 @@ fn a_conversation_that_is_told_anew_leaves_no_part_behind() {
     assert_eq!(names(&home).len(), 5);
     home.files.put(S1, user("n0", 50, "Anew").as_bytes());
     home.sync(&on());
-    assert_eq!(names(&home), ["s1.md"]);
+    let (was, is): (Vec<String>, Vec<String>) = names(&home).into_iter().partition(|name| name.contains(".was"));
+    assert_eq!((is, was.len()), (vec!["s1.md".to_owned()], 5));
     assert!(home.text(Host::ClaudeCode, "s1").ends_with("\n\nAnew\n"));
 }
 

@@ -1,7 +1,15 @@
 //! opencode's database and its older files, and what looking into another program's database leaves behind: nothing.
 
 use crate::chats_support::{Files, problems, told};
-use memdir_core::chats::{ChatSource, Cursor, Host, Roots, SessionFile};
+use memdir_core::{
+    chats::{
+        ChatSource, Cursor, Host, Roots, SessionFile,
+        forget::Retention,
+        keep::Keep,
+        sync::{Bounds, Settings, sync},
+    },
+    time::SystemClock,
+};
 use rusqlite::Connection;
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -40,7 +48,7 @@ INSERT INTO session_message VALUES
 
 const TOLD: [&str; 2] = [
     "about started=10:00:00\n1 user 10:00:00 [msg_11] \"Fix the login\"\n6 assistant 10:00:05 [msg_12] \"Looking.\"\n7 tool 10:00:05 [msg_12] \"read filePath=a.rs\"\n",
-    "about started=10:00:00\n1 user 10:00:00 [msg_31] \"hello\"\n2 assistant 10:00:01 [msg_32] \"hi\"\n2 tool 10:00:01 [msg_32] \"bash command=ls\"\n",
+    "about started=10:00:00\nrewind 0\n1 user 10:00:00 [msg_31] \"hello\"\n2 assistant 10:00:01 [msg_32] \"hi\"\n2 tool 10:00:01 [msg_32] \"bash command=ls\"\n",
 ];
 
 fn owner(files: &Files, mode: &str) -> Connection {
@@ -149,6 +157,37 @@ fn the_stamp_of_the_store_changes_with_it_and_only_then() {
 }
 
 #[test]
+fn an_answer_that_comes_after_its_message_is_taken_in() {
+    let files = Files::new(&[]);
+    let owner = owner(&files, "WAL");
+    let keep = Keep::new(files.root().join("kept"));
+    let take = || {
+        let settings = Settings { on: true, retention: Retention { days: 0, bytes: 0 }, ..Settings::default() };
+        let sources = Roots::under(files.root()).sources();
+        sync(&sources, &keep, &settings, &|text| text.into(), &SystemClock, Bounds::default(), &mut |_| {}).unwrap()
+    };
+    owner.execute("INSERT INTO message VALUES ('msg_14', 'ses_1', 1768471207000, '{\"role\":\"assistant\"}')", []).unwrap();
+    take();
+    let last = || keep.read(Host::Opencode, "ses_1").unwrap().unwrap().1.pop().unwrap().text;
+    assert_eq!(last(), "Looking.\n\n- `read filePath=a.rs`");
+    owner
+        .execute("INSERT INTO part VALUES ('prt_99', 'msg_14', 'ses_1', '{\"type\":\"text\",\"text\":\"It was \\ud83d late\"}')", [])
+        .unwrap();
+    take();
+    assert_eq!(last(), "It was \u{fffd} late");
+    // A database that is locked is asked again although nothing in it changed.
+    drop(owner);
+    fs::remove_dir_all(keep.dir()).unwrap();
+    let owner = Connection::open(files.root().join(DATABASE)).unwrap();
+    owner.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE").unwrap();
+    let synced = take();
+    assert!(synced.problems[0].1.what.contains("locked"), "{synced:?}");
+    owner.execute_batch("ROLLBACK").unwrap();
+    assert_eq!((take().problems.len(), last()), (1, "It was \u{fffd} late".to_owned()), "one broken part");
+    drop(owner);
+}
+
+#[test]
 fn the_older_files_tell_the_same() {
     let storage = |rest: &str| format!(".local/share/opencode/storage/{rest}");
     let files = Files::new(&[
@@ -170,6 +209,9 @@ fn the_older_files_tell_the_same() {
         told(source.as_ref(), &sessions[0], &Cursor::default()).0,
         "about started=10:00:00\n1 user 10:00:00 [msg_11] \"Fix the login\"\n2 assistant 10:00:05 [msg_12] \"Looking.\"\n3 tool 10:00:05 [msg_12] \"read filePath=a.rs\"\n"
     );
+    let before = sessions[0].stamp;
+    files.put(&storage("part/msg_12/prt_4.json"), br#"{"type":"text","text":"Late."}"#);
+    assert_ne!(listed(&files).1[0].stamp, before, "a part that comes late is seen");
     // Once they are in the database, they are told from there.
     drop(owner(&files, "WAL"));
     let (_, sessions) = listed(&files);

@@ -6,6 +6,7 @@ use crate::{
     config::{self, Settings},
     door::{self, Callers},
     exit::Failure,
+    live,
     output::Answer,
     scope::Scope,
     wire,
@@ -17,7 +18,7 @@ use std::{io::Write as _, sync::Arc};
 pub(crate) fn run(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
     super::survive_size_limit();
     let choice = Choice { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
-    let offer = Offer::new(groups(args, settings, scope)?, &choice)
+    let offer = Offer::new(groups(args, global, settings, scope)?, &choice)
         .map_err(|error| Failure::Usage { message: error.to_string(), hint: "See memdir mcp --help and memdir dialects.".into() })?;
     let served = match http(args)? {
         None => memdir_server::serve_stdio(offer),
@@ -31,29 +32,35 @@ pub(crate) fn run(args: &Typed, global: &Global, settings: &Settings, scope: &Sc
 }
 
 /// What is served: memdir's own tools, or those of each dialect on its own directory.
-fn groups(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Vec<Group>, Failure> {
+fn groups(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<Vec<Group>, Failure> {
     if args.dialect.is_empty() {
-        return Ok(vec![native(settings, scope)?]);
+        return Ok(vec![native(global, settings, scope)?]);
     }
-    args.dialect.iter().map(|name| if name == "native" { native(settings, scope) } else { dialect(name, settings, scope) }).collect()
+    let group = |name: &String| if name == "native" { native(global, settings, scope) } else { dialect(name, global, settings, scope) };
+    args.dialect.iter().map(group).collect()
 }
 
-fn native(settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
+fn native(global: &Global, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
     let opened = wire::open(settings, scope)?;
     for note in &opened.notes {
         let _ = writeln!(std::io::stderr(), "memdir: {note}");
     }
-    door::native(opened.memdir, settings, settings.cwd.clone())
+    let group = door::native(opened.memdir, settings, settings.cwd.clone())?;
+    let open = |settings: &Settings, scope: &Scope| wire::with_search(wire::open(settings, scope)?.memdir, settings);
+    let space = live::space(global, settings, group.memdir.clone(), Box::new(open));
+    Ok(Group { space: Some(space), ..group })
 }
 
-fn dialect(name: &str, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
+fn dialect(name: &str, global: &Global, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
     let Some(dialect) = dialects::find(name) else {
         let known: Vec<&str> = dialects::DIALECTS.iter().map(|dialect| dialect.name).collect();
         let message = format!("there is no dialect named {name:?}; there are native, {}", known.join(", "));
         return Err(Failure::Usage { message, hint: "memdir dialects tells what each stands for.".into() });
     };
     let (memdir, root) = wire::open_dialect(settings, scope, dialect)?;
-    Ok(Group { name: dialect.name, tools: (dialect.tools)(), memdir, root, instructions: None, resources: false, section: None })
+    let open = move |settings: &Settings, scope: &Scope| Ok(wire::open_dialect(settings, scope, dialect)?.0);
+    let space = Some(live::space(global, settings, memdir.clone(), Box::new(open)));
+    Ok(Group { name: dialect.name, tools: (dialect.tools)(), memdir, space, root, instructions: None, resources: false, section: None })
 }
 
 fn http(args: &Typed) -> Result<Option<Http>, Failure> {

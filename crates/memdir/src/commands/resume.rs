@@ -69,6 +69,12 @@ fn start(resume: &Resume) -> Result<Answer, Failure> {
     let mut command = Command::new(program);
     command.args(args);
     if let Some(dir) = &resume.dir {
+        if !dir.is_dir() {
+            return Err(Failure::Settings {
+                message: format!("the conversation was held in {}, which is not there", dir.display()),
+                hint: format!("Its host looks for it there. From another directory: {}", resume.argv.join(" ")),
+            });
+        }
         command.current_dir(dir);
     }
     let failed = |source| Failure::File { doing: "start", path: program.into(), source };

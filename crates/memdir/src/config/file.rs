@@ -117,7 +117,7 @@ pub(crate) struct MountSetting {
 }
 
 /// What is decided about past conversations.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ChatsSetting {
     pub(crate) settings: chats::sync::Settings,
     pub(crate) folders: Vec<PathBuf>,

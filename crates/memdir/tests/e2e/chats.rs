@@ -13,11 +13,11 @@ const DEPLOY: &str = r#"{"timestamp":"2026-01-20T11:00:00Z","type":"session_meta
 "#;
 
 /// A token's shape, put together so that no file of ours holds one.
-fn token() -> String {
+pub(crate) fn token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
 }
 
-fn home() -> Home {
+pub(crate) fn home() -> Home {
     let home = Home::new();
     for (name, text) in [
         (".claude/projects/-home-ada-app/1af7fc5e-8455.jsonl", LOGIN.replace("ghp_GITHUB_TOKEN", &token())),
@@ -29,7 +29,7 @@ fn home() -> Home {
     home
 }
 
-fn on() -> Home {
+pub(crate) fn on() -> Home {
     let home = home();
     home.ok(&["chats", "on"]);
     home
@@ -90,7 +90,8 @@ fn conversations_are_listed_newest_first_and_filtered() {
     for (filter, count) in [
         (vec!["--host", "codex"], 1),
         (vec!["--project-dir", "/home/ada"], 2),
-        (vec!["--project-dir", "/home/ada/web"], 1),
+        (vec!["--project", "/home/ada"], 2),
+        (vec!["--project", "/home/ada/web"], 1),
         (vec!["--since", "2026-01-16"], 1),
         (vec!["--before", "2026-01-16"], 1),
         (vec!["--most", "1"], 1),
@@ -139,7 +140,7 @@ fn what_is_turned_off_is_left_alone() {
         home.run(&["chats", "off", "--host", "codex"]),
         "Chats of codex are off.\n-- stderr\nnote: what was kept stays; `memdir chats forget` removes it\n"
     );
-    home.ok(&["chats", "off", "--project-dir", "/home/ada/app"]);
+    home.ok(&["chats", "off", "--project", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(settings, "[chats]\non = true\nhosts_off = [\"codex\"]\nprojects_off = [\"/home/ada/app\"]\n");
     assert_eq!(home.run(&["chats", "sync"]), "Took in 0 turns of 0 conversations; 0 are kept.\n");
@@ -150,13 +151,81 @@ fn what_is_turned_off_is_left_alone() {
 }
 
 #[test]
+fn a_project_is_the_filter_of_every_command_and_never_ignored() {
+    let home = on();
+    home.ok(&["chats", "sync"]);
+    fs::write(home.path("home/config.toml"), "[chats]\non = true\n").unwrap();
+    fs::create_dir_all(home.path("home/projects")).unwrap();
+    fs::write(home.path("home/projects/web.toml"), "root = \"/home/ada/web\"\n").unwrap();
+    let ids = |told: serde_json::Value| -> Vec<String> {
+        told["chats"].as_array().unwrap().iter().map(|chat| chat["session"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(home.json(&["chats", "--project", "web"])), ["0199c5d0-aaaa"]);
+    assert_eq!(ids(home.json(&["--project", "web", "chats"])), ["0199c5d0-aaaa"]);
+    assert_eq!(ids(home.json(&["chats", "export", "--project", "web"])), ["0199c5d0-aaaa"]);
+    let output = home.command(&["--json", "chats"]).env("MEMDIR_PROJECT", "web").output().unwrap();
+    assert_eq!(ids(serde_json::from_slice(&output.stdout).unwrap()).len(), 2, "the environment names a memory, not a filter");
+    let unknown = "-- stderr\nerror: --project: \"privat\" is neither a directory here nor the id of a project\nhint: Write the directory's path, or an id that memdir projects lists.\n-- exit 2\n";
+    for command in [
+        &["chats", "--project", "privat"][..],
+        &["chats", "export", "--project", "privat"],
+        &["chats", "forget", "--project", "privat", "--before", "2030-01-01"],
+        &["chats", "off", "--project", "privat"],
+        &["chats", "on", "--project", "privat"],
+    ] {
+        assert_eq!(home.run(command), unknown, "{command:?}");
+    }
+    for command in ["show 1af7", "sync"] {
+        let words = |text: &str| home.run_bare(&text.split(' ').collect::<Vec<_>>());
+        assert!(words(&format!("--project web chats {command}")).contains("error: --project web means nothing here\n"), "{command}");
+        assert!(words(&format!("chats {command} --project web")).contains("error: unexpected argument '--project' found\n"), "{command}");
+    }
+    assert!(home.run(&["chats", "off", "--host", "codex", "--project", "web"]).contains("error: --host and --project are two switches\n"));
+    assert!(home.run(&["chats", "off", "--project", "web"]).starts_with("Chats in /home/ada/web are off.\n"));
+    let settings = || fs::read_to_string(home.path("home/config.toml")).unwrap();
+    assert_eq!(settings(), "[chats]\non = true\nprojects_off = [\"/home/ada/web\"]\n");
+    home.ok(&["chats", "on", "--project", "web"]);
+    assert_eq!(settings(), "[chats]\non = true\n");
+    assert!(home.ok(&["chats", "forget", "--project", "web", "--before", "2030-01-01"]).starts_with("Forgot 1 conversation"));
+    assert_eq!(ids(home.json(&["chats"])), ["1af7fc5e-8455"]);
+}
+
+#[test]
+fn a_directory_behind_a_link_is_the_same_directory() {
+    let home = on();
+    fs::create_dir_all(home.path("real/app")).unwrap();
+    std::os::unix::fs::symlink(home.path("real"), home.path("link")).unwrap();
+    let (real, linked) = (home.path("real/app").display().to_string(), home.path("link/app").display().to_string());
+    for (id, cwd) in [("by-link", &linked), ("by-path", &real)] {
+        let text = LOGIN.replace("/home/ada/app", cwd);
+        fs::write(home.path(&format!(".claude/projects/-home-ada-app/{id}.jsonl")), text).unwrap();
+    }
+    for dir in [&linked, &real] {
+        assert_eq!(home.json(&["chats", "--project", dir])["chats"].as_array().unwrap().len(), 2, "{dir}");
+    }
+    home.ok(&["chats", "forget", "--project", &linked]);
+    fs::remove_file(home.path("home/chats/.state.json")).unwrap();
+    // Where the link leads today was written down as well.
+    fs::remove_file(home.path("link")).unwrap();
+    assert_eq!(home.json(&["chats"])["chats"].as_array().unwrap().len(), 2, "the conversations of the fixture alone");
+    std::os::unix::fs::symlink(home.path("real"), home.path("link")).unwrap();
+    home.ok(&["chats", "off", "--project", &linked]);
+    fs::write(home.path(".claude/projects/-home-ada-app/later.jsonl"), LOGIN.replace("/home/ada/app", &real).replace("2026-01", "2099-01"))
+        .unwrap();
+    assert_eq!(home.json(&["chats"])["chats"].as_array().unwrap().len(), 2);
+    home.ok(&["chats", "on", "--project", &real]);
+    home.ok(&["chats", "on", "--project", &linked]);
+    assert_eq!(home.json(&["chats"])["chats"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn what_is_forgotten_does_not_come_back() {
     let home = on();
     home.ok(&["chats", "sync"]);
     assert!(home.ok(&["resume", "hashes", "twice"]).starts_with("cd /home/ada/app && claude --resume"));
     assert_eq!(
         home.run(&["chats", "forget", "1af7"]),
-        "Forgot 1 conversations.\nSearched for it again 2 times: found 0 times.\n-- stderr\nnote: the hosts' own files were not touched\n"
+        "Forgot 1 conversation.\nSearched for it again 2 times: found 0 times.\n-- stderr\nnote: the hosts' own files were not touched\n"
     );
     assert_eq!(home.run(&["resume", "hashes", "twice"]), "-- stderr\nnote: no conversation says this\n-- exit 1\n");
     assert!(home.path(".claude/projects/-home-ada-app/1af7fc5e-8455.jsonl").exists());
@@ -168,7 +237,7 @@ fn what_is_forgotten_does_not_come_back() {
     assert!(kept.contains("Deployed.") && !kept.contains("\nDeploy it\n"), "{kept}");
     assert_eq!(
         home.run(&["chats", "forget"]),
-        "-- stderr\nerror: say what to forget\nhint: Give a SESSION as memdir chats lists it, or --project-dir DIR, or --before DATE; with both of these, what fits both goes.\n-- exit 2\n"
+        "-- stderr\nerror: say what to forget\nhint: Give a SESSION as memdir chats lists it, or --project DIR, or --before DATE; with both of these, what fits both goes.\n-- exit 2\n"
     );
 }
 
@@ -238,7 +307,7 @@ fn a_very_long_conversation_is_searched_shown_and_forgotten_whole() {
     assert!(shown.contains("\n89 filling") && shown.contains("quokka"));
     let part = home.ok(&["chats", "show", "long-one~1"]);
     assert!(part.contains("quokka") && !part.contains("\n89 filling"));
-    assert!(home.run(&["chats", "show", "long-one~7"]).contains("has 1 parts besides its end, and no part 7"));
+    assert!(home.run(&["chats", "show", "long-one~70"]).contains(" parts besides its end, and no part 70"));
     assert_eq!(home.json(&["chats", "export", "long-one"])["chats"][0]["sections"].as_array().unwrap().len(), 90);
     assert!(home.ok(&["chats", "forget", "long-one"]).contains("found 0 times"));
     assert_eq!(fs::read_dir(home.path("home/chats/claude-code")).unwrap().count(), 1, "the other conversation stays");

@@ -6,6 +6,7 @@ mod adopt;
 mod auto;
 mod bench;
 mod chats;
+mod chats_lasting;
 mod config;
 mod delete;
 mod demo;

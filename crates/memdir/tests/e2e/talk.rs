@@ -4,7 +4,7 @@ use crate::home::Home;
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
     sync::mpsc::{self, RecvTimeoutError, Sender},
     time::{Duration, Instant},
 };
@@ -31,7 +31,11 @@ pub(crate) struct Talk {
 impl Talk {
     /// Starts the server on the home's directory, without a word said.
     pub(crate) fn silent(home: &Home, args: &[&str]) -> Talk {
-        let mut command = home.command(&[&["mcp"], args].concat());
+        Talk::over(home.command(&[&["mcp"], args].concat()))
+    }
+
+    /// Starts it by this command, without a word said.
+    pub(crate) fn over(mut command: Command) -> Talk {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         let patience = patience(&child);

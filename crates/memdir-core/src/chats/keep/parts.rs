@@ -1,7 +1,7 @@
 //! The files of one kept chat: the newest text is in the file of its name, with the place it was read up to; what came
 //! before is in parts that are written once. So whatever is appended goes into one file, in one step.
 
-use super::{Before, Keep, Kept, Lasting, Progress, Section, file_name, header, put, sections};
+use super::{Before, Keep, Kept, Lasting, Progress, Section, WAS, file_name, header, put, sections};
 use crate::{
     chats::{
         Host,
@@ -114,6 +114,19 @@ impl Keep {
             write!(body, "\n{}\n", section.text).map_err(failed)?;
         }
         self.write_parts(&mut Kept { parts: 0, ..kept.clone() }, None, &mut body, &starts)
+    }
+
+    /// Keeps what a session said so far under another name, if the draft that is to take its place has not all of it.
+    pub(in crate::chats) fn set_aside(&self, host: Host, key: &str, draft: &mut Draft<'_>) -> Result<()> {
+        let Some((kept, sections)) = self.read(host, key)?.filter(|(_, sections)| !sections.is_empty()) else { return Ok(()) };
+        let lines = sections.iter().flat_map(|section| section.text.lines()).map(str::trim).filter(|line| !line.is_empty());
+        let failed = |source| Error::io("read", self.path(host, key), source);
+        if draft.tells_all(lines).map_err(failed)? {
+            return Ok(());
+        }
+        let names = (1..).map(|number| format!("{key}{WAS}{number}"));
+        let Some(key) = names.into_iter().find(|name| !self.path(host, name).exists()) else { return Ok(()) };
+        self.write_sections(&Kept { key, ..kept }, &sections)
     }
 
     /// Writes the text of a session behind what its last file has, filling parts on the way: first those, which hold what

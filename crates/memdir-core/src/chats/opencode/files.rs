@@ -73,13 +73,23 @@ fn listed(dir: &Path, found: &mut Found) -> Vec<SessionFile> {
         for file in walk::list(&project.path, found) {
             let Some(id) = file.name.strip_suffix(".json") else { continue };
             let Some(mut session) = session_file(Host::Opencode, id, &file.path) else { continue };
-            // New messages are new files in a folder beside.
-            let messages = walk::stamp(&dir.join("storage/message").join(id));
-            session.stamp.ctime_ns = messages.map_or(0, |stamp| stamp.mtime_ns);
+            session.stamp.ctime_ns = newest_of(dir, id);
             sessions.push(session);
         }
     }
     sessions
+}
+
+/// When something of a session was last written. New messages are new files in a folder beside, their parts new files in
+/// folders of their own; the last message's parts are written anew while the assistant speaks.
+fn newest_of(dir: &Path, id: &str) -> i64 {
+    let at = |path: &Path| walk::stamp(path).map_or(0, |stamp| stamp.mtime_ns);
+    let folder = dir.join("storage/message").join(id);
+    let messages = walk::list(&folder, &mut Found::default());
+    let parts_of = |name: &str| dir.join("storage/part").join(name.strip_suffix(".json").unwrap_or(name));
+    let last = messages.last().map(|message| walk::list(&parts_of(&message.name), &mut Found::default())).unwrap_or_default();
+    let parts = messages.iter().map(|message| at(&parts_of(&message.name)));
+    parts.chain(last.iter().map(|part| at(&part.path))).chain([at(&folder)]).max().unwrap_or_default()
 }
 
 /// Tells a session.
@@ -89,6 +99,7 @@ pub(super) fn read(dir: &Path, session: &SessionFile, sink: &mut Sink<'_>) -> Re
     sink(Event::About(About { started: info.time.0.and_then(|time| time.created.0), ..About::default() }))?;
     let reverted = info.revert.0.and_then(|revert| revert.message_id.full().map(str::to_owned));
     let mut teller = Teller { reverted, ..Teller::default() };
+    teller.tell_reverted(sink)?;
     let mut found = Found::default();
     // Names ascend with time.
     for message in walk::list(&dir.join("storage/message").join(&session.id), &mut found) {

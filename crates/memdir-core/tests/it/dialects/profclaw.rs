@@ -89,6 +89,7 @@ fn any_text_is_a_query() {
     assert!(desk.refused("memory_search", json!({ "query": " " })).contains("empty"));
     let chats = desk.json("memory_search", json!({ "query": "plain text", "source": "chat" }));
     assert_eq!(chats["results"], json!([]));
+    assert_eq!(chats["action"], "memdir chats on");
     assert!(desk.refused("memory_search", json!({ "query": "x", "source": "other" })).contains("source"));
     assert!(desk.refused("memory_search", json!({ "query": "x", "maxResults": 21 })).contains("1 to 20"));
 }
@@ -135,7 +136,7 @@ fn statistics_count_what_is_there() {
         desk.json("memory_stats", nothing()),
         json!({
             "totalFiles": 2, "totalChunks": 2, "totalTokensEstimate": 5, "lastSyncAt": "2026-09-01T12:00:00Z",
-            "cachedEmbeddings": 0, "embeddingModel": null, "sources": ["memory"],
+            "cachedEmbeddings": 0, "embeddingModel": null, "sources": ["memory"], "off": ["chat"],
         })
     );
 }

@@ -28,7 +28,8 @@ struct Chat {
 
 pub(crate) fn run(args: &ChatsExport, settings: &Settings) -> Result<Answer, Failure> {
     let filter = Filter::of(&args.filter, settings)?;
-    let notes = super::sync::fresh(settings)?;
+    let mut notes = super::sync::fresh(settings)?;
+    notes.extend(super::off_note(settings));
     let keep = keep(settings);
     let wanted: Vec<Kept> = if args.sessions.is_empty() {
         keep.list()?.chats.into_iter().map(|file| file.kept).filter(|kept| filter.fits(kept)).collect()

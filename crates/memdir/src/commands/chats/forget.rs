@@ -1,6 +1,6 @@
 //! `memdir chats forget`: removes what was kept, with its index and vectors, and never takes it in again.
 
-use super::{directory, time};
+use super::{counted, directory, time};
 use crate::{
     args::ChatsForget,
     config::Settings,
@@ -33,20 +33,20 @@ struct Forgot {
 }
 
 pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<Answer, Failure> {
-    if args.session.is_none() && args.project_dir.is_none() && args.before.is_none() {
+    if args.session.is_none() && args.project.is_none() && args.before.is_none() {
         return Err(Failure::Usage {
             message: "say what to forget".into(),
-            hint:
-                "Give a SESSION as memdir chats lists it, or --project-dir DIR, or --before DATE; with both of these, what fits both goes."
-                    .into(),
+            hint: "Give a SESSION as memdir chats lists it, or --project DIR, or --before DATE; with both of these, what fits both goes."
+                .into(),
         });
     }
     let keep = keep(settings);
     let session = args.session.as_deref().map(|session| keep.find(session)).transpose()?;
     let rule = Rule {
         session: session.map(|kept| kept.name()),
-        project: args.project_dir.as_deref().map(|dir| directory(dir, settings)).transpose()?,
+        project: args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
         before: args.before.as_deref().map(|date| time("before", date)).transpose()?,
+        ..Rule::default()
     };
     let before = turns(&keep)?;
     let gone = keep.forget(&rule, SystemClock.now())?;
@@ -54,21 +54,23 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<Answer, Fai
     Ok(Answer::new(Forgot { gone, searched_again, found_again }, show))
 }
 
-/// What is kept, by file.
-fn turns(keep: &Keep) -> Result<BTreeMap<PathBuf, Vec<Section>>, Failure> {
-    let mut all = BTreeMap::new();
+/// What is kept, by file: title and turns.
+type Turns = BTreeMap<PathBuf, (String, Vec<Section>)>;
+
+fn turns(keep: &Keep) -> Result<Turns, Failure> {
+    let mut all = Turns::new();
     for file in keep.list()?.chats {
-        if let Some((_, sections)) = keep.read(file.kept.host, &file.kept.key)? {
-            all.insert(file.path, sections);
+        if let Some((kept, sections)) = keep.read(file.kept.host, &file.kept.key)? {
+            all.insert(file.path, (kept.title, sections));
         }
     }
     Ok(all)
 }
 
 /// Makes index and vectors anew without what is gone, and searches for it.
-fn prove(settings: &Settings, keep: &Keep, before: &BTreeMap<PathBuf, Vec<Section>>, gone: &Gone) -> Result<(usize, usize), Failure> {
+fn prove(settings: &Settings, keep: &Keep, before: &Turns, gone: &Gone) -> Result<(usize, usize), Failure> {
     let lost: Vec<&PathBuf> = gone.removed.iter().chain(&gone.shortened).collect();
-    let Some((memdir, index)) = wire::open_chats(settings)?.filter(|_| !lost.is_empty()) else { return Ok((0, 0)) };
+    let Some((memdir, index)) = wire::open_kept(settings)?.filter(|_| !lost.is_empty()) else { return Ok((0, 0)) };
     match fs::remove_dir_all(&index) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(Failure::File { doing: "remove", path: index, source }),
         _ => {}
@@ -77,10 +79,15 @@ fn prove(settings: &Settings, keep: &Keep, before: &BTreeMap<PathBuf, Vec<Sectio
     let after = turns(keep)?;
     let (mut searched, mut found) = (0, 0);
     for path in lost {
-        let stays: Vec<&str> = after.get(path).into_iter().flatten().map(|section| section.text.as_str()).collect();
-        let went = before.get(path).into_iter().flatten().filter(|section| !stays.contains(&section.text.as_str()));
-        for section in went.filter(|section| !section.text.is_empty()).take(PROOFS) {
+        let (title, stays) = after.get(path).map_or(("", &[][..]), |(title, stays)| (title.as_str(), stays.as_slice()));
+        let was = before.get(path).map_or(&[][..], |(_, was)| was.as_slice());
+        let went = was.iter().filter(|section| !section.text.is_empty() && !stays.iter().any(|stays| stays.text == section.text));
+        for section in went.take(PROOFS) {
             searched += 1;
+            if is_title_of(title, section) {
+                found += 1;
+                continue;
+            }
             let words: String = section.text.chars().take(200).collect();
             let search = Search { max_results: 20, min_score: 0.0, ..Search::new(words) };
             let answer = memdir.searcher()?.search(memdir.store(), &search)?;
@@ -93,13 +100,23 @@ fn prove(settings: &Settings, keep: &Keep, before: &BTreeMap<PathBuf, Vec<Sectio
     Ok((searched, found))
 }
 
+/// Whether a title is the beginning of what went.
+fn is_title_of(title: &str, section: &Section) -> bool {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = words(title.trim_end_matches('…'));
+    !title.is_empty() && words(&section.text).starts_with(&title)
+}
+
 fn show(forgot: &Forgot, page: &mut Page<'_>) -> io::Result<()> {
     let gone = &forgot.gone;
-    let shortened =
-        if gone.shortened.is_empty() { String::new() } else { format!(", and {} turns of {} others", gone.turns, gone.shortened.len()) };
-    page.line(format!("Forgot {} conversations{shortened}.", gone.removed.len()))?;
+    let shortened = match gone.shortened.len() {
+        0 => String::new(),
+        others => format!(", and {} of {}", counted(gone.turns, "turn"), counted(others as u64, "other")),
+    };
+    page.line(format!("Forgot {}{shortened}.", counted(gone.removed.len() as u64, "conversation")))?;
     if forgot.searched_again > 0 {
-        page.line(format!("Searched for it again {} times: found {} times.", forgot.searched_again, forgot.found_again))?;
+        let (searched, found) = (counted(forgot.searched_again as u64, "time"), counted(forgot.found_again as u64, "time"));
+        page.line(format!("Searched for it again {searched}: found {found}."))?;
     }
     page.note("the hosts' own files were not touched");
     Ok(())

@@ -8,6 +8,7 @@ use crate::{
     wire::keep,
 };
 use memdir_core::{
+    Error,
     chats::{Resume, keep::Kept},
     text::LineRange,
 };
@@ -26,7 +27,8 @@ struct Shown {
 
 pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<Answer, Failure> {
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
-    let notes = super::sync::fresh(settings)?;
+    let mut notes = super::sync::fresh(settings)?;
+    notes.extend(super::off_note(settings));
     let keep = keep(settings);
     let (kept, part) = keep.find_part(&args.session)?;
     let path = keep.part_path(kept.host, &kept.key, part.unwrap_or_default());
@@ -35,7 +37,14 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<Answer, Failu
         None => keep.text(kept.host, &kept.key)?.unwrap_or_default(),
     };
     let text = match lines {
-        Some(lines) => lines.of(&text).to_owned(),
+        Some(lines) => {
+            let count = text.lines().count() as u64;
+            if lines.first > count {
+                let why = format!("it has {count} lines, and none from {} on", lines.first);
+                return Err(Error::bad_input("lines", why).into());
+            }
+            lines.of(&text).to_owned()
+        }
         None => body(&text).to_owned(),
     };
     let resume = kept.resume().as_ref().map(Resume::to_string);

@@ -11,7 +11,7 @@ use crate::{
     output::{Answer, Page},
     wire,
 };
-use memdir_core::chats::Host;
+use memdir_core::chats::{Host, place::forms};
 use serde::Serialize;
 use std::{io, path::PathBuf};
 
@@ -29,14 +29,23 @@ struct Switched {
 
 pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<Answer, Failure> {
     let host = args.host.as_deref().map(host).transpose()?;
-    let project = args.project_dir.as_deref().map(|dir| directory(dir, settings)).transpose()?;
+    let project = args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?;
+    if host.is_some() && project.is_some() {
+        return Err(Failure::Usage {
+            message: "--host and --project are two switches".into(),
+            hint: "Set one after the other: each turns off, or on, all conversations it names.".into(),
+        });
+    }
     change(&settings.file, |document| {
         let chats = table(document, "chats");
         if let Some(host) = host {
             member(chats, "hosts_off", host.name(), !on);
         }
         if let Some(project) = &project {
-            member(chats, "projects_off", &project.display().to_string(), !on);
+            // With links in it, the directory has two paths, and a link may lead elsewhere tomorrow.
+            for form in forms(project) {
+                member(chats, "projects_off", &form.display().to_string(), !on);
+            }
         }
         if host.is_none() && project.is_none() {
             chats.insert("on", toml_edit::value(on));
@@ -53,9 +62,8 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<A
 fn show(switched: &Switched, page: &mut Page<'_>) -> io::Result<()> {
     let what = match (&switched.host, &switched.project) {
         (None, None) => "Chats".to_owned(),
-        (Some(host), None) => format!("Chats of {host}"),
+        (Some(host), _) => format!("Chats of {host}"),
         (None, Some(project)) => format!("Chats in {}", project.display()),
-        (Some(host), Some(project)) => format!("Chats of {host} and in {}", project.display()),
     };
     page.line(format!("{what} are {}.", if switched.on { "on" } else { "off" }))?;
     match (switched.on, switched.chats) {

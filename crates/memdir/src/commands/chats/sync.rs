@@ -1,6 +1,6 @@
 //! `memdir chats sync`: takes in what was said since the last time, and makes it searchable.
 
-use super::HOW_TO_TURN_ON;
+use super::{HOW_TO_TURN_ON, counted};
 use crate::{
     args::ChatsSync,
     config::Settings,
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: Look) -> Result<A
         memdir.searcher()?.index(memdir.store(), false, &|_| {})?;
     }
     bar.finish_and_clear();
-    let kept = if synced.off { 0 } else { wire::keep(settings).list()?.chats.len() };
+    let kept = if synced.off { 0 } else { wire::keep(settings).count() };
     Ok(Answer::new(Report { synced, kept }, show))
 }
 
@@ -55,7 +55,7 @@ struct Report {
 /// Takes in what is new, for a moment; says so if that was not enough.
 pub(super) fn fresh(settings: &Settings) -> Result<Vec<String>, Failure> {
     let synced = take_in(settings, Bounds { until: after(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
-    Ok(if synced.left > 0 { vec![synced.left_note()] } else { Vec::new() })
+    Ok(synced.note().into_iter().collect())
 }
 
 /// Takes in what is new at one host, for so long and without waiting for anybody.
@@ -89,7 +89,7 @@ fn show(Report { synced, kept }: &Report, page: &mut Page<'_>) -> io::Result<()>
         page.note(synced.left_note());
     }
     if !synced.removed.is_empty() {
-        page.note(format!("{} conversations went, being too old or too many", synced.removed.len()));
+        page.note(format!("{} went, being too old or too many", counted(synced.removed.len() as u64, "conversation")));
     }
     for (path, problem) in synced.problems.iter().take(TOLD) {
         let line = problem.line.map_or(String::new(), |line| format!(":{line}"));
@@ -98,5 +98,6 @@ fn show(Report { synced, kept }: &Report, page: &mut Page<'_>) -> io::Result<()>
     if synced.problems.len() > TOLD {
         page.note(format!("{} more problems; --json tells them all", synced.problems.len() - TOLD));
     }
-    page.line(format!("Took in {} turns of {} conversations; {kept} are kept.", synced.turns, synced.written.len()))
+    let (turns, written) = (counted(synced.turns, "turn"), counted(synced.written.len() as u64, "conversation"));
+    page.line(format!("Took in {turns} of {written}; {kept} {} kept.", if *kept == 1 { "is" } else { "are" }))
 }
