@@ -7,7 +7,7 @@ use crate::{
 };
 use memdir_core::{
     Memdir,
-    entrypoint::{FALLBACK, MAIN},
+    entrypoint::{choose, is_page_name},
     import::{self, Clash, Import, Imported, Incoming, Outcome},
 };
 use serde::Serialize;
@@ -87,7 +87,8 @@ fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incomin
     Ok(("a directory".to_owned(), memories))
 }
 
-/// The Markdown files below a directory. Hidden folders, links and the entrypoint, which is made anew, are left out.
+/// The Markdown files below a directory. Hidden folders, links and the directory's own entrypoint, which is made anew, are
+/// left out.
 fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "list", path: dir.to_owned(), source };
     for entry in fs::read_dir(dir).map_err(fail)? {
@@ -99,7 +100,7 @@ fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(
         }
         if kind.is_dir() {
             walk(root, &path, files)?;
-        } else if kind.is_file() && name.to_ascii_lowercase().ends_with(".md") && !(dir == root && is_entrypoint(&name)) {
+        } else if kind.is_file() && name.to_ascii_lowercase().ends_with(".md") && !(dir == root && is_entrypoint(root, &name)) {
             let relative = path.strip_prefix(root).unwrap_or(&path);
             let parts: Vec<String> = relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
             files.push((parts.join("/"), path));
@@ -108,8 +109,9 @@ fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(
     Ok(())
 }
 
-fn is_entrypoint(name: &str) -> bool {
-    name == MAIN || name == FALLBACK || memdir_core::entrypoint::is_page_name(name)
+fn is_entrypoint(root: &Path, name: &str) -> bool {
+    let main = choose(|name| root.join(name).is_file());
+    name == main || is_page_name(name)
 }
 
 fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
