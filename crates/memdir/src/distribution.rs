@@ -35,7 +35,7 @@ fn parts(host: &str) -> Vec<Part> {
 }
 
 fn written(wishes: &[Wish]) -> String {
-    wishes.iter().fold(String::new(), |text, wish| crate::hosts::wish::grant(crate::hosts::Format::Json, &text, wish).unwrap().text)
+    wishes.iter().fold(String::new(), |text, wish| crate::hosts::wish::grant(crate::hosts::Format::Json, &text, wish, &[]).unwrap().text)
 }
 
 fn plugin() -> Value {

@@ -116,7 +116,7 @@ fn as_auto_memory(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let host = &claude_code::HOST;
     let order = Order { host, scope: args.scope, machine: &machine, home: &settings.home.value, now: SystemClock.now() };
     if args.dry_run {
-        let edits = install::plan(std::slice::from_ref(&part))?;
+        let edits = install::plan(std::slice::from_ref(&part), &[])?;
         let diffs: String = edits.iter().map(|edit| install::diff(&edit.part.file, edit.before.as_deref(), Some(&edit.after))).collect();
         return Ok(Answer::new(diffs, |diff, page| page.content(diff)));
     }

@@ -4,7 +4,7 @@ use super::install::machine;
 use crate::{
     args::Doctor as Typed,
     config::Settings,
-    doctor::{self, Finding},
+    doctor::{self, Finding, Installation},
     exit::{Exit, Failure},
     hosts::{self, Host, Machine, Scope},
     install::{self, Order, Receipts},
@@ -42,7 +42,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &scope::Scope) -> Re
     let mounts: Vec<_> = scope.mounts.iter().map(|placed| (placed.mount.prefix.clone(), placed.mount.root.clone())).collect();
     let grounds = doctor::grounds(&settings.home.value, &mounts);
     let chosen = chosen(args, &here, &receipts);
-    let examined: Vec<Examined> = chosen.iter().map(|(host, scope, machine)| examine(args, settings, host, *scope, machine)).collect();
+    let examined: Vec<Examined> =
+        chosen.iter().map(|(host, scope, machine)| examine(args, settings, &receipts, host, *scope, machine)).collect();
     let ok = grounds.iter().chain(examined.iter().flat_map(|one| &one.findings)).all(|finding| finding.ok);
     let report = Report { ok, version: env!("CARGO_PKG_VERSION"), grounds, hosts: examined };
     let notes = scope.off.iter().map(|switch| format!("memory is off: {switch}")).collect();
@@ -62,17 +63,18 @@ fn chosen(args: &Typed, here: &Machine, receipts: &Receipts) -> Vec<(&'static Ho
     chosen
 }
 
-fn examine(args: &Typed, settings: &Settings, host: &'static Host, scope: Scope, machine: &Machine) -> Examined {
-    let mut findings = doctor::examine(host, scope, machine);
+fn examine(args: &Typed, settings: &Settings, receipts: &Receipts, host: &'static Host, scope: Scope, machine: &Machine) -> Examined {
+    let order = Order { host, scope, machine, home: &settings.home.value, now: SystemClock.now() };
+    let (machine, parts) = install::expected(receipts, &order);
+    let installation = Installation { host, machine: &machine, parts: &parts, known: &receipts.known(&machine) };
+    let mut findings = doctor::examine(&installation);
     let mut fixed = None;
     if args.fix && findings.iter().any(|finding| !finding.ok) {
-        let order = Order { host, scope, machine, home: &settings.home.value, now: SystemClock.now() };
-        let parts = (host.parts)(machine, scope).unwrap_or_default();
-        fixed = Some(match install::put(&order, &parts) {
+        fixed = Some(match install::put(&Order { machine: &machine, ..order }, &parts) {
             Ok(_) => "installed anew".to_owned(),
             Err(trouble) => format!("cannot be fixed: {}: {}", trouble.path.display(), trouble.why),
         });
-        findings = doctor::examine(host, scope, machine);
+        findings = doctor::examine(&installation);
     }
     let project = (scope == Scope::Project).then(|| machine.project.clone());
     Examined { host: host.name, title: host.title, scope, project, fixed, findings }

@@ -4,7 +4,7 @@ use crate::{
     args::Install as Typed,
     config::{self, Settings},
     exit::{Exit, Failure},
-    hosts::{self, HOSTS, Host, Machine, Part, Scope, Wish},
+    hosts::{self, HOSTS, Host, Machine, Part, Scope},
     install::{self, Did, Order, Receipts, Touched, Trouble},
     output::{Answer, Look, Page},
 };
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, look: Look) -> Result<Answe
         Choice::Show(here) => return Ok(Answer::new(here, show_here)),
     };
     if args.dry_run {
-        let previews = chosen.iter().map(|host| preview(args, &machine, host)).collect::<Result<Vec<_>, _>>()?;
+        let previews = chosen.iter().map(|host| preview(args, settings, &machine, host)).collect::<Result<Vec<_>, _>>()?;
         return Ok(Answer::new(previews.into_iter().flatten().collect(), show_previews));
     }
     let outcomes: Vec<Outcome> = chosen.iter().map(|host| outcome(args, settings, &machine, host)).collect();
@@ -77,13 +77,13 @@ fn parts(args: &Typed, machine: &Machine, host: &Host) -> Result<Vec<Part>, Fail
         message: format!("{} has no settings of a project", host.title),
         hint: "Leave --scope project out.".into(),
     })?;
-    let is_hook = |wish: &Wish| matches!(wish, Wish::Hook { .. } | Wish::Default { .. } | Wish::Whole { .. });
-    let without = |part: Part| Part { wishes: part.wishes.into_iter().filter(|wish| !is_hook(wish)).collect(), ..part };
+    let without = |part: Part| Part { wishes: part.wishes.into_iter().filter(|wish| !wish.is_hook()).collect(), ..part };
     Ok(if args.no_hooks { parts.into_iter().map(without).filter(|part| !part.wishes.is_empty()).collect() } else { parts })
 }
 
-fn preview(args: &Typed, machine: &Machine, host: &'static Host) -> Result<Vec<Preview>, Failure> {
-    let edits = install::plan(&parts(args, machine, host)?)?;
+fn preview(args: &Typed, settings: &Settings, machine: &Machine, host: &'static Host) -> Result<Vec<Preview>, Failure> {
+    let receipts = Receipts::load(&settings.home.value)?;
+    let edits = install::plan(&parts(args, machine, host)?, &receipts.known(machine))?;
     let changed = edits.into_iter().filter(install::FileEdit::changes);
     Ok(changed
         .map(|edit| Preview {

@@ -7,7 +7,7 @@ use crate::{
     config::Settings,
     exit::{Exit, Failure},
     hosts::{self, Host, Machine, Scope, codex},
-    install::{self, Order, Receipts},
+    install::{self, Installed, Order, Receipts},
     output::Answer,
 };
 use memdir_core::time::{Clock as _, SystemClock};
@@ -48,7 +48,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> 
     Ok(Answer::new(outcomes, show_outcomes).exit(if failed { Exit::Person } else { Exit::Done }))
 }
 
-/// Which installations are meant. A host without a receipt is looked through all the same: the receipt may be lost.
+/// Which installations are meant. A host without any receipt is looked through all the same: the receipts may be lost. Where
+/// there is one for another scope, what stands in this one is somebody else's, unless this one is asked for.
 fn chosen(args: &Typed, here: &Machine, receipts: &Receipts) -> Vec<(&'static Host, Scope, Machine)> {
     let wanted = |scope: Scope| args.scope.is_none_or(|only| only == scope);
     if args.all {
@@ -62,7 +63,13 @@ fn chosen(args: &Typed, here: &Machine, receipts: &Receipts) -> Vec<(&'static Ho
     }
     let scopes = |host: &&'static Host| {
         let host = *host;
-        let fits = move |scope: &Scope| (host.parts)(here, *scope).is_some() && wanted(*scope);
+        let known = |scope: Scope| {
+            let project = (scope == Scope::Project).then(|| here.project.clone());
+            receipts.get(&Installed { host: host.name.to_owned(), scope, project }).is_some()
+        };
+        let lost = !receipts.installed.iter().any(|receipt| receipt.key.host == host.name);
+        let meant = move |scope: Scope| known(scope) || lost || args.scope == Some(scope);
+        let fits = move |scope: &Scope| (host.parts)(here, *scope).is_some() && wanted(*scope) && meant(*scope);
         [Scope::User, Scope::Project].into_iter().filter(fits).map(move |scope| (host, scope, here.clone())).collect::<Vec<_>>()
     };
     args.hosts.iter().flat_map(scopes).collect()

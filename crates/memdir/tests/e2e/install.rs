@@ -191,3 +191,107 @@ fn the_doctor_runs_what_opencodes_plugin_runs() {
     assert_eq!(report.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&report.stdout).contains("/nowhere/memdir cannot be started"), "{report:?}");
 }
+
+fn json(home: &Home, name: &str) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(home.path(name)).unwrap()).unwrap()
+}
+
+fn edit(home: &Home, name: &str, change: impl Fn(&mut serde_json::Value)) {
+    let mut value = json(home, name);
+    change(&mut value);
+    fs::write(home.path(name), serde_json::to_string_pretty(&value).unwrap()).unwrap();
+}
+
+/// The binary under another name, by which it is not known.
+fn renamed(home: &Home, args: &[&str]) -> std::process::Output {
+    let other = home.path("bin/remember");
+    if !other.exists() {
+        fs::create_dir_all(home.path("bin")).unwrap();
+        fs::hard_link(env!("CARGO_BIN_EXE_memdir"), &other).or_else(|_| fs::copy(env!("CARGO_BIN_EXE_memdir"), &other).map(drop)).unwrap();
+    }
+    let like = home.bare(args);
+    let mut command = std::process::Command::new(other);
+    command.args(args).env_clear().current_dir(home.path("work")).stdin(std::process::Stdio::null());
+    command.envs(like.get_envs().filter_map(|(key, value)| Some((key, value?)))).output().unwrap()
+}
+
+#[test]
+fn a_persons_hook_beside_ours_stays() {
+    let home = Home::new();
+    home.bare(&["install", "claude-code"]).output().unwrap();
+    let mine = serde_json::json!({ "type": "command", "command": "say done" });
+    edit(&home, ".claude/settings.json", |value| value["hooks"]["Stop"][0]["hooks"].as_array_mut().unwrap().push(mine.clone()));
+    home.bare(&["--dir", "notes", "install", "claude-code"]).output().unwrap();
+    let hooks = json(&home, ".claude/settings.json")["hooks"]["Stop"].clone();
+    assert_eq!((hooks.as_array().unwrap().len(), &hooks[0]["hooks"][1]), (1, &mine), "{hooks:#}");
+    assert_eq!(hooks[0]["hooks"][0]["args"][0], "--dir", "{hooks:#}");
+    home.bare(&["uninstall", "claude-code"]).output().unwrap();
+    assert_eq!(json(&home, ".claude/settings.json"), serde_json::json!({ "hooks": { "Stop": [{ "hooks": [mine] }] } }));
+}
+
+#[test]
+fn a_repositorys_own_entry_is_not_taken_out_with_ours() {
+    let home = Home::new();
+    home.bare(&["install", "claude-code"]).output().unwrap();
+    let committed = "{ \"mcpServers\": { \"memdir\": { \"command\": \"memdir\", \"args\": [\"mcp\"] } } }\n";
+    fs::write(home.path("work/.mcp.json"), committed).unwrap();
+    home.bare(&["uninstall", "claude-code"]).output().unwrap();
+    assert!(!home.path(".claude.json").exists());
+    assert_eq!(fs::read_to_string(home.path("work/.mcp.json")).unwrap(), committed);
+    home.bare(&["uninstall", "claude-code", "--scope", "project"]).output().unwrap();
+    assert_eq!(json(&home, "work/.mcp.json"), serde_json::json!({}), "asked for, it goes");
+}
+
+#[test]
+fn what_a_person_had_of_memdir_is_there_again_after_other_edits() {
+    let home = Home::new();
+    let own = serde_json::json!({ "command": "/old/memdir", "args": ["mcp", "--dialect", "claude"], "env": { "A": "1" } });
+    let hook = serde_json::json!({ "command": "/old/memdir hook cursor stop", "timeout": 1 });
+    fs::create_dir_all(home.path(".cursor")).unwrap();
+    fs::write(home.path(".cursor/mcp.json"), serde_json::json!({ "mcpServers": { "memdir": own } }).to_string()).unwrap();
+    fs::write(home.path(".cursor/hooks.json"), serde_json::json!({ "version": 1, "hooks": { "stop": [hook] } }).to_string()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(home.bare(&["install", "cursor"]).output().unwrap().status.code(), Some(0));
+    }
+    assert_eq!(json(&home, ".cursor/mcp.json")["mcpServers"]["memdir"]["env"]["A"], "1");
+    edit(&home, ".cursor/mcp.json", |value| value["since"] = 1.into());
+    edit(&home, ".cursor/hooks.json", |value| value["since"] = 1.into());
+    home.bare(&["uninstall", "cursor"]).output().unwrap();
+    assert_eq!(json(&home, ".cursor/mcp.json"), serde_json::json!({ "mcpServers": { "memdir": own }, "since": 1 }));
+    assert_eq!(json(&home, ".cursor/hooks.json"), serde_json::json!({ "version": 1, "hooks": { "stop": [hook] }, "since": 1 }));
+}
+
+#[test]
+fn a_program_of_another_name_knows_what_it_put_in() {
+    for host in HOSTS {
+        let home = machine();
+        let before = files(&home);
+        for args in [&["install", host][..], &["--dir", "notes", "install", host], &["doctor", host]] {
+            let output = renamed(&home, args);
+            assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
+        }
+        // Another memdir knows it by the receipt.
+        assert_eq!(home.bare(&["uninstall", host]).output().unwrap().status.code(), Some(0), "{host}");
+        fs::remove_dir_all(home.path("bin")).unwrap();
+        assert_eq!(files(&home), before, "{host}");
+        renamed(&home, &["install", host]);
+        fs::remove_file(home.path("home/installed.json")).unwrap();
+        assert_eq!(renamed(&home, &["install", host]).status.code(), Some(0), "{host}: it knows itself");
+    }
+}
+
+#[test]
+fn the_doctor_mends_what_was_installed_and_nothing_else() {
+    let home = Home::new();
+    home.bare(&["--dir", "notes", "install", "cursor", "--no-hooks"]).output().unwrap();
+    home.bare(&["adopt", "--as-auto-memory"]).output().unwrap();
+    let (cursor, claude) = (json(&home, ".cursor/mcp.json"), json(&home, ".claude/settings.json"));
+    let report = home.bare(&["doctor"]).output().unwrap();
+    assert_eq!(report.status.code(), Some(0), "{}", String::from_utf8_lossy(&report.stdout));
+    edit(&home, ".cursor/mcp.json", |value| value["mcpServers"]["memdir"]["args"] = serde_json::json!(["mcp"]));
+    fs::write(home.path(".claude/settings.json"), "{}").unwrap();
+    assert_eq!(home.bare(&["doctor"]).output().unwrap().status.code(), Some(1));
+    assert_eq!(home.bare(&["doctor", "--fix"]).output().unwrap().status.code(), Some(0));
+    assert_eq!((json(&home, ".cursor/mcp.json"), json(&home, ".claude/settings.json")), (cursor, claude));
+    assert!(!home.path(".cursor/hooks.json").exists() && !home.path(".claude.json").exists());
+}
