@@ -31,6 +31,9 @@ pub(crate) struct Global {
     /// Who makes the change, in the history; without it your login name
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true, help_heading = "Options of every command")]
     pub(crate) actor: Option<String>,
+    /// Where memdir keeps everything that is not in a project (also MEMDIR_HOME); without it ~/.memdir
+    #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
+    pub(crate) home: Option<PathBuf>,
     /// The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of this directory
     #[arg(long, global = true, value_name = "ID", conflicts_with = "dir", hide_short_help = true)]
     pub(crate) project: Option<String>,

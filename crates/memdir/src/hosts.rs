@@ -155,7 +155,7 @@ pub(crate) struct Machine {
     pub(crate) project: PathBuf,
     /// This program, by its whole path.
     pub(crate) exe: String,
-    /// What stands before the verb: `--dir PATH`, if the installation is for one directory.
+    /// What stands before the verb: `--dir PATH` and its like, if another memory than the usual one is chosen.
     pub(crate) before: Vec<String>,
     /// The variables hosts look at, of those in [`VARIABLES`] that are set.
     pub(crate) variables: BTreeMap<&'static str, String>,

@@ -62,7 +62,14 @@ pub(crate) fn run(args: &Typed, settings: &Settings, look: Look) -> Result<Answe
         let message = outcomes.into_iter().filter_map(|outcome| outcome.error).collect();
         return Err(Failure::Settings { message, hint: "Nothing was changed.".into() });
     }
-    Ok(Answer::new(outcomes, show_outcomes).exit(if failed { Exit::Person } else { Exit::Done }))
+    let notes = chosen_memory(&machine).into_iter().collect();
+    Ok(Answer::new(outcomes, show_outcomes).with_notes(notes).exit(if failed { Exit::Person } else { Exit::Done }))
+}
+
+/// What is said where not the usual memory is put in: the host will use no other.
+fn chosen_memory(machine: &Machine) -> Option<String> {
+    let words = hosts::command::Shell::Sh.line("memdir", &machine.before);
+    (!machine.before.is_empty()).then(|| format!("the tools and hooks use the memory that is chosen here: {words}"))
 }
 
 /// The machine an installation is for.

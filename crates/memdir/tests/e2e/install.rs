@@ -142,9 +142,40 @@ fn one_directory_can_be_installed_as_the_whole_memory() {
     home.bare(&["--dir", "notes", "install", "cursor"]).output().unwrap();
     let text = fs::read_to_string(home.path(".cursor/mcp.json")).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let dir = home.path("work/notes").display().to_string();
-    assert_eq!(value["mcpServers"]["memdir"]["args"], serde_json::json!(["--dir", dir, "mcp"]));
+    let [dir, own] = ["work/notes", "home"].map(|name| home.path(name).display().to_string());
+    assert_eq!(value["mcpServers"]["memdir"]["args"], serde_json::json!(["--home", own, "--dir", dir, "mcp"]));
     assert!(fs::read_to_string(home.path(".cursor/hooks.json")).unwrap().contains(&format!("--dir {dir} hook cursor stop")));
+}
+
+/// Tools and hooks are started by a host that knows nothing of flags and variables of ours.
+#[test]
+fn the_memory_that_is_chosen_is_the_one_that_is_used() {
+    let all = ["--agent", "scout", "--agent-scope", "local", "--project", "p", "--only", "notes,user"];
+    let chosen: &[(&[&str], &[(&str, &str)], &str)] = &[
+        (&[], &[], ""),
+        (&all, &[], "--project p --agent scout --agent-scope local --only notes --only user "),
+        (&[], &[("MEMDIR_DIR", "notes"), ("MEMDIR_AGENT", "scout")], "--dir [HOME]/work/notes --agent scout "),
+        (&[], &[("MEMDIR_HOME", "[HOME]/elsewhere")], "--home [HOME]/elsewhere "),
+    ];
+    for (args, variables, words) in chosen {
+        let home = Home::new();
+        let mut command = home.bare(&[args, &["install", "opencode", "cursor"][..]].concat());
+        command.env_remove("MEMDIR_HOME");
+        for (key, value) in *variables {
+            command.env(key, value.replace("[HOME]", home.path("").to_str().unwrap().trim_end_matches('/')));
+        }
+        assert_eq!(command.output().unwrap().status.code(), Some(0), "{words}");
+        let args = |value: &serde_json::Value| {
+            value.as_array().unwrap().iter().map(|arg| format!("{} ", arg.as_str().unwrap())).collect::<String>()
+        };
+        let server = args(&json(&home, ".cursor/mcp.json")["mcpServers"]["memdir"]["args"]);
+        assert_eq!(home.plain(&server), format!("{words}mcp "));
+        let hook = json(&home, ".cursor/hooks.json")["hooks"]["stop"][0]["command"].as_str().unwrap().to_owned();
+        assert!(home.plain(&hook).ends_with(&format!(" {words}hook cursor stop")), "{hook}");
+        let plugin = fs::read_to_string(home.path(".config/opencode/plugins/memdir.js")).unwrap();
+        let before = plugin.lines().find_map(|line| line.strip_prefix("const before = ")).unwrap().trim_end_matches(';');
+        assert_eq!(home.plain(&args(&serde_json::from_str(before).unwrap())), *words);
+    }
 }
 
 #[test]
@@ -224,7 +255,7 @@ fn a_persons_hook_beside_ours_stays() {
     home.bare(&["--dir", "notes", "install", "claude-code"]).output().unwrap();
     let hooks = json(&home, ".claude/settings.json")["hooks"]["Stop"].clone();
     assert_eq!((hooks.as_array().unwrap().len(), &hooks[0]["hooks"][1]), (1, &mine), "{hooks:#}");
-    assert_eq!(hooks[0]["hooks"][0]["args"][0], "--dir", "{hooks:#}");
+    assert_eq!(hooks[0]["hooks"][0]["args"][2], "--dir", "{hooks:#}");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
     assert_eq!(json(&home, ".claude/settings.json"), serde_json::json!({ "hooks": { "Stop": [{ "hooks": [mine] }] } }));
 }
