@@ -2,7 +2,7 @@
 
 mod adopt;
 mod bench;
-pub(crate) mod chats;
+mod chats;
 mod check;
 mod completions;
 mod config;

@@ -50,8 +50,6 @@ pub(crate) fn run(args: &Chats, settings: &Settings, scope: &Scope, look: Look) 
     }
 }
 
-pub(crate) use sync::take_in_quickly;
-
 #[derive(Serialize)]
 struct List {
     on: bool,
