@@ -133,3 +133,24 @@ fn an_index_is_no_entrypoint_where_there_is_another_and_never_becomes_one() {
     assert!(told.contains("1 new, 1 here already, 0 left out"), "{told}");
     assert_eq!(home.ok(&["list"]), "a\nindex\n");
 }
+
+#[test]
+fn what_was_deleted_in_openmemory_stays_deleted() {
+    let facts = [
+        serde_json::json!({ "content": "Likes tea.", "state": "active", "created_at": 1_760_000_000 }),
+        serde_json::json!({ "content": "Lives in Bern.", "state": "deleted", "created_at": 1_760_000_000 }),
+        serde_json::json!({ "content": "Owns a boat.", "created_at": 1_760_000_000_000_u64 }),
+    ];
+    let lines: String = facts.iter().map(|fact| format!("{fact}\n")).collect();
+    for (name, text) in [("memories.jsonl", lines), ("export.json", serde_json::json!({ "items": facts }).to_string())] {
+        let home = Home::new();
+        fs::write(home.path(name), text).unwrap();
+        let told = home.run(&["import", home.path(name).to_str().unwrap()]);
+        assert!(told.contains("2 new, 0 here already, 0 left out") && told.contains("1 item is deleted, and was left out"), "{told}");
+        assert_eq!(home.ok(&["list"]), "mem0/facts/likes-tea\nmem0/facts/owns-a-boat\n");
+        for memory in ["likes-tea", "owns-a-boat"] {
+            let text = home.text(&format!("mem0/facts/{memory}.md"));
+            assert!(text.contains("created: 2025-10-09T08:53:20Z"), "{text}");
+        }
+    }
+}
