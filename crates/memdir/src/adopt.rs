@@ -27,10 +27,10 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The `[[mounts]]` table that mounts it.
-    pub(crate) fn mount(&self, machine: &Machine, project: &str, read_write: bool) -> Value {
+    /// The `[[mounts]]` table that mounts it by that name.
+    pub(crate) fn mount(&self, name: &str, machine: &Machine, project: &str, read_write: bool) -> Value {
         let mut mount = Map::new();
-        mount.insert("name".into(), self.name.into());
+        mount.insert("name".into(), name.into());
         mount.insert("path".into(), tilde(&self.path, &machine.home).into());
         mount.insert("access".into(), if read_write { "read-write" } else { "read-only" }.into());
         if self.of_project {

@@ -93,6 +93,11 @@ impl Settings {
         })
     }
 
+    /// Refuses a text of the settings file that could not be read back.
+    pub(crate) fn would_read(&self, text: &str) -> Result<(), Failure> {
+        file::read(&self.file, text, &|text| expand::expand(text, &variable, user_home().as_deref(), &self.home.value)).map(drop)
+    }
+
     /// Where memdir keeps everything.
     pub(crate) fn places(&self) -> Places {
         Places::new(&self.home.value)

@@ -36,7 +36,7 @@ fn everybodys_memories_are_found_where_they_keep_them() {
     let shown: Vec<String> = found
         .iter()
         .map(|found| {
-            format!("{} {}\n", found.memories, found.mount(&machine, "proj-1", false))
+            format!("{} {}\n", found.memories, found.mount(found.name, &machine, "proj-1", false))
                 .replace(root.path().to_str().unwrap(), "ROOT")
                 .replace(&slug, "SLUG")
         })

@@ -110,3 +110,22 @@ fn codex_is_fed_in_its_own_format() {
     home.bare(&["uninstall", "codex"]).output().unwrap();
     assert!(!home.path(".codex/memories/extensions/memdir").exists());
 }
+
+/// Two mounts of one name, and no command would work any more.
+#[test]
+fn a_name_that_is_taken_is_not_given_again() {
+    let home = Home::new();
+    put(&home, "work/.serena/memories/arch.md", "Hexagonal.\n");
+    put(&home, ".koding/memory/style.md", "Two spaces.\n");
+    put(&home, "mine/a.md", "Mine.\n");
+    put(&home, "other/b.md", "Theirs.\n");
+    let [mine, other] = ["mine", "other"].map(|name| home.path(name).display().to_string());
+    home.configure(&format!(
+        "[[mounts]]\nname = \"serena\"\npath = \"{mine}\"\n\n[[mounts]]\nname = \"koding\"\npath = \"{other}\"\nproject = \"another\"\n"
+    ));
+    let told = home.run_bare(&["adopt", "serena", "koding"]);
+    assert!(told.contains("name = \"serena-2\"") && told.contains("name = \"koding-2\""), "{told}");
+    assert_eq!(home.run_bare(&["list"]), "koding-2/style\nserena-2/arch\nserena/a\n");
+    assert!(home.run_bare(&["adopt", "serena"]).contains("mounted already"));
+    assert!(home.run_bare(&["--project", "another", "list"]).contains("koding/b"));
+}
