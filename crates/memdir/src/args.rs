@@ -778,7 +778,7 @@ pub(crate) struct Config {}
 /// Plug memdir into agent programs: its tools and its hooks, in one step
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --all --yes"
+    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --yes                 into all that are here, without asking\n  memdir install --yes --chats         and past conversations are searched too"
 )]
 pub(crate) struct Install {
     /// Which: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
@@ -787,9 +787,12 @@ pub(crate) struct Install {
     /// Every one that is on this machine
     #[arg(long, conflicts_with = "hosts")]
     pub(crate) all: bool,
-    /// Do not ask
+    /// Do not ask; without a name: every one that is on this machine
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Past conversations with agents are kept and searched from now on, as after `memdir chats on`
+    #[arg(long)]
+    pub(crate) chats: bool,
     /// Show what would change in which file, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

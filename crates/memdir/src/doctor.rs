@@ -50,6 +50,8 @@ pub(crate) struct Installation<'a> {
     pub(crate) parts: &'a [Part],
     /// Programs that are memdir, whatever they are called.
     pub(crate) known: &'a [String],
+    /// Whether memory is on, so that it can be called.
+    pub(crate) is_on: bool,
 }
 
 /// Looks at one installation from its files to its hooks' answers.
@@ -74,6 +76,7 @@ fn examine_part(installation: &Installation<'_>, part: &Part) -> Vec<Finding> {
             Ok(true) => {}
         }
         match wish {
+            _ if !installation.is_on => {}
             Wish::Whole { .. } => findings.extend(called_by_plugin(host, machine, &text, &what)),
             _ => findings.extend(call(installation, part.format, &text, wish, &what)),
         }
@@ -206,6 +209,12 @@ fn sample(event: Event, dir: &Path) -> String {
         Event::SessionStart | Event::SessionEnd | Event::BeforeCompaction => {}
     }
     input.to_string()
+}
+
+/// What is said where memory is off, and what turned it off.
+pub(crate) fn off(switch: &str) -> Finding {
+    let fix = "turn it on there; until then the tools refuse, the hooks are silent, and neither is called here";
+    Finding::bad("memory", format!("is off: {switch}"), fix)
 }
 
 /// Directories that must be there and writable for anything to work.

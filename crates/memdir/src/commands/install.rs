@@ -7,6 +7,7 @@ use crate::{
     hosts::{self, HOSTS, Host, Machine, Part, Scope},
     install::{self, Did, Order, Receipts, Touched, Trouble},
     output::{Answer, Look, Page},
+    wire,
 };
 use memdir_core::time::{Clock as _, SystemClock};
 use serde::Serialize;
@@ -62,7 +63,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, look: Look) -> Result<Answe
         let message = outcomes.into_iter().filter_map(|outcome| outcome.error).collect();
         return Err(Failure::Settings { message, hint: "Nothing was changed.".into() });
     }
-    let notes = chosen_memory(&machine).into_iter().collect();
+    let chats = if outcomes.iter().all(|outcome| outcome.error.is_some()) { None } else { past_conversations(args, settings, look)? };
+    let notes = chosen_memory(&machine).into_iter().chain(chats).collect();
     Ok(Answer::new(outcomes, show_outcomes).with_notes(notes).exit(if failed { Exit::Person } else { Exit::Done }))
 }
 
@@ -125,14 +127,26 @@ fn choose(args: &Typed, settings: &Settings, machine: &Machine, look: Look) -> R
     let here = || HOSTS.iter().map(|host| look_for(host, machine, &receipts)).collect::<Vec<_>>();
     let there: Vec<&'static Host> = HOSTS.iter().copied().filter(|host| hosts::evidence(host, machine).is_some()).collect();
     let fitting: Vec<&'static Host> = there.into_iter().filter(|host| (host.parts)(machine, args.scope).is_some()).collect();
-    if args.all && (args.yes || args.dry_run) {
+    if args.yes || (args.all && args.dry_run) {
         return Ok(Choice::These(fitting));
     }
-    let can_ask = look.terminal && !look.json && io::stdin().is_terminal();
-    if !can_ask || fitting.is_empty() {
+    if fitting.is_empty() || !(can_ask(look) || args.all) {
         return Ok(Choice::Show(here()));
     }
-    ask(&here(), &fitting).map_err(|source| Failure::Output { source })
+    if !can_ask(look) {
+        let names: Vec<&str> = fitting.iter().map(|host| host.name).collect();
+        return Err(Failure::Usage {
+            message: format!("--all would install into {}, and there is nobody to ask whether that is meant", names.join(", ")),
+            hint: "Add --yes, or --dry-run to see what would change. Nothing was changed.".into(),
+        });
+    }
+    let line = ask(&here(), &fitting).map_err(|source| Failure::Output { source })?;
+    understood(&line, &fitting).map(Choice::These)
+}
+
+/// Whether somebody is there who can answer.
+fn can_ask(look: Look) -> bool {
+    look.terminal && !look.json && io::stdin().is_terminal()
 }
 
 fn look_for(host: &&'static Host, machine: &Machine, receipts: &Receipts) -> Here {
@@ -147,22 +161,61 @@ fn look_for(host: &&'static Host, machine: &Machine, receipts: &Receipts) -> Her
 }
 
 /// Shows the table and asks, on standard error: the answer proper comes after.
-fn ask(here: &[Here], fitting: &[&'static Host]) -> io::Result<Choice> {
+fn ask(here: &[Here], fitting: &[&'static Host]) -> io::Result<String> {
     let mut err = anstream::stderr().lock();
     let mut page = Page::new(&mut err, Look::of_stdout(false));
     table(here, &mut page)?;
     let names = fitting.iter().map(|host| host.name).collect::<Vec<_>>().join(" ");
     write!(err, "\nInstall into {names}? Enter for all of them, names for some, n for none: ")?;
-    err.flush()?;
+    drop(err);
+    answer()
+}
+
+/// One line of a person's; without a line end if there is no more to come.
+fn answer() -> io::Result<String> {
+    io::stderr().flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
+    Ok(line)
+}
+
+/// Which hosts an answer means. One that is not understood is none: nothing is installed by mistake.
+fn understood(line: &str, fitting: &[&'static Host]) -> Result<Vec<&'static Host>, Failure> {
     let words: Vec<&str> = line.split([' ', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
-    let these = match words.as_slice() {
-        [] if line.ends_with('\n') => fitting.to_vec(),
-        ["y" | "yes" | "all"] => fitting.to_vec(),
-        words => HOSTS.iter().copied().filter(|host| words.contains(&host.name)).collect(),
+    let host = |word: &&str| {
+        hosts::named(word).ok_or_else(|| Failure::Usage {
+            message: format!("{word:?} is no agent program that memdir knows"),
+            hint: format!("They are: {}. Nothing was changed.", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")),
+        })
     };
-    Ok(Choice::These(these))
+    match words.as_slice() {
+        [] if line.ends_with('\n') => Ok(fitting.to_vec()),
+        ["y" | "yes" | "all"] => Ok(fitting.to_vec()),
+        [] | ["n" | "no" | "none"] => Ok(Vec::new()),
+        words => words.iter().map(host).collect(),
+    }
+}
+
+/// Past conversations are a person's to decide on: asked for, asked about, or mentioned. Returns what is to be said.
+fn past_conversations(args: &Typed, settings: &Settings, look: Look) -> Result<Option<String>, Failure> {
+    if settings.config.chats.settings.on {
+        return Ok(None);
+    }
+    let wanted = args.chats || (!args.yes && can_ask(look) && asked_for_chats().map_err(|source| Failure::Output { source })?);
+    if !wanted {
+        return Ok(Some("your past conversations with agents can be searched too: memdir chats on".to_owned()));
+    }
+    config::edit::change(&settings.file, |document| drop(config::edit::table(document, "chats").insert("on", toml_edit::value(true))))?;
+    wire::keep(settings).make()?;
+    Ok(Some("past conversations are kept and searched from now on; memdir chats off ends that".to_owned()))
+}
+
+fn asked_for_chats() -> io::Result<bool> {
+    write!(
+        anstream::stderr(),
+        "Keep your past conversations with agents, on this machine, and search them too? y for yes, Enter for no: "
+    )?;
+    Ok(matches!(answer()?.trim(), "y" | "yes"))
 }
 
 fn table(here: &[Here], page: &mut Page<'_>) -> io::Result<()> {
@@ -179,7 +232,7 @@ fn show_here(here: &Vec<Here>, page: &mut Page<'_>) -> io::Result<()> {
     table(here, page)?;
     page.line("")?;
     match here.iter().find(|one| one.found.is_some() && one.installed.is_empty()) {
-        Some(one) => page.line(format!("Next: memdir install {} · memdir install --all --yes", one.host)),
+        Some(one) => page.line(format!("Next: memdir install {} · memdir install --yes for all that were found", one.host)),
         None => page.line("Next: memdir install HOST · memdir doctor"),
     }
 }

@@ -1,6 +1,9 @@
 //! `memdir install`, `memdir doctor` and `memdir uninstall`, on a machine with hosts on it.
 
-use crate::home::{Home, files_below};
+use crate::{
+    home::{Home, files_below},
+    terminal::answered,
+};
 use std::{collections::BTreeMap, fs};
 
 const HOSTS: &[&str] =
@@ -61,6 +64,65 @@ fn all_of_them_at_once() {
     assert_eq!(hosts, ["claude-code", "codex", "gemini", "vscode", "opencode", "zed"]);
     assert!(home.run_bare(&["install", "--all", "--yes", "--dry-run"]).contains("Nothing would change"));
     assert_eq!(home.bare(&["uninstall", "--all"]).output().unwrap().status.code(), Some(0));
+    assert_eq!(files(&home), before);
+}
+
+#[test]
+fn yes_asks_nothing_and_all_without_it_needs_somebody_to_ask() {
+    let home = machine();
+    let told = home.run_bare(&["install", "--all"]);
+    insta::assert_snapshot!(told, @"
+    -- stderr
+    error: --all would install into claude-code, codex, gemini, vscode, opencode, zed, and there is nobody to ask whether that is meant
+    hint: Add --yes, or --dry-run to see what would change. Nothing was changed.
+    -- exit 2
+    ");
+    let output = home.bare(&["install", "--yes", "--json"]).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((told.as_array().unwrap().len(), output.status.code()), (6, Some(0)), "{told}");
+}
+
+#[test]
+fn a_person_is_asked_and_understood() {
+    let ask = |home: &Home, typed: &str| answered(home.bare(&["install"]).env("NO_COLOR", "1").env("TERM", "xterm"), typed);
+    let home = machine();
+    let before = files(&home);
+    for (typed, code) in [("n\n", 0), ("cluade-code\n", 2), ("codex, nothing\n", 2), ("\u{4}", 0)] {
+        let (told, ended) = ask(&home, typed);
+        assert_eq!((ended, &files(&home)), (code, &before), "{typed:?}: {told}");
+    }
+    let (told, code) = ask(&home, "codex gemini\n\n");
+    assert!(code == 0 && told.contains("Codex CLI: done") && told.contains("Gemini CLI: done"), "{told}");
+    assert!(told.contains("memdir chats on"), "{told}");
+    assert!(!home.path("home/config.toml").exists(), "nobody said yes");
+    let (told, code) = ask(&home, "\ny\n");
+    assert!(code == 0 && told.contains("past conversations are kept and searched from now on"), "{told}");
+    assert!(home.run_bare(&["config"]).contains("chats"));
+    assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
+    assert!(!ask(&home, "\n").0.contains("conversations"), "they are on");
+}
+
+#[test]
+fn past_conversations_are_mentioned_or_taken_as_wanted() {
+    let home = Home::new();
+    let note = "note: your past conversations with agents can be searched too: memdir chats on\n";
+    assert!(home.run_bare(&["install", "zed"]).contains(note));
+    assert!(home.run_bare(&["install", "zed", "--chats"]).contains("past conversations are kept"));
+    assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
+    assert!(!home.run_bare(&["install", "zed"]).contains("conversations"));
+}
+
+#[test]
+fn the_doctor_says_what_turned_memory_off() {
+    let home = machine();
+    home.bare(&["install", "codex"]).output().unwrap();
+    let before = files(&home);
+    home.configure("enabled = false\n");
+    for args in [&["doctor"][..], &["doctor", "--fix"]] {
+        let told = home.run_bare(args);
+        assert!(told.contains("bad memory: is off: enabled = false in [HOME]/home/config.toml"), "{told}");
+        assert!(told.matches("bad").count() == 1 && told.ends_with("-- exit 1\n"), "{told}");
+    }
     assert_eq!(files(&home), before);
 }
 
