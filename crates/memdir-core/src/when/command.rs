@@ -78,7 +78,7 @@ fn command(text: &str, deep: usize, out: &mut Vec<String>) {
     let words = words(text);
     let mut rest = run(&words);
     let Some(program) = rest.first().map(|word| name(word)) else { return };
-    let script = script(&program, &rest);
+    let script = script(&program, rest);
     if let Some(script) = script.filter(|_| deep > 0) {
         commands(&script, deep - 1, out);
     }

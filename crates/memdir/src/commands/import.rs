@@ -50,7 +50,14 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
 }
 
 fn file(path: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incoming>), Failure> {
-    let text = super::input_text(path)?;
+    let bytes = super::input(path)?;
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Err(Failure::Usage {
+            message: format!("{} is a ZIP archive", path.display()),
+            hint: "Unpack it, and import the directory or its conversations.json.".into(),
+        });
+    }
+    let text = super::as_text(path, bytes)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let taken = import::read(&name, &text)?;
     notes.extend(taken.problems.iter().map(|problem| match problem.line {

@@ -26,7 +26,8 @@ fn memories_travel_in_one_file() {
         home.run(&["export", "--format", "json", "--out", &bundle]),
         "Exported 2 memories to [HOME]/bundle.json\n-- stderr\nnote: 225 bytes written\n"
     );
-    assert!(home.run(&["export", "--out", &bundle]).contains("File exists"));
+    let told = home.run(&["export", "--out", &bundle]);
+    assert!(told.contains("File exists") && told.contains("--force"), "{told}");
 
     let other = Home::new();
     other.ok(&["write", "style", "Four spaces."]);
@@ -153,4 +154,46 @@ fn what_was_deleted_in_openmemory_stays_deleted() {
             assert!(text.contains("created: 2025-10-09T08:53:20Z"), "{text}");
         }
     }
+}
+
+#[test]
+fn a_long_conversation_comes_in_parts() {
+    let home = Home::new();
+    let turn = |sender: &str, word: &str| serde_json::json!({ "sender": sender, "text": word.repeat(600_000) });
+    let messages = [turn("human", "apple "), turn("assistant", "berry "), turn("human", "citrus ")];
+    let export = serde_json::json!([{ "name": "Fruit", "created_at": "2026-01-15T10:00:00Z", "chat_messages": messages }]);
+    fs::write(home.path("conversations.json"), export.to_string()).unwrap();
+    let told = home.run(&["import", home.path("conversations.json").to_str().unwrap()]);
+    assert!(told.contains("0 left out"), "{told}");
+    let [first, second] = ["", "-part-2"].map(|part| home.text(&format!("logs/imported/claude/2026/01/2026-01-15-fruit{part}.md")));
+    assert!(first.contains("name: Fruit (part 1 of") && first.contains("apple "), "{:.200}", first);
+    assert!(second.contains("name: Fruit (part 2 of"), "{:.200}", second);
+    let words: usize = (1..=9)
+        .map(|part| if part == 1 { String::new() } else { format!("-part-{part}") })
+        .map(|part| home.text(&format!("logs/imported/claude/2026/01/2026-01-15-fruit{part}.md")).matches("berry").count())
+        .sum();
+    assert_eq!(words, 600_000, "nothing of it is lost");
+}
+
+#[test]
+fn an_archive_is_to_be_unpacked() {
+    let home = Home::new();
+    fs::write(home.path("export.zip"), b"PK\x03\x04\xff\xfe").unwrap();
+    insta::assert_snapshot!(home.run(&["import", home.path("export.zip").to_str().unwrap()]), @"
+    -- stderr
+    error: [HOME]/export.zip is a ZIP archive
+    hint: Unpack it, and import the directory or its conversations.json.
+    -- exit 2
+    ");
+}
+
+#[test]
+fn a_relation_to_nobody_is_no_link() {
+    let home = Home::new();
+    let graph = r#"{"type":"entity","name":"Ada","entityType":"person","observations":["Writes"]}
+{"type":"relation","from":"Ada","to":"Nobody","relationType":"knows"}
+"#;
+    fs::write(home.path("memory.jsonl"), graph).unwrap();
+    home.ok(&["import", home.path("memory.jsonl").to_str().unwrap()]);
+    assert!(home.text("graph/ada.md").ends_with("## Relations\n\n- knows Nobody\n"), "{}", home.text("graph/ada.md"));
 }
