@@ -153,6 +153,8 @@ pub(crate) struct Machine {
     pub(crate) home: PathBuf,
     /// The top of the project one stands in.
     pub(crate) project: PathBuf,
+    /// The main checkout of its repository, where one stands in a worktree; the project itself otherwise.
+    pub(crate) main: PathBuf,
     /// This program, by its whole path.
     pub(crate) exe: String,
     /// What stands before the verb: `--dir PATH` and its like, if another memory than the usual one is chosen.

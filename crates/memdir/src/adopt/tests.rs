@@ -8,7 +8,15 @@ fn machine(root: &Path) -> Machine {
     for dir in [&home, &project] {
         fs::create_dir_all(dir).unwrap();
     }
-    Machine { os: Os::Linux, home, project, exe: "/bin/memdir".into(), before: Vec::new(), variables: Default::default() }
+    Machine {
+        os: Os::Linux,
+        home,
+        main: project.clone(),
+        project,
+        exe: "/bin/memdir".into(),
+        before: Vec::new(),
+        variables: Default::default(),
+    }
 }
 
 fn file(path: &Path, text: &str) {

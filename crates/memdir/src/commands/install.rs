@@ -77,7 +77,7 @@ fn chosen_memory(machine: &Machine) -> Option<String> {
 /// The machine an installation is for.
 pub(super) fn machine(settings: &Settings) -> Result<Machine, Failure> {
     let project = memdir_core::project::find(&settings.cwd, settings.config.worktrees)?;
-    config::machine(settings, project.checkout)
+    config::machine(settings, project)
 }
 
 /// The parts of a host in a scope.

@@ -5,14 +5,14 @@ use crate::{
     exit::Failure,
     hosts::{Machine, Os, VARIABLES},
 };
-use memdir_core::prompt::AgentScope;
+use memdir_core::{project::Project, prompt::AgentScope};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
 /// What the hosts' files depend on, with this program by the path a person would run it by.
-pub(crate) fn machine(settings: &Settings, project: PathBuf) -> Result<Machine, Failure> {
+pub(crate) fn machine(settings: &Settings, project: Project) -> Result<Machine, Failure> {
     let home = user_home().ok_or_else(|| Failure::Settings {
         message: "there is no home directory to find the hosts' settings in".into(),
         hint: "Set HOME.".into(),
@@ -22,7 +22,9 @@ pub(crate) fn machine(settings: &Settings, project: PathBuf) -> Result<Machine, 
     let exe = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "memdir itself".into(), source })?;
     let exe = on_path(&exe, variables.get("PATH")).unwrap_or(exe);
     let exe = utf8("this program", &exe)?;
-    Ok(Machine { os: Os::here(), before: before(settings, &home)?, home, project, exe, variables })
+    let main = project.git.as_deref().filter(|git| git.file_name().is_some_and(|name| name == ".git")).and_then(Path::parent);
+    let main = main.unwrap_or(&project.root).to_owned();
+    Ok(Machine { os: Os::here(), before: before(settings, &home)?, home, project: project.checkout, main, exe, variables })
 }
 
 /// The arguments that choose the memory which is in force here, for a host that knows nothing of our flags and variables.

@@ -18,8 +18,15 @@ impl World {
         let [home, project] = ["home", "project"].map(|name| root.path().join(name));
         fs::create_dir_all(&home).unwrap();
         fs::create_dir_all(&project).unwrap();
-        let machine =
-            Machine { os: Os::Linux, home, project, exe: "/opt/my tools/memdir".into(), before: Vec::new(), variables: Default::default() };
+        let machine = Machine {
+            os: Os::Linux,
+            home,
+            main: project.clone(),
+            project,
+            exe: "/opt/my tools/memdir".into(),
+            before: Vec::new(),
+            variables: Default::default(),
+        };
         World { root, machine }
     }
 
