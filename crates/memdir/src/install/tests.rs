@@ -419,6 +419,25 @@ fn keys_a_person_added_to_our_entry_stay() {
 }
 
 #[test]
+fn an_entry_in_one_line_is_ours_too_and_comments_stay() {
+    for text in [
+        "[mcp_servers]\nmemdir = { command = \"/old/memdir\", args = [\"mcp\"] } # mine\n",
+        "[mcp_servers.memdir] # mine\n# where it is\ncommand = \"/old/memdir\" # old\nargs = [\"mcp\"]\n",
+    ] {
+        let world = World::new();
+        let host = crate::hosts::named("codex").unwrap();
+        let (file, home) = (world.machine.home.join(".codex/config.toml"), world.memdir_home());
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        put(&world.order(host, Scope::User, &home), &world.parts(host, Scope::User)).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), text.replace("/old/memdir", "/opt/my tools/memdir"));
+        fs::write(&file, fs::read_to_string(&file).unwrap() + "\n[since]\n").unwrap();
+        take(&world.order(host, Scope::User, &home)).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), format!("{text}\n[since]\n"));
+    }
+}
+
+#[test]
 fn somebody_elses_entry_of_our_name_is_not_overruled() {
     let world = World::new();
     let host = crate::hosts::named("cursor").unwrap();
