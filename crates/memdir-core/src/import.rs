@@ -8,13 +8,14 @@ mod names;
 mod talk;
 
 use crate::{
+    entrypoint,
     error::{Error, Problem, Result},
     keep, limits,
     list::{self, List},
     memdir::Context,
     memory::Memory,
     path::MemoryPath,
-    read,
+    probe, read,
     store::{ChangeId, FileEdit, Role, Store, Verb, View},
     text, write,
 };
@@ -195,14 +196,19 @@ fn one(
         return skipped(error.to_string());
     }
     let wanted = names::path(&request.under, &incoming.name)?;
-    let taken = known.names.contains(wanted.name());
+    // What a listing hides is there all the same.
+    let there = view.get(&wanted)?.map(|stored| stored.path);
+    let taken = there.is_some() || known.names.contains(wanted.name());
+    if let Some(why) = std::iter::once(&wanted).chain(&there).find_map(|path| no_memory(view, path)) {
+        return skipped(why);
+    }
     let path = match request.clash {
         Clash::Skip if taken => return skipped(format!("{} is here with another text", wanted.name())),
-        Clash::Number if taken => numbered(&wanted, known),
+        Clash::Number if taken => numbered(view, &wanted, known)?,
         // The file that is there keeps its name.
-        _ => view.get(&wanted)?.map_or(wanted, |stored| stored.path),
+        _ => there.unwrap_or(wanted),
     };
-    if let Err(error) = keep::refuse_pages(view, &path).and_then(|()| view.check_writable(&path)) {
+    if let Err(error) = view.check_writable(&path) {
         return skipped(error.to_string());
     }
     known.names.insert(path.name().to_owned());
@@ -217,10 +223,28 @@ fn human(bytes: usize) -> String {
     text::human_bytes(bytes as u64)
 }
 
-fn numbered(wanted: &MemoryPath, known: &Known) -> MemoryPath {
-    let free = |n: &usize| !known.names.contains(&format!("{}-{n}", wanted.name()));
-    let n = (2..usize::MAX).find(free).unwrap_or(2);
-    MemoryPath::parse(&format!("{}-{n}.md", wanted.name())).unwrap_or_else(|_| wanted.clone())
+/// Why a file of that name is not taken in: an entrypoint is loaded into every conversation and says what its memories
+/// say, and the tests are a person's. What comes from elsewhere must not speak in their place, in any folder.
+fn no_memory(view: &dyn View, path: &MemoryPath) -> Option<String> {
+    let name = path.file_name();
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    if is(entrypoint::MAIN) || keep::is_kept(view, path) || keep::would_be_entrypoint(view, path) {
+        return Some("it is an entrypoint, which memdir keeps itself".into());
+    }
+    if entrypoint::is_page_name(name) {
+        return Some("it is an overflow page of an entrypoint, which memdir keeps itself".into());
+    }
+    is(probe::FILE).then(|| format!("{} holds the tests of a memory; copy it by hand if you want them", probe::FILE))
+}
+
+fn numbered(view: &dyn View, wanted: &MemoryPath, known: &Known) -> Result<MemoryPath> {
+    for n in 2.. {
+        let path = MemoryPath::parse(&format!("{}-{n}.md", wanted.name()))?;
+        if !known.names.contains(path.name()) && view.get(&path)?.is_none() {
+            return Ok(path);
+        }
+    }
+    Ok(wanted.clone())
 }
 
 /// What is here already.

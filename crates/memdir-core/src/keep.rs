@@ -205,6 +205,12 @@ pub(crate) fn is_kept(view: &dyn View, path: &MemoryPath) -> bool {
     rel.as_str() == entrypoint::MAIN || entrypoint::is_page_name(rel.as_str())
 }
 
+/// Whether a file that is not there would be the entrypoint, for want of another.
+pub(crate) fn would_be_entrypoint(view: &dyn View, path: &MemoryPath) -> bool {
+    let Some((mount, rel)) = in_kept_mount(view, path) else { return false };
+    rel.as_str() == entrypoint::FALLBACK && entrypoint_file(view, &mount.prefix).is_ok_and(|stored| stored.is_none())
+}
+
 /// Whether a memory is one that has a line: in a mount that keeps an entrypoint, and neither a log nor a file of tests.
 fn has_lines(view: &dyn View, path: &MemoryPath) -> bool {
     in_kept_mount(view, path).is_some_and(|(_, rel)| !rel.is_under("logs") && rel.as_str() != probe::FILE) && !is_kept(view, path)

@@ -1,7 +1,11 @@
 //! Memories that other programs keep: where they are, and how each is mounted in place, in its own conventions. Looks at
 //! directories, and changes none.
 
-use crate::hosts::{Machine, Scope, claude_code, codex, gemini};
+use crate::hosts::{Machine, Scope, Wish, claude_code, codex, gemini, jsonc};
+use memdir_core::{
+    Mount, Vault,
+    store::{Access, View as _},
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::{
@@ -27,10 +31,10 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The `[[mounts]]` table that mounts it.
-    pub(crate) fn mount(&self, machine: &Machine, project: &str, read_write: bool) -> Value {
+    /// The `[[mounts]]` table that mounts it by that name.
+    pub(crate) fn mount(&self, name: &str, machine: &Machine, project: &str, read_write: bool) -> Value {
         let mut mount = Map::new();
-        mount.insert("name".into(), self.name.into());
+        mount.insert("name".into(), name.into());
         mount.insert("path".into(), tilde(&self.path, &machine.home).into());
         mount.insert("access".into(), if read_write { "read-write" } else { "read-only" }.into());
         if self.of_project {
@@ -53,7 +57,7 @@ pub(crate) fn find(machine: &Machine) -> Vec<Found> {
         person("agent-memory", "mcp-agent-memory", machine.home.join(".agent-memory/memory"), json!({ "entrypoint": false })),
     ];
     let there = candidates.into_iter().flatten().filter(|found| found.path.is_dir());
-    there.map(|found| Found { memories: count(&found.path, 4), ..found }).filter(|found| found.memories > 0).collect()
+    there.map(|found| Found { memories: served(&found, machine), ..found }).filter(|found| found.memories > 0).collect()
 }
 
 fn person(name: &'static str, title: &'static str, path: PathBuf, keys: Value) -> Option<Found> {
@@ -65,11 +69,29 @@ fn project(name: &'static str, title: &'static str, path: PathBuf, keys: Value) 
     Some(Found { of_project: true, ..person(name, title, path, keys)? })
 }
 
-/// Its entrypoint and frontmatter are memdir's own conventions.
+/// Its entrypoint and frontmatter are memdir's own conventions. All worktrees of a repository share the main checkout's.
 fn claude(machine: &Machine) -> Option<Found> {
-    let slug = claude_slug(&machine.project)?;
-    let dir = claude_code::settings_dir(machine).join("projects").join(slug).join("memory");
-    project("claude", "Claude Code's auto memory of this project", dir, json!({}))
+    let title = "Claude Code's auto memory of this project";
+    if let Some(dir) = claude_directory(machine, Scope::Project) {
+        return project("claude", title, dir, json!({}));
+    }
+    if let Some(dir) = claude_directory(machine, Scope::User) {
+        return person("claude", "Claude Code's auto memory", dir, json!({}));
+    }
+    let of = |checkout: &PathBuf| Some(claude_code::settings_dir(machine).join("projects").join(claude_slug(checkout)?).join("memory"));
+    let dirs: Vec<PathBuf> = [&machine.main, &machine.project].into_iter().filter_map(of).collect();
+    let dir = dirs.iter().find(|dir| dir.is_dir()).or(dirs.first())?.clone();
+    project("claude", title, dir, json!({}))
+}
+
+/// The directory a person has chosen for it.
+fn claude_directory(machine: &Machine, scope: Scope) -> Option<PathBuf> {
+    let part = claude_code::auto_memory(machine, scope, "");
+    let text = fs::read_to_string(&part.file).ok()?;
+    let Wish::Setting { path, .. } = part.wishes.first()? else { return None };
+    let chosen = jsonc::get(&text, path).ok()??;
+    let chosen = chosen.as_str().filter(|chosen| !chosen.is_empty())?;
+    Some(chosen.strip_prefix("~/").map_or_else(|| PathBuf::from(chosen), |rest| machine.home.join(rest)))
 }
 
 /// Where Claude Code keeps memories of its own, with how many: of this project, or of all of them.
@@ -131,6 +153,16 @@ fn tilde(path: &Path, home: &Path) -> String {
     }
 }
 
+/// How many memories the mount would have: what it ignores does not count.
+fn served(found: &Found, machine: &Machine) -> usize {
+    let list = |key: &str| serde_json::from_value::<Vec<String>>(found.keys.get(key).cloned().unwrap_or_default()).unwrap_or_default();
+    let journal = machine.home.join(".memdir/journal/none");
+    let mount =
+        Mount { access: Access::ReadOnly, ignored: list("ignored"), only: list("only"), ..Mount::new("", found.path.clone(), journal) };
+    let walk = Vault::open(&[mount]).and_then(|vault| vault.list(""));
+    walk.map(|walk| walk.entries.iter().filter(|entry| entry.path.is_md()).count()).unwrap_or_default()
+}
+
 fn count(dir: &Path, deep: usize) -> usize {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten().filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
     entries
@@ -174,12 +206,20 @@ pub(crate) mod for_codex {
         Ok(changed + remove_others(&resources, &wanted)?)
     }
 
-    /// Removes the folder, if it is ours.
+    /// Whether the folder is there and ours.
+    pub(crate) fn is_there(machine: &Machine) -> bool {
+        fs::read_to_string(dir(machine).join("instructions.md")).is_ok_and(|text| text == INSTRUCTIONS)
+    }
+
+    /// Removes the folder, if it is ours, and those around it that are empty then.
     pub(crate) fn remove(machine: &Machine) -> io::Result<bool> {
-        let dir = dir(machine);
-        let ours = fs::read_to_string(dir.join("instructions.md")).is_ok_and(|text| text == INSTRUCTIONS);
+        let ours = is_there(machine);
         if ours {
-            fs::remove_dir_all(dir)?;
+            let dir = dir(machine);
+            fs::remove_dir_all(&dir)?;
+            // One that is not empty stays.
+            let around = dir.ancestors().skip(1).take_while(|around| around.starts_with(codex::home(machine)));
+            around.for_each(|around| drop(fs::remove_dir(around)));
         }
         Ok(ours)
     }

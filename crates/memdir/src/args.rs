@@ -31,6 +31,9 @@ pub(crate) struct Global {
     /// Who makes the change, in the history; without it your login name
     #[arg(long, global = true, value_name = "NAME", hide_short_help = true, help_heading = "Options of every command")]
     pub(crate) actor: Option<String>,
+    /// Where memdir keeps everything that is not in a project (also MEMDIR_HOME); without it ~/.memdir
+    #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
+    pub(crate) home: Option<PathBuf>,
     /// The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of this directory
     #[arg(long, global = true, value_name = "ID", conflicts_with = "dir", hide_short_help = true)]
     pub(crate) project: Option<String>,
@@ -783,7 +786,7 @@ pub(crate) struct Config {}
 /// Plug memdir into agent programs: its tools and its hooks, in one step
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --all --yes"
+    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --yes                 into all that are here, without asking\n  memdir install --yes --chats         and past conversations are searched too"
 )]
 pub(crate) struct Install {
     /// Which: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
@@ -792,9 +795,12 @@ pub(crate) struct Install {
     /// Every one that is on this machine
     #[arg(long, conflicts_with = "hosts")]
     pub(crate) all: bool,
-    /// Do not ask
+    /// Do not ask; without a name: every one that is on this machine
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Past conversations with agents are kept and searched from now on, as after `memdir chats on`
+    #[arg(long)]
+    pub(crate) chats: bool,
     /// Show what would change in which file, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -2,7 +2,7 @@
 
 mod adopt;
 mod bench;
-pub(crate) mod chats;
+mod chats;
 mod check;
 mod completions;
 mod config;
@@ -232,7 +232,10 @@ fn stdin() -> Result<Vec<u8>, Failure> {
 
 /// The same as text.
 fn input_text(path: &std::path::Path) -> Result<String, Failure> {
-    let bytes = input(path)?;
+    as_text(path, input(path)?)
+}
+
+fn as_text(path: &std::path::Path, bytes: Vec<u8>) -> Result<String, Failure> {
     String::from_utf8(bytes)
         .map_err(|_| Failure::from(Error::bad_input(path.display().to_string(), "it is not UTF-8, and only text can be looked for")))
 }

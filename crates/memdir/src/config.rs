@@ -58,7 +58,7 @@ impl Settings {
     /// Reads the settings in force.
     pub(crate) fn load(global: &Global) -> Result<Settings, Failure> {
         let cwd = std::env::current_dir().map_err(|source| Failure::File { doing: "find", path: PathBuf::from("."), source })?;
-        let home = home(&cwd)?;
+        let home = home(global, &cwd)?;
         let dir = match &global.dir {
             Some(dir) => Some(From { value: real_path(&path_from("--dir", dir, &cwd)?), origin: "--dir" }),
             None => match env("MEMDIR_DIR") {
@@ -91,6 +91,11 @@ impl Settings {
             config,
             cwd,
         })
+    }
+
+    /// Refuses a text of the settings file that could not be read back.
+    pub(crate) fn would_read(&self, text: &str) -> Result<(), Failure> {
+        file::read(&self.file, text, &|text| expand::expand(text, &variable, user_home().as_deref(), &self.home.value)).map(drop)
     }
 
     /// Where memdir keeps everything.
@@ -151,7 +156,10 @@ pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_core::chats::Roots {
     }
 }
 
-fn home(cwd: &Path) -> Result<From<PathBuf>, Failure> {
+fn home(global: &Global, cwd: &Path) -> Result<From<PathBuf>, Failure> {
+    if let Some(home) = &global.home {
+        return Ok(From { value: path_from("--home", home, cwd)?, origin: "--home" });
+    }
     if let Some(home) = env("MEMDIR_HOME") {
         return Ok(From { value: path_from("MEMDIR_HOME", Path::new(&home), cwd)?, origin: "MEMDIR_HOME" });
     }

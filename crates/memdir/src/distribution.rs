@@ -26,8 +26,8 @@ fn what_is_published_is_current() {
 
 /// A program that is found in `PATH`: what is published cannot know where it lies.
 fn machine() -> Machine {
-    let (home, project) = ("~".into(), "".into());
-    Machine { os: Os::Linux, home, project, exe: "memdir".into(), before: Vec::new(), variables: Default::default() }
+    let (home, project) = ("~".into(), std::path::PathBuf::new());
+    Machine { os: Os::Linux, home, main: project.clone(), project, exe: "memdir".into(), before: Vec::new(), variables: Default::default() }
 }
 
 fn parts(host: &str) -> Vec<Part> {
@@ -35,7 +35,7 @@ fn parts(host: &str) -> Vec<Part> {
 }
 
 fn written(wishes: &[Wish]) -> String {
-    wishes.iter().fold(String::new(), |text, wish| crate::hosts::wish::grant(crate::hosts::Format::Json, &text, wish).unwrap().text)
+    wishes.iter().fold(String::new(), |text, wish| crate::hosts::wish::grant(crate::hosts::Format::Json, &text, wish, &[]).unwrap().text)
 }
 
 fn plugin() -> Value {
@@ -77,7 +77,7 @@ fn registry() -> Value {
 
 fn page() -> String {
     let mut page = String::from(
-        "# Hosts\n\nWritten by a test from the table of hosts.\n\n`memdir install HOST` puts memdir's tools and hooks into a host's own files, in place: comments, order, indentation, other\nentries and unknown keys stay, a dated copy of each file is kept beside it, and a file that cannot be parsed is refused.\n`--dry-run` shows the difference first. `memdir uninstall HOST` takes out exactly what was put in, `memdir doctor` starts and\ncalls what stands there as the host would, and `--fix` puts it right.\n\n| host | type | called at |\n|---|---|---|\n",
+        "# Hosts\n\nWritten by a test from the table of hosts.\n\n`memdir install HOST` puts memdir's tools and hooks into a host's own files, in place: comments, order, indentation, other\nentries and unknown keys stay, a dated copy of each file is kept beside it, and a file that cannot be parsed is refused.\n`--dry-run` shows the difference first. Without a name it shows what is on this machine and asks; `--yes` installs into all of\nit. `memdir uninstall HOST` takes out exactly what was put in, and gives back what you had of memdir there before;\n`memdir doctor` starts and calls what stands there as the host would, and `--fix` puts it right, as it was installed.\n\nThe memory that is chosen at the installation goes with it: `--dir`, `--project`, `--agent`, `--only`, and `MEMDIR_DIR` and\n`MEMDIR_HOME` (as `--home`), for the tools and the hooks alike. Hooks call nobody: where an endpoint understands meaning, a\nprompt's memories are found by words. `--chats`, or `memdir chats on`, makes past conversations searchable too.\n\n| host | type | called at |\n|---|---|---|\n",
     );
     for host in HOSTS {
         let events: Vec<&str> = host.hooks.iter().map(|hook| hook.name).collect();

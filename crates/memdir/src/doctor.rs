@@ -6,9 +6,9 @@ mod run;
 use crate::{
     hook::DOCTOR,
     hosts::{
-        Event, Format, Hook, Host, Machine, Part, Scope, Wish,
+        Event, Format, Hook, Host, Machine, Part, Wish,
         command::is_memdir,
-        is_our_hook,
+        is_our_hook, jsonc,
         wish::{self},
     },
 };
@@ -41,15 +41,28 @@ impl Finding {
     }
 }
 
-/// Looks at one installation from its files to its hooks' answers.
-pub(crate) fn examine(host: &Host, scope: Scope, machine: &Machine) -> Vec<Finding> {
-    let parts = (host.parts)(machine, scope).unwrap_or_default();
-    parts.iter().flat_map(|part| examine_part(host, scope, machine, part)).collect()
+/// One installation, as it was made.
+#[derive(Debug)]
+pub(crate) struct Installation<'a> {
+    pub(crate) host: &'a Host,
+    pub(crate) machine: &'a Machine,
+    /// What should stand where.
+    pub(crate) parts: &'a [Part],
+    /// Programs that are memdir, whatever they are called.
+    pub(crate) known: &'a [String],
+    /// Whether memory is on, so that it can be called.
+    pub(crate) is_on: bool,
 }
 
-fn examine_part(host: &Host, scope: Scope, machine: &Machine, part: &Part) -> Vec<Finding> {
+/// Looks at one installation from its files to its hooks' answers.
+pub(crate) fn examine(installation: &Installation<'_>) -> Vec<Finding> {
+    installation.parts.iter().flat_map(|part| examine_part(installation, part)).collect()
+}
+
+fn examine_part(installation: &Installation<'_>, part: &Part) -> Vec<Finding> {
+    let Installation { host, machine, known, .. } = installation;
     let file = part.file.display().to_string();
-    let again = format!("memdir install {}{} puts it there", host.name, if scope == Scope::Project { " --scope project" } else { "" });
+    let again = format!("memdir doctor {} --fix puts it there", host.name);
     let text = match std::fs::read_to_string(&part.file) {
         Ok(text) => text,
         Err(e) => return vec![Finding::bad(file, format!("cannot be read: {e}"), again)],
@@ -57,14 +70,15 @@ fn examine_part(host: &Host, scope: Scope, machine: &Machine, part: &Part) -> Ve
     let mut findings = Vec::new();
     for wish in &part.wishes {
         let what = format!("{file}: {}", named(wish));
-        match wish::stands(part.format, &text, wish) {
+        match wish::stands(part.format, &text, wish, known) {
             Err(refused) => return vec![Finding::bad(file, refused.why, "mend the file by hand, then run this again")],
             Ok(false) => findings.push(Finding::bad(what.clone(), missing(part.format, &text, wish), again.clone())),
             Ok(true) => {}
         }
         match wish {
+            _ if !installation.is_on => {}
             Wish::Whole { .. } => findings.extend(called_by_plugin(host, machine, &text, &what)),
-            _ => findings.extend(call(host, machine, part.format, &text, wish, &what)),
+            _ => findings.extend(call(installation, part.format, &text, wish, &what)),
         }
     }
     findings
@@ -93,7 +107,8 @@ fn missing(format: Format, text: &str, wish: &Wish) -> String {
 }
 
 /// Does what the host would do with what stands there.
-fn call(host: &Host, machine: &Machine, format: Format, text: &str, wish: &Wish, what: &str) -> Option<Finding> {
+fn call(installation: &Installation<'_>, format: Format, text: &str, wish: &Wish, what: &str) -> Option<Finding> {
+    let Installation { host, machine, known, .. } = installation;
     match wish {
         Wish::Entry { path, .. } => {
             let there = wish::get(format, text, path).ok()??;
@@ -101,9 +116,8 @@ fn call(host: &Host, machine: &Machine, format: Format, text: &str, wish: &Wish,
             Some(started(&machine.project, &program, &args, what))
         }
         Wish::Hook { path, host: whose, event, .. } => {
-            let list = wish::get(format, text, path).ok()??;
-            let there = list.as_array()?.iter().find(|value| is_our_hook(value, whose, *event))?;
-            Some(called(host, machine, *event, there, what))
+            let there = jsonc::held(text, path, &|value| is_our_hook(value, whose, *event, known)).ok()??;
+            Some(called(host, machine, *event, &there, what))
         }
         Wish::Default { .. } | Wish::Setting { .. } | Wish::Whole { .. } => None,
     }
@@ -153,8 +167,7 @@ fn started(dir: &Path, program: &str, args: &[String], what: &str) -> Finding {
 }
 
 /// What a hook's entry runs: words, or a line for a shell.
-fn called(host: &Host, machine: &Machine, event: Event, there: &Value, what: &str) -> Finding {
-    let entry = if there["hooks"].is_array() { &there["hooks"][0] } else { there };
+fn called(host: &Host, machine: &Machine, event: Event, entry: &Value, what: &str) -> Finding {
     let line = ["command", "bash", "powershell"].iter().find_map(|key| entry[*key].as_str());
     let Some(line) = line else { return Finding::bad(what, "names no command", "memdir install writes it anew") };
     let args: Option<Vec<String>> = entry["args"].as_array().map(|args| args.iter().filter_map(Value::as_str).map(str::to_owned).collect());
@@ -196,6 +209,12 @@ fn sample(event: Event, dir: &Path) -> String {
         Event::SessionStart | Event::SessionEnd | Event::BeforeCompaction => {}
     }
     input.to_string()
+}
+
+/// What is said where memory is off, and what turned it off.
+pub(crate) fn off(switch: &str) -> Finding {
+    let fix = "turn it on there; until then the tools refuse, the hooks are silent, and neither is called here";
+    Finding::bad("memory", format!("is off: {switch}"), fix)
 }
 
 /// Directories that must be there and writable for anything to work.

@@ -5,10 +5,11 @@ mod input;
 mod live;
 mod output;
 mod session;
+mod take_in;
 
 pub(crate) use input::{Action, Input};
 pub(crate) use live::Live;
-use output::CONTEXT_CHARS;
+use output::OUTPUT_CHARS;
 
 use crate::hosts::Event;
 use memdir_core::text;
@@ -59,17 +60,47 @@ pub(crate) fn hook(host: &str, event: Event, input: &str, memory: &dyn Memory) -
             None
         }
     };
-    let said = said.filter(|said| !said.trim().is_empty()).map(|said| fit(&said));
-    said.and_then(|said| output::shape(host, event, &input, &said)).map_or_else(String::new, |value| format!("{value}\n"))
+    let said = said.filter(|said| !said.trim().is_empty());
+    said.and_then(|said| within(&said, |said| output::shape(host, event, &input, said).map(|value| format!("{value}\n"))))
+        .unwrap_or_default()
 }
 
-/// The text within what hosts let through, cut after a line, with what is left out said at its end.
-fn fit(said: &str) -> String {
-    if said.chars().count() <= CONTEXT_CHARS {
-        return said.to_owned();
+/// What `shape` makes of the text, or of as much of it as hosts let through.
+fn within(said: &str, shape: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let whole = shape(said)?;
+    if units(&whole) <= OUTPUT_CHARS {
+        return Some(whole);
     }
-    let room = said.char_indices().nth(CONTEXT_CHARS - 200).map_or(said.len(), |(at, _)| at);
-    let end = said[..room].rfind('\n').map_or(room, |at| at + 1);
+    let around = units(&shape("")?);
+    shape(&fit(said, OUTPUT_CHARS - around))
+}
+
+/// Characters as the most wary host counts them, which is in halves of what stands outside of Unicode's first plane.
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// How many of them a character takes in JSON.
+fn written(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        c => c.len_utf16(),
+    }
+}
+
+/// The text within so much room in JSON, cut after a line where one ends soon enough, with what is left out said at its end.
+fn fit(said: &str, room: usize) -> String {
+    let note = 200;
+    let mut left = room.saturating_sub(note);
+    let over = said.char_indices().find(|(_, c)| {
+        let takes = written(*c);
+        let fits = takes <= left;
+        left = left.saturating_sub(takes);
+        !fits
+    });
+    let room = over.map_or(said.len(), |(at, _)| at);
+    let end = said[..room].rfind('\n').map(|at| at + 1).filter(|end| *end > room / 2).unwrap_or(room);
     let left = said[end..].lines().count();
     let lines = if left == 1 { "1 line".to_owned() } else { format!("{left} lines") };
     format!(

@@ -153,9 +153,11 @@ pub(crate) struct Machine {
     pub(crate) home: PathBuf,
     /// The top of the project one stands in.
     pub(crate) project: PathBuf,
+    /// The main checkout of its repository, where one stands in a worktree; the project itself otherwise.
+    pub(crate) main: PathBuf,
     /// This program, by its whole path.
     pub(crate) exe: String,
-    /// What stands before the verb: `--dir PATH`, if the installation is for one directory.
+    /// What stands before the verb: `--dir PATH` and its like, if another memory than the usual one is chosen.
     pub(crate) before: Vec<String>,
     /// The variables hosts look at, of those in [`VARIABLES`] that are set.
     pub(crate) variables: BTreeMap<&'static str, String>,
@@ -231,28 +233,32 @@ fn server_part(file: PathBuf, format: Format, key: &str, value: Value) -> Part {
     Part { file, format, wishes: vec![Wish::Entry { path: vec![key.to_owned(), SERVER.to_owned()], value }] }
 }
 
-/// Whether a value in a host's settings starts memdir's server.
-pub(crate) fn is_our_server(value: &Value) -> bool {
+/// Whether a value in a host's settings starts memdir's server. `programs` are memdir, whatever they are called.
+pub(crate) fn is_our_server(value: &Value, programs: &[String]) -> bool {
     let (command, args) = match &value["command"] {
         Value::Array(words) => (words.first(), words.get(1..).unwrap_or_default()),
         command => (Some(command), value["args"].as_array().map_or(&[][..], Vec::as_slice)),
     };
     let program = command.and_then(Value::as_str).unwrap_or_default();
-    command::is_memdir(program) && args.last().is_some_and(|arg| arg == "mcp")
+    is_ours(program, programs) && args.iter().any(|arg| arg == "mcp")
 }
 
 /// Whether a value in a host's settings runs memdir's hook `host event`, however it is written.
-pub(crate) fn is_our_hook(value: &Value, host: &str, event: Event) -> bool {
-    let line = format!(" hook {host} {}", event.name());
+pub(crate) fn is_our_hook(value: &Value, host: &str, event: Event, programs: &[String]) -> bool {
+    let words = format!(" hook {host} {}", event.name());
     match value {
-        Value::String(text) => text.contains("memdir") && text.contains(&line),
-        Value::Array(values) => values.iter().any(|value| is_our_hook(value, host, event)),
+        Value::String(line) => command::names(line, programs) && line.contains(&words),
+        Value::Array(values) => values.iter().any(|value| is_our_hook(value, host, event, programs)),
         Value::Object(map) => {
             let args = value["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let tail: String = args.flat_map(|arg| [" ", arg]).collect();
-            let runs = value["command"].as_str().is_some_and(command::is_memdir);
-            (runs && tail.ends_with(&line)) || map.values().any(|value| is_our_hook(value, host, event))
+            let tail: String = args.flat_map(|arg| [" ", arg]).chain([" "]).collect();
+            let runs = value["command"].as_str().is_some_and(|program| is_ours(program, programs));
+            (runs && tail.contains(&format!("{words} "))) || map.values().any(|value| is_our_hook(value, host, event, programs))
         }
         _ => false,
     }
+}
+
+fn is_ours(program: &str, programs: &[String]) -> bool {
+    command::is_memdir(program) || programs.iter().any(|known| known == program)
 }

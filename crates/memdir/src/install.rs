@@ -12,7 +12,7 @@ pub(crate) use plan::{FileEdit, diff, plan};
 pub(crate) use receipt::{Installed, Receipts};
 pub(crate) use remove::plan_removal;
 
-use crate::hosts::{Host, Machine, Part, Scope};
+use crate::hosts::{Host, Machine, Part, Scope, Wish};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ impl Order<'_> {
 pub(crate) fn put(order: &Order<'_>, parts: &[Part]) -> Result<Vec<Touched>, Trouble> {
     let _lock = receipt::lock(order.home)?;
     let mut receipts = Receipts::load(order.home)?;
-    let edits = plan(parts)?;
+    let edits = plan(parts, &receipts.known(order.machine))?;
     let done = files::apply_all(&edits, order.scope, order.now)?;
     let touched = done.iter().map(|done| done.touched.clone()).collect();
     let known = edits.iter().zip(&done).map(|(edit, done)| receipt::record(edit, done)).collect();
@@ -76,6 +76,25 @@ pub(crate) fn put(order: &Order<'_>, parts: &[Part]) -> Result<Vec<Touched>, Tro
             Err(trouble)
         }
     }
+}
+
+/// The machine an installation was made for, and what it should have put where: as its receipt says, or as it would be
+/// installed today. A program that is gone gives way to this one.
+pub(crate) fn expected(receipts: &Receipts, order: &Order<'_>) -> (Machine, Vec<Part>) {
+    let all = |machine: &Machine| (order.host.parts)(machine, order.scope).unwrap_or_default();
+    let Some(receipt) = receipts.get(&order.key()) else { return (order.machine.clone(), all(order.machine)) };
+    let exe = if Path::new(&receipt.program).is_file() { &receipt.program } else { &order.machine.exe };
+    let machine = Machine { exe: exe.clone(), before: receipt.before.clone(), ..order.machine.clone() };
+    let put: Vec<&Wish> = receipt.files.iter().flat_map(|record| &record.wishes).collect();
+    let (server, hooks) = (put.iter().any(|wish| matches!(wish, Wish::Entry { .. })), put.iter().any(|wish| wish.is_hook()));
+    let wanted = |wish: &Wish| if wish.is_hook() { hooks } else { server };
+    let parts = all(&machine).into_iter().map(|part| Part { wishes: part.wishes.into_iter().filter(wanted).collect(), ..part });
+    let settings = receipt.files.iter().map(|record| {
+        let wishes = record.wishes.iter().filter(|wish| matches!(wish, Wish::Setting { .. })).cloned().collect();
+        Part { file: record.path.clone(), format: record.format, wishes }
+    });
+    let parts = parts.chain(settings).filter(|part| !part.wishes.is_empty()).collect();
+    (machine, parts)
 }
 
 /// Takes an installation out of its files.

@@ -71,6 +71,16 @@ pub(crate) fn with_search_once(memdir: Memdir, settings: &Settings, embedder: Op
     Ok(with_chats(memdir, settings).with_searcher(searcher))
 }
 
+/// The same, without a word to anybody: where an endpoint understands meaning, words alone are looked for. What the endpoint
+/// has said before stays for others.
+pub(crate) fn with_search_offline(memdir: Memdir, settings: &Settings) -> Result<Memdir, Failure> {
+    let embedder = match settings.config.search.embedder {
+        EmbedderSetting::OpenAi | EmbedderSetting::Ollama => Some(SearchEmbedder::None),
+        EmbedderSetting::Builtin | EmbedderSetting::None => None,
+    };
+    with_search_once(memdir, settings, embedder)
+}
+
 /// The same space, in which a search first takes in what was said since, if it has chats.
 fn with_chats(memdir: Memdir, settings: &Settings) -> Memdir {
     if memdir.store().mounts().iter().any(|mount| mount.apart) {

@@ -41,11 +41,19 @@ pub(super) fn read(text: &str) -> Option<Taken> {
     for (from, _, _) in &relations {
         entities.entry(from.clone()).or_default();
     }
-    let memories = entities.iter().map(|(name, (kind, observations))| memory(name, kind, observations, &relations)).collect();
+    let known = |name: &str| entities.contains_key(name);
+    let memories = entities.iter().map(|(name, (kind, observations))| memory(name, kind, observations, &relations, &known)).collect();
     Some(Taken { from: "server-memory's graph", memories, problems })
 }
 
-fn memory(name: &str, kind: &str, observations: &[String], relations: &[(String, String, String)]) -> Incoming {
+/// One entity. What it is related to is linked where it is `known`, and named where it is not.
+fn memory(
+    name: &str,
+    kind: &str,
+    observations: &[String],
+    relations: &[(String, String, String)],
+    known: &dyn Fn(&str) -> bool,
+) -> Incoming {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut body: String = observations.iter().map(|observation| format!("- {}\n", observation.trim().replace('\n', "\n  "))).collect();
     let own: Vec<_> = relations.iter().filter(|(from, _, _)| from == name).collect();
@@ -53,7 +61,8 @@ fn memory(name: &str, kind: &str, observations: &[String], relations: &[(String,
         let gap = if body.is_empty() { "" } else { "\n" };
         body.push_str(&format!("{gap}## Relations\n\n"));
         for (_, relation, to) in own {
-            body.push_str(&format!("- {} [{}]({}.md)\n", one_line(relation), one_line(to), slug(to)));
+            let other = if known(to) { format!("[{}]({}.md)", one_line(to), slug(to)) } else { one_line(to) };
+            body.push_str(&format!("- {} {other}\n", one_line(relation)));
         }
     }
     let about = if kind.is_empty() { one_line(name) } else { format!("{} ({})", one_line(name), one_line(kind)) };

@@ -2,7 +2,7 @@
 //! is searched and stands in no entrypoint. Pure.
 
 use super::{Incoming, Taken, names::slug};
-use crate::{error::Problem, memory, secrets};
+use crate::{error::Problem, limits, memory, secrets, text};
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -43,32 +43,61 @@ fn told(from: &'static str, list: &[Value], talk: fn(&Value) -> Talk<'_>) -> Tak
         if talk.turns.is_empty() {
             problems.push(Problem { line: None, what: format!("conversation {} ({}) says nothing", n + 1, talk.title) });
         } else {
-            let mut log = log(&talk);
-            // As chats are kept: a conversation is not lost for a secret in it, and the secret does not come along.
-            if let Cow::Owned(masked) = secrets::mask(&log.text) {
-                log.text = masked;
-            }
-            memories.push(log);
+            let parts = parts(talk);
+            let of = parts.len();
+            memories.extend(parts.into_iter().enumerate().map(|(n, part)| {
+                let mut log = log(&part, n + 1, of);
+                // As chats are kept: a conversation is not lost for a secret in it, and the secret does not come along.
+                if let Cow::Owned(masked) = secrets::mask(&log.text) {
+                    log.text = masked;
+                }
+                log
+            }));
         }
     }
     Taken { from, memories, problems }
 }
 
-fn log(talk: &Talk<'_>) -> Incoming {
+/// The conversation in parts that each fit into a memory, with room for what masks and headings add.
+fn parts(talk: Talk<'_>) -> Vec<Talk<'_>> {
+    let most = limits::MEMORY_BYTES / 4 * 3;
+    let Talk { host, title, at, turns } = talk;
+    let mut parts: Vec<Vec<(&'static str, String)>> = vec![Vec::new()];
+    let mut bytes = 0;
+    for (who, text) in turns {
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(text::char_floor(rest, most.min(rest.len())));
+            if bytes + piece.len() > most {
+                parts.push(Vec::new());
+                bytes = 0;
+            }
+            bytes += piece.len() + 32;
+            parts.last_mut().into_iter().for_each(|part| part.push((who, piece.to_owned())));
+            rest = after;
+        }
+    }
+    parts.into_iter().map(|turns| Talk { host, title, at, turns }).collect()
+}
+
+/// One part of a conversation, as a memory.
+fn log(talk: &Talk<'_>, part: usize, of: usize) -> Incoming {
     let title = talk.title.split_whitespace().collect::<Vec<_>>().join(" ");
     let title = secrets::mask(&title).into_owned();
     let title = if title.is_empty() { "Untitled" } else { &title };
+    let (slug, number) = (slug(title), if part > 1 { format!("-part-{part}") } else { String::new() });
+    let title = &if of > 1 { format!("{title} (part {part} of {of})") } else { title.to_owned() };
     let day = talk.at.map(|at| at.to_zoned(TimeZone::UTC));
     let folder = day.as_ref().map_or_else(|| "undated".to_owned(), |day| day.strftime("%Y/%m").to_string());
     let date = day.as_ref().map_or_else(String::new, |day| day.strftime("%Y-%m-%d-").to_string());
     let when = day.as_ref().map_or_else(String::new, |day| day.strftime(" on %Y-%m-%d").to_string());
     let description = format!("A conversation with {}{when}", if talk.host == "chatgpt" { "ChatGPT" } else { "Claude" });
     let created = talk.at.map(|at| at.to_string());
-    let mut fields = vec![("name", title), ("description", &description), ("type", "reference"), ("source", talk.host)];
+    let mut fields = vec![("name", title.as_str()), ("description", &description), ("type", "reference"), ("source", talk.host)];
     fields.extend(created.as_deref().map(|created| ("created", created)));
     let body: String = talk.turns.iter().map(|(who, text)| format!("## {who}\n\n{}\n\n", text.trim())).collect();
     let text = memory::compose(&fields, &format!("{}\n", body.trim_end()));
-    Incoming { name: format!("logs/imported/{}/{folder}/{date}{}", talk.host, slug(title)), text }
+    Incoming { name: format!("logs/imported/{}/{folder}/{date}{slug}{number}", talk.host), text }
 }
 
 /// The conversation as it ended: a tree, of which the branch of the current node counts.

@@ -8,7 +8,15 @@ fn machine(root: &Path) -> Machine {
     for dir in [&home, &project] {
         fs::create_dir_all(dir).unwrap();
     }
-    Machine { os: Os::Linux, home, project, exe: "/bin/memdir".into(), before: Vec::new(), variables: Default::default() }
+    Machine {
+        os: Os::Linux,
+        home,
+        main: project.clone(),
+        project,
+        exe: "/bin/memdir".into(),
+        before: Vec::new(),
+        variables: Default::default(),
+    }
 }
 
 fn file(path: &Path, text: &str) {
@@ -36,7 +44,7 @@ fn everybodys_memories_are_found_where_they_keep_them() {
     let shown: Vec<String> = found
         .iter()
         .map(|found| {
-            format!("{} {}\n", found.memories, found.mount(&machine, "proj-1", false))
+            format!("{} {}\n", found.memories, found.mount(found.name, &machine, "proj-1", false))
                 .replace(root.path().to_str().unwrap(), "ROOT")
                 .replace(&slug, "SLUG")
         })

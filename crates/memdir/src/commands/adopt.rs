@@ -62,10 +62,13 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let wanted = |found: &Found| args.names.is_empty() || args.names.iter().any(|name| name == found.name);
     let mut text = std::fs::read_to_string(&settings.file).unwrap_or_default();
     let mut found = Vec::new();
+    let mut given = Vec::new();
     for one in there.into_iter().filter(wanted) {
         let there = scope.mounts.iter().find(|placed| same(&placed.mount.root, &one.path)).map(|placed| &placed.mount);
         let mounted = there.is_some();
-        let mount = one.mount(&machine, &scope.id, args.read_write);
+        let name = free_name(&one, settings, scope, &given);
+        let mount = one.mount(&name, &machine, &scope.id, args.read_write);
+        given.extend((!mounted).then_some(name));
         let toml = hosts::toml::push("", "mounts", &mount).unwrap_or_default();
         if !mounted && !args.names.is_empty() {
             let pushed = hosts::toml::push(&text, "mounts", &mount);
@@ -82,6 +85,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     }
     let adopted = !args.names.is_empty() && !args.dry_run;
     if adopted {
+        settings.would_read(&text)?;
         crate::config::edit::change(&settings.file, |document| {
             if let Ok(changed) = text.parse() {
                 *document = changed;
@@ -89,6 +93,16 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         })?;
     }
     Ok(Answer::new(Shown { found, adopted, file: settings.file.clone() }, show))
+}
+
+/// A name that no mount has wherever this one would be: two of one name, and no command would work any more.
+fn free_name(one: &Found, settings: &Settings, scope: &Scope, given: &[String]) -> String {
+    let beside = |project: &Option<String>| !one.of_project || project.as_ref().is_none_or(|project| *project == scope.id);
+    let configured = settings.config.mounts.iter().filter(|mount| beside(&mount.project)).map(|mount| &mount.name);
+    let placed = scope.mounts.iter().map(|placed| &placed.mount.prefix);
+    let taken: Vec<&String> = configured.chain(placed).chain(given).collect();
+    let mut names = std::iter::once(one.name.to_owned()).chain((2..).map(|n| format!("{}-{n}", one.name)));
+    names.find(|name| !taken.contains(&name)).unwrap_or_default()
 }
 
 /// The settings in which the mount of that name can be written; nothing if they have no such mount.
@@ -116,7 +130,7 @@ fn as_auto_memory(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let host = &claude_code::HOST;
     let order = Order { host, scope: args.scope, machine: &machine, home: &settings.home.value, now: SystemClock.now() };
     if args.dry_run {
-        let edits = install::plan(std::slice::from_ref(&part))?;
+        let edits = install::plan(std::slice::from_ref(&part), &[])?;
         let diffs: String = edits.iter().map(|edit| install::diff(&edit.part.file, edit.before.as_deref(), Some(&edit.after))).collect();
         return Ok(Answer::new(diffs, |diff, page| page.content(diff)));
     }

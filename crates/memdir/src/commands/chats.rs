@@ -57,8 +57,6 @@ pub(crate) fn run(args: &Chats, typed_project: Option<&str>, settings: &Settings
     }
 }
 
-pub(crate) use sync::take_in_quickly;
-
 #[derive(Serialize)]
 struct List {
     on: bool,

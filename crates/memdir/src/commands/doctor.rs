@@ -4,7 +4,7 @@ use super::install::machine;
 use crate::{
     args::Doctor as Typed,
     config::Settings,
-    doctor::{self, Finding},
+    doctor::{self, Finding, Installation},
     exit::{Exit, Failure},
     hosts::{self, Host, Machine, Scope},
     install::{self, Order, Receipts},
@@ -13,7 +13,7 @@ use crate::{
 };
 use memdir_core::time::{Clock as _, SystemClock};
 use serde::Serialize;
-use std::io;
+use std::{io, path::Path};
 
 #[derive(Serialize)]
 struct Report {
@@ -40,13 +40,14 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &scope::Scope) -> Re
     let here = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
     let mounts: Vec<_> = scope.mounts.iter().map(|placed| (placed.mount.prefix.clone(), placed.mount.root.clone())).collect();
-    let grounds = doctor::grounds(&settings.home.value, &mounts);
+    let mut grounds = doctor::grounds(&settings.home.value, &mounts);
+    grounds.extend(scope.off.as_deref().map(doctor::off));
     let chosen = chosen(args, &here, &receipts);
-    let examined: Vec<Examined> = chosen.iter().map(|(host, scope, machine)| examine(args, settings, host, *scope, machine)).collect();
+    let practice = Practice { fix: args.fix, home: &settings.home.value, receipts: &receipts, is_on: scope.off.is_none() };
+    let examined: Vec<Examined> = chosen.iter().map(|(host, scope, machine)| practice.examine(host, *scope, machine)).collect();
     let ok = grounds.iter().chain(examined.iter().flat_map(|one| &one.findings)).all(|finding| finding.ok);
     let report = Report { ok, version: env!("CARGO_PKG_VERSION"), grounds, hosts: examined };
-    let notes = scope.off.iter().map(|switch| format!("memory is off: {switch}")).collect();
-    Ok(Answer::new(report, show).with_notes(notes).exit(if ok { Exit::Done } else { Exit::NotSo }))
+    Ok(Answer::new(report, show).exit(if ok { Exit::Done } else { Exit::NotSo }))
 }
 
 /// The installations there are, or those of the hosts that were named.
@@ -62,20 +63,33 @@ fn chosen(args: &Typed, here: &Machine, receipts: &Receipts) -> Vec<(&'static Ho
     chosen
 }
 
-fn examine(args: &Typed, settings: &Settings, host: &'static Host, scope: Scope, machine: &Machine) -> Examined {
-    let mut findings = doctor::examine(host, scope, machine);
-    let mut fixed = None;
-    if args.fix && findings.iter().any(|finding| !finding.ok) {
-        let order = Order { host, scope, machine, home: &settings.home.value, now: SystemClock.now() };
-        let parts = (host.parts)(machine, scope).unwrap_or_default();
-        fixed = Some(match install::put(&order, &parts) {
-            Ok(_) => "installed anew".to_owned(),
-            Err(trouble) => format!("cannot be fixed: {}: {}", trouble.path.display(), trouble.why),
-        });
-        findings = doctor::examine(host, scope, machine);
+/// What holds for every installation that is looked at.
+struct Practice<'a> {
+    fix: bool,
+    home: &'a Path,
+    receipts: &'a Receipts,
+    /// Whether memory is on here: what is off does not answer.
+    is_on: bool,
+}
+
+impl Practice<'_> {
+    fn examine(&self, host: &'static Host, scope: Scope, machine: &Machine) -> Examined {
+        let order = Order { host, scope, machine, home: self.home, now: SystemClock.now() };
+        let (machine, parts) = install::expected(self.receipts, &order);
+        let known = self.receipts.known(&machine);
+        let installation = Installation { host, machine: &machine, parts: &parts, known: &known, is_on: self.is_on };
+        let mut findings = doctor::examine(&installation);
+        let mut fixed = None;
+        if self.fix && findings.iter().any(|finding| !finding.ok) {
+            fixed = Some(match install::put(&Order { machine: &machine, ..order }, &parts) {
+                Ok(_) => "installed anew".to_owned(),
+                Err(trouble) => format!("cannot be fixed: {}: {}", trouble.path.display(), trouble.why),
+            });
+            findings = doctor::examine(&installation);
+        }
+        let project = (scope == Scope::Project).then(|| machine.project.clone());
+        Examined { host: host.name, title: host.title, scope, project, fixed, findings }
     }
-    let project = (scope == Scope::Project).then(|| machine.project.clone());
-    Examined { host: host.name, title: host.title, scope, project, fixed, findings }
 }
 
 fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
@@ -96,7 +110,7 @@ fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }
     if report.hosts.is_empty() {
         page.line("Nothing is installed. Next: memdir install")?;
-    } else if !report.ok {
+    } else if report.hosts.iter().flat_map(|one| &one.findings).any(|finding| !finding.ok) {
         page.line("Next: memdir doctor --fix")?;
     }
     Ok(())

@@ -62,7 +62,13 @@ fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let mut new = tempfile::Builder::new().prefix(".memdir-").tempfile_in(dir).map_err(fail)?;
     new.write_all(text.as_bytes()).and_then(|()| new.as_file().sync_all()).map_err(fail)?;
     let put = if force { new.persist(path) } else { new.persist_noclobber(path) };
-    put.map(drop).map_err(|e| fail(e.error))
+    put.map(drop).map_err(|e| match e.error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::Usage {
+            message: format!("{} is there already (File exists)", path.display()),
+            hint: "Name another file, or add --force to replace it.".into(),
+        },
+        _ => fail(e.error),
+    })
 }
 
 fn show(exported: &Exported, page: &mut Page<'_>) -> io::Result<()> {

@@ -7,7 +7,7 @@ use crate::{
 };
 use memdir_core::{
     Memdir,
-    entrypoint::{FALLBACK, MAIN},
+    entrypoint::{choose, is_page_name},
     import::{self, Clash, Import, Imported, Incoming, Outcome},
 };
 use serde::Serialize;
@@ -50,7 +50,14 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
 }
 
 fn file(path: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incoming>), Failure> {
-    let text = super::input_text(path)?;
+    let bytes = super::input(path)?;
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Err(Failure::Usage {
+            message: format!("{} is a ZIP archive", path.display()),
+            hint: "Unpack it, and import the directory or its conversations.json.".into(),
+        });
+    }
+    let text = super::as_text(path, bytes)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let taken = import::read(&name, &text)?;
     notes.extend(taken.problems.iter().map(|problem| match problem.line {
@@ -87,7 +94,8 @@ fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incomin
     Ok(("a directory".to_owned(), memories))
 }
 
-/// The Markdown files below a directory. Hidden folders, links and the entrypoint, which is made anew, are left out.
+/// The Markdown files below a directory. Hidden folders, links and the directory's own entrypoint, which is made anew, are
+/// left out.
 fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "list", path: dir.to_owned(), source };
     for entry in fs::read_dir(dir).map_err(fail)? {
@@ -99,7 +107,7 @@ fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(
         }
         if kind.is_dir() {
             walk(root, &path, files)?;
-        } else if kind.is_file() && name.to_ascii_lowercase().ends_with(".md") && !(dir == root && is_entrypoint(&name)) {
+        } else if kind.is_file() && name.to_ascii_lowercase().ends_with(".md") && !(dir == root && is_entrypoint(root, &name)) {
             let relative = path.strip_prefix(root).unwrap_or(&path);
             let parts: Vec<String> = relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
             files.push((parts.join("/"), path));
@@ -108,8 +116,9 @@ fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(
     Ok(())
 }
 
-fn is_entrypoint(name: &str) -> bool {
-    name == MAIN || name == FALLBACK || memdir_core::entrypoint::is_page_name(name)
+fn is_entrypoint(root: &Path, name: &str) -> bool {
+    let main = choose(|name| root.join(name).is_file());
+    name == main || is_page_name(name)
 }
 
 fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {

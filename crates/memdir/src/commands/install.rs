@@ -4,9 +4,10 @@ use crate::{
     args::Install as Typed,
     config::{self, Settings},
     exit::{Exit, Failure},
-    hosts::{self, HOSTS, Host, Machine, Part, Scope, Wish},
+    hosts::{self, HOSTS, Host, Machine, Part, Scope},
     install::{self, Did, Order, Receipts, Touched, Trouble},
     output::{Answer, Look, Page},
+    wire,
 };
 use memdir_core::time::{Clock as _, SystemClock};
 use serde::Serialize;
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, look: Look) -> Result<Answe
         Choice::Show(here) => return Ok(Answer::new(here, show_here)),
     };
     if args.dry_run {
-        let previews = chosen.iter().map(|host| preview(args, &machine, host)).collect::<Result<Vec<_>, _>>()?;
+        let previews = chosen.iter().map(|host| preview(args, settings, &machine, host)).collect::<Result<Vec<_>, _>>()?;
         return Ok(Answer::new(previews.into_iter().flatten().collect(), show_previews));
     }
     let outcomes: Vec<Outcome> = chosen.iter().map(|host| outcome(args, settings, &machine, host)).collect();
@@ -62,13 +63,21 @@ pub(crate) fn run(args: &Typed, settings: &Settings, look: Look) -> Result<Answe
         let message = outcomes.into_iter().filter_map(|outcome| outcome.error).collect();
         return Err(Failure::Settings { message, hint: "Nothing was changed.".into() });
     }
-    Ok(Answer::new(outcomes, show_outcomes).exit(if failed { Exit::Person } else { Exit::Done }))
+    let chats = if outcomes.iter().all(|outcome| outcome.error.is_some()) { None } else { past_conversations(args, settings, look)? };
+    let notes = chosen_memory(&machine).into_iter().chain(chats).collect();
+    Ok(Answer::new(outcomes, show_outcomes).with_notes(notes).exit(if failed { Exit::Person } else { Exit::Done }))
+}
+
+/// What is said where not the usual memory is put in: the host will use no other.
+fn chosen_memory(machine: &Machine) -> Option<String> {
+    let words = hosts::command::Shell::Sh.line("memdir", &machine.before);
+    (!machine.before.is_empty()).then(|| format!("the tools and hooks use the memory that is chosen here: {words}"))
 }
 
 /// The machine an installation is for.
 pub(super) fn machine(settings: &Settings) -> Result<Machine, Failure> {
     let project = memdir_core::project::find(&settings.cwd, settings.config.worktrees)?;
-    config::machine(settings, project.checkout)
+    config::machine(settings, project)
 }
 
 /// The parts of a host in a scope.
@@ -77,13 +86,13 @@ fn parts(args: &Typed, machine: &Machine, host: &Host) -> Result<Vec<Part>, Fail
         message: format!("{} has no settings of a project", host.title),
         hint: "Leave --scope project out.".into(),
     })?;
-    let is_hook = |wish: &Wish| matches!(wish, Wish::Hook { .. } | Wish::Default { .. } | Wish::Whole { .. });
-    let without = |part: Part| Part { wishes: part.wishes.into_iter().filter(|wish| !is_hook(wish)).collect(), ..part };
+    let without = |part: Part| Part { wishes: part.wishes.into_iter().filter(|wish| !wish.is_hook()).collect(), ..part };
     Ok(if args.no_hooks { parts.into_iter().map(without).filter(|part| !part.wishes.is_empty()).collect() } else { parts })
 }
 
-fn preview(args: &Typed, machine: &Machine, host: &'static Host) -> Result<Vec<Preview>, Failure> {
-    let edits = install::plan(&parts(args, machine, host)?)?;
+fn preview(args: &Typed, settings: &Settings, machine: &Machine, host: &'static Host) -> Result<Vec<Preview>, Failure> {
+    let receipts = Receipts::load(&settings.home.value)?;
+    let edits = install::plan(&parts(args, machine, host)?, &receipts.known(machine))?;
     let changed = edits.into_iter().filter(install::FileEdit::changes);
     Ok(changed
         .map(|edit| Preview {
@@ -118,14 +127,26 @@ fn choose(args: &Typed, settings: &Settings, machine: &Machine, look: Look) -> R
     let here = || HOSTS.iter().map(|host| look_for(host, machine, &receipts)).collect::<Vec<_>>();
     let there: Vec<&'static Host> = HOSTS.iter().copied().filter(|host| hosts::evidence(host, machine).is_some()).collect();
     let fitting: Vec<&'static Host> = there.into_iter().filter(|host| (host.parts)(machine, args.scope).is_some()).collect();
-    if args.all && (args.yes || args.dry_run) {
+    if args.yes || (args.all && args.dry_run) {
         return Ok(Choice::These(fitting));
     }
-    let can_ask = look.terminal && !look.json && io::stdin().is_terminal();
-    if !can_ask || fitting.is_empty() {
+    if fitting.is_empty() || !(can_ask(look) || args.all) {
         return Ok(Choice::Show(here()));
     }
-    ask(&here(), &fitting).map_err(|source| Failure::Output { source })
+    if !can_ask(look) {
+        let names: Vec<&str> = fitting.iter().map(|host| host.name).collect();
+        return Err(Failure::Usage {
+            message: format!("--all would install into {}, and there is nobody to ask whether that is meant", names.join(", ")),
+            hint: "Add --yes, or --dry-run to see what would change. Nothing was changed.".into(),
+        });
+    }
+    let line = ask(&here(), &fitting).map_err(|source| Failure::Output { source })?;
+    understood(&line, &fitting).map(Choice::These)
+}
+
+/// Whether somebody is there who can answer.
+fn can_ask(look: Look) -> bool {
+    look.terminal && !look.json && io::stdin().is_terminal()
 }
 
 fn look_for(host: &&'static Host, machine: &Machine, receipts: &Receipts) -> Here {
@@ -140,22 +161,61 @@ fn look_for(host: &&'static Host, machine: &Machine, receipts: &Receipts) -> Her
 }
 
 /// Shows the table and asks, on standard error: the answer proper comes after.
-fn ask(here: &[Here], fitting: &[&'static Host]) -> io::Result<Choice> {
+fn ask(here: &[Here], fitting: &[&'static Host]) -> io::Result<String> {
     let mut err = anstream::stderr().lock();
     let mut page = Page::new(&mut err, Look::of_stdout(false));
     table(here, &mut page)?;
     let names = fitting.iter().map(|host| host.name).collect::<Vec<_>>().join(" ");
     write!(err, "\nInstall into {names}? Enter for all of them, names for some, n for none: ")?;
-    err.flush()?;
+    drop(err);
+    answer()
+}
+
+/// One line of a person's; without a line end if there is no more to come.
+fn answer() -> io::Result<String> {
+    io::stderr().flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
+    Ok(line)
+}
+
+/// Which hosts an answer means. One that is not understood is none: nothing is installed by mistake.
+fn understood(line: &str, fitting: &[&'static Host]) -> Result<Vec<&'static Host>, Failure> {
     let words: Vec<&str> = line.split([' ', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
-    let these = match words.as_slice() {
-        [] if line.ends_with('\n') => fitting.to_vec(),
-        ["y" | "yes" | "all"] => fitting.to_vec(),
-        words => HOSTS.iter().copied().filter(|host| words.contains(&host.name)).collect(),
+    let host = |word: &&str| {
+        hosts::named(word).ok_or_else(|| Failure::Usage {
+            message: format!("{word:?} is no agent program that memdir knows"),
+            hint: format!("They are: {}. Nothing was changed.", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")),
+        })
     };
-    Ok(Choice::These(these))
+    match words.as_slice() {
+        [] if line.ends_with('\n') => Ok(fitting.to_vec()),
+        ["y" | "yes" | "all"] => Ok(fitting.to_vec()),
+        [] | ["n" | "no" | "none"] => Ok(Vec::new()),
+        words => words.iter().map(host).collect(),
+    }
+}
+
+/// Past conversations are a person's to decide on: asked for, asked about, or mentioned. Returns what is to be said.
+fn past_conversations(args: &Typed, settings: &Settings, look: Look) -> Result<Option<String>, Failure> {
+    if settings.config.chats.settings.on {
+        return Ok(None);
+    }
+    let wanted = args.chats || (!args.yes && can_ask(look) && asked_for_chats().map_err(|source| Failure::Output { source })?);
+    if !wanted {
+        return Ok(Some("your past conversations with agents can be searched too: memdir chats on".to_owned()));
+    }
+    config::edit::change(&settings.file, |document| drop(config::edit::table(document, "chats").insert("on", toml_edit::value(true))))?;
+    wire::keep(settings).make()?;
+    Ok(Some("past conversations are kept and searched from now on; memdir chats off ends that".to_owned()))
+}
+
+fn asked_for_chats() -> io::Result<bool> {
+    write!(
+        anstream::stderr(),
+        "Keep your past conversations with agents, on this machine, and search them too? y for yes, Enter for no: "
+    )?;
+    Ok(matches!(answer()?.trim(), "y" | "yes"))
 }
 
 fn table(here: &[Here], page: &mut Page<'_>) -> io::Result<()> {
@@ -172,7 +232,7 @@ fn show_here(here: &Vec<Here>, page: &mut Page<'_>) -> io::Result<()> {
     table(here, page)?;
     page.line("")?;
     match here.iter().find(|one| one.found.is_some() && one.installed.is_empty()) {
-        Some(one) => page.line(format!("Next: memdir install {} · memdir install --all --yes", one.host)),
+        Some(one) => page.line(format!("Next: memdir install {} · memdir install --yes for all that were found", one.host)),
         None => page.line("Next: memdir install HOST · memdir doctor"),
     }
 }

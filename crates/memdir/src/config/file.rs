@@ -242,7 +242,8 @@ pub(crate) fn load(path: &Path, expand: &Expand<'_>) -> Result<Settled, Failure>
     read(path, &text, expand)
 }
 
-fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure> {
+/// Reads such a text.
+pub(crate) fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure> {
     let place = Place { path, text };
     let raw: Raw = toml::from_str(text).map_err(|e| place.fail(e.span().map_or(0, |span| span.start), e.message()))?;
     let table = DeTable::parse(text).map_err(|e| place.fail(e.span().map_or(0, |span| span.start), e.message()))?;

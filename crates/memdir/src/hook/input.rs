@@ -1,6 +1,7 @@
 //! What a host says when it calls a hook. Every field is optional and has several spellings; what cannot be read is as if
 //! it had not been said.
 
+use crate::hosts::command::Shell;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -38,7 +39,8 @@ pub(crate) struct Action {
 impl Input {
     /// Reads what was said.
     pub(crate) fn parse(text: &str) -> Input {
-        let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or(Value::Null);
+        let text = text.trim_start_matches('\u{feff}');
+        let value: Value = serde_json::from_str(text).or_else(|_| serde_json::from_str(&whole(text))).unwrap_or(Value::Null);
         let string = |keys: &[&str]| keys.iter().find_map(|key| value[*key].as_str()).filter(|text| !text.is_empty()).map(str::to_owned);
         let workspace = || value["workspace_roots"][0].as_str().map(str::to_owned);
         Input {
@@ -76,16 +78,69 @@ fn action(tool: String, value: &Value) -> Action {
     action
 }
 
-/// Sorts everything a tool was given into commands, paths and other text, by the names of its fields.
+/// The JSON with every half of a surrogate pair that stands alone made the sign for what cannot be read: some hosts cut
+/// texts in the middle of a character.
+fn whole(json: &str) -> String {
+    let half = |at: usize| -> Option<u32> {
+        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok().filter(|code| (0xd800..0xe000).contains(code))
+    };
+    let mut out = String::with_capacity(json.len());
+    let mut at = 0;
+    while let Some(c) = json[at..].chars().next() {
+        let len = match (c, half(at)) {
+            ('\\', Some(code)) if code < 0xdc00 && half(at + 6).is_some_and(|next| next >= 0xdc00) => 12,
+            ('\\', Some(_)) => {
+                out.push('\u{fffd}');
+                at += 6;
+                continue;
+            }
+            ('\\', None) => 1 + json[at + 1..].chars().next().map_or(0, char::len_utf8),
+            _ => c.len_utf8(),
+        };
+        out.push_str(&json[at..at + len]);
+        at += len;
+    }
+    out
+}
+
+/// Takes a patch out of a text: the files it names, and what it says without its marks.
+fn patch(text: &str, action: &mut Action) -> Option<String> {
+    let marks = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+    let (start, end) = (text.find("*** Begin Patch")?, "*** End Patch");
+    let stop = text[start..].find(end).map_or(text.len(), |at| start + at);
+    for line in text[start..stop].lines().skip(1).map(str::trim_end) {
+        match marks.iter().find_map(|mark| line.strip_prefix(mark)) {
+            Some(path) => action.paths.push(path.trim().to_owned()),
+            None => action.text.push_str(&format!("{line}\n")),
+        }
+    }
+    let after = text[stop..].strip_prefix(end).unwrap_or_default();
+    Some(format!("{}{}", &text[..start], after.trim_start_matches(['\r', '\n'])).trim_end().to_owned())
+}
+
+/// Sorts everything a tool was given into commands, paths and other text, by the names of its fields. The files of a patch
+/// are named inside of it.
 fn gather(key: &str, value: &Value, action: &mut Action) {
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| gather(key, value, action)),
         Value::Array(values) if matches!(key, "command" | "cmd") && values.iter().all(Value::is_string) => {
-            let words: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
-            action.command.get_or_insert(words.join(" "));
+            let words = values.iter().filter_map(Value::as_str).map(|word| patch(word, action).unwrap_or_else(|| word.to_owned()));
+            let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+            if let Some((program, args)) = words.split_first() {
+                action.command.get_or_insert(Shell::Sh.line(program, args));
+            }
         }
         Value::Array(values) => values.iter().for_each(|value| gather(key, value, action)),
         Value::String(text) => match key {
+            _ if text.contains("*** Begin Patch") => {
+                let rest = patch(text, action).filter(|rest| !rest.is_empty());
+                match rest {
+                    Some(rest) if matches!(key, "command" | "cmd" | "script") => drop(action.command.get_or_insert(rest)),
+                    Some(rest) => action.text.push_str(&format!("{rest}\n")),
+                    None => {}
+                }
+            }
             "command" | "cmd" | "script" => drop(action.command.get_or_insert_with(|| text.clone())),
             "file_path" | "filePath" | "path" | "paths" | "files" | "notebook_path" | "target_file" | "absolute_path" | "dir_path" => {
                 action.paths.push(text.clone());

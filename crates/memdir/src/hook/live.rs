@@ -1,19 +1,11 @@
 //! The memory behind the hooks: the space of the directory the conversation is held in. Whatever fails is noted and
 //! answered with nothing.
 
-use super::{Action, DOCTOR, Input, Memory, session::Session};
-use crate::{
-    commands::{chats, prompt},
-    config::Settings,
-    exit::Failure,
-    scope::Scope,
-    wire,
-};
+use super::{Action, DOCTOR, Input, Memory, session::Session, take_in::take_in};
+use crate::{commands::prompt, config::Settings, exit::Failure, scope::Scope, wire};
 use memdir_core::{Memdir, chats::Host, recall::Request, when};
 use std::{cell::RefCell, path::Path};
 
-/// How long taking in a conversation may last: some hosts wait 1.5 s at a session's end, on a machine that is busy.
-const TAKE_IN_MS: i64 = 500;
 /// What a conversation is reminded of.
 const REMIND: &str = include_str!("remind.md");
 
@@ -62,7 +54,7 @@ impl Memory for Live<'_> {
     }
 
     fn recall(&self, _: &Input, prompt: &str) -> Option<String> {
-        let memdir = self.tried(wire::with_search_once(self.memdir.clone(), self.settings, None))?;
+        let memdir = self.tried(wire::with_search_offline(self.memdir.clone(), self.settings))?;
         self.bring(&memdir, Request { message: Some(prompt), ..Request::default() })
     }
 
@@ -77,8 +69,8 @@ impl Memory for Live<'_> {
         self.bring(&self.memdir, Request { action: Some(action), ..Request::default() })
     }
 
-    fn take_in(&self, _: &Input) {
-        self.tried(chats::take_in_quickly(self.settings, self.host, TAKE_IN_MS));
+    fn take_in(&self, input: &Input) {
+        self.tried(take_in(self.settings, self.host, input.transcript.as_deref()));
     }
 
     fn compacts(&self, input: &Input) {

@@ -5,8 +5,8 @@ use super::Input;
 use crate::hosts::{Event, named};
 use serde_json::{Value, json};
 
-/// Characters of what is said: hosts cut, or hide in a file, what is longer than 10,000 with everything around it.
-pub(crate) const CONTEXT_CHARS: usize = 9_500;
+/// Characters of a whole answer, as it is written: hosts cut, or hide in a file, what is longer than 10,000.
+pub(crate) const OUTPUT_CHARS: usize = 9_900;
 
 /// The answer; nothing where the host cannot hear at this event.
 pub(super) fn shape(host: &str, event: Event, input: &Input, said: &str) -> Option<Value> {

@@ -235,8 +235,7 @@ fn long_text_is_cut_after_a_line_and_says_so() {
     let out = hook("claude-code", Event::SessionStart, "{}", &Fake::saying(&line.repeat(1000)));
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
     let said = value["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
-    assert!(said.chars().count() <= CONTEXT_CHARS && said.chars().count() > CONTEXT_CHARS - 300);
-    assert!(out.chars().count() < 10_000);
+    assert!(units(&out) <= OUTPUT_CHARS && units(&out) > OUTPUT_CHARS - 300);
     let shown = said.matches(line.trim_end()).count();
     let left = 1000 - shown;
     assert_eq!(
@@ -249,6 +248,39 @@ fn long_text_is_cut_after_a_line_and_says_so() {
             .as_str()
         )
     );
+}
+
+#[test]
+fn an_answer_is_measured_as_it_is_written() {
+    for says in [
+        "\"quoted\" \\ \t\n".repeat(2000),
+        "\u{1}".repeat(5000),
+        "😀".repeat(9000),
+        "x".repeat(20_000),
+        format!("short\n{}", "y".repeat(20_000)),
+    ] {
+        for host in HOSTS.iter().filter(|host| !host.hooks.is_empty()) {
+            let out = hook(host.name, Event::SessionStart, "{}", &Fake::saying(&says));
+            assert!(units(&out) <= OUTPUT_CHARS && units(&out) > OUTPUT_CHARS - 300, "{}: {} of {:.20}", host.name, units(&out), says);
+            assert!(serde_json::from_str::<serde_json::Value>(&out).is_ok());
+        }
+    }
+}
+
+#[test]
+fn half_a_character_is_no_reason_not_to_hear_the_rest() {
+    let prompt = |text: &str| Input::parse(text).prompt.unwrap();
+    for (half, heard) in [
+        (r"\ud83d", "\u{fffd}"),
+        (r"\uDE00 x", "\u{fffd} x"),
+        (r"\ud83d\ud83d\ude00", "\u{fffd}😀"),
+        (r"\\ud83d \ud800", "\\ud83d \u{fffd}"),
+        (r"\ud83d\n", "\u{fffd}\n"),
+        (r"\ud83d\ude00 \udc00", "😀 \u{fffd}"),
+    ] {
+        assert_eq!(prompt(&format!("{{\"prompt\":\"Deploy {half}\"}}")), format!("Deploy {heard}"), "{half}");
+    }
+    assert_eq!(Input::parse(r#"{"prompt":"\ud8"#), Input::default());
 }
 
 #[test]
@@ -286,6 +318,26 @@ fn tools_are_understood_in_every_hosts_words() {
         (r#"{"tool_name":"editFiles","tool_input":{"files":["a.ts","b.ts"]}}"#, of("editFiles", None, &["a.ts", "b.ts"], "")),
         (r#"{"tool_name":"x","tool_input":"free text"}"#, of("x", None, &[], "free text\n")),
         (r#"{"tool_name":"x"}"#, of("x", None, &[], "")),
+        (
+            r#"{"tool_name":"shell","tool_input":{"command":["bash","-lc","git push && ls"]}}"#,
+            of("shell", Some("bash -lc 'git push && ls'"), &[], ""),
+        ),
+        (
+            r#"{"tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Add File: a.rs\n+x\n*** Update File: b.rs\n*** Move to: c.rs\n@@\n-y\n*** Delete File: d e.rs\n*** End Patch"}}"#,
+            of("apply_patch", None, &["a.rs", "b.rs", "c.rs", "d e.rs"], "+x\n@@\n-y\n"),
+        ),
+        (
+            r#"{"tool_name":"patch","tool_input":{"patchText":"*** Begin Patch\r\n*** Delete File: d.rs\r\n*** End Patch"}}"#,
+            of("patch", None, &["d.rs"], ""),
+        ),
+        (
+            r#"{"tool_name":"shell","tool_input":{"command":["apply_patch","*** Begin Patch\n*** Update File: b.rs\n*** End Patch\n"]}}"#,
+            of("shell", Some("apply_patch"), &["b.rs"], ""),
+        ),
+        (
+            r#"{"tool_name":"Bash","tool_input":{"command":"apply_patch <<'X'\n*** Begin Patch\n*** Update File: b.rs\n*** End Patch\nX"}}"#,
+            of("Bash", Some("apply_patch <<'X'\nX"), &["b.rs"], ""),
+        ),
         (
             r#"{"hook_event_name":"beforeShellExecution","cursor_version":"3","command":"git push","cwd":"/p"}"#,
             of("Shell", Some("git push"), &[], ""),

@@ -40,6 +40,12 @@ pub(crate) fn is_memdir(program: &str) -> bool {
     name.strip_suffix(".exe").unwrap_or(&name).starts_with("memdir")
 }
 
+/// Whether a line for a shell names memdir, or one of these programs, which are memdir by another name.
+pub(crate) fn names(line: &str, programs: &[String]) -> bool {
+    let quoted = |program: &String| [sh, power, cmd].map(|quote| quote(program)).iter().any(|word| line.contains(word.as_str()));
+    line.contains("memdir") || programs.iter().any(quoted)
+}
+
 /// Letters, digits and signs that mean nothing to any of the shells.
 fn is_plain(word: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '\\' | ':' | '.' | '_' | '-' | '+' | ',');

@@ -8,6 +8,8 @@ use jsonc_parser::{
 };
 use serde_json::Value;
 
+/// The key under which a group has its list.
+const GROUP: &str = "hooks";
 const BOM: char = '\u{feff}';
 
 /// The value at a path; nothing if it is not there.
@@ -40,7 +42,8 @@ pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<Edited, 
 }
 
 /// Sees that the list at a path holds the value. An element that is `ours` is replaced, others of ours go, and without
-/// one the value is added at the end.
+/// one the value is added at the end. An element may be a group, which has a list [`GROUP`] of its own: then what is ours
+/// is looked for in there, and what else is in the group stays.
 pub(crate) fn put(text: &str, path: &[String], value: &Value, ours: &dyn Fn(&Value) -> bool) -> Result<Edited, Refused> {
     let (bom, root) = parse(text)?;
     let (key, above) = path.split_last().ok_or_else(|| Refused::new("an empty path"))?;
@@ -55,15 +58,22 @@ pub(crate) fn put(text: &str, path: &[String], value: &Value, ours: &dyn Fn(&Val
     };
     let mut mine = members(&list, ours).into_iter();
     match mine.next() {
-        Some(first) if is(&Some(first.clone()), value) && mine.len() == 0 => return Ok(Edited::same(text)),
-        Some(first) => {
-            list.insert(first.element_index().unwrap_or(0), input(value));
-            first.remove();
-        }
+        Some(first) if is(&Some(first.node.clone()), first.fitting(value)) && mine.len() == 0 => return Ok(Edited::same(text)),
+        Some(first) => first.replace(&list, value),
         None => drop(list.append(input(value))),
     }
-    mine.for_each(CstNode::remove);
+    mine.for_each(Member::remove);
     Ok(Edited { text: format!("{bom}{root}"), made })
+}
+
+/// The first element of the list at a path that is `ours`, or the first of a group's in it.
+pub(crate) fn held(text: &str, path: &[String], ours: &dyn Fn(&Value) -> bool) -> Result<Option<Value>, Refused> {
+    let mut found = None;
+    edit_at(text, path, |prop| {
+        let list = prop.array_value();
+        found = list.and_then(|list| members(&list, ours).into_iter().next()).and_then(|member| member.node.to_serde_value());
+    })?;
+    Ok(found)
 }
 
 /// Removes the value at a path, if it is there.
@@ -71,11 +81,11 @@ pub(crate) fn remove(text: &str, path: &[String]) -> Result<String, Refused> {
     edit_at(text, path, CstObjectProp::remove)
 }
 
-/// Removes the elements that are `ours` from the list at a path.
+/// Removes what is `ours` from the list at a path and from the groups in it; a group goes if it is empty then.
 pub(crate) fn take(text: &str, path: &[String], ours: &dyn Fn(&Value) -> bool) -> Result<String, Refused> {
     edit_at(text, path, |prop| {
         if let Some(list) = prop.array_value() {
-            members(&list, ours).into_iter().for_each(CstNode::remove);
+            members(&list, ours).into_iter().for_each(Member::remove);
         }
     })
 }
@@ -158,8 +168,47 @@ fn prop(object: &CstObject, key: &str, above: &[String]) -> Result<Option<CstObj
     }
 }
 
-fn members(list: &CstArray, ours: &dyn Fn(&Value) -> bool) -> Vec<CstNode> {
-    list.elements().into_iter().filter(|node| node.to_serde_value().is_some_and(|value| ours(&value))).collect()
+/// An element of a list, or of a group's in it.
+struct Member {
+    node: CstNode,
+    group: Option<CstNode>,
+}
+
+impl Member {
+    /// Of a value for a whole element, what stands in its place.
+    fn fitting<'a>(&self, value: &'a Value) -> &'a Value {
+        value[GROUP].get(0).filter(|_| self.group.is_some()).unwrap_or(value)
+    }
+
+    fn replace(self, list: &CstArray, value: &Value) {
+        let list = self.group.as_ref().and_then(grouped).unwrap_or_else(|| list.clone());
+        list.insert(self.node.element_index().unwrap_or(0), input(self.fitting(value)));
+        self.node.remove();
+    }
+
+    fn remove(self) {
+        self.node.remove();
+        if let Some(group) = self.group.filter(|group| grouped(group).is_some_and(|list| list.elements().is_empty())) {
+            group.remove();
+        }
+    }
+}
+
+fn grouped(node: &CstNode) -> Option<CstArray> {
+    node.as_object()?.get(GROUP)?.array_value()
+}
+
+fn members(list: &CstArray, ours: &dyn Fn(&Value) -> bool) -> Vec<Member> {
+    let is_ours = |node: &CstNode| node.to_serde_value().is_some_and(|value| ours(&value));
+    let within = |node: CstNode| match grouped(&node) {
+        Some(inner) => {
+            let own = inner.elements().into_iter().filter(is_ours);
+            own.map(|member| Member { node: member, group: Some(node.clone()) }).collect()
+        }
+        None if is_ours(&node) => vec![Member { node, group: None }],
+        None => Vec::new(),
+    };
+    list.elements().into_iter().flat_map(within).collect()
 }
 
 fn is(node: &Option<CstNode>, value: &Value) -> bool {
@@ -261,6 +310,17 @@ mod tests {
         let newer = put(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 2 }), &ours).unwrap().text;
         assert_eq!(newer, once.replace("\"v\": 1", "\"v\": 2"));
         assert_eq!(take(&newer, &path("hooks.Stop"), &ours).unwrap(), text);
+    }
+
+    #[test]
+    fn what_shares_a_group_with_ours_stays() {
+        let ours = |value: &Value| value["n"] == "memdir";
+        let text = r#"{ "Stop": [ { "hooks": [ { "n": "memdir", "v": 1 }, { "n": "other" } ] }, { "hooks": [ { "n": "memdir" } ] } ] }"#;
+        let newer = put(text, &path("Stop"), &json!({ "hooks": [{ "n": "memdir", "v": 2 }] }), &ours).unwrap().text;
+        let there = |text: &str| get(text, &path("Stop")).unwrap().unwrap();
+        assert_eq!(there(&newer), json!([{ "hooks": [{ "n": "memdir", "v": 2 }, { "n": "other" }] }]));
+        assert_eq!(held(&newer, &path("Stop"), &ours).unwrap(), Some(json!({ "n": "memdir", "v": 2 })));
+        assert_eq!(there(&take(&newer, &path("Stop"), &ours).unwrap()), json!([{ "hooks": [{ "n": "other" }] }]));
     }
 
     #[test]

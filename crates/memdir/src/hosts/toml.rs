@@ -25,6 +25,9 @@ pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<Edited, 
     let (key, above) = path.split_last().ok_or_else(|| Refused::new("an empty path"))?;
     let holder = item_at(document.as_table(), above)?;
     let edited = match (holder, item_at(document.as_table(), path)?) {
+        (_, Some(Item::Table(table))) if !table.is_dotted() && revised(text, table, value).is_some() => {
+            revised(text, table, value).unwrap_or_default()
+        }
         (_, Some(Item::Table(table))) if !table.is_dotted() => {
             let ranges = blocks(text, table);
             let block = block(text, path, value);
@@ -39,6 +42,18 @@ pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<Edited, 
             table.insert(key, toml_value(value));
             splice(text, span, table.to_string().trim())
         }
+        (_, Some(Item::Value(entry))) if entry.is_inline_table() && entry.span().is_some() => {
+            let span = entry.span().unwrap_or_default();
+            let mut table = owned(text, &span)?;
+            let wanted = |key: &str| value.get(key);
+            table.retain(|key, _| wanted(key).is_some());
+            for (key, value) in value.as_object().into_iter().flatten() {
+                if table.get(key).map(json_value).as_ref() != Some(value) {
+                    table.insert(key, toml_value(value));
+                }
+            }
+            splice(text, span, table.to_string().trim())
+        }
         (_, Some(_)) => {
             return Err(Refused::new(format!("{} is not written as a table; write it as [{}]", path.join("."), path.join("."))));
         }
@@ -47,6 +62,34 @@ pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<Edited, 
     let made = if holder.is_none() && !above.is_empty() { vec![above.to_vec()] } else { Vec::new() };
     confirm(&edited, path, value)?;
     Ok(Edited { text: edited, made })
+}
+
+/// The text in which a table has this value and keeps its comments: only the values that differ are written. Nothing if
+/// what differs is no plain value.
+fn revised(text: &str, table: &Table, value: &Value) -> Option<String> {
+    let wanted = value.as_object()?;
+    let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    for (key, item) in table.iter() {
+        match (item, wanted.get(key)) {
+            (item, Some(new)) if json(item) == *new => {}
+            (Item::Value(old), Some(new)) => edits.push((old.span()?, toml_value(new).to_string())),
+            (Item::Value(old), None) => {
+                let span = old.span()?;
+                edits.push((text[..span.start].rfind('\n').map_or(0, |at| at + 1)..line_end(span.end), String::new()));
+            }
+            _ => return None,
+        }
+    }
+    let new: Value = wanted.iter().filter(|(key, _)| !table.contains_key(key)).map(|(key, value)| (key.clone(), value.clone())).collect();
+    let at = line_end(own_end(table).max(table.span()?.end));
+    let (end, ends) = (newline(text), text[..at].ends_with('\n'));
+    let added = lines(&new, end);
+    edits.push((at..at, if added.is_empty() || ends { added } else { format!("{end}{added}") }));
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut revised = text.to_owned();
+    edits.into_iter().rev().for_each(|(range, new)| revised.replace_range(range, &new));
+    Some(revised)
 }
 
 /// Adds a table to the list of tables of that name.
@@ -71,6 +114,13 @@ pub(crate) fn remove(text: &str, path: &[String]) -> Result<String, Refused> {
         Some(Item::Table(table)) if !table.is_dotted() => {
             let ranges: Vec<_> = blocks(text, table).into_iter().map(|range| with_blank_line(text, range)).collect();
             Ok(cut(text, &ranges))
+        }
+        Some(Item::Value(entry)) if item_at(document.as_table(), above)?.is_some_and(Item::is_table) => {
+            let span = entry.span().ok_or_else(|| Refused::new(format!("{} is not written as a table", path.join("."))))?;
+            let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+            let end = text[span.end..].find('\n').map_or(text.len(), |at| span.end + at + 1);
+            let cut = splice(text, start..end, "");
+            if get(&cut, path)?.is_some() { Err(Refused::new(format!("{} stands in a line with others", path.join(".")))) } else { Ok(cut) }
         }
         Some(_) => {
             let holder = item_at(document.as_table(), above)?.filter(|item| item.is_inline_table()).and_then(Item::span);
@@ -280,9 +330,16 @@ mod tests {
         let text = "[mcp_servers.memdir] # ours\ncommand = \"/old/memdir\"\nargs = [\n  \"mcp\", # c\n]\n\n# theirs\n[z]\nn = 1\n\n[mcp_servers.memdir.env]\nA = \"1\"\n";
         let value = json!({ "command": "/bin/memdir", "args": ["mcp"], "env": { "A": "1" } });
         let edited = set(text, &path(), &value).unwrap().text;
+        assert_eq!(edited, text.replace("/old/", "/bin/"));
+        let more = json!({ "command": "/bin/memdir", "enabled": true, "env": { "A": "1" } });
         assert_eq!(
-            edited,
-            "[mcp_servers.memdir]\ncommand = \"/bin/memdir\"\nargs = [\"mcp\"]\nenv = { A = \"1\" }\n\n# theirs\n[z]\nn = 1\n\n"
+            set(text, &path(), &more).unwrap().text,
+            "[mcp_servers.memdir] # ours\ncommand = \"/bin/memdir\"\nenabled = true\n\n# theirs\n[z]\nn = 1\n\n[mcp_servers.memdir.env]\nA = \"1\"\n"
+        );
+        let other = json!({ "command": "/bin/memdir", "args": ["mcp"], "env": "none" });
+        assert_eq!(
+            set(text, &path(), &other).unwrap().text,
+            "[mcp_servers.memdir]\ncommand = \"/bin/memdir\"\nargs = [\"mcp\"]\nenv = \"none\"\n\n# theirs\n[z]\nn = 1\n\n"
         );
         assert_eq!(remove(text, &path()).unwrap(), "\n# theirs\n[z]\nn = 1\n");
     }
@@ -294,6 +351,16 @@ mod tests {
         assert_eq!(get(&edited, &path()).unwrap(), Some(server()));
         assert!(edited.ends_with(" # all of them\n[tui]\n"));
         assert_eq!(get(&remove(&edited, &path()).unwrap(), &["mcp_servers".into()]).unwrap(), Some(json!({ "other": { "command": "y" } })));
+    }
+
+    #[test]
+    fn an_inline_entry_is_changed_where_it_stands() {
+        let text = "[mcp_servers]\nmemdir = { command = \"/old/memdir\", args = [\"mcp\"], startup_timeout_sec = 20 } # mine\n[tui]\n";
+        let value = json!({ "command": "/bin/memdir", "args": ["mcp"], "startup_timeout_sec": 20 });
+        let edited = set(text, &path(), &value).unwrap().text;
+        assert_eq!(get(&edited, &path()).unwrap(), Some(value));
+        assert!(edited.contains("# mine\n[tui]\n"), "{edited}");
+        assert_eq!(remove(&edited, &path()).unwrap(), "[mcp_servers]\n[tui]\n");
     }
 
     #[test]

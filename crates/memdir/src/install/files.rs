@@ -49,11 +49,17 @@ pub(crate) struct Done {
     pub(crate) dirs: Vec<PathBuf>,
 }
 
-/// Where a path leads: a link's target, the path itself otherwise.
+/// Where a path leads: a link's target, the path itself otherwise. Only a regular file is ever replaced.
 pub(crate) fn real(path: &Path) -> Result<PathBuf, Trouble> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => {
-            path.canonicalize().map_err(|_| Trouble::refused(path, format!("it is a link that leads nowhere{}", target(path))))
+            let nowhere = |_| Trouble::refused(path, format!("it is a link that leads nowhere{}", target(path)));
+            let real = path.canonicalize().map_err(nowhere)?;
+            match real.symlink_metadata() {
+                Ok(meta) if meta.is_file() => Ok(real),
+                Ok(_) => Err(Trouble::refused(path, format!("it is a link to something that is no file{}", target(path)))),
+                Err(e) => Err(Trouble::io(path, "look at", &e)),
+            }
         }
         Ok(meta) if !meta.is_file() => Err(Trouble::refused(path, "it is not a file")),
         Err(e) if !absent(&e) => Err(Trouble::io(path, "look at", &e)),

@@ -5,8 +5,12 @@ use super::{
     patch::Patch,
 };
 use crate::hosts::{Part, Wish, wish};
+use serde_json::Value;
 use similar::TextDiff;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// What one file becomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub(crate) struct FileEdit {
     pub(crate) patches: Vec<Patch>,
     /// Containers that are made.
     pub(crate) made: Vec<Vec<String>>,
+    /// What of memdir's stood there before, by its place.
+    pub(crate) was: BTreeMap<String, Value>,
 }
 
 impl FileEdit {
@@ -32,8 +38,8 @@ impl FileEdit {
     }
 }
 
-/// Plans the parts; refuses if any file cannot be understood.
-pub(crate) fn plan(parts: &[Part]) -> Result<Vec<FileEdit>, Trouble> {
+/// Plans the parts; refuses if any file cannot be understood. `programs` are memdir, whatever they are called.
+pub(crate) fn plan(parts: &[Part], programs: &[String]) -> Result<Vec<FileEdit>, Trouble> {
     let mut merged: Vec<Part> = Vec::new();
     for part in parts {
         match merged.iter_mut().find(|other| other.file == part.file) {
@@ -41,24 +47,26 @@ pub(crate) fn plan(parts: &[Part]) -> Result<Vec<FileEdit>, Trouble> {
             None => merged.push(part.clone()),
         }
     }
-    merged.into_iter().map(plan_file).collect()
+    merged.into_iter().map(|part| plan_file(part, programs)).collect()
 }
 
-fn plan_file(part: Part) -> Result<FileEdit, Trouble> {
+fn plan_file(part: Part, programs: &[String]) -> Result<FileEdit, Trouble> {
     let real = files::real(&part.file)?;
     let before = files::read(&real)?;
     let mut text = before.clone().unwrap_or_default();
     let mut patches = Vec::new();
     let mut made = Vec::new();
+    let mut was = BTreeMap::new();
     for wish in &part.wishes {
-        let granted = wish::grant(part.format, &text, wish).map_err(|refused| Trouble::refused(&part.file, refused.why))?;
+        let granted = wish::grant(part.format, &text, wish, programs).map_err(|refused| Trouble::refused(&part.file, refused.why))?;
         if granted.text != text {
             patches.push(Patch::between(&text, &granted.text));
         }
         text = granted.text;
         made.extend(granted.made);
+        was.extend(granted.was.map(|value| (wish::place(wish), value)));
     }
-    let edit = FileEdit { part, real, before, after: text, patches, made };
+    let edit = FileEdit { part, real, before, after: text, patches, made, was };
     if edit.changes() && edit.before.is_some() {
         files::check_writable(&edit.part.file, &edit.real)?;
     }

@@ -7,10 +7,12 @@ use super::{
     patch::Patch,
     plan,
 };
-use crate::hosts::{Format, Scope, Wish};
+use crate::hosts::{Format, Machine, Scope, Wish, wish::place};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     path::{Path, PathBuf},
 };
@@ -41,6 +43,9 @@ pub(crate) struct Receipt {
     pub(crate) at: Timestamp,
     /// The program that was put in.
     pub(crate) program: String,
+    /// What stands before the verb: which memory was chosen.
+    #[serde(default)]
+    pub(crate) before: Vec<String>,
     pub(crate) files: Vec<Record>,
 }
 
@@ -59,6 +64,9 @@ pub(crate) struct Record {
     /// The way back from there; nothing if somebody else wrote in between.
     pub(crate) patches: Option<Vec<Patch>>,
     pub(crate) made: Vec<Vec<String>>,
+    /// What a person had there for memdir, by its place.
+    #[serde(default)]
+    pub(crate) was: BTreeMap<String, Value>,
     pub(crate) dirs: Vec<PathBuf>,
     pub(crate) backups: Vec<PathBuf>,
 }
@@ -102,10 +110,21 @@ impl Receipts {
         let key = order.key();
         let mut receipt = match self.installed.iter().position(|receipt| receipt.key == key) {
             Some(at) => self.installed.remove(at),
-            None => Receipt { key, at: order.now, program: String::new(), files: Vec::new() },
+            None => Receipt { key, at: order.now, program: String::new(), before: Vec::new(), files: Vec::new() },
         };
         (receipt.at, receipt.program) = (order.now, order.machine.exe.clone());
-        for record in records {
+        // A setting alone chooses no memory.
+        if records.iter().flat_map(|record| &record.wishes).any(|wish| !matches!(wish, Wish::Setting { .. })) {
+            receipt.before.clone_from(&order.machine.before);
+        }
+        for mut record in records {
+            // What an installation put there is no person's.
+            let put: Vec<String> = self
+                .of_file(&record.path)
+                .chain(receipt.files.iter().filter(|known| known.path == record.path))
+                .flat_map(|known| known.wishes.iter().map(place))
+                .collect();
+            record.was.retain(|place, _| !put.contains(place));
             match receipt.files.iter_mut().find(|known| known.path == record.path) {
                 Some(known) => *known = known.clone().join(record),
                 None => receipt.files.push(record),
@@ -132,25 +151,42 @@ impl Receipts {
         }
     }
 
-    /// Whether another installation put the same wish into the same file.
+    /// Whether another installation put something into the same place of the same file.
     pub(crate) fn shared(&self, key: &Installed, path: &Path, wish: &Wish) -> bool {
         let others = self.installed.iter().filter(|receipt| receipt.key != *key);
-        others.flat_map(|receipt| &receipt.files).any(|record| record.path == path && record.wishes.contains(wish))
+        let mut records = others.flat_map(|receipt| &receipt.files).filter(|record| record.path == path);
+        records.any(|record| record.wishes.iter().any(|other| place(other) == place(wish)))
+    }
+
+    /// The programs that were put in, and this one: memdir, whatever they are called.
+    pub(crate) fn known(&self, machine: &Machine) -> Vec<String> {
+        self.installed.iter().map(|receipt| receipt.program.clone()).chain([machine.exe.clone()]).collect()
+    }
+
+    fn of_file<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Record> {
+        self.installed.iter().flat_map(|receipt| &receipt.files).filter(move |record| record.path == path)
     }
 }
 
 impl Record {
+    /// Whether it stands for a receipt that is lost.
+    pub(crate) fn is_guessed(&self) -> bool {
+        self.after.is_empty()
+    }
+
     /// What another installation into the same file adds to what is known of it.
     fn join(self, other: Record) -> Record {
         // Without anybody in between, the two ways back are one; the one that came first says what was there.
         let (first, later) = if other.after == self.before { (other, self) } else { (self, other) };
         let follows = later.before == first.after;
-        let kept = first.wishes.into_iter().filter(|wish| !later.wishes.iter().any(|newer| same_place(newer, wish)));
+        let kept = first.wishes.into_iter().filter(|wish| !later.wishes.iter().any(|newer| place(newer) == place(wish)));
         Record {
             wishes: kept.chain(later.wishes.iter().cloned()).collect(),
-            created: first.created,
+            // Whichever of them made it: who came first is not known where somebody else wrote in between.
+            created: first.created || later.created,
             patches: first.patches.zip(later.patches).filter(|_| follows).map(|(first, later)| [first, later].concat()),
             made: [first.made, later.made].concat(),
+            was: later.was.into_iter().chain(first.was).collect(),
             dirs: [first.dirs, later.dirs].concat(),
             backups: [first.backups, later.backups].concat(),
             before: first.before,
@@ -158,18 +194,6 @@ impl Record {
             path: first.path,
             format: first.format,
         }
-    }
-}
-
-/// Whether two wishes are about the same place.
-fn same_place(a: &Wish, b: &Wish) -> bool {
-    match (a, b) {
-        (Wish::Hook { path, event, .. }, Wish::Hook { path: other, event: when, .. }) => path == other && event == when,
-        (Wish::Entry { path, .. }, Wish::Entry { path: other, .. }) => path == other,
-        (Wish::Default { path, .. }, Wish::Default { path: other, .. }) => path == other,
-        (Wish::Setting { path, .. }, Wish::Setting { path: other, .. }) => path == other,
-        (Wish::Whole { .. }, Wish::Whole { .. }) => true,
-        _ => false,
     }
 }
 
@@ -184,6 +208,7 @@ pub(crate) fn record(edit: &FileEdit, done: &Done) -> Record {
         after: hash(&edit.after),
         patches: Some(edit.patches.clone()),
         made: edit.made.clone(),
+        was: edit.was.clone(),
         dirs: done.dirs.clone(),
         backups: done.touched.backup.iter().cloned().collect(),
     }

@@ -18,8 +18,15 @@ impl World {
         let [home, project] = ["home", "project"].map(|name| root.path().join(name));
         fs::create_dir_all(&home).unwrap();
         fs::create_dir_all(&project).unwrap();
-        let machine =
-            Machine { os: Os::Linux, home, project, exe: "/opt/my tools/memdir".into(), before: Vec::new(), variables: Default::default() };
+        let machine = Machine {
+            os: Os::Linux,
+            home,
+            main: project.clone(),
+            project,
+            exe: "/opt/my tools/memdir".into(),
+            before: Vec::new(),
+            variables: Default::default(),
+        };
         World { root, machine }
     }
 
@@ -130,7 +137,7 @@ fn check_stands(parts: &[Part], host: &Host, way: &str) {
     for part in parts {
         let text = fs::read_to_string(&part.file).unwrap();
         for wish in &part.wishes {
-            assert_eq!(wish::stands(part.format, &text, wish), Ok(true), "{} {way}\n{text}", host.name);
+            assert_eq!(wish::stands(part.format, &text, wish, &[]), Ok(true), "{} {way}\n{text}", host.name);
         }
     }
 }
@@ -229,14 +236,21 @@ fn a_lost_receipt_still_lets_go_of_what_is_recognised() {
             let text = fs::read_to_string(&part.file).unwrap_or_default();
             for wish in &part.wishes {
                 let left = match wish {
-                    Wish::Entry { path, .. } => wish::get(part.format, &text, path).unwrap().is_some_and(|value| is_our_server(&value)),
+                    Wish::Entry { path, .. } => {
+                        wish::get(part.format, &text, path).unwrap().is_some_and(|value| is_our_server(&value, &[]))
+                    }
                     Wish::Hook { path, host, event, .. } => {
-                        wish::get(part.format, &text, path).unwrap().is_some_and(|value| is_our_hook(&value, host, *event))
+                        wish::get(part.format, &text, path).unwrap().is_some_and(|value| is_our_hook(&value, host, *event, &[]))
                     }
                     Wish::Whole { .. } => !text.is_empty(),
                     Wish::Default { .. } | Wish::Setting { .. } => false,
                 };
                 assert!(!left, "{} {scope:?} {way}\n{text}", host.name);
+            }
+            if way == "absent" && part.format == Format::Json && !text.is_empty() {
+                let default = |wish: &Wish| matches!(wish, Wish::Default { .. });
+                let rest = if part.wishes.iter().any(default) { serde_json::json!({ "version": 1 }) } else { serde_json::json!({}) };
+                assert_eq!(value_of(part.format, &text), rest, "{} {scope:?}: no empty lists and objects", host.name);
             }
         }
     });
@@ -336,6 +350,51 @@ fn two_hosts_that_share_a_file_both_have_it_until_the_last_goes() {
     }
 }
 
+/// As after an update that moved the program: whoever goes first leaves the other whole, and nothing is left at the end.
+#[test]
+fn two_hosts_that_share_a_file_need_not_have_put_in_the_same_program() {
+    let hosts = ["vscode", "copilot-cli"].map(|name| crate::hosts::named(name).unwrap());
+    for edited in [false, true] {
+        for [out, stays] in [[hosts[0], hosts[1]], [hosts[1], hosts[0]]] {
+            let world = World::new();
+            let (before, dirs, home) = (world.files(), world.dirs(), world.memdir_home());
+            put(&world.order(hosts[0], Scope::User, &home), &world.parts(hosts[0], Scope::User)).unwrap();
+            let shared = world.machine.home.join(".copilot/hooks/memdir.json");
+            if edited {
+                let text = fs::read_to_string(&shared).unwrap();
+                fs::write(&shared, text.replace('\n', "\n ")).unwrap();
+            }
+            let moved = Machine { exe: "/new/memdir".into(), ..world.machine.clone() };
+            let parts = (hosts[1].parts)(&moved, Scope::User).unwrap();
+            put(&Order { machine: &moved, ..world.order(hosts[1], Scope::User, &home) }, &parts).unwrap();
+            take(&world.order(out, Scope::User, &home)).unwrap();
+            let text = fs::read_to_string(&shared).unwrap();
+            assert_eq!(text.matches("/new/memdir hook copilot-cli").count(), 6, "without {} edited {edited}: {text}", out.name);
+            take(&world.order(stays, Scope::User, &home)).unwrap();
+            assert_eq!((world.files(), world.dirs()), (before, dirs), "{} then {} edited {edited}", out.name, stays.name);
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_to_something_that_is_no_file_is_refused() {
+    let world = World::new();
+    let host = crate::hosts::named("claude-code").unwrap();
+    let (link, home) = (world.machine.home.join(".claude.json"), world.memdir_home());
+    let pipe = world.root.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let dir = world.root.path().join("dir");
+    fs::create_dir(&dir).unwrap();
+    for target in [pipe, dir] {
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let trouble = put(&world.order(host, Scope::User, &home), &world.parts(host, Scope::User)).unwrap_err();
+        assert_eq!(trouble.why, format!("it is a link to something that is no file (to {})", target.display()));
+        assert!(target.symlink_metadata().is_ok_and(|meta| !meta.is_file()) && link.is_symlink());
+        fs::remove_file(&link).unwrap();
+    }
+}
+
 #[test]
 fn keys_a_person_added_to_our_entry_stay() {
     let world = World::new();
@@ -349,6 +408,33 @@ fn keys_a_person_added_to_our_entry_stay() {
         fs::read_to_string(&file).unwrap(),
         "[mcp_servers.memdir]\ncommand = \"/opt/my tools/memdir\"\nargs = [\"mcp\"]\ntool_timeout_sec = 90\n"
     );
+    // What the person had is there again, whatever they wrote since.
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{text}\n[tui]\ntheme = \"dark\"\n")).unwrap();
+    take(&world.order(host, Scope::User, &home)).unwrap();
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "[mcp_servers.memdir]\ncommand = \"/old/memdir\"\nargs = [\"mcp\"]\ntool_timeout_sec = 90\n\n[tui]\ntheme = \"dark\"\n"
+    );
+}
+
+#[test]
+fn an_entry_in_one_line_is_ours_too_and_comments_stay() {
+    for text in [
+        "[mcp_servers]\nmemdir = { command = \"/old/memdir\", args = [\"mcp\"] } # mine\n",
+        "[mcp_servers.memdir] # mine\n# where it is\ncommand = \"/old/memdir\" # old\nargs = [\"mcp\"]\n",
+    ] {
+        let world = World::new();
+        let host = crate::hosts::named("codex").unwrap();
+        let (file, home) = (world.machine.home.join(".codex/config.toml"), world.memdir_home());
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        put(&world.order(host, Scope::User, &home), &world.parts(host, Scope::User)).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), text.replace("/old/memdir", "/opt/my tools/memdir"));
+        fs::write(&file, fs::read_to_string(&file).unwrap() + "\n[since]\n").unwrap();
+        take(&world.order(host, Scope::User, &home)).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), format!("{text}\n[since]\n"));
+    }
 }
 
 #[test]
@@ -370,7 +456,7 @@ fn what_goes_into_each_host() {
     for (host, scope) in everywhere() {
         let world = World::new();
         for part in world.parts(host, scope).iter().filter(|part| part.format != Format::Whole) {
-            let edit = &plan(std::slice::from_ref(part)).unwrap()[0];
+            let edit = &plan(std::slice::from_ref(part), &[]).unwrap()[0];
             let file = part.file.strip_prefix(world.root.path()).unwrap();
             shown += &format!("── {} {scope:?}: {}\n{}", host.name, file.display(), edit.after);
         }
@@ -415,7 +501,7 @@ fn a_later_file_that_cannot_be_written_puts_the_earlier_back() {
     let host = crate::hosts::named("cursor").unwrap();
     let parts = world.parts(host, Scope::User);
     let (before, home) = (world.files(), world.memdir_home());
-    let mut edits = plan(&parts).unwrap();
+    let mut edits = plan(&parts, &[]).unwrap();
     // As if somebody wrote the second file between the plan and its turn.
     edits[1].before = Some("{}".into());
     files::apply_all(&edits, Scope::User, "2026-11-15T12:00:00Z".parse().unwrap()).unwrap_err();

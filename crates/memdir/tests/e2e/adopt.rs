@@ -107,6 +107,66 @@ fn codex_is_fed_in_its_own_format() {
     let files = crate::home::files_below(&home.path(".codex/memories/extensions/memdir"));
     assert!(files.iter().any(|file| file == "instructions.md"), "{files:?}");
     assert!(files.iter().any(|file| file.ends_with("/notes/deploy.md")), "{files:?}");
-    home.bare(&["uninstall", "codex"]).output().unwrap();
-    assert!(!home.path(".codex/memories/extensions/memdir").exists());
+    let told = home.run_bare(&["uninstall", "codex", "--dry-run"]);
+    assert!(told.contains("The folder [HOME]/.codex/memories/extensions/memdir would be removed"), "{told}");
+    assert!(home.path(".codex/memories/extensions/memdir").exists());
+    let told = home.run_bare(&["uninstall", "codex"]);
+    assert!(told.contains("[HOME]/.codex/memories/extensions/memdir removed"), "{told}");
+    assert!(!home.path(".codex").exists(), "nothing else is there");
+}
+
+/// Two mounts of one name, and no command would work any more.
+#[test]
+fn a_name_that_is_taken_is_not_given_again() {
+    let home = Home::new();
+    put(&home, "work/.serena/memories/arch.md", "Hexagonal.\n");
+    put(&home, ".koding/memory/style.md", "Two spaces.\n");
+    put(&home, "mine/a.md", "Mine.\n");
+    put(&home, "other/b.md", "Theirs.\n");
+    let [mine, other] = ["mine", "other"].map(|name| home.path(name).display().to_string());
+    home.configure(&format!(
+        "[[mounts]]\nname = \"serena\"\npath = \"{mine}\"\n\n[[mounts]]\nname = \"koding\"\npath = \"{other}\"\nproject = \"another\"\n"
+    ));
+    let told = home.run_bare(&["adopt", "serena", "koding"]);
+    assert!(told.contains("name = \"serena-2\"") && told.contains("name = \"koding-2\""), "{told}");
+    assert_eq!(home.run_bare(&["list"]), "koding-2/style\nserena-2/arch\nserena/a\n");
+    assert!(home.run_bare(&["adopt", "serena"]).contains("mounted already"));
+    assert!(home.run_bare(&["--project", "another", "list"]).contains("koding/b"));
+}
+
+fn git(dir: &std::path::Path, args: &[&str]) {
+    let mut command = std::process::Command::new("git");
+    command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]).args(args).current_dir(dir);
+    assert!(command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap().status.success(), "{args:?}");
+}
+
+#[test]
+fn a_worktree_has_claude_codes_memory_of_its_repository() {
+    let home = Home::new();
+    let shop = home.path("shop");
+    fs::create_dir_all(&shop).unwrap();
+    git(&shop, &["init", "-q"]);
+    git(&shop, &["commit", "-q", "--allow-empty", "-m", "x"]);
+    git(&shop, &["worktree", "add", "-q", "../tree"]);
+    let slug: String = shop.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    put(&home, &format!(".claude/projects/{slug}/memory/deploy.md"), "Deploy on Tuesdays.\n");
+    let found = || String::from_utf8(home.bare(&["adopt"]).current_dir(home.path("tree")).output().unwrap().stdout).unwrap();
+    assert!(found().starts_with("Claude Code's auto memory of this project: 1 files in"), "{}", found());
+    home.configure("worktrees = \"separate\"\n");
+    assert!(found().starts_with("Claude Code's auto memory of this project: 1 files in"), "{}", found());
+    put(&home, "elsewhere/a.md", "A.\n");
+    put(&home, ".claude/settings.json", "{ \"autoMemoryDirectory\": \"~/elsewhere\" } // mine\n");
+    assert!(found().starts_with(&format!("Claude Code's auto memory: 1 files in {}", home.path("elsewhere").display())), "{}", found());
+}
+
+#[test]
+fn what_a_mount_would_ignore_is_not_counted() {
+    let home = Home::new();
+    for name in ["MEMORY.md", "raw_memories.md", "extensions/x/a.md", "skills/b.md"] {
+        put(&home, &format!(".codex/memories/{name}"), &format!("{name}\n"));
+    }
+    let told = home.run_bare(&["adopt"]);
+    home.bare(&["adopt", "codex"]).output().unwrap();
+    let listed = home.run_bare(&["list"]).lines().count();
+    assert!(told.starts_with(&format!("Codex's memories: {listed} files in")), "{listed}: {told}");
 }

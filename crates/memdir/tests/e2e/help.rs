@@ -55,6 +55,10 @@ fn help_names_every_command_and_exit_code() {
       bench        Measure and torture memdir on this machine
 
     Options:
+          --home <PATH>
+              Where memdir keeps everything that is not in a project (also MEMDIR_HOME); without it
+              ~/.memdir
+
           --project <ID>
               The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of
               this directory

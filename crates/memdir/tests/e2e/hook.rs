@@ -154,3 +154,86 @@ fn a_compaction_is_noted_in_the_log_once() {
     assert_eq!(said(&home, &["codex", "before-compaction"], &other), "");
     assert!(logged().ends_with(" codex compacted the conversation 0ff\n"), "{}", logged());
 }
+
+#[test]
+fn a_patch_trips_by_the_files_it_names() {
+    let home = Home::new();
+    let memory = "---\ndescription: Migrations are reviewed\nwhen:\n  path: migrations/**\n---\nMigrations are reviewed by Ada.\n";
+    home.bare(&["write", "migrations", memory]).output().unwrap();
+    let patch = "*** Begin Patch\n*** Update File: src/a.rs\n*** Move to: migrations/a.rs\n*** End Patch\n";
+    let called = [
+        ("codex", json!({ "tool_name": "apply_patch", "tool_input": { "command": patch } })),
+        ("codex", json!({ "tool_name": "apply_patch", "tool_input": { "input": patch.replace("src/a.rs", "/x") } })),
+        ("vscode", json!({ "hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": { "input": patch } })),
+        ("opencode", json!({ "tool_name": "patch", "tool_input": { "patchText": patch } })),
+    ];
+    for (host, mut input) in called {
+        input["cwd"] = json!(project(&home));
+        let text = said(&home, &[host, "before-tool"], &input);
+        assert!(text.contains("Migrations are reviewed by Ada."), "{host}: {text}");
+    }
+    let other =
+        json!({ "cwd": project(&home), "tool_name": "apply_patch", "tool_input": { "command": patch.replace("migrations/", "m/") } });
+    assert_eq!(said(&home, &["codex", "before-tool"], &other), "");
+}
+
+#[test]
+fn a_command_trips_inside_of_another_shell() {
+    let home = Home::new();
+    let memory = "---\ndescription: Never push on Fridays\nwhen:\n  command: git push\n---\nNever push on Fridays.\n";
+    home.bare(&["write", "push", memory]).output().unwrap();
+    for command in
+        [json!("bash -lc 'git push'"), json!(["bash", "-lc", "cd x && git push"]), json!("git -C x push"), json!("ls | xargs git push")]
+    {
+        let input = json!({ "cwd": project(&home), "tool_name": "shell", "tool_input": { "command": command } });
+        let text = said(&home, &["codex", "before-tool"], &input);
+        assert!(text.contains("Never push on Fridays."), "{command}: {text}");
+    }
+}
+
+/// A hook may not wait for a network, and a prompt is not sent to one.
+#[test]
+fn nobody_else_hears_of_a_prompt() {
+    let home = Home::new();
+    home.bare(&["write", "deploy", "The deployment runs on Tuesdays in Frankfurt."]).output().unwrap();
+    let endpoint = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    endpoint.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/v1", endpoint.local_addr().unwrap());
+    for kind in ["openai", "ollama"] {
+        home.configure(&format!("[search]\nembedder = \"{kind}\"\nurl = \"{url}\"\nmodel = \"m\"\ndimensions = 8\n"));
+        let input = json!({ "session_id": kind, "cwd": project(&home), "prompt": "On which day does the deployment in Frankfurt run?" });
+        let text = said(&home, &["claude-code", "prompt"], &input);
+        assert!(text.contains("on Tuesdays in Frankfurt"), "{kind}: {text}");
+        assert!(endpoint.accept().is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock), "{kind}: it was called");
+    }
+}
+
+#[test]
+fn half_a_character_does_not_silence_a_hook() {
+    let home = Home::new();
+    home.bare(&["write", "deploy", "The deployment runs on Tuesdays in Frankfurt."]).output().unwrap();
+    let input = format!(r#"{{"cwd":{:?},"prompt":"On which day does the deployment in Frankfurt run? \ud83d"}}"#, project(&home));
+    let output = feed(&mut home.bare(&["hook", "claude-code", "prompt"]), input.as_bytes());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("on Tuesdays in Frankfurt"), "{output:?}");
+}
+
+/// The newest conversation takes longer than a host waits; the one that ends is an older one.
+#[test]
+fn the_conversation_that_ends_comes_first_whatever_else_there_is() {
+    let home = Home::new();
+    home.configure("[chats]\non = true\n");
+    let line = |words: &str| {
+        let message = json!({ "role": "user", "content": words });
+        json!({ "type": "user", "cwd": "/w", "uuid": "u1", "timestamp": "2026-01-15T10:00:00Z", "message": message }).to_string() + "\n"
+    };
+    let dir = home.path(".claude/projects/-w");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("5e55.jsonl"), line("Why is the login slow?")).unwrap();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    fs::File::options().append(true).open(dir.join("5e55.jsonl")).unwrap().set_modified(old).unwrap();
+    fs::write(dir.join("b16.jsonl"), line(&"A very long line. ".repeat(4 << 20))).unwrap();
+    let input = json!({ "session_id": "5e55", "transcript_path": dir.join("5e55.jsonl"), "cwd": project(&home) });
+    assert_eq!(said(&home, &["claude-code", "session-end"], &input), "");
+    let kept = crate::home::files_below(&home.path("home/chats"));
+    assert!(kept.iter().any(|name| name.contains("5e55")), "{kept:?}");
+}

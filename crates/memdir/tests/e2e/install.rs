@@ -1,6 +1,9 @@
 //! `memdir install`, `memdir doctor` and `memdir uninstall`, on a machine with hosts on it.
 
-use crate::home::{Home, files_below};
+use crate::{
+    home::{Home, files_below},
+    terminal::answered,
+};
 use std::{collections::BTreeMap, fs};
 
 const HOSTS: &[&str] =
@@ -61,6 +64,65 @@ fn all_of_them_at_once() {
     assert_eq!(hosts, ["claude-code", "codex", "gemini", "vscode", "opencode", "zed"]);
     assert!(home.run_bare(&["install", "--all", "--yes", "--dry-run"]).contains("Nothing would change"));
     assert_eq!(home.bare(&["uninstall", "--all"]).output().unwrap().status.code(), Some(0));
+    assert_eq!(files(&home), before);
+}
+
+#[test]
+fn yes_asks_nothing_and_all_without_it_needs_somebody_to_ask() {
+    let home = machine();
+    let told = home.run_bare(&["install", "--all"]);
+    insta::assert_snapshot!(told, @"
+    -- stderr
+    error: --all would install into claude-code, codex, gemini, vscode, opencode, zed, and there is nobody to ask whether that is meant
+    hint: Add --yes, or --dry-run to see what would change. Nothing was changed.
+    -- exit 2
+    ");
+    let output = home.bare(&["install", "--yes", "--json"]).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((told.as_array().unwrap().len(), output.status.code()), (6, Some(0)), "{told}");
+}
+
+#[test]
+fn a_person_is_asked_and_understood() {
+    let ask = |home: &Home, typed: &str| answered(home.bare(&["install"]).env("NO_COLOR", "1").env("TERM", "xterm"), typed);
+    let home = machine();
+    let before = files(&home);
+    for (typed, code) in [("n\n", 0), ("cluade-code\n", 2), ("codex, nothing\n", 2), ("\u{4}", 0)] {
+        let (told, ended) = ask(&home, typed);
+        assert_eq!((ended, &files(&home)), (code, &before), "{typed:?}: {told}");
+    }
+    let (told, code) = ask(&home, "codex gemini\n\n");
+    assert!(code == 0 && told.contains("Codex CLI: done") && told.contains("Gemini CLI: done"), "{told}");
+    assert!(told.contains("memdir chats on"), "{told}");
+    assert!(!home.path("home/config.toml").exists(), "nobody said yes");
+    let (told, code) = ask(&home, "\ny\n");
+    assert!(code == 0 && told.contains("past conversations are kept and searched from now on"), "{told}");
+    assert!(home.run_bare(&["config"]).contains("chats"));
+    assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
+    assert!(!ask(&home, "\n").0.contains("conversations"), "they are on");
+}
+
+#[test]
+fn past_conversations_are_mentioned_or_taken_as_wanted() {
+    let home = Home::new();
+    let note = "note: your past conversations with agents can be searched too: memdir chats on\n";
+    assert!(home.run_bare(&["install", "zed"]).contains(note));
+    assert!(home.run_bare(&["install", "zed", "--chats"]).contains("past conversations are kept"));
+    assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
+    assert!(!home.run_bare(&["install", "zed"]).contains("conversations"));
+}
+
+#[test]
+fn the_doctor_says_what_turned_memory_off() {
+    let home = machine();
+    home.bare(&["install", "codex"]).output().unwrap();
+    let before = files(&home);
+    home.configure("enabled = false\n");
+    for args in [&["doctor"][..], &["doctor", "--fix"]] {
+        let told = home.run_bare(args);
+        assert!(told.contains("bad memory: is off: enabled = false in [HOME]/home/config.toml"), "{told}");
+        assert!(told.matches("bad").count() == 1 && told.ends_with("-- exit 1\n"), "{told}");
+    }
     assert_eq!(files(&home), before);
 }
 
@@ -142,9 +204,40 @@ fn one_directory_can_be_installed_as_the_whole_memory() {
     home.bare(&["--dir", "notes", "install", "cursor"]).output().unwrap();
     let text = fs::read_to_string(home.path(".cursor/mcp.json")).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let dir = home.path("work/notes").display().to_string();
-    assert_eq!(value["mcpServers"]["memdir"]["args"], serde_json::json!(["--dir", dir, "mcp"]));
+    let [dir, own] = ["work/notes", "home"].map(|name| home.path(name).display().to_string());
+    assert_eq!(value["mcpServers"]["memdir"]["args"], serde_json::json!(["--home", own, "--dir", dir, "mcp"]));
     assert!(fs::read_to_string(home.path(".cursor/hooks.json")).unwrap().contains(&format!("--dir {dir} hook cursor stop")));
+}
+
+/// Tools and hooks are started by a host that knows nothing of flags and variables of ours.
+#[test]
+fn the_memory_that_is_chosen_is_the_one_that_is_used() {
+    let all = ["--agent", "scout", "--agent-scope", "local", "--project", "p", "--only", "notes,user"];
+    let chosen: &[(&[&str], &[(&str, &str)], &str)] = &[
+        (&[], &[], ""),
+        (&all, &[], "--project p --agent scout --agent-scope local --only notes --only user "),
+        (&[], &[("MEMDIR_DIR", "notes"), ("MEMDIR_AGENT", "scout")], "--dir [HOME]/work/notes --agent scout "),
+        (&[], &[("MEMDIR_HOME", "[HOME]/elsewhere")], "--home [HOME]/elsewhere "),
+    ];
+    for (args, variables, words) in chosen {
+        let home = Home::new();
+        let mut command = home.bare(&[args, &["install", "opencode", "cursor"][..]].concat());
+        command.env_remove("MEMDIR_HOME");
+        for (key, value) in *variables {
+            command.env(key, value.replace("[HOME]", home.path("").to_str().unwrap().trim_end_matches('/')));
+        }
+        assert_eq!(command.output().unwrap().status.code(), Some(0), "{words}");
+        let args = |value: &serde_json::Value| {
+            value.as_array().unwrap().iter().map(|arg| format!("{} ", arg.as_str().unwrap())).collect::<String>()
+        };
+        let server = args(&json(&home, ".cursor/mcp.json")["mcpServers"]["memdir"]["args"]);
+        assert_eq!(home.plain(&server), format!("{words}mcp "));
+        let hook = json(&home, ".cursor/hooks.json")["hooks"]["stop"][0]["command"].as_str().unwrap().to_owned();
+        assert!(home.plain(&hook).ends_with(&format!(" {words}hook cursor stop")), "{hook}");
+        let plugin = fs::read_to_string(home.path(".config/opencode/plugins/memdir.js")).unwrap();
+        let before = plugin.lines().find_map(|line| line.strip_prefix("const before = ")).unwrap().trim_end_matches(';');
+        assert_eq!(home.plain(&args(&serde_json::from_str(before).unwrap())), *words);
+    }
 }
 
 #[test]
@@ -190,4 +283,108 @@ fn the_doctor_runs_what_opencodes_plugin_runs() {
     let report = home.bare(&["doctor", "opencode"]).output().unwrap();
     assert_eq!(report.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&report.stdout).contains("/nowhere/memdir cannot be started"), "{report:?}");
+}
+
+fn json(home: &Home, name: &str) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(home.path(name)).unwrap()).unwrap()
+}
+
+fn edit(home: &Home, name: &str, change: impl Fn(&mut serde_json::Value)) {
+    let mut value = json(home, name);
+    change(&mut value);
+    fs::write(home.path(name), serde_json::to_string_pretty(&value).unwrap()).unwrap();
+}
+
+/// The binary under another name, by which it is not known.
+fn renamed(home: &Home, args: &[&str]) -> std::process::Output {
+    let other = home.path("bin/remember");
+    if !other.exists() {
+        fs::create_dir_all(home.path("bin")).unwrap();
+        fs::hard_link(env!("CARGO_BIN_EXE_memdir"), &other).or_else(|_| fs::copy(env!("CARGO_BIN_EXE_memdir"), &other).map(drop)).unwrap();
+    }
+    let like = home.bare(args);
+    let mut command = std::process::Command::new(other);
+    command.args(args).env_clear().current_dir(home.path("work")).stdin(std::process::Stdio::null());
+    command.envs(like.get_envs().filter_map(|(key, value)| Some((key, value?)))).output().unwrap()
+}
+
+#[test]
+fn a_persons_hook_beside_ours_stays() {
+    let home = Home::new();
+    home.bare(&["install", "claude-code"]).output().unwrap();
+    let mine = serde_json::json!({ "type": "command", "command": "say done" });
+    edit(&home, ".claude/settings.json", |value| value["hooks"]["Stop"][0]["hooks"].as_array_mut().unwrap().push(mine.clone()));
+    home.bare(&["--dir", "notes", "install", "claude-code"]).output().unwrap();
+    let hooks = json(&home, ".claude/settings.json")["hooks"]["Stop"].clone();
+    assert_eq!((hooks.as_array().unwrap().len(), &hooks[0]["hooks"][1]), (1, &mine), "{hooks:#}");
+    assert_eq!(hooks[0]["hooks"][0]["args"][2], "--dir", "{hooks:#}");
+    home.bare(&["uninstall", "claude-code"]).output().unwrap();
+    assert_eq!(json(&home, ".claude/settings.json"), serde_json::json!({ "hooks": { "Stop": [{ "hooks": [mine] }] } }));
+}
+
+#[test]
+fn a_repositorys_own_entry_is_not_taken_out_with_ours() {
+    let home = Home::new();
+    home.bare(&["install", "claude-code"]).output().unwrap();
+    let committed = "{ \"mcpServers\": { \"memdir\": { \"command\": \"memdir\", \"args\": [\"mcp\"] } } }\n";
+    fs::write(home.path("work/.mcp.json"), committed).unwrap();
+    home.bare(&["uninstall", "claude-code"]).output().unwrap();
+    assert!(!home.path(".claude.json").exists());
+    assert_eq!(fs::read_to_string(home.path("work/.mcp.json")).unwrap(), committed);
+    home.bare(&["uninstall", "claude-code", "--scope", "project"]).output().unwrap();
+    assert_eq!(json(&home, "work/.mcp.json"), serde_json::json!({}), "asked for, it goes");
+}
+
+#[test]
+fn what_a_person_had_of_memdir_is_there_again_after_other_edits() {
+    let home = Home::new();
+    let own = serde_json::json!({ "command": "/old/memdir", "args": ["mcp", "--dialect", "claude"], "env": { "A": "1" } });
+    let hook = serde_json::json!({ "command": "/old/memdir hook cursor stop", "timeout": 1 });
+    fs::create_dir_all(home.path(".cursor")).unwrap();
+    fs::write(home.path(".cursor/mcp.json"), serde_json::json!({ "mcpServers": { "memdir": own } }).to_string()).unwrap();
+    fs::write(home.path(".cursor/hooks.json"), serde_json::json!({ "version": 1, "hooks": { "stop": [hook] } }).to_string()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(home.bare(&["install", "cursor"]).output().unwrap().status.code(), Some(0));
+    }
+    assert_eq!(json(&home, ".cursor/mcp.json")["mcpServers"]["memdir"]["env"]["A"], "1");
+    edit(&home, ".cursor/mcp.json", |value| value["since"] = 1.into());
+    edit(&home, ".cursor/hooks.json", |value| value["since"] = 1.into());
+    home.bare(&["uninstall", "cursor"]).output().unwrap();
+    assert_eq!(json(&home, ".cursor/mcp.json"), serde_json::json!({ "mcpServers": { "memdir": own }, "since": 1 }));
+    assert_eq!(json(&home, ".cursor/hooks.json"), serde_json::json!({ "version": 1, "hooks": { "stop": [hook] }, "since": 1 }));
+}
+
+#[test]
+fn a_program_of_another_name_knows_what_it_put_in() {
+    for host in HOSTS {
+        let home = machine();
+        let before = files(&home);
+        for args in [&["install", host][..], &["--dir", "notes", "install", host], &["doctor", host]] {
+            let output = renamed(&home, args);
+            assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
+        }
+        // Another memdir knows it by the receipt.
+        assert_eq!(home.bare(&["uninstall", host]).output().unwrap().status.code(), Some(0), "{host}");
+        fs::remove_dir_all(home.path("bin")).unwrap();
+        assert_eq!(files(&home), before, "{host}");
+        renamed(&home, &["install", host]);
+        fs::remove_file(home.path("home/installed.json")).unwrap();
+        assert_eq!(renamed(&home, &["install", host]).status.code(), Some(0), "{host}: it knows itself");
+    }
+}
+
+#[test]
+fn the_doctor_mends_what_was_installed_and_nothing_else() {
+    let home = Home::new();
+    home.bare(&["--dir", "notes", "install", "cursor", "--no-hooks"]).output().unwrap();
+    home.bare(&["adopt", "--as-auto-memory"]).output().unwrap();
+    let (cursor, claude) = (json(&home, ".cursor/mcp.json"), json(&home, ".claude/settings.json"));
+    let report = home.bare(&["doctor"]).output().unwrap();
+    assert_eq!(report.status.code(), Some(0), "{}", String::from_utf8_lossy(&report.stdout));
+    edit(&home, ".cursor/mcp.json", |value| value["mcpServers"]["memdir"]["args"] = serde_json::json!(["mcp"]));
+    fs::write(home.path(".claude/settings.json"), "{}").unwrap();
+    assert_eq!(home.bare(&["doctor"]).output().unwrap().status.code(), Some(1));
+    assert_eq!(home.bare(&["doctor", "--fix"]).output().unwrap().status.code(), Some(0));
+    assert_eq!((json(&home, ".cursor/mcp.json"), json(&home, ".claude/settings.json")), (cursor, claude));
+    assert!(!home.path(".cursor/hooks.json").exists() && !home.path(".claude.json").exists());
 }

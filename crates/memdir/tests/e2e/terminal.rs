@@ -6,22 +6,35 @@ use std::{fs, io::Read as _, path::Path, process::Command};
 
 /// Runs a command on a terminal of its own and returns what it shows there.
 fn shown(command: &mut Command) -> String {
+    on_terminal(command, None).0
+}
+
+/// The same with somebody at the terminal who types; and how it ended.
+pub(crate) fn answered(command: &mut Command, typed: &str) -> (String, i32) {
+    on_terminal(command, Some(typed))
+}
+
+fn on_terminal(command: &mut Command, typed: Option<&str>) -> (String, i32) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap();
     let terminal = fs::OpenOptions::new().read(true).write(true).open(Path::new(name.to_str().unwrap())).unwrap();
+    if let Some(typed) = typed {
+        command.stdin(terminal.try_clone().unwrap());
+        rustix::io::write(&master, typed.as_bytes()).unwrap();
+    }
     let mut child = command.stdout(terminal.try_clone().unwrap()).stderr(terminal).spawn().unwrap();
     // The command holds the other end too; with it gone, the end of the child is the end of the output.
-    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let mut text = Vec::new();
     let mut reader = fs::File::from(master);
     let mut part = [0; 4096];
     while let Ok(n @ 1..) = reader.read(&mut part) {
         text.extend_from_slice(&part[..n]);
     }
-    assert!(child.wait().unwrap().code().is_some());
-    String::from_utf8(text).unwrap().replace("\r\n", "\n")
+    let code = child.wait().unwrap().code().unwrap();
+    (String::from_utf8(text).unwrap().replace("\r\n", "\n"), code)
 }
 
 #[test]

@@ -58,17 +58,6 @@ pub(super) fn fresh(settings: &Settings) -> Result<Vec<String>, Failure> {
     Ok(synced.note().into_iter().collect())
 }
 
-/// Takes in what is new at one host, for so long and without waiting for anybody.
-pub(crate) fn take_in_quickly(settings: &Settings, host: &str, millis: i64) -> Result<(), Failure> {
-    let chats = &settings.config.chats;
-    if chats.settings.on {
-        let mut syncer = wire::syncer(settings);
-        syncer.sources.retain(|source| source.name() == host);
-        syncer.sync(Bounds { until: after(millis), never_wait: true }, &mut |_| {})?;
-    }
-    Ok(())
-}
-
 fn take_in(settings: &Settings, bounds: Bounds, progress: &mut dyn FnMut(Step<'_>)) -> Result<Synced, Failure> {
     if !settings.config.chats.settings.on {
         return Ok(Synced { off: true, ..Synced::default() });
