@@ -207,6 +207,15 @@ fn make_root(mount: &Mount) -> Option<String> {
     made.err().map(|e| format!("cannot create {}: {e}", mount.root.display()))
 }
 
+/// Whether a text can stand among a mount's `read_only` and `ignored`, and why not.
+pub fn check_pattern(pattern: &str) -> Result<()> {
+    whole(pattern).map(drop).map_err(|e| Error::bad_input("pattern", format!("{pattern:?}: {e}")))
+}
+
+fn whole(pattern: &str) -> std::result::Result<Regex, fancy_regex::Error> {
+    RegexBuilder::new(&format!("^(?:{pattern})$")).backtrack_limit(100_000).build()
+}
+
 /// Regular expressions that must match a whole name.
 #[derive(Debug)]
 struct Patterns {
@@ -217,10 +226,7 @@ struct Patterns {
 
 impl Patterns {
     fn new(what: &str, mount: &Mount, list: &[String]) -> Result<Self> {
-        let build = |pattern: &String| {
-            let built = RegexBuilder::new(&format!("^(?:{pattern})$")).backtrack_limit(100_000).build();
-            built.map_err(|e| Error::bad_input(what, format!("{pattern:?}: {e}")))
-        };
+        let build = |pattern: &String| whole(pattern).map_err(|e| Error::bad_input(what, format!("{pattern:?}: {e}")));
         let prefix = if mount.patterns_see_prefix && !mount.prefix.is_empty() { format!("{}/", mount.prefix) } else { String::new() };
         Ok(Patterns { list: list.iter().map(build).collect::<Result<_>>()?, prefix })
     }

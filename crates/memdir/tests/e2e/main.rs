@@ -17,6 +17,7 @@ mod help;
 mod history;
 mod home;
 mod hook;
+mod hostile;
 mod import;
 mod init;
 mod install;

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use std::{fs, process::Command};
 
 /// Runs git in a directory of the machine.
-fn git(home: &Home, dir: &str, args: &[&str]) {
+pub(crate) fn git(home: &Home, dir: &str, args: &[&str]) {
     fs::create_dir_all(home.path(dir)).unwrap();
     let mut command = Command::new("git");
     command.arg("-C").arg(home.path(dir)).args([
@@ -20,13 +20,13 @@ fn git(home: &Home, dir: &str, args: &[&str]) {
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn repository(home: &Home, dir: &str) {
+pub(crate) fn repository(home: &Home, dir: &str) {
     git(home, dir, &["init", "-q"]);
     git(home, dir, &["commit", "-q", "--allow-empty", "-m", "first"]);
 }
 
 /// Runs the binary in a directory of the machine.
-fn run_in(home: &Home, dir: &str, args: &[&str]) -> String {
+pub(crate) fn run_in(home: &Home, dir: &str, args: &[&str]) -> String {
     fs::create_dir_all(home.path(dir)).unwrap();
     let told = home.tell(args, home.bare(args).current_dir(home.path(dir)).output().unwrap());
     plain_ids(&told)
@@ -200,7 +200,7 @@ fn a_repository_may_name_and_limit_and_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     team/fixed
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml is left out: unknown field `run`, expected one of `enabled`, `read_only`, `ignored`, `mounts`
+    note: [HOME]/shop/.memdir/config.toml: run is left out: a repository can set enabled, read_only, ignored and mounts
     ");
     fs::write(home.path("shop/.memdir/config.toml"), "enabled = false\n").unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
