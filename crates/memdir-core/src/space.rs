@@ -3,7 +3,7 @@
 
 use crate::{
     error::{Error, Result},
-    path::MemoryPath,
+    path::{self, MemoryPath},
     prompt::AgentScope,
     store::Entrypoint,
     vault::{Links, Mount, journal_name},
@@ -148,6 +148,8 @@ impl Places {
 pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
     let mut out: Vec<Mount> = Vec::new();
     for prefix in only {
+        let meant = path::meant(prefix, |known| mounts.iter().any(|mount| mount.prefix == known));
+        let prefix = meant.as_ref().unwrap_or(prefix);
         let whole: Vec<&Mount> = mounts.iter().filter(|mount| lies_under(&mount.prefix, prefix)).collect();
         for mount in &whole {
             out.retain(|other| other.prefix != mount.prefix);
@@ -178,7 +180,7 @@ fn take_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Res
         // Taken whole already, or in another part.
         Some(whole) if whole.entrypoint == mount.entrypoint && whole.only == mount.only => {}
         Some(part) => part.only.extend(globs),
-        None => out.push(Mount { entrypoint: Entrypoint::Off, only: globs.into(), ..mount.clone() }),
+        None => out.push(Mount { entrypoint: Entrypoint::Off, only: globs.into(), part: true, ..mount.clone() }),
     }
     Ok(())
 }

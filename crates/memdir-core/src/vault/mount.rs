@@ -38,6 +38,8 @@ pub struct Mount {
     pub patterns_see_prefix: bool,
     /// If not empty, only files that match one of these globs, relative to the root.
     pub only: Vec<String>,
+    /// Whether it is what narrowing left of a mount.
+    pub part: bool,
     /// The directory of its journal.
     pub journal: PathBuf,
     /// Bytes of journal beyond which the oldest changes are dropped.
@@ -64,6 +66,7 @@ impl Mount {
             ignored: Vec::new(),
             patterns_see_prefix: false,
             only: Vec::new(),
+            part: false,
             journal: journal.into(),
             journal_bytes: limits::JOURNAL_BYTES,
             closed: Vec::new(),
@@ -110,6 +113,7 @@ impl Mounted {
                 entrypoint: mount.entrypoint,
                 rules: rules(mount),
                 apart: mount.apart,
+                part: mount.part,
             },
             lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
             root: Root::new(root, mount.links.clone()),

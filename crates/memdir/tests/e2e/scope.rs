@@ -279,6 +279,8 @@ fn merging_moves_every_memory_and_loses_none() {
     shop-[HASH]/both
     ");
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["history", "--most", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy to other-[HASH]");
+    assert_snapshot!(run_in(&home, "other", &["history", "--most", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy here from shop-[HASH]");
     // What moved a memory from one project to another is taken back in both, wherever one stands.
     run_in(&home, "other", &["undo"]);
     run_in(&home, "shop", &["undo"]);
@@ -357,6 +359,23 @@ fn a_narrowed_session_has_no_entrypoint_and_says_so_kindly() {
     3 files: 1 wrong, 2 to consider
     -- exit 1
     ");
+}
+
+#[test]
+fn a_narrowed_rename_or_undo_says_what_it_could_not_reach() {
+    let home = Home::new();
+    run_in(&home, "plain", &["write", "notes/a", "x"]);
+    assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b", "--only", "notes"]), @"
+    Renamed notes/a to notes/b · change [ID]
+    -- stderr
+    note: only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
+    Took back change [ID] by ada: renamed notes/a to notes/b · memdir redo [ID] makes it again
+    -- stderr
+    note: only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b"]), @"Renamed notes/a to notes/b · change [ID]");
 }
 
 #[test]
