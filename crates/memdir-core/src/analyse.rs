@@ -9,6 +9,7 @@ mod stop;
 
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
+pub(crate) use split::is_unspaced;
 pub use stop::is_stop;
 
 /// Words longer than this are cut: nobody types them, and a line of base64 must not fill the index.

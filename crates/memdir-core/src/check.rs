@@ -186,6 +186,10 @@ fn finding(path: &str, line: Option<u64>, rule: Rule, what: impl Into<String>) -
 fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::Repaired, out: &mut Checked) -> Result<()> {
     let main = keep::main_path(&repaired.prefix)?;
     let mut add = |line, rule, what: String| out.findings.push(finding(main.as_str(), line, rule, what));
+    if let Some(why) = &repaired.unreadable {
+        add(None, Rule::Unreadable, why.clone());
+        return Ok(());
+    }
     for dead in &repaired.dead {
         let line = if let Place::Hand(line) = dead.place { Some(line) } else { None };
         add(line, Rule::DeadLine, format!("a line leads to {}, which is not there", dead.path));

@@ -5,7 +5,7 @@ use crate::{
     entrypoint::{self, Book, EntrypointPlan, LineChange, Page},
     error::{Error, Result},
     memory::{Memory, markdown},
-    path::MemoryPath,
+    path::{self, MemoryPath},
     probe, secrets,
     store::{Entrypoint, FileEdit, MountInfo, Role, Stamp, Stored, View},
     text,
@@ -193,6 +193,17 @@ pub(crate) fn main_path(prefix: &str) -> Result<MemoryPath> {
 pub(crate) fn mount_of<'a>(view: &'a dyn View, path: &MemoryPath) -> Option<&'a MountInfo> {
     let holds = |mount: &&MountInfo| mount.prefix.is_empty() || path.strip_prefix(&mount.prefix).is_some();
     view.mounts().iter().filter(holds).max_by_key(|mount| mount.prefix.len())
+}
+
+/// What a name means here, where that is not what it says.
+pub(crate) fn meant(view: &dyn View, path: &MemoryPath) -> Option<MemoryPath> {
+    path::meant(path, |prefix| view.mounts().iter().any(|mount| mount.prefix == prefix))
+}
+
+/// What is said where only a part of the mounts of these names is open, so that what lies outside could not follow.
+pub(crate) fn part_note<'a>(view: &dyn View, mut paths: impl Iterator<Item = &'a MemoryPath>) -> Option<String> {
+    let is_part = paths.any(|path| mount_of(view, path).is_some_and(|mount| mount.part));
+    is_part.then(|| "only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which".into())
 }
 
 /// Whether a file is an entrypoint or one of its pages, and so not a memory.

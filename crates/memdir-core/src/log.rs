@@ -17,6 +17,11 @@ pub const SAMPLE: &str = "- 14:05 what happened";
 /// Appends an entry to the log of the day, in the mount with this prefix.
 pub fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Result<Saved> {
     let (now, zone) = (context.clock.now(), context.clock.zone());
+    if !store.mounts().iter().any(|mount| mount.prefix == prefix) {
+        let known: Vec<&str> = store.mounts().iter().map(|mount| mount.prefix.as_str()).filter(|known| !known.is_empty()).collect();
+        let why = format!("there is no memory {prefix:?} with a log of its own; there are: {}", known.join(", "));
+        return Err(Error::bad_input("in", why));
+    }
     let entry = bullet(text, now, &zone).ok_or_else(|| Error::bad_input("entry", "it is empty"))?;
     let path = MemoryPath::parse(&path(now, &zone))?.prefixed(prefix);
     write::write(store, context, &Write::create(path, entry).mode(Mode::Append))

@@ -5,7 +5,7 @@ use crate::{
     check, delete, diff, edit,
     error::{Error, Result},
     history, import,
-    keep::Books,
+    keep::{self, Books},
     list, log,
     path::MemoryPath,
     probe, prompt, read, recall, rename, repair, restore,
@@ -130,11 +130,7 @@ impl Memdir {
     }
 
     fn alias(&self, path: &MemoryPath) -> Option<MemoryPath> {
-        let has = |prefix: &str| self.store.mounts().iter().any(|mount| mount.prefix == prefix);
-        if !path.is_under("global") || has("global") || !has("user") {
-            return None;
-        }
-        path.strip_prefix("global").map(|rest| rest.prefixed("user")).or_else(|| MemoryPath::parse("user").ok())
+        keep::meant(&*self.store, path)
     }
 
     /// Runs a request with its name as it is meant; nearly always that is as it was given, and nothing is copied.
@@ -209,7 +205,8 @@ impl Memdir {
 
     /// Appends an entry to the log of the day in the mount with this prefix.
     pub fn log(&self, prefix: &str, text: &str) -> Result<write::Saved> {
-        log::log(&*self.store, &self.context, prefix, text)
+        let meant = MemoryPath::parse(prefix).ok().and_then(|prefix| self.alias(&prefix));
+        log::log(&*self.store, &self.context, meant.as_ref().map_or(prefix, MemoryPath::as_str), text)
     }
 
     /// Replaces a part of a memory.

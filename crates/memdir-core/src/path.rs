@@ -76,6 +76,15 @@ impl MemoryPath {
     }
 }
 
+/// What a name means among mounts: `global/…` is another word for `user/…`, where no mount has that name itself. Nothing where
+/// it means what it says.
+pub fn meant(path: &MemoryPath, has_mount: impl Fn(&str) -> bool) -> Option<MemoryPath> {
+    if !path.is_under("global") || has_mount("global") || !has_mount("user") {
+        return None;
+    }
+    Some(path.strip_prefix("global").map_or_else(|| MemoryPath("user".into()), |rest| rest.prefixed("user")))
+}
+
 /// `text` without one final `.md`, in any case, if something is left.
 pub fn strip_md(text: &str) -> &str {
     match text.len().checked_sub(3).and_then(|at| text.split_at_checked(at)) {

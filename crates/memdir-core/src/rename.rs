@@ -53,7 +53,9 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
             return Err(Error::bad_input("name", format!("{target} is its name already")));
         }
         let bytes = moved(&stored, &target);
-        let mut refs = References { from: &stored.path, to: &target, edits: Vec::new(), rewritten: Vec::new(), skipped: Vec::new() };
+        let alias = stored.path.strip_prefix("user").map(|rest| rest.prefixed("global"));
+        let alias = alias.filter(|alias| keep::meant(view, alias).as_ref() == Some(&stored.path));
+        let mut refs = References { from: &stored.path, alias, to: &target, edits: Vec::new(), rewritten: Vec::new(), skipped: Vec::new() };
         refs.find(store, view)?;
         let kept = keep::renamed(view, &context.books, &stored.path, &target, &bytes)?;
         done = Some(Renamed {
@@ -63,7 +65,7 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
             change: ChangeId(String::new()),
             rewritten: refs.rewritten,
             skipped: refs.skipped,
-            notes: kept.notes,
+            notes: kept.notes.into_iter().chain(keep::part_note(view, [&stored.path, &target].into_iter())).collect(),
         });
         let mut edits = vec![
             FileEdit { path: target.clone(), bytes: Some(bytes), role: Role::Memory },
@@ -103,6 +105,7 @@ fn moved(stored: &Stored, target: &MemoryPath) -> Vec<u8> {
 
 struct References<'a> {
     from: &'a MemoryPath,
+    alias: Option<MemoryPath>,
     to: &'a MemoryPath,
     edits: Vec<FileEdit>,
     rewritten: Vec<String>,
@@ -110,6 +113,14 @@ struct References<'a> {
 }
 
 impl References<'_> {
+    /// The text with every reference following, also one by another word for the mount.
+    fn rewritten(&self, text: &str, holder: &MemoryPath) -> Option<String> {
+        let new = markdown::rewrite_references(text, holder, self.from, self.to);
+        let Some(alias) = &self.alias else { return new };
+        let newer = markdown::rewrite_references(new.as_deref().unwrap_or(text), holder, alias, self.to);
+        newer.or(new)
+    }
+
     fn find(&mut self, store: &dyn Store, view: &dyn View) -> Result<()> {
         let stem = crate::path::strip_md(self.from.file_name()).to_owned();
         for entry in view.list("")?.entries {
@@ -127,7 +138,7 @@ impl References<'_> {
             if !text.contains(&stem) && !text.contains('%') {
                 continue;
             }
-            let Some(new) = markdown::rewrite_references(text, &holder.path, self.from, self.to) else { continue };
+            let Some(new) = self.rewritten(text, &holder.path) else { continue };
             match view.check_writable(&holder.path) {
                 Ok(()) => {
                     self.rewritten.push(holder.path.name().to_owned());

@@ -26,6 +26,9 @@ pub struct Repaired {
     /// The change that added lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
+    /// Why the entrypoint itself could not be read, if it could not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
     /// What the caller should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -38,8 +41,21 @@ pub fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<Vec<Rep
 }
 
 fn one(store: &dyn Store, context: &Context, prefix: &str, fix: bool) -> Result<Repaired> {
-    let missing = keep::unlisted(store, &context.books, prefix)?;
-    let mut out = Repaired { prefix: prefix.to_owned(), missing, dead: Vec::new(), long: Vec::new(), change: None, notes: Vec::new() };
+    let mut out = Repaired {
+        prefix: prefix.to_owned(),
+        missing: Vec::new(),
+        dead: Vec::new(),
+        long: Vec::new(),
+        change: None,
+        unreadable: None,
+        notes: Vec::new(),
+    };
+    if let Err(error) = keep::entrypoint_file(store, prefix) {
+        // One mount whose entrypoint is a link or cannot be read is no reason to say nothing of the others.
+        out.unreadable = Some(error.to_string());
+        return Ok(out);
+    }
+    out.missing = keep::unlisted(store, &context.books, prefix)?;
     if fix && !out.missing.is_empty() {
         let change = store.change(&context.intent(Verb::Repair), &[keep::main_path(prefix)?], &mut |view| {
             let mut lines = Vec::new();

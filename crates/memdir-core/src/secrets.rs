@@ -183,6 +183,7 @@ fn find_in(text: &str, at: usize, line: &Line, findings: &mut Vec<Finding>) {
 fn shows(line: &str, needs: Needs) -> bool {
     match needs {
         Needs::Byte(byte) => line.as_bytes().contains(&byte),
+        Needs::Long(length) => line.as_bytes().split(u8::is_ascii_whitespace).any(|run| run.len() >= length),
         Needs::Run(length) => {
             line.as_bytes().split(u8::is_ascii_whitespace).any(|run| run.len() >= length && run.iter().any(u8::is_ascii_digit))
         }
@@ -201,6 +202,9 @@ fn head(text: &str, most: usize) -> &str {
 
 fn judge(rule: &Rule, captures: &regex::Captures<'_>, value: &str) -> Option<Severity> {
     if near::is_placeholder(value) || near::entropy(value) < rule.entropy {
+        return None;
+    }
+    if matches!(rule.needs, Needs::Long(_)) && !value.bytes().any(|byte| byte.is_ascii_digit()) && !near::is_random_letters(value) {
         return None;
     }
     match rule.judge {

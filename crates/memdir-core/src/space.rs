@@ -3,10 +3,10 @@
 
 use crate::{
     error::{Error, Result},
-    path::MemoryPath,
+    path::{self, MemoryPath},
     prompt::AgentScope,
     store::Entrypoint,
-    vault::{Mount, journal_name},
+    vault::{Links, Mount, journal_name},
 };
 use std::path::{Path, PathBuf};
 
@@ -102,18 +102,21 @@ impl Places {
 
     /// The team's memory as a mount. Its own settings and git's are no memories.
     pub fn team_mount(&self, root: PathBuf) -> Mount {
-        Mount { ignored: vec![r"\.gitattributes".into(), r"config\.toml".into()], ..self.mount("team", root) }
+        let ignored = vec![r"\.gitattributes".into(), r"config\.toml".into()];
+        Mount { ignored, links: Links { fixed: true, ..Links::default() }, ..self.mount("team", root) }
     }
 
-    /// An agent's memory. The project's kind lies in its checkout, to be committed.
+    /// An agent's memory. The project's kind lies in its checkout, to be committed; what came with the checkout may not lead
+    /// out of it, so links on the way there are refused.
     pub fn agent(&self, agent: &Agent, project: &str, checkout: &Path) -> Result<Mount> {
         let name = part("agent", &agent.name.replace(':', "-"))?;
         let root = match agent.scope {
             AgentScope::User => self.home.join("agents").join(&name),
-            AgentScope::Project => checkout.join(".memdir-agents").join(&name),
+            AgentScope::Project => of_checkout(checkout, &name)?,
             AgentScope::Local => self.home.join("agents-local").join(part("project", project)?).join(&name),
         };
-        Ok(self.mount(&format!("agent/{name}"), root))
+        let fixed = agent.scope == AgentScope::Project;
+        Ok(Mount { links: Links { fixed, ..Links::default() }, ..self.mount(&format!("agent/{name}"), root) })
     }
 
     /// The mounts of a caller: their own, and those of the project they name, if they belong to it. One who belongs to a
@@ -145,6 +148,8 @@ impl Places {
 pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
     let mut out: Vec<Mount> = Vec::new();
     for prefix in only {
+        let meant = path::meant(prefix, |known| mounts.iter().any(|mount| mount.prefix == known));
+        let prefix = meant.as_ref().unwrap_or(prefix);
         let whole: Vec<&Mount> = mounts.iter().filter(|mount| lies_under(&mount.prefix, prefix)).collect();
         for mount in &whole {
             out.retain(|other| other.prefix != mount.prefix);
@@ -175,9 +180,20 @@ fn take_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Res
         // Taken whole already, or in another part.
         Some(whole) if whole.entrypoint == mount.entrypoint && whole.only == mount.only => {}
         Some(part) => part.only.extend(globs),
-        None => out.push(Mount { entrypoint: Entrypoint::Off, only: globs.into(), ..mount.clone() }),
+        None => out.push(Mount { entrypoint: Entrypoint::Off, only: globs.into(), part: true, ..mount.clone() }),
     }
     Ok(())
+}
+
+/// An agent's directory in a checkout, which whoever made the checkout may have prepared.
+fn of_checkout(checkout: &Path, name: &str) -> Result<PathBuf> {
+    let all = checkout.join(".memdir-agents");
+    let own = all.join(name);
+    if let Some(link) = [&all, &own].into_iter().find(|dir| dir.is_symlink()) {
+        let why = format!("{} is a link; an agent's memory is a directory of its own", link.display());
+        return Err(Error::bad_input("agent", why));
+    }
+    Ok(own)
 }
 
 /// A name that becomes one directory.

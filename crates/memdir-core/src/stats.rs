@@ -42,7 +42,7 @@ pub struct MountStats {
     pub entrypoint_lines: u64,
     /// Bytes of its entrypoint, of which at most 25,000 are loaded.
     pub entrypoint_bytes: u64,
-    /// What could not be listed.
+    /// What could not be listed or read.
     pub problems: usize,
 }
 
@@ -56,8 +56,9 @@ pub fn stats(store: &dyn Store) -> Result<Stats> {
                 keep::mount_of(store, &entry.path).is_some_and(|of| of.prefix == mount.prefix) && !keep::is_kept(store, &entry.path)
             })
         };
-        let entrypoint = keep::entrypoint_file(store, &mount.prefix)?;
-        let text = entrypoint.map(|stored| String::from_utf8_lossy(&stored.bytes).into_owned());
+        let entrypoint = keep::entrypoint_file(store, &mount.prefix);
+        let unreadable = usize::from(entrypoint.is_err());
+        let text = entrypoint.ok().flatten().map(|stored| String::from_utf8_lossy(&stored.bytes).into_owned());
         let loaded = text.as_deref().map(crate::entrypoint::load);
         mounts.push(MountStats {
             prefix: mount.prefix.clone(),
@@ -68,7 +69,7 @@ pub fn stats(store: &dyn Store) -> Result<Stats> {
             bytes: memories().map(|entry| entry.stamp.size).sum(),
             entrypoint_lines: loaded.as_ref().map_or(0, |loaded| loaded.line_count),
             entrypoint_bytes: loaded.as_ref().map_or(0, |loaded| loaded.byte_count),
-            problems: walk.problems.len(),
+            problems: walk.problems.len() + unreadable,
         });
     }
     Ok(Stats {

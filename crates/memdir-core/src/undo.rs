@@ -94,8 +94,15 @@ pub fn describe(change: &Change) -> String {
         let moved = |file: &&FileChange| file.role == Role::Memory && if gone { file.after.is_none() } else { file.before.is_none() };
         change.files.iter().find(moved).map_or("", |file| file.path.name())
     };
+    // Of a move into or out of what is not open here only one name is known.
+    let other = || change.elsewhere.first().and_then(|dir| dir.file_name()).map_or("elsewhere".into(), |name| name.to_string_lossy());
+    match (change.verb, side(true), side(false)) {
+        (Verb::Rename, from, "") => return format!("moved {from} to {}", other()),
+        (Verb::Rename, "", to) => return format!("moved {to} here from {}", other()),
+        (Verb::Rename, from, to) => return format!("renamed {from} to {to}"),
+        _ => {}
+    }
     match change.verb {
-        Verb::Rename => format!("renamed {} to {}", side(true), side(false)),
         Verb::Found => format!("{what} {}", change.verb.past()),
         _ => format!("{} {what}", change.verb.past()),
     }
@@ -165,6 +172,7 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
         }
         Ok(edits)
     })?;
+    notes.extend(keep::part_note(store, undone.files.iter().map(|file| &file.path)));
     Ok(Undone { undone, change, notes })
 }
 

@@ -24,7 +24,7 @@ pub use contain::Links;
 use journal::Journal;
 use lock::Lock;
 use mount::Mounted;
-pub use mount::{Mount, journal_name, real_path};
+pub use mount::{Mount, check_pattern, journal_name, real_path};
 use std::{
     collections::BTreeSet,
     fs::File,

@@ -4,11 +4,12 @@ mod git;
 mod look;
 mod names;
 
-pub use look::Look;
+pub use look::{Look, Sources};
 pub use names::{Named, What, bare_files, names};
 
 use crate::{
     error::{Error, Result},
+    keep,
     memdir::Context,
     memory::{
         Memory,
@@ -80,6 +81,27 @@ pub fn gone(look: &Look<'_>, text: &str) -> Vec<Named> {
     names(text).into_iter().filter(|named| look.is_there(named) == Some(false)).collect()
 }
 
+/// What of a memory's text is named and not there, in words, besides what [`gone`] tells: links and references to memories, and,
+/// where the project's sources are few enough to be read at once, symbols that no tracked file has.
+pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, text: &str) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    for (named, there) in references(store, look.map(Look::project), holder, text)? {
+        match (named.what, there) {
+            (What::Memory, Some(false)) => out.push(format!("[[{}]], which is no memory", named.text)),
+            (_, Some(false)) => out.push(format!("{}, which is gone", named.text)),
+            _ => {}
+        }
+    }
+    // What belongs to a person is not about this project, and neither are symbols in it.
+    let of_project = keep::mount_of(store, holder).is_some_and(|mount| matches!(mount.prefix.as_str(), "" | "team"));
+    let symbols: Vec<String> = names(text).into_iter().filter(|named| named.what == What::Symbol).map(|named| named.text).collect();
+    let wanted: Vec<&str> = symbols.iter().map(String::as_str).collect();
+    if let Some(found) = look.filter(|_| of_project && !wanted.is_empty()).and_then(|look| look.symbols(&wanted, Sources::Few)) {
+        out.extend(wanted.iter().filter(|name| !found.contains(name)).map(|name| format!("{name}, which no tracked file has")));
+    }
+    Ok(out)
+}
+
 /// What the links, wikilinks and `mem:` references of a text lead to: memories, or files of the project.
 fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath, text: &str) -> Result<Vec<(Named, Option<bool>)>> {
     let mut out: Vec<(Named, Option<bool>)> = Vec::new();
@@ -91,6 +113,7 @@ fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath,
         };
         let mut there = false;
         for target in targets.iter().filter_map(|target| MemoryPath::parse(target).ok()) {
+            let target = keep::meant(store, &target).unwrap_or(target);
             there = there || store.get(&target).is_ok_and(|found| found.is_some());
         }
         let what = if is_link { What::Path } else { What::Memory };
@@ -113,7 +136,7 @@ fn look_up(project: Option<&Project>, named: Vec<Named>) -> Vec<(Named, Option<b
     let Some(project) = project else { return named.into_iter().map(|named| (named, None)).collect() };
     let look = Look::new(project);
     let wanted: Vec<&str> = named.iter().filter(|named| named.what == What::Symbol).map(|named| named.text.as_str()).collect();
-    let symbols = if wanted.is_empty() { None } else { look.symbols(&wanted) };
+    let symbols = if wanted.is_empty() { None } else { look.symbols(&wanted, Sources::All) };
     let there: Vec<Option<bool>> = named
         .iter()
         .map(|named| match named.what {

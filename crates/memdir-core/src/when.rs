@@ -11,7 +11,7 @@
 
 mod command;
 
-use crate::{error::Problem, glob::Glob, memory::Memory, text};
+use crate::{analyse, error::Problem, glob::Glob, memory::Memory, text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -217,6 +217,8 @@ fn says(text: &str, wanted: &[String]) -> bool {
     let lower = text.to_lowercase();
     let said: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let same = |word: &str, wanted: &String| match wanted.strip_suffix('*') {
+        // Where words are not parted by spaces, a run of letters may hold the word anywhere.
+        _ if wanted.contains(analyse::is_unspaced) => word.contains(wanted.trim_end_matches('*')),
         Some(beginning) => word.starts_with(beginning),
         None => word == wanted,
     };

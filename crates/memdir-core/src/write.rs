@@ -94,6 +94,9 @@ pub fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Sa
             return Err(read::not_found(store, &request.path));
         }
         keep::refuse_pages(view, &path)?;
+        if there.is_none() {
+            judge_name(context, &path)?;
+        }
         let bytes = new_bytes(request, there.as_ref())?;
         let warnings = judge(context, there.as_ref().map(|stored| stored.bytes.as_slice()), &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
@@ -121,6 +124,15 @@ pub(crate) fn judge(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result
         }
     }
     Ok(warnings)
+}
+
+/// Refuses a new name that is a secret: names stand in every list and history. The refusal does not repeat it.
+pub(crate) fn judge_name(context: &Context, path: &MemoryPath) -> Result<()> {
+    let findings = context.allow.filter(path.as_str(), secrets::scan(path.as_str()));
+    match findings.iter().find(|finding| finding.severity == Severity::Refuse) {
+        Some(finding) => Err(Error::bad_input("name", format!("it looks like a secret ({})", finding.rule))),
+        None => Ok(()),
+    }
 }
 
 /// What a saved memory's caller is told.

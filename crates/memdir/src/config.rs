@@ -59,15 +59,12 @@ impl Settings {
     pub(crate) fn load(global: &Global) -> Result<Settings, Failure> {
         let cwd = std::env::current_dir().map_err(|source| Failure::File { doing: "find", path: PathBuf::from("."), source })?;
         let home = home(global, &cwd)?;
-        let dir = match &global.dir {
-            Some(dir) => Some(From { value: real_path(&path_from("--dir", dir, &cwd)?), origin: "--dir" }),
-            None => match env("MEMDIR_DIR") {
-                Some(dir) => Some(From { value: real_path(&path_from("MEMDIR_DIR", Path::new(&dir), &cwd)?), origin: "MEMDIR_DIR" }),
-                None => None,
-            },
-        };
+        let dir = whole_memory(global, &cwd)?;
         let file = home.value.join("config.toml");
         let config = file::load(&file, &|text| expand::expand(text, &variable, user_home().as_deref(), &home.value))?;
+        for mount in config.mounts.iter().filter(|mount| mount.only.is_empty()) {
+            no_home(&format!("{}: the mount {:?}", file.display(), mount.name), &mount.path)?;
+        }
         let named = |typed: &Option<String>, flag, key| match typed {
             Some(value) => Some(From { value: value.clone(), origin: flag }),
             None => variable(key).map(|value| From { value, origin: key }),
@@ -112,6 +109,31 @@ impl std::convert::From<crate::args::AgentScope> for AgentScope {
             crate::args::AgentScope::Local => AgentScope::Local,
         }
     }
+}
+
+/// The directory that is the whole memory, if one is named.
+fn whole_memory(global: &Global, cwd: &Path) -> Result<Option<From<PathBuf>>, Failure> {
+    let named = match &global.dir {
+        Some(dir) => Some(("--dir", dir.clone())),
+        None => env("MEMDIR_DIR").map(|dir| ("MEMDIR_DIR", PathBuf::from(dir))),
+    };
+    let Some((origin, dir)) = named else { return Ok(None) };
+    let value = real_path(&path_from(origin, &dir, cwd)?);
+    no_home(origin, &value)?;
+    Ok(Some(From { value, origin }))
+}
+
+fn no_home(what: &str, dir: &Path) -> Result<(), Failure> {
+    let hint = "Name a directory of its own, such as ~/notes.".to_owned();
+    match covers_home(dir) {
+        Some(why) => Err(Failure::Settings { message: format!("{what}: {why}"), hint }),
+        None => Ok(()),
+    }
+}
+
+/// Why a directory a person named may not be a memory, if it may not.
+pub(crate) fn covers_home(dir: &Path) -> Option<String> {
+    expand::covers_home(dir, user_home().as_deref())
 }
 
 /// A project's id is one directory's name.

@@ -6,6 +6,7 @@ use std::{
     collections::BTreeMap,
     fs::{self, OpenOptions},
     io::Write as _,
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -36,7 +37,7 @@ pub(crate) fn count(home: &Path, load: &Load) {
     if fs::metadata(&path).is_ok_and(|meta| meta.len() > MOST) {
         drop_older_half(&path);
     }
-    if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(load), OpenOptions::new().create(true).append(true).open(&path)) {
+    if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(load), OpenOptions::new().create(true).append(true).mode(0o600).open(&path)) {
         line.push(b'\n');
         // One write, so that lines of several processes do not mix.
         let _ = file.write_all(&line);

@@ -1,5 +1,7 @@
 //! Whose memory this is: the project one stands in, its mounts with the reason for each, and the switch that turned it off.
 
+mod repository;
+
 use crate::{
     config::{RepositorySettings, Settings},
     exit::Failure,
@@ -7,9 +9,9 @@ use crate::{
 };
 use memdir_core::{
     Mount, Version,
-    project::{self, Project},
+    project::{self, Kind, Project},
     space::{Agent, Places, narrow},
-    store::{Access, Entrypoint, Source},
+    store::Entrypoint,
     vault::real_path,
 };
 use std::path::{Path, PathBuf};
@@ -56,7 +58,10 @@ impl Scope {
         let mut notes = settings.config.problems.clone();
         notes.extend(project.problems.iter().map(|problem| problem.what.clone()));
         let (id, id_why) = memory_id(settings, &project);
-        let repository = if settings.dir.is_some() { RepositorySettings::default() } else { repository(settings, &project, &mut notes) };
+        let repository = match settings.dir {
+            Some(_) => RepositorySettings::default(),
+            None => repository::settings(&settings.home.value, &project, &mut notes),
+        };
         let off = off(settings, &id, &repository, &project);
         let mut scope = Scope { off, mounts: Vec::new(), notes, id, project };
         match &settings.dir {
@@ -93,8 +98,17 @@ impl Scope {
         let mut whole = wire::one_directory(settings, dir, &configured);
         let why = format!("{origin}: this directory is the whole memory");
         let team = whole.root.join("team");
-        // A link would lead elsewhere, and a directory of which only some files are served has no team.
-        if whole.entrypoint != Entrypoint::Kept || !whole.only.is_empty() || !team.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        // A directory of which only some files are served has no team.
+        if whole.entrypoint != Entrypoint::Kept || !whole.only.is_empty() {
+            return self.add(whole, why);
+        }
+        let there = team.symlink_metadata();
+        let is_wanted = there.as_ref().map_or(settings.config.team, |meta| meta.is_dir());
+        if !is_wanted {
+            // A folder made by a first write would turn the team on, with that memory listed in the private entrypoint.
+            let make = format!("there is no team memory here yet; mkdir {} makes one", team.display());
+            let link = format!("{} is no directory of its own, so it is no team memory", team.display());
+            whole.closed.push(("team".into(), if there.is_ok() { link } else { make }));
             return self.add(whole, why);
         }
         // The folder has an entrypoint of its own, so it is a mount of its own, and guarded as if it were opened alone.
@@ -112,7 +126,7 @@ impl Scope {
         };
         whole.ignored.push("team/.*".into());
         self.add(whole, why);
-        self.add(inner, "the directory has a team folder");
+        self.add(inner, if there.is_ok() { "the directory has a team folder" } else { "team = true in the settings" });
     }
 
     fn usual(&mut self, settings: &Settings, id_why: &str, repository: &RepositorySettings) -> Result<(), Failure> {
@@ -127,32 +141,13 @@ impl Scope {
         if !self.has("user") {
             self.add(places.mount("user", places.user()), "yours, in every project");
         }
-        let team = Places::team(&self.project.checkout);
-        let in_git = self.project.git.is_some();
-        if !self.has("team") && in_git && (wire::is_team(&settings.home.value, &team) || (settings.config.team && !team.exists())) {
-            let why = if team.exists() { "the repository has a .memdir directory" } else { "team = true in the settings" };
-            self.add(Mount { read_only: repository.read_only.clone(), ..with_ignored(places.team_mount(team), &repository.ignored) }, why);
-        }
-        if in_git
-            && !self.has("team")
-            && let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty())
-        {
-            // What is meant for everybody must not end in a private folder that happens to have the name.
-            own.mount.closed.push(("team".into(), "this repository has no team memory yet; memdir init --team makes one".into()));
-        }
+        self.team(settings, repository);
         if let Some(agent) = &settings.agent {
             let agent = Agent { name: agent.value.clone(), scope: settings.agent_scope };
             self.add(
                 places.agent(&agent, &self.id, &self.project.checkout)?,
                 format!("{} names the agent", settings.agent.as_ref().map_or("", |from| from.origin)),
             );
-        }
-        for (name, root) in &repository.mounts {
-            if !self.has(name) {
-                let mount =
-                    Mount { access: Access::ReadOnly, source: Source::Custom, entrypoint: Entrypoint::Off, ..places.mount(name, root) };
-                self.add(mount, "the repository's .memdir/config.toml, read-only");
-            }
         }
         if !self.has(wire::CHATS)
             && let Some(mount) = wire::chats_mount(settings)
@@ -165,7 +160,42 @@ impl Scope {
                 Err(note) => self.notes.push(note),
             }
         }
+        // Last, so that nothing of the repository's can take the place of anything of the person's.
+        self.repository_mounts(settings, repository);
         Ok(())
+    }
+
+    /// The team's memory, where there is one.
+    fn team(&mut self, settings: &Settings, repository: &RepositorySettings) {
+        if self.has("team") || self.project.git.is_none() {
+            return;
+        }
+        let root = Places::team(&self.project.checkout);
+        let why_not = self.why_no_team(&settings.home.value);
+        if let Some(why) = why_not.as_ref().filter(|_| root.is_symlink()) {
+            self.notes.push(why.clone());
+        }
+        let exists = root.symlink_metadata().is_ok();
+        if why_not.is_none() && (exists || settings.config.team) {
+            let why = if exists { "the repository has a .memdir directory" } else { "team = true in the settings" };
+            let mount = with_ignored(settings.places().team_mount(root), &repository.ignored);
+            return self.add(Mount { read_only: repository.read_only.clone(), ..mount }, why);
+        }
+        if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
+            // What is meant for everybody must not end in a private folder that happens to have the name.
+            let none = || "this repository has no team memory yet; memdir init --team makes one".into();
+            own.mount.closed.push(("team".into(), why_not.unwrap_or_else(none)));
+        }
+    }
+
+    /// Why this project cannot have a team memory, if it cannot.
+    pub(crate) fn why_no_team(&self, home: &Path) -> Option<String> {
+        let root = Places::team(&self.project.checkout);
+        match self.project.kind {
+            _ if self.project.git.is_none() => Some("this is not a git repository, so there is no team to share with".into()),
+            Kind::Bare => Some("this is a bare git repository: nothing in it is committed; a worktree of it can have a team memory".into()),
+            _ => wire::not_team(home, &root),
+        }
     }
 
     fn narrow(&mut self, settings: &Settings) -> Result<(), Failure> {
@@ -210,33 +240,5 @@ fn off(settings: &Settings, id: &str, repository: &RepositorySettings, project: 
     if settings.dir.is_none() && settings.config.disabled_projects.iter().any(|disabled| disabled == id || *disabled == project.id) {
         return Some(format!("enabled = false for the project {id} in {file}"));
     }
-    (repository.enabled == Some(false)).then(|| format!("enabled = false in {}", repository_file(project).display()))
-}
-
-fn repository_file(project: &Project) -> PathBuf {
-    Places::team(&project.checkout).join("config.toml")
-}
-
-/// What the repository says of its own memory. It may name and limit; a path that leads out of it is left out, and said.
-fn repository(settings: &Settings, project: &Project, notes: &mut Vec<String>) -> RepositorySettings {
-    if !wire::is_team(&settings.home.value, &Places::team(&project.checkout)) {
-        return RepositorySettings::default();
-    }
-    let file = repository_file(project);
-    let mut read = RepositorySettings::load(&file, notes);
-    let top = real_path(&project.checkout);
-    read.mounts.retain_mut(|(name, path)| {
-        let real = real_path(&project.checkout.join(&*path));
-        let inside = path.is_relative() && real.starts_with(&top) && real != top && !real.starts_with(top.join(".git"));
-        if !inside {
-            notes.push(format!(
-                "{}: the mount {name} leads to {}, outside the repository, and is left out",
-                file.display(),
-                path.display()
-            ));
-        }
-        *path = real;
-        inside
-    });
-    read
+    (repository.enabled == Some(false)).then(|| format!("enabled = false in {}", repository::file(project).display()))
 }

@@ -217,11 +217,23 @@ pub(crate) fn open_plain(root: &Path, home: &Path, actor: &str) -> Result<Memdir
     Ok(Memdir::new(Arc::new(vault), Actor { name: actor.to_owned(), session: None }))
 }
 
-/// Whether a repository's `.memdir` is its team memory: a directory of its own, never a link to somewhere else, and
-/// not memdir's home in a repository of a whole home directory.
+/// Whether a repository's `.memdir` is its team memory.
 pub(crate) fn is_team(home: &Path, team: &Path) -> bool {
-    let real = team.symlink_metadata().is_ok_and(|meta| meta.is_dir());
-    real && !real_path(home).starts_with(real_path(team))
+    team.is_dir() && not_team(home, team).is_none()
+}
+
+/// Why a repository's `.memdir` can be no team memory, if it cannot: it is a directory of its own or not there yet, never a
+/// link to somewhere else, and not memdir's home in a repository of a whole home directory.
+pub(crate) fn not_team(home: &Path, team: &Path) -> Option<String> {
+    let shown = team.display();
+    match team.symlink_metadata() {
+        Ok(meta) if meta.is_symlink() => Some(format!("{shown} is a link and is left out: a team memory is a directory of its own")),
+        Ok(meta) if !meta.is_dir() => Some(format!("{shown} is no directory, so it is no team memory")),
+        _ if real_path(home).starts_with(real_path(team)) => {
+            Some(format!("{shown} holds everything memdir keeps, so it is no team memory"))
+        }
+        _ => None,
+    }
 }
 
 fn served(settings: &Settings, prefix: &str, root: PathBuf) -> Mount {
@@ -239,7 +251,7 @@ pub(crate) fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
         access: mount.access,
         source: mount.source,
         entrypoint: if mount.entrypoint { Entrypoint::Kept } else { Entrypoint::Off },
-        links: Links { inside: mount.follow_links, roots: mount.link_roots.clone() },
+        links: Links { inside: mount.follow_links, roots: mount.link_roots.clone(), fixed: false },
         hidden: mount.hidden,
         read_only: mount.read_only.clone(),
         ignored: mount.ignored.clone(),
@@ -269,6 +281,9 @@ pub(crate) fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount
 /// A path of `memory.extraPaths` as a read-only mount: a directory, one file of its directory, or what a glob matches.
 pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Result<Mount, String> {
     let is_glob = |part: &Path| part.to_str().is_some_and(|part| part.contains(['*', '?', '[', '{']));
+    if let Some(why) = config::covers_home(path).filter(|_| path.is_dir()) {
+        return Err(format!("memory.extraPaths: {why}"));
+    }
     let (root, only) = if path.is_dir() {
         (path.to_owned(), Vec::new())
     } else if path.is_file() {

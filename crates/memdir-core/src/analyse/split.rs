@@ -189,6 +189,12 @@ fn script(c: char) -> Script {
     }
 }
 
+/// Whether a character is of a script that parts no words by spaces.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    // Hangul is matched like the others here, since its particles stand without a space too.
+    script(c) == Script::Unspaced
+}
+
 /// Vowel signs of scripts whose letters do not stand alone.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{900}'..='\u{dff}')

@@ -4,7 +4,7 @@ use super::{Finding, INSTRUCTION_FILES, Rule, alike, dates, finding};
 use crate::{
     entrypoint,
     error::Problem,
-    limits, log,
+    keep, limits, log,
     memory::{
         Memory,
         markdown::{self, ReferenceKind},
@@ -45,7 +45,9 @@ impl<'a> Space<'a> {
     }
 
     fn exists(&self, name: &str) -> bool {
-        self.paths.contains(name) || self.names.contains(name) || MemoryPath::parse(name).is_ok_and(|path| self.names.contains(path.name()))
+        let Ok(path) = MemoryPath::parse(name) else { return self.paths.contains(name) || self.names.contains(name) };
+        let path = keep::meant(self.store, &path).unwrap_or(path);
+        self.paths.contains(path.as_str()) || self.names.contains(path.as_str()) || self.names.contains(path.name())
     }
 
     /// People link to sources as well.

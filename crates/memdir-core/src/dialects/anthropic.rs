@@ -52,7 +52,7 @@ const ROOT: &str = "/memories";
 
 fn space(places: &Places<'_>) -> Result<Space> {
     let root = places.dir.map_or_else(|| places.cwd.join("memory/memories"), ToOwned::to_owned);
-    let mount = Mount { hidden: true, links: Links { inside: true, roots: Vec::new() }, ..places.plain("", &root) };
+    let mount = Mount { hidden: true, links: Links { inside: true, ..Links::default() }, ..places.plain("", &root) };
     Ok(Space { mounts: vec![mount], root })
 }
 

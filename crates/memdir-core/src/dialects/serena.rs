@@ -153,7 +153,7 @@ fn space(places: &Places<'_>) -> Result<Space> {
         read_only: settings.read_only.clone(),
         ignored: settings.ignored.clone(),
         patterns_see_prefix: true,
-        links: Links { inside: true, roots: Vec::new() },
+        links: Links { inside: true, ..Links::default() },
         ..mount
     };
     let mut mounts = vec![with_rules(places.plain("", &root))];

@@ -185,7 +185,8 @@ fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<L
         return Some(Loaded::of_mount(store, context, team));
     }
     let dir = own.root.join("team");
-    if !request.team_folder || !dir.is_dir() {
+    // A link would lead elsewhere.
+    if !request.team_folder || !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         return None;
     }
     let stored = MemoryPath::parse(&format!("team/{}", entrypoint::MAIN)).ok().and_then(|path| store.get(&path).ok()).flatten();

@@ -19,6 +19,8 @@ pub struct Candidate<'a> {
     pub why: Option<String>,
     /// What it names and is no longer there: `src/db.rs`.
     pub gone: Vec<String>,
+    /// What else it names and is not there, in words: `open_db, which no tracked file has`.
+    pub missing: Vec<String>,
 }
 
 /// How much room there is.
@@ -84,6 +86,11 @@ const LEAST_TOKENS: usize = 60;
 /// Takes the candidates in their order as long as there is room. One that is too long is shortened, one for which hardly any
 /// room is left is named instead.
 pub fn fit(candidates: &[Candidate<'_>], room: Room) -> Recalled {
+    fit_with(candidates, Vec::new(), room)
+}
+
+/// The same, naming also what was never a candidate because there were enough.
+pub(super) fn fit_with(candidates: &[Candidate<'_>], besides: Vec<Dropped>, room: Room) -> Recalled {
     let mut recalled = Recalled::default();
     let mut used = tokens(HEAD) + tokens(TAIL) + LEFT_OUT_TOKENS;
     for candidate in candidates {
@@ -102,6 +109,7 @@ pub fn fit(candidates: &[Candidate<'_>], room: Room) -> Recalled {
             None => recalled.dropped.push(drop(format!("no room: about {left} tokens are left"))),
         }
     }
+    recalled.dropped.extend(besides);
     if recalled.shown.is_empty() {
         return recalled;
     }
@@ -152,6 +160,9 @@ fn frame(candidate: &Candidate<'_>, cut: &text::Cut<'_>) -> String {
     let mut out = format!("<memory source=\"{}\"{lines} age=\"{age}\"{why}>\n", attribute(candidate.name));
     for gone in &candidate.gone {
         out.push_str(&format!("[names {gone}, which is gone]\n"));
+    }
+    for missing in &candidate.missing {
+        out.push_str(&format!("[names {missing}]\n"));
     }
     if let Some(note) = staleness(candidate.age_days) {
         out.push_str(&format!("[{note}]\n"));

@@ -1,9 +1,9 @@
 //! The recall of a space: which memories matter for a message, or lie on the way of an action, shown within a budget.
 
-use super::{About, Candidate, Recalled, Room, Wires, fit, is_manual};
+use super::{About, Candidate, Dropped, Recalled, Room, Wires, fit::fit_with, is_manual};
 use crate::{
     error::Result,
-    limits,
+    keep, limits,
     memdir::Context,
     memory::Memory,
     path::MemoryPath,
@@ -57,18 +57,39 @@ pub fn of(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, req
             push(&mut wanted, Wanted { path: met.path.clone(), why: None, met: Some(met) });
         }
     }
-    wanted.retain(|one| !request.shown.iter().any(|shown| one.path.name() == shown || one.path.as_str() == shown));
+    let shown: Vec<MemoryPath> = request.shown.iter().filter_map(|name| MemoryPath::parse(name).ok()).collect();
+    let shown: Vec<MemoryPath> = shown.into_iter().map(|path| keep::meant(store, &path).unwrap_or(path)).collect();
+    wanted.retain(|one| !shown.iter().any(|shown| one.path.name() == shown.as_str() || one.path == *shown));
+    let wanted = with_places_for_matches(wanted, request.room.memories);
     let look = request.project.map(Look::new);
     let mut texts: Vec<Found> = Vec::new();
+    let mut besides = Vec::new();
     for one in wanted {
-        // One more than fits, so that what is left out is named, and a manual that drops out makes room.
+        // One more than fits, so that a manual that drops out makes room; the rest is only named.
         if texts.len() > request.room.memories {
-            break;
+            besides.push(Dropped { name: one.path.name().to_owned(), why: format!("only {} are shown", request.room.memories) });
+            continue;
         }
         texts.extend(found(store, context, &one, request, look.as_ref())?);
     }
     let candidates: Vec<Candidate<'_>> = texts.iter().map(Found::candidate).collect();
-    Ok(fit(&candidates, request.room))
+    Ok(fit_with(&candidates, besides, request.room))
+}
+
+/// Places that stay for what a message asks, however many memories are pinned.
+const FOR_MATCHES: usize = 2;
+
+/// Pinned memories first, but never all the places: what matches comes before the pins that would take its last ones.
+fn with_places_for_matches(wanted: Vec<Wanted>, places: usize) -> Vec<Wanted> {
+    let (mut firm, mut met): (Vec<Wanted>, Vec<Wanted>) = wanted.into_iter().partition(|one| one.met.is_none());
+    let kept = met.len().min(FOR_MATCHES).min(places.saturating_sub(1));
+    let later = firm.split_off(firm.len().min(places.saturating_sub(kept)));
+    if later.is_empty() {
+        firm.extend(met);
+        return firm;
+    }
+    let rest = met.split_off(kept);
+    firm.into_iter().chain(met).chain(later).chain(rest).collect()
 }
 
 /// A memory that may be brought, and why.
@@ -92,6 +113,7 @@ struct Found {
     age_days: i64,
     why: Option<String>,
     gone: Vec<String>,
+    missing: Vec<String>,
 }
 
 impl Found {
@@ -103,6 +125,7 @@ impl Found {
             age_days: self.age_days,
             why: self.why.clone(),
             gone: self.gone.clone(),
+            missing: self.missing.clone(),
         }
     }
 }
@@ -117,7 +140,9 @@ fn found(store: &dyn Store, context: &Context, wanted: &Wanted, request: &Reques
         return Ok(None);
     }
     let (text, lines) = part(&memory, wanted.met.as_ref());
-    let gone = look.map(|look| verify::gone(look, &text).into_iter().map(|named| named.text).collect()).unwrap_or_default();
+    let gone: Vec<String> = look.map(|look| verify::gone(look, &text).into_iter().map(|named| named.text).collect()).unwrap_or_default();
+    let mut missing = verify::missing(store, look, &stored.path, &text)?;
+    missing.retain(|words| !gone.iter().any(|gone| words.starts_with(&format!("{gone},"))));
     Ok(Some(Found {
         name: stored.path.name().to_owned(),
         text,
@@ -125,6 +150,7 @@ fn found(store: &dyn Store, context: &Context, wanted: &Wanted, request: &Reques
         age_days: time::age_days(context.clock.now(), read::memory_time(&memory, &stored)),
         why: wanted.why.clone(),
         gone,
+        missing,
     }))
 }
 

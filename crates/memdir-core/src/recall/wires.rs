@@ -16,6 +16,7 @@ use std::{
     collections::HashMap,
     fs,
     io::Write as _,
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::Path,
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -98,10 +99,11 @@ impl Wires {
     #[expect(clippy::disallowed_methods, reason = "a derived file, replaced whole")]
     fn save(&self, cache: &Path) -> std::io::Result<()> {
         let folder = cache.parent().unwrap_or(cache);
-        fs::create_dir_all(folder)?;
+        // It names memories, which are their owner's alone.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let temp = folder.join(format!(".wires-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-        let mut file = fs::File::create(&temp)?;
+        let mut file = fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(&temp)?;
         file.write_all(&serde_json::to_vec(self)?)?;
         drop(file);
         fs::rename(&temp, cache)

@@ -5,6 +5,7 @@ use crate::{
     error::{Error, Result},
     index::{Ask, Candidate, Counts, Known, Since, View},
     memory::Kind,
+    path::{MemoryPath, meant},
     query::Query,
     rank::{self, Scale},
     store::{Source, Store},
@@ -55,7 +56,7 @@ impl Searcher {
     pub(super) fn find_query(&self, views: &[Arc<dyn View>], search: &Search, query: Query, must: &[Vec<String>]) -> Result<Found> {
         let mut notes = Vec::new();
         let vector = self.meaning.as_ref().filter(|_| !query.text.is_empty()).and_then(|meaning| meaning.of_query(&query.text, &mut notes));
-        let filter = Filter::new(search, &query);
+        let filter = Filter::new(search, &query, |prefix| self.mounts.iter().any(|mount| mount.prefix == prefix));
         let since = search.since.and_then(since);
         // A filter per mount: names in a view do not have the mount's prefix.
         let filters: Vec<Box<dyn Fn(&str, &Known) -> bool + Sync + '_>> = self
@@ -163,12 +164,16 @@ struct Filter {
 }
 
 impl Filter {
-    fn new(search: &Search, query: &Query) -> Self {
+    fn new(search: &Search, query: &Query, has_mount: impl Fn(&str) -> bool) -> Self {
         let under = [search.under.as_deref(), query.under.as_deref()].into_iter().flatten();
+        let as_meant = |prefix: String| match MemoryPath::parse(&prefix).ok().and_then(|path| meant(&path, &has_mount)) {
+            Some(path) => path.to_string(),
+            None => prefix,
+        };
         Filter {
             source: search.source.or(query.source),
             kind: search.kind.or(query.kind),
-            under: under.map(|prefix| prefix.trim_matches('/').to_owned()).filter(|prefix| !prefix.is_empty()).collect(),
+            under: under.map(|prefix| prefix.trim_matches('/').to_owned()).filter(|prefix| !prefix.is_empty()).map(as_meant).collect(),
         }
     }
 

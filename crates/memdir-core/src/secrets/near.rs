@@ -54,6 +54,15 @@ fn has_run(value: &str, length: usize) -> bool {
 
 /// A password inside a URL. A stand-in word or the user's own name is no secret; one for this machine only warns.
 pub(super) fn url_password(captures: &Captures<'_>, value: &str) -> Option<Severity> {
+    let part = |name: &str| captures.name(name).map_or("", |part| part.as_str());
+    if is_stand_in(value) || value == part("user") {
+        return None;
+    }
+    Some(if is_here(part("host")) { Severity::Warn } else { Severity::Refuse })
+}
+
+/// Whether a password is a word that stands for one.
+fn is_stand_in(value: &str) -> bool {
     const STAND_INS: &[&str] = &[
         "pass",
         "passwd",
@@ -83,18 +92,40 @@ pub(super) fn url_password(captures: &Captures<'_>, value: &str) -> Option<Sever
         "default",
         "demo",
     ];
-    let part = |name: &str| captures.name(name).map_or("", |part| part.as_str());
     let lower = value.to_ascii_lowercase();
-    if STAND_INS.contains(&lower.as_str())
-        || value == part("user")
-        || lower.contains("password")
-        || value.starts_with(['$', '%', '[', '{', ':'])
-    {
+    STAND_INS.contains(&lower.as_str()) || lower.contains("password") || value.starts_with(['$', '%', '[', '{', ':'])
+}
+
+/// Whether a host is this machine or one of the manuals'.
+fn is_here(host: &str) -> bool {
+    let here = ["localhost", "127.", "0.0.0.0", "[::1]", "host.docker.internal", "example."];
+    here.iter().any(|name| host.starts_with(name)) || host.contains("example.")
+}
+
+/// A password among the pairs of a keyword string. Without a host or database beside it, it is an assignment like any other.
+pub(super) fn keyword_password(captures: &Captures<'_>, value: &str) -> Option<Severity> {
+    let part = |name: &str| captures.name(name).map_or("", |part| part.as_str());
+    let pairs: Vec<(&str, &str)> = part("before")
+        .split_ascii_whitespace()
+        .chain(part("after").split_ascii_whitespace())
+        .filter_map(|pair| pair.split_once('='))
+        .collect();
+    let given = |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+    let host = given("host").or_else(|| given("hostaddr"));
+    if host.is_none() && given("dbname").is_none() {
         return None;
     }
-    let host = part("host");
-    let here = ["localhost", "127.", "0.0.0.0", "[::1]", "host.docker.internal", "example."].iter().any(|name| host.starts_with(name));
-    Some(if here || host.contains("example.") { Severity::Warn } else { Severity::Refuse })
+    if is_stand_in(value) || given("user") == Some(value) || is_code(value) {
+        return None;
+    }
+    Some(if is_here(host.unwrap_or("localhost")) { Severity::Warn } else { Severity::Refuse })
+}
+
+/// Whether a token that has no digit is one all the same: random letters stand in one long run, two capitals somewhere side by
+/// side; joined words do not.
+pub(super) fn is_random_letters(value: &str) -> bool {
+    let longest = value.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or(0);
+    longest >= 16 && value.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_uppercase))
 }
 
 /// Base64 of forty characters that is not a digest in hex.
@@ -116,17 +147,22 @@ pub(super) fn assigned(captures: &Captures<'_>, value: &str) -> Option<Severity>
 
 fn is_ordinary(value: &str) -> bool {
     let integrity = ["sha256-", "sha384-", "sha512-", "sha1-", "sha256:", "sha512:", "blake3:", "md5:"];
-    let code =
-        ["process.env", "os.environ", "env.", "secrets.", "config.", "self.", "this.", "std::", "func", "new ", "http://", "https://"];
     is_hex(value)
         || is_uuid(value)
         || integrity.iter().any(|prefix| value.starts_with(prefix))
-        || code.iter().any(|prefix| value.starts_with(prefix))
+        || is_code(value)
         || value.starts_with(['/', '.', '~', '@', '$', '%', '[', '{', '('])
         || value.contains("::")
         || value.contains("()")
         || value.contains(".md")
         || is_words(value)
+}
+
+/// Whether a value is code that fetches one.
+fn is_code(value: &str) -> bool {
+    const CODE: &[&str] =
+        &["process.env", "os.environ", "env.", "secrets.", "config.", "self.", "this.", "std::", "func", "new ", "http://", "https://"];
+    CODE.iter().any(|prefix| value.starts_with(prefix))
 }
 
 /// Words joined by `_`, `-`, `.`, `/` or camel case, as names of variables, files and models are: each run of letters is

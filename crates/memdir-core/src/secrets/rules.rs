@@ -20,6 +20,8 @@ pub(super) enum Reach {
 pub(super) enum Needs {
     /// So many characters without a space, a digit among them.
     Run(usize),
+    /// So many characters without a space.
+    Long(usize),
     /// This character.
     Byte(u8),
 }
@@ -50,7 +52,11 @@ pub(super) struct Rule {
 }
 
 const fn token(name: &'static str, what: &'static str, words: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule { name, what, words, pattern, entropy: 3.0, severity: Refuse, needs: Needs::Run(20), reach: Reach::Line, judge: None }
+    Rule { name, what, words, pattern, entropy: 3.0, severity: Refuse, needs: Needs::Long(20), reach: Reach::Line, judge: None }
+}
+
+const fn with_digit(rule: Rule) -> Rule {
+    Rule { needs: Needs::Run(20), ..rule }
 }
 
 const fn judged(rule: Rule, severity: Severity, needs: Needs, entropy: f32, judge: Judge) -> Rule {
@@ -58,7 +64,7 @@ const fn judged(rule: Rule, severity: Severity, needs: Needs, entropy: f32, judg
 }
 
 /// All rules. Of two that match the same place the earlier one is reported.
-pub(super) const RULES: [Rule; 63] = [
+pub(super) const RULES: [Rule; 65] = [
     // Keys themselves.
     Rule {
         needs: Needs::Byte(b'-'),
@@ -79,7 +85,7 @@ pub(super) const RULES: [Rule; 63] = [
             "aws-secret-key",
             "an AWS secret access key",
             &["ecret", "ECRET"],
-            r#"(?i:secret_?(?:access_?)?key)["'`]?\s*(?:[:=]|=>)\s*["'`]?(?P<v>[A-Za-z0-9/+]{40})(?:[ -~--[A-Za-z0-9/+=]]|$)"#,
+            r#"(?i:aws_?secret_?key|secret_?access_?key)["'`]?\s*(?:[:=]|=>)\s*["'`]?(?P<v>[A-Za-z0-9/+]{40})(?:[ -~--[A-Za-z0-9/+=]]|$)"#,
         ),
         Refuse,
         Needs::Run(40),
@@ -201,12 +207,13 @@ pub(super) const RULES: [Rule; 63] = [
         r"\bSK[a-f0-9]{32}\b",
     ),
     token("sendgrid-key", "a SendGrid key", &["SG."], r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
-    token(
+    // Its words begin much that is ordinary; hex always has a digit.
+    with_digit(token(
         "mail-key",
         "a Mailgun, Mailchimp, Brevo or Resend key",
         &["key-", "-us", "xkeysib-", "re_"],
         r"\b(?:key-[a-f0-9]{32}|[a-f0-9]{32}-us[0-9]{1,2}|xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24})\b",
-    ),
+    )),
     // Money.
     token(
         "stripe-key",
@@ -223,12 +230,12 @@ pub(super) const RULES: [Rule; 63] = [
     token("dynatrace-token", "a Dynatrace token", &["dt0"], r"\bdt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}\b"),
     token("linear-key", "a Linear key", &["lin_api_", "lin_oauth_"], r"\blin_(?:api|oauth)_[A-Za-z0-9]{40,}"),
     token("notion-token", "a Notion token", &["secret_", "ntn_"], r"\b(?:secret_[A-Za-z0-9]{43}|ntn_[A-Za-z0-9]{46})\b"),
-    token(
+    with_digit(token(
         "workspace-token",
         "an Airtable, Figma or Postman token",
         &["pat", "figd_", "PMAK-"],
         r"\b(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|figd_[A-Za-z0-9_-]{40}|PMAK-[a-f0-9]{24}-[a-f0-9]{34})",
-    ),
+    )),
     token("memdir-token", "a memdir token", &["mdt_"], r"\bmdt_[a-f0-9]{64}\b"),
     // Anything with a password in it.
     judged(
@@ -252,6 +259,30 @@ pub(super) const RULES: [Rule; 63] = [
         ),
         Refuse,
         Needs::Byte(b';'),
+        1.5,
+        near::url_password,
+    ),
+    judged(
+        token(
+            "keyword-password",
+            "a database's keyword string with a password",
+            &["assword="],
+            r#"(?P<before>(?:\b[a-z_]+=[!-~--['"`]]+[ \t]+)*)\bpassword=['"]?(?P<v>[!-~--['"`]]{4,})['"]?(?P<after>(?:[ \t]+[a-z_]+=[!-~]+)*)"#,
+        ),
+        Refuse,
+        Needs::Byte(b'='),
+        1.5,
+        near::keyword_password,
+    ),
+    judged(
+        token(
+            "query-password",
+            "a database address with a password in its query",
+            &["assword=", "asswd=", "pwd="],
+            r#"\b(?i:jdbc:[a-z0-9:+.-]+?|postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|sqlserver|mssql|clickhouse|snowflake)://(?P<host>[A-Za-z0-9.\[\]-]*)[!-~--['"`<>]]*?[?&;](?i:password|passwd|pwd)=(?P<v>[!-~--[&;'"`<>]]{4,})"#,
+        ),
+        Refuse,
+        Needs::Byte(b':'),
         1.5,
         near::url_password,
     ),

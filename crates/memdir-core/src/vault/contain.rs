@@ -28,6 +28,8 @@ pub struct Links {
     pub inside: bool,
     /// Links that lead out are followed into these directories, and below them only.
     pub roots: Vec<PathBuf>,
+    /// Nobody can set these for this root, so a refusal does not say how.
+    pub fixed: bool,
 }
 
 /// An opened root.
@@ -177,7 +179,7 @@ impl Open<'_> {
         self.root.links.roots.iter().find_map(|allowed| {
             let real = allowed.canonicalize().ok()?;
             let rest = target.strip_prefix(&real).or_else(|_| target.strip_prefix(allowed)).ok()?;
-            let links = Links { inside: self.root.links.inside, roots: Vec::new() };
+            let links = Links { roots: Vec::new(), ..self.root.links.clone() };
             Some((Root::new(real, links), rest.as_os_str().as_bytes().to_vec()))
         })
     }
@@ -235,6 +237,7 @@ impl Open<'_> {
         let Some((link, _)) = linked else { return self.io(doing, rel, errno) };
         let link_name = lossy(&link);
         let why = match self.link_target(&link) {
+            Ok(_) if self.root.links.fixed => format!("{link_name} is a symbolic link, and no link is followed in a repository's memories"),
             Ok(target) if target.starts_with(&self.root.path) => {
                 format!("{link_name} is a symbolic link; to follow links inside this directory, set follow_links = true for its mount")
             }

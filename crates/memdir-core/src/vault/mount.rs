@@ -38,6 +38,8 @@ pub struct Mount {
     pub patterns_see_prefix: bool,
     /// If not empty, only files that match one of these globs, relative to the root.
     pub only: Vec<String>,
+    /// Whether it is what narrowing left of a mount.
+    pub part: bool,
     /// The directory of its journal.
     pub journal: PathBuf,
     /// Bytes of journal beyond which the oldest changes are dropped.
@@ -64,6 +66,7 @@ impl Mount {
             ignored: Vec::new(),
             patterns_see_prefix: false,
             only: Vec::new(),
+            part: false,
             journal: journal.into(),
             journal_bytes: limits::JOURNAL_BYTES,
             closed: Vec::new(),
@@ -110,6 +113,7 @@ impl Mounted {
                 entrypoint: mount.entrypoint,
                 rules: rules(mount),
                 apart: mount.apart,
+                part: mount.part,
             },
             lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
             root: Root::new(root, mount.links.clone()),
@@ -207,6 +211,15 @@ fn make_root(mount: &Mount) -> Option<String> {
     made.err().map(|e| format!("cannot create {}: {e}", mount.root.display()))
 }
 
+/// Whether a text can stand among a mount's `read_only` and `ignored`, and why not.
+pub fn check_pattern(pattern: &str) -> Result<()> {
+    whole(pattern).map(drop).map_err(|e| Error::bad_input("pattern", format!("{pattern:?}: {e}")))
+}
+
+fn whole(pattern: &str) -> std::result::Result<Regex, fancy_regex::Error> {
+    RegexBuilder::new(&format!("^(?:{pattern})$")).backtrack_limit(100_000).build()
+}
+
 /// Regular expressions that must match a whole name.
 #[derive(Debug)]
 struct Patterns {
@@ -217,10 +230,7 @@ struct Patterns {
 
 impl Patterns {
     fn new(what: &str, mount: &Mount, list: &[String]) -> Result<Self> {
-        let build = |pattern: &String| {
-            let built = RegexBuilder::new(&format!("^(?:{pattern})$")).backtrack_limit(100_000).build();
-            built.map_err(|e| Error::bad_input(what, format!("{pattern:?}: {e}")))
-        };
+        let build = |pattern: &String| whole(pattern).map_err(|e| Error::bad_input(what, format!("{pattern:?}: {e}")));
         let prefix = if mount.patterns_see_prefix && !mount.prefix.is_empty() { format!("{}/", mount.prefix) } else { String::new() };
         Ok(Patterns { list: list.iter().map(build).collect::<Result<_>>()?, prefix })
     }

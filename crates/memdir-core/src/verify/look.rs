@@ -12,8 +12,25 @@ use std::{
     path::{Component, Path},
 };
 
-/// Bytes of source that are read to find symbols; beyond them nothing is said of symbols.
-const SOURCE_BYTES: u64 = 200 << 20;
+/// How much source is read to find symbols; beyond it nothing is said of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sources {
+    /// What can be read while somebody waits for an answer that is about something else.
+    Few,
+    /// All of an ordinary project.
+    All,
+}
+
+impl Sources {
+    /// The most files and bytes.
+    fn most(self) -> (usize, u64) {
+        match self {
+            Sources::Few => (400, 4 << 20),
+            Sources::All => (usize::MAX, 200 << 20),
+        }
+    }
+}
+
 /// The largest file looked into: beyond it is data.
 const FILE_BYTES: u64 = 2 << 20;
 
@@ -29,6 +46,11 @@ impl<'a> Look<'a> {
         Look { project, tracked: OnceCell::new() }
     }
 
+    /// The project.
+    pub fn project(&self) -> &'a Project {
+        self.project
+    }
+
     /// Whether it is still there; nothing where that cannot be told.
     pub fn is_there(&self, named: &Named) -> Option<bool> {
         match named.what {
@@ -40,10 +62,13 @@ impl<'a> Look<'a> {
     }
 
     /// Which of these symbols occur in the tracked files; nothing where they cannot all be read.
-    pub fn symbols<'n>(&self, wanted: &[&'n str]) -> Option<Vec<&'n str>> {
+    pub fn symbols<'n>(&self, wanted: &[&'n str], sources: Sources) -> Option<Vec<&'n str>> {
         let files = self.tracked()?;
+        let (most, mut left) = sources.most();
+        if files.len() > most {
+            return None;
+        }
         let mut missing: Vec<&str> = wanted.iter().map(|name| last_part(name)).collect();
-        let mut left = SOURCE_BYTES;
         for file in files {
             if missing.is_empty() {
                 break;

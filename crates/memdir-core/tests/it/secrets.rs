@@ -7,6 +7,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 const HEX: &str = "0123456789abcdef";
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const AGE: &str = "023456789ACDEFGHJKLMNPQRSTUVWXYZ";
 
 /// A made-up random text, the same at every run.
@@ -39,6 +40,7 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("jwt", &format!("eyJ{}.eyJ{}.", alnum(20), alnum(40)), alnum(43), ""),
         row("aws-access-key", "AKIA", random(UPPER, 16), ""),
         row("aws-access-key", "ASIA", random(UPPER, 16), ""),
+        row("aws-access-key", "AKIA", random(&LETTERS[..26], 16), ""),
         row("aws-secret-key", "aws_secret_access_key = ", alnum(40), ""),
         row("aws-secret-key", "\"SecretAccessKey\": \"", alnum(40), "\""),
         row("google-api-key", "AIza", alnum(35), ""),
@@ -63,6 +65,7 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("onepassword-token", "ops_eyJ", alnum(300), ""),
         row("github-token", "ghp_", alnum(36), ""),
         row("github-token", "ghs_", alnum(36), ""),
+        row("github-token", "ghp_", random(LETTERS, 36), ""),
         row("github-fine-grained-token", &format!("github_pat_{}_", alnum(22)), alnum(59), ""),
         row("gitlab-token", "glpat-", alnum(20), ""),
         row("atlassian-token", "ATATT3", alnum(186), ""),
@@ -83,6 +86,7 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("perplexity-key", "pplx-", alnum(48), ""),
         row("replicate-token", "r8_", alnum(37), ""),
         row("huggingface-token", "hf_", alnum(34), ""),
+        row("huggingface-token", "hf_", random(LETTERS, 34), ""),
         row("slack-token", "xoxb-2049182040-", alnum(36), ""),
         row("slack-token", "xapp-1-A02BC3DE4-2049182040-", hex(64), ""),
         row("slack-webhook", "https://hooks.slack.com/services/T02BC3DE4/B05FG6HI7/", alnum(24), ""),
@@ -118,8 +122,14 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("url-password", "https://ada:", alnum(20), "@git.internal/repo.git"),
         row("url-password", "redis://:", alnum(20), "@cache.internal:6379"),
         row("dsn-password", "Server=db.internal;Database=shop;User Id=ada;Password=", alnum(12), ";"),
+        row("keyword-password", "host=db.internal user=ada password=", alnum(12), " dbname=shop"),
+        row("keyword-password", "psql 'password=", alnum(9), " host=db.internal port=5432'"),
+        row("query-password", "jdbc:postgresql://db.internal/shop?user=ada&password=", alnum(12), "&ssl=true"),
+        row("query-password", "jdbc:sqlserver://db.internal:1433;databaseName=shop;user=ada;password=", alnum(12), ";"),
+        row("query-password", "postgresql://db.internal/shop?password=", alnum(9), ""),
         row("authorization-header", "Authorization: Bearer ", alnum(40), ""),
         row("assigned-secret", "API_KEY=", alnum(32), ""),
+        row("assigned-secret", "SECRET_KEY=", alnum(40), ""),
         row("assigned-secret", "client_secret: \"", alnum(40), "\""),
         row("assigned-secret", "DB_PASSWORD = '", alnum(14), "'"),
     ]
@@ -218,6 +228,11 @@ fn near_misses_stay_quiet() {
         "model key: claude-sonnet-4-5-20250929".to_owned(),
         format!("eyJ{} is the head of a JWT", "hbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"),
         "Path=/usr/bin;Pwd=/home".to_owned(),
+        "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 and glpat-tokens-are-rotated-every-quarter-by-Ada".to_owned(),
+        "xoxb-Token-goes-here-in-the-settings, npm_configuseragentwithoutanythingelse".to_owned(),
+        "host=db user=ada password=ada dbname=shop, or password=${PGPASSWORD} host=db".to_owned(),
+        "jdbc:postgresql://db/shop?user=ada&password=changeme".to_owned(),
+        "call connect(host=h, user=u, password=os.environ['PW'])".to_owned(),
         "2024:AAAA and 12:AA".to_owned(),
     ];
     for text in quiet {
@@ -230,6 +245,8 @@ fn a_password_for_this_machine_only_warns() {
     let text = format!("DATABASE_URL=postgres://ada:{}@localhost:5432/shop", random(ALNUM, 12));
     let findings = secrets::scan(&text);
     assert_eq!(findings.iter().map(|finding| (finding.rule, finding.severity)).collect::<Vec<_>>(), [("url-password", Severity::Warn)]);
+    let text = format!("host=localhost user=ada password={} dbname=shop", random(ALNUM, 12));
+    assert_eq!(secrets::scan(&text)[0].severity, Severity::Warn);
 }
 
 #[test]
@@ -366,6 +383,19 @@ mod verbs {
         assert_eq!(secret(&memdir.write(&described).unwrap_err()).0, "github-token");
         assert_eq!(secret(&memdir.log("", &token()).unwrap_err()).0, "github-token");
         assert_eq!(home.file("a.md"), "one\n");
+    }
+
+    #[test]
+    fn a_secret_is_no_name() {
+        let home = Home::new();
+        let memdir = home.open();
+        let refused = memdir.write(&Write::create(path(&format!("notes/{}", token())), "x\n")).unwrap_err();
+        assert_eq!(refused.to_string(), "name: it looks like a secret (github-token)");
+        assert!(!format!("{refused:?} {}", refused.hint()).contains(&token()));
+        assert!(!home.dir.path().join("memory/notes").exists(), "nothing was made");
+        let allowing = memdir.allowing(Allow::new(&["github-token".into()], &[]).unwrap());
+        allowing.write(&Write::create(path(&token()), "x\n")).unwrap();
+        memdir.write(&Write::create(path(&token()), "y\n").mode(Mode::Replace)).unwrap();
     }
 
     #[test]

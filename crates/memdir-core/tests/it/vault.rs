@@ -148,7 +148,7 @@ fn links_are_followed_where_the_mount_says_so() {
     fs::create_dir_all(outside.join("deep")).unwrap();
     fs::write(outside.join("deep/shared.md"), "shared").unwrap();
     let mut mount = mount(&home);
-    mount.links = Links { inside: true, roots: vec![outside.clone()] };
+    mount.links = Links { inside: true, roots: vec![outside.clone()], fixed: false };
     let vault = Vault::open(&[mount]).unwrap();
     put(&vault, "real/a.md", "a").unwrap();
     symlink("real", home.path().join("memory/alias")).unwrap();

@@ -48,6 +48,16 @@ fn trips(frontmatter: &str, action: &Action<'_>) -> Option<String> {
 }
 
 #[test]
+fn words_of_scripts_without_spaces_trip_inside_a_run() {
+    let said = |text| Action { text: Some(text), ..Action::default() };
+    assert!(trips("when: {words: [本番]}", &said("本番へデプロイする")).is_some());
+    assert!(trips("when: {words: [デプロイ*]}", &said("本番へデプロイする")).is_some());
+    assert!(trips("when: {words: [배포]}", &said("서버를 배포해 주세요")).is_some());
+    assert!(trips("when: {words: [部署]}", &said("deploy the branch")).is_none());
+    assert!(trips("when: {words: [port]}", &said("import 本番")).is_none(), "other scripts keep whole words");
+}
+
+#[test]
 fn each_kind_trips_on_its_own() {
     let command = Action { tool: Some("Bash"), command: Some("cd web && npm publish --tag next"), ..Action::default() };
     assert_eq!(trips("when: {command: npm publish}", &command).as_deref(), Some("the command fits \"npm publish\""));

@@ -16,7 +16,7 @@ struct Checked {
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
     let entrypoints = memdir.repair(args.repair)?;
-    let open = |one: &Repaired| !one.dead.is_empty() || (!one.missing.is_empty() && one.change.is_none());
+    let open = |one: &Repaired| one.unreadable.is_some() || !one.dead.is_empty() || (!one.missing.is_empty() && one.change.is_none());
     let exit = if entrypoints.iter().any(open) { Exit::NotSo } else { Exit::Done };
     Ok(Answer::new(Checked { entrypoints }, show).exit(exit))
 }
@@ -24,6 +24,10 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
 fn show(checked: &Checked, page: &mut Page<'_>) -> io::Result<()> {
     for one in &checked.entrypoints {
         let of = if one.prefix.is_empty() { "MEMORY.md".to_owned() } else { format!("{}/MEMORY.md", one.prefix) };
+        if let Some(why) = &one.unreadable {
+            page.line(format!("{of}: {why}"))?;
+            continue;
+        }
         if one.missing.is_empty() && one.dead.is_empty() && one.long.is_empty() {
             page.line(format!("{of}: every memory has its line"))?;
         }

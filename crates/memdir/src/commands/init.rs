@@ -38,12 +38,12 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     super::survive_size_limit();
     let (mut mounts, notes) = (scope.plain_mounts(), scope.notes.clone());
     if args.team {
-        let in_git = scope.project.git.is_some().then(|| scope.project.checkout.clone());
-        let root = in_git.ok_or_else(|| Failure::Usage {
-            message: "this is not a git repository, so there is no team to share with".into(),
-            hint: "Run git init first, or leave --team out.".into(),
-        })?;
-        mounts = vec![memdir_core::Mount { prefix: String::new(), ..settings.places().team_mount(Places::team(&root)) }];
+        if let Some(message) = scope.why_no_team(&settings.home.value) {
+            let hint = "Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.";
+            return Err(Failure::Usage { message, hint: hint.into() });
+        }
+        let root = &scope.project.checkout;
+        mounts = vec![memdir_core::Mount { prefix: String::new(), ..settings.places().team_mount(Places::team(root)) }];
     }
     let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
     let mount = mount.ok_or_else(|| Failure::Usage { message: "there is no unprefixed mount".into(), hint: "Give --dir.".into() })?;

@@ -81,7 +81,7 @@ fn changes(settings: &Settings, scope: &Scope) -> Vec<String> {
     }
     let mut out = vec!["--dir PATH: one directory as the whole memory".to_owned()];
     let has_team = scope.mounts.iter().any(|placed| placed.mount.prefix == "team");
-    if scope.project.git.is_some() && !has_team {
+    if !has_team && scope.why_no_team(&settings.home.value).is_none() {
         out.push("memdir init --team: a memory for everybody who works on this repository".into());
     }
     match (scope.project.kind, settings.config.worktrees) {

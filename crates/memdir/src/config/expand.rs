@@ -1,5 +1,6 @@
 //! `~` and `${VAR}` in a path that comes from a person. Never used on anything a model gave.
 
+use memdir_core::vault::real_path;
 use std::path::{Path, PathBuf};
 
 /// The path meant by `text`: `~` is the home directory, `${VAR}` a variable, the rest is relative to `base`.
@@ -8,6 +9,7 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
         return Err("the path is empty".into());
     }
     let text = variables(text, variable)?;
+    strange(&text).map_or(Ok(()), |why| Err(format!("{text:?}: {why}")))?;
     if text == "~" || text.starts_with("~/") {
         let home = home.ok_or("there is no home directory for ~")?;
         return Ok(home.join(text[1..].trim_start_matches('/')));
@@ -16,6 +18,30 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
         return Err(format!("{text:?}: only ~ itself is expanded, not another user's home; write the path out"));
     }
     Ok(base.join(text))
+}
+
+/// Why a directory may not be a memory, if it may not: what covers the person's home would make every file there one.
+pub(crate) fn covers_home(dir: &Path, home: Option<&Path>) -> Option<String> {
+    let real = real_path(dir);
+    if real.as_os_str().len() < 3 {
+        return Some(format!("{} is too near the root of the file system to be a memory", real.display()));
+    }
+    let home = home.map(real_path)?;
+    home.starts_with(&real).then(|| format!("{} covers your home directory, so every file in it would be a memory", real.display()))
+}
+
+/// What is a path on other systems, and here would be a surprise.
+fn strange(text: &str) -> Option<&'static str> {
+    let drive = text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && matches!(text.as_bytes().get(1..3), Some(b":\\" | b":/"));
+    if text.contains('\0') {
+        Some("a path holds no NUL")
+    } else if text.starts_with("//") || text.starts_with(r"\\") {
+        Some("this is a network path, not one of this system")
+    } else if drive || (text.len() == 2 && text.ends_with(':')) {
+        Some("this is a drive, not a path of this system")
+    } else {
+        None
+    }
 }
 
 fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
@@ -57,8 +83,33 @@ mod tests {
 
     #[test]
     fn what_cannot_be_expanded_is_refused_and_named() {
-        for (text, why) in [("${NONE}/a", "NONE is not set"), ("${WORK", "closing brace"), ("~bob/x", "another user"), (" ", "empty")] {
+        for (text, why) in [
+            ("${NONE}/a", "NONE is not set"),
+            ("${WORK", "closing brace"),
+            ("~bob/x", "another user"),
+            (" ", "empty"),
+            ("a\0b", "NUL"),
+            (r"\\host\share", "network"),
+            ("//host/share", "network"),
+            (r"C:\", "drive"),
+            ("c:/x", "drive"),
+            ("C:", "drive"),
+        ] {
             assert!(expanded(text).unwrap_err().contains(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_covers_a_home_is_no_memory() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let home = dir.path().join("ada");
+        std::fs::create_dir(&home).unwrap();
+        std::os::unix::fs::symlink(&home, dir.path().join("link")).unwrap();
+        for bad in [&*home, dir.path(), &home.join(".."), &home.join("."), &dir.path().join("link"), Path::new("/"), Path::new("/x")] {
+            assert!(covers_home(bad, Some(&home)).is_some(), "{}", bad.display());
+        }
+        for good in [home.join("notes"), dir.path().join("ada2"), home.join("not/yet")] {
+            assert_eq!(covers_home(&good, Some(&home)), None, "{}", good.display());
         }
     }
 }

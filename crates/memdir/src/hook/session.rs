@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use std::{
     fs,
     io::Write as _,
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -84,10 +85,10 @@ impl Session {
         let Some(file) = self.file.as_ref().filter(|_| !text.is_empty()) else { return };
         let dir = file.parent().unwrap_or(file);
         if !file.exists() {
-            let _ = fs::create_dir_all(dir);
+            let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
             forget_oldest(dir);
         }
-        let opened = fs::OpenOptions::new().create(true).append(true).open(file);
+        let opened = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(file);
         // One write, so that hooks that run at once do not mix their lines.
         let _ = opened.and_then(|mut file| file.write_all(text.as_bytes()));
     }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use std::{
     collections::BTreeMap,
     fs::{self, File},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -221,9 +222,9 @@ pub(crate) fn hash(text: &str) -> String {
 
 /// One installer at a time.
 pub(crate) fn lock(home: &Path) -> Result<File, Trouble> {
-    fs::create_dir_all(home).map_err(|e| Trouble::io(home, "make", &e))?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|e| Trouble::io(home, "make", &e))?;
     let path = home.join("installed.lock");
-    let lock = File::options().create(true).truncate(false).write(true).open(&path).and_then(|file| file.lock().map(|()| file));
+    let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(&path).and_then(|file| file.lock().map(|()| file));
     lock.map_err(|e| Trouble::io(&path, "lock", &e))
 }
 

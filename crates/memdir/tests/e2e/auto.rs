@@ -209,3 +209,69 @@ fn verifying_stamps_what_is_true_and_tells_what_is_gone() {
     -- exit 1
     ");
 }
+
+#[test]
+fn a_log_is_kept_where_a_memory_is_and_nowhere_else() {
+    let home = Home::new();
+    assert_snapshot!(home.run_bare(&["log", "--in", "nosuch", "a day"]), @r#"
+    -- stderr
+    error: in: there is no memory "nosuch" with a log of its own; there are: user
+    hint: Call again with a value in that form.
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run_bare(&["log", "--in", "../x", "a day"]), @r#"
+    -- stderr
+    error: in: there is no memory "../x" with a log of its own; there are: user
+    hint: Call again with a value in that form.
+    -- exit 2
+    "#);
+    let told = home.run_bare(&["log", "--in", "global/", "a day"]);
+    assert!(told.starts_with("Logged in user/logs/"), "{told}");
+    assert!(home.path("home/user/logs").is_dir());
+    assert!(!home.run_bare(&["list"]).contains("nosuch"));
+}
+
+#[test]
+fn global_is_user_in_every_place_a_name_can_stand() {
+    let home = Home::new();
+    let run = |args: &[&str]| home.run_bare(args);
+    run(&["write", "global/taste", "The person likes marmalade on toast."]);
+    run(&["write", "links", "See mem:global/taste, [[global/taste]] and [it](global/taste.md).", "--type", "project"]);
+    assert_snapshot!(run(&["list", "--only", "global"]), @"user/taste");
+    assert!(run(&["search", "marmalade path:global/"]).starts_with("user/taste.md:1-1 "));
+    assert!(run(&["recall", "What about marmalade on toast?"]).contains("source=\"user/taste\""));
+    assert_snapshot!(run(&["recall", "What about marmalade on toast?", "--shown", "global/taste"]), @"");
+    assert!(!run(&["check"]).contains("dead"), "{}", run(&["check"]));
+    run(&["rename", "global/taste", "global/breakfast"]);
+    assert_snapshot!(run(&["get", "links"]).lines().find(|line| line.contains("See")).unwrap(), @"See mem:user/breakfast, [[user/breakfast]] and [it](user/breakfast.md).");
+}
+
+#[test]
+fn a_recall_tells_of_links_and_symbols_that_are_gone() {
+    let home = Home::new();
+    crate::scope::repository(&home, "work");
+    fs::create_dir_all(home.path("work/src")).unwrap();
+    fs::write(home.path("work/src/db.rs"), "fn open_pool() {}\n").unwrap();
+    crate::scope::git(&home, "work", &["add", "."]);
+    home.run_bare(&["write", "db", "The database pool: `open_db()` and `open_pool()` in src/db.rs, see [[nolink]] and [x](old.md).\n"]);
+    let told = home.run_bare(&["recall", "How do I open the database pool?"]);
+    let notes: Vec<&str> = told.lines().filter(|line| line.starts_with('[')).collect();
+    assert_eq!(
+        notes,
+        ["[names [[nolink]], which is no memory]", "[names old.md, which is gone]", "[names open_db, which no tracked file has]"]
+    );
+}
+
+#[test]
+fn pinned_memories_leave_places_for_what_matches() {
+    let home = Home::new();
+    for n in 0..7 {
+        home.put(&format!("pin{n}.md"), format!("---\npinned: true\n---\nRule number {n}.\n"));
+    }
+    home.put("marmalade.md", "The marmalade jar stands in the cellar.\n");
+    let recalled = home.json(&["recall", "Where is the marmalade jar?"]);
+    let names =
+        |key: &str| recalled[key].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names("shown"), ["pin0", "pin1", "pin2", "pin3", "marmalade"]);
+    assert_eq!(names("dropped"), ["pin4", "pin5", "pin6"]);
+}

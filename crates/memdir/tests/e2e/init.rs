@@ -31,7 +31,7 @@ fn a_team_memory_in_a_repository() {
     assert_snapshot!(home.run_bare(&["init", "--team"]), @"
     -- stderr
     error: this is not a git repository, so there is no team to share with
-    hint: Run git init first, or leave --team out.
+    hint: Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.
     -- exit 2
     ");
     fs::create_dir_all(home.path("work/.git")).unwrap();
@@ -55,7 +55,10 @@ fn a_repository_cannot_make_its_team_memory_lead_elsewhere() {
     fs::create_dir_all(home.path("secrets")).unwrap();
     fs::write(home.path("secrets/key.md"), "secret").unwrap();
     std::os::unix::fs::symlink(home.path("secrets"), home.path("work/.memdir")).unwrap();
-    assert_eq!(home.run_bare(&["list"]), "");
+    assert_snapshot!(home.run_bare(&["list"]), @"
+    -- stderr
+    note: [HOME]/work/.memdir is a link and is left out: a team memory is a directory of its own
+    ");
 }
 
 #[test]

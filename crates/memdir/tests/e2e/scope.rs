@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use std::{fs, process::Command};
 
 /// Runs git in a directory of the machine.
-fn git(home: &Home, dir: &str, args: &[&str]) {
+pub(crate) fn git(home: &Home, dir: &str, args: &[&str]) {
     fs::create_dir_all(home.path(dir)).unwrap();
     let mut command = Command::new("git");
     command.arg("-C").arg(home.path(dir)).args([
@@ -20,13 +20,13 @@ fn git(home: &Home, dir: &str, args: &[&str]) {
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn repository(home: &Home, dir: &str) {
+pub(crate) fn repository(home: &Home, dir: &str) {
     git(home, dir, &["init", "-q"]);
     git(home, dir, &["commit", "-q", "--allow-empty", "-m", "first"]);
 }
 
 /// Runs the binary in a directory of the machine.
-fn run_in(home: &Home, dir: &str, args: &[&str]) -> String {
+pub(crate) fn run_in(home: &Home, dir: &str, args: &[&str]) -> String {
     fs::create_dir_all(home.path(dir)).unwrap();
     let told = home.tell(args, home.bare(args).current_dir(home.path(dir)).output().unwrap());
     plain_ids(&told)
@@ -200,7 +200,7 @@ fn a_repository_may_name_and_limit_and_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     team/fixed
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml is left out: unknown field `run`, expected one of `enabled`, `read_only`, `ignored`, `mounts`
+    note: [HOME]/shop/.memdir/config.toml: run is left out: a repository can set enabled, read_only, ignored and mounts
     ");
     fs::write(home.path("shop/.memdir/config.toml"), "enabled = false\n").unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
@@ -279,6 +279,8 @@ fn merging_moves_every_memory_and_loses_none() {
     shop-[HASH]/both
     ");
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["history", "--most", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy to other-[HASH]");
+    assert_snapshot!(run_in(&home, "other", &["history", "--most", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy here from shop-[HASH]");
     // What moved a memory from one project to another is taken back in both, wherever one stands.
     run_in(&home, "other", &["undo"]);
     run_in(&home, "shop", &["undo"]);
@@ -357,6 +359,23 @@ fn a_narrowed_session_has_no_entrypoint_and_says_so_kindly() {
     3 files: 1 wrong, 2 to consider
     -- exit 1
     ");
+}
+
+#[test]
+fn a_narrowed_rename_or_undo_says_what_it_could_not_reach() {
+    let home = Home::new();
+    run_in(&home, "plain", &["write", "notes/a", "x"]);
+    assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b", "--only", "notes"]), @"
+    Renamed notes/a to notes/b · change [ID]
+    -- stderr
+    note: only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
+    Took back change [ID] by ada: renamed notes/a to notes/b · memdir redo [ID] makes it again
+    -- stderr
+    note: only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b"]), @"Renamed notes/a to notes/b · change [ID]");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `memdir write`.
 
-use crate::home::{Home, mode};
+use crate::home::{Home, feed, mode};
 use insta::assert_snapshot;
+use std::fs;
 
 #[test]
 fn a_memory_and_its_line_are_saved_together() {
@@ -32,7 +33,7 @@ fn what_it_makes_is_private() {
     home.ok(&["write", "notes/deploy", "x"]);
     assert_eq!((mode(&home.path("memory")), mode(&home.memory("notes"))), (0o700, 0o700));
     assert_eq!((mode(&home.memory("notes/deploy.md")), mode(&home.memory("MEMORY.md"))), (0o600, 0o600));
-    let journal = std::fs::read_dir(home.path("home/journal")).unwrap().next().unwrap().unwrap().path();
+    let journal = fs::read_dir(home.path("home/journal")).unwrap().next().unwrap().unwrap().path();
     assert_eq!((mode(&home.path("home/journal")), mode(&journal), mode(&journal.join("changes.log"))), (0o700, 0o700, 0o600));
 }
 
@@ -62,8 +63,8 @@ fn an_existing_memory_is_refused_replaced_or_appended_to() {
 #[test]
 fn the_text_comes_from_an_argument_a_file_or_standard_input() {
     let home = Home::new();
-    std::fs::create_dir_all(home.path("work")).unwrap();
-    std::fs::write(home.path("work/text.md"), "from a file, without a line end").unwrap();
+    fs::create_dir_all(home.path("work")).unwrap();
+    fs::write(home.path("work/text.md"), "from a file, without a line end").unwrap();
     home.ok(&["write", "a", "- begins with a dash"]);
     home.ok(&["write", "b", "--file", "text.md"]);
     home.run_with(&["write", "c"], "from a pipe");
@@ -131,7 +132,7 @@ fn json_tells_the_version_and_the_change() {
 fn bytes_that_are_not_text_are_kept() {
     let home = Home::new();
     home.run_with(&["write", "latin"], b"caf\xe9\r\nline two\r\n");
-    assert_eq!(std::fs::read(home.memory("latin.md")).unwrap(), b"caf\xe9\r\nline two\r\n");
+    assert_eq!(fs::read(home.memory("latin.md")).unwrap(), b"caf\xe9\r\nline two\r\n");
     assert_snapshot!(home.run(&["read", "latin"]), @"
     caf�
     line two
@@ -145,9 +146,9 @@ fn bytes_that_are_not_text_are_kept() {
     -- exit 1
     ");
     home.ok(&["write", "latin", "more", "--append"]);
-    assert_eq!(std::fs::read(home.memory("latin.md")).unwrap(), b"caf\xe9\r\nline two\r\nmore\r\n");
+    assert_eq!(fs::read(home.memory("latin.md")).unwrap(), b"caf\xe9\r\nline two\r\nmore\r\n");
     home.ok(&["undo"]);
-    assert_eq!(std::fs::read(home.memory("latin.md")).unwrap(), b"caf\xe9\r\nline two\r\n");
+    assert_eq!(fs::read(home.memory("latin.md")).unwrap(), b"caf\xe9\r\nline two\r\n");
 }
 
 #[test]
@@ -175,7 +176,19 @@ fn a_text_over_the_limit_is_refused() {
 fn what_memdir_makes_for_itself_is_for_its_owner_alone() {
     let home = Home::new();
     assert!(home.run_bare(&["write", "x", "hi"]).starts_with("Created x"));
-    for name in ["home", "home/projects", "home/journal"] {
-        assert_eq!(mode(&home.path(name)), 0o700, "{name}");
+    home.run_bare(&["prompt"]);
+    home.run_bare(&["recall", "say hi"]);
+    home.run_bare(&["recall", "--action", "--command", "git push"]);
+    home.run_bare(&["install", "claude-code", "--scope", "user"]);
+    let prompt = r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"say hi to x"}"#;
+    feed(&mut home.bare(&["hook", "claude-code"]), prompt.as_bytes());
+    let cache = home.path(if cfg!(target_os = "macos") { "Library/Caches/memdir" } else { ".cache/memdir" });
+    let made = [home.path("home"), cache];
+    assert!(made[0].join("loads.jsonl").is_file() && made[1].join("wires").is_dir() && made[0].join("installed.lock").is_file());
+    let mut open = made.to_vec();
+    while let Some(path) = open.pop() {
+        let private = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(&path), private, "{}", path.display());
+        open.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
     }
 }

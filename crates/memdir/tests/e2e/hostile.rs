@@ -1,0 +1,261 @@
+//! What came with a repository, or was set by mistake, and may not become anybody's memory: links, mounts that stand in for
+//! the person's, settings that are broken on purpose, directories that cover a home.
+
+use crate::{
+    home::{Home, files_below},
+    scope::{git, repository, run_in},
+};
+use insta::assert_snapshot;
+use std::{fs, os::unix::fs::symlink};
+
+/// A repository with team memory and a private directory beside it.
+fn shop() -> Home {
+    let home = Home::new();
+    repository(&home, "shop");
+    fs::create_dir_all(home.path(".ssh")).unwrap();
+    fs::write(home.path(".ssh/id.md"), "secret\n").unwrap();
+    home
+}
+
+fn team_settings(home: &Home, text: &str) {
+    fs::create_dir_all(home.path("shop/.memdir")).unwrap();
+    fs::write(home.path("shop/.memdir/config.toml"), text).unwrap();
+}
+
+#[test]
+fn a_team_directory_that_is_a_link_is_said_and_never_written() {
+    let home = shop();
+    symlink(home.path(".ssh"), home.path("shop/.memdir")).unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["where"]), @"
+    Project shop-[HASH]: [HOME]/shop is a git repository
+    mount  directory  why
+    (project)  [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a git repository
+    user/  [HOME]/home/user (not made yet)  yours, in every project
+    To change: --dir PATH: one directory as the whole memory
+    -- stderr
+    note: [HOME]/shop/.memdir is a link and is left out: a team memory is a directory of its own
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
+    -- stderr
+    error: [HOME]/shop/.memdir is a link and is left out: a team memory is a directory of its own
+    hint: Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.
+    -- exit 2
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "x"]), @"
+    -- stderr
+    error: team/rule.md is read-only: [HOME]/shop/.memdir is a link and is left out: a team memory is a directory of its own
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
+    assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
+}
+
+#[test]
+fn an_agents_directory_that_is_a_link_is_refused() {
+    let home = shop();
+    let args = |verb: &'static str| [verb, "--agent", "reviewer", "--agent-scope", "project"];
+    symlink(home.path(".ssh"), home.path("shop/.memdir-agents")).unwrap();
+    assert_snapshot!(run_in(&home, "shop", &args("list")), @"
+    -- stderr
+    error: agent: [HOME]/shop/.memdir-agents is a link; an agent's memory is a directory of its own
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
+    fs::remove_file(home.path("shop/.memdir-agents")).unwrap();
+    fs::create_dir(home.path("shop/.memdir-agents")).unwrap();
+    symlink(home.path(".ssh"), home.path("shop/.memdir-agents/reviewer")).unwrap();
+    assert_snapshot!(run_in(&home, "shop", &args("where")), @"
+    -- stderr
+    error: agent: [HOME]/shop/.memdir-agents/reviewer is a link; an agent's memory is a directory of its own
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
+    assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
+}
+
+#[test]
+fn a_bare_repository_has_no_team() {
+    let home = Home::new();
+    git(&home, "shop", &["init", "-q", "--bare"]);
+    assert_snapshot!(run_in(&home, "shop", &["where"]), @"
+    Project shop-[HASH]: [HOME]/shop is a bare git repository
+    mount  directory  why
+    (project)  [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a bare git repository
+    user/  [HOME]/home/user (not made yet)  yours, in every project
+    To change: --dir PATH: one directory as the whole memory
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
+    -- stderr
+    error: this is a bare git repository: nothing in it is committed; a worktree of it can have a team memory
+    hint: Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.
+    -- exit 2
+    ");
+    assert!(!home.path("shop/.memdir").exists());
+}
+
+#[test]
+fn a_repositorys_mounts_stand_in_for_nobody() {
+    let home = shop();
+    fs::create_dir_all(home.path("shop/docs/deep")).unwrap();
+    fs::write(home.path("shop/docs/mine.md"), "The repository's.\n").unwrap();
+    run_in(&home, "shop", &["write", "notes/mine", "Mine."]);
+    home.configure(&format!("[[mounts]]\nname = \"work\"\npath = \"{}\"\n", home.path("own").display()));
+    let names =
+        ["notes", "user/x", "User", "global", "agent/bob", "team/sub", "logs", "chats", "work", "work/in", "docs", "again", "inner"];
+    let path = |name: &str| if name == "inner" { "docs/deep" } else { "docs" };
+    let mounts: String = names.iter().map(|name| format!("[[mounts]]\nname = \"{name}\"\npath = \"{}\"\n", path(name))).collect();
+    team_settings(&home, &format!("{mounts}[[mounts]]\nname = \"self\"\npath = \".memdir\"\n"));
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @"
+    docs/mine
+    notes/mine
+    -- stderr
+    note: [HOME]/shop/.memdir/config.toml: the mount notes is left out: you have memories named notes, which it would hide
+    note: [HOME]/shop/.memdir/config.toml: the mount user/x is left out: names under user/ are not a repository's to give
+    note: [HOME]/shop/.memdir/config.toml: the mount User is left out: names under User/ are not a repository's to give
+    note: [HOME]/shop/.memdir/config.toml: the mount global is left out: names under global/ are not a repository's to give
+    note: [HOME]/shop/.memdir/config.toml: the mount agent/bob is left out: names under agent/ are not a repository's to give
+    note: [HOME]/shop/.memdir/config.toml: the mount team/sub is left out: names under team/ are not a repository's to give
+    note: [HOME]/shop/.memdir/config.toml: the mount logs is left out: names under logs/ are not a repository's to give
+    note: [HOME]/shop/.memdir/config.toml: the mount chats is left out: names under chats/ are not a repository's to give
+    note: [HOME]/shop/.memdir/config.toml: the mount work is left out: there is a mount work already
+    note: [HOME]/shop/.memdir/config.toml: the mount work/in is left out: there is a mount work already
+    note: [HOME]/shop/.memdir/config.toml: the mount again is left out: its files are those of docs/
+    note: [HOME]/shop/.memdir/config.toml: the mount inner is left out: its files are those of docs/
+    note: [HOME]/shop/.memdir/config.toml: the mount self is left out: its files are those of team/
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["read", "notes/mine"]).lines().next().unwrap(), @"Mine.");
+    assert!(run_in(&home, "shop", &["log", "a day"]).starts_with("Logged"), "{}", run_in(&home, "shop", &["log", "a day"]));
+}
+
+#[test]
+fn a_broken_setting_of_a_repository_leaves_its_limits() {
+    let home = shop();
+    for broken in ["run = 1", "ignored = [\"(\"]", "[[mounts]]\nname = \"../x\"\npath = \"docs\"", "what is this"] {
+        team_settings(&home, &format!("enabled = false\n{broken}\n"));
+        let told = run_in(&home, "shop", &["list"]);
+        assert!(told.contains("memory is off: enabled = false in [HOME]/shop/.memdir/config.toml"), "{broken}: {told}");
+    }
+    team_settings(&home, "read_only = [\"fixed\", \"(?x) # \"]\n");
+    fs::write(home.path("shop/.memdir/fixed.md"), "x\n").unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]), @"
+    -- stderr
+    error: team/fixed.md is read-only: a read-only pattern matches its name
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
+}
+
+#[test]
+fn an_entrypoint_that_is_a_link_spoils_only_itself() {
+    let home = shop();
+    fs::create_dir(home.path("shop/.memdir")).unwrap();
+    symlink(home.path(".ssh/id.md"), home.path("shop/.memdir/MEMORY.md")).unwrap();
+    run_in(&home, "shop", &["write", "own", "Mine."]);
+    assert_snapshot!(run_in(&home, "shop", &["check"]), @r#"
+    unreadable: "MEMORY.md" is a symbolic link, and no link is followed in a repository's memories
+    own.md: type: no type: user, feedback, project or reference
+    team/MEMORY.md: unreadable: "MEMORY.md" cannot be a memory's name: MEMORY.md is a symbolic link, and no link is followed in a repository's memories
+    2 files: 2 wrong, 1 to consider
+    -- exit 1
+    "#);
+    assert_snapshot!(run_in(&home, "shop", &["entrypoint"]), @r#"
+    MEMORY.md: every memory has its line
+    team/MEMORY.md: "MEMORY.md" cannot be a memory's name: MEMORY.md is a symbolic link, and no link is followed in a repository's memories
+    user/MEMORY.md: every memory has its line
+    -- exit 1
+    "#);
+    assert!(run_in(&home, "shop", &["stats"]).contains("shop/.memdir"));
+    let prompt = run_in(&home, "shop", &["prompt"]);
+    assert!(prompt.contains("empty") && !prompt.contains("secret\n") && !prompt.contains("-- exit"), "{prompt}");
+}
+
+#[test]
+fn a_team_folder_that_is_a_link_is_no_team() {
+    let home = shop();
+    home.ok(&["write", "own", "Mine."]);
+    symlink(home.path(".ssh"), home.memory("team")).unwrap();
+    let prompt = home.run(&["prompt"]);
+    assert!(prompt.contains("own.md") && !prompt.contains("-- exit") && !prompt.contains(".ssh"), "{prompt}");
+    assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
+    -- stderr
+    error: "team/a" cannot be a memory's name: team is a symbolic link that leads out; to allow it, add link_roots = ["[HOME]/.ssh"] to its mount
+    hint: Use a relative name such as notes/deploy.
+    -- exit 2
+    "#);
+    assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
+}
+
+#[test]
+fn a_directory_gets_no_team_by_a_write() {
+    let home = Home::new();
+    assert_snapshot!(home.run(&["write", "team/a", "x"]), @"
+    -- stderr
+    error: team/a.md is read-only: there is no team memory here yet; mkdir [HOME]/memory/team makes one
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
+    fs::create_dir_all(home.memory("team")).unwrap();
+    home.ok(&["write", "team/a", "x"]);
+    assert_eq!(home.files(), ["team/MEMORY.md", "team/a.md"]);
+    fs::remove_dir_all(home.path("memory")).unwrap();
+    home.configure("team = true\n");
+    home.ok(&["write", "team/a", "x"]);
+    assert_eq!(home.files(), ["team/MEMORY.md", "team/a.md"]);
+}
+
+#[test]
+fn what_covers_a_home_is_no_memory() {
+    let home = Home::new();
+    let with = |dir: &str| home.tell(&[dir], home.bare(&["list", "--dir", dir]).output().unwrap());
+    assert_snapshot!(with("~"), @"
+    -- stderr
+    error: --dir: [HOME] covers your home directory, so every file in it would be a memory
+    hint: Name a directory of its own, such as ~/notes.
+    -- exit 3
+    ");
+    assert_snapshot!(with("/"), @"
+    -- stderr
+    error: --dir: / is too near the root of the file system to be a memory
+    hint: Name a directory of its own, such as ~/notes.
+    -- exit 3
+    ");
+    for dir in ["~/", "~/.", "~/..", "..", "//host/x", "C:\\"] {
+        assert!(with(dir).ends_with("-- exit 3\n"), "{dir}: {}", with(dir));
+    }
+    let by_variable = home.bare(&["list"]).env("MEMDIR_DIR", "~").output().unwrap();
+    assert_snapshot!(home.tell(&["list"], by_variable), @"
+    -- stderr
+    error: MEMDIR_DIR: [HOME] covers your home directory, so every file in it would be a memory
+    hint: Name a directory of its own, such as ~/notes.
+    -- exit 3
+    ");
+    home.configure("[[mounts]]\nname = \"all\"\npath = \"~\"\n");
+    assert_snapshot!(home.run_bare(&["list"]), @r#"
+    -- stderr
+    error: [HOME]/home/config.toml: the mount "all": [HOME] covers your home directory, so every file in it would be a memory
+    hint: Name a directory of its own, such as ~/notes.
+    -- exit 3
+    "#);
+    home.configure("[memory]\nextraPaths = [\"~\"]\n");
+    assert_snapshot!(home.run_bare(&["list"]), @"
+    -- stderr
+    note: memory.extraPaths: [HOME] covers your home directory, so every file in it would be a memory
+    ");
+    home.configure("[[mounts]]\nname = \"some\"\npath = \"~\"\nonly = [\"NOTES.md\"]\n");
+    fs::write(home.path("NOTES.md"), "x\n").unwrap();
+    assert_snapshot!(home.run_bare(&["list"]), @"some/NOTES");
+}
+
+#[test]
+fn a_link_in_a_repositorys_memories_is_refused_without_advice() {
+    let home = shop();
+    fs::create_dir_all(home.path("shop/.memdir")).unwrap();
+    symlink(home.path(".ssh"), home.path("shop/.memdir/keys")).unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["read", "team/keys/id"]), @r#"
+    -- stderr
+    error: "keys/id" cannot be a memory's name: keys is a symbolic link, and no link is followed in a repository's memories
+    hint: Use a relative name such as notes/deploy.
+    -- exit 2
+    "#);
+}
