@@ -198,6 +198,16 @@ fn memory_id(settings: &Settings, project: &Project) -> (String, String) {
 
 /// The switch that turned memory off: the environment before the settings, and those before the repository's.
 fn off(settings: &Settings, id: &str, repository: &RepositorySettings, project: &Project) -> Option<String> {
+    let ids: &[&str] = if settings.dir.is_none() { &[id, &project.id] } else { &[] };
+    let by_repository = || {
+        let holds = repository.enabled == Some(false) && !matches!(settings.disable, Some((false, _)));
+        holds.then(|| format!("enabled = false in {}", repository_file(project).display()))
+    };
+    switched_off(settings, ids.iter().copied()).or_else(by_repository)
+}
+
+/// What a person's own settings turn off, for these projects.
+pub(crate) fn switched_off<'a>(settings: &Settings, projects: impl IntoIterator<Item = &'a str>) -> Option<String> {
     match &settings.disable {
         Some((true, value)) => return Some(format!("MEMDIR_DISABLE={value}")),
         Some((false, _)) => return None,
@@ -207,10 +217,9 @@ fn off(settings: &Settings, id: &str, repository: &RepositorySettings, project: 
     if settings.config.enabled == Some(false) {
         return Some(format!("enabled = false in {file}"));
     }
-    if settings.dir.is_none() && settings.config.disabled_projects.iter().any(|disabled| disabled == id || *disabled == project.id) {
-        return Some(format!("enabled = false for the project {id} in {file}"));
-    }
-    (repository.enabled == Some(false)).then(|| format!("enabled = false in {}", repository_file(project).display()))
+    let mut projects = projects.into_iter();
+    let disabled = projects.find(|id| settings.config.disabled_projects.iter().any(|disabled| disabled == id));
+    disabled.map(|id| format!("enabled = false for the project {id} in {file}"))
 }
 
 fn repository_file(project: &Project) -> PathBuf {

@@ -105,3 +105,89 @@ fn a_token_that_is_taken_back_is_refused_at_once() {
     let (eve, _) = token(&home, &["eve", "shop"]);
     assert_eq!(status(&eve), 200, "a new one is known at once");
 }
+
+/// Why a server does not start.
+fn refusal(home: &Home, args: &[&str]) -> String {
+    let args = [&["mcp", "--http", "127.0.0.1:0"], args].concat();
+    home.tell(&args, home.bare(&args).output().unwrap())
+}
+
+#[test]
+fn a_dialect_takes_nothing_off_the_door() {
+    let home = Home::new();
+    home.ok(&["write", "own", "the operator's, for everybody who may see it"]);
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    for dialect in ["serena", "native,serena", "koding,anthropic"] {
+        let told = refusal(&home, &["--dialect", dialect]);
+        assert!(told.contains("belongs to none of them") && told.ends_with("-- exit 2\n"), "{dialect}: {told}");
+    }
+    let web = Web::start(&home, &["--dialect", "native"]);
+    let status = |token: &str, headers: &[(&str, &str)]| ask(&web, token, headers, "memory_read", json!({})).status;
+    assert_eq!((status(&ada, &[]), status("mdt_garbage", &[]), status("", &[])), (200, 401, 401));
+    assert_eq!(web.connect().post(&[], &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })).status, 401);
+    assert_eq!(status(&ada, &[("Memdir-Project", "bank")]), 403);
+    write(&web, &ada, &[], "deploy");
+    assert_eq!(names(&web, &ada, &[]), ["deploy"]);
+    assert!(!said(&web, &ada, &[], "memory_read", json!({})).contains("own"));
+    assert_eq!(names(&web, &ada, &[("Memdir-Only", "user")]), [""; 0]);
+}
+
+#[test]
+fn what_the_server_is_narrowed_to_holds_for_every_caller() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob"]);
+    let wide = Web::start(&home, &[]);
+    for path in ["deploy", "notes/a", "team/rule", "user/ada"] {
+        write(&wide, &ada, &[], path);
+    }
+    let web = Web::start(&home, &["--only", "notes", "--only", "team"]);
+    assert_eq!(names(&web, &ada, &[]), ["notes/a", "team/rule"]);
+    assert_eq!(names(&web, &ada, &[("Memdir-Only", "team/rule")]), ["team/rule"]);
+    assert_eq!(names(&web, &ada, &[("Memdir-Only", "notes, user")]), ["notes/a"]);
+    for outside in ["user", "deploy", "notesx"] {
+        let refused = ask(&web, &ada, &[("Memdir-Only", outside)], "memory_read", json!({}));
+        assert_eq!((refused.status, refused.body.as_str()), (403, "only: nothing of that is served here"), "{outside}");
+    }
+    assert_eq!(ask(&web, &bob, &[], "memory_read", json!({})).status, 403, "bob has neither");
+    for (flag, value) in [("--dir", "elsewhere"), ("--project", "shop"), ("--agent", "reviewer")] {
+        let told = refusal(&home, &[flag, value]);
+        assert!(told.contains(&format!("{flag} says nothing here")) && told.ends_with("-- exit 2\n"), "{told}");
+    }
+}
+
+#[test]
+fn a_switch_holds_for_callers_before_the_start_and_while_it_runs() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob", "shop", "bank"]);
+    let tokens = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
+    let off = "\n[[projects]]\nid = \"shop\"\nenabled = false\n";
+    home.configure(&format!("{tokens}{off}"));
+    let web = Web::start(&home, &[]);
+    let told = |token: &str, headers: &[(&str, &str)]| {
+        let reply = ask(&web, token, headers, "memory_read", json!({}));
+        (reply.status, if reply.status == 200 { String::new() } else { reply.body })
+    };
+    let by_project = (403, "memory is off: enabled = false for the project shop in the server's settings".to_owned());
+    let on = (200, String::new());
+    assert_eq!(told(&ada, &[]), by_project);
+    assert_eq!(told(&bob, &[("Memdir-Project", "shop")]), by_project);
+    assert_eq!((told(&bob, &[("Memdir-Project", "bank")]), told(&bob, &[])), (on.clone(), on.clone()));
+    home.configure(&tokens);
+    assert_eq!(told(&ada, &[]), on, "switched on again while it runs");
+    let mut open = web.connect();
+    let bearer = format!("Bearer {ada}");
+    open.hello("2025-06-18", &[("Authorization", &bearer)]);
+    home.configure(&format!("enabled = false\n{tokens}"));
+    let later = open.post(&[("Authorization", &bearer)], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    assert_eq!((later.status, later.body.as_str()), (403, "memory is off: enabled = false in the server's settings"));
+    assert_eq!(told(&bob, &[]).0, 403);
+    home.configure(&tokens);
+    let (_, _) = token(&home, &["eve", "shop"]);
+    let mut open = web.connect();
+    open.hello("2025-06-18", &[("Authorization", &bearer)]);
+    let (_, _) = token(&home, &["dan", "shop"]);
+    let later = open.post(&[("Authorization", &bearer)], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    assert_eq!(later.status, 200, "one who joins ends nobody's session");
+}
