@@ -37,6 +37,8 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     /// What a person has declared to be no secret.
     pub allow: Arc<secrets::Allow>,
+    /// The prefix of the memory that keeps the log, where that is not the main one.
+    pub log: Option<Arc<str>>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) books: Arc<Books>,
 }
@@ -44,7 +46,7 @@ pub struct Context {
 impl Context {
     /// A context with nothing known yet.
     pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Context { actor, clock, allow: Arc::default(), books: Arc::default() }
+        Context { actor, clock, allow: Arc::default(), log: None, books: Arc::default() }
     }
 
     pub(crate) fn intent(&self, verb: Verb) -> Intent {
@@ -108,6 +110,11 @@ impl Memdir {
         Memdir { context: Context { allow: Arc::new(allow), ..self.context.clone() }, ..self.clone() }
     }
 
+    /// The same space, which keeps its log in the memory with this prefix.
+    pub fn logging_in(self, prefix: &str) -> Self {
+        Memdir { context: Context { log: Some(prefix.into()), ..self.context }, ..self }
+    }
+
     /// The store underneath.
     pub fn store(&self) -> &dyn Store {
         &*self.store
@@ -118,13 +125,22 @@ impl Memdir {
         &self.context
     }
 
-    /// What a name means here: `global/…` is another word for `user/…`, where no mount has that name itself.
+    /// What a name means here: `global/…` is another word for `user/…`, where no mount has that name itself, and an agent with a
+    /// `:` in its name has a `-` there.
     pub fn name(&self, path: &MemoryPath) -> MemoryPath {
         self.alias(path).unwrap_or_else(|| path.clone())
     }
 
     fn alias(&self, path: &MemoryPath) -> Option<MemoryPath> {
         let has = |prefix: &str| self.store.mounts().iter().any(|mount| mount.prefix == prefix);
+        let mut parts = path.as_str().splitn(3, '/');
+        if let (Some("agent"), Some(name), rest) = (parts.next(), parts.next(), parts.next())
+            && name.contains(':')
+        {
+            let own = format!("agent/{}", name.replace(':', "-"));
+            let meant = rest.map_or_else(|| own.clone(), |rest| format!("{own}/{rest}"));
+            return MemoryPath::parse(&meant).ok().filter(|_| has(&own));
+        }
         if !path.is_under("global") || has("global") || !has("user") {
             return None;
         }

@@ -139,7 +139,9 @@ impl Places {
         }
         if let Some(id) = caller.project(project)? {
             let id = part("project", id)?;
-            mounts.push(self.mount("", self.project(&id)));
+            let mut own = self.mount("", self.project(&id));
+            own.closed.push(("agent".into(), "an agent's memory is open to a token of that agent alone".into()));
+            mounts.push(own);
             mounts.push(self.team_mount(self.home.join("teams").join(&id)));
         }
         Ok(mounts)

@@ -64,8 +64,9 @@ impl Callers {
         }
         let mounts = settings.places().caller(&caller, pass.project.as_deref())?;
         let mounts = narrowed(mounts, &settings.only, &pass.only)?;
-        let memdir = wire::open_mounts(settings, &mounts, &token.person)?;
-        let group = native(memdir, settings, settings.home.value.clone())?;
+        // A log tells of its person, and everybody of a project reads the project's memory.
+        let memdir = wire::open_mounts(settings, &mounts, &token.person)?.logging_in("user");
+        let group = native(memdir, settings, settings.home.value.clone(), true)?;
         Offer::new(vec![group], &self.choice).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
     }
 }
@@ -86,16 +87,16 @@ fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[String]) -> Re
     Ok(narrow(&mounts, &left)?)
 }
 
-/// memdir's own tools over a space.
-pub(crate) fn native(memdir: Memdir, settings: &Settings, root: PathBuf) -> Result<Group, Failure> {
+/// memdir's own tools over a space, which for a `remote` caller has no directories.
+pub(crate) fn native(memdir: Memdir, settings: &Settings, root: PathBuf, remote: bool) -> Result<Group, Failure> {
     Ok(Group {
         name: "native",
-        tools: tools::native(),
+        tools: if settings.config.log { tools::native_with_log() } else { tools::native() },
         memdir: wire::with_search(memdir, settings)?,
         root,
         instructions: Some(tools::INSTRUCTIONS),
         resources: true,
-        section: Some(prompt::section(settings)),
+        section: Some(prompt::section(settings, remote)),
     })
 }
 

@@ -80,6 +80,11 @@ impl Scope {
         }
     }
 
+    /// What is said where memory is off and the answer is given all the same.
+    pub(crate) fn off_note(&self) -> Vec<String> {
+        self.off.iter().map(|switch| format!("memory is off: {switch}")).collect()
+    }
+
     fn add(&mut self, mount: Mount, why: impl Into<String>) {
         self.mounts.push(Placed { mount, why: why.into() });
     }
@@ -139,6 +144,9 @@ impl Scope {
         {
             // What is meant for everybody must not end in a private folder that happens to have the name.
             own.mount.closed.push(("team".into(), "this repository has no team memory yet; memdir init --team makes one".into()));
+        }
+        if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
+            own.mount.closed.push(("agent".into(), "an agent's memory is open to that agent alone: --agent NAME".into()));
         }
         if let Some(agent) = &settings.agent {
             let agent = Agent { name: agent.value.clone(), scope: settings.agent_scope };

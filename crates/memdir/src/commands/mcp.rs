@@ -48,7 +48,7 @@ fn native(settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
     for note in &opened.notes {
         let _ = writeln!(std::io::stderr(), "memdir: {note}");
     }
-    door::native(opened.memdir, settings, settings.cwd.clone())
+    door::native(opened.memdir, settings, settings.cwd.clone(), false)
 }
 
 fn dialect(name: &str, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {

@@ -191,3 +191,84 @@ fn a_switch_holds_for_callers_before_the_start_and_while_it_runs() {
     let later = open.post(&[("Authorization", &bearer)], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
     assert_eq!(later.status, 200, "one who joins ends nobody's session");
 }
+
+/// The memory section as this caller gets it.
+fn section(web: &Web, token: &str, headers: &[(&str, &str)]) -> String {
+    let bearer = format!("Bearer {token}");
+    let mut all = vec![("Authorization", bearer.as_str()), ("Mcp-Method", "prompts/get"), ("Mcp-Protocol-Version", SESSIONLESS)];
+    all.push(("Mcp-Name", "memory"));
+    all.extend_from_slice(headers);
+    let params = json!({ "name": "memory", "_meta": meta() });
+    let reply = web.connect().post(&all, &json!({ "jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": params }));
+    assert_eq!(reply.status, 200, "{reply:?}");
+    reply.message()["result"]["messages"][0]["content"]["text"].as_str().unwrap_or_else(|| panic!("{reply:?}")).to_owned()
+}
+
+#[test]
+fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop", "--agent", "reviewer"]);
+    let (bob, _) = token(&home, &["bob", "shop", "bank"]);
+    let web = Web::start(&home, &[]);
+    for path in ["deploy", "team/rule", "user/ada"] {
+        write(&web, &ada, &[], path);
+    }
+    let told = section(&web, &ada, &[]);
+    for line in [
+        "Markdown files that only memdir's tools reach. There is no directory to write into.",
+        "- **private**: names that begin with `user/`: for you and this one person, in every project.",
+        "- **agent**: names that begin with `agent/reviewer/`: what you, the agent reviewer, learn about your own work.",
+        "- **team**: all other names, and those that begin with `team/`: for everybody who works on this project.",
+        "call `memory_write` once, with a name after the topic, not the date, beginning as its scope says",
+        "## MEMORY.md, project",
+        "(deploy.md)",
+        "## MEMORY.md, `user/`",
+        "## MEMORY.md, `team/`",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    assert!(!told.contains(home.path("").to_str().unwrap()) && !told.contains("directly"), "{told}");
+    let alone = section(&web, &bob, &[]);
+    assert!(alone.contains("- **private**: names that begin with `user/`") && !alone.contains("**team**"), "{alone}");
+    let team = section(&web, &ada, &[("Memdir-Only", "team")]);
+    assert!(team.contains("- **team**: names that begin with `team/`: for everybody"), "{team}");
+    assert!(team.contains("Nothing here is private") && !team.contains("**private**:"), "{team}");
+    let part = section(&web, &ada, &[("Memdir-Only", "notes")]);
+    assert!(part.contains("- **team**: other names, as far as this session may use them") && !part.contains("MEMORY.md"), "{part}");
+}
+
+#[test]
+fn the_log_of_a_caller_has_its_tool() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob"]);
+    let web = Web::start(&home, &[]);
+    let refused = ask(&web, &ada, &[], "memory_log", json!({ "entry": "x" }));
+    assert!(refused.body.contains("there is no tool named memory_log"), "{refused:?}");
+    let tokens = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
+    home.configure(&format!("log = true\n{tokens}"));
+    for (token, place) in [(&ada, "user/logs/"), (&bob, "user/logs/")] {
+        let told = section(&web, token, &[]);
+        assert!(told.contains(&format!("`{place}YYYY/MM/YYYY-MM-DD.md`")) && told.contains("Call `memory_log`"), "{told}");
+        assert!(!told.contains(home.path("").to_str().unwrap()), "{told}");
+        let logged = said(&web, token, &[], "memory_log", json!({ "entry": "deploys on Fridays" }));
+        assert!(logged.starts_with(&format!("Logged in {place}20")), "{logged}");
+    }
+    assert!(said(&web, &bob, &[], "memory_search", json!({ "query": "deploys on Fridays" })).contains("user/logs/20"));
+    let shared = section(&web, &ada, &[("Memdir-Only", "team")]);
+    assert!(shared.contains("`team/logs/YYYY/MM/YYYY-MM-DD.md`") && shared.contains("Nothing here is private"), "{shared}");
+}
+
+#[test]
+fn nobody_writes_where_an_agents_memory_would_be() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob", "shop", "--agent", "pl:ug"]);
+    let web = Web::start(&home, &[]);
+    let planted = said(&web, &ada, &[], "memory_write", json!({ "path": "agent/pl-ug/steal", "content": "x" }));
+    assert!(planted.contains("an agent's memory is open to a token of that agent alone"), "{planted}");
+    let own = said(&web, &bob, &[], "memory_write", json!({ "path": "agent/pl:ug/note", "content": "x" }));
+    assert!(own.starts_with("Saved agent/pl-ug/note.md"), "{own}");
+    let seen = said(&web, &ada, &[], "memory_read", json!({ "path": "agent/pl-ug/note" }));
+    assert!(seen.contains("There is no memory") || seen.contains("there is no memory"), "{seen}");
+}
