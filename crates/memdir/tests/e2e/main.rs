@@ -20,6 +20,7 @@ mod hook;
 mod import;
 mod init;
 mod install;
+mod isolation;
 mod list;
 mod mcp;
 mod mcp_callers;
