@@ -7,6 +7,7 @@ use crate::{
     memdir::Context,
     path::MemoryPath,
     store::{Change, FileEdit, Role, Store, Stored, Verb, View},
+    write,
 };
 
 /// The file of exactly this name.
@@ -29,7 +30,10 @@ pub fn rewrite(
 ) -> Result<Change> {
     store.change(&context.intent(verb), std::slice::from_ref(path), &mut |view| {
         let there = get(view, path)?;
-        let bytes = plan(view, there.as_ref().map(|stored| stored.bytes.as_slice()))?;
+        let old = there.as_ref().map(|stored| stored.bytes.as_slice());
+        let bytes = plan(view, old)?;
+        // What is only suspected has no place in another system's answers.
+        write::judge(context, old, &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(keep::line_for(view, &context.books, path, &bytes)?.edits);
         Ok(edits)

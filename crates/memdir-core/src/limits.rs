@@ -85,3 +85,6 @@ pub const RECALL_TOKENS: usize = 4_000;
 pub const RECALL_TERMS: usize = 8;
 /// Sentences of one message that are asked, those with the rarest words first. Bounds the time for a pasted file.
 pub const RECALL_SENTENCES: usize = 24;
+/// Bytes of a message that are read; of a longer one as much of its beginning as of its end. A question stands before or after
+/// what was pasted, hardly ever in the middle of it.
+pub const RECALL_MESSAGE_BYTES: usize = 128 << 10;

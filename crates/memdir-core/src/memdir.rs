@@ -37,6 +37,8 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     /// What a person has declared to be no secret.
     pub allow: Arc<secrets::Allow>,
+    /// The prefix of the memory that keeps the log, where that is not the main one.
+    pub log: Option<Arc<str>>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) books: Arc<Books>,
 }
@@ -44,7 +46,7 @@ pub struct Context {
 impl Context {
     /// A context with nothing known yet.
     pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Context { actor, clock, allow: Arc::default(), books: Arc::default() }
+        Context { actor, clock, allow: Arc::default(), log: None, books: Arc::default() }
     }
 
     pub(crate) fn intent(&self, verb: Verb) -> Intent {
@@ -114,6 +116,11 @@ impl Memdir {
         Memdir { context: Context { allow: Arc::new(allow), ..self.context.clone() }, ..self.clone() }
     }
 
+    /// The same space, which keeps its log in the memory with this prefix.
+    pub fn logging_in(self, prefix: &str) -> Self {
+        Memdir { context: Context { log: Some(prefix.into()), ..self.context }, ..self }
+    }
+
     /// The store underneath.
     pub fn store(&self) -> &dyn Store {
         &*self.store
@@ -124,7 +131,8 @@ impl Memdir {
         &self.context
     }
 
-    /// What a name means here: `global/…` is another word for `user/…`, where no mount has that name itself.
+    /// What a name means here: `global/…` is another word for `user/…`, where no mount has that name itself, and an agent with a
+    /// `:` in its name has a `-` there.
     pub fn name(&self, path: &MemoryPath) -> MemoryPath {
         self.alias(path).unwrap_or_else(|| path.clone())
     }

@@ -76,9 +76,17 @@ impl MemoryPath {
     }
 }
 
-/// What a name means among mounts: `global/…` is another word for `user/…`, where no mount has that name itself. Nothing where
-/// it means what it says.
+/// What a name means among mounts: `global/…` is another word for `user/…`, where no mount has that name itself, and an agent's
+/// `:` is the `-` of its mount. Nothing where it means what it says.
 pub fn meant(path: &MemoryPath, has_mount: impl Fn(&str) -> bool) -> Option<MemoryPath> {
+    if let Some((name, rest)) = under(path.as_str(), "agent").map(|own| own.split_once('/').unwrap_or((own, "")))
+        && name.contains(':')
+    {
+        let own = MemoryPath(format!("agent/{}", name.replace(':', "-")));
+        let mounted = has_mount(own.as_str());
+        let whole = if rest.is_empty() { own } else { MemoryPath(format!("{own}/{rest}")) };
+        return mounted.then_some(whole);
+    }
     if !path.is_under("global") || has_mount("global") || !has_mount("user") {
         return None;
     }

@@ -1,10 +1,12 @@
 //! The memory section of a system prompt. Equal input gives equal bytes, because hosts cache prompts by them.
 //! Holds no words for models itself; those are in `texts/prompts`.
 
+mod parts;
 mod space;
 mod texts;
 
-pub use space::{Load, Made, ModeName, Request, of};
+pub use parts::Part;
+pub use space::{Load, Made, ModeName, Request, log_prefix, main_prefix, of};
 
 use crate::limits;
 use texts::fill;
@@ -20,6 +22,10 @@ pub struct PromptInput<'a> {
     pub title: &'a str,
     /// The memory, private where there is a team's too.
     pub memory: Place<'a>,
+    /// What the memory's names begin with; empty for the unprefixed one.
+    pub prefix: &'a str,
+    /// Whether the model is on another machine: it has tools, and no directory is named to it.
+    pub remote: bool,
     /// The entrypoint's file name.
     pub file: &'a str,
     /// What becomes of the entrypoint.
@@ -42,6 +48,8 @@ impl<'a> PromptInput<'a> {
             mode,
             title: "Memory",
             memory,
+            prefix: "",
+            remote: false,
             file: "MEMORY.md",
             entrypoint: Entrypoint::Shown,
             tools: None,
@@ -77,6 +85,8 @@ pub enum Mode<'a> {
         /// How far its memory reaches.
         scope: AgentScope,
     },
+    /// Whatever a space is made of where that is not one person's project: a caller's, or one without the project's memory.
+    Space(&'a [Part<'a>]),
 }
 
 impl<'a> Mode<'a> {
@@ -96,6 +106,7 @@ impl<'a> Mode<'a> {
             Mode::Team(_) => "team",
             Mode::Log => "log",
             Mode::Agent { .. } => "agent",
+            Mode::Space(_) => "space",
         }
     }
 }
@@ -130,8 +141,8 @@ pub struct Tools<'a> {
     pub write: &'a str,
     /// Searches memories and conversations.
     pub search: &'a str,
-    /// Appends to the log.
-    pub log: &'a str,
+    /// Appends to the log, where that tool is served.
+    pub log: Option<&'a str>,
 }
 
 /// What the model searches with.
@@ -152,9 +163,9 @@ pub fn build(input: &PromptInput<'_>) -> Option<String> {
     }
     let mut sections = vec![format!("# {}", input.title.trim()), intro(input)];
     if input.mode != Mode::Log {
-        sections.push(if team(input).is_some() { texts::TYPES_TEAM } else { texts::TYPES }.trim_end().to_owned());
+        sections.push(if is_shared(input) { texts::TYPES_TEAM } else { texts::TYPES }.trim_end().to_owned());
     }
-    let above_all = if team(input).is_some() { ", above all in team memory" } else { "" };
+    let above_all = if is_shared(input) { ", above all in team memory" } else { "" };
     sections.push(fill(texts::NEVER, &[("above_all", above_all)]));
     sections.extend(save(input));
     sections.push(texts::LOOK.trim_end().to_owned());
@@ -167,10 +178,12 @@ pub fn build(input: &PromptInput<'_>) -> Option<String> {
     Some(sections.join("\n\n") + "\n")
 }
 
-fn team<'a>(input: &PromptInput<'a>) -> Option<Place<'a>> {
+/// Whether others read some of what is written.
+fn is_shared(input: &PromptInput<'_>) -> bool {
     match input.mode {
-        Mode::Team(place) => Some(place),
-        _ => None,
+        Mode::Team(_) => true,
+        Mode::Space(parts) => parts.iter().any(|part| parts::is_shared(part.prefix)),
+        _ => false,
     }
 }
 
@@ -179,19 +192,10 @@ fn intro(input: &PromptInput<'_>) -> String {
     match input.mode {
         Mode::Individual => fill(texts::INTRO, &[dir]),
         Mode::Team(team) => fill(texts::INTRO_TEAM, &[dir, ("team_dir", team.dir)]),
-        Mode::Log => {
-            let log = format!("{}/{}", input.memory.dir.trim_end_matches('/'), crate::log::PATTERN);
-            let how = match (input.tools, input.search) {
-                (Some(tools), _) => format!("Call `{}` with one short entry; it finds the file and adds the time.", tools.log),
-                (None, Search::Memdir) => {
-                    format!(
-                        "Use `memdir log \"…\"`, which does all this, or write short bullets that begin with the time: `{}`.",
-                        crate::log::SAMPLE
-                    )
-                }
-                (None, _) => format!("Write short bullets that begin with the time: `{}`.", crate::log::SAMPLE),
-            };
-            fill(texts::INTRO_LOG, &[dir, ("log", &log), ("log_how", &how)])
+        Mode::Log => log_intro(input),
+        Mode::Space(parts) => {
+            let reach = if input.remote { texts::REACH_TOOLS } else { texts::REACH_DIRS };
+            fill(texts::INTRO_SPACE, &[("reach", reach.trim_end()), ("scopes", &parts::scopes(parts, input.remote))])
         }
         Mode::Agent { name, scope } => {
             let scope = match scope {
@@ -206,6 +210,37 @@ fn intro(input: &PromptInput<'_>) -> String {
     }
 }
 
+fn log_intro(input: &PromptInput<'_>) -> String {
+    let dir = input.memory.dir.trim_end_matches('/');
+    let (reach, log) = match input.remote {
+        true => (texts::REACH_TOOLS.trim_end().to_owned(), in_names(input.prefix)),
+        false => (fill(texts::REACH_DIR, &[("dir", input.memory.dir)]), in_names(dir)),
+    };
+    let sample = crate::log::SAMPLE;
+    let how = match (input.tools, input.search) {
+        (Some(Tools { log: Some(log), .. }), _) => format!("Call `{log}` with one short entry; it finds the file and adds the time."),
+        (Some(tools), _) => {
+            let name = in_names(input.prefix);
+            format!(
+                "Call `{}` with the name `{name}`, mode \"append\" and one short bullet that begins with the time: `{sample}`.",
+                tools.write
+            )
+        }
+        (None, Search::Memdir) => {
+            format!("Use `memdir log \"…\"`, which does all this, or write short bullets that begin with the time: `{sample}`.")
+        }
+        (None, _) => format!("Write short bullets that begin with the time: `{sample}`."),
+    };
+    let intro = fill(texts::INTRO_LOG, &[("reach", &reach), ("log", &log), ("log_how", &how)]);
+    let nobodys = input.remote && parts::is_shared(input.prefix);
+    if nobodys { format!("{intro}\n{}", texts::SCOPE_NOBODY.trim_end()) } else { intro }
+}
+
+/// The log of a day under a prefix.
+fn in_names(prefix: &str) -> String {
+    if prefix.is_empty() { crate::log::PATTERN.to_owned() } else { format!("{prefix}/{}", crate::log::PATTERN) }
+}
+
 fn save(input: &PromptInput<'_>) -> Option<String> {
     let indexed = input.entrypoint != Entrypoint::Unused;
     if input.mode == Mode::Log {
@@ -213,10 +248,14 @@ fn save(input: &PromptInput<'_>) -> Option<String> {
     }
     let lines = limits::ENTRYPOINT_LINES.to_string();
     let both = [("example", texts::EXAMPLE.trim_end()), ("care", texts::CARE.trim_end()), ("file", input.file), ("lines", &lines)];
-    let is_team = team(input).is_some();
+    let is_team = matches!(input.mode, Mode::Team(_) | Mode::Space([_, _, ..]));
     Some(match input.tools {
         Some(tools) => {
-            let place = if is_team { ", beginning with `team/` for team memory" } else { "" };
+            let place = match input.mode {
+                Mode::Team(_) => ", beginning with `team/` for team memory",
+                Mode::Space(_) => ", beginning as its scope says",
+                _ => "",
+            };
             let index = if indexed { fill(texts::TOOL_INDEX, &both) + "\n\n" } else { String::new() };
             fill(texts::SAVE_TOOL, &[&both[..], &[("write", tools.write), ("where", place), ("index", &index)]].concat())
         }
@@ -229,12 +268,17 @@ fn save(input: &PromptInput<'_>) -> Option<String> {
 }
 
 fn past(input: &PromptInput<'_>) -> String {
-    let dirs = [Some(input.memory.dir), team(input).map(|place| place.dir).filter(|dir| !is_inside(dir, input.memory.dir))];
-    let dirs: Vec<&str> = dirs.into_iter().flatten().collect();
+    let dirs: Vec<&str> = match input.mode {
+        Mode::Space(parts) => parts.iter().map(|part| part.place.dir).collect(),
+        Mode::Team(team) if !is_inside(team.dir, input.memory.dir) => vec![input.memory.dir, team.dir],
+        _ => vec![input.memory.dir],
+    };
     let grep = |tool: &str, dir: &str, files: &str| format!("{tool} with pattern=\"narrow term\" path=\"{dir}\" glob=\"{files}\"");
     let shell = |dir: &str, files: &str| format!("grep -rn \"narrow term\" {} --include=\"{files}\"", quoted(dir));
     let each = |one: &dyn Fn(&str) -> String| dirs.iter().map(|dir| one(dir)).collect::<Vec<_>>().join("\n");
     let (memories, transcripts) = match (input.search, input.tools) {
+        // Nobody's conversations are on a server.
+        (Search::Memdir, Some(tools)) if input.remote => (format!("{} with query=\"narrow term\"", tools.search), None),
         (Search::Memdir, Some(tools)) => (
             format!("{} with query=\"narrow term\"", tools.search),
             Some(format!("{} with query=\"narrow term\" source=\"chat\"", tools.search)),
@@ -268,8 +312,12 @@ fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
         let text = place.entrypoint.map(str::trim).filter(|text| !text.is_empty());
         format!("## {heading}\n\n{}", text.map_or_else(|| fill(texts::EMPTY, &[("file", input.file)]), str::to_owned))
     };
-    match team(input) {
-        Some(place) => vec![section(format!("{}, private", input.file), input.memory), section(format!("{}, team", input.file), place)],
-        None => vec![section(input.file.to_owned(), input.memory)],
+    match input.mode {
+        Mode::Team(team) => vec![section(format!("{}, private", input.file), input.memory), section(format!("{}, team", input.file), team)],
+        Mode::Space(parts) => {
+            let kept = parts.iter().filter(|part| part.kept);
+            kept.map(|part| section(format!("{}, {}", input.file, part.label()), part.place)).collect()
+        }
+        _ => vec![section(input.file.to_owned(), input.memory)],
     }
 }

@@ -72,6 +72,18 @@ pub struct Caller {
     pub projects: Vec<String>,
 }
 
+impl Caller {
+    /// The project that is meant: the one that is named, if it is theirs, or the only one they have.
+    pub fn project<'a>(&'a self, named: Option<&'a str>) -> Result<Option<&'a str>> {
+        match (named, self.projects.as_slice()) {
+            (Some(named), mine) if mine.iter().any(|one| one == named) => Ok(Some(named)),
+            (Some(named), _) => Err(Error::bad_input("project", format!("{named:?} is none of your projects"))),
+            (None, [only]) => Ok(Some(only)),
+            (None, _) => Ok(None),
+        }
+    }
+}
+
 impl Places {
     /// Everything below one directory: `MEMDIR_HOME`.
     pub fn new(home: impl Into<PathBuf>) -> Self {
@@ -128,15 +140,11 @@ impl Places {
             let name = part("agent", &agent.replace(':', "-"))?;
             mounts.push(self.mount(&format!("agent/{name}"), own.join("agents").join(&name)));
         }
-        let project = match (project, caller.projects.as_slice()) {
-            (Some(named), mine) if mine.iter().any(|one| one == named) => Some(named),
-            (Some(named), _) => return Err(Error::bad_input("project", format!("{named:?} is none of your projects"))),
-            (None, [only]) => Some(only.as_str()),
-            (None, _) => None,
-        };
-        if let Some(id) = project {
+        if let Some(id) = caller.project(project)? {
             let id = part("project", id)?;
-            mounts.push(self.mount("", self.project(&id)));
+            let mut own = self.mount("", self.project(&id));
+            own.closed.push(("agent".into(), "an agent's memory is open to a token of that agent alone".into()));
+            mounts.push(own);
             mounts.push(self.team_mount(self.home.join("teams").join(&id)));
         }
         Ok(mounts)
@@ -160,6 +168,21 @@ pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
         }
     }
     Ok(out)
+}
+
+/// The prefixes that lie under one of each: what is left where a space is narrowed twice.
+pub fn both(first: &[MemoryPath], second: &[MemoryPath]) -> Vec<MemoryPath> {
+    let pairs = first.iter().flat_map(|a| second.iter().map(move |b| (a, b)));
+    let inner = |(a, b): (&MemoryPath, &MemoryPath)| {
+        if a.is_under(b.as_str()) {
+            Some(a.clone())
+        } else if b.is_under(a.as_str()) {
+            Some(b.clone())
+        } else {
+            None
+        }
+    };
+    pairs.filter_map(inner).collect()
 }
 
 fn lies_under(mount_prefix: &str, prefix: &MemoryPath) -> bool {

@@ -5,6 +5,7 @@ pub(crate) mod args;
 mod delete;
 mod edit;
 pub(crate) mod get;
+mod log;
 mod prompts;
 mod read;
 mod rename;
@@ -152,7 +153,13 @@ impl Tool {
 
 /// The native tools, in the order they are listed.
 pub fn native() -> &'static [Tool] {
-    const TOOLS: &[Tool] =
-        &[read::TOOL, search::TOOL, get::TOOL, write::TOOL, edit::TOOL, rename::TOOL, delete::TOOL, undo::TOOL, stats::TOOL];
-    TOOLS
+    ALL.split_last().map_or(ALL, |(_, usual)| usual)
 }
+
+/// The same and the one that logs, for where memories are first written as a log.
+pub fn native_with_log() -> &'static [Tool] {
+    ALL
+}
+
+const ALL: &[Tool] =
+    &[read::TOOL, search::TOOL, get::TOOL, write::TOOL, edit::TOOL, rename::TOOL, delete::TOOL, undo::TOOL, stats::TOOL, log::TOOL];

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         Some(Command::Token(args)) => return token::run(args, &settings),
         Some(Command::Recall(args)) => return recall::run(args, &settings, &scope),
         Some(Command::Test(_)) => return test::run(&settings, &scope),
-        Some(Command::Stats(args)) if args.loads => return Ok(stats::loads(&settings)),
+        Some(Command::Stats(args)) if args.loads => return stats::loads(&settings, &scope),
         Some(Command::Chats(chats)) => return chats::run(chats, args.global.project.as_deref(), &settings, &scope, look),
         Some(Command::Resume(args)) => return resume::run(args, &settings, &scope),
         Some(Command::Install(args)) => return install::run(args, &settings, look),

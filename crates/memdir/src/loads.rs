@@ -1,7 +1,7 @@
 //! How often, and how large, the prompt was loaded: one line each in `loads.jsonl`. Numbers only, and only on this machine.
 
-use memdir_core::prompt::Load;
-use serde::Serialize;
+use memdir_core::{Version, prompt::Load, store::Store};
+use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     fs::{self, OpenOptions},
@@ -31,23 +31,45 @@ pub(crate) struct Counted {
     pub(crate) last: Option<Load>,
 }
 
-/// Counts a load. Best effort, after the answer is out: nobody waits for it, and nothing fails by it.
-pub(crate) fn count(home: &Path, load: &Load) {
+/// A load as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    /// Whose it was. Lines from before there was one are nobody's.
+    #[serde(default)]
+    space: String,
+    #[serde(flatten)]
+    load: Load,
+}
+
+/// What tells one space from another: its directories, and what of them is open. A hash, so that the file names no directory.
+pub(crate) fn space(store: &dyn Store) -> String {
+    let mounts = store.mounts().iter().map(|mount| format!("{}={}={}", mount.prefix, mount.root.display(), mount.rules));
+    let mut mounts: Vec<String> = mounts.collect();
+    mounts.sort();
+    Version::of(mounts.join("\n").as_bytes()).to_string()
+}
+
+/// Counts a load of a space. Best effort, after the answer is out: nobody waits for it, and nothing fails by it.
+pub(crate) fn count(home: &Path, space: &str, load: &Load) {
     let path = file(home);
     if fs::metadata(&path).is_ok_and(|meta| meta.len() > MOST) {
         drop_older_half(&path);
     }
-    if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(load), OpenOptions::new().create(true).append(true).mode(0o600).open(&path)) {
+    let line = Line { space: space.to_owned(), load: load.clone() };
+    if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(&line), OpenOptions::new().create(true).append(true).mode(0o600).open(&path))
+    {
         line.push(b'\n');
         // One write, so that lines of several processes do not mix.
         let _ = file.write_all(&line);
     }
 }
 
-/// What was counted so far.
-pub(crate) fn read(home: &Path) -> Loads {
+/// What was counted so far of a space.
+pub(crate) fn read(home: &Path, space: &str) -> Loads {
     let mut loads = Loads::default();
-    for load in fs::read_to_string(file(home)).unwrap_or_default().lines().filter_map(|line| serde_json::from_str::<Load>(line).ok()) {
+    let text = fs::read_to_string(file(home)).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+    for Line { load, .. } in lines.filter(|line| line.space == space) {
         let mode = loads.modes.entry(load.mode.clone()).or_default();
         mode.loads += 1;
         mode.bytes += load.bytes;

@@ -85,6 +85,11 @@ impl Scope {
         }
     }
 
+    /// What is said where memory is off and the answer is given all the same.
+    pub(crate) fn off_note(&self) -> Vec<String> {
+        self.off.iter().map(|switch| format!("memory is off: {switch}")).collect()
+    }
+
     fn add(&mut self, mount: Mount, why: impl Into<String>) {
         self.mounts.push(Placed { mount, why: why.into() });
     }
@@ -142,6 +147,9 @@ impl Scope {
             self.add(places.mount("user", places.user()), "yours, in every project");
         }
         self.team(settings, repository);
+        if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
+            own.mount.closed.push(("agent".into(), "an agent's memory is open to that agent alone: --agent NAME".into()));
+        }
         if let Some(agent) = &settings.agent {
             let agent = Agent { name: agent.value.clone(), scope: settings.agent_scope };
             self.add(
@@ -228,6 +236,16 @@ fn memory_id(settings: &Settings, project: &Project) -> (String, String) {
 
 /// The switch that turned memory off: the environment before the settings, and those before the repository's.
 fn off(settings: &Settings, id: &str, repository: &RepositorySettings, project: &Project) -> Option<String> {
+    let ids: &[&str] = if settings.dir.is_none() { &[id, &project.id] } else { &[] };
+    let by_repository = || {
+        let holds = repository.enabled == Some(false) && !matches!(settings.disable, Some((false, _)));
+        holds.then(|| format!("enabled = false in {}", repository::file(project).display()))
+    };
+    switched_off(settings, ids.iter().copied()).or_else(by_repository)
+}
+
+/// What a person's own settings turn off, for these projects.
+pub(crate) fn switched_off<'a>(settings: &Settings, projects: impl IntoIterator<Item = &'a str>) -> Option<String> {
     match &settings.disable {
         Some((true, value)) => return Some(format!("MEMDIR_DISABLE={value}")),
         Some((false, _)) => return None,
@@ -237,8 +255,7 @@ fn off(settings: &Settings, id: &str, repository: &RepositorySettings, project: 
     if settings.config.enabled == Some(false) {
         return Some(format!("enabled = false in {file}"));
     }
-    if settings.dir.is_none() && settings.config.disabled_projects.iter().any(|disabled| disabled == id || *disabled == project.id) {
-        return Some(format!("enabled = false for the project {id} in {file}"));
-    }
-    (repository.enabled == Some(false)).then(|| format!("enabled = false in {}", repository::file(project).display()))
+    let mut projects = projects.into_iter();
+    let disabled = projects.find(|id| settings.config.disabled_projects.iter().any(|disabled| disabled == id));
+    disabled.map(|id| format!("enabled = false for the project {id} in {file}"))
 }

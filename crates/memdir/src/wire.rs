@@ -205,9 +205,7 @@ pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect
         extra,
     };
     let space = (dialect.space)(&places).map_err(|error| refused(settings, error))?;
-    let vault = Vault::open(&space.mounts).map_err(|error| refused(settings, error))?;
-    let actor = Actor { name: settings.actor.value.clone(), session: None };
-    Ok((with_search(Memdir::new(Arc::new(vault), actor), settings)?, space.root))
+    Ok((with_search(open_mounts(settings, &space.mounts, &settings.actor.value)?, settings)?, space.root))
 }
 
 /// Opens one directory with its journal, whatever the settings say: for the demo and the benches.

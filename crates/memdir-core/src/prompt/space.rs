@@ -1,13 +1,13 @@
 //! The prompt of a space: reads the entrypoints, chooses the mode, and tells what a load of it costs.
 
-use super::{AgentScope, Entrypoint, Mode, Place, PromptInput, Search, Tools, build};
+use super::{AgentScope, Entrypoint, Mode, Part, Place, PromptInput, Search, Tools, build};
 use crate::{
     entrypoint,
     error::{Error, Result},
     memdir::Context,
     path::MemoryPath,
     read,
-    store::{MountInfo, Store},
+    store::{Access, Entrypoint as Kept, MountInfo, Source, Store},
     text,
 };
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub struct Request<'a> {
     pub log: bool,
     /// The agent whose memory is mounted as `agent/NAME`, for its mode.
     pub agent: Option<(&'a str, AgentScope)>,
+    /// Whether the model is on another machine, where it has tools and nothing else, and shares the project with other callers.
+    pub remote: bool,
     /// Whether the folder `team/` of the unprefixed mount is the team's: in a directory that is the whole memory.
     pub team_folder: bool,
     /// The heading.
@@ -44,6 +46,7 @@ impl Default for Request<'_> {
             mode: None,
             log: false,
             agent: None,
+            remote: false,
             team_folder: false,
             title: "Memory",
             entrypoint: Entrypoint::Shown,
@@ -111,34 +114,67 @@ pub fn of(store: &dyn Store, context: &Context, request: &Request<'_>) -> Result
     let prefix = match (mode, request.agent) {
         (ModeName::Agent, Some((name, _))) => format!("agent/{}", name.replace(':', "-")),
         (ModeName::Agent, None) => return Err(Error::bad_input("mode", "the agent's mode needs an agent")),
-        _ => String::new(),
+        (ModeName::Log, _) => log_prefix(store, context).to_owned(),
+        _ => main_prefix(store).to_owned(),
     };
-    let mount = mount(store, &prefix).ok_or_else(|| Error::bad_input("mode", format!("there is no mount for {prefix:?}")))?;
-    let main = Loaded::of_mount(store, context, mount);
-    let team = team.filter(|_| mode == ModeName::Team);
+    if mode == ModeName::Team && team.is_none() && mount(store, "team").is_none() {
+        return Err(Error::bad_input("mode", "there is no team memory here; memdir init --team makes one"));
+    }
+    let by_parts = matches!(mode, ModeName::Individual | ModeName::Team) && (request.remote || mount(store, "").is_none());
+    let loaded: Vec<Loaded> = if by_parts {
+        parts(store).map(|mount| Loaded::of_mount(store, context, mount)).collect()
+    } else {
+        mount(store, &prefix).map(|mount| Loaded::of_mount(store, context, mount)).into_iter().collect()
+    };
+    let team = team.filter(|_| mode == ModeName::Team && !by_parts);
+    let Some(main) = loaded.iter().find(|one| one.prefix == prefix).or(loaded.first()) else {
+        return Err(Error::bad_input("mode", "nothing can be written in this space, so there is nothing to tell of it"));
+    };
+    let parts: Vec<Part<'_>> = loaded.iter().map(Loaded::part).collect();
     let mode = match (mode, &team, request.agent) {
+        _ if by_parts => Mode::Space(&parts),
         (ModeName::Team, Some(team), _) => Mode::Team(team.place()),
-        (ModeName::Team, None, _) => return Err(Error::bad_input("mode", "there is no team memory here; memdir init --team makes one")),
         (ModeName::Log, ..) => Mode::Log,
         (ModeName::Agent, _, Some((name, scope))) => Mode::Agent { name, scope },
         _ => Mode::Individual,
     };
+    let loaded: Vec<&Loaded> = loaded.iter().chain(&team).collect();
+    // Where nothing keeps an entrypoint, nobody is told to add a line to it.
+    let entrypoint = if loaded.iter().any(|one| one.kept) { request.entrypoint } else { Entrypoint::Unused };
     let input = PromptInput {
         enabled: true,
         mode,
         title: request.title,
         memory: main.place(),
+        prefix: &main.prefix,
+        remote: request.remote,
         file: &main.file,
-        entrypoint: request.entrypoint,
+        entrypoint,
         tools: request.tools,
         search: request.search,
         transcripts: request.transcripts,
         guidelines: request.guidelines,
     };
     let text = build(&input).unwrap_or_default();
-    let loaded: Vec<&Loaded> = std::iter::once(&main).chain(&team).collect();
-    let load = count(store, context, mode.name(), &text, &loaded, request.entrypoint)?;
+    let load = count(store, context, mode.name(), &text, &loaded, entrypoint)?;
     Ok(Made { text, load })
+}
+
+/// What the names of the memory begin with that is meant where none is named: the project's if there is one, else the person's,
+/// else the first that can be written.
+pub fn main_prefix(store: &dyn Store) -> &str {
+    let named = ["", "user"].into_iter().find_map(|prefix| mount(store, prefix));
+    named.or_else(|| parts(store).next()).map_or("", |mount| mount.prefix.as_str())
+}
+
+/// Where the log of this space is.
+pub fn log_prefix<'a>(store: &'a dyn Store, context: &'a Context) -> &'a str {
+    context.log.as_deref().filter(|prefix| mount(store, prefix).is_some()).unwrap_or_else(|| main_prefix(store))
+}
+
+/// The memories of a space that can be written, which are those a model is told of.
+fn parts(store: &dyn Store) -> impl Iterator<Item = &MountInfo> {
+    store.mounts().iter().filter(|mount| !mount.apart && mount.access == Access::ReadWrite && mount.source == Source::Memory)
 }
 
 /// One memory a prompt speaks of.
@@ -147,6 +183,7 @@ struct Loaded {
     dir: String,
     file: String,
     text: Option<String>,
+    kept: bool,
     cut_by_lines: bool,
     cut_by_bytes: bool,
 }
@@ -160,6 +197,7 @@ impl Loaded {
             prefix: mount.prefix.clone(),
             dir: mount.root.display().to_string(),
             file,
+            kept: mount.entrypoint == Kept::Kept || reading.as_ref().is_some_and(|reading| reading.path.is_some()),
             cut_by_lines: reading.as_ref().is_some_and(|reading| reading.cut_by_lines),
             cut_by_bytes: reading.as_ref().is_some_and(|reading| reading.cut_by_bytes),
             text: reading.map(|reading| match reading.warning {
@@ -171,6 +209,10 @@ impl Loaded {
 
     fn place(&self) -> Place<'_> {
         Place { dir: &self.dir, entrypoint: self.text.as_deref() }
+    }
+
+    fn part(&self) -> Part<'_> {
+        Part { prefix: &self.prefix, place: self.place(), kept: self.kept }
     }
 }
 
@@ -196,6 +238,7 @@ fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<L
         prefix: "team".into(),
         dir: dir.display().to_string(),
         file: entrypoint::MAIN.into(),
+        kept: true,
         cut_by_lines: loaded.cut_by_lines,
         cut_by_bytes: loaded.cut_by_bytes,
         text: Some(loaded.with_warning()),

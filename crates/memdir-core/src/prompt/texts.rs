@@ -11,6 +11,15 @@ texts! {
     INTRO_TEAM = "intro-team.md";
     INTRO_LOG = "intro-log.md";
     INTRO_AGENT = "intro-agent.md";
+    INTRO_SPACE = "intro-space.md";
+    REACH_DIR = "reach-dir.md";
+    REACH_DIRS = "reach-dirs.md";
+    REACH_TOOLS = "reach-tools.md";
+    SCOPE_PRIVATE = "scope-private.md";
+    SCOPE_AGENT = "scope-agent.md";
+    SCOPE_TEAM = "scope-team.md";
+    SCOPE_OTHER = "scope-other.md";
+    SCOPE_NOBODY = "scope-nobody.md";
     TYPES = "types.md";
     TYPES_TEAM = "types-team.md";
     NEVER = "never.md";

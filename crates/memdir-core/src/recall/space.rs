@@ -53,7 +53,7 @@ pub fn of(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, req
         }
     }
     if let (Some(message), Some(searcher)) = (request.message, searcher) {
-        for met in searcher.about(store, message)? {
+        for met in searcher.about(store, &ends(message))? {
             push(&mut wanted, Wanted { path: met.path.clone(), why: None, met: Some(met) });
         }
     }
@@ -90,6 +90,16 @@ fn with_places_for_matches(wanted: Vec<Wanted>, places: usize) -> Vec<Wanted> {
     }
     let rest = met.split_off(kept);
     firm.into_iter().chain(met).chain(later).chain(rest).collect()
+}
+
+/// A message, of one that is too long its two ends.
+fn ends(message: &str) -> Cow<'_, str> {
+    if message.len() <= limits::RECALL_MESSAGE_BYTES {
+        return Cow::Borrowed(message);
+    }
+    let half = limits::RECALL_MESSAGE_BYTES / 2;
+    let (head, tail) = (text::char_floor(message, half), text::char_floor(message, message.len() - half));
+    Cow::Owned(format!("{}\n\n{}", &message[..head], &message[tail..]))
 }
 
 /// A memory that may be brought, and why.

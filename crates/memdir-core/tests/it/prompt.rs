@@ -1,11 +1,11 @@
 //! The prompt of every mode, word for word, and its size.
 
-use memdir_core::prompt::{self, AgentScope, Entrypoint, Mode, Place, PromptInput, Search, Tools};
+use memdir_core::prompt::{self, AgentScope, Entrypoint, Mode, Part, Place, PromptInput, Search, Tools};
 use std::{fs, path::Path};
 
 const DIR: &str = "/home/ada/.memdir/projects/shop-1a2b3c4d5e";
 const TEAM: Place<'_> = Place { dir: "/home/ada/shop/.memdir", entrypoint: Some("- [Deploy](deploy.md) — never on Fridays") };
-const TOOLS: Tools<'_> = Tools { write: "memory_write", search: "memory_search", log: "memory_log" };
+const TOOLS: Tools<'_> = Tools { write: "memory_write", search: "memory_search", log: Some("memory_log") };
 const AGENT: Mode<'_> = Mode::Agent { name: "reviewer", scope: AgentScope::Project };
 
 fn private() -> Place<'static> {
@@ -27,6 +27,31 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
     let shell = PromptInput { search: Search::Shell, transcripts: Some("/home/ada/.claude/projects/-home-ada-shop"), ..individual.clone() };
     let grep = PromptInput { search: Search::Grep("Grep"), ..PromptInput::new(Mode::Team(TEAM), private()) };
     let guided = PromptInput { title: "auto memory", guidelines: &["  ", "Write memories in French.\n", "\n"], ..individual };
+    let mine = Part { prefix: "user", place: private(), kept: true };
+    let agents = Part { prefix: "agent/reviewer", place: Place { dir: "/home/ada/.memdir/agents/reviewer", entrypoint: None }, kept: true };
+    let project = Part { prefix: "", place: Place { entrypoint: Some("- [Plan](plan.md) — what comes next"), ..TEAM }, kept: true };
+    let teams = Part { prefix: "team", place: TEAM, kept: true };
+    let part = Part { kept: false, ..project };
+    let spaces: [(&str, bool, Vec<Part<'_>>); 5] = [
+        ("caller", true, vec![mine, agents, project, teams]),
+        ("caller-alone", true, vec![mine]),
+        ("caller-narrow", true, vec![part]),
+        ("user-alone", false, vec![mine]),
+        ("team-alone", false, vec![teams]),
+    ];
+    for (name, remote, parts) in spaces {
+        let tools = remote.then_some(TOOLS);
+        let place = parts[0].place;
+        let entrypoint = if parts.iter().any(|part| part.kept) { Entrypoint::Shown } else { Entrypoint::Unused };
+        let mode = Mode::Space(Box::leak(parts.into_boxed_slice()));
+        all.push((name.into(), PromptInput { remote, tools, entrypoint, ..PromptInput::new(mode, place) }));
+    }
+    let log = PromptInput { remote: true, prefix: "user", tools: Some(TOOLS), ..PromptInput::new(Mode::Log, private()) };
+    let appended = PromptInput { tools: Some(Tools { log: None, ..TOOLS }), ..PromptInput::new(Mode::Log, private()) };
+    let shared = PromptInput { prefix: "team", ..log.clone() };
+    all.push(("caller-log".into(), log));
+    all.push(("caller-log-team".into(), shared));
+    all.push(("log-write".into(), appended));
     all.push(("individual-shell".into(), shell));
     all.push(("team-grep".into(), grep));
     all.push(("individual-title-guidelines".into(), guided));
@@ -69,6 +94,16 @@ fn the_individual_prompt_without_entrypoint_stays_small() {
             };
             assert!(built(&input).len() < 5_000, "{} bytes", built(&input).len());
         }
+    }
+}
+
+#[test]
+fn a_caller_is_told_of_no_directory_and_of_nobody_elses_memory_as_private() {
+    for (name, input) in prompts().into_iter().filter(|(_, input)| input.remote) {
+        let text = built(&input);
+        assert!(!text.contains(DIR) && !text.contains("/home/") && !text.contains("write into it directly"), "{name}: {text}");
+        assert!(text.contains("only memdir's tools reach"), "{name}: {text}");
+        assert!(!text.contains("source=\"chat\""), "{name}: no conversation is on a server");
     }
 }
 

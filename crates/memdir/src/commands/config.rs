@@ -37,7 +37,7 @@ struct Mounted {
 }
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Answer {
-    let (mounts, notes) = (scope.plain_mounts(), scope.notes.clone());
+    let (mounts, notes) = (scope.plain_mounts(), [scope.off_note(), scope.notes.clone()].concat());
     let file = if settings.config.found { "read" } else { "not there" };
     let mut shown = vec![
         Setting { name: "home", value: settings.home.value.display().to_string(), from: settings.home.origin.into() },

@@ -5,11 +5,15 @@ use crate::{
     exit::Failure,
     output::{Answer, Page},
 };
-use memdir_core::{Memdir, write::Saved};
+use memdir_core::{Memdir, prompt, write::Saved};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
-    let saved = memdir.log(args.prefix.trim_end_matches('/'), &args.text.join(" "))?;
+    let prefix = match args.prefix.trim_end_matches('/') {
+        "" => prompt::log_prefix(memdir.store(), memdir.context()),
+        named => named,
+    };
+    let saved = memdir.log(prefix, &args.text.join(" "))?;
     Ok(Answer::new(saved, show))
 }
 

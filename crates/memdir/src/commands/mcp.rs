@@ -18,11 +18,16 @@ use std::{io::Write as _, sync::Arc};
 pub(crate) fn run(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
     super::survive_size_limit();
     let choice = Choice { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
+    let http = http(args)?;
+    let door = match &http {
+        Some(http) => door(args, global, settings, http.token.is_some(), &choice)?,
+        None => None,
+    };
     let offer = Offer::new(groups(args, global, settings, scope)?, &choice)
         .map_err(|error| Failure::Usage { message: error.to_string(), hint: "See memdir mcp --help and memdir dialects.".into() })?;
-    let served = match http(args)? {
+    let served = match http {
         None => memdir_server::serve_stdio(offer),
-        Some(http) => memdir_server::serve_http(offer, Http { door: door(args, global, settings, &choice)?, ..http }, |address| {
+        Some(http) => memdir_server::serve_http(offer, Http { door, ..http }, |address| {
             // Where nobody reads it, serving goes on.
             let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp");
         }),
@@ -45,7 +50,7 @@ fn native(global: &Global, settings: &Settings, scope: &Scope) -> Result<Group, 
     for note in &opened.notes {
         let _ = writeln!(std::io::stderr(), "memdir: {note}");
     }
-    let group = door::native(opened.memdir, settings, settings.cwd.clone())?;
+    let group = door::native(opened.memdir, settings, settings.cwd.clone(), false)?;
     let open = |settings: &Settings, scope: &Scope| wire::with_search(wire::open(settings, scope)?.memdir, settings);
     let space = live::space(global, settings, group.memdir.clone(), Box::new(open));
     Ok(Group { space: Some(space), ..group })
@@ -73,12 +78,25 @@ fn http(args: &Typed) -> Result<Option<Http>, Failure> {
     Ok(Some(Http { token, hosts: args.host.clone(), origins: args.origin.clone(), ..Http::new(address) }))
 }
 
-/// Callers with tokens of their own, if there are any. What a dialect opens belongs to nobody in particular.
-fn door(args: &Typed, global: &Global, settings: &Settings, choice: &Choice) -> Result<Option<Arc<dyn Door>>, Failure> {
-    if !args.dialect.is_empty() {
-        return Ok(None);
+/// Callers with tokens of their own, if there are any. Where there are, whatever they could not have is refused at the start:
+/// it would be served to nobody, or to everybody.
+fn door(args: &Typed, global: &Global, settings: &Settings, owned: bool, choice: &Choice) -> Result<Option<Arc<dyn Door>>, Failure> {
+    let Some(callers) = Callers::of(global, settings, choice)? else { return Ok(None) };
+    let refuse = |message: String, hint: &str| Err(Failure::Usage { message, hint: hint.into() });
+    if let Some(dialect) = args.dialect.iter().find(|name| *name != "native") {
+        return refuse(
+            format!("there are callers with tokens of their own, and what {dialect} opens belongs to none of them"),
+            "Serve that dialect on standard input and output, or with a MEMDIR_HOME that has no tokens.",
+        );
     }
-    Ok(Callers::of(global, settings, choice)?.map(|callers| Arc::new(callers) as Arc<dyn Door>))
+    let flags = [("--dir", global.dir.is_some()), ("--project", global.project.is_some()), ("--agent", global.agent.is_some())];
+    if let Some((flag, _)) = flags.into_iter().find(|(_, given)| *given && !owned) {
+        return refuse(
+            format!("{flag} says nothing here: every caller's memory follows from their token"),
+            "Leave it out; memdir token add gives a caller their projects and agent. With --token-file it is for whoever has that token.",
+        );
+    }
+    Ok(Some(Arc::new(callers) as Arc<dyn Door>))
 }
 
 fn failure(error: ServeError) -> Failure {

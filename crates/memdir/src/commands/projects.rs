@@ -46,8 +46,11 @@ struct Moved {
 }
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+    if args.what.is_some() {
+        scope.must_be_on()?;
+    }
     match &args.what {
-        None => Ok(list(settings, scope)),
+        None => Ok(list(settings, scope).with_notes(scope.off_note())),
         Some(ProjectsWhat::Adopt { id }) => adopt(settings, scope, id.as_deref()),
         Some(ProjectsWhat::Merge { from, into }) => {
             exists(settings, into)?;

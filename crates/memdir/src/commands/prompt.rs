@@ -17,8 +17,10 @@ use memdir_server::Section;
 use serde::Serialize;
 use std::{io, sync::Arc};
 
-/// The names memdir's own server gives its tools.
-const TOOLS: Tools<'static> = Tools { write: "memory_write", search: "memory_search", log: "memory_log" };
+/// The names memdir's own server gives its tools. It serves the one that logs where the settings say so.
+fn tools(log: bool) -> Tools<'static> {
+    Tools { write: "memory_write", search: "memory_search", log: log.then_some("memory_log") }
+}
 
 #[derive(Serialize)]
 struct Made {
@@ -34,7 +36,7 @@ struct Made {
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
     if let Some(switch) = &scope.off {
         let off = Made { enabled: false, off_by: Some(switch.clone()), prompt: None, load: None };
-        return Ok(Answer::new(off, show).with_notes(vec![format!("memory is off: {switch}")]));
+        return Ok(Answer::new(off, show).with_notes(scope.off_note()));
     }
     let opened = wire::open(settings, scope)?;
     let transcripts = args.transcripts.as_ref().map(|path| path.display().to_string());
@@ -43,6 +45,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         mode: args.mode.map(mode),
         log: settings.config.log,
         agent: settings.agent.as_ref().map(|agent| (agent.value.as_str(), settings.agent_scope)),
+        remote: false,
         team_folder: settings.dir.is_some(),
         title: &args.title,
         entrypoint: match (args.no_entrypoint, args.no_index) {
@@ -50,7 +53,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
             (true, false) => Entrypoint::LeftOut,
             (false, false) => Entrypoint::Shown,
         },
-        tools: args.tools.then_some(TOOLS),
+        tools: args.tools.then_some(tools(settings.config.log)),
         search: match args.search {
             SearchWith::Memdir => Search::Memdir,
             SearchWith::Grep => Search::Grep("Grep"),
@@ -59,13 +62,14 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         transcripts: transcripts.as_deref(),
         guidelines: &guidelines,
     })?;
-    let (home, load) = (settings.home.value.clone(), made.load.clone());
+    let (home, space, load) = (settings.home.value.clone(), loads::space(opened.memdir.store()), made.load.clone());
     let made = Made { enabled: true, off_by: None, prompt: Some(made.text), load: Some(made.load) };
-    Ok(Answer::new(made, show).with_notes(opened.notes).afterwards(move || loads::count(&home, &load)))
+    Ok(Answer::new(made, show).with_notes(opened.notes).afterwards(move || loads::count(&home, &space, &load)))
 }
 
-/// The same as a server gives it, as often as it is asked: whoever reads it there has memdir's tools.
-pub(crate) fn section(settings: &Settings) -> Section {
+/// The same as a server gives it, as often as it is asked: whoever reads it there has memdir's tools, and one who is `remote`
+/// has nothing else.
+pub(crate) fn section(settings: &Settings, remote: bool) -> Section {
     let (log, in_dir, home) = (settings.config.log, settings.dir.is_some(), settings.home.value.clone());
     let (guidelines, agent_scope) = (settings.guidelines.clone(), settings.agent_scope);
     let agent = settings.agent.as_ref().map(|agent| agent.value.clone());
@@ -75,22 +79,23 @@ pub(crate) fn section(settings: &Settings) -> Section {
             mode: None,
             log,
             agent: agent.as_deref().map(|agent| (agent, agent_scope)),
-            team_folder: in_dir,
+            remote,
+            team_folder: in_dir && !remote,
             title: "Memory",
             entrypoint: Entrypoint::Shown,
-            tools: Some(TOOLS),
+            tools: Some(tools(log)),
             search: Search::Memdir,
             transcripts: None,
             guidelines: &guidelines,
         })?;
-        loads::count(&home, &made.load);
+        loads::count(&home, &loads::space(memdir.store()), &made.load);
         Ok(made.text)
     })
 }
 
 /// The section as a conversation's beginning carries it: memdir's tools are there, the rest is as usual.
 pub(crate) fn for_hook(settings: &Settings, memdir: &Memdir) -> Result<String, Failure> {
-    Ok(section(settings)(memdir)?)
+    Ok(section(settings, false)(memdir)?)
 }
 
 fn mode(typed: PromptMode) -> ModeName {

@@ -7,7 +7,7 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    Error, Memdir, Problem,
+    Error, Memdir, Problem, prompt,
     read::{EntrypointReading, Read, Reading},
     text::LineRange,
 };
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
     let read = |text: &str| memdir.read(&Read { path: memdir_core::MemoryPath::parse(text)?, lines, max_chars: args.max_chars });
     match args.names.as_slice() {
-        [] => Ok(Answer::new(memdir.entrypoint("")?, show_entrypoint)),
+        [] => Ok(Answer::new(memdir.entrypoint(prompt::main_prefix(memdir.store()))?, show_entrypoint)),
         [one] => {
             name(one)?;
             Ok(Answer::new(read(one)?, show_one))

@@ -1,6 +1,6 @@
 //! `memdir recall`: the few memories that matter for a message, or lie on the way of an action.
 
-use super::input_text;
+use super::input;
 use crate::{
     args::Recall as Typed,
     config::Settings,
@@ -16,12 +16,13 @@ use memdir_core::{
 use std::{io, path::Path};
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
-    if let Some(switch) = &scope.off {
-        return Ok(Answer::new(Recalled::default(), show).with_notes(vec![format!("memory is off: {switch}")]));
+    if scope.off.is_some() {
+        return Ok(Answer::new(Recalled::default(), show).with_notes(scope.off_note()));
     }
     let opened = wire::open(settings, scope)?;
     let text = match args.text.as_slice() {
-        [only] if only == "-" => input_text(Path::new("-"))?,
+        // What a host passes on may hold anything; what is text in it is looked for.
+        [only] if only == "-" => String::from_utf8_lossy(&input(Path::new("-"))?).into_owned(),
         words => words.join(" "),
     };
     let paths: Vec<String> = args.path.iter().map(|path| scope.in_project(&settings.cwd, path)).collect();

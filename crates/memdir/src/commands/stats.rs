@@ -5,6 +5,8 @@ use crate::{
     exit::Failure,
     loads::{self, Loads},
     output::{Answer, Page},
+    scope::Scope,
+    wire,
 };
 use jiff::Timestamp;
 use memdir_core::{
@@ -45,9 +47,11 @@ pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     ))
 }
 
-/// How often, and how large, the prompt was loaded.
-pub(crate) fn loads(settings: &Settings) -> Answer {
-    Answer::new(loads::read(&settings.home.value), show_loads)
+/// How often, and how large, the prompt of this space was loaded.
+pub(crate) fn loads(settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+    let opened = wire::open(settings, scope)?;
+    let loads = loads::read(&settings.home.value, &loads::space(opened.memdir.store()));
+    Ok(Answer::new(loads, show_loads).with_notes(opened.notes))
 }
 
 fn show_loads(loads: &Loads, page: &mut Page<'_>) -> io::Result<()> {

@@ -83,6 +83,62 @@ fn loads_are_counted_on_this_machine() {
 }
 
 #[test]
+fn loads_are_counted_for_each_space_by_itself() {
+    let home = Home::new();
+    let run = |args: &[&str]| {
+        let output = home.bare(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let loads = |args: &[&str]| {
+        let told: serde_json::Value = serde_json::from_str(&run(&[args, &["stats", "--loads", "--json"]].concat())).unwrap();
+        let modes = told["modes"].as_object().unwrap().clone();
+        modes.into_iter().map(|(mode, counted)| (mode, counted["loads"].as_u64().unwrap())).collect::<Vec<_>>()
+    };
+    run(&["--project", "one", "prompt"]);
+    run(&["--project", "one", "prompt"]);
+    run(&["--project", "two", "prompt"]);
+    run(&["--project", "one", "--only", "user", "prompt"]);
+    assert_eq!(loads(&["--project", "one"]), [("individual".to_owned(), 2)]);
+    assert_eq!(loads(&["--project", "two"]), [("individual".to_owned(), 1)]);
+    assert_eq!(loads(&["--project", "two", "--only", "user"]), [("space".to_owned(), 1)], "the person's is the same in every project");
+    assert_eq!(loads(&["--project", "three"]), []);
+}
+
+#[test]
+fn a_message_may_be_long_and_need_not_be_text() {
+    let home = Home::new();
+    home.ok(&["write", "deploy", "The shop is deployed on Tuesdays with the blue script."]);
+    let question = "When is the shop deployed with the blue script?";
+    let noise = "lorem ipsum dolor sit amet consectetur adipiscing elit. ".repeat(20_000);
+    for message in [format!("{noise}\n\n{question}"), format!("{question}\n\n{noise}")] {
+        let told = home.run_with(&["recall", "-"], message);
+        assert!(told.contains("on Tuesdays with the blue script"), "{told}");
+    }
+    assert_eq!(home.run_with(&["recall", "-"], format!("{noise}\n\n{question}\n\n{noise}")), "", "the middle of a pasted file is not read");
+    let told = home.run_with(&["recall", "-"], [b"\xff\xfe ", question.as_bytes()].concat());
+    assert!(told.contains("on Tuesdays") && !told.contains("-- exit"), "{told}");
+}
+
+#[test]
+fn the_log_prompt_names_a_tool_that_is_served() {
+    let home = Home::new();
+    assert!(
+        home.ok(&["prompt", "log", "--tools"]).contains("Call `memory_write` with the name `logs/YYYY/MM/YYYY-MM-DD.md`, mode \"append\"")
+    );
+    let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
+    assert!(!talk.tools().contains(&"memory_log".to_owned()));
+    home.configure("log = true\n");
+    assert!(home.ok(&["prompt", "--tools"]).contains("Call `memory_log`"));
+    let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
+    assert!(talk.tools().contains(&"memory_log".to_owned()));
+    let told = talk.said("memory_log", serde_json::json!({ "entry": "Ada prefers tabs" }));
+    let file = told.strip_prefix("Logged in ").unwrap().split(' ').next().unwrap().to_owned();
+    assert_eq!(&home.text(&file)[8..], "Ada prefers tabs\n");
+    assert_eq!(home.text("MEMORY.md"), "(entity not found)", "a log stands in no entrypoint");
+}
+
+#[test]
 fn the_log_is_appended_and_stays_out_of_the_entrypoint() {
     let home = Home::new();
     let told = home.run(&["log", "Ada", "prefers tabs"]);

@@ -22,6 +22,7 @@ mod hostile;
 mod import;
 mod init;
 mod install;
+mod isolation;
 mod list;
 mod mcp;
 mod mcp_callers;

@@ -374,3 +374,29 @@ fn memory_stays_flat_over_a_long_session() {
     let grown = least(&mut talk, 580..600).saturating_sub(before);
     assert!(grown < 5_000, "grew by {grown} kB over 2,000 calls after the first 1,000");
 }
+
+#[test]
+fn no_dialect_saves_a_secret_unless_a_person_allowed_it() {
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
+    let told = |result: &Value| (result["isError"] == true, result["content"][0]["text"].as_str().unwrap_or_default().to_owned());
+    for allowed in [false, true] {
+        let home = Home::new();
+        home.configure(if allowed { "secrets = { allow = [\"^ghp_a1\"] }\n" } else { "" });
+        let mut talk = Talk::begin(&home, &["--dialect", "koding,anthropic,serena"], "2025-06-18");
+        let plain = json!({ "command": "create", "path": "/memories/a.md", "file_text": "one\n" });
+        assert!(!told(&talk.call("memory", plain)).0);
+        for (name, arguments) in [
+            ("MemoryWrite", json!({ "file_path": "b.md", "content": token })),
+            ("memory", json!({ "command": "create", "path": "/memories/c.md", "file_text": token })),
+            ("memory", json!({ "command": "insert", "path": "/memories/a.md", "insert_line": 1, "insert_text": token })),
+            ("memory", json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": "one", "new_str": format!("key {token}") })),
+            ("write_memory", json!({ "memory_name": "d", "content": token })),
+        ] {
+            let (failed, text) = told(&talk.call(name, arguments.clone()));
+            assert_eq!(failed, !allowed, "{name} {arguments}: {text}");
+            assert!(allowed || (text.contains("looks like a secret (github-token)") && !text.contains("ghp_")), "{name}: {text}");
+        }
+        let left: Vec<String> = home.files().into_iter().filter(|file| home.text(file).contains("ghp_")).collect();
+        assert_eq!(left.is_empty(), !allowed, "{left:?}");
+    }
+}

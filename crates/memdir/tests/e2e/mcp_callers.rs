@@ -105,3 +105,170 @@ fn a_token_that_is_taken_back_is_refused_at_once() {
     let (eve, _) = token(&home, &["eve", "shop"]);
     assert_eq!(status(&eve), 200, "a new one is known at once");
 }
+
+/// Why a server does not start.
+fn refusal(home: &Home, args: &[&str]) -> String {
+    let args = [&["mcp", "--http", "127.0.0.1:0"], args].concat();
+    home.tell(&args, home.bare(&args).output().unwrap())
+}
+
+#[test]
+fn a_dialect_takes_nothing_off_the_door() {
+    let home = Home::new();
+    home.ok(&["write", "own", "the operator's, for everybody who may see it"]);
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    for dialect in ["serena", "native,serena", "koding,anthropic"] {
+        let told = refusal(&home, &["--dialect", dialect]);
+        assert!(told.contains("belongs to none of them") && told.ends_with("-- exit 2\n"), "{dialect}: {told}");
+    }
+    let web = Web::start(&home, &["--dialect", "native"]);
+    let status = |token: &str, headers: &[(&str, &str)]| ask(&web, token, headers, "memory_read", json!({})).status;
+    assert_eq!((status(&ada, &[]), status("mdt_garbage", &[]), status("", &[])), (200, 401, 401));
+    assert_eq!(web.connect().post(&[], &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })).status, 401);
+    assert_eq!(status(&ada, &[("Memdir-Project", "bank")]), 403);
+    write(&web, &ada, &[], "deploy");
+    assert_eq!(names(&web, &ada, &[]), ["deploy"]);
+    assert!(!said(&web, &ada, &[], "memory_read", json!({})).contains("own"));
+    assert_eq!(names(&web, &ada, &[("Memdir-Only", "user")]), [""; 0]);
+}
+
+#[test]
+fn what_the_server_is_narrowed_to_holds_for_every_caller() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob"]);
+    let wide = Web::start(&home, &[]);
+    for path in ["deploy", "notes/a", "team/rule", "user/ada"] {
+        write(&wide, &ada, &[], path);
+    }
+    let web = Web::start(&home, &["--only", "notes", "--only", "team"]);
+    assert_eq!(names(&web, &ada, &[]), ["notes/a", "team/rule"]);
+    assert_eq!(names(&web, &ada, &[("Memdir-Only", "team/rule")]), ["team/rule"]);
+    assert_eq!(names(&web, &ada, &[("Memdir-Only", "notes, user")]), ["notes/a"]);
+    for outside in ["user", "deploy", "notesx"] {
+        let refused = ask(&web, &ada, &[("Memdir-Only", outside)], "memory_read", json!({}));
+        assert_eq!((refused.status, refused.body.as_str()), (403, "only: nothing of that is served here"), "{outside}");
+    }
+    assert_eq!(ask(&web, &bob, &[], "memory_read", json!({})).status, 403, "bob has neither");
+    for (flag, value) in [("--dir", "elsewhere"), ("--project", "shop"), ("--agent", "reviewer")] {
+        let told = refusal(&home, &[flag, value]);
+        assert!(told.contains(&format!("{flag} says nothing here")) && told.ends_with("-- exit 2\n"), "{told}");
+    }
+}
+
+#[test]
+fn a_switch_holds_for_callers_before_the_start_and_while_it_runs() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob", "shop", "bank"]);
+    let tokens = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
+    let off = "\n[[projects]]\nid = \"shop\"\nenabled = false\n";
+    home.configure(&format!("{tokens}{off}"));
+    let web = Web::start(&home, &[]);
+    let told = |token: &str, headers: &[(&str, &str)]| {
+        let reply = ask(&web, token, headers, "memory_read", json!({}));
+        (reply.status, if reply.status == 200 { String::new() } else { reply.body })
+    };
+    let by_project = (403, "memory is off: enabled = false for the project shop in the server's settings".to_owned());
+    let on = (200, String::new());
+    assert_eq!(told(&ada, &[]), by_project);
+    assert_eq!(told(&bob, &[("Memdir-Project", "shop")]), by_project);
+    assert_eq!((told(&bob, &[("Memdir-Project", "bank")]), told(&bob, &[])), (on.clone(), on.clone()));
+    home.configure(&tokens);
+    assert_eq!(told(&ada, &[]), on, "switched on again while it runs");
+    let mut open = web.connect();
+    let bearer = format!("Bearer {ada}");
+    open.hello("2025-06-18", &[("Authorization", &bearer)]);
+    home.configure(&format!("enabled = false\n{tokens}"));
+    let later = open.post(&[("Authorization", &bearer)], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    assert_eq!((later.status, later.body.as_str()), (403, "memory is off: enabled = false in the server's settings"));
+    assert_eq!(told(&bob, &[]).0, 403);
+    home.configure(&tokens);
+    let (_, _) = token(&home, &["eve", "shop"]);
+    let mut open = web.connect();
+    open.hello("2025-06-18", &[("Authorization", &bearer)]);
+    let (_, _) = token(&home, &["dan", "shop"]);
+    let later = open.post(&[("Authorization", &bearer)], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    assert_eq!(later.status, 200, "one who joins ends nobody's session");
+}
+
+/// The memory section as this caller gets it.
+fn section(web: &Web, token: &str, headers: &[(&str, &str)]) -> String {
+    let bearer = format!("Bearer {token}");
+    let mut all = vec![("Authorization", bearer.as_str()), ("Mcp-Method", "prompts/get"), ("Mcp-Protocol-Version", SESSIONLESS)];
+    all.push(("Mcp-Name", "memory"));
+    all.extend_from_slice(headers);
+    let params = json!({ "name": "memory", "_meta": meta() });
+    let reply = web.connect().post(&all, &json!({ "jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": params }));
+    assert_eq!(reply.status, 200, "{reply:?}");
+    reply.message()["result"]["messages"][0]["content"]["text"].as_str().unwrap_or_else(|| panic!("{reply:?}")).to_owned()
+}
+
+#[test]
+fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop", "--agent", "reviewer"]);
+    let (bob, _) = token(&home, &["bob", "shop", "bank"]);
+    let web = Web::start(&home, &[]);
+    for path in ["deploy", "team/rule", "user/ada"] {
+        write(&web, &ada, &[], path);
+    }
+    let told = section(&web, &ada, &[]);
+    for line in [
+        "Markdown files that only memdir's tools reach. There is no directory to write into.",
+        "- **private**: names that begin with `user/`: for you and this one person, in every project.",
+        "- **agent**: names that begin with `agent/reviewer/`: what you, the agent reviewer, learn about your own work.",
+        "- **team**: all other names, and those that begin with `team/`: for everybody who works on this project.",
+        "call `memory_write` once, with a name after the topic, not the date, beginning as its scope says",
+        "## MEMORY.md, project",
+        "(deploy.md)",
+        "## MEMORY.md, `user/`",
+        "## MEMORY.md, `team/`",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    assert!(!told.contains(home.path("").to_str().unwrap()) && !told.contains("directly"), "{told}");
+    let alone = section(&web, &bob, &[]);
+    assert!(alone.contains("- **private**: names that begin with `user/`") && !alone.contains("**team**"), "{alone}");
+    let team = section(&web, &ada, &[("Memdir-Only", "team")]);
+    assert!(team.contains("- **team**: names that begin with `team/`: for everybody"), "{team}");
+    assert!(team.contains("Nothing here is private") && !team.contains("**private**:"), "{team}");
+    let part = section(&web, &ada, &[("Memdir-Only", "notes")]);
+    assert!(part.contains("- **team**: other names, as far as this session may use them") && !part.contains("MEMORY.md"), "{part}");
+}
+
+#[test]
+fn the_log_of_a_caller_has_its_tool() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob"]);
+    let web = Web::start(&home, &[]);
+    let refused = ask(&web, &ada, &[], "memory_log", json!({ "entry": "x" }));
+    assert!(refused.body.contains("there is no tool named memory_log"), "{refused:?}");
+    let tokens = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
+    home.configure(&format!("log = true\n{tokens}"));
+    for (token, place) in [(&ada, "user/logs/"), (&bob, "user/logs/")] {
+        let told = section(&web, token, &[]);
+        assert!(told.contains(&format!("`{place}YYYY/MM/YYYY-MM-DD.md`")) && told.contains("Call `memory_log`"), "{told}");
+        assert!(!told.contains(home.path("").to_str().unwrap()), "{told}");
+        let logged = said(&web, token, &[], "memory_log", json!({ "entry": "deploys on Fridays" }));
+        assert!(logged.starts_with(&format!("Logged in {place}20")), "{logged}");
+    }
+    assert!(said(&web, &bob, &[], "memory_search", json!({ "query": "deploys on Fridays" })).contains("user/logs/20"));
+    let shared = section(&web, &ada, &[("Memdir-Only", "team")]);
+    assert!(shared.contains("`team/logs/YYYY/MM/YYYY-MM-DD.md`") && shared.contains("Nothing here is private"), "{shared}");
+}
+
+#[test]
+fn nobody_writes_where_an_agents_memory_would_be() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob", "shop", "--agent", "pl:ug"]);
+    let web = Web::start(&home, &[]);
+    let planted = said(&web, &ada, &[], "memory_write", json!({ "path": "agent/pl-ug/steal", "content": "x" }));
+    assert!(planted.contains("an agent's memory is open to a token of that agent alone"), "{planted}");
+    let own = said(&web, &bob, &[], "memory_write", json!({ "path": "agent/pl:ug/note", "content": "x" }));
+    assert!(own.starts_with("Saved agent/pl-ug/note.md"), "{own}");
+    let seen = said(&web, &ada, &[], "memory_read", json!({ "path": "agent/pl-ug/note" }));
+    assert!(seen.contains("There is no memory") || seen.contains("there is no memory"), "{seen}");
+}

@@ -454,3 +454,75 @@ fn an_agents_memory_is_open_when_it_is_named() {
     assert_eq!(files_below(&home.path("shop/.memdir-agents")), ["reviewer/MEMORY.md", "reviewer/rule.md"]);
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
 }
+
+#[test]
+fn nothing_is_written_for_an_agent_that_is_not_there() {
+    let home = Home::new();
+    assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x"]), @"
+    -- stderr
+    error: agent/reviewer/a.md is read-only: an agent's memory is open to that agent alone: --agent NAME
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x", "--agent", "other"]), @"
+    -- stderr
+    error: agent/reviewer/a.md is read-only: an agent's memory is open to that agent alone: --agent NAME
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["--agent", "pl:ug", "write", "agent/pl:ug/a", "x"]), @"Created agent/pl-ug/a · 2 bytes, version 44c77418e275, change [ID]");
+    assert_snapshot!(run_in(&home, "plain", &["--agent", "pl:ug", "read", "agent/pl:ug/a"]), @"x");
+    assert_eq!(files_below(&home.path("home/agents/pl-ug")), ["MEMORY.md", "a.md"]);
+}
+
+#[test]
+fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
+    let home = Home::new();
+    repository(&home, "shop");
+    run_in(&home, "shop", &["init", "--team"]);
+    run_in(&home, "shop", &["write", "user/taste", "tabs"]);
+    run_in(&home, "shop", &["write", "team/rule", "no Fridays"]);
+    assert_snapshot!(run_in(&home, "shop", &["--only", "user", "read"]), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [taste](taste.md) — tabs
+    <!-- /memdir -->
+    ");
+    let told = run_in(&home, "shop", &["--only", "user", "prompt"]);
+    assert!(told.contains("- **private**: names that begin with `user/`, in `[HOME]/home/user`: for you"), "{told}");
+    assert!(told.contains("## MEMORY.md, `user/`") && told.contains("(taste.md)") && !told.contains("team"), "{told}");
+    let told = run_in(&home, "shop", &["--only", "team", "prompt"]);
+    assert!(told.contains("- **team**: names that begin with `team/`, in `[HOME]/shop/.memdir`"), "{told}");
+    assert!(told.contains("Nothing here is private") && told.contains("(rule.md)") && !told.contains("(taste.md)"), "{told}");
+    let both = run_in(&home, "shop", &["--only", "team", "--only", "user", "prompt"]);
+    assert!(both.contains("**private**") && both.contains("**team**") && !both.contains("Nothing here is private"), "{both}");
+    let logged = run_in(&home, "shop", &["--only", "user", "log", "low water"]);
+    assert!(logged.starts_with("Logged in user/logs/20"), "{logged}");
+    assert_snapshot!(run_in(&home, "shop", &["--only", "user", "prompt", "team"]), @"
+    -- stderr
+    error: mode: there is no team memory here; memdir init --team makes one
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
+}
+
+#[test]
+fn projects_are_left_alone_while_memory_is_off() {
+    let home = Home::new();
+    run_in(&home, "plain", &["write", "a", "x", "--project", "one"]);
+    run_in(&home, "plain", &["write", "b", "x", "--project", "two"]);
+    let off = |args: &[&str]| {
+        let output = home.bare(args).current_dir(home.path("plain")).env("MEMDIR_DISABLE", "1").output().unwrap();
+        plain_ids(&home.tell(args, output))
+    };
+    for args in [["projects", "merge", "one", "two"].as_slice(), &["projects", "rename", "one", "three"], &["projects", "adopt", "one"]] {
+        let told = off(args);
+        assert!(told.contains("error: memory is off: MEMDIR_DISABLE=1") && told.ends_with("-- exit 3\n"), "{args:?}: {told}");
+    }
+    assert_eq!(files_below(&home.path("home/projects")).iter().filter(|file| file.ends_with("/a.md")).count(), 1);
+    for args in [["projects"].as_slice(), &["config"]] {
+        let told = off(args);
+        assert!(told.contains("note: memory is off: MEMDIR_DISABLE=1") && !told.contains("-- exit"), "{args:?}: {told}");
+    }
+}

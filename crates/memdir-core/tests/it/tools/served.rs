@@ -3,7 +3,7 @@
 
 use memdir_core::{
     dialects::DIALECTS,
-    tools::{INSTRUCTIONS, PROMPTS, Tool, native},
+    tools::{INSTRUCTIONS, PROMPTS, Tool, native, native_with_log},
 };
 use serde_json::{Value, json};
 use std::{fmt::Write as _, fs, path::PathBuf};
@@ -20,7 +20,7 @@ fn check(path: &str, wanted: &str) {
 
 #[test]
 fn every_tool_is_served_as_committed() {
-    for tool in native() {
+    for tool in native_with_log() {
         check(&format!("tests/golden/tools/{}.json", tool.name), &pretty(tool));
     }
     for dialect in DIALECTS {
@@ -70,8 +70,9 @@ fn the_texts_say_what_they_must() {
         ("memory_delete", &["Only when the user asks", "memory_edit", "memory_undo"]),
         ("memory_undo", &["never somebody else's", "Fails"]),
         ("memory_stats", &["not for its content"]),
+        ("memory_log", &["as soon as it is learned", "memory_write"]),
     ];
-    for tool in native() {
+    for tool in native_with_log() {
         let (_, words) = owed.iter().find(|(name, _)| *name == tool.name).unwrap_or_else(|| panic!("{} owes nothing?", tool.name));
         for word in *words {
             assert!(tool.description.contains(word), "{} does not say {word:?}", tool.name);
@@ -94,8 +95,8 @@ fn page() -> String {
          A failure is a result with the error flag that says what to do next.\n\n## Native\n\n",
     );
     let _ = writeln!(page, "What the server says about all of them when a client connects:\n\n{}\n", quoted(INSTRUCTIONS));
-    native().iter().for_each(|tool| section(&mut page, tool));
-    page.push_str("## Resources and prompts\n\nWith the native tools come resources (`memory:///NAME`, and `memory:///NAME?lines=42-56`; `memdir://prompt` is the memory section of a system prompt), with news of changes for clients that subscribe, and these prompts:\n\n");
+    native_with_log().iter().for_each(|tool| section(&mut page, tool));
+    page.push_str("`memory_log` is served where the settings say `log = true`.\n\n## Resources and prompts\n\nWith the native tools come resources (`memory:///NAME`, and `memory:///NAME?lines=42-56`; `memdir://prompt` is the memory section of a system prompt), with news of changes for clients that subscribe, and these prompts:\n\n");
     for prompt in PROMPTS {
         let needed = if prompt.required { "" } else { ", optional" };
         let _ = writeln!(

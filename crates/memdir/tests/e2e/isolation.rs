@@ -1,0 +1,297 @@
+//! A call in one space never reads, counts, ranks or names anything of another: every verb, and every tool, resource and prompt,
+//! says the same whether somebody else's memories are there or not.
+
+use crate::{
+    home::Home,
+    talk::{SESSIONLESS, meta},
+    web::Web,
+};
+use regex::Regex;
+use serde_json::{Value, json};
+use std::{collections::BTreeSet, fs};
+
+/// Stands in every name and text of the other space, and in nothing that is asked.
+const THEIRS: &str = "quetzal";
+
+/// What differs from run to run, made plain.
+fn plain(home: &Home, text: &str) -> String {
+    let rules = [
+        (r#""(id|change|undoes)":\s?"[0-9a-z]{8}""#, r#""$1":"[ID]""#),
+        (r"\d{4}-\d\d-\d\dT[0-9:.]+Z?", "[TIME]"),
+        (r"\b20\d\d/\d\d/20\d\d-\d\d-\d\d\b", "[DAY]"),
+        (r"(?m)- \d\d:\d\d ", "- [HOUR] "),
+        (r"\bin \d+\.\d s\b", "in [SECONDS]"),
+        (r" {2,}", "  "),
+    ];
+    rules.iter().fold(home.plain(text), |text, (rule, with)| Regex::new(rule).unwrap().replace_all(&text, *with).into_owned())
+}
+
+/// One memory's text, alike in both spaces but for the word.
+fn text(word: &str) -> String {
+    format!(
+        "---\ntype: project\ndescription: {word} harbour plan\npinned: true\nwhen:\n  command: [\"ferry *\"]\n---\n\
+         The {word} ferry leaves the harbour at noon, and the harbour master signs the manifest. See [[{word}-list]] and `src/{word}.rs`.\n"
+    )
+}
+
+/// Fills a project from the command line with everything a verb could find.
+fn fill(home: &Home, project: &str, word: &str) {
+    let run = |args: &[&str]| {
+        let output = home.bare(&[&["--project", project, "--actor", word], args].concat()).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    let (harbour, list) = (format!("{word}-harbour"), format!("docks/{word}-list"));
+    run(&["write", &harbour, &text(word)]);
+    run(&["write", &list, &format!("- {word} crates\n- {word} ropes, wanted before noon\n")]);
+    run(&["write", &format!("{word}-gone"), &format!("{word} sank in the harbour")]);
+    run(&["delete", &format!("{word}-gone")]);
+    run(&["log", &format!("the {word} harbour was dredged")]);
+    run(&["edit", &list, "ropes", "cables"]);
+    run(&["undo"]);
+    run(&["prompt"]);
+    let tests = format!("When does the {word} ferry leave? -> must find {harbour}\n");
+    fs::write(home.path("home/projects").join(project).join("memory.tests.md"), tests).unwrap();
+    run(&["search", &format!("{word} ferry")]);
+}
+
+/// Two machines: on the second one another project is full of the word.
+fn machines() -> (Home, Home) {
+    let (alone, beside) = (Home::new(), Home::new());
+    fill(&beside, "south", THEIRS);
+    fill(&alone, "north", "heron");
+    fill(&beside, "north", "heron");
+    fill(&beside, "south2", THEIRS);
+    (alone, beside)
+}
+
+#[test]
+fn every_verb_says_the_same_whatever_other_projects_hold() {
+    let (alone, beside) = machines();
+    let output = beside.bare(&["--project", "south", "history", "--json"]).output().unwrap();
+    let theirs: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (change, version) = (theirs["changes"][0]["id"].as_str().unwrap(), theirs["changes"][0]["files"][0]["after"].as_str());
+    let version = version.unwrap_or("0123abcd");
+    for home in [&alone, &beside] {
+        fs::write(home.path("work/new.md"), "The tide tables of the harbour.\n").unwrap();
+        fs::write(home.path("work/batch.jsonl"), "{\"query\":\"harbour master at noon\"}\n").unwrap();
+    }
+    // The word is there to be found, by whoever it belongs to.
+    for args in [["list"].as_slice(), &["search", "harbour master at noon"], &["recall", "When does the ferry leave?"], &["prompt"]] {
+        let output = beside.bare(&[&["--project", "south"], args].concat()).output().unwrap();
+        assert!(String::from_utf8_lossy(&output.stdout).contains(THEIRS), "{args:?}");
+    }
+    let asked: &[&[&str]] = &[
+        &[],
+        &["read"],
+        &["read", "heron-harbour"],
+        &["read", "etzal-harbour"],
+        &["get", "etzal-harbour"],
+        &["list"],
+        &["list", "--long"],
+        &["list", "docks"],
+        &["list", "--tree", "--json"],
+        &["search", "harbour master at noon"],
+        &["search", "harbour master at noon", "--explain", "--json"],
+        &["search", "path:docks/ crates"],
+        &["search", "--batch", "batch.jsonl", "--json"],
+        &["recall", "When does the ferry leave the harbour?"],
+        &["recall", "--action", "--tool", "Bash", "--command", "ferry now"],
+        &["test"],
+        &["prompt"],
+        &["prompt", "individual", "--tools"],
+        &["prompt", "log"],
+        &["stats"],
+        &["stats", "--loads"],
+        &["index"],
+        &["index", "--rebuild"],
+        &["check"],
+        &["check", "--json"],
+        &["check", "--fix"],
+        &["entrypoint"],
+        &["entrypoint", "--repair"],
+        &["verify", "heron-harbour"],
+        &["history"],
+        &["history", "etzal-harbour"],
+        &["history", "--json"],
+        &["diff", "heron-harbour"],
+        &["diff", "heron-harbour", version],
+        &["restore", "heron-harbour", version],
+        &["restore", "etzal-harbour", version],
+        &["export"],
+        &["export", "--format", "json"],
+        &["import", "new.md", "--dry-run"],
+        &["import", "new.md"],
+        &["log", "low water"],
+        &["write", "tide", "Low water at six."],
+        &["edit", "tide", "six", "seven"],
+        &["rename", "tide", "tides"],
+        &["rename", "etzal-harbour", "mine"],
+        &["delete", "tides"],
+        &["delete", "etzal-harbour"],
+        &["undo"],
+        &["redo"],
+        &["undo", change],
+        &["redo", change],
+        &["where"],
+        &["config"],
+        &["chats"],
+        &["resume", "harbour master at noon"],
+        &["hook", "claude-code", "start", "--explain"],
+    ];
+    // What speaks of this machine or of memdir, and of no space; `mcp` is below, and `watch` is `index` again and again.
+    let elsewhere = [
+        "init",
+        "projects",
+        "token",
+        "watch",
+        "mcp",
+        "dialects",
+        "install",
+        "uninstall",
+        "doctor",
+        "adopt",
+        "man",
+        "completions",
+        "demo",
+        "bench",
+        "help",
+    ];
+    let help = alone.run_bare(&["--help"]);
+    let verbs = Regex::new(r"(?m)^  ([a-z]+) {2,}\S").unwrap();
+    let verbs: BTreeSet<&str> = verbs.captures_iter(&help).filter_map(|found| found.get(1)).map(|verb| verb.as_str()).collect();
+    assert!(verbs.len() > 30, "{help}");
+    let table: BTreeSet<&str> = asked.iter().filter_map(|args| args.first().copied()).chain(elsewhere).collect();
+    assert_eq!(verbs.difference(&table).collect::<Vec<_>>(), Vec::<&&str>::new(), "a verb without a row");
+    for args in asked {
+        let all = [&["--project", "north"], *args].concat();
+        let [wanted, told] = [&alone, &beside].map(|home| plain(home, &home.tell(&all, home.bare(&all).output().unwrap())));
+        assert!(!told.contains(THEIRS) && !told.contains("south"), "{args:?}: {told}");
+        assert_eq!(told, wanted, "{args:?}");
+    }
+}
+
+/// A caller and the project they share with nobody here.
+struct Caller {
+    token: String,
+    project: &'static str,
+}
+
+impl Caller {
+    fn new(home: &Home, person: &str, project: &'static str) -> Caller {
+        let made = home.json(&["token", "add", person, project, "--agent", &format!("{person}-bot")]);
+        Caller { token: made["token"].as_str().unwrap().to_owned(), project }
+    }
+
+    fn ask(&self, web: &Web, method: &str, mut params: Value) -> String {
+        params["_meta"] = meta();
+        let bearer = format!("Bearer {}", self.token);
+        let name = params["name"].as_str().or(params["uri"].as_str()).unwrap_or_default().to_owned();
+        let mut headers = vec![("Authorization", bearer.as_str()), ("Mcp-Method", method), ("Mcp-Protocol-Version", SESSIONLESS)];
+        headers.push(("Memdir-Project", self.project));
+        if !name.is_empty() {
+            headers.push(("Mcp-Name", &name));
+        }
+        let reply = web.connect().post(&headers, &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
+        assert!(matches!(reply.status, 200 | 400 | 404), "{method} {params}: {reply:?}");
+        reply.body
+    }
+
+    fn call(&self, web: &Web, name: &str, arguments: Value) -> String {
+        self.ask(web, "tools/call", json!({ "name": name, "arguments": arguments }))
+    }
+
+    /// Fills every memory of theirs with everything a tool could find.
+    fn fill(&self, web: &Web, word: &str) {
+        let person = word.to_owned();
+        for prefix in ["", "team/", "user/", &format!("agent/{person}-bot/")] {
+            for (name, content) in [("harbour", text(word)), ("docks-list", format!("- {word} crates before noon\n"))] {
+                let path = format!("{prefix}{word}-{name}");
+                let told = self.call(web, "memory_write", json!({ "path": path, "content": content }));
+                assert!(told.contains("Saved"), "{told}");
+            }
+        }
+        self.call(web, "memory_log", json!({ "entry": format!("the {word} harbour was dredged") }));
+        self.call(web, "memory_delete", json!({ "path": format!("{word}-docks-list") }));
+        self.ask(web, "prompts/get", json!({ "name": "memory" }));
+        self.call(web, "memory_search", json!({ "query": format!("{word} ferry") }));
+    }
+}
+
+#[test]
+fn every_tool_resource_and_prompt_says_the_same_whatever_other_callers_hold() {
+    let homes = [Home::new(), Home::new()];
+    let mut told: Vec<Vec<(String, String)>> = Vec::new();
+    for (at, home) in homes.iter().enumerate() {
+        home.configure("log = true\n");
+        let (mine, theirs) = (Caller::new(home, "heron", "north"), Caller::new(home, THEIRS, "south"));
+        let web = Web::start(home, &[]);
+        if at == 1 {
+            theirs.fill(&web, THEIRS);
+            let found = theirs.call(&web, "memory_search", json!({ "query": "harbour master at noon" }));
+            assert!(found.contains(THEIRS), "the word is there to be found: {found}");
+        }
+        mine.fill(&web, "heron");
+        told.push(everything(home, &web, &mine));
+    }
+    for ((asked, wanted), (_, told)) in told[0].iter().zip(&told[1]) {
+        assert!(!told.contains(THEIRS) && !told.contains("south"), "{asked}: {told}");
+        assert_eq!(told, wanted, "{asked}");
+    }
+}
+
+/// Every request there is, and what it said.
+fn everything(home: &Home, web: &Web, mine: &Caller) -> Vec<(String, String)> {
+    let mut told = Vec::new();
+    let mut ask = |method: &str, params: Value| {
+        let said = mine.ask(web, method, params.clone());
+        told.push((format!("{method} {params}"), plain(home, &said)));
+        said
+    };
+    let calls = [
+        ("memory_read", json!({})),
+        ("memory_read", json!({ "paths": ["heron-harbour", "etzal-harbour", "team", "user"] })),
+        ("memory_search", json!({ "query": "harbour master at noon" })),
+        ("memory_search", json!({ "query": "path:user/ ferry" })),
+        ("memory_get", json!({ "path": "etzal-harbour.md" })),
+        ("memory_get", json!({ "path": "heron-harbour.md" })),
+        ("memory_stats", json!({})),
+        ("memory_log", json!({ "entry": "low water" })),
+        ("memory_write", json!({ "path": "tide", "content": "Low water at six." })),
+        ("memory_edit", json!({ "path": "tide", "old": "six", "new": "seven" })),
+        ("memory_move", json!({ "from": "tide", "to": "user/tide" })),
+        ("memory_move", json!({ "from": "etzal-harbour", "to": "mine" })),
+        ("memory_delete", json!({ "path": "user/tide" })),
+        ("memory_delete", json!({ "path": "etzal-harbour" })),
+        ("memory_undo", json!({})),
+    ];
+    let tools: Value = serde_json::from_str(&ask("tools/list", json!({}))).unwrap();
+    for tool in tools["result"]["tools"].as_array().unwrap() {
+        assert!(calls.iter().any(|(name, _)| tool["name"] == *name), "{} has no row", tool["name"]);
+    }
+    for (name, arguments) in calls {
+        ask("tools/call", json!({ "name": name, "arguments": arguments }));
+    }
+    let listed: Value = serde_json::from_str(&ask("resources/list", json!({}))).unwrap();
+    let resources: Vec<String> =
+        listed["result"]["resources"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap().to_owned()).collect();
+    assert!(resources.len() > 6, "{resources:?}");
+    for uri in resources.iter().map(String::as_str).chain(["memory:///etzal-harbour", "memory:///user/etzal-harbour"]) {
+        ask("resources/read", json!({ "uri": uri }));
+    }
+    ask("resources/templates/list", json!({}));
+    let prompts: Value = serde_json::from_str(&ask("prompts/list", json!({}))).unwrap();
+    for prompt in prompts["result"]["prompts"].as_array().unwrap() {
+        let arguments: serde_json::Map<String, Value> = prompt["arguments"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|argument| (argument["name"].as_str().unwrap().to_owned(), json!("harbour")))
+            .collect();
+        ask("prompts/get", json!({ "name": prompt["name"], "arguments": arguments }));
+    }
+    for typed in ["", "etz", "harb", "us"] {
+        let reference = json!({ "type": "ref/resource", "uri": "memory:///{+name}" });
+        ask("completion/complete", json!({ "ref": reference, "argument": { "name": "name", "value": typed } }));
+    }
+    told
+}
