@@ -6,6 +6,7 @@ use jsonc_parser::{
     ParseOptions,
     cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
 };
+use memdir_core::text;
 use serde_json::Value;
 
 /// The key under which a group has its list.
@@ -38,7 +39,7 @@ pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<Edited, 
         Some(prop) => prop.set_value(input(value)),
         None => drop(object.append(key, input(value))),
     }
-    Ok(Edited { text: format!("{bom}{root}"), made })
+    Ok(Edited { text: in_form(text, format!("{bom}{root}")), made })
 }
 
 /// Sees that the list at a path holds the value. An element that is `ours` is replaced, others of ours go, and without
@@ -63,7 +64,7 @@ pub(crate) fn put(text: &str, path: &[String], value: &Value, ours: &dyn Fn(&Val
         None => drop(list.append(input(value))),
     }
     mine.for_each(Member::remove);
-    Ok(Edited { text: format!("{bom}{root}"), made })
+    Ok(Edited { text: in_form(text, format!("{bom}{root}")), made })
 }
 
 /// The first element of the list at a path that is `ours`, or the first of a group's in it.
@@ -104,6 +105,46 @@ pub(crate) fn is_bare(text: &str) -> bool {
     let Ok((_, root)) = parse(text) else { return false };
     let blank = root.children().iter().all(|child| !child.is_comment());
     blank && root.value().is_none_or(|value| value.as_object().is_some() && is_empty(&value))
+}
+
+/// The edited text with a container that was written in one line, and held something, in one line again.
+fn in_form(before: &str, after: String) -> String {
+    let at = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
+    let same = before.bytes().rev().zip(after.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let same = same.min(before.len() - at).min(after.len() - at);
+    let (at, end) = (text::char_floor(before, at), after.len() - same);
+    if !in_one_line(before, at) || !after.is_char_boundary(end) || after[at..end].contains("//") {
+        return after;
+    }
+    let lines: Vec<&str> = after[at..end].split('\n').map(str::trim_end).collect();
+    let joined = lines.iter().enumerate().map(|(n, line)| if n == 0 { *line } else { line.trim_start() }).collect::<Vec<_>>().join(" ");
+    let joined = if after[end..].starts_with(' ') { joined.trim_end() } else { &joined };
+    let joined = if after[..at].ends_with(' ') { joined.trim_start() } else { joined };
+    let whole = format!("{}{joined}{}", &after[..at], &after[end..]);
+    // A form is not worth a value.
+    if get(&whole, &[]) == get(&after, &[]) { whole } else { after }
+}
+
+/// Whether a place is in a container that begins and ends in its line and is not empty.
+fn in_one_line(text: &str, at: usize) -> bool {
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
+    let depth = |part: &str, open: [char; 2], close: [char; 2]| {
+        part.chars().fold((0_i32, 0_i32), |(depth, least), c| {
+            let depth = depth + i32::from(open.contains(&c)) - i32::from(close.contains(&c));
+            (depth, least.min(depth))
+        })
+    };
+    // A comment beside ours in one line would go with ours.
+    if ["/*", "//"].iter().any(|comment| text[start..end].contains(comment)) {
+        return false;
+    }
+    let (opens, closes) = (['{', '['], ['}', ']']);
+    let opened = depth(&text[start..at], opens, closes);
+    let closed = -depth(&text[at..end], opens, closes).1;
+    let around = (opened.0 - opened.1).min(closed);
+    let empty = text[..at].trim_end().ends_with(opens) && text[at..].trim_start().starts_with(closes);
+    around > i32::from(empty)
 }
 
 fn parse(text: &str) -> Result<(&str, CstRootNode), Refused> {
@@ -310,6 +351,22 @@ mod tests {
         let newer = put(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 2 }), &ours).unwrap().text;
         assert_eq!(newer, once.replace("\"v\": 1", "\"v\": 2"));
         assert_eq!(take(&newer, &path("hooks.Stop"), &ours).unwrap(), text);
+    }
+
+    #[test]
+    fn what_is_written_in_one_line_stays_in_one() {
+        let memdir = r#""memdir": { "command": "/bin/memdir", "args": ["mcp"] }"#;
+        for (text, expected) in [
+            (
+                r#"{ "mcpServers": { "a": { "command": "x" } }, "z": 1 }"#,
+                format!(r#"{{ "mcpServers": {{ "a": {{ "command": "x" }}, {memdir} }}, "z": 1 }}"#),
+            ),
+            (r#"{ "mcpServers": {}, "z": 1 }"#, format!(r#"{{ "mcpServers": {{ {memdir} }}, "z": 1 }}"#)),
+            ("{\n  \"mcpServers\": { \"a\": {} }\n}\n", format!("{{\n  \"mcpServers\": {{ \"a\": {{}}, {memdir} }}\n}}\n")),
+        ] {
+            assert_eq!(set_server(text).text, expected);
+        }
+        assert!(set_server("{\n  \"mcpServers\": {}\n}\n").text.contains("\n    \"memdir\": {\n"), "an empty one has no form yet");
     }
 
     #[test]
