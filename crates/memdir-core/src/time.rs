@@ -60,3 +60,25 @@ pub fn age_words(days: i64) -> String {
 pub fn age_days(now: Timestamp, then: Timestamp) -> i64 {
     (now.as_second() - then.as_second()).max(0) / 86_400
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{age, age_days};
+
+    #[test]
+    fn ages_are_whole_days_and_the_future_is_today() {
+        let now = "2026-03-10T12:00:00Z".parse().unwrap();
+        for (then, days, words) in [
+            ("2026-03-10T12:00:00Z", 0, "today"),
+            ("2026-03-09T12:00:01Z", 0, "today"),
+            ("2026-03-09T12:00:00Z", 1, "yesterday"),
+            ("2026-03-08T12:00:00Z", 2, "2 days ago"),
+            ("2025-03-10T12:00:00Z", 365, "365 days ago"),
+            ("2026-03-11T00:00:00Z", 0, "today"),
+            ("2099-01-01T00:00:00Z", 0, "today"),
+        ] {
+            let then = then.parse().unwrap();
+            assert_eq!((age_days(now, then), age(now, then).as_str()), (days, words), "{then}");
+        }
+    }
+}

@@ -119,7 +119,9 @@ Written by a test from the table of settings.
 memdir needs no settings. `memdir config` shows those in force and where each comes from.
 
 In every path that a person gives (here, in the environment, on the command line) `~` is the home directory and `${VAR}` a
-variable; a relative path in the file is relative to the file. Nothing that comes from a model is ever expanded.
+variable; a relative path in the file is relative to the file, any other to the current directory. Nothing that comes from a
+model is ever expanded. A directory of memories is refused where it is `/` or your home, lies above your home, has fewer than
+three characters, or is a drive or a network path of another system: every file in it would be a memory.
 
 ## Environment
 
@@ -127,6 +129,11 @@ variable; a relative path in the file is relative to the file. Nothing that come
 |---|---|---|
 | `MEMDIR_HOME` | where memdir keeps everything that is not in a project: memories, journals, `config.toml` | `~/.memdir` |
 | `MEMDIR_DIR` | this directory is the whole memory; `--dir` wins over it | none |
+| `MEMDIR_PROJECT` | the id of the project whose memory is open; `--project` wins over it | the directory's |
+| `MEMDIR_AGENT` | the agent whose own memory is open too; `--agent` wins over it | none |
+| `MEMDIR_DISABLE` | `1` turns memory off, `0` on; comes before every other switch | none |
+| `MEMDIR_TOKEN` | the token callers over HTTP must show; `--token-file` wins over it | none |
+| `MEMDIR_EXTRA_GUIDELINES`, `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES` | what every prompt says besides; blank is ignored | none |
 | `USER`, `LOGNAME` | who makes changes, in the history; `--actor` wins over them | `cli` |
 | `NO_COLOR`, `CLICOLOR_FORCE`, `TERM` | whether colours are used on a terminal | |
 | `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME`, `OPENCODE_DB`, `OPENCLAW_STATE_DIR`, `XDG_DATA_HOME`, `XDG_CONFIG_HOME` | where hosts keep their conversations, by their own rules; read by `memdir chats` | the hosts' own |

@@ -9,6 +9,7 @@ use crate::{
 };
 use memdir_core::{
     Mount, Version,
+    entrypoint::MAIN,
     project::{self, Kind, Project},
     space::{Agent, Places, narrow},
     store::Entrypoint,
@@ -116,20 +117,7 @@ impl Scope {
             whole.closed.push(("team".into(), if there.is_ok() { link } else { make }));
             return self.add(whole, why);
         }
-        // The folder has an entrypoint of its own, so it is a mount of its own, and guarded as if it were opened alone.
-        let inner = wire::one_directory(settings, &team, &configured);
-        let inner = Mount {
-            prefix: "team".into(),
-            access: whole.access,
-            links: whole.links.clone(),
-            hidden: whole.hidden,
-            read_only: whole.read_only.clone(),
-            ignored: whole.ignored.clone(),
-            // What the directory's patterns say of names in the folder holds for them here.
-            patterns_see_prefix: true,
-            ..inner
-        };
-        whole.ignored.push("team/.*".into());
+        let inner = split_team(settings, &mut whole, &configured);
         self.add(whole, why);
         self.add(inner, if there.is_ok() { "the directory has a team folder" } else { "team = true in the settings" });
     }
@@ -138,7 +126,18 @@ impl Scope {
         let places = settings.places();
         let id = self.id.clone();
         for mount in settings.config.mounts.iter().filter(|mount| mount.project.as_ref().is_none_or(|project| *project == id)) {
-            self.add(wire::configured(settings, mount), format!("[[mounts]] in {}", settings.file.display()));
+            let mut whole = wire::configured(settings, mount);
+            let team = whole.root.join("team");
+            // An adopted memory whose team folder has an entrypoint of its own has a team's scope in it.
+            // Patterns are written for names in the whole, so a mount that has some stays whole.
+            let plain = [&whole.only, &whole.read_only, &whole.ignored].iter().all(|list| list.is_empty());
+            let is_team = plain && whole.entrypoint == Entrypoint::Kept && !team.is_symlink() && team.join(MAIN).is_file();
+            let guard = [whole.clone()];
+            let inner = is_team.then(|| split_team(settings, &mut whole, &guard));
+            self.add(whole, format!("[[mounts]] in {}", settings.file.display()));
+            if let Some(inner) = inner {
+                self.add(inner, "that memory has a team folder");
+            }
         }
         if !self.has("") {
             self.add(places.mount("", places.project(&self.id)), id_why);
@@ -214,6 +213,26 @@ impl Scope {
         self.mounts = narrowed.into_iter().map(|mount| Placed { mount, why: "--only".into() }).collect();
         Ok(())
     }
+}
+
+/// The team folder of a directory as a mount of its own, since it has an entrypoint of its own, guarded as if it were opened
+/// alone. The directory itself no longer has it.
+fn split_team(settings: &Settings, whole: &mut Mount, configured: &[Mount]) -> Mount {
+    let inner = wire::one_directory(settings, &whole.root.join("team"), configured);
+    let prefix = if whole.prefix.is_empty() { "team".into() } else { format!("{}/team", whole.prefix) };
+    let inner = Mount {
+        prefix,
+        access: whole.access,
+        links: whole.links.clone(),
+        hidden: whole.hidden,
+        read_only: whole.read_only.clone(),
+        ignored: whole.ignored.clone(),
+        // What the directory's patterns say of names in the folder holds for them here.
+        patterns_see_prefix: true,
+        ..inner
+    };
+    whole.ignored.push("team/.*".into());
+    inner
 }
 
 fn with_ignored(mount: Mount, more: &[String]) -> Mount {

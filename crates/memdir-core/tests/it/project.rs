@@ -83,6 +83,21 @@ fn ids_are_readable_and_tell_namesakes_apart() {
 }
 
 #[test]
+fn a_long_path_has_a_short_id_of_its_own() {
+    let (_temp, top) = place();
+    let deep = |last: &str| top.join("a".repeat(200)).join("b".repeat(200)).join(format!("{}{last}", "c".repeat(200)));
+    let ids: Vec<String> = ["x", "y"]
+        .iter()
+        .map(|last| {
+            fs::create_dir_all(deep(last)).unwrap();
+            shared(&deep(last)).id
+        })
+        .collect();
+    assert_ne!(ids[0], ids[1], "names that are the same where they are cut");
+    assert!(ids.iter().all(|id| id.starts_with(&"c".repeat(40)) && id.len() == 51), "{ids:?}");
+}
+
+#[test]
 fn worktrees_share_or_are_separate_as_set() {
     let (_temp, top) = place();
     let shop = repository(top.join("shop"));

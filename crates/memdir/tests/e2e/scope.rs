@@ -409,6 +409,22 @@ fn a_team_folder_of_a_directory_is_a_scope() {
 }
 
 #[test]
+fn the_team_folder_of_an_adopted_memory_is_a_scope() {
+    let home = Home::new();
+    home.put("team/MEMORY.md", "- [Rule](rule.md) — ours\n");
+    home.put("team/rule.md", "Ours.\n");
+    home.put("MEMORY.md", "# Memory\n");
+    home.configure(&format!("[[mounts]]\nname = \"claude\"\npath = \"{}\"\n", home.path("memory").display()));
+    run_in(&home, "plain", &["write", "claude/team/new", "For all of us."]);
+    assert!(home.text("team/MEMORY.md").contains("(new.md)") && !home.text("MEMORY.md").contains("new.md"));
+    assert_snapshot!(run_in(&home, "plain", &["list"]), @"
+    claude/team/new
+    claude/team/rule
+    ");
+    assert!(run_in(&home, "plain", &["where"]).contains("claude/team/"));
+}
+
+#[test]
 fn nothing_is_written_for_a_team_that_is_not_there() {
     let home = Home::new();
     repository(&home, "shop");
