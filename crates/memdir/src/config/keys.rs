@@ -58,7 +58,12 @@ pub(crate) const KEYS: &[Key] = &[
         "required",
         "What the names of its memories begin with: `notes` makes `notes/deploy`. `user` and the empty name replace the built-in mounts.",
     ),
-    key("mounts.path", "path", "required", "The directory. One that covers your home is refused, unless `only` says which files of it exist."),
+    key(
+        "mounts.path",
+        "path",
+        "required",
+        "The directory. One that covers your home is refused, unless `only` says which files of it exist.",
+    ),
     key(
         "mounts.access",
         "`read-write` or `read-only`",

@@ -61,14 +61,14 @@ fn parse(text: &str) -> (RepositorySettings, Vec<String>) {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("enabled", DeValue::Boolean(enabled)) => out.enabled = Some(*enabled),
             ("read_only", DeValue::Array(list)) => {
-                out.read_only = patterns("read_only", list.iter().map(|one| one.get_ref()), &mut problems)
+                out.read_only = patterns("read_only", list.iter().map(|one| one.get_ref()), &mut problems);
             }
             ("ignored", DeValue::Array(list)) => out.ignored = patterns("ignored", list.iter().map(|one| one.get_ref()), &mut problems),
             ("mounts", DeValue::Array(list)) => {
                 out.mounts = list.iter().filter_map(|one| mount(one.get_ref()).map_err(|why| problems.push(why)).ok()).collect();
             }
             ("enabled" | "read_only" | "ignored" | "mounts", _) => {
-                problems.push(format!("{} is left out: it has another form", key.get_ref()))
+                problems.push(format!("{} is left out: it has another form", key.get_ref()));
             }
             (other, _) => problems.push(format!("{other} is left out: a repository can set enabled, read_only, ignored and mounts")),
         }
