@@ -201,9 +201,9 @@ fn take_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Res
     let globs = [plain.clone(), format!("{plain}.md"), format!("{plain}/**")];
     match out.iter_mut().find(|other| other.prefix == mount.prefix) {
         // Taken whole already, or in another part.
-        Some(whole) if whole.entrypoint == mount.entrypoint && whole.only == mount.only => {}
-        Some(part) => part.only.extend(globs),
-        None => out.push(Mount { entrypoint: Entrypoint::Off, only: globs.into(), part: true, ..mount.clone() }),
+        Some(whole) if whole.part.is_empty() => {}
+        Some(part) => part.part.extend(globs),
+        None => out.push(Mount { entrypoint: Entrypoint::Off, part: globs.into(), ..mount.clone() }),
     }
     Ok(())
 }

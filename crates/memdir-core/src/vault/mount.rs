@@ -38,8 +38,8 @@ pub struct Mount {
     pub patterns_see_prefix: bool,
     /// If not empty, only files that match one of these globs, relative to the root.
     pub only: Vec<String>,
-    /// Whether it is what narrowing left of a mount.
-    pub part: bool,
+    /// If not empty, what narrowing left of it: of the files above only those that match one of these globs as well.
+    pub part: Vec<String>,
     /// The directory of its journal.
     pub journal: PathBuf,
     /// Bytes of journal beyond which the oldest changes are dropped.
@@ -66,7 +66,7 @@ impl Mount {
             ignored: Vec::new(),
             patterns_see_prefix: false,
             only: Vec::new(),
-            part: false,
+            part: Vec::new(),
             journal: journal.into(),
             journal_bytes: limits::JOURNAL_BYTES,
             closed: Vec::new(),
@@ -87,7 +87,7 @@ pub(crate) struct Mounted {
     read_only: Patterns,
     ignored: Patterns,
     closed: Vec<(String, String)>,
-    only: Option<GlobSet>,
+    only: [Option<GlobSet>; 2],
     /// The first parts of everything `only` can match, where they are plain names: nothing else need be looked into.
     tops: Option<Vec<String>>,
     depth: usize,
@@ -95,8 +95,10 @@ pub(crate) struct Mounted {
 
 /// What decides which files of a directory are listed; empty where nothing is special.
 fn rules(mount: &Mount) -> String {
-    let plain = !mount.hidden && mount.ignored.is_empty() && mount.only.is_empty() && !mount.links.inside && mount.links.roots.is_empty();
-    if plain { String::new() } else { format!("{:?} {:?} {:?} {:?}", mount.hidden, mount.ignored, mount.only, mount.links) }
+    let whole = mount.only.is_empty() && mount.part.is_empty();
+    let plain = !mount.hidden && mount.ignored.is_empty() && whole && !mount.links.inside && mount.links.roots.is_empty();
+    let Mount { hidden, ignored, only, part, links, .. } = mount;
+    if plain { String::new() } else { format!("{hidden:?} {ignored:?} {only:?} {part:?} {links:?}") }
 }
 
 impl Mounted {
@@ -113,7 +115,7 @@ impl Mounted {
                 entrypoint: mount.entrypoint,
                 rules: rules(mount),
                 apart: mount.apart,
-                part: mount.part,
+                part: !mount.part.is_empty(),
             },
             lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
             root: Root::new(root, mount.links.clone()),
@@ -122,8 +124,8 @@ impl Mounted {
             read_only: Patterns::new("read-only pattern", mount, &mount.read_only)?,
             ignored: Patterns::new("ignored pattern", mount, &mount.ignored)?,
             closed: mount.closed.clone(),
-            only: globs(&mount.only)?,
-            tops: tops(&mount.only),
+            only: [globs(&mount.only)?, globs(&mount.part)?],
+            tops: tops(if mount.part.is_empty() { &mount.only } else { &mount.part }),
             depth: depth(&mount.only),
         })
     }
@@ -136,7 +138,7 @@ impl Mounted {
     /// Whether a path, relative to the mount and with its extension, does not exist for anybody.
     pub(crate) fn hides(&self, rel: &str) -> bool {
         let name = crate::path::strip_md(rel);
-        self.ignored.is_match(name) || self.only.as_ref().is_some_and(|only| !only.is_match(rel))
+        self.ignored.is_match(name) || self.only.iter().flatten().any(|only| !only.is_match(rel))
     }
 
     /// Whether a directory, relative to the mount, can hold anything that exists for somebody.
@@ -180,7 +182,7 @@ pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
                 return Err(Error::bad_input("mounts", format!("two mounts have the prefix {:?}; give each its own", a.info.prefix)));
             }
             let (inner, outer) = if a.root.path().starts_with(b.root.path()) { (a, b) } else { (b, a) };
-            let filtered = inner.only.is_some() || outer.only.is_some() || is_nested(inner, outer);
+            let filtered = inner.only.iter().chain(&outer.only).any(Option::is_some) || is_nested(inner, outer);
             if inner.root.path().starts_with(outer.root.path()) && !filtered {
                 return Err(Error::bad_input(
                     "mounts",

@@ -135,7 +135,7 @@ fn narrowing_takes_whole_mounts_and_parts_and_refuses_what_is_not_there() {
     let mounts = [places.mount("", "/p"), places.mount("team", "/t"), places.mount("agent/x", "/a")];
     let narrowed = |only: &[&str]| {
         let only: Vec<_> = only.iter().map(|name| path(name)).collect();
-        narrow(&mounts, &only).map(|mounts| mounts.into_iter().map(|mount| (mount.prefix, mount.only)).collect::<Vec<_>>())
+        narrow(&mounts, &only).map(|mounts| mounts.into_iter().map(|mount| (mount.prefix, mount.part)).collect::<Vec<_>>())
     };
     let part = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     assert_eq!(narrowed(&["team"]).unwrap(), [("team".to_owned(), part(&[]))]);
@@ -145,6 +145,21 @@ fn narrowing_takes_whole_mounts_and_parts_and_refuses_what_is_not_there() {
     assert_eq!(narrowed(&["a[1]"]).unwrap(), [(String::new(), part(&["a[[]1[]]", "a[[]1[]].md", "a[[]1[]]/**"]))]);
     let team_only = [places.mount("team", "/t")];
     assert_eq!(narrow(&team_only, &[path("x")]).unwrap_err().code(), "bad_input");
+}
+
+#[test]
+fn narrowing_never_opens_what_a_mount_leaves_out() {
+    let home = TempDir::new().unwrap();
+    let places = Places::new(home.path());
+    let whole = places.mount("docs", home.path().join("d"));
+    for name in ["docs/public/a", "docs/private/b"] {
+        save(&open(&[whole.clone()]), name);
+    }
+    let some = Mount { only: vec!["public/*".into()], ..whole };
+    let narrowed = |only: &str| names(&open(&narrow(std::slice::from_ref(&some), &[path(only)]).unwrap()));
+    assert_eq!(narrowed("docs"), ["docs/public/a"]);
+    assert_eq!(narrowed("docs/public"), ["docs/public/a"]);
+    assert_eq!(narrowed("docs/private"), Vec::<String>::new());
 }
 
 #[test]
