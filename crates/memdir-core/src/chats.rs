@@ -290,6 +290,9 @@ pub struct Cursor {
     /// The latest time of a turn so far: a record that is not newer may be one that was told before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest: Option<Timestamp>,
+    /// The records that were told at that very time, by a hash of their ids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub latest: Vec<u64>,
 }
 
 /// The fingerprint of a few bytes.

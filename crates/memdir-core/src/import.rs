@@ -228,7 +228,8 @@ fn human(bytes: usize) -> String {
 fn no_memory(view: &dyn View, path: &MemoryPath) -> Option<String> {
     let name = path.file_name();
     let is = |other: &str| name.eq_ignore_ascii_case(other);
-    if is(entrypoint::MAIN) || keep::is_kept(view, path) || keep::would_be_entrypoint(view, path) {
+    // A `memory.md` in a folder is a memory like any other.
+    if name == entrypoint::MAIN || keep::is_kept(view, path) || keep::would_be_entrypoint(view, path) {
         return Some("it is an entrypoint, which memdir keeps itself".into());
     }
     if entrypoint::is_page_name(name) {

@@ -14,8 +14,7 @@ use memchr::memchr2;
 use serde::{Deserialize, Deserializer};
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet, hash_map::DefaultHasher},
-    hash::{Hash, Hasher},
+    collections::{HashMap, HashSet},
     path::PathBuf,
 };
 
@@ -97,9 +96,16 @@ pub(super) fn each_once(found: &mut Found) {
 pub(super) fn read(session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>, wanted: fn(&[u8]) -> bool) -> Result<Taken> {
     let from = jsonl::begin(session, from, sink)?;
     let typed: Typed = if session.host == Host::Cursor { noise::typed_in_cursor } else { noise::typed };
-    let mut reader = Reader { before: from.newest, resumed: from.at > 0, newest: from.newest, ..Reader::new(typed) };
+    let mut reader = Reader {
+        before: from.newest,
+        resumed: from.at > 0,
+        newest: from.newest,
+        seen: from.latest.iter().copied().collect(),
+        latest: from.latest.clone(),
+        ..Reader::new(typed)
+    };
     let mut taken = jsonl::each(session, &from, sink, wanted, &mut |raw, line, sink| reader.line(raw, line, sink))?;
-    taken.cursor.newest = reader.newest;
+    (taken.cursor.newest, taken.cursor.latest) = (reader.newest, reader.latest);
     for (line, what) in reader.odd {
         taken.problem(Problem::at(line, what));
     }
@@ -254,6 +260,8 @@ struct Reader {
     before: Option<Timestamp>,
     resumed: bool,
     newest: Option<Timestamp>,
+    /// Records told at that time.
+    latest: Vec<u64>,
     /// Records told in this reading: Claude Code writes some twice.
     seen: HashSet<u64>,
     cwd: String,
@@ -268,6 +276,7 @@ impl Reader {
             before: None,
             resumed: false,
             newest: None,
+            latest: Vec::new(),
             seen: HashSet::new(),
             cwd: String::new(),
             branch: String::new(),
@@ -289,7 +298,6 @@ impl Reader {
                     return Ok(self.again());
                 }
                 if self.is_new(&record) {
-                    self.newest = self.newest.max(record.timestamp.0);
                     sink(Event::Compacted(record.timestamp.0))?;
                 }
                 Ok(Step::Next)
@@ -322,7 +330,6 @@ impl Reader {
         if !self.is_new(&turns.record) {
             return Ok(Step::Next);
         }
-        self.newest = self.newest.max(turns.record.timestamp.0);
         let mut flow = Flow::Continue;
         for (speaker, text) in turns.parts {
             let message = turns.message.as_deref().map(Cow::Borrowed);
@@ -347,23 +354,39 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether the record may have been told in an earlier reading: a copy keeps its time.
+    /// Whether the record may have been told in an earlier reading: a copy keeps its time. Those of the last moment are known.
     fn told_before(&self, record: &Record<'_>) -> bool {
-        self.resumed && record.uuid.full().is_some() && record.timestamp.0 <= self.before
+        let is_old = record.timestamp.0.is_none_or(|at| self.before.is_some_and(|before| at < before));
+        self.resumed && record.uuid.full().is_some() && is_old
     }
 
+    /// Whether the record is told for the first time; remembers it.
     fn is_new(&mut self, record: &Record<'_>) -> bool {
-        record.uuid.full().is_none_or(|uuid| {
-            let mut hasher = DefaultHasher::new();
-            uuid.hash(&mut hasher);
-            self.seen.insert(hasher.finish())
-        })
+        let id = record.uuid.full().map(hash);
+        if id.is_some_and(|id| !self.seen.insert(id)) {
+            return false;
+        }
+        if record.timestamp.0 > self.newest {
+            self.newest = record.timestamp.0;
+            self.latest.clear();
+        }
+        if record.timestamp.0.is_some() && record.timestamp.0 == self.newest {
+            self.latest.extend(id);
+        }
+        true
     }
 
     fn again(&mut self) -> Step {
         *self = Reader::new(self.typed);
         Step::Again
     }
+}
+
+/// A hash of a record's id that is the same in every version of memdir.
+fn hash(id: &str) -> u64 {
+    let mut first = [0; 8];
+    first.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..8]);
+    u64::from_le_bytes(first)
 }
 
 fn title(rank: TitleRank, title: Str<'_>, sink: &mut Sink<'_>) -> Result<Step> {

@@ -76,6 +76,11 @@ impl<'m> Draft<'m> {
         self.entries.is_empty()
     }
 
+    /// How many things were said: at least as many as there will be sections.
+    pub(super) fn len(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.entries.clear();

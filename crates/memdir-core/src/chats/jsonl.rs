@@ -360,6 +360,7 @@ impl<R: Read> Lines<R> {
             head: (self.at > 0).then(|| Print::of(&self.head[..head])),
             tail: (self.at > 0).then(|| Print::of(self.history())),
             newest: None,
+            latest: Vec::new(),
         }
     }
 

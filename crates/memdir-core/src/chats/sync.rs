@@ -443,13 +443,25 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Whether the host changes and takes back what its store has, so that what is told last is all there is. The others
+    /// only ever add: what was said there and is no longer told stays.
+    fn is_rewritten(&self) -> bool {
+        match self.session.host {
+            Host::Gemini | Host::Opencode => true,
+            Host::Folder => self.session.path.extension().is_none_or(|extension| extension != "jsonl"),
+            _ => false,
+        }
+    }
+
     /// Writes what was read, if there is anything to write.
     fn end(&mut self, taken: &Taken) -> Result<()> {
         let path = self.keep.path(self.kept.host, &self.kept.key);
         let nothing_new = self.before == Before::Goes && self.kept.progress.cursor == taken.cursor;
         // A transcript that lost all its turns (a full disk, a deletion half way) takes nothing from what is kept.
         let nothing_left = self.before == Before::StartsOver && self.draft.is_empty();
-        if self.off || nothing_new || nothing_left {
+        // Nor does one that could be told again only in part: a longer reading will tell it.
+        let told_in_part = self.before == Before::StartsOver && taken.stopped && path.exists();
+        if self.off || nothing_new || nothing_left || told_in_part {
             return Ok(());
         }
         if self.kept.progress.title < TitleRank::FirstWords
@@ -462,9 +474,7 @@ impl<'a> Reading<'a> {
         self.kept.updated = self.kept.updated.max(last).or(Some(self.session.stamp.modified()));
         let turns = self.kept.turns;
         self.kept.progress.cursor = taken.cursor.clone();
-        // What was said and is no longer told stays, unless it was taken back or is a text that people edit.
-        let is_edited = self.session.host == Host::Folder && self.session.path.extension().is_some_and(|extension| extension != "jsonl");
-        if self.before == Before::StartsOver && !self.rewound && !is_edited {
+        if self.before == Before::StartsOver && !self.rewound && !self.is_rewritten() {
             self.keep.set_aside(self.session.host, &self.session.key, &mut self.draft)?;
         }
         self.keep.write(&mut self.kept, self.before, &mut self.draft)?;

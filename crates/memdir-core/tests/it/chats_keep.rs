@@ -431,6 +431,48 @@ fn the_time_is_looked_at_while_nothing_is_said() {
     assert_eq!(home.text(Host::ClaudeCode, "s1"), whole.text(Host::ClaudeCode, "s1"));
 }
 
+#[test]
+fn a_reading_that_ends_between_two_records_of_one_moment_goes_on() {
+    // Questions and answers share their second, and the clock stops the reading after every few of them.
+    let lines: Vec<String> = (0..60).map(|n| user(&format!("u{n}"), n / 4, &format!("word{n}"))).collect();
+    let home = Home::new(&[(S1, &lines.concat())]);
+    let clock = TestClock { step: 1, ..TestClock::at("2026-02-01T00:00:00Z") };
+    let mut rounds = 0;
+    while {
+        let until = Timestamp::from_second(clock.now().as_second() + 20).unwrap();
+        home.sync_until(&on(), &clock, Bounds { until: Some(until), never_wait: false }).left > 0
+    } {
+        rounds += 1;
+        assert!(rounds < 60, "it begins anew each time");
+    }
+    // A copy of the last record is no news.
+    let grown = lines.concat() + &lines[59];
+    home.files.put(S1, grown.as_bytes());
+    home.sync(&on());
+    let whole = Home::new(&[(S1, &grown)]);
+    whole.sync(&on());
+    assert!(rounds >= 2, "{rounds}");
+    assert_eq!(home.body(Host::ClaudeCode, "s1"), whole.body(Host::ClaudeCode, "s1"));
+}
+
+#[test]
+fn what_is_told_again_in_part_takes_nothing_from_what_is_kept() {
+    let lines: Vec<String> = (0..60).map(|n| user(&format!("u{n}"), n % 60, &format!("word{n}"))).collect();
+    let home = Home::new(&[(S1, &lines.concat())]);
+    home.sync(&on());
+    let before = home.body(Host::ClaudeCode, "s1");
+    // An old record again, so that all is told anew, and no time for it.
+    home.files.put(S1, (lines.concat() + &lines[0] + &user("new", 59, "the news")).as_bytes());
+    let clock = TestClock { step: 1, ..TestClock::at("2026-02-01T00:00:00Z") };
+    let until = Some("2026-02-01T00:00:20Z".parse().unwrap());
+    let synced = home.sync_until(&on(), &clock, Bounds { until, never_wait: false });
+    assert_eq!((synced.left, names(&home)), (1, vec!["s1.md".to_owned()]));
+    assert_eq!(home.body(Host::ClaudeCode, "s1"), before);
+    home.sync(&on());
+    assert_eq!(names(&home), ["s1.md"]);
+    assert_eq!(home.keep.get(Host::ClaudeCode, "s1").unwrap().unwrap().turns, 61);
+}
+
 /// The names of all kept files of Claude Code.
 fn names(home: &Home) -> Vec<String> {
     let entries = fs::read_dir(home.keep.dir().join("claude-code")).unwrap();

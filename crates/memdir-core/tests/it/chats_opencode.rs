@@ -175,6 +175,17 @@ fn an_answer_that_comes_after_its_message_is_taken_in() {
         .unwrap();
     take();
     assert_eq!(last(), "It was \u{fffd} late");
+    // What grows or is changed is told as it is last, once.
+    let kept = keep.list().unwrap().chats.len();
+    for text in ["It was late; then", "Never mind."] {
+        let data = format!("{{\"type\":\"text\",\"text\":\"{text}\"}}");
+        owner.execute("UPDATE part SET data = ?1 WHERE id = 'prt_99'", [data]).unwrap();
+        owner.execute("INSERT INTO message VALUES (?1, 'ses_1', 1768471209000, '{}')", [format!("msg_2{}", text.len())]).unwrap();
+        take();
+        assert_eq!(last(), text);
+    }
+    assert_eq!(keep.list().unwrap().chats.len(), kept);
+    owner.execute("UPDATE part SET data = '{\"type\":\"text\",\"text\":\"It was \\ud83d late\"}' WHERE id = 'prt_99'", []).unwrap();
     // A database that is locked is asked again although nothing in it changed.
     drop(owner);
     fs::remove_dir_all(keep.dir()).unwrap();

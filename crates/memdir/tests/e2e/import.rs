@@ -121,6 +121,17 @@ fn an_entrypoint_or_the_tests_never_come_from_elsewhere() {
     assert_eq!(fs::read_to_string(home.path("home/user/memory.tests.md")).unwrap(), "mine\n");
 }
 
+/// A name that only resembles the entrypoint's.
+#[test]
+fn a_memory_called_memory_comes_along() {
+    let (from, to) = (Home::new(), Home::new());
+    from.ok(&["write", "gpu/memory", "The card has 24 GB."]);
+    let bundle = to.path("bundle.md");
+    from.ok(&["export", "--out", bundle.to_str().unwrap()]);
+    to.ok(&["import", bundle.to_str().unwrap()]);
+    assert_eq!(to.ok(&["read", "gpu/memory"]), "The card has 24 GB.\n");
+}
+
 #[test]
 fn an_index_is_no_entrypoint_where_there_is_another_and_never_becomes_one() {
     let home = Home::new();

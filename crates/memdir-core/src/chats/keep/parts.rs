@@ -116,8 +116,12 @@ impl Keep {
         self.write_parts(&mut Kept { parts: 0, ..kept.clone() }, None, &mut body, &starts)
     }
 
-    /// Keeps what a session said so far under another name, if the draft that is to take its place has not all of it.
+    /// Keeps what a session said so far under another name, if the draft that is to take its place is shorter and has not
+    /// all of it.
     pub(in crate::chats) fn set_aside(&self, host: Host, key: &str, draft: &mut Draft<'_>) -> Result<()> {
+        if self.get(host, key)?.is_none_or(|kept| kept.turns <= draft.len()) {
+            return Ok(());
+        }
         let Some((kept, sections)) = self.read(host, key)?.filter(|(_, sections)| !sections.is_empty()) else { return Ok(()) };
         let lines = sections.iter().flat_map(|section| section.text.lines()).map(str::trim).filter(|line| !line.is_empty());
         let failed = |source| Error::io("read", self.path(host, key), source);
