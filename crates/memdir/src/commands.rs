@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     if args.command.as_ref().is_some_and(writes) {
         survive_size_limit();
     }
-    let mut opened = wire::open(&settings, &scope)?;
+    let mut opened = wire::open_late(&settings, &scope)?;
     if let Some(embedder) = searches(args.command.as_ref()) {
         opened.memdir = wire::with_search_once(opened.memdir, &settings, embedder)?;
     }
