@@ -44,13 +44,33 @@ pub(crate) fn lines_for(view: &dyn View, books: &Books, edits: &[FileEdit]) -> R
     apply(view, books, edits.iter().filter(|edit| edit.role == Role::Memory).map(|edit| (edit.path.clone(), wish(edit))).collect())
 }
 
-/// The edits that move a memory's line to its new name.
-pub(crate) fn renamed(view: &dyn View, books: &Books, from: &MemoryPath, to: &MemoryPath, bytes: &[u8]) -> Result<Kept> {
+/// The edits that move a memory's line to its new name, and renew those of the memories that followed it.
+pub(crate) fn renamed(
+    view: &dyn View,
+    books: &Books,
+    from: &MemoryPath,
+    to: &MemoryPath,
+    bytes: &[u8],
+    followed: &[(MemoryPath, Vec<u8>)],
+) -> Result<Kept> {
     let same_mount = mount_of(view, from).map(|mount| &mount.prefix) == mount_of(view, to).map(|mount| &mount.prefix);
-    if same_mount && has_lines(view, from) && has_lines(view, to) {
-        return apply(view, books, vec![(from.clone(), Wish::Renamed(to.clone(), bytes.to_vec()))]);
-    }
-    apply(view, books, vec![(from.clone(), Wish::None), (to.clone(), Wish::Line(bytes.to_vec()))])
+    let mut wishes = if same_mount && has_lines(view, from) && has_lines(view, to) {
+        vec![(from.clone(), Wish::Renamed(to.clone(), bytes.to_vec()))]
+    } else {
+        vec![(from.clone(), Wish::None), (to.clone(), Wish::Line(bytes.to_vec()))]
+    };
+    wishes.extend(
+        followed
+            .iter()
+            .filter(|(path, _)| has_line(view, books, path) == Some(true))
+            .map(|(path, bytes)| (path.clone(), Wish::Line(bytes.clone()))),
+    );
+    apply(view, books, wishes)
+}
+
+/// Whether a memory's line would say something else after a change of its text.
+pub(crate) fn says_otherwise(view: &dyn View, path: &MemoryPath, old: &[u8], new: &[u8]) -> bool {
+    has_lines(view, path) && line_words(path.name(), old) != line_words(path.name(), new)
 }
 
 /// What is wanted for one memory.
@@ -86,28 +106,30 @@ fn apply(view: &dyn View, books: &Books, wishes: Vec<(MemoryPath, Wish)>) -> Res
 
 fn line_change(prefix: &str, path: &MemoryPath, wish: Wish) -> LineChange {
     let rel = |path: &MemoryPath| path.strip_prefix(prefix).unwrap_or_else(|| path.clone());
-    let words = |path: &MemoryPath, bytes: &[u8]| {
-        let (decoded, _) = text::decode(bytes);
-        let (memory, _) = Memory::parse(&decoded);
-        // A line is loaded into every conversation: a secret that was let into a memory does not follow into it. The body is
-        // masked before its first line is taken, since a cut secret is no longer known as one.
-        let hook = match memory.description() {
-            Some(_) => secrets::mask(&memory.hook()).into_owned(),
-            None => Memory::parse(&secrets::mask(&decoded)).0.hook(),
-        };
-        (secrets::mask(memory.title(rel(path).name())).into_owned(), hook)
-    };
     match wish {
         Wish::None => LineChange::Remove { path: rel(path).to_string() },
         Wish::Line(bytes) => {
-            let (title, hook) = words(path, &bytes);
+            let (title, hook) = line_words(rel(path).name(), &bytes);
             LineChange::Set { path: rel(path).to_string(), title, hook }
         }
         Wish::Renamed(to, bytes) => {
-            let (title, hook) = words(&to, &bytes);
+            let (title, hook) = line_words(rel(&to).name(), &bytes);
             LineChange::Rename { from: rel(path).to_string(), to: rel(&to).to_string(), title, hook }
         }
     }
+}
+
+/// What a memory's line calls it and says about it.
+fn line_words(name: &str, bytes: &[u8]) -> (String, String) {
+    let (decoded, _) = text::decode(bytes);
+    let (memory, _) = Memory::parse(&decoded);
+    // A line is loaded into every conversation: a secret that was let into a memory does not follow into it. The body is
+    // masked before its first line is taken, since a cut secret is no longer known as one.
+    let hook = match memory.description() {
+        Some(_) => secrets::mask(&memory.hook()).into_owned(),
+        None => Memory::parse(&secrets::mask(&decoded)).0.hook(),
+    };
+    (secrets::mask(memory.title(name)).into_owned(), hook)
 }
 
 /// Turns a plan into edits.

@@ -6,7 +6,7 @@ mod question;
 mod space;
 mod wires;
 
-pub use everyday::{is_everyday, is_filler};
+pub use everyday::{is_everyday, is_filler, is_small_number};
 pub use fit::{Candidate, Dropped, Recalled, Room, Shown, fit, staleness, tokens};
 pub use question::{Question, Word, questions, sentences};
 pub use space::{Request, of};

@@ -10,6 +10,7 @@ use crate::{
     read,
     store::{Access, ChangeId, FileEdit, Role, Store, Stored, Verb, View},
     version::Version,
+    write,
 };
 use serde::Serialize;
 
@@ -52,12 +53,21 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
         if target == stored.path {
             return Err(Error::bad_input("name", format!("{target} is its name already")));
         }
+        write::judge_new_name(context, &stored.path, &target)?;
         let bytes = moved(&stored, &target);
         let alias = stored.path.strip_prefix("user").map(|rest| rest.prefixed("global"));
         let alias = alias.filter(|alias| keep::meant(view, alias).as_ref() == Some(&stored.path));
-        let mut refs = References { from: &stored.path, alias, to: &target, edits: Vec::new(), rewritten: Vec::new(), skipped: Vec::new() };
+        let mut refs = References {
+            from: &stored.path,
+            alias,
+            to: &target,
+            edits: Vec::new(),
+            said: Vec::new(),
+            rewritten: Vec::new(),
+            skipped: Vec::new(),
+        };
         refs.find(store, view)?;
-        let kept = keep::renamed(view, &context.books, &stored.path, &target, &bytes)?;
+        let kept = keep::renamed(view, &context.books, &stored.path, &target, &bytes, &refs.said)?;
         done = Some(Renamed {
             from: stored.path.clone(),
             to: target.clone(),
@@ -108,6 +118,8 @@ struct References<'a> {
     alias: Option<MemoryPath>,
     to: &'a MemoryPath,
     edits: Vec<FileEdit>,
+    /// Memories whose line says something else now, with what they become.
+    said: Vec<(MemoryPath, Vec<u8>)>,
     rewritten: Vec<String>,
     skipped: Vec<String>,
 }
@@ -142,6 +154,9 @@ impl References<'_> {
             match view.check_writable(&holder.path) {
                 Ok(()) => {
                     self.rewritten.push(holder.path.name().to_owned());
+                    if keep::says_otherwise(view, &holder.path, &holder.bytes, new.as_bytes()) {
+                        self.said.push((holder.path.clone(), new.clone().into_bytes()));
+                    }
                     self.edits.push(FileEdit { path: holder.path, bytes: Some(new.into_bytes()), role: Role::Memory });
                 }
                 Err(_) => self.skipped.push(holder.path.name().to_owned()),

@@ -49,8 +49,8 @@ struct Spot {
 }
 
 impl Vault {
-    /// Opens a space. Directories memdir may write are made if they are missing; where that fails, the cause is
-    /// among [`Vault::troubles`], reads find nothing there, and the first write shows the real error.
+    /// Opens a space. Directories memdir may write are made if they are missing, unless the mount is `late`; where that fails,
+    /// the cause is among [`Vault::troubles`], reads find nothing there, and the first write shows the real error.
     pub fn open(mounts: &[Mount]) -> Result<Self> {
         let mut mounts: Vec<(Mounted, Journal)> = mounts
             .iter()
@@ -124,6 +124,7 @@ impl Vault {
             }
             let open = match mount.root.open() {
                 Ok(open) => open,
+                Err(Error::Io { source, .. }) if mount.late && source.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(e) => {
                     all.problems.push(Problem::whole(mount.trouble.clone().unwrap_or_else(|| e.to_string())));
                     continue;
@@ -160,10 +161,8 @@ impl Vault {
             dirs.sort_by_key(|dir| lock::order(dir));
             dirs.dedup();
             for n in &wanted {
-                if let Some(trouble) = &self.mounts[*n].trouble
-                    && !self.mounts[*n].root.path().is_dir()
-                {
-                    return Err(Error::Unavailable { what: self.mounts[*n].root.path().display().to_string(), why: trouble.clone() });
+                if let Some(why) = self.mounts[*n].cannot_make() {
+                    return Err(Error::Unavailable { what: self.mounts[*n].root.path().display().to_string(), why });
                 }
             }
             let locks = dirs.iter().map(|dir| Lock::take(dir)).collect::<Result<Vec<_>>>()?;

@@ -3,6 +3,7 @@
 mod git;
 mod look;
 mod names;
+mod own;
 
 pub use look::{Look, Sources};
 pub use names::{Named, What, bare_files, names};
@@ -61,7 +62,7 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
     // What is a reference to a memory is not looked up in the project again.
     let is_new = |named: &Named| referred.iter().all(|(other, _)| other.text != named.text);
     let named: Vec<Named> = names(text).into_iter().chain(bare_files(text)).filter(is_new).collect();
-    let looked_up = look_up(request.project, named);
+    let looked_up = look_up(request.project, named, text);
     for (named, there) in looked_up.into_iter().chain(referred) {
         match there {
             Some(true) => out.found.push(named),
@@ -82,7 +83,7 @@ pub fn gone(look: &Look<'_>, text: &str) -> Vec<Named> {
 }
 
 /// What of a memory's text is named and not there, in words, besides what [`gone`] tells: links and references to memories, and,
-/// where the project's sources are few enough to be read at once, symbols that no tracked file has.
+/// where the project's sources are few enough to be read at once, the project's symbols that no tracked file has.
 pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, text: &str) -> Result<Vec<String>> {
     let mut out = Vec::new();
     for (named, there) in references(store, look.map(Look::project), holder, text)? {
@@ -94,12 +95,35 @@ pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, 
     }
     // What belongs to a person is not about this project, and neither are symbols in it.
     let of_project = keep::mount_of(store, holder).is_some_and(|mount| matches!(mount.prefix.as_str(), "" | "team"));
-    let symbols: Vec<String> = names(text).into_iter().filter(|named| named.what == What::Symbol).map(|named| named.text).collect();
+    let Some(look) = look.filter(|_| of_project) else { return Ok(out) };
+    let symbols = of_the_project(look, text);
     let wanted: Vec<&str> = symbols.iter().map(String::as_str).collect();
-    if let Some(found) = look.filter(|_| of_project && !wanted.is_empty()).and_then(|look| look.symbols(&wanted, Sources::Few)) {
+    if wanted.is_empty() {
+        return Ok(out);
+    }
+    if let Some(found) = look.symbols(&wanted, Sources::Few) {
         out.extend(wanted.iter().filter(|name| !found.contains(name)).map(|name| format!("{name}, which no tracked file has")));
     }
     Ok(out)
+}
+
+/// The symbols a text says are the project's: they stand beside a path of it. Of others nobody knows whose they are.
+fn of_the_project(look: &Look<'_>, text: &str) -> Vec<String> {
+    let mut symbols: Vec<String> = Vec::new();
+    for (symbol, path) in own::beside_paths(text) {
+        if !symbols.contains(&symbol) && !is_foreign(look, &symbol) && look.path(&path).is_some() {
+            symbols.push(symbol);
+        }
+    }
+    symbols
+}
+
+/// Whether a symbol is of a module that no file or folder of the project is called after, as `tokio::spawn` is.
+fn is_foreign(look: &Look<'_>, symbol: &str) -> bool {
+    let Some((module, _)) = symbol.split_once("::") else { return false };
+    let is_module = module.starts_with(|c: char| c.is_ascii_lowercase()) && !matches!(module, "crate" | "self" | "super");
+    let is_ours = |file: &String| file.split('/').any(|part| part.split('.').next().is_some_and(|stem| stem.replace('-', "_") == module));
+    is_module && !look.tracked().is_some_and(|files| files.iter().any(is_ours))
 }
 
 /// What the links, wikilinks and `mem:` references of a text lead to: memories, or files of the project.
@@ -132,15 +156,19 @@ fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath,
     Ok(out)
 }
 
-fn look_up(project: Option<&Project>, named: Vec<Named>) -> Vec<(Named, Option<bool>)> {
+fn look_up(project: Option<&Project>, named: Vec<Named>, text: &str) -> Vec<(Named, Option<bool>)> {
     let Some(project) = project else { return named.into_iter().map(|named| (named, None)).collect() };
     let look = Look::new(project);
     let wanted: Vec<&str> = named.iter().filter(|named| named.what == What::Symbol).map(|named| named.text.as_str()).collect();
     let symbols = if wanted.is_empty() { None } else { look.symbols(&wanted, Sources::All) };
+    let own = of_the_project(&look, text);
     let there: Vec<Option<bool>> = named
         .iter()
         .map(|named| match named.what {
-            What::Symbol => symbols.as_ref().map(|found| found.contains(&named.text.as_str())),
+            What::Symbol => match symbols.as_ref().map(|found| found.contains(&named.text.as_str())) {
+                Some(false) if !own.contains(&named.text) => None,
+                there => there,
+            },
             _ => look.is_there(named),
         })
         .collect();

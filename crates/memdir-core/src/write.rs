@@ -128,7 +128,16 @@ pub(crate) fn judge(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result
 
 /// Refuses a new name that is a secret: names stand in every list and history. The refusal does not repeat it.
 pub(crate) fn judge_name(context: &Context, path: &MemoryPath) -> Result<()> {
-    let findings = context.allow.filter(path.as_str(), secrets::scan(path.as_str()));
+    refuse_name(&context.allow.filter(path.as_str(), secrets::scan(path.as_str())))
+}
+
+/// Refuses another name that is a secret where the old one was none: getting away from such a name is never blocked.
+pub(crate) fn judge_new_name(context: &Context, old: &MemoryPath, new: &MemoryPath) -> Result<()> {
+    let findings = context.allow.filter(new.as_str(), secrets::added(old.as_str(), new.as_str()));
+    refuse_name(&findings)
+}
+
+fn refuse_name(findings: &[secrets::Finding]) -> Result<()> {
     match findings.iter().find(|finding| finding.severity == Severity::Refuse) {
         Some(finding) => Err(Error::bad_input("name", format!("it looks like a secret ({})", finding.rule))),
         None => Ok(()),

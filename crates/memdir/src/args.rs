@@ -121,7 +121,7 @@ pub(crate) enum Command {
     after_help = "Example:\n  memdir init\n  memdir --dir notes init\n  memdir init --team      in a git repository: .memdir/, to be committed"
 )]
 pub(crate) struct Init {
-    /// Make .memdir/ at the top of this git repository, for everybody who works on it
+    /// Make .memdir/ at the top of this git repository, for everybody who works on it; with --dir, team/ in that directory
     #[arg(long)]
     pub(crate) team: bool,
 }

@@ -47,6 +47,7 @@ use crate::{
     args::{Args, Command, SearchEmbedder},
     config::Settings,
     exit::Failure,
+    known,
     output::{Answer, Look},
     scope::Scope,
     wire,
@@ -88,7 +89,8 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
     if args.command.as_ref().is_some_and(writes) {
         survive_size_limit();
     }
-    let mut opened = wire::open(&settings, &scope)?;
+    let is_new = !settings.home.value.is_dir();
+    let mut opened = wire::open_late(&settings, &scope)?;
     if let Some(embedder) = searches(args.command.as_ref()) {
         opened.memdir = wire::with_search_once(opened.memdir, &settings, embedder)?;
     }
@@ -106,6 +108,10 @@ pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
         },
         Some(command) => in_space(command, &opened.memdir, look),
     };
+    if is_new && settings.dir.is_none() {
+        // The home this command has made did not remember the project when it was opened.
+        known::note(&settings.home.value, &scope.project);
+    }
     Ok(answer?.with_notes(opened.notes))
 }
 

@@ -180,10 +180,10 @@ pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_core::chats::Roots {
 
 fn home(global: &Global, cwd: &Path) -> Result<From<PathBuf>, Failure> {
     if let Some(home) = &global.home {
-        return Ok(From { value: path_from("--home", home, cwd)?, origin: "--home" });
+        return named_home("--home", home, cwd);
     }
     if let Some(home) = env("MEMDIR_HOME") {
-        return Ok(From { value: path_from("MEMDIR_HOME", Path::new(&home), cwd)?, origin: "MEMDIR_HOME" });
+        return named_home("MEMDIR_HOME", Path::new(&home), cwd);
     }
     match user_home() {
         Some(home) => Ok(From { value: home.join(".memdir"), origin: "default" }),
@@ -191,6 +191,16 @@ fn home(global: &Global, cwd: &Path) -> Result<From<PathBuf>, Failure> {
             message: "there is no home directory to keep memories in".into(),
             hint: "Set MEMDIR_HOME to a directory.".into(),
         }),
+    }
+}
+
+/// A home that somebody named: a directory of its own, since memdir makes what it needs in it.
+fn named_home(origin: &'static str, home: &Path, cwd: &Path) -> Result<From<PathBuf>, Failure> {
+    let value = path_from(origin, home, cwd)?;
+    let hint = "Name a directory of its own, such as ~/.memdir.".to_owned();
+    match expand::not_apart(&value, user_home().as_deref()) {
+        Some(why) => Err(Failure::Settings { message: format!("{origin}: {why}, so memdir keeps nothing in it"), hint }),
+        None => Ok(From { value, origin }),
     }
 }
 

@@ -50,8 +50,11 @@ pub(crate) fn read(home: &Path, id: &str) -> Option<Known> {
 }
 
 /// Remembers a project that was not known, or whose settings of git have changed since, as when it gets a remote. Best effort:
-/// a memory works without it. Costs two looks at file times when there is nothing to do.
+/// a memory works without it, and who only looks makes no home. Costs two looks at file times when there is nothing to do.
 pub(crate) fn note(home: &Path, project: &Project) {
+    if !home.is_dir() {
+        return;
+    }
     let changed = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
     let noted = changed(&file(home, &project.id));
     let set = project.git.as_ref().and_then(|git| changed(&git.join("config")));

@@ -114,6 +114,11 @@ impl Scope {
             // A folder made by a first write would turn the team on, with that memory listed in the private entrypoint.
             let make = format!("there is no team memory here yet; mkdir {} makes one", team.display());
             let link = format!("{} is no directory of its own, so it is no team memory", team.display());
+            if team.is_symlink() && whole.links.roots.is_empty() && !whole.links.inside {
+                // No setting makes a team of a link, so none is suggested.
+                self.notes.push(link.clone());
+                whole.ignored.push("team(/.*)?".into());
+            }
             whole.closed.push(("team".into(), if there.is_ok() { link } else { make }));
             return self.add(whole, why);
         }

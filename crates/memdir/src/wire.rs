@@ -35,11 +35,22 @@ pub(crate) struct Opened {
 
 /// Opens the space that is in force.
 pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
+    open_these(settings, scope, &scope.plain_mounts())
+}
+
+/// The same for one command: in a home that is not there only what is written is made, so that looking leaves nothing behind.
+pub(crate) fn open_late(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
+    let home = &settings.home.value;
+    let late = |mount: Mount| Mount { late: mount.root.starts_with(home) && !home.is_dir(), ..mount };
+    open_these(settings, scope, &scope.plain_mounts().into_iter().map(late).collect::<Vec<_>>())
+}
+
+fn open_these(settings: &Settings, scope: &Scope, mounts: &[Mount]) -> Result<Opened, Failure> {
     scope.must_be_on()?;
     if settings.dir.is_none() {
         known::note(&settings.home.value, &scope.project);
     }
-    let vault = Vault::open(&scope.plain_mounts()).map_err(|error| refused(settings, error))?;
+    let vault = Vault::open(mounts).map_err(|error| refused(settings, error))?;
     let notes = vault.troubles().into_iter().map(|trouble| trouble.what);
     let notes = scope.notes.iter().cloned().chain(notes).collect();
     Ok(Opened { memdir: over(vault, settings, &settings.actor.value)?, notes })

@@ -74,9 +74,14 @@ const FILLERS: &str = "\
 static FILLER_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| Analyser::default().words(FILLERS).into_iter().map(|word| word.stem).collect());
 
-/// Whether a stem is of a word that is no question by itself in any language, or a number too short to mean something.
+/// Whether a stem is of a word that is no question by itself in any language.
 pub fn is_filler(stem: &str) -> bool {
-    (stem.len() <= 2 && stem.bytes().all(|byte| byte.is_ascii_digit())) || FILLER_STEMS.contains(stem)
+    FILLER_STEMS.contains(stem)
+}
+
+/// Whether a stem is a number too short to mean something alone: it numbers lines and says how often.
+pub fn is_small_number(stem: &str) -> bool {
+    stem.len() <= 2 && stem.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| Analyser::default().words(WORDS).into_iter().map(|word| word.stem).collect());
@@ -96,5 +101,6 @@ fn talk_is_everyday_and_what_it_is_about_is_not() {
     assert_eq!(told("Could you take a look at the staging database when you have some time?"), ["stage", "databas"]);
     let mut asked = |text: &str| analyser.words(text).into_iter().map(|word| word.stem).filter(|stem| !is_filler(stem)).collect::<Vec<_>>();
     assert_eq!(asked("Darf ich eine Rechnung in der Datenbank ändern?"), ["rechnung", "in", "datenbank", "andern"]);
-    assert_eq!(asked("don't retry 429 more than 3 times"), ["t", "retri", "429", "more", "than", "time"]);
+    assert_eq!(asked("don't retry 429 more than 3 times"), ["t", "retri", "429", "more", "than", "3", "time"]);
+    assert_eq!(["3", "17", "429", "x1", ""].map(is_small_number), [true, true, false, false, true]);
 }

@@ -1,6 +1,7 @@
 //! What a message asks. A message is not a question: scored by the mass of all its words, the one sentence that matters drowns
 //! in the rest. So each sentence asks on its own, with the rarest of its words that any memory knows.
 
+use super::is_small_number;
 use crate::limits;
 
 /// A word of a sentence, as the search index knows it.
@@ -48,17 +49,19 @@ pub fn questions<'a>(
 }
 
 /// A sentence asks with what it is about. One that has everyday words alone ("how do I run the tests") asks with those, if there
-/// are two at least: "continue" is no question.
+/// are two at least: "continue" is no question. A small number asks only beside a word that tells what it numbers.
 fn ask<'a>(sentence: &'a str, units: u64, words: Vec<Word>, df: &mut dyn FnMut(&str) -> u64) -> Question<'a> {
-    let everyday = words.iter().all(|word| word.stop || word.everyday);
+    let everyday = words.iter().all(|word| word.stop || word.everyday || is_small_number(&word.stem));
+    let asks = |word: &Word| !word.stop && if is_small_number(&word.stem) { !everyday } else { word.everyday == everyday };
     let mut known: Vec<(usize, String, f32)> = Vec::new();
-    for (at, word) in words.into_iter().enumerate().filter(|(_, word)| !word.stop && word.everyday == everyday) {
+    for (at, word) in words.into_iter().enumerate().filter(|(_, word)| asks(word)) {
         let found = df(&word.stem);
         if found > 0 && known.iter().all(|(_, stem, _)| *stem != word.stem) {
             known.push((at, word.stem, rarity(units, found)));
         }
     }
-    if everyday && known.len() < 2 {
+    let telling = known.iter().filter(|(_, stem, _)| !is_small_number(stem)).count();
+    if telling < if everyday { 2 } else { 1 } {
         known.clear();
     }
     known.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));

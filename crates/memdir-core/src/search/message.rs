@@ -101,7 +101,7 @@ impl Searcher {
         let words = |one: &Ranked| rank::words(&one.candidate.parts, one.candidate.assistant) / mass;
         let cosine = |one: &Ranked| one.candidate.cosine.unwrap_or(0.0);
         let (fullest, nearest) = (Best::of(&ranked, words), Best::of(&ranked, cosine));
-        let lone = if question.terms.len() == 1 { BAR.lone } else { 0.0 };
+        let lone = if question.terms.iter().filter(|term| !recall::is_small_number(term)).count() == 1 { BAR.lone } else { 0.0 };
         let everyday = if question.everyday { BAR.everyday } else { 0.0 };
         for one in &ranked {
             let candidate = &one.candidate;
@@ -126,7 +126,8 @@ impl Searcher {
     /// What the words of a sentence that are not asked for weigh against it: those that no memory knows, and everyday ones.
     fn beside(&self, question: &Question<'_>, units: u64, df: &HashMap<String, u64>) -> f32 {
         let mut seen = HashSet::new();
-        let words = self.plain_words(question.sentence).into_iter().filter(|word| !word.stop && seen.insert(word.stem.clone()));
+        let told = |word: &Word| !word.stop && !recall::is_small_number(&word.stem);
+        let words = self.plain_words(question.sentence).into_iter().filter(|word| told(word) && seen.insert(word.stem.clone()));
         let weight = |word: Word| {
             let holding = df.get(&word.stem).copied().unwrap_or(0);
             match (word.everyday == question.everyday, holding) {

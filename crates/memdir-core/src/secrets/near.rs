@@ -61,6 +61,23 @@ pub(super) fn url_password(captures: &Captures<'_>, value: &str) -> Option<Sever
     Some(if is_here(part("host")) { Severity::Warn } else { Severity::Refuse })
 }
 
+/// A password in a connection string. Such strings are also written by hand, to say of a password where it is.
+pub(super) fn dsn_password(captures: &Captures<'_>, value: &str) -> Option<Severity> {
+    if is_plain_words(value) { None } else { url_password(captures, value) }
+}
+
+/// Whether a value is made of words alone, as `ask-ops` and `disabled` are.
+fn is_plain_words(value: &str) -> bool {
+    let is_word = |run: &str| {
+        let inner = run.get(1..).unwrap_or_default();
+        word_like(run) && (inner.bytes().all(|byte| byte.is_ascii_lowercase()) || run.bytes().all(|byte| byte.is_ascii_uppercase()))
+    };
+    value
+        .trim_end_matches(['.', ',', ')', ':', '!', '?'])
+        .split(['-', '_'])
+        .all(|run| run.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_word(run))
+}
+
 /// Whether a password is a word that stands for one.
 fn is_stand_in(value: &str) -> bool {
     const STAND_INS: &[&str] = &[
@@ -115,7 +132,7 @@ pub(super) fn keyword_password(captures: &Captures<'_>, value: &str) -> Option<S
     if host.is_none() && given("dbname").is_none() {
         return None;
     }
-    if is_stand_in(value) || given("user") == Some(value) || is_code(value) {
+    if is_stand_in(value) || given("user") == Some(value) || is_code(value) || is_plain_words(value) {
         return None;
     }
     Some(if is_here(host.unwrap_or("localhost")) { Severity::Warn } else { Severity::Refuse })

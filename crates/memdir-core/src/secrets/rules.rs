@@ -179,7 +179,7 @@ pub(super) const RULES: [Rule; 65] = [
         "slack-token",
         "a Slack token",
         &["xox", "xapp-"],
-        r"\b(?:xox[abeoprs](?:\.xox[bp])?-[0-9A-Za-z]+-[A-Za-z0-9-]{16,}|xapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-f0-9]{32,})",
+        r"\b(?:xox[abeoprs](?:\.xox[bp])?-[0-9A-Za-z]+-[A-Za-z0-9-]{16,}|xapp-[0-9]+-[A-Z0-9]{6,}-(?:[0-9]+-)?[A-Za-z0-9]{20,})",
     ),
     token(
         "slack-webhook",
@@ -260,7 +260,7 @@ pub(super) const RULES: [Rule; 65] = [
         Refuse,
         Needs::Byte(b';'),
         1.5,
-        near::url_password,
+        near::dsn_password,
     ),
     judged(
         token(

@@ -48,6 +48,8 @@ pub struct Mount {
     pub closed: Vec<(String, String)>,
     /// The directory whose lock guards it, where that is not its own root: a configured mount it lies inside.
     pub lock: Option<PathBuf>,
+    /// Whether the directory is made by the first write and not by opening: who only looks leaves nothing behind.
+    pub late: bool,
 }
 
 impl Mount {
@@ -71,6 +73,7 @@ impl Mount {
             journal_bytes: limits::JOURNAL_BYTES,
             closed: Vec::new(),
             lock: None,
+            late: false,
         }
     }
 }
@@ -84,6 +87,8 @@ pub(crate) struct Mounted {
     pub(crate) lock: PathBuf,
     /// Why its directory could not be made, if it could not.
     pub(crate) trouble: Option<String>,
+    /// Whether its directory is made by the first write.
+    pub(crate) late: bool,
     read_only: Patterns,
     ignored: Patterns,
     closed: Vec<(String, String)>,
@@ -103,7 +108,7 @@ fn rules(mount: &Mount) -> String {
 
 impl Mounted {
     pub(crate) fn open(mount: &Mount) -> Result<Self> {
-        let trouble = make_root(mount);
+        let trouble = if mount.late { None } else { make_root(mount.access, &mount.root) };
         // The real path, so that a link to the directory and the directory are one mount with one lock.
         let root = real_path(&mount.root);
         Ok(Mounted {
@@ -121,6 +126,7 @@ impl Mounted {
             root: Root::new(root, mount.links.clone()),
             hidden: mount.hidden,
             trouble,
+            late: mount.late,
             read_only: Patterns::new("read-only pattern", mount, &mount.read_only)?,
             ignored: Patterns::new("ignored pattern", mount, &mount.ignored)?,
             closed: mount.closed.clone(),
@@ -128,6 +134,11 @@ impl Mounted {
             tops: tops(if mount.part.is_empty() { &mount.only } else { &mount.part }),
             depth: depth(&mount.only),
         })
+    }
+
+    /// Why its directory is not there and cannot be made now, if it cannot.
+    pub(crate) fn cannot_make(&self) -> Option<String> {
+        if self.late { make_root(self.info.access, self.root.path()) } else { self.trouble.clone().filter(|_| !self.root.path().is_dir()) }
     }
 
     /// How many directories deep a file can lie that exists for anybody.
@@ -204,13 +215,13 @@ fn is_nested(inner: &Mounted, outer: &Mounted) -> bool {
     !rel.is_empty() && inner.info.prefix == named && outer.ignored.is_match(&format!("{rel}/any"))
 }
 
-fn make_root(mount: &Mount) -> Option<String> {
+fn make_root(access: Access, root: &Path) -> Option<String> {
     use std::os::unix::fs::DirBuilderExt as _;
-    if mount.access == Access::ReadOnly || mount.root.is_dir() {
+    if access == Access::ReadOnly || root.is_dir() {
         return None;
     }
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&mount.root);
-    made.err().map(|e| format!("cannot create {}: {e}", mount.root.display()))
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(root);
+    made.err().map(|e| format!("cannot create {}: {e}", root.display()))
 }
 
 /// Whether a text can stand among a mount's `read_only` and `ignored`, and why not.

@@ -53,6 +53,36 @@ pub(super) fn has_object(common: &Path, id: &str) -> Option<bool> {
     all_read.then_some(false)
 }
 
+/// The largest record of a branch that is read.
+const RECORD_BYTES: u64 = 16 << 20;
+
+/// Whether the record of where the head and the branches have been names a commit that begins with these hex digits.
+pub(super) fn was_recorded(common: &Path, id: &str) -> bool {
+    let mut folders = vec![common.join("logs/refs")];
+    let mut files = vec![common.join("logs/HEAD")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.iter().any(|file| names_commit(file, id))
+}
+
+/// Every line begins with the commit before and the commit after.
+fn names_commit(record: &Path, id: &str) -> bool {
+    let mut text = Vec::new();
+    let Ok(file) = File::open(record) else { return false };
+    if file.take(RECORD_BYTES).read_to_end(&mut text).is_err() {
+        return false;
+    }
+    let text = String::from_utf8_lossy(&text);
+    text.lines().any(|line| line.split(' ').take(2).any(|commit| commit.starts_with(id)))
+}
+
 /// Looks an id up in a pack's index: a table of counts by first byte, then all ids in order.
 fn pack_has(path: &Path, id: &str) -> Option<bool> {
     const HEAD: u64 = 8;

@@ -56,7 +56,7 @@ impl<'a> Look<'a> {
         match named.what {
             What::Path => self.path(&named.text),
             What::Command => self.command(&named.text),
-            What::Commit => git::has_object(self.project.git.as_deref()?, &named.text),
+            What::Commit => self.commit(&named.text),
             What::Symbol | What::Link | What::Memory => None,
         }
     }
@@ -86,9 +86,17 @@ impl<'a> Look<'a> {
         Some(wanted.iter().copied().filter(|name| !missing.contains(&last_part(name))).collect())
     }
 
+    /// A commit is gone if git's own records name it and no object has it; one they never heard of is of another repository, or
+    /// no commit at all.
+    fn commit(&self, id: &str) -> Option<bool> {
+        let git = self.project.git.as_deref()?;
+        let there = git::has_object(git, id)?;
+        (there || git::was_recorded(git, id)).then_some(there)
+    }
+
     /// A path is there if it is in the checkout, or if a tracked file ends so: memories name files as people do. It is gone only
-    /// if its first folder is there, else it may be of another project.
-    fn path(&self, path: &str) -> Option<bool> {
+    /// if its first folder is there, else it may be of another project; so may a file or folder at the top.
+    pub(super) fn path(&self, path: &str) -> Option<bool> {
         if !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
             return None;
         }
@@ -103,10 +111,8 @@ impl<'a> Look<'a> {
         if tracked.is_some_and(|files| files.iter().any(|file| ends(file) || holds(file))) {
             return Some(true);
         }
-        match name.split_once('/') {
-            Some((first, _)) => top.join(first).is_dir().then_some(false),
-            None => tracked.is_some().then_some(false),
-        }
+        let (first, _) = name.split_once('/')?;
+        top.join(first).is_dir().then_some(false)
     }
 
     /// Commands that the project itself defines: scripts of package.json, targets of make and just, files that are run.

@@ -94,7 +94,7 @@ struct Fence {
     shell: bool,
 }
 
-fn fence_marks(line: &str) -> Option<(char, usize, &str)> {
+pub(super) fn fence_marks(line: &str) -> Option<(char, usize, &str)> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let rest = line.trim_start_matches(mark);
@@ -140,7 +140,7 @@ fn words(text: &str, out: &mut Vec<(What, String)>) {
     }
 }
 
-fn in_code(code: &str) -> Option<(What, String)> {
+pub(super) fn in_code(code: &str) -> Option<(What, String)> {
     if is_address(code) {
         return Some((What::Link, code.to_owned()));
     }
@@ -167,7 +167,7 @@ fn is_commit(text: &str) -> bool {
 }
 
 /// A relative path with a known kind of ending: `src/db.rs`, `Cargo.toml`, `docs/`. Without one, `and/or` would be a path.
-fn path(text: &str) -> Option<String> {
+pub(super) fn path(text: &str) -> Option<String> {
     let text = text.split_once(":").filter(|(_, line)| line.starts_with(|c: char| c.is_ascii_digit())).map_or(text, |(path, _)| path);
     let text = text.split_once('#').map_or(text, |(path, _)| path);
     let text = text.trim_start_matches("./");

@@ -89,6 +89,8 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("huggingface-token", "hf_", random(LETTERS, 34), ""),
         row("slack-token", "xoxb-2049182040-", alnum(36), ""),
         row("slack-token", "xapp-1-A02BC3DE4-2049182040-", hex(64), ""),
+        row("slack-token", "xapp-1-A02BC3DE4F5-2049182040601-", alnum(64), ""),
+        row("slack-token", "xapp-1-A02BC3DE4F5-", alnum(40), ""),
         row("slack-webhook", "https://hooks.slack.com/services/T02BC3DE4/B05FG6HI7/", alnum(24), ""),
         row("discord-webhook", "https://discord.com/api/webhooks/204918204060817035/", alnum(68), ""),
         row(
@@ -233,6 +235,10 @@ fn near_misses_stay_quiet() {
         "host=db user=ada password=ada dbname=shop, or password=${PGPASSWORD} host=db".to_owned(),
         "jdbc:postgresql://db/shop?user=ada&password=changeme".to_owned(),
         "call connect(host=h, user=u, password=os.environ['PW'])".to_owned(),
+        "user=deploy host=web password=ask-ops".to_owned(),
+        "host=web-1 user=ci; password=disabled for user login".to_owned(),
+        "Server=db;User Id=ci;Password=In_Vault, ask.".to_owned(),
+        "xapp-1-tokens are for sockets, xapp-1-A02BC3DE4F5-goes-here-in-the-settings".to_owned(),
         "2024:AAAA and 12:AA".to_owned(),
     ];
     for text in quiet {
@@ -247,6 +253,13 @@ fn a_password_for_this_machine_only_warns() {
     assert_eq!(findings.iter().map(|finding| (finding.rule, finding.severity)).collect::<Vec<_>>(), [("url-password", Severity::Warn)]);
     let text = format!("host=localhost user=ada password={} dbname=shop", random(ALNUM, 12));
     assert_eq!(secrets::scan(&text)[0].severity, Severity::Warn);
+}
+
+#[test]
+fn a_password_of_letters_that_are_no_words_is_still_refused() {
+    for text in ["host=web user=ci password=xkqzvbnm", "host=web user=ci password=aQeRaTyo", "Server=db;User Id=ci;Password=hunter2;"] {
+        assert_eq!(secrets::scan(text).iter().map(|finding| finding.severity).collect::<Vec<_>>(), [Severity::Refuse], "{text}");
+    }
 }
 
 #[test]

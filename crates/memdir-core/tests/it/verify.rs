@@ -83,11 +83,12 @@ fn what_is_gone_is_told_and_a_true_memory_is_stamped() {
     let stale = "`web/src/old.rs` has `close_pool()`, `npm run lint`, `make clean`, commit abcdef0123, `gone.py`\n";
     memdir.write(&Write::create(path("stale"), stale)).unwrap();
     let verified = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: false }).unwrap();
-    let expected = ["web/src/old.rs", "close_pool", "npm run lint", "make clean", "abcdef0123", "gone.py"];
+    let expected = ["web/src/old.rs", "close_pool", "npm run lint", "make clean"];
     assert_eq!(texts(&verified.gone), expected);
+    assert_eq!(texts(&verified.unknown), ["abcdef0123", "gone.py"], "nothing shows that they ever were there");
     assert!(!verified.stamped && verified.change.is_none());
     assert_eq!(home.file("stale.md"), stale);
-    let quick = ["web/src/old.rs", "npm run lint", "make clean", "abcdef0123", "gone.py"];
+    let quick = ["web/src/old.rs", "npm run lint", "make clean"];
     assert_eq!(texts(&verify::gone(&Look::new(&project), stale)), quick, "a recall reads no sources");
     let anyway = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: true }).unwrap();
     assert!(anyway.stamped && home.file("stale.md").contains("last_verified: 2026-03-01"));
@@ -102,4 +103,53 @@ fn without_a_project_nothing_is_gone() {
     assert_eq!((verified.gone.len(), verified.unknown.len(), verified.stamped), (0, 1, true));
     let missing = memdir.verify(&Verify { path: path("b"), project: None, anyway: false });
     assert_eq!(missing.unwrap_err().code(), "not_found");
+}
+
+#[test]
+fn what_may_never_have_been_there_is_not_gone() {
+    let (_temp, top) = place();
+    let shop = repository(top.join("shop"));
+    put(&shop.join("src/db.rs"), "fn open_pool() {}\n");
+    git(&shop, &["add", "."]);
+    git(&shop, &["commit", "-q", "-m", "files"]);
+    let project = project::find(&shop, Worktrees::Shared).unwrap();
+    let home = Home::new();
+    let memdir = home.open();
+    let told = |name: &str, text: &str| {
+        memdir.write(&Write::create(path(name), text)).unwrap();
+        let verified = memdir.verify(&Verify { path: path(name), project: Some(&project), anyway: false }).unwrap();
+        let shown = verify::missing(memdir.store(), Some(&Look::new(&project)), &path(&format!("{name}.md")), text).unwrap();
+        (verified.gone.into_iter().map(|named| named.text).collect::<Vec<_>>(), shown)
+    };
+    let none = (vec![], vec![]);
+    let foreign = "Take `useState`, `HashMap`, `tokio::spawn` and `DATABASE_URL`; the `user_id` column; see `README.md`, README.md, `dist/`; `3f2a1b9c`.\n";
+    assert_eq!(told("foreign", foreign), none);
+    assert_eq!(told("far", "The pool of src/db.rs is small. Call `setTimeout()` and `useEffect` in the browser.\n"), none);
+    assert_eq!(told("denied", "Never use `useState` in src/db.rs.\n"), none);
+    assert_eq!(told("library", "`tokio::spawn` in src/db.rs\n"), none);
+    assert_eq!(told("elsewhere", "`other_fn()` in lib/other.rs\n"), none);
+    for (name, text) in [
+        ("in", "`close_pool()` in src/db.rs\n"),
+        ("has", "src/db.rs: `open_pool()` and `close_pool`\n"),
+        ("defined", "`close_pool` is defined in `src/old.rs`.\n"),
+        ("module", "`db::close_pool` of src/db.rs\n"),
+    ] {
+        let (gone, shown) = told(name, text);
+        let symbol = gone.iter().find(|text| text.ends_with("close_pool")).unwrap_or_else(|| panic!("{name}: {gone:?}"));
+        assert_eq!(shown, [format!("{symbol}, which no tracked file has")], "{name}");
+    }
+}
+
+#[test]
+fn a_commit_that_git_remembers_and_has_no_more_is_gone() {
+    let (_temp, top) = place();
+    let shop = repository(top.join("shop"));
+    git(&shop, &["commit", "-q", "--allow-empty", "-m", "lost"]);
+    let lost = fs::read_to_string(shop.join(".git/refs/heads/main")).unwrap().trim().to_owned();
+    git(&shop, &["commit", "-q", "--amend", "--allow-empty", "-m", "kept"]);
+    let project = project::find(&shop, Worktrees::Shared).unwrap();
+    let told = |id: &str| verify::gone(&Look::new(&project), &format!("since commit {id}\n")).len();
+    assert_eq!(told(&lost), 0);
+    fs::remove_file(shop.join(".git/objects").join(&lost[..2]).join(&lost[2..])).unwrap();
+    assert_eq!((told(&lost), told("3f2a1b9c")), (1, 0));
 }

@@ -392,3 +392,19 @@ fn what_people_write_at_work_brings_what_matters() {
         holds_in(project, &real_files());
     }
 }
+
+/// Many notes alike but for a number: the number decides. Alone it asks nothing.
+#[test]
+fn a_small_number_tells_notes_apart_that_are_alike() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let tuned = ["amber", "basalt", "cobalt", "dune", "ember", "fjord", "garnet"];
+    let note = |n: usize| (format!("n{n:03}"), format!("The frobnicator number {n} is tuned to {} {}.\n", tuned[n % 7], tuned[n / 7 % 7]));
+    let memdir = space_of(folder.path(), &(1..=200).map(note).collect(), &[]);
+    for n in [3, 17, 42, 99, 117] {
+        let shown = brought(&memdir, &format!("what is the frobnicator number {n} tuned to?"));
+        assert_eq!(shown.first(), Some(&format!("n{n:03}")), "{shown:?}");
+    }
+    for nothing in ["7 |", "17", "do step 17 next", "see line 42, please"] {
+        assert_eq!(brought(&memdir, nothing), [""; 0], "{nothing}");
+    }
+}

@@ -6,11 +6,13 @@ use crate::{
     exit::Failure,
     output::{Answer, Page},
     scope::Scope,
+    wire,
 };
 use memdir_core::{
-    Actor, Memdir, MemoryPath, Vault,
+    Actor, Memdir, MemoryPath, Mount, Vault,
     entrypoint::{FALLBACK, MAIN},
     space::Places,
+    store::{Access, Entrypoint},
     write::Write,
 };
 use serde::Serialize;
@@ -31,6 +33,9 @@ struct Made {
     prefix: String,
     /// What was not there before.
     created: Vec<String>,
+    /// Whether it is in a repository, to be committed.
+    #[serde(skip)]
+    committed: bool,
 }
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
@@ -38,12 +43,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     super::survive_size_limit();
     let (mut mounts, notes) = (scope.plain_mounts(), scope.notes.clone());
     if args.team {
-        if let Some(message) = scope.why_no_team(&settings.home.value) {
-            let hint = "Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.";
-            return Err(Failure::Usage { message, hint: hint.into() });
-        }
-        let root = &scope.project.checkout;
-        mounts = vec![memdir_core::Mount { prefix: String::new(), ..settings.places().team_mount(Places::team(root)) }];
+        mounts = vec![team_mount(settings, scope)?];
     }
     let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
     let mount = mount.ok_or_else(|| Failure::Usage { message: "there is no unprefixed mount".into(), hint: "Give --dir.".into() })?;
@@ -60,12 +60,40 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         memdir.write(&Write::create(MemoryPath::parse(MAIN)?, FIRST_LINES))?;
         created.push(MAIN.to_owned());
     }
-    if args.team && attributes(&root)? {
+    if args.team && settings.dir.is_none() && attributes(&root)? {
         created.push(".gitattributes".to_owned());
     }
     debug_assert!(root.join(MAIN).exists() || root.join(FALLBACK).exists());
     let prefix = if args.team { "team" } else { "" };
-    Ok(Answer::new(Made { root, prefix: prefix.into(), created }, show).with_notes(notes))
+    let committed = args.team && settings.dir.is_none();
+    Ok(Answer::new(Made { root, prefix: prefix.into(), created, committed }, show).with_notes(notes))
+}
+
+/// Where the team's memory is: in the directory that is the whole memory, else in the repository.
+fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
+    let refused = |message| {
+        let hint = "Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.";
+        Failure::Usage { message, hint: hint.into() }
+    };
+    let Some(dir) = &settings.dir else {
+        return match scope.why_no_team(&settings.home.value) {
+            Some(message) => Err(refused(message)),
+            None => {
+                let mount = settings.places().team_mount(Places::team(&scope.project.checkout));
+                Ok(Mount { prefix: String::new(), ..mount })
+            }
+        };
+    };
+    let root = dir.value.join("team");
+    if root.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+        return Err(refused(format!("{} is no directory of its own, so it is no team memory", root.display())));
+    }
+    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| wire::configured(settings, mount)).collect();
+    let whole = wire::one_directory(settings, &dir.value, &configured);
+    if whole.entrypoint != Entrypoint::Kept || !whole.only.is_empty() || whole.access != Access::ReadWrite {
+        return Err(refused(format!("the settings serve only a part of {}, so it has no team memory", dir.value.display())));
+    }
+    Ok(wire::one_directory(settings, &root, &configured))
 }
 
 /// Makes `.gitattributes`; one that is there is the person's.
@@ -88,6 +116,7 @@ fn show(made: &Made, page: &mut Page<'_>) -> io::Result<()> {
     }
     match made.prefix.as_str() {
         "" => page.line("Next: memdir write NAME TEXT"),
+        prefix if !made.committed => page.line(format!("Next: memdir write {prefix}/NAME TEXT")),
         prefix => page.line(format!("Next: memdir write {prefix}/NAME TEXT, and git add .memdir so that others have it")),
     }
 }

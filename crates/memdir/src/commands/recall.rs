@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     if scope.off.is_some() {
         return Ok(Answer::new(Recalled::default(), show).with_notes(scope.off_note()));
     }
-    let opened = wire::open(settings, scope)?;
+    let opened = wire::open_late(settings, scope)?;
     let text = match args.text.as_slice() {
         // What a host passes on may hold anything; what is text in it is looked for.
         [only] if only == "-" => String::from_utf8_lossy(&input(Path::new("-"))?).into_owned(),

@@ -49,7 +49,7 @@ pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
 
 /// How often, and how large, the prompt of this space was loaded.
 pub(crate) fn loads(settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
-    let opened = wire::open(settings, scope)?;
+    let opened = wire::open_late(settings, scope)?;
     let loads = loads::read(&settings.home.value, &loads::space(opened.memdir.store()));
     Ok(Answer::new(loads, show_loads).with_notes(opened.notes))
 }

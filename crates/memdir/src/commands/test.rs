@@ -11,7 +11,7 @@ use memdir_core::probe::{Expect, Outcome, Tested};
 use std::io;
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
-    let opened = wire::open(settings, scope)?;
+    let opened = wire::open_late(settings, scope)?;
     let tested = wire::with_search_once(opened.memdir, settings, None)?.test()?;
     let failed = !tested.problems.is_empty() || tested.outcomes.iter().any(|outcome| !outcome.passed);
     Ok(Answer::new(tested, show).exit(if failed { Exit::NotSo } else { Exit::Done }).with_notes(opened.notes))

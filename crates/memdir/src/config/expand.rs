@@ -22,12 +22,23 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
 
 /// Why a directory may not be a memory, if it may not: what covers the person's home would make every file there one.
 pub(crate) fn covers_home(dir: &Path, home: Option<&Path>) -> Option<String> {
-    let real = real_path(dir);
-    if real.as_os_str().len() < 3 {
-        return Some(format!("{} is too near the root of the file system to be a memory", real.display()));
+    if is_root(dir) {
+        return Some(format!("{} is too near the root of the file system to be a memory", real_path(dir).display()));
     }
-    let home = home.map(real_path)?;
-    home.starts_with(&real).then(|| format!("{} covers your home directory, so every file in it would be a memory", real.display()))
+    not_apart(dir, home).map(|why| format!("{why}, so every file in it would be a memory"))
+}
+
+/// Why a directory is none of its own: it is the root of the file system or covers the person's home.
+pub(crate) fn not_apart(dir: &Path, home: Option<&Path>) -> Option<String> {
+    let real = real_path(dir);
+    if is_root(dir) {
+        return Some(format!("{} is too near the root of the file system", real.display()));
+    }
+    home.map(real_path)?.starts_with(&real).then(|| format!("{} covers your home directory", real.display()))
+}
+
+fn is_root(dir: &Path) -> bool {
+    real_path(dir).as_os_str().len() < 3
 }
 
 /// What is a path on other systems, and here would be a surprise.

@@ -114,6 +114,10 @@ fn mount(value: &DeValue<'_>) -> Result<(String, PathBuf), String> {
     let (Some(name), Some(path)) = (text("name"), text("path")) else {
         return Err("one of mounts is left out: it needs a name and a path".into());
     };
+    // What is expanded elsewhere would be read as a promise here.
+    if path.starts_with('~') || path.contains("${") {
+        return Err(format!("the mount {name:?} is left out: ~ and ${{VAR}} lead out of a repository, and are not expanded for one"));
+    }
     // The rest of a mount's keys are a person's to set: access, links and journals are not for a repository.
     match MemoryPath::parse(name) {
         Ok(name) if !path.contains('\0') => Ok((name.to_string(), path.into())),

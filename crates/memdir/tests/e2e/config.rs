@@ -209,3 +209,37 @@ fn one_file_of_a_large_directory_does_not_mean_all_of_it() {
     -- exit 1
     "#);
 }
+
+#[test]
+fn a_home_is_a_directory_of_its_own_and_looking_makes_none() {
+    let home = Home::new();
+    let told = |value: &std::path::Path, args: &[&str]| {
+        let output = home.bare(args).env("MEMDIR_HOME", value).output().unwrap();
+        home.tell(args, output)
+    };
+    assert_snapshot!(told(&home.path(""), &["list"]), @"
+    -- stderr
+    error: MEMDIR_HOME: [HOME] covers your home directory, so memdir keeps nothing in it
+    hint: Name a directory of its own, such as ~/.memdir.
+    -- exit 3
+    ");
+    assert_snapshot!(told(std::path::Path::new("/"), &["list"]), @"
+    -- stderr
+    error: MEMDIR_HOME: / is too near the root of the file system, so memdir keeps nothing in it
+    hint: Name a directory of its own, such as ~/.memdir.
+    -- exit 3
+    ");
+    assert_snapshot!(home.run_bare(&["--home", "/", "where"]), @"
+    -- stderr
+    error: --home: / is too near the root of the file system, so memdir keeps nothing in it
+    hint: Name a directory of its own, such as ~/.memdir.
+    -- exit 3
+    ");
+    for args in [&["list"][..], &["where"], &["search", "x"], &["recall", "x y z"], &["stats"], &["check"], &["history"]] {
+        told(&home.path("none/yet"), args);
+        assert!(!home.path("none").exists(), "{args:?} made a home");
+    }
+    told(&home.path("none/yet"), &["write", "a", "A."]);
+    told(&home.path("none/yet"), &["list"]);
+    assert!(home.path("none/yet/projects").is_dir());
+}

@@ -177,13 +177,36 @@ fn a_team_folder_that_is_a_link_is_no_team() {
     symlink(home.path(".ssh"), home.memory("team")).unwrap();
     let prompt = home.run(&["prompt"]);
     assert!(prompt.contains("own.md") && !prompt.contains("-- exit") && !prompt.contains(".ssh"), "{prompt}");
-    assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
+    assert_snapshot!(home.run(&["write", "team/a", "x"]), @"
     -- stderr
-    error: "team/a" cannot be a memory's name: team is a symbolic link that leads out; to allow it, add link_roots = ["[HOME]/.ssh"] to its mount
-    hint: Use a relative name such as notes/deploy.
-    -- exit 2
-    "#);
+    error: team/a.md is read-only: [HOME]/memory/team is no directory of its own, so it is no team memory
+    hint: Write to another name, or change the mount's setting.
+    -- exit 3
+    ");
     assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
+    for told in [home.run(&["list"]), home.run(&["check"]), home.run(&["get", "team/id"]), home.run(&["doctor"]), home.run(&["where"])] {
+        assert!(!told.contains("link_roots") && !told.contains(".ssh"), "{told}");
+    }
+    assert_snapshot!(home.run(&["list"]), @"
+    own
+    -- stderr
+    note: [HOME]/memory/team is no directory of its own, so it is no team memory
+    ");
+}
+
+#[test]
+fn a_repository_names_no_home_and_no_variable() {
+    let home = shop();
+    fs::create_dir(home.path("shop/.memdir")).unwrap();
+    let mounts = "[[mounts]]\nname = \"keys\"\npath = \"~/.ssh\"\n[[mounts]]\nname = \"env\"\npath = \"${HOME}/x\"\n";
+    fs::write(home.path("shop/.memdir/config.toml"), mounts).unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @r#"
+    -- stderr
+    note: [HOME]/shop/.memdir/config.toml: the mount "keys" is left out: ~ and ${VAR} lead out of a repository, and are not expanded for one
+    note: [HOME]/shop/.memdir/config.toml: the mount "env" is left out: ~ and ${VAR} lead out of a repository, and are not expanded for one
+    "#);
+    let told = run_in(&home, "shop", &["where"]);
+    assert!(!told.contains("keys/") && !told.contains("env/"), "{told}");
 }
 
 #[test]

@@ -69,3 +69,27 @@ fn a_home_directory_that_is_a_repository_has_no_team_memory() {
     let output = command.env_remove("MEMDIR_HOME").output().unwrap();
     assert_snapshot!(home.tell(&[], output), @"Created a · 2 bytes, version 44c77418e275, change [ID]");
 }
+
+#[test]
+fn a_team_memory_in_a_directory_is_its_team_folder() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("work/.git")).unwrap();
+    home.ok(&["write", "own", "Mine."]);
+    assert_snapshot!(home.run(&["init", "--team"]), @"
+    Made [HOME]/memory/team with MEMORY.md
+    Next: memdir write team/NAME TEXT
+    ");
+    home.ok(&["write", "team/deploy", "Tuesdays."]);
+    assert_eq!(home.files(), ["MEMORY.md", "own.md", "team/MEMORY.md", "team/deploy.md"]);
+    assert!(!home.path("work/.memdir").exists());
+    fs::remove_dir_all(home.memory("team")).unwrap();
+    fs::create_dir_all(home.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(home.path("elsewhere"), home.memory("team")).unwrap();
+    assert_snapshot!(home.run(&["init", "--team"]), @"
+    -- stderr
+    error: [HOME]/memory/team is no directory of its own, so it is no team memory
+    hint: Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.
+    -- exit 2
+    ");
+    assert_eq!(crate::home::files_below(&home.path("elsewhere")), [""; 0]);
+}

@@ -17,7 +17,7 @@ fn every_reference_follows() {
     # Memory
 
     <!-- memdir: one line per memory, sorted; write outside these two marks -->
-    - [ada](ada.md) — See how, notes/deploy and mem:notes/deploy.
+    - [ada](ada.md) — See how, howto/release and mem:howto/release.
     - [howto/release](howto/release.md) — Tuesdays.
     <!-- /memdir -->
     ");
@@ -48,4 +48,47 @@ fn a_missing_memory_or_a_taken_name_is_refused() {
     -- exit 2
     "#);
     assert_eq!((home.text("a.md"), home.text("b.md")), ("A.\n".into(), "B.\n".into()));
+}
+
+#[test]
+fn the_line_of_a_memory_that_followed_says_the_new_name() {
+    let home = Home::new();
+    home.ok(&["write", "a", "see mem:b"]);
+    home.ok(&["write", "b", "bee"]);
+    home.ok(&["write", "told", "--description", "what [[b]] is", "Of bees."]);
+    home.ok(&["write", "later", "The first line stays.\n\nSee mem:b."]);
+    home.ok(&["rename", "b", "c"]);
+    assert_snapshot!(home.text("MEMORY.md"), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [a](a.md) — see mem:c
+    - [c](c.md) — bee
+    - [later](later.md) — The first line stays.
+    - [told](told.md) — what c is
+    <!-- /memdir -->
+    ");
+    home.ok(&["undo"]);
+    assert!(home.text("MEMORY.md").contains("- [a](a.md) — see mem:b\n"), "{}", home.text("MEMORY.md"));
+    home.ok(&["redo"]);
+    let checked = home.run(&["check"]);
+    assert!(!checked.contains("mem:b"), "{checked}");
+}
+
+#[test]
+fn no_name_becomes_a_secret_and_one_that_is_can_be_left() {
+    let home = Home::new();
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    home.ok(&["write", "a", "A."]);
+    assert_snapshot!(home.run(&["rename", "a", &secret]), @"
+    -- stderr
+    error: name: it looks like a secret (github-token)
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
+    assert_eq!(home.files(), ["MEMORY.md", "a.md"]);
+    home.put(&format!("{secret}.md"), "Old.\n");
+    home.ok(&["rename", &secret, &format!("old/{secret}")]);
+    home.ok(&["rename", &format!("old/{secret}"), "old/key"]);
+    assert_eq!(home.files(), ["MEMORY.md", "a.md", "old/key.md"]);
 }

@@ -1,0 +1,96 @@
+//! Which symbols of a text are said to be of the project: those that stand beside one of its paths. A name that stands alone may
+//! be of any library, of a database or of the environment, and its absence says nothing. Pure.
+
+use super::names::{What, fence_marks, in_code, path};
+
+/// Words that may stand between a symbol and the path it belongs to: "is defined in".
+const BETWEEN: usize = 3;
+
+/// Words by which a line says that something is not there, or not yet.
+const DENIES: &[&str] =
+    &["never", "not", "no", "don't", "avoid", "instead", "without", "unlike", "should", "add", "todo", "planned", "plan"];
+
+/// The symbols of a text that stand beside a path with a folder, with that path.
+pub(super) fn beside_paths(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        if fence_marks(line).is_some() {
+            fenced = !fenced;
+        } else if !fenced {
+            found.extend(in_line(&pieces(line)));
+        }
+    }
+    found
+}
+
+/// What a line is made of, as far as it matters here.
+enum Piece {
+    Symbol(String),
+    Path(String),
+    Word,
+    /// Something in code that costs nothing: a list of names.
+    Code,
+    /// The end of a sentence.
+    End,
+    Denial,
+}
+
+fn in_line(pieces: &[Piece]) -> Vec<(String, String)> {
+    if pieces.iter().any(|piece| matches!(piece, Piece::Denial)) {
+        return Vec::new();
+    }
+    let symbols = pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
+        Piece::Symbol(name) => Some((at, name)),
+        _ => None,
+    });
+    let beside = |(at, name): (usize, &String)| {
+        let path = nearest(pieces[..at].iter().rev()).or_else(|| nearest(pieces[at + 1..].iter()))?;
+        Some((name.clone(), path.to_owned()))
+    };
+    symbols.filter_map(beside).collect()
+}
+
+/// The first path on the way, if it is near.
+fn nearest<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Option<&'a str> {
+    let mut words = 0;
+    for piece in pieces {
+        match piece {
+            Piece::Path(path) => return Some(path),
+            Piece::Word if words < BETWEEN => words += 1,
+            Piece::Word | Piece::End | Piece::Denial => return None,
+            Piece::Symbol(_) | Piece::Code => {}
+        }
+    }
+    None
+}
+
+fn pieces(line: &str) -> Vec<Piece> {
+    let mut out = Vec::new();
+    for (at, part) in line.split('`').enumerate() {
+        if at % 2 == 0 {
+            part.split_whitespace().for_each(|word| prose(word, &mut out));
+            continue;
+        }
+        out.push(match in_code(part.trim()) {
+            Some((What::Symbol, name)) => Piece::Symbol(name),
+            Some((What::Path, path)) if path.contains('/') => Piece::Path(path),
+            _ => Piece::Code,
+        });
+    }
+    out
+}
+
+fn prose(word: &str, out: &mut Vec<Piece>) {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && !"/_".contains(c));
+    if let Some(path) = path(bare).filter(|path| path.contains('/')) {
+        out.push(Piece::Path(path));
+    } else if DENIES.contains(&bare.to_lowercase().as_str()) {
+        out.push(Piece::Denial);
+    } else if !bare.is_empty() {
+        out.push(Piece::Word);
+    }
+    if word.ends_with(['.', ';', '!', '?']) {
+        out.push(Piece::End);
+    }
+}
