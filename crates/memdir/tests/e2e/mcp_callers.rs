@@ -8,13 +8,13 @@ use crate::{
 use serde_json::{Value, json};
 
 /// A token, and the id by which it is revoked.
-fn token(home: &Home, args: &[&str]) -> (String, String) {
+pub(crate) fn token(home: &Home, args: &[&str]) -> (String, String) {
     let made = home.json(&[&["token", "add"], args].concat());
     (made["token"].as_str().unwrap().to_owned(), made["id"].as_str().unwrap().to_owned())
 }
 
 /// One call with this token and these headers.
-fn ask(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> Reply {
+pub(crate) fn ask(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> Reply {
     let bearer = format!("Bearer {token}");
     let mut all = vec![("Authorization", bearer.as_str()), ("Mcp-Method", "tools/call"), ("Mcp-Protocol-Version", SESSIONLESS)];
     all.push(("Mcp-Name", name));
@@ -23,20 +23,20 @@ fn ask(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: 
     web.connect().post(&all, &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }))
 }
 
-fn said(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> String {
+pub(crate) fn said(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> String {
     let reply = ask(web, token, headers, name, arguments);
     assert_eq!(reply.status, 200, "{reply:?}");
     reply.message()["result"]["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
 /// The names a caller can see.
-fn names(web: &Web, token: &str, headers: &[(&str, &str)]) -> Vec<String> {
+pub(crate) fn names(web: &Web, token: &str, headers: &[(&str, &str)]) -> Vec<String> {
     let told = said(web, token, headers, "memory_read", json!({}));
     let known = ["deploy", "notes/a", "team/rule", "user/ada", "user/bob", "other"];
     known.into_iter().filter(|name| told.contains(name)).map(str::to_owned).collect()
 }
 
-fn write(web: &Web, token: &str, headers: &[(&str, &str)], path: &str) {
+pub(crate) fn write(web: &Web, token: &str, headers: &[(&str, &str)], path: &str) {
     let told =
         said(web, token, headers, "memory_write", json!({ "path": path, "content": format!("{path} for everybody who may see it") }));
     assert!(told.starts_with("Saved"), "{told}");
@@ -83,6 +83,29 @@ fn a_session_is_narrowed_by_its_header_and_never_widened() {
     assert_eq!(names(&web, &ada, &[("Memdir-Only", "agent/none")]), [""; 0]);
     let up = ask(&web, &ada, &[("Memdir-Only", "../people")], "memory_read", json!({}));
     assert_eq!(up.status, 403, "{up:?}");
+}
+
+#[test]
+fn headers_that_name_nothing_or_too_much_are_refused() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop", "bank"]);
+    let web = Web::start(&home, &[]);
+    let told = |headers: &[(&str, &str)]| {
+        let reply = ask(&web, &ada, headers, "memory_read", json!({}));
+        (reply.status, if reply.status == 200 { String::new() } else { reply.body })
+    };
+    let nothing = (400, "Memdir-Only names nothing; name what the session is narrowed to, or leave it out".to_owned());
+    for blank in ["", "  ", ",", " , ,"] {
+        assert_eq!(told(&[("Memdir-Only", blank)]), nothing, "{blank:?}");
+    }
+    assert_eq!(told(&[("Memdir-Only", ""), ("Memdir-Only", "user")]).0, 200, "one of two names something");
+    assert_eq!(told(&[("Memdir-Only", "nötes"), ("Memdir-Project", "shop")]).0, 200, "a name like any other");
+    assert_eq!(told(&[("Memdir-Project", "shop,bank")]), (403, "project: \"shop,bank\" is none of your projects".to_owned()));
+    let one = (400, "Memdir-Project names one project; leave it out to name none".to_owned());
+    for several in [&[("Memdir-Project", "shop"), ("Memdir-Project", "bank")][..], &[("Memdir-Project", " ")]] {
+        assert_eq!(told(several), one, "{several:?}");
+    }
+    assert_eq!(told(&[("Memdir-Project", "shop")]).0, 200);
 }
 
 #[test]
@@ -193,7 +216,7 @@ fn a_switch_holds_for_callers_before_the_start_and_while_it_runs() {
 }
 
 /// The memory section as this caller gets it.
-fn section(web: &Web, token: &str, headers: &[(&str, &str)]) -> String {
+pub(crate) fn section(web: &Web, token: &str, headers: &[(&str, &str)]) -> String {
     let bearer = format!("Bearer {token}");
     let mut all = vec![("Authorization", bearer.as_str()), ("Mcp-Method", "prompts/get"), ("Mcp-Protocol-Version", SESSIONLESS)];
     all.push(("Mcp-Name", "memory"));
