@@ -11,6 +11,7 @@ use crate::{
 };
 use memdir_core::{
     Memdir, MemoryPath, Mount,
+    prompt::log_is_open,
     space::{Caller, both, narrow, token_hash},
     tools,
 };
@@ -83,7 +84,15 @@ impl Callers {
     }
 
     fn chosen(&self, group: Group) -> Result<Offer, Failure> {
-        Offer::new(vec![group], &self.choice).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
+        // The tool that logs is there where the log is open; a choice that names it is right all the same.
+        let there = |name: &String| name != "memory_log" || group.tools.iter().any(|tool| tool.name == name);
+        let mut choice = self.choice.clone();
+        choice.only.retain(there);
+        choice.without.retain(there);
+        if choice.only.is_empty() && !self.choice.only.is_empty() {
+            return Err(Failure::Usage { message: "no tool is left to serve: the log is not open here".into(), hint: String::new() });
+        }
+        Offer::new(vec![group], &choice).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
     }
 }
 
@@ -110,9 +119,10 @@ fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[String]) -> Re
 
 /// memdir's own tools over a space, which for a `remote` caller has no directories.
 pub(crate) fn native(memdir: Memdir, settings: &Settings, root: PathBuf, remote: bool) -> Result<Group, Failure> {
+    let logs = settings.config.log && log_is_open(memdir.store(), memdir.context());
     Ok(Group {
         name: "native",
-        tools: if settings.config.log { tools::native_with_log() } else { tools::native() },
+        tools: if logs { tools::native_with_log() } else { tools::native() },
         memdir: wire::with_search(memdir, settings)?,
         space: None,
         root,

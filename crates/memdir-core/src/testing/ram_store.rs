@@ -40,7 +40,7 @@ impl Default for RamStore {
             source: Source::Memory,
             entrypoint: Entrypoint::Kept,
             rules: String::new(),
-            apart: false,
+            apart: Vec::new(),
             part: false,
         };
         RamStore { mounts: vec![mount], state: Mutex::default() }

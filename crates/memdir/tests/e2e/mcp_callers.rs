@@ -241,7 +241,7 @@ fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
         "Markdown files that only memdir's tools reach. There is no directory to write into.",
         "- **private**: names that begin with `user/`: for you and this one person, in every project.",
         "- **agent**: names that begin with `agent/reviewer/`: what you, the agent reviewer, learn about your own work.",
-        "- **team**: all other names, and those that begin with `team/`: for everybody who works on this project.",
+        "- **team**: all other names, and names that begin with `team/`: for everybody who works on this project.",
         "call `memory_write` once, with a name after the topic, not the date, beginning as its scope says",
         "## MEMORY.md, project",
         "(deploy.md)",
@@ -256,8 +256,52 @@ fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
     let team = section(&web, &ada, &[("Memdir-Only", "team")]);
     assert!(team.contains("- **team**: names that begin with `team/`: for everybody"), "{team}");
     assert!(team.contains("Nothing here is private") && !team.contains("**private**:"), "{team}");
-    let part = section(&web, &ada, &[("Memdir-Only", "notes")]);
-    assert!(part.contains("- **team**: other names, as far as this session may use them") && !part.contains("MEMORY.md"), "{part}");
+    for only in ["team", "notes"] {
+        let told = section(&web, &ada, &[("Memdir-Only", only)]);
+        assert!(told.contains(&format!("- **team**: names that begin with `{only}/`: for everybody")), "{told}");
+        assert!(
+            told.contains("nothing of the type user")
+                && !told.contains("**user**")
+                && !told.contains("type: user")
+                && !told.contains("always private"),
+            "{told}"
+        );
+        assert_eq!(told.contains("MEMORY.md"), only == "team", "{told}");
+    }
+    let one = section(&web, &ada, &[("Memdir-Only", "deploy, user/taste")]);
+    assert!(one.contains("- **team**: the name `deploy`: for") && one.contains("- **private**: names that begin with `user/taste/`: for"));
+    assert!(one.contains("**user** (always private)"), "{one}");
+}
+
+#[test]
+fn a_log_leaves_out_no_entrypoint_and_is_offered_where_it_is_open() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let tokens = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
+    home.configure(&format!("log = true\n{tokens}"));
+    let web = Web::start(&home, &["--tools", "memory_read,memory_write,memory_log"]);
+    for path in ["deploy", "team/rule", "user/ada"] {
+        write(&web, &ada, &[], path);
+    }
+    let whole = section(&web, &ada, &[]);
+    for line in ["## MEMORY.md, `user/`", "(ada.md)", "## MEMORY.md, project", "(deploy.md)", "## MEMORY.md, `team/`", "(rule.md)"] {
+        assert!(whole.contains(line), "{line}\n{whole}");
+    }
+    for only in ["plan", "user/taste", "team/rule"] {
+        let headers = [("Memdir-Only", only)];
+        let told = section(&web, &ada, &headers);
+        assert!(!told.contains("memory_log") && !told.contains("## The log") && told.contains("memory_write"), "{only}: {told}");
+        let refused = ask(&web, &ada, &headers, "memory_log", json!({ "entry": "x" }));
+        assert!(refused.body.contains("there is no tool named memory_log; there are memory_read, memory_write"), "{refused:?}");
+    }
+    for (only, place) in [("user", "user/logs/20"), ("user/logs", "user/logs/20"), ("team", "team/logs/20")] {
+        let headers = [("Memdir-Only", only)];
+        assert!(section(&web, &ada, &headers).contains("Call `memory_log`"), "{only}");
+        let logged = said(&web, &ada, &headers, "memory_log", json!({ "entry": "low water" }));
+        assert!(logged.starts_with(&format!("Logged in {place}")), "{logged}");
+    }
+    let shared = section(&web, &ada, &[("Memdir-Only", "team")]);
+    assert!(!shared.contains("who the person is"), "{shared}");
 }
 
 #[test]
