@@ -40,8 +40,8 @@ impl Default for RamStore {
             source: Source::Memory,
             entrypoint: Entrypoint::Kept,
             rules: String::new(),
-            apart: Vec::new(),
-            part: false,
+            apart: false,
+            part: Vec::new(),
         };
         RamStore { mounts: vec![mount], state: Mutex::default() }
     }
