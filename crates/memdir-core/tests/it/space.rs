@@ -153,7 +153,7 @@ fn narrowing_never_opens_what_a_mount_leaves_out() {
     let places = Places::new(home.path());
     let whole = places.mount("docs", home.path().join("d"));
     for name in ["docs/public/a", "docs/private/b"] {
-        save(&open(&[whole.clone()]), name);
+        save(&open(std::slice::from_ref(&whole)), name);
     }
     let some = Mount { only: vec!["public/*".into()], ..whole };
     let narrowed = |only: &str| names(&open(&narrow(std::slice::from_ref(&some), &[path(only)]).unwrap()));
