@@ -224,7 +224,7 @@ pub(crate) fn meant(view: &dyn View, path: &MemoryPath) -> Option<MemoryPath> {
 
 /// What is said where only a part of the mounts of these names is open, so that what lies outside could not follow.
 pub(crate) fn part_note<'a>(view: &dyn View, mut paths: impl Iterator<Item = &'a MemoryPath>) -> Option<String> {
-    let is_part = paths.any(|path| mount_of(view, path).is_some_and(|mount| mount.part));
+    let is_part = paths.any(|path| mount_of(view, path).is_some_and(|mount| !mount.part.is_empty()));
     is_part.then(|| "only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which".into())
 }
 

@@ -5,8 +5,8 @@ mod parts;
 mod space;
 mod texts;
 
-pub use parts::Part;
-pub use space::{Load, Made, ModeName, Request, log_prefix, main_prefix, of};
+pub use parts::{Open, Part};
+pub use space::{Load, Made, ModeName, Request, log_is_open, log_prefix, main_prefix, of};
 
 use crate::limits;
 use texts::fill;
@@ -24,6 +24,8 @@ pub struct PromptInput<'a> {
     pub memory: Place<'a>,
     /// What the memory's names begin with; empty for the unprefixed one.
     pub prefix: &'a str,
+    /// The memories a log is kept beside, whose entrypoints stand below it; with the log's own.
+    pub beside: &'a [Part<'a>],
     /// Whether the model is on another machine: it has tools, and no directory is named to it.
     pub remote: bool,
     /// The entrypoint's file name.
@@ -49,6 +51,7 @@ impl<'a> PromptInput<'a> {
             title: "Memory",
             memory,
             prefix: "",
+            beside: &[],
             remote: false,
             file: "MEMORY.md",
             entrypoint: Entrypoint::Shown,
@@ -163,7 +166,7 @@ pub fn build(input: &PromptInput<'_>) -> Option<String> {
     }
     let mut sections = vec![format!("# {}", input.title.trim()), intro(input)];
     if input.mode != Mode::Log {
-        sections.push(if is_shared(input) { texts::TYPES_TEAM } else { texts::TYPES }.trim_end().to_owned());
+        sections.push(types(input).trim_end().to_owned());
     }
     let above_all = if is_shared(input) { ", above all in team memory" } else { "" };
     sections.push(fill(texts::NEVER, &[("above_all", above_all)]));
@@ -178,11 +181,24 @@ pub fn build(input: &PromptInput<'_>) -> Option<String> {
     Some(sections.join("\n\n") + "\n")
 }
 
+fn types(input: &PromptInput<'_>) -> &'static str {
+    match (is_nobodys(input), is_shared(input)) {
+        (true, _) => texts::TYPES_SHARED,
+        (false, true) => texts::TYPES_TEAM,
+        (false, false) => texts::TYPES,
+    }
+}
+
+/// Whether nothing that is written is one person's.
+fn is_nobodys(input: &PromptInput<'_>) -> bool {
+    matches!(input.mode, Mode::Space(parts) if parts::is_nobodys(parts, input.remote))
+}
+
 /// Whether others read some of what is written.
 fn is_shared(input: &PromptInput<'_>) -> bool {
     match input.mode {
         Mode::Team(_) => true,
-        Mode::Space(parts) => parts.iter().any(|part| parts::is_shared(part.prefix)),
+        Mode::Space(parts) => parts.iter().any(|part| parts::is_shared(part.prefix, input.remote)),
         _ => false,
     }
 }
@@ -214,7 +230,7 @@ fn log_intro(input: &PromptInput<'_>) -> String {
     let dir = input.memory.dir.trim_end_matches('/');
     let (reach, log) = match input.remote {
         true => (texts::REACH_TOOLS.trim_end().to_owned(), in_names(input.prefix)),
-        false => (fill(texts::REACH_DIR, &[("dir", input.memory.dir)]), in_names(dir)),
+        false => (fill(texts::REACH_DIR, &[("dir", dirs(input).first().copied().unwrap_or(dir))]), in_names(dir)),
     };
     let sample = crate::log::SAMPLE;
     let how = match (input.tools, input.search) {
@@ -231,8 +247,9 @@ fn log_intro(input: &PromptInput<'_>) -> String {
         }
         (None, _) => format!("Write short bullets that begin with the time: `{sample}`."),
     };
-    let intro = fill(texts::INTRO_LOG, &[("reach", &reach), ("log", &log), ("log_how", &how)]);
-    let nobodys = input.remote && parts::is_shared(input.prefix);
+    let nobodys = parts::is_shared(input.prefix, input.remote);
+    let person = if nobodys { "" } else { "- who the person is: role, goals, what they know\n" };
+    let intro = fill(texts::INTRO_LOG, &[("reach", &reach), ("log", &log), ("log_how", &how), ("person", person)]);
     if nobodys { format!("{intro}\n{}", texts::SCOPE_NOBODY.trim_end()) } else { intro }
 }
 
@@ -247,7 +264,8 @@ fn save(input: &PromptInput<'_>) -> Option<String> {
         return indexed.then(|| fill(texts::DISTILLED, &[("file", input.file)]));
     }
     let lines = limits::ENTRYPOINT_LINES.to_string();
-    let both = [("example", texts::EXAMPLE.trim_end()), ("care", texts::CARE.trim_end()), ("file", input.file), ("lines", &lines)];
+    let example = fill(texts::EXAMPLE, &[("user", if is_nobodys(input) { "" } else { "user | " })]);
+    let both = [("example", example.as_str()), ("care", texts::CARE.trim_end()), ("file", input.file), ("lines", &lines)];
     let is_team = matches!(input.mode, Mode::Team(_) | Mode::Space([_, _, ..]));
     Some(match input.tools {
         Some(tools) => {
@@ -267,12 +285,18 @@ fn save(input: &PromptInput<'_>) -> Option<String> {
     })
 }
 
-fn past(input: &PromptInput<'_>) -> String {
-    let dirs: Vec<&str> = match input.mode {
-        Mode::Space(parts) => parts.iter().map(|part| part.place.dir).collect(),
+/// Where memories are.
+fn dirs<'a>(input: &PromptInput<'a>) -> Vec<&'a str> {
+    let main = input.beside.iter().find(|part| part.prefix == input.prefix);
+    match input.mode {
+        Mode::Space(parts) => parts.iter().flat_map(Part::paths).collect(),
         Mode::Team(team) if !is_inside(team.dir, input.memory.dir) => vec![input.memory.dir, team.dir],
-        _ => vec![input.memory.dir],
-    };
+        _ => main.map_or_else(|| vec![input.memory.dir], Part::paths),
+    }
+}
+
+fn past(input: &PromptInput<'_>) -> String {
+    let dirs = dirs(input);
     let grep = |tool: &str, dir: &str, files: &str| format!("{tool} with pattern=\"narrow term\" path=\"{dir}\" glob=\"{files}\"");
     let shell = |dir: &str, files: &str| format!("grep -rn \"narrow term\" {} --include=\"{files}\"", quoted(dir));
     let each = |one: &dyn Fn(&str) -> String| dirs.iter().map(|dir| one(dir)).collect::<Vec<_>>().join("\n");
@@ -312,12 +336,14 @@ fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
         let text = place.entrypoint.map(str::trim).filter(|text| !text.is_empty());
         format!("## {heading}\n\n{}", text.map_or_else(|| fill(texts::EMPTY, &[("file", input.file)]), str::to_owned))
     };
+    let each = |parts: &[Part<'_>]| {
+        let kept = parts.iter().filter(|part| part.kept);
+        kept.map(|part| section(format!("{}, {}", input.file, part.label()), part.place)).collect()
+    };
     match input.mode {
         Mode::Team(team) => vec![section(format!("{}, private", input.file), input.memory), section(format!("{}, team", input.file), team)],
-        Mode::Space(parts) => {
-            let kept = parts.iter().filter(|part| part.kept);
-            kept.map(|part| section(format!("{}, {}", input.file, part.label()), part.place)).collect()
-        }
+        Mode::Space(parts) => each(parts),
+        Mode::Log if input.beside.len() > 1 => each(input.beside),
         _ => vec![section(input.file.to_owned(), input.memory)],
     }
 }

@@ -197,13 +197,12 @@ fn take_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Res
     let (Some(mount), Some(rel)) = (mount, rel) else {
         return Err(Error::bad_input("only", format!("{prefix} is in no mount of this space")));
     };
-    let plain: String = rel.name().chars().map(|c| if "*?[]{}!\\".contains(c) { format!("[{c}]") } else { c.to_string() }).collect();
-    let globs = [plain.clone(), format!("{plain}.md"), format!("{plain}/**")];
+    let name = rel.name().to_owned();
     match out.iter_mut().find(|other| other.prefix == mount.prefix) {
         // Taken whole already, or in another part.
         Some(whole) if whole.part.is_empty() => {}
-        Some(part) => part.part.extend(globs),
-        None => out.push(Mount { entrypoint: Entrypoint::Off, part: globs.into(), ..mount.clone() }),
+        Some(part) => part.part.push(name),
+        None => out.push(Mount { entrypoint: Entrypoint::Off, part: vec![name], ..mount.clone() }),
     }
     Ok(())
 }

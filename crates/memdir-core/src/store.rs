@@ -75,9 +75,10 @@ pub struct MountInfo {
     pub rules: String,
     /// Its files are read and searched, and listed by the mount's own prefix, but never among the rest of the space.
     pub apart: bool,
-    /// Only a part of it is open: its entrypoint and whatever refers to its memories may lie outside.
+    /// If not empty, only these names and what lies under them are open: its entrypoint and whatever refers to its memories may
+    /// lie outside.
     #[serde(skip)]
-    pub part: bool,
+    pub part: Vec<String>,
 }
 
 /// Whether a mount may be written.

@@ -6,7 +6,6 @@ mod callers;
 mod guard;
 mod rate;
 
-pub(crate) use callers::Who;
 pub use callers::{Door, Pass};
 pub(crate) use guard::is_forwarded;
 pub use guard::{Http, Token};
@@ -195,13 +194,13 @@ impl<E: Endpoint> Site<E> {
         connection: Connection,
     ) -> Result<Response<Body>, Response<Body>> {
         let request = Request::from_parts(parts, ());
-        let who = self.allowed(&request, peer)?;
+        let pass = self.allowed(&request, peer)?;
         let Ok(_room) = self.room.try_acquire() else { return Err(later(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once")) };
         let (mut parts, ()) = request.into_parts();
         let posted = parts.method == Method::POST;
         let body = if posted { body::read(&parts.headers, body).await? } else { Bytes::new() };
         parts.extensions.insert(connection);
-        parts.extensions.insert(who);
+        parts.extensions.insert(pass);
         let response = self.endpoint.handle(Request::from_parts(parts, Full::new(body))).await;
         if posted && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             // The type was checked already: it is JSON, and not a message.
@@ -212,7 +211,7 @@ impl<E: Endpoint> Site<E> {
     }
 
     /// Who sent it. Answers what needs no body: refusals, and what everybody may ask.
-    fn allowed(&self, request: &Request<()>, peer: SocketAddr) -> Result<Who, Response<Body>> {
+    fn allowed(&self, request: &Request<()>, peer: SocketAddr) -> Result<Pass, Response<Body>> {
         // What reads the head looks at its size only between two reads.
         let fields: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
         if fields > HEAD_BYTES {
@@ -236,7 +235,7 @@ impl<E: Endpoint> Site<E> {
         if request.uri().path() != "/mcp" {
             return Err(say(StatusCode::NOT_FOUND, "there is nothing here; the endpoint is /mcp"));
         }
-        Ok(who)
+        Pass::new(who, request.headers())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     call::{Failed, off_thread},
-    http::{self, Body, Connection, Door, Http, Pass, Who},
+    http::{self, Body, Connection, Door, Http, Pass},
     offer::Offer,
     prompts, resources,
     stdio::{Line, Lines},
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::http::{Request, Response, StatusCode, request::Parts};
 use memdir_core::{
-    Actor, Error, Memdir, Result as CoreResult,
+    Actor, Error, Result as CoreResult,
     stop::Stop,
     tools::{Caller, PROMPTS, ToolResult},
 };
@@ -205,7 +205,8 @@ impl Handler {
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Caller) -> CoreResult<T> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let memdir: Memdir = self.server.offer.resources().ok_or_else(|| ErrorData::invalid_request("this server has tools only", None))?;
+        let space = self.server.offer.resources().ok_or_else(|| ErrorData::invalid_request("this server has tools only", None))?;
+        let memdir = space().map_err(|why| ErrorData::invalid_request(why, None))?;
         let stop = Stop::default();
         let (actor, session) = self.who(context);
         let caller = Caller { memdir: memdir.for_actor(actor).stoppable(&stop), session, root: PathBuf::new() };
@@ -326,7 +327,10 @@ impl ServerHandler for Handler {
         let _busy = Busy::new(&self.server.busy);
         let stop = Stop::default();
         let (actor, session) = self.who(&context);
-        let caller = offered.caller(actor, session, &stop);
+        let caller = match offered.caller(actor, session, &stop) {
+            Ok(caller) => caller,
+            Err(why) => return Ok(answer(ToolResult::failure(why)).into()),
+        };
         let (tool, arguments) = (offered.tool, request.arguments.unwrap_or_default());
         let result = off_thread(&self.server.workers, stop, context.ct.cancelled(), move || tool.call(&caller, &arguments)).await;
         Ok(answer(result.unwrap_or_else(|failed: Failed| failed.into())).into())
@@ -610,8 +614,8 @@ impl Everybody {
         if callers.len() >= CALLERS {
             return Err(http::say(StatusCode::SERVICE_UNAVAILABLE, "too many callers at once"));
         }
-        let open = |door: &Arc<dyn Door>| door.open(pass).map_err(|why| http::say(StatusCode::FORBIDDEN, &why));
-        let offer = self.door.as_ref().map_or_else(|| Err(http::say(StatusCode::UNAUTHORIZED, "nobody is known here")), open)?;
+        let none = || Err("nothing here can be narrowed".to_owned());
+        let offer = self.door.as_ref().map_or_else(none, |door| door.open(pass)).map_err(|why| http::say(StatusCode::FORBIDDEN, &why))?;
         let mcp = Arc::new(Mcp::new(self.server.beside(offer)));
         callers.insert(pass.clone(), mcp.clone());
         Ok(mcp)
@@ -620,12 +624,12 @@ impl Everybody {
 
 impl http::Endpoint for Everybody {
     async fn handle(&self, request: Request<Full<Bytes>>) -> Response<Body> {
-        match request.extensions().get::<Who>().cloned() {
-            Some(Who::Caller(pass)) => match self.of(&pass) {
+        match request.extensions().get::<Pass>().cloned() {
+            Some(pass) if pass.is_everything() => self.own.service.handle(request).await,
+            Some(pass) => match self.of(&pass) {
                 Ok(mcp) => mcp.service.handle(request).await,
                 Err(refused) => refused,
             },
-            Some(Who::Owner) => self.own.service.handle(request).await,
             None => http::say(StatusCode::UNAUTHORIZED, "nobody is known here"),
         }
     }

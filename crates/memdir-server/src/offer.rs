@@ -30,12 +30,12 @@ pub struct Group {
     pub section: Option<Section>,
 }
 
-/// The space that is in force now.
-pub type Space = Arc<dyn Fn() -> Memdir + Send + Sync>;
+/// The space that is in force now, or why there is none.
+pub type Space = Arc<dyn Fn() -> Result<Memdir, String> + Send + Sync>;
 
 impl Group {
-    fn now(&self) -> Memdir {
-        self.space.as_ref().map_or_else(|| self.memdir.clone(), |space| space())
+    fn now(&self) -> Result<Memdir, String> {
+        self.space.as_ref().map_or_else(|| Ok(self.memdir.clone()), |space| space())
     }
 }
 
@@ -131,8 +131,9 @@ impl Offer {
     }
 
     /// The space of resources and prompts, if they are served.
-    pub(crate) fn resources(&self) -> Option<Memdir> {
-        self.groups.iter().find(|group| group.resources).map(|group| group.now())
+    pub(crate) fn resources(&self) -> Option<Space> {
+        let group = self.groups.iter().find(|group| group.resources)?.clone();
+        Some(Arc::new(move || group.now()))
     }
 
     /// What makes the memory section, if it is served.
@@ -151,7 +152,8 @@ impl Offer {
 
 impl Offered {
     /// The caller of one call that may be ended early.
-    pub(crate) fn caller(&self, actor: Actor, session: bool, stop: &Stop) -> Caller {
-        Caller { memdir: self.group.now().for_actor(actor).stoppable(stop), session, root: self.group.root.clone() }
+    pub(crate) fn caller(&self, actor: Actor, session: bool, stop: &Stop) -> Result<Caller, String> {
+        let memdir = self.group.now()?;
+        Ok(Caller { memdir: memdir.for_actor(actor).stoppable(stop), session, root: self.group.root.clone() })
     }
 }

@@ -1,7 +1,7 @@
 //! Tells who asked which memories changed. Looks only while somebody listens: at each mount's mark often, which shows
 //! what any memdir process did, and at the files themselves now and then, which shows the rest.
 
-use crate::resources;
+use crate::{offer::Space, resources};
 use memdir_core::{Memdir, store::Stamp};
 use std::{
     collections::BTreeMap,
@@ -28,14 +28,14 @@ pub(crate) enum News {
 
 /// Where news is heard.
 pub(crate) struct Watch {
-    memdir: Memdir,
+    space: Space,
     news: broadcast::Sender<News>,
     running: Mutex<bool>,
 }
 
 impl Watch {
-    pub(crate) fn new(memdir: Memdir) -> Arc<Self> {
-        Arc::new(Watch { memdir, news: broadcast::channel(BEHIND).0, running: Mutex::new(false) })
+    pub(crate) fn new(space: Space) -> Arc<Self> {
+        Arc::new(Watch { space, news: broadcast::channel(BEHIND).0, running: Mutex::new(false) })
     }
 
     /// Begins to listen; what happens after this returns is heard.
@@ -52,7 +52,7 @@ impl Watch {
         // news could differ from.
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if !*running {
-            let before = Look::now(&self.memdir);
+            let before = Look::now(&self.space).unwrap_or_default();
             tokio::spawn(self.clone().run(before));
             *running = true;
         }
@@ -84,28 +84,32 @@ impl Watch {
     }
 
     async fn marks(&self) -> Vec<Option<Stamp>> {
-        let memdir = self.memdir.clone();
-        tokio::task::spawn_blocking(move || memdir.store().marks()).await.unwrap_or_default()
+        let space = self.space.clone();
+        let marks = move || space().map(|memdir| memdir.store().marks()).unwrap_or_default();
+        tokio::task::spawn_blocking(marks).await.unwrap_or_default()
     }
 
+    /// Nothing while memory is off: what happens meanwhile is told afterwards.
     async fn look(&self) -> Option<Look> {
-        let memdir = self.memdir.clone();
-        tokio::task::spawn_blocking(move || Look::now(&memdir)).await.ok()
+        let space = self.space.clone();
+        tokio::task::spawn_blocking(move || Look::now(&space)).await.ok().flatten()
     }
 }
 
 /// How things stand at one moment.
+#[derive(Default)]
 struct Look {
     marks: Vec<Option<Stamp>>,
     files: BTreeMap<String, Stamp>,
 }
 
 impl Look {
-    fn now(memdir: &Memdir) -> Look {
+    fn now(space: &Space) -> Option<Look> {
+        let memdir: Memdir = space().ok()?;
         // The marks first: a change between the two is then seen once more, never missed.
         let marks = memdir.store().marks();
         let files = memdir.store().list("").map(|walk| walk.entries).unwrap_or_default();
-        Look { marks, files: files.into_iter().map(|entry| (resources::uri(&entry.path), entry.stamp)).collect() }
+        Some(Look { marks, files: files.into_iter().map(|entry| (resources::uri(&entry.path), entry.stamp)).collect() })
     }
 
     fn differences(&self, now: &Look) -> Vec<News> {

@@ -53,8 +53,20 @@ impl Scope {
         cache.join("wires").join(format!("{}.json", Version::of(roots.join("\n").as_bytes())))
     }
 
+    /// The settings the repository may bring.
+    pub(crate) fn repository_file(&self) -> PathBuf {
+        repository::file(&self.project)
+    }
+
     /// Finds out, creating nothing.
     pub(crate) fn of(settings: &Settings) -> Result<Scope, Failure> {
+        let mut scope = Scope::whole(settings)?;
+        scope.narrow(settings)?;
+        Ok(scope)
+    }
+
+    /// The same before anything is left out of it.
+    pub(crate) fn whole(settings: &Settings) -> Result<Scope, Failure> {
         let project = project::find(&settings.cwd, settings.config.worktrees)?;
         let mut notes = settings.config.problems.clone();
         notes.extend(project.problems.iter().map(|problem| problem.what.clone()));
@@ -69,7 +81,6 @@ impl Scope {
             Some(dir) => scope.one_directory(settings, &dir.value, dir.origin),
             None => scope.usual(settings, &id_why, &repository)?,
         }
-        scope.narrow(settings)?;
         Ok(scope)
     }
 

@@ -1,6 +1,6 @@
 //! The prompt of a space: reads the entrypoints, chooses the mode, and tells what a load of it costs.
 
-use super::{AgentScope, Entrypoint, Mode, Part, Place, PromptInput, Search, Tools, build};
+use super::{AgentScope, Entrypoint, Mode, Open, Part, Place, PromptInput, Search, Tools, build};
 use crate::{
     entrypoint,
     error::{Error, Result},
@@ -107,7 +107,8 @@ pub fn of(store: &dyn Store, context: &Context, request: &Request<'_>) -> Result
     let team = team(store, context, request);
     let mode = match request.mode {
         Some(mode) => mode,
-        None if request.log => ModeName::Log,
+        // Where the log's own file is not open, nobody is told to write it.
+        None if request.log && log_is_open(store, context) => ModeName::Log,
         None if team.is_some() => ModeName::Team,
         None => ModeName::Individual,
     };
@@ -120,17 +121,25 @@ pub fn of(store: &dyn Store, context: &Context, request: &Request<'_>) -> Result
     if mode == ModeName::Team && team.is_none() && mount(store, "team").is_none() {
         return Err(Error::bad_input("mode", "there is no team memory here; memdir init --team makes one"));
     }
-    let by_parts = matches!(mode, ModeName::Individual | ModeName::Team) && (request.remote || mount(store, "").is_none());
-    let loaded: Vec<Loaded> = if by_parts {
-        parts(store).map(|mount| Loaded::of_mount(store, context, mount)).collect()
+    if mode == ModeName::Log && !log_is_open(store, context) {
+        return Err(Error::bad_input("mode", "the log of this space is not open for writing"));
+    }
+    let narrowed = || parts(store).any(|mount| !mount.part.is_empty());
+    let by_parts = matches!(mode, ModeName::Individual | ModeName::Team) && (request.remote || mount(store, "").is_none() || narrowed());
+    let mounts: Vec<&MountInfo> = if by_parts || (mode == ModeName::Log && request.remote) {
+        parts(store).collect()
     } else {
-        mount(store, &prefix).map(|mount| Loaded::of_mount(store, context, mount)).into_iter().collect()
+        mount(store, &prefix).into_iter().collect()
     };
-    let team = team.filter(|_| mode == ModeName::Team && !by_parts);
+    let mut loaded = Vec::new();
+    for mount in mounts {
+        loaded.push(Loaded { open: open(store, mount, request.remote)?, ..Loaded::of_mount(store, context, mount) });
+    }
+    let team = team.filter(|_| mode == ModeName::Team && !by_parts || mode == ModeName::Log && !request.remote && prefix != "team");
     let Some(main) = loaded.iter().find(|one| one.prefix == prefix).or(loaded.first()) else {
         return Err(Error::bad_input("mode", "nothing can be written in this space, so there is nothing to tell of it"));
     };
-    let parts: Vec<Part<'_>> = loaded.iter().map(Loaded::part).collect();
+    let parts: Vec<Part<'_>> = loaded.iter().chain(&team).map(Loaded::part).collect();
     let mode = match (mode, &team, request.agent) {
         _ if by_parts => Mode::Space(&parts),
         (ModeName::Team, Some(team), _) => Mode::Team(team.place()),
@@ -147,6 +156,7 @@ pub fn of(store: &dyn Store, context: &Context, request: &Request<'_>) -> Result
         title: request.title,
         memory: main.place(),
         prefix: &main.prefix,
+        beside: if mode == Mode::Log { &parts } else { &[] },
         remote: request.remote,
         file: &main.file,
         entrypoint,
@@ -172,6 +182,48 @@ pub fn log_prefix<'a>(store: &'a dyn Store, context: &'a Context) -> &'a str {
     context.log.as_deref().filter(|prefix| mount(store, prefix).is_some()).unwrap_or_else(|| main_prefix(store))
 }
 
+/// Whether the log of this space can be written.
+pub fn log_is_open(store: &dyn Store, context: &Context) -> bool {
+    let name = crate::log::path(context.clock.now(), &context.clock.zone());
+    MemoryPath::parse(&name).is_ok_and(|path| store.check_writable(&path.prefixed(log_prefix(store, context))).is_ok())
+}
+
+/// What is open of a mount that is narrowed: folders and memories that are there. A caller elsewhere, to whom no directory is
+/// named, may begin one.
+fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<Open>> {
+    let mut all = Vec::new();
+    for part in &mount.part {
+        let name = MemoryPath::parse(part)?.prefixed(&mount.prefix);
+        let dir = mount.root.join(part);
+        // A link would lead elsewhere.
+        let is_folder = dir.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let memory = store.get(&name)?;
+        if !is_folder && memory.is_none() && !remote {
+            return Err(nothing_there(store, &name));
+        }
+        if is_folder || memory.is_none() {
+            all.push(Open { name: format!("{}/", name.name()), path: dir.display().to_string() });
+        }
+        if let Some(memory) = memory {
+            let file = memory.path.strip_prefix(&mount.prefix).unwrap_or(memory.path);
+            all.push(Open { name: name.name().to_owned(), path: mount.root.join(file.as_str()).display().to_string() });
+        }
+    }
+    Ok(all)
+}
+
+/// Why there is nothing to tell of a name the space was narrowed to.
+fn nothing_there(store: &dyn Store, name: &MemoryPath) -> Error {
+    let inside = MemoryPath::parse(&format!("{}/x", name.name())).map(|inside| store.check_writable(&inside));
+    match inside {
+        Ok(Err(Error::ReadOnly { why, .. })) => Error::bad_input("only", format!("{}: {why}", name.name())),
+        _ => Error::bad_input(
+            "only",
+            format!("there is no memory and no folder named {} yet, so there is nothing to tell of it", name.name()),
+        ),
+    }
+}
+
 /// The memories of a space that can be written, which are those a model is told of.
 fn parts(store: &dyn Store) -> impl Iterator<Item = &MountInfo> {
     store.mounts().iter().filter(|mount| !mount.apart && mount.access == Access::ReadWrite && mount.source == Source::Memory)
@@ -186,6 +238,7 @@ struct Loaded {
     kept: bool,
     cut_by_lines: bool,
     cut_by_bytes: bool,
+    open: Vec<Open>,
 }
 
 impl Loaded {
@@ -204,6 +257,7 @@ impl Loaded {
                 Some(warning) => format!("{}\n\n{warning}", reading.content),
                 None => reading.content,
             }),
+            open: Vec::new(),
         }
     }
 
@@ -212,7 +266,7 @@ impl Loaded {
     }
 
     fn part(&self) -> Part<'_> {
-        Part { prefix: &self.prefix, place: self.place(), kept: self.kept }
+        Part { prefix: &self.prefix, place: self.place(), kept: self.kept, open: &self.open }
     }
 }
 
@@ -242,6 +296,7 @@ fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<L
         cut_by_lines: loaded.cut_by_lines,
         cut_by_bytes: loaded.cut_by_bytes,
         text: Some(loaded.with_warning()),
+        open: Vec::new(),
     })
 }
 

@@ -16,12 +16,14 @@ texts! {
     REACH_DIRS = "reach-dirs.md";
     REACH_TOOLS = "reach-tools.md";
     SCOPE_PRIVATE = "scope-private.md";
+    SCOPE_OWN = "scope-own.md";
     SCOPE_AGENT = "scope-agent.md";
     SCOPE_TEAM = "scope-team.md";
     SCOPE_OTHER = "scope-other.md";
     SCOPE_NOBODY = "scope-nobody.md";
     TYPES = "types.md";
     TYPES_TEAM = "types-team.md";
+    TYPES_SHARED = "types-shared.md";
     NEVER = "never.md";
     SAVE = "save.md";
     SAVE_TEAM = "save-team.md";

@@ -41,7 +41,7 @@ impl Default for RamStore {
             entrypoint: Entrypoint::Kept,
             rules: String::new(),
             apart: false,
-            part: false,
+            part: Vec::new(),
         };
         RamStore { mounts: vec![mount], state: Mutex::default() }
     }

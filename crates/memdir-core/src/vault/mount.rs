@@ -38,7 +38,7 @@ pub struct Mount {
     pub patterns_see_prefix: bool,
     /// If not empty, only files that match one of these globs, relative to the root.
     pub only: Vec<String>,
-    /// If not empty, what narrowing left of it: of the files above only those that match one of these globs as well.
+    /// If not empty, what narrowing left of it: of the files above only those with one of these names, or under one of them.
     pub part: Vec<String>,
     /// The directory of its journal.
     pub journal: PathBuf,
@@ -106,11 +106,18 @@ fn rules(mount: &Mount) -> String {
     if plain { String::new() } else { format!("{hidden:?} {ignored:?} {only:?} {part:?} {links:?}") }
 }
 
+/// A name and what lies under it.
+fn part_globs(name: &str) -> [String; 3] {
+    let plain: String = name.chars().map(|c| if "*?[]{}!\\".contains(c) { format!("[{c}]") } else { c.to_string() }).collect();
+    [plain.clone(), format!("{plain}.md"), format!("{plain}/**")]
+}
+
 impl Mounted {
     pub(crate) fn open(mount: &Mount) -> Result<Self> {
         let trouble = if mount.late { None } else { make_root(mount.access, &mount.root) };
         // The real path, so that a link to the directory and the directory are one mount with one lock.
         let root = real_path(&mount.root);
+        let part: Vec<String> = mount.part.iter().flat_map(|name| part_globs(name)).collect();
         Ok(Mounted {
             info: MountInfo {
                 prefix: mount.prefix.clone(),
@@ -120,7 +127,7 @@ impl Mounted {
                 entrypoint: mount.entrypoint,
                 rules: rules(mount),
                 apart: mount.apart,
-                part: !mount.part.is_empty(),
+                part: mount.part.clone(),
             },
             lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
             root: Root::new(root, mount.links.clone()),
@@ -130,8 +137,8 @@ impl Mounted {
             read_only: Patterns::new("read-only pattern", mount, &mount.read_only)?,
             ignored: Patterns::new("ignored pattern", mount, &mount.ignored)?,
             closed: mount.closed.clone(),
-            only: [globs(&mount.only)?, globs(&mount.part)?],
-            tops: tops(if mount.part.is_empty() { &mount.only } else { &mount.part }),
+            only: [globs(&mount.only)?, globs(&part)?],
+            tops: tops(if part.is_empty() { &mount.only } else { &part }),
             depth: depth(&mount.only),
         })
     }

@@ -1,6 +1,6 @@
 //! The prompt of every mode, word for word, and its size.
 
-use memdir_core::prompt::{self, AgentScope, Entrypoint, Mode, Part, Place, PromptInput, Search, Tools};
+use memdir_core::prompt::{self, AgentScope, Entrypoint, Mode, Open, Part, Place, PromptInput, Search, Tools};
 use std::{fs, path::Path};
 
 const DIR: &str = "/home/ada/.memdir/projects/shop-1a2b3c4d5e";
@@ -27,15 +27,23 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
     let shell = PromptInput { search: Search::Shell, transcripts: Some("/home/ada/.claude/projects/-home-ada-shop"), ..individual.clone() };
     let grep = PromptInput { search: Search::Grep("Grep"), ..PromptInput::new(Mode::Team(TEAM), private()) };
     let guided = PromptInput { title: "auto memory", guidelines: &["  ", "Write memories in French.\n", "\n"], ..individual };
-    let mine = Part { prefix: "user", place: private(), kept: true };
-    let agents = Part { prefix: "agent/reviewer", place: Place { dir: "/home/ada/.memdir/agents/reviewer", entrypoint: None }, kept: true };
-    let project = Part { prefix: "", place: Place { entrypoint: Some("- [Plan](plan.md) — what comes next"), ..TEAM }, kept: true };
-    let teams = Part { prefix: "team", place: TEAM, kept: true };
-    let part = Part { kept: false, ..project };
-    let spaces: [(&str, bool, Vec<Part<'_>>); 5] = [
+    let mine = Part { prefix: "user", place: private(), kept: true, open: &[] };
+    let agents = Part {
+        prefix: "agent/reviewer",
+        place: Place { dir: "/home/ada/.memdir/agents/reviewer", entrypoint: None },
+        kept: true,
+        open: &[],
+    };
+    let project =
+        Part { prefix: "", place: Place { entrypoint: Some("- [Plan](plan.md) — what comes next"), ..TEAM }, kept: true, open: &[] };
+    let teams = Part { prefix: "team", place: TEAM, kept: true, open: &[] };
+    let plan: &[Open] = Box::leak(Box::new([Open { name: "plan/".into(), path: format!("{DIR}/plan") }]));
+    let part = Part { kept: false, open: plan, ..project };
+    let spaces: [(&str, bool, Vec<Part<'_>>); 6] = [
         ("caller", true, vec![mine, agents, project, teams]),
         ("caller-alone", true, vec![mine]),
         ("caller-narrow", true, vec![part]),
+        ("narrow", false, vec![part]),
         ("user-alone", false, vec![mine]),
         ("team-alone", false, vec![teams]),
     ];
@@ -49,7 +57,8 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
     let log = PromptInput { remote: true, prefix: "user", tools: Some(TOOLS), ..PromptInput::new(Mode::Log, private()) };
     let appended = PromptInput { tools: Some(Tools { log: None, ..TOOLS }), ..PromptInput::new(Mode::Log, private()) };
     let shared = PromptInput { prefix: "team", ..log.clone() };
-    all.push(("caller-log".into(), log));
+    let beside: &[Part<'_>] = Box::leak(Box::new([mine, project, teams]));
+    all.push(("caller-log".into(), PromptInput { beside, ..log }));
     all.push(("caller-log-team".into(), shared));
     all.push(("log-write".into(), appended));
     all.push(("individual-shell".into(), shell));

@@ -1,10 +1,6 @@
 //! Who may call: the token, the host a request was sent to, and the page it was sent from. Never logs a token.
 
-use super::{
-    Body,
-    callers::{Door, Pass, Who},
-    say,
-};
+use super::{Body, callers::Door, say};
 use crate::mcp::ServeError;
 use hyper::{
     HeaderMap, Request, Response, StatusCode, Uri,
@@ -39,7 +35,8 @@ impl Http {
     }
 
     pub(super) fn check(&self) -> Result<(), ServeError> {
-        if self.token.is_none() && self.door.is_none() && !self.address.ip().is_loopback() {
+        let is_guarded = self.token.is_some() || self.door.as_ref().is_some_and(|door| door.is_guarded());
+        if !is_guarded && !self.address.ip().is_loopback() {
             let why = format!(
                 "{} can be reached from other machines, so callers must show a token; set one, or listen on 127.0.0.1",
                 self.address
@@ -125,20 +122,21 @@ impl Guard {
         uri.scheme_str() == Some("http") && uri.port_u16() == Some(self.port) && uri.host().is_some_and(|host| own.contains(&host))
     }
 
-    /// Who sent a request, by the token it shows.
-    pub(super) fn who<B>(&self, request: &Request<B>) -> Result<Who, Response<Body>> {
-        if self.token.is_none() && self.door.is_none() {
-            return Ok(Who::Owner);
+    /// Who sent a request, by the token it shows: a caller, or else whoever the server was started for.
+    pub(super) fn who<B>(&self, request: &Request<B>) -> Result<Option<String>, Response<Body>> {
+        // Asked each time: the first caller may come while the server runs.
+        if self.token.is_none() && !self.door.as_ref().is_some_and(|door| door.is_guarded()) {
+            return Ok(None);
         }
         let shown = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
         let shown = shown.and_then(|value| value.split_at_checked(7)).filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
         if let Some((_, shown)) = shown {
             if self.token.as_ref().is_some_and(|token| token.is(shown)) {
-                return Ok(Who::Owner);
+                return Ok(None);
             }
             let known = self.door.as_ref().and_then(|door| door.know(std::str::from_utf8(shown).ok()?));
-            if let Some(who) = known {
-                return Ok(Who::Caller(Pass::new(who, request.headers())));
+            if known.is_some() {
+                return Ok(known);
             }
         }
         let mut response = say(StatusCode::UNAUTHORIZED, "show the token: Authorization: Bearer …");

@@ -6,57 +6,60 @@ use crate::{
     config::{self, Settings},
     door::{self, Callers},
     exit::Failure,
-    live,
+    live::{self, Current},
     output::Answer,
     scope::Scope,
     wire,
 };
 use memdir_core::dialects;
-use memdir_server::{Choice, Door, Group, Http, Offer, ServeError, Token};
+use memdir_server::{Choice, Group, Http, Offer, ServeError, Token};
 use std::{io::Write as _, sync::Arc};
 
 pub(crate) fn run(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
     super::survive_size_limit();
     let choice = Choice { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
     let http = http(args)?;
-    let door = match &http {
-        Some(http) => door(args, global, settings, http.token.is_some(), &choice)?,
-        None => None,
-    };
-    let offer = Offer::new(groups(args, global, settings, scope)?, &choice)
+    if let Some(http) = &http {
+        fits_callers(args, global, settings, http.token.is_some())?;
+    }
+    let current = Current::new(global, settings)?;
+    let offer = Offer::new(groups(args, &current, settings, scope)?, &choice)
         .map_err(|error| Failure::Usage { message: error.to_string(), hint: "See memdir mcp --help and memdir dialects.".into() })?;
     let served = match http {
         None => memdir_server::serve_stdio(offer),
-        Some(http) => memdir_server::serve_http(offer, Http { door, ..http }, |address| {
-            // Where nobody reads it, serving goes on.
-            let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp");
-        }),
+        Some(http) => {
+            let callers = Callers::new(current, &choice, foreign(args));
+            memdir_server::serve_http(offer, Http { door: Some(Arc::new(callers)), ..http }, |address| {
+                // Where nobody reads it, serving goes on.
+                let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp");
+            })
+        }
     };
     served.map_err(failure)?;
     Ok(Answer::new((), |(), _| Ok(())))
 }
 
 /// What is served: memdir's own tools, or those of each dialect on its own directory.
-fn groups(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<Vec<Group>, Failure> {
+fn groups(args: &Typed, current: &Arc<Current>, settings: &Settings, scope: &Scope) -> Result<Vec<Group>, Failure> {
     if args.dialect.is_empty() {
-        return Ok(vec![native(global, settings, scope)?]);
+        return Ok(vec![native(current, settings, scope)?]);
     }
-    let group = |name: &String| if name == "native" { native(global, settings, scope) } else { dialect(name, global, settings, scope) };
+    let group = |name: &String| if name == "native" { native(current, settings, scope) } else { dialect(name, current, settings, scope) };
     args.dialect.iter().map(group).collect()
 }
 
-fn native(global: &Global, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
+fn native(current: &Arc<Current>, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
     let opened = wire::open(settings, scope)?;
     for note in &opened.notes {
         let _ = writeln!(std::io::stderr(), "memdir: {note}");
     }
     let group = door::native(opened.memdir, settings, settings.cwd.clone(), false)?;
     let open = |settings: &Settings, scope: &Scope| wire::with_search(wire::open(settings, scope)?.memdir, settings);
-    let space = live::space(global, settings, group.memdir.clone(), Box::new(open));
+    let space = live::space(current, settings, scope, group.memdir.clone(), Box::new(open));
     Ok(Group { space: Some(space), ..group })
 }
 
-fn dialect(name: &str, global: &Global, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
+fn dialect(name: &str, current: &Arc<Current>, settings: &Settings, scope: &Scope) -> Result<Group, Failure> {
     let Some(dialect) = dialects::find(name) else {
         let known: Vec<&str> = dialects::DIALECTS.iter().map(|dialect| dialect.name).collect();
         let message = format!("there is no dialect named {name:?}; there are native, {}", known.join(", "));
@@ -64,7 +67,7 @@ fn dialect(name: &str, global: &Global, settings: &Settings, scope: &Scope) -> R
     };
     let (memdir, root) = wire::open_dialect(settings, scope, dialect)?;
     let open = move |settings: &Settings, scope: &Scope| Ok(wire::open_dialect(settings, scope, dialect)?.0);
-    let space = Some(live::space(global, settings, memdir.clone(), Box::new(open)));
+    let space = Some(live::space(current, settings, scope, memdir.clone(), Box::new(open)));
     Ok(Group { name: dialect.name, tools: (dialect.tools)(), memdir, space, root, instructions: None, resources: false, section: None })
 }
 
@@ -78,14 +81,21 @@ fn http(args: &Typed) -> Result<Option<Http>, Failure> {
     Ok(Some(Http { token, hosts: args.host.clone(), origins: args.origin.clone(), ..Http::new(address) }))
 }
 
-/// Callers with tokens of their own, if there are any. Where there are, whatever they could not have is refused at the start:
-/// it would be served to nobody, or to everybody.
-fn door(args: &Typed, global: &Global, settings: &Settings, owned: bool, choice: &Choice) -> Result<Option<Arc<dyn Door>>, Failure> {
-    let Some(callers) = Callers::of(global, settings, choice)? else { return Ok(None) };
+/// A dialect that is served and whose memory belongs to no caller.
+fn foreign(args: &Typed) -> Option<&String> {
+    args.dialect.iter().find(|name| *name != "native")
+}
+
+/// Where there are callers with tokens of their own, whatever they could not have is refused at the start: it would be served
+/// to nobody, or to everybody.
+fn fits_callers(args: &Typed, global: &Global, settings: &Settings, owned: bool) -> Result<(), Failure> {
+    if settings.config.tokens.is_empty() {
+        return Ok(());
+    }
     let refuse = |message: String, hint: &str| Err(Failure::Usage { message, hint: hint.into() });
-    if let Some(dialect) = args.dialect.iter().find(|name| *name != "native") {
+    if let Some(dialect) = foreign(args) {
         return refuse(
-            format!("there are callers with tokens of their own, and what {dialect} opens belongs to none of them"),
+            door::no_callers(dialect),
             "Serve that dialect on standard input and output, or with a MEMDIR_HOME that has no tokens.",
         );
     }
@@ -96,7 +106,7 @@ fn door(args: &Typed, global: &Global, settings: &Settings, owned: bool, choice:
             "Leave it out; memdir token add gives a caller their projects and agent. With --token-file it is for whoever has that token.",
         );
     }
-    Ok(Some(Arc::new(callers) as Arc<dyn Door>))
+    Ok(())
 }
 
 fn failure(error: ServeError) -> Failure {

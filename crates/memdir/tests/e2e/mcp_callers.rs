@@ -8,13 +8,13 @@ use crate::{
 use serde_json::{Value, json};
 
 /// A token, and the id by which it is revoked.
-fn token(home: &Home, args: &[&str]) -> (String, String) {
+pub(crate) fn token(home: &Home, args: &[&str]) -> (String, String) {
     let made = home.json(&[&["token", "add"], args].concat());
     (made["token"].as_str().unwrap().to_owned(), made["id"].as_str().unwrap().to_owned())
 }
 
 /// One call with this token and these headers.
-fn ask(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> Reply {
+pub(crate) fn ask(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> Reply {
     let bearer = format!("Bearer {token}");
     let mut all = vec![("Authorization", bearer.as_str()), ("Mcp-Method", "tools/call"), ("Mcp-Protocol-Version", SESSIONLESS)];
     all.push(("Mcp-Name", name));
@@ -23,20 +23,20 @@ fn ask(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: 
     web.connect().post(&all, &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }))
 }
 
-fn said(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> String {
+pub(crate) fn said(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> String {
     let reply = ask(web, token, headers, name, arguments);
     assert_eq!(reply.status, 200, "{reply:?}");
     reply.message()["result"]["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
 /// The names a caller can see.
-fn names(web: &Web, token: &str, headers: &[(&str, &str)]) -> Vec<String> {
+pub(crate) fn names(web: &Web, token: &str, headers: &[(&str, &str)]) -> Vec<String> {
     let told = said(web, token, headers, "memory_read", json!({}));
     let known = ["deploy", "notes/a", "team/rule", "user/ada", "user/bob", "other"];
     known.into_iter().filter(|name| told.contains(name)).map(str::to_owned).collect()
 }
 
-fn write(web: &Web, token: &str, headers: &[(&str, &str)], path: &str) {
+pub(crate) fn write(web: &Web, token: &str, headers: &[(&str, &str)], path: &str) {
     let told =
         said(web, token, headers, "memory_write", json!({ "path": path, "content": format!("{path} for everybody who may see it") }));
     assert!(told.starts_with("Saved"), "{told}");
@@ -83,6 +83,29 @@ fn a_session_is_narrowed_by_its_header_and_never_widened() {
     assert_eq!(names(&web, &ada, &[("Memdir-Only", "agent/none")]), [""; 0]);
     let up = ask(&web, &ada, &[("Memdir-Only", "../people")], "memory_read", json!({}));
     assert_eq!(up.status, 403, "{up:?}");
+}
+
+#[test]
+fn headers_that_name_nothing_or_too_much_are_refused() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop", "bank"]);
+    let web = Web::start(&home, &[]);
+    let told = |headers: &[(&str, &str)]| {
+        let reply = ask(&web, &ada, headers, "memory_read", json!({}));
+        (reply.status, if reply.status == 200 { String::new() } else { reply.body })
+    };
+    let nothing = (400, "Memdir-Only names nothing; name what the session is narrowed to, or leave it out".to_owned());
+    for blank in ["", "  ", ",", " , ,"] {
+        assert_eq!(told(&[("Memdir-Only", blank)]), nothing, "{blank:?}");
+    }
+    assert_eq!(told(&[("Memdir-Only", ""), ("Memdir-Only", "user")]).0, 200, "one of two names something");
+    assert_eq!(told(&[("Memdir-Only", "nötes"), ("Memdir-Project", "shop")]).0, 200, "a name like any other");
+    assert_eq!(told(&[("Memdir-Project", "shop,bank")]), (403, "project: \"shop,bank\" is none of your projects".to_owned()));
+    let one = (400, "Memdir-Project names one project; leave it out to name none".to_owned());
+    for several in [&[("Memdir-Project", "shop"), ("Memdir-Project", "bank")][..], &[("Memdir-Project", " ")]] {
+        assert_eq!(told(several), one, "{several:?}");
+    }
+    assert_eq!(told(&[("Memdir-Project", "shop")]).0, 200);
 }
 
 #[test]
@@ -193,7 +216,7 @@ fn a_switch_holds_for_callers_before_the_start_and_while_it_runs() {
 }
 
 /// The memory section as this caller gets it.
-fn section(web: &Web, token: &str, headers: &[(&str, &str)]) -> String {
+pub(crate) fn section(web: &Web, token: &str, headers: &[(&str, &str)]) -> String {
     let bearer = format!("Bearer {token}");
     let mut all = vec![("Authorization", bearer.as_str()), ("Mcp-Method", "prompts/get"), ("Mcp-Protocol-Version", SESSIONLESS)];
     all.push(("Mcp-Name", "memory"));
@@ -218,7 +241,7 @@ fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
         "Markdown files that only memdir's tools reach. There is no directory to write into.",
         "- **private**: names that begin with `user/`: for you and this one person, in every project.",
         "- **agent**: names that begin with `agent/reviewer/`: what you, the agent reviewer, learn about your own work.",
-        "- **team**: all other names, and those that begin with `team/`: for everybody who works on this project.",
+        "- **team**: all other names, and names that begin with `team/`: for everybody who works on this project.",
         "call `memory_write` once, with a name after the topic, not the date, beginning as its scope says",
         "## MEMORY.md, project",
         "(deploy.md)",
@@ -233,8 +256,52 @@ fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
     let team = section(&web, &ada, &[("Memdir-Only", "team")]);
     assert!(team.contains("- **team**: names that begin with `team/`: for everybody"), "{team}");
     assert!(team.contains("Nothing here is private") && !team.contains("**private**:"), "{team}");
-    let part = section(&web, &ada, &[("Memdir-Only", "notes")]);
-    assert!(part.contains("- **team**: other names, as far as this session may use them") && !part.contains("MEMORY.md"), "{part}");
+    for only in ["team", "notes"] {
+        let told = section(&web, &ada, &[("Memdir-Only", only)]);
+        assert!(told.contains(&format!("- **team**: names that begin with `{only}/`: for everybody")), "{told}");
+        assert!(
+            told.contains("nothing of the type user")
+                && !told.contains("**user**")
+                && !told.contains("type: user")
+                && !told.contains("always private"),
+            "{told}"
+        );
+        assert_eq!(told.contains("MEMORY.md"), only == "team", "{told}");
+    }
+    let one = section(&web, &ada, &[("Memdir-Only", "deploy, user/taste")]);
+    assert!(one.contains("- **team**: the name `deploy`: for") && one.contains("- **private**: names that begin with `user/taste/`: for"));
+    assert!(one.contains("**user** (always private)"), "{one}");
+}
+
+#[test]
+fn a_log_leaves_out_no_entrypoint_and_is_offered_where_it_is_open() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let tokens = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
+    home.configure(&format!("log = true\n{tokens}"));
+    let web = Web::start(&home, &["--tools", "memory_read,memory_write,memory_log"]);
+    for path in ["deploy", "team/rule", "user/ada"] {
+        write(&web, &ada, &[], path);
+    }
+    let whole = section(&web, &ada, &[]);
+    for line in ["## MEMORY.md, `user/`", "(ada.md)", "## MEMORY.md, project", "(deploy.md)", "## MEMORY.md, `team/`", "(rule.md)"] {
+        assert!(whole.contains(line), "{line}\n{whole}");
+    }
+    for only in ["plan", "user/taste", "team/rule"] {
+        let headers = [("Memdir-Only", only)];
+        let told = section(&web, &ada, &headers);
+        assert!(!told.contains("memory_log") && !told.contains("## The log") && told.contains("memory_write"), "{only}: {told}");
+        let refused = ask(&web, &ada, &headers, "memory_log", json!({ "entry": "x" }));
+        assert!(refused.body.contains("there is no tool named memory_log; there are memory_read, memory_write"), "{refused:?}");
+    }
+    for (only, place) in [("user", "user/logs/20"), ("user/logs", "user/logs/20"), ("team", "team/logs/20")] {
+        let headers = [("Memdir-Only", only)];
+        assert!(section(&web, &ada, &headers).contains("Call `memory_log`"), "{only}");
+        let logged = said(&web, &ada, &headers, "memory_log", json!({ "entry": "low water" }));
+        assert!(logged.starts_with(&format!("Logged in {place}")), "{logged}");
+    }
+    let shared = section(&web, &ada, &[("Memdir-Only", "team")]);
+    assert!(!shared.contains("who the person is"), "{shared}");
 }
 
 #[test]

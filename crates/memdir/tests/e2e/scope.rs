@@ -524,6 +524,45 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
 }
 
 #[test]
+fn the_prompt_of_a_narrowed_space_names_nothing_outside_it() {
+    let home = Home::new();
+    repository(&home, "shop");
+    for name in ["notes/a", "secret", "user/taste"] {
+        run_in(&home, "shop", &["write", name, "x"]);
+    }
+    let prompt = |only: &str, more: &[&str]| run_in(&home, "shop", &[&["--only", only, "prompt"], more].concat());
+    let root = home.plain(&run_in(&home, "shop", &["where", "--json"]));
+    let root = root.split('"').find(|text| text.contains("/home/projects/")).unwrap_or_else(|| panic!("{root}")).to_owned();
+    let told = prompt("notes", &[]);
+    let line = format!("- **private**: names that begin with `notes/`, in `{root}/notes`: for you and this one person, in all their");
+    assert!(told.contains(&line) && !told.contains("MEMORY.md"), "{told}");
+    let outside = |told: &str| told.replace(&format!("{root}/notes"), "").contains(&root);
+    assert!(!outside(&told), "{told}");
+    let shell = prompt("notes", &["--search", "shell"]);
+    assert!(shell.contains(&format!("grep -rn \"narrow term\" {root}/notes")) || shell.contains("/notes' --include"), "{shell}");
+    let both = prompt("notes,user/taste", &[]);
+    assert!(both.contains("- **private**: the name `user/taste`, in `[HOME]/home/user/taste.md`: for you") && !outside(&both), "{both}");
+    assert_snapshot!(prompt("nosuch", &[]), @"
+    -- stderr
+    error: only: there is no memory and no folder named nosuch yet, so there is nothing to tell of it
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
+    assert_snapshot!(prompt("team", &[]), @"
+    -- stderr
+    error: only: team: this repository has no team memory yet; memdir init --team makes one
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
+    assert_snapshot!(prompt("notes", &["log"]), @"
+    -- stderr
+    error: mode: the log of this space is not open for writing
+    hint: Call again with a value in that form.
+    -- exit 2
+    ");
+}
+
+#[test]
 fn projects_are_left_alone_while_memory_is_off() {
     let home = Home::new();
     run_in(&home, "plain", &["write", "a", "x", "--project", "one"]);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     time::Duration,
 };
 
@@ -25,6 +25,15 @@ impl Web {
         vars.iter().for_each(|(key, value)| {
             command.env(key, value);
         });
+        Web::over(command)
+    }
+
+    /// The same without a directory chosen.
+    pub(crate) fn start_bare(home: &Home, args: &[&str]) -> Web {
+        Web::over(home.bare(&[&["mcp", "--http", "127.0.0.1:0"], args].concat()))
+    }
+
+    fn over(mut command: Command) -> Web {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
