@@ -3,7 +3,14 @@
 
 use crate::workers::Workers;
 use memdir_core::{stop::Stop, tools::ToolResult};
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 /// Seconds after which a call is answered in any case. Hosts give up after 60.
 pub(crate) const CALL_SECS: u64 = 55;
@@ -50,5 +57,21 @@ struct StopOnDrop(Stop);
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.stop();
+    }
+}
+
+/// Counts a running call.
+pub(crate) struct Busy(Arc<AtomicUsize>);
+
+impl Busy {
+    pub(crate) fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Busy(count.clone())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

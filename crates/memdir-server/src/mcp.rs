@@ -1,17 +1,18 @@
-//! The only file that knows `rmcp`: hands every request to plain functions and turns their answers into messages.
+//! The only place that knows `rmcp` (with the files below it): hands every request to plain functions and turns their answers into messages.
+
+mod everybody;
+mod wire;
 
 use crate::{
-    call::{Failed, off_thread},
-    http::{self, Body, Connection, Door, Http, Pass},
+    call::{Busy, Failed, off_thread},
+    http::{self, Connection, Http},
     offer::Offer,
     prompts, resources,
-    stdio::{Line, Lines},
     watch::{News, Watch},
     workers::Workers,
 };
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::http::{Request, Response, StatusCode, request::Parts};
+use everybody::Everybody;
+use hyper::http::request::Parts;
 use memdir_core::{
     Actor, Error, Result as CoreResult,
     stop::Stop,
@@ -22,10 +23,6 @@ use rmcp::{
     model::*,
     serve_server,
     service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext},
-    transport::{
-        StdioReader, StdioWriter, StreamableHttpServerConfig, StreamableHttpService, Transport, stdio_pipes,
-        streamable_http_server::session::local::LocalSessionManager,
-    },
 };
 use std::{
     collections::{HashMap, VecDeque},
@@ -35,13 +32,10 @@ use std::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::Duration,
 };
-use tokio::{
-    io::{AsyncWriteExt as _, BufReader},
-    sync::broadcast::{Receiver, error::RecvError},
-};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use wire::Wire;
 
 /// The largest message that is read, over either transport: the largest memory, escaped, and some room.
 pub(crate) const MESSAGE_BYTES: usize = 16 << 20;
@@ -98,7 +92,7 @@ pub fn serve_http(offer: Offer, http: Http, ready: impl FnOnce(std::net::SocketA
         let server = Server::new(offer, 32);
         let (end, busy) = (server.gone.clone(), server.busy.clone());
         let door = http.door.clone();
-        let endpoint = Everybody { own: Mcp::new(server.clone()), server, door, callers: Mutex::default() };
+        let endpoint = Everybody::new(server, door);
         http::serve(http, Arc::new(endpoint), end, busy, ready).await
     });
     runtime.shutdown_background();
@@ -273,22 +267,6 @@ fn answer(result: ToolResult) -> CallToolResult {
     let mut answer = if result.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     answer.structured_content = result.structured;
     answer
-}
-
-/// Counts a running call.
-struct Busy(Arc<AtomicUsize>);
-
-impl Busy {
-    fn new(count: &Arc<AtomicUsize>) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Busy(count.clone())
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 impl ServerHandler for Handler {
@@ -510,156 +488,4 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {}
-}
-
-/// Messages as lines on standard input and output. What cannot be read is answered, never dropped in silence.
-struct Wire {
-    lines: Lines<BufReader<StdioReader>>,
-    waiting: VecDeque<ClientJsonRpcMessage>,
-    out: Arc<tokio::sync::Mutex<StdioWriter>>,
-    gone: CancellationToken,
-}
-
-impl Wire {
-    fn new(gone: CancellationToken) -> Self {
-        let (read, write) = stdio_pipes();
-        Wire {
-            lines: Lines::new(BufReader::new(read), MESSAGE_BYTES),
-            waiting: VecDeque::new(),
-            out: Arc::new(tokio::sync::Mutex::new(write)),
-            gone,
-        }
-    }
-
-    /// The messages of one line: one, or those of a batch.
-    fn read(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, ErrorData> {
-        let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
-        let read =
-            if first == Some(&b'[') { serde_json::from_slice(line) } else { serde_json::from_slice(line).map(|message| vec![message]) };
-        read.map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => ErrorData::invalid_request("this is no message of the protocol", None),
-            _ => ErrorData::parse_error(format!("this is no JSON: {error}"), None),
-        })
-    }
-}
-
-impl Transport<RoleServer> for Wire {
-    type Error = io::Error;
-
-    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let (out, gone) = (self.out.clone(), self.gone.clone());
-        async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            let mut out = out.lock().await;
-            let sent = async { out.write_all(&line).await.and(out.flush().await) }.await;
-            sent.inspect_err(|_| gone.cancel())
-        }
-    }
-
-    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        loop {
-            if let Some(message) = self.waiting.pop_front() {
-                return Some(message);
-            }
-            let line = tokio::select! {
-                line = self.lines.next() => line,
-                () = self.gone.cancelled() => Line::End,
-            };
-            let error = match line {
-                Line::End => {
-                    self.gone.cancel();
-                    return None;
-                }
-                Line::TooLong => ErrorData::invalid_request(format!("a message has at most {MESSAGE_BYTES} bytes"), None),
-                Line::Whole(line) => match Self::read(&line) {
-                    Ok(messages) => {
-                        self.waiting.extend(messages);
-                        continue;
-                    }
-                    Err(error) => error,
-                },
-            };
-            if self.send(ServerJsonRpcMessage::error(error, None)).await.is_err() {
-                return None;
-            }
-        }
-    }
-
-    async fn close(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Spaces of callers that are open at once.
-const CALLERS: usize = 256;
-
-/// Leads each request to the space of whoever sent it. What one caller has opened, no other can reach.
-struct Everybody {
-    own: Mcp,
-    server: Arc<Server>,
-    door: Option<Arc<dyn Door>>,
-    callers: Mutex<HashMap<Pass, Arc<Mcp>>>,
-}
-
-impl Everybody {
-    fn of(&self, pass: &Pass) -> Result<Arc<Mcp>, Response<Body>> {
-        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = callers.get(pass) {
-            return Ok(known.clone());
-        }
-        if callers.len() >= CALLERS {
-            callers.retain(|_, mcp| mcp.server.sessions.load(Ordering::Relaxed) > 0);
-        }
-        if callers.len() >= CALLERS {
-            return Err(http::say(StatusCode::SERVICE_UNAVAILABLE, "too many callers at once"));
-        }
-        let none = || Err("nothing here can be narrowed".to_owned());
-        let offer = self.door.as_ref().map_or_else(none, |door| door.open(pass)).map_err(|why| http::say(StatusCode::FORBIDDEN, &why))?;
-        let mcp = Arc::new(Mcp::new(self.server.beside(offer)));
-        callers.insert(pass.clone(), mcp.clone());
-        Ok(mcp)
-    }
-}
-
-impl http::Endpoint for Everybody {
-    async fn handle(&self, request: Request<Full<Bytes>>) -> Response<Body> {
-        match request.extensions().get::<Pass>().cloned() {
-            Some(pass) if pass.is_everything() => self.own.service.handle(request).await,
-            Some(pass) => match self.of(&pass) {
-                Ok(mcp) => mcp.service.handle(request).await,
-                Err(refused) => refused,
-            },
-            None => http::say(StatusCode::UNAUTHORIZED, "nobody is known here"),
-        }
-    }
-}
-
-/// The protocol's end of an HTTP request whose body is whole and whose sender is allowed.
-struct Mcp {
-    server: Arc<Server>,
-    service: StreamableHttpService<Handler, LocalSessionManager>,
-}
-
-impl Mcp {
-    fn new(server: Arc<Server>) -> Self {
-        let mut sessions = LocalSessionManager::default();
-        sessions.session_config.keep_alive = Some(Duration::from_secs(SESSION_SECS));
-        sessions.session_config.sse_retry = None;
-        // Who may call is decided before a request comes here.
-        let config = StreamableHttpServerConfig::default()
-            .disable_allowed_hosts()
-            .with_json_response(true)
-            .with_sse_retry(None)
-            .with_max_request_body_bytes(MESSAGE_BYTES)
-            .with_cancellation_token(server.gone.clone());
-        let own = server.clone();
-        let make = move || {
-            if server.sessions.load(Ordering::Relaxed) >= SESSIONS {
-                return Err(io::Error::other("too many sessions; end some, or wait for them to expire"));
-            }
-            Ok(Handler::new(server.clone()))
-        };
-        Mcp { server: own, service: StreamableHttpService::new(make, Arc::new(sessions), config) }
-    }
 }
