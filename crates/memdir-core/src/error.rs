@@ -221,7 +221,7 @@ impl Error {
             Error::Exists { .. } => "Choose another name, or replace or append to it on purpose.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
             Error::BadEdit { .. } => "Read the memory and give a text that occurs in it exactly once, or ask for all of them.".into(),
-            Error::BadInput { .. } => "Call again with a value in that form.".into(),
+            Error::BadInput { .. } => "Call again with another value.".into(),
             Error::TooLarge { .. } => "Split it into several memories.".into(),
             Error::ReadOnly { .. } => "Write to another name, or change the mount's setting.".into(),
             Error::Secret { .. } => "Leave the value out and say where it is kept instead.".into(),

@@ -55,7 +55,7 @@ fn names_topics_and_aliases_are_read() {
 fn an_argument_nobody_knows_is_refused() {
     let desk = desk::native();
     let result = desk.call("memory_write", json!({ "path": "a", "content": "x", "overwrite": true }));
-    assert_eq!(result.text, "overwrite: memory_write has no such parameter. Call again with a value in that form.");
+    assert_eq!(result.text, "overwrite: memory_write has no such parameter. Call again with another value.");
     assert_eq!(result.structured.unwrap()["error"]["code"], "bad_input");
     assert_eq!(desk.file("a.md"), None);
 }

@@ -34,7 +34,7 @@ fn the_right_mode_is_chosen() {
     assert_snapshot!(home.run(&["prompt", "agent"]), @"
     -- stderr
     error: mode: the agent's mode needs an agent
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
     let bare = home.bare(&["prompt", "agent", "--agent", "reviewer"]).output().unwrap();
@@ -151,7 +151,7 @@ fn the_log_is_appended_and_stays_out_of_the_entrypoint() {
     assert_snapshot!(home.run(&["log", "  "]), @"
     -- stderr
     error: entry: it is empty
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
 }
@@ -272,13 +272,13 @@ fn a_log_is_kept_where_a_memory_is_and_nowhere_else() {
     assert_snapshot!(home.run_bare(&["log", "--in", "nosuch", "a day"]), @r#"
     -- stderr
     error: in: there is no memory "nosuch" with a log of its own; there are: user
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     "#);
     assert_snapshot!(home.run_bare(&["log", "--in", "../x", "a day"]), @r#"
     -- stderr
     error: in: there is no memory "../x" with a log of its own; there are: user
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     "#);
     let told = home.run_bare(&["log", "--in", "global/", "a day"]);

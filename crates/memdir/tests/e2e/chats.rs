@@ -103,7 +103,7 @@ fn conversations_are_listed_newest_first_and_filtered() {
     assert_eq!(told["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
     assert_eq!(
         home.run(&["chats", "--host", "emacs"]),
-        "-- stderr\nerror: host: \"emacs\" is none of claude-code, codex, gemini, opencode, openclaw, cursor, folder\nhint: Call again with a value in that form.\n-- exit 2\n"
+        "-- stderr\nerror: host: \"emacs\" is none of claude-code, codex, gemini, opencode, openclaw, cursor, folder\nhint: Call again with another value.\n-- exit 2\n"
     );
 }
 

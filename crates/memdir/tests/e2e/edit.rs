@@ -53,7 +53,7 @@ fn regular_expressions_with_groups() {
     assert_snapshot!(home.run(&["edit", "a", "--regex", "(", "x"]), @"
     -- stderr
     error: regular expression: Parsing error at position 1: Opening parenthesis without closing parenthesis
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
 }

@@ -58,7 +58,7 @@ fn an_agents_directory_that_is_a_link_is_refused() {
     assert_snapshot!(run_in(&home, "shop", &args("list")), @"
     -- stderr
     error: agent: [HOME]/shop/.memdir-agents is a link; an agent's memory is a directory of its own
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
     fs::remove_file(home.path("shop/.memdir-agents")).unwrap();
@@ -67,7 +67,7 @@ fn an_agents_directory_that_is_a_link_is_refused() {
     assert_snapshot!(run_in(&home, "shop", &args("where")), @"
     -- stderr
     error: agent: [HOME]/shop/.memdir-agents/reviewer is a link; an agent's memory is a directory of its own
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
     assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);

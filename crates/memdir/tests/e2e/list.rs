@@ -61,7 +61,7 @@ fn by_topic_type_age_and_size() {
     assert_snapshot!(home.run(&["list", "--type", "wish"]), @r#"
     -- stderr
     error: type: "wish" is not one of user, feedback, project, reference
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     "#);
 }

@@ -64,13 +64,13 @@ fn lines_are_shown_by_range() {
     assert_snapshot!(home.run(&["read", "a", "--lines", "9-"]), @"
     -- stderr
     error: lines: a.md has 4 lines; 9- begins after its end
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
     assert_snapshot!(home.run(&["read", "a", "--lines", "0"]), @r#"
     -- stderr
     error: lines: "0" names line 0, but lines are counted from 1; write 42-56, 42- or 42
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     "#);
 }

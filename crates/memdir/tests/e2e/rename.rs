@@ -83,7 +83,7 @@ fn no_name_becomes_a_secret_and_one_that_is_can_be_left() {
     assert_snapshot!(home.run(&["rename", "a", &secret]), @"
     -- stderr
     error: name: it looks like a secret (github-token)
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);

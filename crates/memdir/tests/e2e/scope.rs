@@ -518,7 +518,7 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
     assert_snapshot!(run_in(&home, "shop", &["--only", "user", "prompt", "team"]), @"
     -- stderr
     error: mode: there is no team memory here; memdir init --team makes one
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
 }
@@ -545,19 +545,19 @@ fn the_prompt_of_a_narrowed_space_names_nothing_outside_it() {
     assert_snapshot!(prompt("nosuch", &[]), @"
     -- stderr
     error: only: there is no memory and no folder named nosuch yet, so there is nothing to tell of it
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
     assert_snapshot!(prompt("team", &[]), @"
     -- stderr
     error: only: team: this repository has no team memory yet; memdir init --team makes one
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
     assert_snapshot!(prompt("notes", &["log"]), @"
     -- stderr
     error: mode: the log of this space is not open for writing
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     ");
 }

@@ -63,7 +63,7 @@ fn many_queries_are_answered_line_by_line() {
     assert_snapshot!(home.run_with(&["search", "--batch", "-"], "{}"), @r#"
     -- stderr
     error: line 1 of the batch: it has no query; each line is {"id": …, "query": "…"}
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     "#);
 }
@@ -78,7 +78,7 @@ fn filters_and_reasons() {
     assert_snapshot!(home.run(&["search", "tabs", "--type", "nonsense"]), @r#"
     -- stderr
     error: type: "nonsense" is not one of user, feedback, project, reference
-    hint: Call again with a value in that form.
+    hint: Call again with another value.
     -- exit 2
     "#);
     assert!(home.ok(&["search", "tabs", "--explain"]).contains("own words"));
