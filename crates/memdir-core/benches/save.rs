@@ -2,9 +2,13 @@
 //! `cargo bench -p memdir-core --bench save`
 
 use memdir_core::{
-    Actor, Memdir, MemoryPath, Mount, Vault,
-    time::Stopwatch,
-    write::{Mode, Write},
+    base::{path::MemoryPath, time::Stopwatch},
+    memdir::Memdir,
+    operations::write::{Mode, Write},
+    store::{
+        Actor,
+        files::{Mount, Vault},
+    },
 };
 use std::{
     fs::{self, File},

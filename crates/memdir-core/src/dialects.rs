@@ -8,7 +8,7 @@ mod openclaw;
 mod profclaw;
 mod serena;
 
-use crate::{error::Result, tools::Tool, vault::Mount};
+use crate::{base::error::Result, store::files::Mount, tools::Tool};
 use std::path::{Path, PathBuf};
 
 /// A system that is stood in for.
@@ -72,7 +72,7 @@ impl Places<'_> {
 
 /// A text cut to a dialect's limit, and `more` said with the line to go on at if something is left.
 fn whole(text: &str, max_chars: usize, more: impl FnOnce(u64, u64) -> String) -> String {
-    let part = crate::text::truncate_chars(text, 1, max_chars);
+    let part = crate::base::text::truncate_chars(text, 1, max_chars);
     if part.left_chars == 0 {
         return text.to_owned();
     }

@@ -8,11 +8,12 @@ mod hand;
 mod line;
 mod plan;
 mod sheet;
+pub(crate) mod upkeep;
 
 pub use audit::{DeadLine, LongLine, dead, long_lines, missing};
 pub use plan::{EntrypointPlan, LineChange, plan, plan_many};
 
-use crate::{
+use crate::base::{
     limits,
     path::strip_md,
     text::{human_bytes, truncate},

@@ -1,66 +1,30 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
 
-pub mod analyse;
-pub mod chats;
-pub mod check;
-pub mod day;
-pub mod delete;
+pub mod base;
 pub mod dialects;
-pub mod diff;
-pub mod edit;
-pub mod embed;
 pub mod entrypoint;
-pub mod error;
-pub mod exact;
-pub mod glob;
-pub mod history;
-pub mod import;
-pub mod index;
-pub mod indexer;
-mod keep;
-pub mod limits;
-pub mod list;
-pub mod log;
 pub mod memdir;
 pub mod memory;
-pub mod path;
-pub mod probe;
+pub mod operations;
 pub mod project;
 pub mod prompt;
-pub mod query;
-pub mod rank;
-pub mod raw;
-pub mod read;
 pub mod recall;
-pub mod rename;
-pub mod repair;
-pub mod restore;
-pub mod scan;
 pub mod search;
 pub mod secrets;
-pub mod space;
-pub mod stamp;
-pub mod stats;
-pub mod stop;
 pub mod store;
-pub mod tantivy_index;
 #[cfg(feature = "testing")]
 pub mod testing;
-pub mod text;
-pub mod time;
 pub mod tools;
-pub mod undo;
-pub mod vault;
-pub mod vectors;
-pub mod verify;
-pub mod version;
-pub mod when;
-pub mod write;
 
-pub use error::{Error, Problem, Result};
-pub use memdir::{Context, Memdir};
+pub use base::{
+    error::{Error, Problem, Result},
+    path::MemoryPath,
+    version::Version,
+};
+pub use memdir::Memdir;
 pub use memory::Memory;
-pub use path::MemoryPath;
-pub use store::Actor;
-pub use vault::{Mount, Vault};
-pub use version::Version;
+pub use operations::context::Context;
+pub use store::{
+    Actor,
+    files::{Mount, Vault},
+};

@@ -1,20 +1,23 @@
 //! The library's front door: opens a space, and one short method per verb. Decides nothing itself.
 
 use crate::{
-    chats::sync::Syncer,
-    check, delete, diff, edit,
-    error::{Error, Result},
-    history, import,
-    keep::{self, Books},
-    list, log,
-    path::MemoryPath,
-    probe, prompt, read, recall, rename, repair, restore,
-    search::{Answer, Search, Searcher},
-    secrets, stats,
-    stop::{self, Stop},
-    store::{Actor, Change, ChangeFilter, Intent, Source, Store, Verb},
-    time::{Clock, SystemClock},
-    undo, verify, write,
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+        time::{Clock, SystemClock},
+    },
+    entrypoint::upkeep,
+    operations::{
+        check, context::Context, delete, diff, edit, history, import, list, log, memory_tests, read, recall as recall_operation, rename,
+        repair, restore, stats, undo, verify, write,
+    },
+    prompt, recall,
+    search::{Answer, Search, Searcher, chats::ChatSync},
+    secrets,
+    store::{
+        Actor, Change, ChangeFilter, Source, Store,
+        stop::{self, Stop},
+    },
 };
 use std::sync::Arc;
 
@@ -24,34 +27,8 @@ pub struct Memdir {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) context: Context,
     pub(crate) searcher: Option<Arc<Searcher>>,
-    pub(crate) chats: Option<Arc<Syncer>>,
+    pub(crate) chats: Option<Arc<dyn ChatSync>>,
     pub(crate) no_chats: Option<Arc<str>>,
-}
-
-/// What every verb that changes something needs besides the store: who, when, and what is known of the entrypoints.
-#[derive(Clone)]
-pub struct Context {
-    /// Who acts.
-    pub actor: Actor,
-    /// Tells the time.
-    pub clock: Arc<dyn Clock>,
-    /// What a person has declared to be no secret.
-    pub allow: Arc<secrets::Allow>,
-    /// The prefix of the memory that keeps the log, where that is not the main one.
-    pub log: Option<Arc<str>>,
-    /// Parsed entrypoint pages, kept between saves.
-    pub(crate) books: Arc<Books>,
-}
-
-impl Context {
-    /// A context with nothing known yet.
-    pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Context { actor, clock, allow: Arc::default(), log: None, books: Arc::default() }
-    }
-
-    pub(crate) fn intent(&self, verb: Verb) -> Intent {
-        Intent { verb, actor: self.actor.clone(), at: self.clock.now(), undoes: None }
-    }
 }
 
 impl Memdir {
@@ -81,7 +58,7 @@ impl Memdir {
     }
 
     /// The same space, in which searches first take in what was said since the last one.
-    pub fn with_chats(self, chats: Arc<Syncer>) -> Self {
+    pub fn with_chats(self, chats: Arc<dyn ChatSync>) -> Self {
         Memdir { chats: Some(chats), ..self }
     }
 
@@ -138,7 +115,7 @@ impl Memdir {
     }
 
     fn alias(&self, path: &MemoryPath) -> Option<MemoryPath> {
-        keep::meant(&*self.store, path)
+        upkeep::meant(&*self.store, path)
     }
 
     /// Runs a request with its name as it is meant; nearly always that is as it was given, and nothing is copied.
@@ -180,7 +157,7 @@ impl Memdir {
     /// The lines that answer a query.
     pub fn search(&self, search: &Search) -> Result<Answer> {
         let asks_chats = search.source.is_none_or(|source| source == Source::Chat);
-        let news = self.chats.as_ref().filter(|_| asks_chats).and_then(|chats| chats.before_search());
+        let news = self.chats.as_ref().filter(|_| asks_chats).and_then(|chats| chats.catch_up());
         let searcher = self.searcher()?;
         let mut answer = searcher.search(&*self.store, search)?;
         searcher.work_after(&self.store);
@@ -310,12 +287,12 @@ impl Memdir {
     }
 
     /// The memories that matter for a message, or lie on the way of an action.
-    pub fn recall(&self, request: &recall::Request<'_>) -> Result<recall::Recalled> {
-        recall::of(&*self.store, &self.context, self.searcher.as_deref(), request)
+    pub fn recall(&self, request: &recall_operation::Request<'_>) -> Result<recall::Recalled> {
+        recall_operation::of(&*self.store, &self.context, self.searcher.as_deref(), request)
     }
 
     /// Runs the memory tests.
-    pub fn test(&self) -> Result<probe::Tested> {
-        probe::run(&*self.store, self.searcher()?)
+    pub fn test(&self) -> Result<memory_tests::Tested> {
+        memory_tests::run(&*self.store, self.searcher()?)
     }
 }

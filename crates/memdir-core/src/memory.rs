@@ -8,7 +8,7 @@ mod pattern;
 mod plain;
 mod scalar;
 
-use crate::{error::Problem, text::lines};
+use crate::base::{error::Problem, text::lines};
 use frontmatter::{Field, Frontmatter};
 use jiff::{Timestamp, civil, tz::TimeZone};
 use scalar::Value;
@@ -59,11 +59,13 @@ impl fmt::Display for Kind {
 }
 
 impl FromStr for Kind {
-    type Err = crate::Error;
+    type Err = crate::base::error::Error;
 
-    fn from_str(text: &str) -> crate::Result<Kind> {
+    fn from_str(text: &str) -> crate::base::error::Result<Kind> {
         let found = Kind::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(text.trim()));
-        found.ok_or_else(|| crate::Error::bad_input("type", format!("{text:?} is not one of user, feedback, project, reference")))
+        found.ok_or_else(|| {
+            crate::base::error::Error::bad_input("type", format!("{text:?} is not one of user, feedback, project, reference"))
+        })
     }
 }
 
@@ -248,7 +250,7 @@ impl Memory {
             && text.parse::<Kind>().is_err()
         {
             let what = format!("the type {text:?} is not one of user, feedback, project, reference");
-            problems.push(Problem::at(crate::text::line_at(&self.text, field.lines.start), what));
+            problems.push(Problem::at(crate::base::text::line_at(&self.text, field.lines.start), what));
         }
         for key in ["created", "modified", "updated", "last_verified"] {
             if let Some(text) = self.field(key)
@@ -256,7 +258,7 @@ impl Memory {
                 && let Some(field) = self.find(key)
             {
                 let what = format!("{key} is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z");
-                problems.push(Problem::at(crate::text::line_at(&self.text, field.lines.start), what));
+                problems.push(Problem::at(crate::base::text::line_at(&self.text, field.lines.start), what));
             }
         }
         problems.sort_by_key(|problem| problem.line);

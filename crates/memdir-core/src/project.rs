@@ -8,7 +8,7 @@ mod hints;
 
 pub use hints::{Hints, hints, local_remotes, remote_key};
 
-use crate::error::{Error, Problem, Result};
+use crate::base::error::{Error, Problem, Result};
 use config::Config;
 use std::{
     ffi::OsStr,

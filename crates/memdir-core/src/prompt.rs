@@ -8,7 +8,7 @@ mod texts;
 pub use parts::{Open, Part};
 pub use space::{Load, Made, ModeName, Request, log_is_open, log_prefix, main_prefix, of};
 
-use crate::limits;
+use crate::base::limits;
 use texts::fill;
 
 /// Everything a prompt depends on. Nothing in it may change between two conversations unless the memory did: no dates, no ids.
@@ -232,7 +232,7 @@ fn log_intro(input: &PromptInput<'_>) -> String {
         true => (texts::REACH_TOOLS.trim_end().to_owned(), in_names(input.prefix)),
         false => (fill(texts::REACH_DIR, &[("dir", dirs(input).first().copied().unwrap_or(dir))]), in_names(dir)),
     };
-    let sample = crate::log::SAMPLE;
+    let sample = crate::operations::log::SAMPLE;
     let how = match (input.tools, input.search) {
         (Some(Tools { log: Some(log), .. }), _) => format!("Call `{log}` with one short entry; it finds the file and adds the time."),
         (Some(tools), _) => {
@@ -255,7 +255,7 @@ fn log_intro(input: &PromptInput<'_>) -> String {
 
 /// The log of a day under a prefix.
 fn in_names(prefix: &str) -> String {
-    if prefix.is_empty() { crate::log::PATTERN.to_owned() } else { format!("{prefix}/{}", crate::log::PATTERN) }
+    if prefix.is_empty() { crate::operations::log::PATTERN.to_owned() } else { format!("{prefix}/{}", crate::operations::log::PATTERN) }
 }
 
 fn save(input: &PromptInput<'_>) -> Option<String> {

@@ -1,16 +1,17 @@
 //! Recall: the few memories that matter for a message or lie on the way of an action, within a budget, shown as data.
 
 mod everyday;
-mod fit;
+pub(crate) mod fit;
+pub mod message;
 mod question;
-mod space;
-mod wires;
+mod tripwires;
+pub mod when;
 
 pub use everyday::{is_everyday, is_filler, is_small_number};
 pub use fit::{Candidate, Dropped, Recalled, Room, Shown, fit, staleness, tokens};
+pub use message::Met;
 pub use question::{Question, Word, questions, sentences};
-pub use space::{Request, of};
-pub use wires::Wires;
+pub use tripwires::Wires;
 
 use crate::memory::Kind;
 

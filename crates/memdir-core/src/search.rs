@@ -1,35 +1,44 @@
 //! Search: the lines that answer, by words and by meaning, from files as they are now; or an honest nothing.
 
+pub mod analysis;
 mod background;
+pub mod chats;
 mod cite;
-mod find;
+pub mod embed;
+pub(crate) mod find;
 mod fresh;
-mod fuse;
+pub(crate) mod fuse;
 mod hits;
+pub mod index;
+pub mod indexing;
 mod meaning;
-mod message;
+pub mod query;
+pub mod ranking;
 mod watch;
 mod why;
 
-pub use message::Met;
 pub use why::WhyNot;
 
 use crate::{
-    analyse::Analyser,
-    chats::keep::ChatPlace,
-    embed::Embedder,
-    error::{Error, Problem, Result},
-    index::{Index, Parts, View},
-    indexer::{self, Indexer},
-    keep,
+    base::{
+        error::{Error, Problem, Result},
+        path::MemoryPath,
+        stamp::Stamp,
+        time::Clock,
+    },
+    entrypoint::upkeep,
     memory::Kind,
-    path::MemoryPath,
-    probe, rank,
-    stamp::Stamp,
+    operations::memory_tests,
+    search::{
+        analysis::Analyser,
+        embed::Embedder,
+        index::{Index, Parts, View},
+        indexing::Indexer,
+    },
     store::{Entry, Source, Store},
-    time::Clock,
 };
 use background::Background;
+use chats::{ChatLocator, ChatPlace};
 use fresh::Fresh;
 use jiff::Timestamp;
 use meaning::Meaning;
@@ -44,7 +53,7 @@ use watch::{News, Watch};
 /// What to search for.
 #[derive(Debug, Clone)]
 pub struct Search {
-    /// Any text; see [`crate::query::Query`].
+    /// Any text; see [`crate::search::query::Query`].
     pub query: String,
     /// Answers at the most.
     pub max_results: usize,
@@ -70,7 +79,7 @@ impl Search {
         Search {
             query: query.into(),
             max_results: 10,
-            min_score: rank::MIN_SCORE,
+            min_score: ranking::MIN_SCORE,
             source: None,
             kind: None,
             under: None,
@@ -130,7 +139,7 @@ pub struct IndexState {
     /// Units of them that are ranked.
     pub units: u64,
     /// What it holds on disk.
-    pub size: crate::index::IndexSize,
+    pub size: index::IndexSize,
     /// Files that are new or may have changed since: the next search brings them in.
     pub changed: usize,
     /// Files that are gone since.
@@ -222,6 +231,8 @@ pub struct Searcher {
     /// For a process that lives long: what is needed to know that nothing has changed.
     quiet: Option<Mutex<Quiet>>,
     background: Option<Background>,
+    /// Finds the place of a line in a kept conversation.
+    chats: Option<ChatLocator>,
 }
 
 /// The views of the last search, and how to tell that they are still true.
@@ -256,7 +267,21 @@ impl Searcher {
             fresh: Fresh::new(index(info)),
         };
         let mounts = store.mounts().iter().map(mount).collect();
-        Searcher { mounts, meaning: embedder.map(Meaning::new), clock, analyser: Mutex::default(), quiet: None, background: None }
+        Searcher {
+            mounts,
+            meaning: embedder.map(Meaning::new),
+            clock,
+            analyser: Mutex::default(),
+            quiet: None,
+            background: None,
+            chats: None,
+        }
+    }
+
+    /// The same searcher, whose hits in conversations tell where they are.
+    pub fn with_chat_locator(mut self, locator: ChatLocator) -> Self {
+        self.chats = Some(locator);
+        self
     }
 
     /// For a process that lives long: it keeps its views as long as it is certain that no file has changed, instead of
@@ -329,7 +354,7 @@ impl Searcher {
     }
 
     /// Brings every index in step with the files, or makes it anew; then embeds what has no vector yet.
-    pub fn index(&self, store: &dyn Store, anew: bool, progress: &indexer::Progress<'_>) -> Result<Vec<indexer::Indexed>> {
+    pub fn index(&self, store: &dyn Store, anew: bool, progress: &indexing::Progress<'_>) -> Result<Vec<indexing::Indexed>> {
         let entries = all_entries(store)?;
         let mut all = Vec::new();
         for mount in &self.mounts {
@@ -340,7 +365,7 @@ impl Searcher {
             }
             let mut indexed = match anew {
                 true => indexer.rebuild(index, &entries, progress)?,
-                false => indexer.update(index, &entries, crate::index::Wait::Yes, progress)?.unwrap_or_default(),
+                false => indexer.update(index, &entries, index::Wait::Yes, progress)?.unwrap_or_default(),
             };
             match indexer.embed_missing(index, usize::MAX) {
                 Ok(files) => indexed.embedded = files,
@@ -377,7 +402,7 @@ impl Searcher {
                 last_ns = last_ns.max(known.seen_ns);
             });
             let entries = self.entries_of(mount, &entries);
-            let difference = indexer::Difference::of(self.indexer(store, mount).files(&entries), &*view);
+            let difference = indexing::Difference::of(self.indexer(store, mount).files(&entries), &*view);
             let totals = view.totals();
             Ok(IndexState {
                 prefix: mount.prefix.clone(),
@@ -392,6 +417,16 @@ impl Searcher {
             })
         };
         self.mounts.iter().map(state).collect()
+    }
+
+    /// The prefix of a mount, by its number.
+    pub(crate) fn prefix(&self, mount: usize) -> &str {
+        &self.mounts[mount].prefix
+    }
+
+    /// Runs something with the analyser, which one caller uses at a time.
+    pub(crate) fn with_analyser<T>(&self, run: impl FnOnce(&mut Analyser) -> T) -> T {
+        run(&mut self.analyser.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn indexer<'a>(&'a self, store: &'a dyn Store, mount: &'a Searched) -> Indexer<'a> {
@@ -411,7 +446,7 @@ impl Searcher {
     }
 
     /// Views with everything that is on disk now.
-    fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
+    pub(crate) fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
         let Some(quiet) = &self.quiet else { return self.look(store, &all_entries(store)?) };
         let mut quiet = quiet.lock().unwrap_or_else(PoisonError::into_inner);
         let marks = store.marks();
@@ -483,7 +518,7 @@ fn all_entries(store: &dyn Store) -> Result<Vec<Entry>> {
         entries.extend(store.list(&mount.prefix)?.entries);
     }
     // Questions that memories are tested with would answer themselves.
-    entries.retain(|entry| entry.path.file_name() != probe::FILE && !keep::is_page(store, &entry.path));
+    entries.retain(|entry| entry.path.file_name() != memory_tests::FILE && !upkeep::is_page(store, &entry.path));
     Ok(entries)
 }
 

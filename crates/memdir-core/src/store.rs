@@ -1,7 +1,11 @@
 //! The seam to where memories are kept. A store never parses a memory and never knows the search index.
 
-pub use crate::stamp::{Source, Stamp};
-use crate::{
+pub mod files;
+pub mod space;
+pub mod stop;
+
+pub use crate::base::stamp::{Source, Stamp};
+use crate::base::{
     error::{Error, Problem, Result},
     path::MemoryPath,
     version::Version,

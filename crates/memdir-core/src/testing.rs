@@ -3,14 +3,14 @@
 mod ram_index;
 mod ram_store;
 
-use crate::time::Clock;
+use crate::base::time::Clock;
 use jiff::{Timestamp, tz::TimeZone};
 pub use ram_index::RamIndex;
 pub use ram_store::RamStore;
 
 /// Lets `n` more writes of this thread succeed, then makes the disk full; `None` makes it well again.
 pub fn disk_full_after(n: Option<u64>) {
-    crate::vault::fault::testing::fail_after(n);
+    crate::store::files::fault::testing::fail_after(n);
 }
 
 /// A clock that stands still, in UTC.

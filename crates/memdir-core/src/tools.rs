@@ -15,7 +15,7 @@ mod undo;
 mod write;
 
 use crate::{
-    error::{Error, Result},
+    base::error::{Error, Result},
     memdir::Memdir,
 };
 use args::Args;

@@ -4,14 +4,17 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench lays out files and prints numbers")]
 
 use memdir_core::{
-    Actor, Memdir, Mount, Vault,
-    embed::Embedder,
-    recall::Request,
-    search::Searcher,
-    tantivy_index::TantivyIndex,
-    time::{Stopwatch, SystemClock},
+    base::time::{Stopwatch, SystemClock},
+    memdir::Memdir,
+    operations::recall::Request,
+    search::{Searcher, embed::Embedder},
+    store::{
+        Actor,
+        files::{Mount, Vault},
+    },
 };
 use memdir_embed::StaticModel;
+use memdir_index::TantivyIndex;
 use std::{sync::Arc, time::Duration};
 
 const MEMORIES: usize = 1_000;

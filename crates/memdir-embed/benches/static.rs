@@ -1,7 +1,7 @@
 //! Texts a second of the built-in model, one thread.
 
 use divan::{Bencher, counter::ItemsCount};
-use memdir_core::embed::{EmbedRole, Embedder, WordSum};
+use memdir_core::search::embed::{EmbedRole, Embedder, WordSum};
 use memdir_embed::StaticModel;
 
 fn main() {

@@ -4,8 +4,8 @@
 mod answer;
 
 use memdir_core::{
-    Error, Result,
-    embed::{EmbedRole, Embedder, EmbedderId, Vector},
+    base::error::{Error, Result},
+    search::embed::{EmbedRole, Embedder, EmbedderId, Vector},
 };
 use serde_json::json;
 use std::{fmt, time::Duration};

@@ -7,9 +7,8 @@ use crate::{
     words::words,
 };
 use memdir_core::{
-    Result,
-    embed::{EmbedRole, Embedder, EmbedderId, Vector, WordSum},
-    raw::Simd,
+    base::{error::Result, raw::Simd},
+    search::embed::{EmbedRole, Embedder, EmbedderId, Vector, WordSum},
 };
 
 const DIM: usize = 256;

@@ -2,7 +2,7 @@
 //! panic as a failure of that call alone.
 
 use crate::workers::Workers;
-use memdir_core::{stop::Stop, tools::ToolResult};
+use memdir_core::{store::stop::Stop, tools::ToolResult};
 use std::{
     future::Future,
     sync::{

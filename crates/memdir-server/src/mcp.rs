@@ -14,8 +14,8 @@ use crate::{
 use everybody::Everybody;
 use hyper::http::request::Parts;
 use memdir_core::{
-    Actor, Error, Result as CoreResult,
-    stop::Stop,
+    base::error::{Error, Result as CoreResult},
+    store::{Actor, stop::Stop},
     tools::{Caller, PROMPTS, ToolResult},
 };
 use rmcp::{

@@ -2,8 +2,8 @@
 //! neither listed nor callable.
 
 use memdir_core::{
-    Actor, Memdir,
-    stop::Stop,
+    memdir::Memdir,
+    store::{Actor, stop::Stop},
     tools::{Caller, Level, Tool},
 };
 use serde_json::Value;
@@ -40,7 +40,7 @@ impl Group {
 }
 
 /// Makes the memory section of a system prompt.
-pub type Section = Arc<dyn Fn(&Memdir) -> memdir_core::Result<String> + Send + Sync>;
+pub type Section = Arc<dyn Fn(&Memdir) -> memdir_core::base::error::Result<String> + Send + Sync>;
 
 /// What of the groups is offered.
 #[derive(Debug, Clone, Default)]

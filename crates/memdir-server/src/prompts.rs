@@ -1,9 +1,11 @@
 //! The prompts with their arguments filled in, and with what memdir already knows. Knows no protocol.
 
 use memdir_core::{
-    Error, Result,
-    list::List,
-    text,
+    base::{
+        error::{Error, Result},
+        text,
+    },
+    operations::list::List,
     tools::{self, Caller, PROMPTS, Prompt},
 };
 use serde_json::{Map, Value, json};

@@ -1,6 +1,15 @@
 //! Memories as resources: their addresses, pages of a listing, and their text. Knows no protocol.
 
-use memdir_core::{Error, Memdir, MemoryPath, Result, limits, list::List, read::Read, text::LineRange};
+use memdir_core::{
+    base::{
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+        text::LineRange,
+    },
+    memdir::Memdir,
+    operations::{list::List, read::Read},
+};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! what any memdir process did, and at the files themselves now and then, which shows the rest.
 
 use crate::{offer::Space, resources};
-use memdir_core::{Memdir, store::Stamp};
+use memdir_core::{memdir::Memdir, store::Stamp};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},

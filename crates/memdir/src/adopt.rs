@@ -2,9 +2,9 @@
 //! directories, and changes none.
 
 use crate::hosts::{Machine, Scope, Wish, claude_code, codex, gemini, jsonc};
-use memdir_core::{
-    Mount, Vault,
-    store::{Access, View as _},
+use memdir_core::store::{
+    Access, View as _,
+    files::{Mount, Vault},
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -137,7 +137,7 @@ pub(crate) struct Read {
     #[arg(long, value_name = "RANGE", requires = "names")]
     pub(crate) lines: Option<String>,
     /// Show at most so many characters of each
-    #[arg(long, value_name = "N", default_value_t = memdir_core::limits::READ_CHARS)]
+    #[arg(long, value_name = "N", default_value_t = memdir_core::base::limits::READ_CHARS)]
     pub(crate) max_chars: usize,
 }
 
@@ -154,7 +154,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(crate) max_results: u32,
     /// Only answers with at least this score, 0 to 1
-    #[arg(long, value_name = "SCORE", default_value_t = memdir_core::rank::MIN_SCORE, value_parser = share)]
+    #[arg(long, value_name = "SCORE", default_value_t = memdir_core::search::ranking::MIN_SCORE, value_parser = share)]
     pub(crate) min_score: f32,
     /// Only this source
     #[arg(long, value_enum, default_value_t = SearchSource::All)]
@@ -456,10 +456,10 @@ pub(crate) struct Recall {
     #[arg(required_unless_present = "action")]
     pub(crate) text: Vec<String>,
     /// Tokens the answer may cost
-    #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::limits::RECALL_TOKENS)]
+    #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::base::limits::RECALL_TOKENS)]
     pub(crate) budget: usize,
     /// Memories at the most
-    #[arg(long, value_name = "N", default_value_t = memdir_core::limits::RECALL_MEMORIES)]
+    #[arg(long, value_name = "N", default_value_t = memdir_core::base::limits::RECALL_MEMORIES)]
     pub(crate) most: usize,
     /// Memories this conversation has seen already
     #[arg(long, value_name = "NAME", value_delimiter = ',')]

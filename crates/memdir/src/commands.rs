@@ -52,7 +52,10 @@ use crate::{
     scope::Scope,
     wire,
 };
-use memdir_core::{Error, Memdir, MemoryPath, Version};
+use memdir_core::{
+    base::{error::Error, path::MemoryPath, version::Version},
+    memdir::Memdir,
+};
 
 /// Runs what was typed.
 pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
@@ -214,7 +217,7 @@ fn expected(memdir: &Memdir, path: &MemoryPath, text: Option<&str>) -> Result<Op
     {
         return Ok(Some(stored.version));
     }
-    Ok(Some(memdir_core::diff::version(memdir.store(), path, text)?))
+    Ok(Some(memdir_core::operations::diff::version(memdir.store(), path, text)?))
 }
 
 /// The text of a file that was named on the command line; `-` is standard input.

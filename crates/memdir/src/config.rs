@@ -12,7 +12,11 @@ pub(crate) use file::{ChatsSetting, EmbedderSetting, MountSetting, Settled, Toke
 #[cfg(test)]
 pub(crate) use keys::KEYS;
 pub(crate) use machine::machine;
-use memdir_core::{MemoryPath, prompt::AgentScope, space::Places, vault::real_path};
+use memdir_core::{
+    base::path::MemoryPath,
+    prompt::AgentScope,
+    store::{files::real_path, space::Places},
+};
 pub(crate) use repository::RepositorySettings;
 use std::path::{Path, PathBuf};
 
@@ -163,9 +167,9 @@ fn guidelines(configured: Option<&str>) -> Vec<String> {
 }
 
 /// Where hosts keep their conversations, by the variables people set for them.
-pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_core::chats::Roots {
+pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_chats::Roots {
     let path = |key| env(key).map(PathBuf::from);
-    memdir_core::chats::Roots {
+    memdir_chats::Roots {
         home: user_home().unwrap_or_default(),
         claude_config_dir: path("CLAUDE_CONFIG_DIR"),
         codex_home: path("CODEX_HOME"),

@@ -10,9 +10,13 @@ use crate::{
     wire,
 };
 use memdir_core::{
-    Memdir, MemoryPath, Mount,
+    base::path::MemoryPath,
+    memdir::Memdir,
     prompt::log_is_open,
-    space::{Caller, both, narrow, token_hash},
+    store::{
+        files::Mount,
+        space::{Caller, both, narrow, token_hash},
+    },
     tools,
 };
 use memdir_server::{Choice, Door, Group, Offer, Pass};
@@ -112,7 +116,7 @@ fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[String]) -> Re
     let mut left = if session.is_empty() { server.to_vec() } else { both(server, &session) };
     left.retain(|prefix| narrow(&mounts, std::slice::from_ref(prefix)).is_ok());
     if left.is_empty() {
-        return Err(memdir_core::Error::bad_input("only", "nothing of that is served here").into());
+        return Err(memdir_core::base::error::Error::bad_input("only", "nothing of that is served here").into());
     }
     Ok(narrow(&mounts, &left)?)
 }

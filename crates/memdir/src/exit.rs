@@ -1,6 +1,6 @@
 //! How a run ends: every failure, its words, and its exit code, in one place.
 
-use memdir_core::{Error, error::Acts};
+use memdir_core::base::error::{Acts, Error};
 use std::{io, path::PathBuf, process::ExitCode};
 
 /// The end of `memdir --help`.

@@ -12,7 +12,7 @@ pub(crate) use live::Live;
 use output::OUTPUT_CHARS;
 
 use crate::hosts::Event;
-use memdir_core::text;
+use memdir_core::base::text;
 
 /// The conversation that the doctor pretends to have: nothing of it is written down.
 pub(crate) const DOCTOR: &str = "memdir-doctor";

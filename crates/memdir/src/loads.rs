@@ -1,6 +1,6 @@
 //! How often, and how large, the prompt was loaded: one line each in `loads.jsonl`. Numbers only, and only on this machine.
 
-use memdir_core::{Version, prompt::Load, store::Store};
+use memdir_core::{base::version::Version, prompt::Load, store::Store};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,

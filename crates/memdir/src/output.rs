@@ -196,7 +196,7 @@ impl<'a> Page<'a> {
 
     fn fitting(&self, line: &str) -> String {
         match self.look.width {
-            Some(width) if line.width() > width => memdir_core::text::ellipsis(line, width).into_owned(),
+            Some(width) if line.width() > width => memdir_core::base::text::ellipsis(line, width).into_owned(),
             _ => line.to_owned(),
         }
     }

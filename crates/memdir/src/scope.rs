@@ -8,12 +8,14 @@ use crate::{
     known, wire,
 };
 use memdir_core::{
-    Mount, Version,
+    base::version::Version,
     entrypoint::MAIN,
     project::{self, Kind, Project},
-    space::{Agent, Places, narrow},
-    store::Entrypoint,
-    vault::real_path,
+    store::{
+        Entrypoint,
+        files::{Mount, real_path},
+        space::{Agent, Places, narrow},
+    },
 };
 use std::path::{Path, PathBuf};
 

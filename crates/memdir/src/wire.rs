@@ -8,20 +8,20 @@ use crate::{
     known,
     scope::Scope,
 };
+use memdir_chats::{Host, keep::Keep, sync::Syncer};
 use memdir_core::{
-    Actor, Memdir, MemoryPath, Mount, Vault,
-    chats::{Host, keep::Keep, sync::Syncer},
+    base::{path::MemoryPath, time::SystemClock},
     dialects::{Dialect, Places},
-    embed::Embedder,
-    index::Index,
-    search::Searcher,
+    memdir::Memdir,
+    search::{Searcher, embed::Embedder, index::Index},
     secrets::{self, Allow},
-    store::{Access, Entrypoint, MountInfo, Source, Store},
-    tantivy_index::TantivyIndex,
-    time::SystemClock,
-    vault::{Links, journal_name, real_path},
+    store::{
+        Access, Actor, Entrypoint, MountInfo, Source, Store,
+        files::{Links, Mount, Vault, journal_name, real_path},
+    },
 };
 use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};
+use memdir_index::TantivyIndex;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -117,7 +117,7 @@ fn searcher(memdir: &Memdir, settings: &Settings, embedder: Option<SearchEmbedde
 /// A searcher with its indexes below a cache directory.
 pub(crate) fn searcher_in(store: &dyn Store, cache: &Path, embedder: Option<Arc<dyn Embedder>>) -> Searcher {
     let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(cache, info, embedder.as_deref())) };
-    Searcher::new(store, embedder.clone(), Arc::new(SystemClock), of_mount)
+    Searcher::new(store, embedder.clone(), Arc::new(SystemClock), of_mount).with_chat_locator(memdir_chats::keep::chat_place)
 }
 
 /// Who understands meaning, by the settings.
@@ -210,7 +210,7 @@ pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect
         home: &home,
         cwd: &settings.cwd,
         project: &scope.project.checkout,
-        path_var: &|key| config::path_variable(key, &settings.cwd).map_err(|why| memdir_core::Error::bad_input(key, why)),
+        path_var: &|key| config::path_variable(key, &settings.cwd).map_err(|why| memdir_core::base::error::Error::bad_input(key, why)),
         read: &|path| std::fs::read_to_string(path).ok(),
         journal: &|root| journal(settings, root),
         extra,
@@ -326,10 +326,10 @@ fn escape(name: &str) -> String {
 }
 
 /// What the library refuses about mounts is a matter of the settings.
-fn refused(settings: &Settings, error: memdir_core::Error) -> Failure {
+fn refused(settings: &Settings, error: memdir_core::base::error::Error) -> Failure {
     let hint = format!("The settings are in {}; memdir config shows those in force.", settings.file.display());
     match error {
-        memdir_core::Error::BadInput { .. } => Failure::Settings { message: error.to_string(), hint },
+        memdir_core::base::error::Error::BadInput { .. } => Failure::Settings { message: error.to_string(), hint },
         other => Failure::Core { error: other },
     }
 }

@@ -5,16 +5,19 @@ mod status;
 
 use super::{Dialect, Places, Space, whole};
 use crate::{
-    analyse::Analyser,
-    error::{Error, Result},
-    exact, limits,
-    path::MemoryPath,
-    search::Search,
-    store::{Source, Store},
-    text,
+    base::{
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+        text,
+    },
+    operations::{exact, write::Write},
+    search::{Search, analysis::Analyser},
+    store::{
+        Source, Store,
+        files::{Mount, real_path},
+    },
     tools::{Caller, Level, Tool, ToolResult, args::Args},
-    vault::{Mount, real_path},
-    write::Write,
 };
 use serde_json::json;
 use std::{collections::BTreeSet, fmt::Write as _};

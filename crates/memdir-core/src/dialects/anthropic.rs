@@ -4,14 +4,17 @@ mod view;
 
 use super::{Dialect, Places, Space};
 use crate::{
-    error::{Error, Result},
-    exact,
-    path::MemoryPath,
-    store::Verb,
-    text,
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+        text,
+    },
+    operations::{exact, write},
+    store::{
+        Verb,
+        files::{Links, Mount},
+    },
     tools::{Caller, Level, Tool, ToolResult, args::Args},
-    vault::{Links, Mount},
-    write,
 };
 use serde_json::json;
 

@@ -2,13 +2,18 @@
 
 use super::{Dialect, Places, Space, whole};
 use crate::{
-    error::{Error, Result},
-    exact, limits,
-    path::MemoryPath,
-    store::Verb,
-    text,
+    base::{
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+        text,
+    },
+    operations::exact,
+    store::{
+        Verb,
+        files::{Mount, real_path},
+    },
     tools::{Caller, Level, Tool, ToolResult, args::Args},
-    vault::{Mount, real_path},
 };
 use serde_json::json;
 use std::{fmt::Write as _, path::Path};

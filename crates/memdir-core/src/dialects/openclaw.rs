@@ -2,19 +2,18 @@
 
 use super::{Dialect, Places, Space, profclaw::said};
 use crate::{
-    error::{Error, Result},
-    rank,
-    read::Read,
-    search::{Hit, Search},
-    store::{Access, Source},
-    text::LineRange,
+    base::{
+        error::{Error, Result},
+        text::LineRange,
+    },
+    operations::read::Read,
+    search::{Hit, Search, ranking},
+    store::{Access, Source, files::Mount},
     tools::{
         Caller, Level, Tool, ToolResult,
         args::Args,
-        search::notice,
-        search::{cut, query, score},
+        search::{cut, notice, query, score},
     },
-    vault::Mount,
 };
 use serde_json::{Value, json};
 
@@ -135,10 +134,10 @@ fn hit(hit: &Hit) -> Value {
     let place = if first == last { format!("{}#L{first}", hit.path) } else { format!("{}#L{first}-L{last}", hit.path) };
     let mut out = json!({
         "path": hit.path, "startLine": first, "endLine": last, "score": score(hit.score),
-        "snippet": crate::text::ellipsis(fitted.text, SNIPPET_CHARS), "source": corpus, "corpus": corpus, "citation": place,
+        "snippet": crate::base::text::ellipsis(fitted.text, SNIPPET_CHARS), "source": corpus, "corpus": corpus, "citation": place,
     });
     if let Some(explain) = &hit.explain {
-        out["textScore"] = json!(score(rank::score(&explain.parts, explain.assistant, explain.mass, None, rank::Scale::WORDS)));
+        out["textScore"] = json!(score(ranking::score(&explain.parts, explain.assistant, explain.mass, None, ranking::Scale::WORDS)));
         if let Some(cosine) = explain.cosine {
             out["vectorScore"] = json!(score(cosine.clamp(0.0, 1.0)));
         }

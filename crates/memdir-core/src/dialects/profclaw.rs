@@ -2,18 +2,19 @@
 
 use super::{Dialect, Places, Space};
 use crate::{
-    error::{Error, Result},
-    limits,
-    read::Read,
-    store::{Access, Source},
-    text::LineRange,
+    base::{
+        error::{Error, Result},
+        limits,
+        text::LineRange,
+    },
+    operations::read::Read,
+    store::{Access, Source, files::Mount},
     tools::{
         Caller, Level, Tool, ToolResult,
         args::Args,
         get,
         search::{self, fitted, score},
     },
-    vault::Mount,
 };
 use serde_json::{Value, json};
 

@@ -4,16 +4,20 @@ mod settings;
 
 use super::{Dialect, Places, Space, whole};
 use crate::{
-    delete::Delete,
-    edit::Edit,
-    error::{Error, Result},
-    limits,
+    base::{
+        error::{Error, Result},
+        limits,
+        path::{self, MemoryPath},
+        text,
+    },
     memory::edit::Needle,
-    path::{self, MemoryPath},
-    text,
+    operations::{
+        delete::Delete,
+        edit::Edit,
+        write::{Mode, Write},
+    },
+    store::files::{Links, Mount, real_path},
     tools::{Caller, Level, Tool, ToolResult, args::Args},
-    vault::{Links, Mount, real_path},
-    write::{Mode, Write},
 };
 use serde_json::{Value, json};
 

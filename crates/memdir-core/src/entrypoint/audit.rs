@@ -1,7 +1,7 @@
 //! What is wrong with an entrypoint: lines that lead nowhere, memories without a line, lines that became content.
 
 use super::{Book, Place, page_name};
-use crate::{limits, path::strip_md};
+use crate::base::{limits, path::strip_md};
 
 /// A line whose memory is not there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]

@@ -3,8 +3,8 @@
 
 use super::sheet::Sheet;
 use crate::{
+    base::path::strip_md,
     memory::markdown::{self, Fence, ReferenceKind},
-    path::strip_md,
 };
 use std::{collections::HashMap, ops::Range};
 

@@ -2,9 +2,8 @@
 
 use super::is_page_name;
 use crate::{
-    limits,
+    base::{limits, path::strip_md},
     memory::markdown::{self, ReferenceKind},
-    path::strip_md,
 };
 
 /// What a line of the section is.

@@ -3,11 +3,13 @@
 
 use super::{Book, Page, hand, line, page_name};
 use crate::{
+    base::{
+        limits,
+        path::{MemoryPath, strip_md},
+        text::human_bytes,
+    },
     entrypoint::{hand::Pointers, sheet::Sheet},
-    limits,
     memory::markdown,
-    path::{MemoryPath, strip_md},
-    text::human_bytes,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -384,7 +386,7 @@ fn mentions(name: &str, text: &str, path: &str) -> Option<String> {
 
 /// What to say when the entrypoint nears or passes a cap.
 fn size_note(name: &str, text: &str) -> Option<String> {
-    let (lines, bytes) = (crate::text::lines(text) as usize, text.len());
+    let (lines, bytes) = (crate::base::text::lines(text) as usize, text.len());
     let caps = [
         (lines, limits::ENTRYPOINT_LINES, format!("{lines} of {} lines", limits::ENTRYPOINT_LINES)),
         (bytes, limits::ENTRYPOINT_BYTES, format!("{} of {}", human_bytes(bytes as u64), human_bytes(limits::ENTRYPOINT_BYTES as u64))),

@@ -3,7 +3,7 @@
 
 use super::line::{self, Row};
 use crate::{
-    limits,
+    base::limits,
     memory::{Memory, markdown},
 };
 use std::collections::BTreeMap;
@@ -201,7 +201,7 @@ fn link_lines(pages: &[String]) -> Vec<String> {
 }
 
 fn count_lines(text: &str) -> usize {
-    crate::text::lines(text) as usize
+    crate::base::text::lines(text) as usize
 }
 
 /// The byte at which a section is put into a text that has none.

@@ -6,7 +6,7 @@
 mod blocks;
 mod turns;
 
-use crate::day::Day;
+use crate::base::day::Day;
 use blocks::{Block, BlockKind, blocks};
 use turns::{Opener, openers};
 

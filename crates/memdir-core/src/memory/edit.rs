@@ -2,7 +2,7 @@
 //! whatever pattern a model sends.
 
 use super::pattern;
-use crate::{
+use crate::base::{
     error::{Error, Result},
     limits,
     text::line_at,

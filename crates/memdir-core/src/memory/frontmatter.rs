@@ -2,7 +2,7 @@
 //! what stands where.
 
 use super::scalar::{self, Value};
-use crate::{error::Problem, text::line_at};
+use crate::base::{error::Problem, text::line_at};
 use std::ops::Range;
 
 /// One field, and where it stands in the text.

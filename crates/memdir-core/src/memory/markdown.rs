@@ -1,7 +1,7 @@
 //! References between memories in Markdown: links, definitions, `[[wikilinks]]` and `mem:` names. Finds and rewrites them
 //! without touching another byte. Links in code are left alone; `mem:` names count everywhere, since they live in code marks.
 
-use crate::{
+use crate::base::{
     path::{MemoryPath, strip_md},
     text::line_at,
 };

@@ -1,6 +1,6 @@
 //! Python's regular expressions, run by ours: the few spellings that differ are translated, and the steps are bounded.
 
-use crate::{
+use crate::base::{
     error::{Error, Result},
     limits,
 };

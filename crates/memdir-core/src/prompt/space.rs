@@ -2,13 +2,14 @@
 
 use super::{AgentScope, Entrypoint, Mode, Open, Part, Place, PromptInput, Search, Tools, build};
 use crate::{
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+        text,
+    },
     entrypoint,
-    error::{Error, Result},
-    memdir::Context,
-    path::MemoryPath,
-    read,
+    operations::{context::Context, read},
     store::{Access, Entrypoint as Kept, MountInfo, Source, Store},
-    text,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -184,7 +185,7 @@ pub fn log_prefix<'a>(store: &'a dyn Store, context: &'a Context) -> &'a str {
 
 /// Whether the log of this space can be written.
 pub fn log_is_open(store: &dyn Store, context: &Context) -> bool {
-    let name = crate::log::path(context.clock.now(), &context.clock.zone());
+    let name = crate::operations::log::path(context.clock.now(), &context.clock.zone());
     MemoryPath::parse(&name).is_ok_and(|path| store.check_writable(&path.prefixed(log_prefix(store, context))).is_ok())
 }
 

@@ -1,7 +1,7 @@
 //! The words people use whatever they speak of. In a small memory such a word may be rare, and then its rarity says nothing:
 //! how common a word is in the language cannot be learnt from fifty notes. English only; in other languages rarity must do.
 
-use crate::analyse::Analyser;
+use crate::search::analysis::Analyser;
 use std::{collections::HashSet, sync::LazyLock};
 
 /// Of talk, of politeness, of time and number, of asking somebody to do something, and the few that every task about code has.

@@ -1,6 +1,9 @@
 //! Fits memories into a budget and shows them as data: each with its source and age, never as instructions.
 
-use crate::{limits, secrets, text, time};
+use crate::{
+    base::{limits, text, time},
+    secrets,
+};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -93,7 +96,7 @@ pub fn fit(candidates: &[Candidate<'_>], room: Room) -> Recalled {
 }
 
 /// The same, naming also what was never a candidate because there were enough.
-pub(super) fn fit_with(candidates: &[Candidate<'_>], besides: Vec<Dropped>, room: Room) -> Recalled {
+pub(crate) fn fit_with(candidates: &[Candidate<'_>], besides: Vec<Dropped>, room: Room) -> Recalled {
     let mut recalled = Recalled::default();
     let names = LEFT_OUT_TOKENS.min(room.tokens / 5);
     let mut left = room.tokens.saturating_sub(tokens(OPEN) + tokens(ABOUT) + tokens(TAIL) + names);

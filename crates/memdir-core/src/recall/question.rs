@@ -2,7 +2,7 @@
 //! in the rest. So each sentence asks on its own, with the rarest of its words that any memory knows.
 
 use super::is_small_number;
-use crate::limits;
+use crate::base::limits;
 
 /// A word of a sentence, as the search index knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

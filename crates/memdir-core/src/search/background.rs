@@ -2,7 +2,7 @@
 //! one thread that stays: what an allocator keeps for a thread would otherwise be kept for each new one.
 
 use super::Searcher;
-use crate::{store::Store, time::Stopwatch};
+use crate::{base::time::Stopwatch, store::Store};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{

@@ -1,8 +1,8 @@
 //! Which lines of a long unit are shown: those that answer. Short units are shown whole.
 
 use crate::{
-    analyse::{Analyser, Sink, Word},
-    text::{LineRange, line_start},
+    base::text::{LineRange, line_start},
+    search::analysis::{Analyser, Sink, Word},
 };
 use rustc_hash::FxHashMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    /// At most 64 stems count: [`crate::query::MOST_TERMS`].
+    /// At most 64 stems count: [`crate::search::query::MOST_TERMS`].
     pub(super) fn new(stems: impl Iterator<Item = (&'a str, f32)>) -> Self {
         let (names, weights): (Vec<&str>, Vec<f32>) = stems.take(64).unzip();
         Weights { places: names.into_iter().zip(0..).collect(), weights }

@@ -2,14 +2,18 @@
 
 use super::{Amount, Answer, Explain, Hit, Method, Search, Searcher, fuse, fuse::Ranked};
 use crate::{
-    error::{Error, Result},
-    index::{Ask, Candidate, Counts, Known, Since, View},
+    base::{
+        error::{Error, Result},
+        path::{MemoryPath, meant},
+        text,
+    },
     memory::Kind,
-    path::{MemoryPath, meant},
-    query::Query,
-    rank::{self, Scale},
+    search::{
+        index::{Ask, Candidate, Counts, Known, Since, View},
+        query::Query,
+        ranking::{self, Scale},
+    },
     store::{Source, Store},
-    text,
 };
 use jiff::Timestamp;
 use std::{
@@ -18,11 +22,11 @@ use std::{
 };
 
 /// A query's candidates, ranked.
-pub(super) struct Found {
+pub(crate) struct Found {
     pub(super) query: Query,
     /// Of memories and other documents, and of chats.
     counts: [Counts; 2],
-    pub(super) ranked: Vec<Ranked>,
+    pub(crate) ranked: Vec<Ranked>,
     method: Method,
     pub(super) scale: Scale,
     searched: Amount,
@@ -53,7 +57,7 @@ impl Searcher {
     }
 
     /// Finds candidates for a query that is taken apart already; `must` are the words of its phrases.
-    pub(super) fn find_query(&self, views: &[Arc<dyn View>], search: &Search, query: Query, must: &[Vec<String>]) -> Result<Found> {
+    pub(crate) fn find_query(&self, views: &[Arc<dyn View>], search: &Search, query: Query, must: &[Vec<String>]) -> Result<Found> {
         let mut notes = Vec::new();
         let vector = self.meaning.as_ref().filter(|_| !query.text.is_empty()).and_then(|meaning| meaning.of_query(&query.text, &mut notes));
         let filter = Filter::new(search, &query, |prefix| self.mounts.iter().any(|mount| mount.prefix == prefix));
@@ -131,18 +135,18 @@ impl Found {
         if self.query.phrases.is_empty() {
             return true;
         }
-        let unit = crate::query::plain(text::LineRange { first, last: Some(last) }.of(decoded));
+        let unit = crate::search::query::plain(text::LineRange { first, last: Some(last) }.of(decoded));
         self.query.phrases.iter().all(|phrase| unit.contains(phrase.as_str()))
     }
 
     /// What was counted where a source's candidates were ranked.
-    pub(super) fn counts(&self, source: Source) -> &Counts {
+    pub(crate) fn counts(&self, source: Source) -> &Counts {
         &self.counts[usize::from(source == Source::Chat)]
     }
 
     pub(super) fn explain(&self, ranked: &Ranked) -> Explain {
         let (candidate, counts) = (&ranked.candidate, self.counts(ranked.source));
-        let mass = rank::mass(counts);
+        let mass = ranking::mass(counts);
         let terms = self.query.terms.iter().zip(&counts.terms);
         Explain {
             unit: format!("{}-{}", candidate.first, candidate.last),
@@ -150,7 +154,7 @@ impl Found {
             assistant: candidate.assistant,
             mass,
             cosine: candidate.cosine,
-            sum: rank::sum(&candidate.parts, candidate.assistant, mass, candidate.cosine, self.scale),
+            sum: ranking::sum(&candidate.parts, candidate.assistant, mass, candidate.cosine, self.scale),
             terms: terms.map(|(term, count)| (term.clone(), count.body.max(count.code))).collect(),
         }
     }
@@ -203,5 +207,5 @@ fn since(time: Timestamp) -> Option<Since> {
         1900..2100 => (date.year() as u32, date.month() as u32, date.day() as u32),
         _ => (2099, 12, 31),
     };
-    Some(Since { day: crate::day::Day::new(year, month, day)?, ns: time.as_nanosecond() as i64 })
+    Some(Since { day: crate::base::day::Day::new(year, month, day)?, ns: time.as_nanosecond() as i64 })
 }

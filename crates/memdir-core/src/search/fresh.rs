@@ -2,12 +2,12 @@
 //! the answer and written to the index after it; many are written at once.
 
 use crate::{
-    error::Result,
-    index::{Index, View, Wait},
-    indexer::{self, Difference, Indexer, Look, is_racy},
-    stamp::Stamp,
+    base::{error::Result, stamp::Stamp, version::Version},
+    search::{
+        index::{Index, View, Wait},
+        indexing::{self, Difference, Indexer, Look, is_racy},
+    },
     store::Entry,
-    version::Version,
 };
 use std::{
     collections::BTreeMap,
@@ -57,7 +57,7 @@ impl Fresh {
     }
 
     /// A view with everything that was on disk when the files were listed.
-    pub(super) fn view(&self, indexer: &Indexer<'_>, entries: &[Entry], progress: &indexer::Progress<'_>) -> Result<Arc<dyn View>> {
+    pub(super) fn view(&self, indexer: &Indexer<'_>, entries: &[Entry], progress: &indexing::Progress<'_>) -> Result<Arc<dyn View>> {
         let mut kept = self.kept();
         for written in 0..ATTEMPTS {
             let base = self.index.view()?;
@@ -78,7 +78,7 @@ impl Fresh {
                 return self.overlaid(&mut kept, indexer, entries, base, &difference);
             }
         }
-        Err(crate::Error::Unavailable { what: "search".into(), why: "there is no view".into() })
+        Err(crate::base::error::Error::Unavailable { what: "search".into(), why: "there is no view".into() })
     }
 
     /// A view of the index with what differs laid over it.
@@ -99,12 +99,12 @@ impl Fresh {
         let shows = shown(&kept.looks);
         let same_base = kept.base.as_ref().is_some_and(|before| Arc::ptr_eq(before, &base));
         if !same_base || kept.view.is_none() || kept.shows != shows {
-            let changes = indexer::changes(&kept.looks);
+            let changes = indexing::changes(&kept.looks);
             kept.view = Some(if changes.is_empty() { base.clone() } else { self.index.overlay(&base, &changes)? });
             kept.base = Some(base);
             kept.shows = shows;
         }
-        kept.view.clone().ok_or_else(|| crate::Error::Unavailable { what: "search".into(), why: "there is no view".into() })
+        kept.view.clone().ok_or_else(|| crate::base::error::Error::Unavailable { what: "search".into(), why: "there is no view".into() })
     }
 
     /// Writes what is overlaid into the index, when it is enough to be worth it and nobody else is writing.

@@ -1,9 +1,11 @@
 //! From signals to an ordered list: pure, and the same whatever number of answers is wanted.
 
 use crate::{
-    day::Day,
-    index::{Candidate, Counts},
-    rank::{self, Scale},
+    base::day::Day,
+    search::{
+        index::{Candidate, Counts},
+        ranking::{self, Scale},
+    },
     store::Source,
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -11,11 +13,11 @@ use std::cmp::Ordering;
 
 /// A candidate with its score.
 #[derive(Debug, Clone)]
-pub(super) struct Ranked {
-    pub(super) mount: usize,
-    pub(super) source: Source,
-    pub(super) candidate: Candidate,
-    pub(super) score: f32,
+pub(crate) struct Ranked {
+    pub(crate) mount: usize,
+    pub(crate) source: Source,
+    pub(crate) candidate: Candidate,
+    pub(crate) score: f32,
 }
 
 /// Days after which a dated log counts half.
@@ -23,11 +25,11 @@ const HALF_LIFE_DAYS: f32 = 30.0;
 
 /// Scores the candidates of all mounts, best first. Near duplicates within a file stay out; the first of them stays in.
 pub(super) fn fuse(candidates: Vec<(usize, Source, Candidate)>, counts: &Counts, scale: Scale, decay: Option<Timestamp>) -> Vec<Ranked> {
-    let mass = rank::mass(counts);
+    let mass = ranking::mass(counts);
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|(mount, source, candidate)| {
-            let score = rank::score(&candidate.parts, candidate.assistant, mass, candidate.cosine, scale);
+            let score = ranking::score(&candidate.parts, candidate.assistant, mass, candidate.cosine, scale);
             let age = decay.and_then(|now| log_day(&candidate.path).map(|day| days_between(day, now)));
             let score = age.map_or(score, |days| score * 0.5f32.powf(days / HALF_LIFE_DAYS));
             Ranked { mount, source, candidate, score }

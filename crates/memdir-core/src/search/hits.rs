@@ -2,21 +2,23 @@
 
 use super::{
     Hit, Search, Searcher,
+    chats::Speaker,
     cite::{self, Weights},
     find::Found,
     fuse::Ranked,
 };
 use crate::{
-    chats::keep::ChatPlace,
-    error::Result,
-    index::Candidate,
-    indexer,
+    base::{
+        error::Result,
+        path::MemoryPath,
+        text::{self, LineRange},
+        time,
+    },
     memory::Memory,
-    path::MemoryPath,
-    rank, read, secrets,
+    operations::read,
+    search::{index::Candidate, indexing, ranking},
+    secrets,
     store::{Source, Store, Stored},
-    text::{self, LineRange},
-    time,
 };
 use std::{
     borrow::Cow,
@@ -50,7 +52,7 @@ impl Searcher {
         let weights = |source| {
             let counts = found.counts(source);
             let terms = found.query.terms.iter().zip(&counts.terms);
-            Weights::new(terms.map(|(term, count)| (term.as_str(), rank::idf(counts.totals.units, count.body))))
+            Weights::new(terms.map(|(term, count)| (term.as_str(), ranking::idf(counts.totals.units, count.body))))
         };
         let (curated, chats) = (weights(Source::Memory), weights(Source::Chat));
         let mut hits = Vec::with_capacity(search.max_results.min(50));
@@ -112,7 +114,7 @@ impl Searcher {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = cite::lines(decoded, first, last, weights, &mut analyser);
         drop(analyser);
-        let chat = (ranked.source == Source::Chat).then(|| ChatPlace::of(decoded, last)).flatten();
+        let chat = self.chats.filter(|_| ranked.source == Source::Chat).and_then(|locate| locate(decoded, last));
         let at = chat.as_ref().and_then(|chat| chat.at).unwrap_or_else(|| read::memory_time(&holder.memory, &holder.stored));
         Hit {
             path: holder.path.clone(),
@@ -132,7 +134,9 @@ impl Searcher {
 
 /// Whether two hits are the same turn, told in two conversations.
 fn is_the_same(one: &Hit, other: &Hit) -> bool {
-    let who = |hit: &Hit| hit.chat.as_ref().map(|chat| (chat.host, chat.speaker));
+    fn who(hit: &Hit) -> Option<(&str, Speaker)> {
+        hit.chat.as_ref().map(|chat| (chat.host.as_str(), chat.speaker))
+    }
     // The title and the heading with the time are each conversation's own.
     fn said(hit: &Hit) -> impl Iterator<Item = &str> {
         hit.text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
@@ -146,7 +150,7 @@ fn place(candidate: &Candidate, stored: &Stored, decoded: &str, last: bool) -> O
     if stored.version == candidate.version {
         return Some((candidate.first.into(), candidate.last.into()));
     }
-    let units = indexer::unit_texts(decoded);
+    let units = indexing::unit_texts(decoded);
     let same = units.iter().filter(|unit| unit.key == candidate.key);
     let grown = units.iter().filter(|unit| last && unit.first <= candidate.last && unit.last >= candidate.first);
     let found = same.min_by_key(|unit| unit.first.abs_diff(candidate.first)).or_else(|| grown.max_by_key(|unit| unit.last - unit.first));

@@ -2,9 +2,11 @@
 //! for the next time.
 
 use crate::{
-    embed::{EmbedRole, Embedder, Vector},
-    error::Result,
-    rank::Scale,
+    base::error::Result,
+    search::{
+        embed::{EmbedRole, Embedder, Vector},
+        ranking::Scale,
+    },
 };
 use std::{
     collections::HashMap,

@@ -2,10 +2,8 @@
 
 use super::{Search, Searcher};
 use crate::{
-    error::Result,
-    path::MemoryPath,
-    query::Query,
-    rank,
+    base::{error::Result, path::MemoryPath},
+    search::{query::Query, ranking},
     store::{Source, Store},
 };
 use serde::Serialize;
@@ -84,7 +82,7 @@ impl Searcher {
     pub fn why_not(&self, store: &dyn Store, search: &Search, path: &MemoryPath) -> Result<WhyNot> {
         let Some(stored) = store.get(path)? else { return Ok(WhyNot::Missing) };
         let path = stored.path;
-        if !crate::indexer::is_searched(&path) || stored.stamp.size > crate::limits::READ_FILE_BYTES {
+        if !crate::search::indexing::is_searched(&path) || stored.stamp.size > crate::base::limits::READ_FILE_BYTES {
             return Ok(WhyNot::NotSearched);
         }
         let answer = self.search(store, search)?;
@@ -117,7 +115,7 @@ impl Searcher {
         Ok(WhyNot::TooWeak {
             lines: hit.lines.clone(),
             score: hit.score,
-            min_score: search.min_score.max(rank::MIN_SCORE),
+            min_score: search.min_score.max(ranking::MIN_SCORE),
             unshared: self.unshared(search, &hit.text),
         })
     }

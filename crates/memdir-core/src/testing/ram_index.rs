@@ -1,16 +1,16 @@
 //! An index in memory that looks at everything: slow, plain, and what every other index is compared with.
 
 use crate::{
-    embed::{Key, Vector},
+    base::{error::Result, stamp::Stamp, version::Version},
     entrypoint,
-    error::Result,
-    index::{
-        Ask, Asked, Batch, Candidate, Counts, FileWriter, Index, IndexChange, IndexFile, IndexSize, IndexUnit, Known, Parts, STOP_MARK,
-        TermCount, Totals, View, Wait, Words,
+    search::{
+        embed::{Key, Vector},
+        index::{
+            Ask, Asked, Batch, Candidate, Counts, FileWriter, Index, IndexChange, IndexFile, IndexSize, IndexUnit, Known, Parts, STOP_MARK,
+            TermCount, Totals, View, Wait, Words,
+        },
+        ranking::{self, Field},
     },
-    rank::{self, Field},
-    stamp::Stamp,
-    version::Version,
 };
 use std::{
     any::Any,
@@ -224,7 +224,7 @@ impl Asked for RamAsked<'_> {
                     ..self.own(unit, counts)
                 };
                 let cosine = self.ask.vector.and_then(|query| unit.vector.as_ref().map(|vector| query.cosine(vector)));
-                if rank::words(&parts, unit.assistant) > 0.0 || cosine.is_some() {
+                if ranking::words(&parts, unit.assistant) > 0.0 || cosine.is_some() {
                     all.push(Candidate {
                         path: file.path.clone(),
                         version: file.version,
@@ -263,7 +263,7 @@ impl RamAsked<'_> {
     fn body(&self, unit: &IndexUnit, counts: &Counts) -> f32 {
         let field = Field::new(counts.totals.body, counts.totals.units);
         self.sum(
-            |term, count| rank::idf(counts.totals.units, count.body) * bm25(field, times(&unit.body.stems, term), unit.body.count),
+            |term, count| ranking::idf(counts.totals.units, count.body) * bm25(field, times(&unit.body.stems, term), unit.body.count),
             counts,
         )
     }
@@ -273,16 +273,16 @@ impl RamAsked<'_> {
         let title = Field::new(counts.totals.title, all);
         let pair = Field::new(counts.totals.pairs, all);
         let pairs = self.ask.pairs.iter().zip(&counts.pairs).map(|((a, b), holding)| {
-            rank::idf(all, *holding)
+            ranking::idf(all, *holding)
                 * bm25(pair, pair_times(&unit.body, &self.ask.terms[*a], &self.ask.terms[*b]), unit.body.kept.saturating_sub(1))
         });
         let code = |code: &str, holding| match times(&unit.codes, code) {
             0 => 0.0,
-            times => rank::idf(all, holding) * rank::flat_term(times),
+            times => ranking::idf(all, holding) * ranking::flat_term(times),
         };
         Parts {
             title: self
-                .sum(|term, count| rank::idf(all, count.title) * bm25(title, times(&unit.title.stems, term), unit.title.count), counts),
+                .sum(|term, count| ranking::idf(all, count.title) * bm25(title, times(&unit.title.stems, term), unit.title.count), counts),
             pair: pairs.sum(),
             code: self.sum(|term, count| code(term, count.code), counts)
                 + self.ask.codes.iter().zip(&counts.codes).map(|(c, n)| code(c, *n)).sum::<f32>(),
@@ -292,7 +292,10 @@ impl RamAsked<'_> {
 
     fn parent(&self, file: &IndexFile, counts: &Counts) -> f32 {
         let field = Field::new(counts.totals.file, counts.totals.files);
-        self.sum(|term, count| rank::idf(counts.totals.files, count.file) * bm25(field, file_times(file, term), file_words(file)), counts)
+        self.sum(
+            |term, count| ranking::idf(counts.totals.files, count.file) * bm25(field, file_times(file, term), file_words(file)),
+            counts,
+        )
     }
 
     fn pointer(&self, file: &IndexFile, counts: &Counts) -> f32 {

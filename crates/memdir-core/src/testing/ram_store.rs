@@ -1,14 +1,16 @@
 //! A store in memory, stricter than the disk: it fails on anything the contract forbids, at once.
 
 use crate::{
-    error::{Error, Result},
-    limits,
-    path::MemoryPath,
+    base::{
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+        version::Version,
+    },
     store::{
         Access, Change, ChangeFilter, ChangeId, Entry, Entrypoint, FileChange, FileEdit, Intent, JournalSize, MountInfo, Plan, Source,
         Stamp, Store, Stored, View, Walk,
     },
-    version::Version,
 };
 use std::{
     collections::BTreeMap,

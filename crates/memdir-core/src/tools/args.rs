@@ -1,6 +1,6 @@
 //! The arguments of one call, read by name. Accepts the names and types models guess, refuses what it does not know.
 
-use crate::{
+use crate::base::{
     error::{Error, Result},
     path::MemoryPath,
 };

@@ -5,7 +5,7 @@ use super::{
     args::{Args, PATH},
     write::said,
 };
-use crate::{delete::Delete, error::Result};
+use crate::{base::error::Result, operations::delete::Delete};
 use serde_json::json;
 
 pub(super) const TOOL: Tool = Tool {

@@ -5,7 +5,7 @@ use super::{
     args::{Args, PATH},
     write::said,
 };
-use crate::{edit::Edit, error::Result, memory::edit::Needle};
+use crate::{base::error::Result, memory::edit::Needle, operations::edit::Edit};
 use serde_json::json;
 
 pub(super) const TOOL: Tool = Tool {

@@ -6,10 +6,12 @@ use super::{
     read,
 };
 use crate::{
-    error::{Error, Result},
-    limits,
-    read::Read,
-    text::LineRange,
+    base::{
+        error::{Error, Result},
+        limits,
+        text::LineRange,
+    },
+    operations::read::Read,
 };
 use serde_json::{Value, json};
 

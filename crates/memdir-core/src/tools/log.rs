@@ -1,7 +1,7 @@
 //! `memory_log`: an entry in the log of the day. Served where memories are first written as a log.
 
 use super::{Caller, Level, Tool, ToolResult, args::Args, write::said};
-use crate::{error::Result, prompt};
+use crate::{base::error::Result, prompt};
 use serde_json::json;
 
 pub(super) const TOOL: Tool = Tool {

@@ -2,12 +2,16 @@
 
 use super::{Caller, Level, Tool, ToolResult, args::Args};
 use crate::{
-    error::{Error, Result},
-    limits,
-    list::List,
-    path::MemoryPath,
-    read::{Read, Reading},
-    text::{self, LineRange},
+    base::{
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+        text::{self, LineRange},
+    },
+    operations::{
+        list::List,
+        read::{Read, Reading},
+    },
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write as _};

@@ -1,7 +1,7 @@
 //! `memory_move`: gives a memory another name, everywhere.
 
 use super::{Caller, Level, Tool, ToolResult, args::Args, write::said};
-use crate::error::Result;
+use crate::base::error::Result;
 use serde_json::json;
 
 pub(super) const TOOL: Tool = Tool {

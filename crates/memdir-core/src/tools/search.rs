@@ -2,12 +2,13 @@
 
 use super::{Caller, Level, Tool, ToolResult, args::Args};
 use crate::{
-    Memdir,
-    error::{Error, Result},
-    limits,
+    base::{
+        error::{Error, Result},
+        limits, text,
+    },
+    memdir::Memdir,
     search::{Answer, Hit, Search},
     store::Source,
-    text,
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::{Value, json};
@@ -179,7 +180,7 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
         );
         if let Some(chat) = &hit.chat {
             out.truncate(out.trim_end().len());
-            let _ = write!(out, "\n({}", chat.told());
+            let _ = write!(out, "\n({}", chat.describe());
             if let Some(resume) = &chat.resume {
                 let _ = write!(out, "; take it up with: {resume}");
             }

@@ -1,7 +1,7 @@
 //! `memory_stats`: how much there is.
 
 use super::{Caller, Level, Tool, ToolResult, args::Args};
-use crate::{error::Result, store::Source};
+use crate::{base::error::Result, store::Source};
 use serde_json::json;
 
 pub(super) const TOOL: Tool = Tool {

@@ -2,9 +2,11 @@
 
 use super::{Caller, Level, Tool, ToolResult, args::Args};
 use crate::{
-    error::{Error, Result},
-    history,
-    undo::{self, Which},
+    base::error::{Error, Result},
+    operations::{
+        history,
+        undo::{self, Which},
+    },
 };
 use serde_json::json;
 

@@ -5,10 +5,12 @@ use super::{
     args::{Args, PATH},
 };
 use crate::{
-    error::{Error, Result},
+    base::{
+        error::{Error, Result},
+        version::Version,
+    },
+    operations::write::{Mode, Write},
     store::ChangeId,
-    version::Version,
-    write::{Mode, Write},
 };
 use serde_json::json;
 

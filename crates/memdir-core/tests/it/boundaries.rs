@@ -18,5 +18,5 @@ fn only_one_file_may_have_unsafe_code() {
             }
         }
     }
-    assert_eq!(found, ["memdir-core/src/raw.rs"]);
+    assert_eq!(found, ["memdir-core/src/base/raw.rs"]);
 }

@@ -5,10 +5,13 @@ use crate::{
     verbs::{Home, path},
 };
 use memdir_core::{
-    Memdir, Memory,
-    check::{Check, Checked, Rule, Severity},
+    memdir::Memdir,
+    memory::Memory,
+    operations::{
+        check::{Check, Checked, Rule, Severity},
+        write::{Mode, Write},
+    },
     project::{self, Worktrees},
-    write::{Mode, Write},
 };
 use std::{fs, path::Path};
 
@@ -105,7 +108,7 @@ fn mending_adds_missing_lines_and_can_be_undone() {
     let checked = memdir.check(&Check { fix: true, ..Check::default() }).unwrap();
     assert_eq!(checked.fixed, [path("b.md")]);
     assert!(!checked.is_wrong() && home.file("MEMORY.md").contains("(b.md)"));
-    memdir.undo(&memdir_core::undo::Which::Id(checked.changes[0].0.clone())).unwrap();
+    memdir.undo(&memdir_core::operations::undo::Which::Id(checked.changes[0].0.clone())).unwrap();
     assert_eq!(home.file("MEMORY.md"), before);
 }
 
@@ -136,7 +139,7 @@ fn relative_dates_are_rare_in_real_memories() {
         let text = String::from_utf8_lossy(&fs::read(file.path()).unwrap()).into_owned();
         let (memory, _) = Memory::parse(&text);
         found.extend(
-            memdir_core::check::relative(memory.text())
+            memdir_core::operations::check::relative(memory.text())
                 .into_iter()
                 .map(|date| format!("{} {}", file.file_name().to_string_lossy(), date.words)),
         );

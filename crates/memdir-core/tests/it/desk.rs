@@ -2,14 +2,18 @@
 
 use jiff::Timestamp;
 use memdir_core::{
-    Actor, Memdir, Mount, Vault,
     dialects::{self, Places},
+    memdir::Memdir,
     search::Searcher,
-    stop::Stop,
-    tantivy_index::TantivyIndex,
+    store::{
+        Actor,
+        files::{Mount, Vault},
+        stop::Stop,
+    },
     testing::FixedClock,
     tools::{self, Caller, Tool, ToolResult},
 };
+use memdir_index::TantivyIndex;
 use serde_json::{Map, Value};
 use std::{
     collections::HashMap,
@@ -55,7 +59,7 @@ pub(crate) fn dialect(name: &str, vars: &[(&str, &str)], files: &[(&str, &str)])
         project: &project,
         path_var: &|key| Ok(vars.get(key).cloned()),
         read: &|path| fs::read_to_string(path).ok(),
-        journal: &|root| journal.join(memdir_core::vault::journal_name(root)),
+        journal: &|root| journal.join(memdir_core::store::files::journal_name(root)),
         extra: Vec::new(),
     };
     let dialect = dialects::find(name).unwrap();

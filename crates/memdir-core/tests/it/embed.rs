@@ -1,6 +1,6 @@
 //! The embedder seam.
 
-use memdir_core::embed::{
+use memdir_core::search::embed::{
     EmbedRole, Embedder,
     testing::{RamEmbedder, check_embedder},
 };

@@ -1,11 +1,11 @@
 //! The entrypoint: lines are kept, people's text is left alone, nothing becomes unreachable.
 
 use memdir_core::{
+    base::limits,
     entrypoint::{
         Book, DeadLine, EntrypointPlan, LineChange, LongLine, Page, Place, choose, dead, is_entrypoint, is_page_name, load, long_lines,
         missing, plan, plan_many,
     },
-    limits,
 };
 use proptest::prelude::*;
 use std::{collections::BTreeMap, sync::Arc};
@@ -445,7 +445,7 @@ proptest! {
 
     #[test]
     fn any_name_has_one_line(name in prop_oneof!["[a-z:#?%<>()\\[\\]`| 0-9]{1,12}", "\\PC{1,20}"], words in "\\PC{0,40}") {
-        if let Ok(path) = memdir_core::MemoryPath::parse(&name) {
+        if let Ok(path) = memdir_core::base::path::MemoryPath::parse(&name) {
             let change = LineChange::Set { path: path.as_str().into(), title: words.clone(), hook: words };
             let mut files = Files::default();
             files.change(change.clone());

@@ -1,11 +1,18 @@
 //! Taking in memories from elsewhere.
 
 use memdir_core::{
-    Actor, Memdir, MemoryPath, Mount, Vault,
-    import::{self, Clash, Import, Imported, Incoming, Outcome, bundle},
-    list::List,
-    undo::Which,
-    write::Write,
+    base::path::MemoryPath,
+    memdir::Memdir,
+    operations::{
+        import::{self, Clash, Import, Imported, Incoming, Outcome, bundle},
+        list::List,
+        undo::Which,
+        write::Write,
+    },
+    store::{
+        Actor,
+        files::{Mount, Vault},
+    },
 };
 use std::{fs, sync::Arc};
 

@@ -1,14 +1,7 @@
 //! Integration tests of the library, one file per verb or word.
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
-mod arrows;
 mod boundaries;
-mod chats_corpus;
-mod chats_hosts;
-mod chats_keep;
-mod chats_opencode;
-mod chats_search;
-mod chats_support;
 mod check;
 mod desk;
 mod dialects;
@@ -16,10 +9,10 @@ mod edit;
 mod embed;
 mod entrypoint;
 mod import;
-mod index;
 mod log;
 mod markdown;
 mod memory;
+mod modules;
 mod path;
 mod project;
 mod prompt;
@@ -31,7 +24,6 @@ mod store;
 mod text;
 mod tools;
 mod vault;
-mod vectors;
 mod verbs;
 mod verify;
 mod when;

@@ -1,7 +1,7 @@
 //! References between memories: found, rewritten in their own form, rebased when the holder moves.
 
 use memdir_core::{
-    MemoryPath,
+    base::path::MemoryPath,
     memory::markdown::{Reference, ReferenceKind, link_destination, rebase_links, references, resolve, rewrite_references},
 };
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Names that are refused, names that are not.
 
-use memdir_core::{Error, MemoryPath};
+use memdir_core::base::{error::Error, path::MemoryPath};
 use proptest::prelude::*;
 
 #[test]

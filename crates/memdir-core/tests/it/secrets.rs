@@ -359,12 +359,14 @@ mod verbs {
     use super::{ALNUM, Allow, random};
     use crate::verbs::{Home, path};
     use memdir_core::{
-        Error,
-        delete::Delete,
-        edit::Edit,
+        base::error::Error,
         memory::edit::Needle,
-        undo::Which,
-        write::{Mode, Write},
+        operations::{
+            delete::Delete,
+            edit::Edit,
+            undo::Which,
+            write::{Mode, Write},
+        },
     };
     use std::fs;
 

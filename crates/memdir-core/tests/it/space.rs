@@ -2,17 +2,22 @@
 
 use crate::verbs::path;
 use memdir_core::{
-    Actor, Memdir, Mount, Vault,
-    check::Check,
-    delete::Delete,
-    list::List,
+    memdir::Memdir,
+    operations::{
+        check::Check,
+        delete::Delete,
+        list::List,
+        read::Read,
+        undo::Which,
+        write::{Mode, Write},
+    },
     prompt::AgentScope,
-    read::Read,
-    space::{Agent, Caller, Callers, Places, narrow, new_token, token_hash},
-    store::ChangeFilter,
+    store::{
+        Actor, ChangeFilter,
+        files::{Mount, Vault},
+        space::{Agent, Caller, Callers, Places, narrow, new_token, token_hash},
+    },
     testing::FixedClock,
-    undo::Which,
-    write::{Mode, Write},
 };
 use std::{path::Path, sync::Arc};
 use tempfile::TempDir;

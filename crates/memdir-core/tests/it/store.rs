@@ -2,10 +2,12 @@
 
 use crate::vault::{intent, path};
 use memdir_core::{
-    Error, Version,
-    store::{ChangeFilter, Expect, FileEdit, Role, Store, Verb},
+    base::{error::Error, version::Version},
+    store::{
+        ChangeFilter, Expect, FileEdit, Role, Store, Verb,
+        files::{Mount, Vault},
+    },
     testing::RamStore,
-    vault::{Mount, Vault},
 };
 use tempfile::TempDir;
 
@@ -24,7 +26,7 @@ fn edit(name: &str, bytes: Option<&[u8]>) -> FileEdit {
     FileEdit { path: path(name), bytes: bytes.map(<[u8]>::to_vec), role: Role::Memory }
 }
 
-fn make(store: &dyn Store, verb: Verb, edits: &[FileEdit]) -> memdir_core::Result<memdir_core::store::Change> {
+fn make(store: &dyn Store, verb: Verb, edits: &[FileEdit]) -> memdir_core::base::error::Result<memdir_core::store::Change> {
     let touches: Vec<_> = edits.iter().map(|edit| edit.path.clone()).collect();
     store.change(&intent(verb), &touches, &mut |_| Ok(edits.to_vec()))
 }
@@ -65,7 +67,7 @@ fn contract(store: &dyn Store) {
         Ok(vec![edit("a.md", Some(b"overwritten"))])
     });
     assert!(matches!(refused, Err(Error::Exists { .. })));
-    let huge = vec![b'x'; memdir_core::limits::MEMORY_BYTES + 1];
+    let huge = vec![b'x'; memdir_core::base::limits::MEMORY_BYTES + 1];
     assert!(matches!(make(store, Verb::Write, &[edit("a.md", Some(b"new")), edit("huge.md", Some(&huge))]), Err(Error::TooLarge { .. })));
     assert_eq!(store.get(&path("a")).unwrap().unwrap().bytes, odd);
 

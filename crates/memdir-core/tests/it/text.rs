@@ -1,7 +1,7 @@
 //! Lines, cuts, sizes, decoding, near names.
 
-use memdir_core::{
-    Error, Problem,
+use memdir_core::base::{
+    error::{Error, Problem},
     text::{Cut, LineRange, Part, decode, ellipsis, human_bytes, line_at, line_start, lines, near, truncate, truncate_chars},
 };
 use proptest::prelude::*;

@@ -2,10 +2,12 @@
 
 use jiff::Timestamp;
 use memdir_core::{
-    Error, MemoryPath, Version,
-    store::{Actor, ChangeFilter, Expect, FileEdit, Intent, Role, Store, Verb, View},
+    base::{error::Error, path::MemoryPath, version::Version},
+    store::{
+        Actor, ChangeFilter, Expect, FileEdit, Intent, Role, Store, Verb, View,
+        files::{Links, Mount, Vault},
+    },
     testing::disk_full_after,
-    vault::{Links, Mount, Vault},
 };
 use std::{
     fs,
@@ -30,13 +32,13 @@ fn vault(home: &TempDir) -> Vault {
     Vault::open(&[mount(home)]).unwrap()
 }
 
-fn put(vault: &Vault, name: &str, text: &str) -> memdir_core::Result<()> {
+fn put(vault: &Vault, name: &str, text: &str) -> memdir_core::base::error::Result<()> {
     let at = path(name);
     let edit = FileEdit { path: at.clone(), bytes: Some(text.into()), role: Role::Memory };
     vault.change(&intent(Verb::Write), &[at], &mut |_| Ok(vec![edit.clone()])).map(drop)
 }
 
-fn remove(vault: &Vault, name: &str) -> memdir_core::Result<()> {
+fn remove(vault: &Vault, name: &str) -> memdir_core::base::error::Result<()> {
     let at = path(name);
     vault
         .change(&intent(Verb::Delete), std::slice::from_ref(&at), &mut |_| {

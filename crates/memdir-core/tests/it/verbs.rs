@@ -1,14 +1,20 @@
 //! Verbs through the library's front door.
 
 use memdir_core::{
-    Actor, Error, Memdir, MemoryPath, Mount, Vault,
-    delete::Delete,
-    list::List,
-    read::Read,
-    store::{ChangeFilter, Verb},
+    base::{error::Error, path::MemoryPath},
+    memdir::Memdir,
+    operations::{
+        delete::Delete,
+        list::List,
+        read::Read,
+        undo::Which,
+        write::{Mode, Write},
+    },
+    store::{
+        Actor, ChangeFilter, Verb,
+        files::{Mount, Vault},
+    },
     testing::FixedClock,
-    undo::Which,
-    write::{Mode, Write},
 };
 use std::{fs, sync::Arc};
 use tempfile::TempDir;
@@ -223,7 +229,7 @@ fn bytes_that_are_not_utf8_are_kept_and_never_rewritten_by_accident() {
     memdir.write(&Write::create(path("odd"), odd.clone())).unwrap();
     let reading = memdir.read(&Read::all(path("odd"))).unwrap();
     assert_eq!((reading.content.as_str(), reading.problems.len()), ("caf\u{fffd}\n", 1));
-    let edit = memdir_core::edit::Edit {
+    let edit = memdir_core::operations::edit::Edit {
         path: path("odd"),
         needle: memdir_core::memory::edit::Needle::Literal("caf".into()),
         with: "x".into(),

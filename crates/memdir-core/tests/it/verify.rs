@@ -5,9 +5,11 @@ use crate::{
     verbs::{Home, path},
 };
 use memdir_core::{
+    operations::{
+        verify::{self, Look, Verify, What},
+        write::Write,
+    },
     project::{self, Worktrees},
-    verify::{self, Look, Verify, What},
-    write::Write,
 };
 use std::fs;
 

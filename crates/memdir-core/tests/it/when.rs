@@ -1,8 +1,9 @@
 //! Tripwires: what is read, what trips, what never can.
 
 use memdir_core::{
-    Memory, Problem,
-    when::{self, Action, Over, When},
+    base::error::Problem,
+    memory::Memory,
+    recall::when::{self, Action, Over, When},
 };
 
 fn read(frontmatter: &str) -> (When, Vec<Problem>) {

@@ -1,6 +1,6 @@
 //! What endpoints answer, checked. Pure: bytes to numbers, or why not.
 
-use memdir_core::embed::Vector;
+use memdir_core::search::embed::Vector;
 use serde::Deserialize;
 
 /// The vectors of an OpenAI-compatible answer, in the order of the texts.

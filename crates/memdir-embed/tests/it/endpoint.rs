@@ -1,7 +1,7 @@
 //! Endpoints, against a server that answers well, slowly, wrongly and not at all.
 
 use crate::server::{Reply, Request, Server};
-use memdir_core::embed::{
+use memdir_core::search::embed::{
     EmbedRole, Embedder,
     testing::{RAM_DIM, RamEmbedder, check_embedder},
 };

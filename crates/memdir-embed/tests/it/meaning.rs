@@ -1,15 +1,12 @@
 //! Questions that share no word with their answer: the built-in model finds enough of them, and nothing for nonsense.
 
 use memdir_core::{
-    Mount, Vault,
-    analyse::Analyser,
-    embed::Embedder,
-    query::Query,
-    search::{Search, Searcher},
-    tantivy_index::TantivyIndex,
-    time::SystemClock,
+    base::time::SystemClock,
+    search::{Search, Searcher, analysis::Analyser, embed::Embedder, query::Query},
+    store::files::{Mount, Vault},
 };
 use memdir_embed::StaticModel;
+use memdir_index::TantivyIndex;
 use std::sync::Arc;
 
 /// What is remembered, and how somebody else would ask for it.

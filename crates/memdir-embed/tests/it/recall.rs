@@ -2,9 +2,17 @@
 //! nothing.
 
 use memdir_core::{
-    Actor, Memdir, Mount, Vault, embed::Embedder, recall::Request, search::Searcher, tantivy_index::TantivyIndex, time::SystemClock,
+    base::time::SystemClock,
+    memdir::Memdir,
+    operations::recall::Request,
+    search::{Searcher, embed::Embedder},
+    store::{
+        Actor,
+        files::{Mount, Vault},
+    },
 };
 use memdir_embed::StaticModel;
+use memdir_index::TantivyIndex;
 use serde::Deserialize;
 use std::{
     collections::BTreeMap,

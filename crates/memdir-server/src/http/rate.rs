@@ -2,7 +2,7 @@
 
 use super::{Body, later};
 use hyper::{Response, StatusCode};
-use memdir_core::time::Stopwatch;
+use memdir_core::base::time::Stopwatch;
 use std::{
     collections::HashMap,
     net::IpAddr,

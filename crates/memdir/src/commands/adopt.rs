@@ -13,10 +13,12 @@ use crate::{
     wire,
 };
 use memdir_core::{
-    MemoryPath, Mount,
-    list::List,
-    store::Access,
-    time::{Clock as _, SystemClock},
+    base::{
+        path::MemoryPath,
+        time::{Clock as _, SystemClock},
+    },
+    operations::list::List,
+    store::{Access, files::Mount},
 };
 use serde::Serialize;
 use std::{io, path::Path};
@@ -115,7 +117,7 @@ fn opened(text: &str, name: &str) -> Option<String> {
 }
 
 fn same(a: &Path, b: &Path) -> bool {
-    memdir_core::vault::real_path(a) == memdir_core::vault::real_path(b)
+    memdir_core::store::files::real_path(a) == memdir_core::store::files::real_path(b)
 }
 
 /// Claude Code's own memory becomes memdir's directory: of the person, or of this project.
@@ -166,10 +168,12 @@ fn to_codex(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, 
     }
     let memdir = wire::open(settings, scope)?.memdir;
     // What Codex wrote itself, and is only mounted here, is not told to it as news.
-    let own = memdir_core::vault::real_path(&codex::home(&machine));
+    let own = memdir_core::store::files::real_path(&codex::home(&machine));
     let theirs = |path: &MemoryPath| {
         let mounts = scope.mounts.iter().map(|placed| &placed.mount).filter(|mount| path.is_under(&mount.prefix));
-        mounts.max_by_key(|mount| mount.prefix.len()).is_some_and(|mount| memdir_core::vault::real_path(&mount.root).starts_with(&own))
+        mounts
+            .max_by_key(|mount| mount.prefix.len())
+            .is_some_and(|mount| memdir_core::store::files::real_path(&mount.root).starts_with(&own))
     };
     let mut memories = Vec::new();
     for listed in memdir.list(&List::default())?.memories.into_iter().filter(|listed| !theirs(&listed.path)) {

@@ -16,15 +16,17 @@ use crate::{
     wire::keep,
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use memdir_chats::{
+    Host,
+    keep::{Kept, KeptFile},
+};
 use memdir_core::{
-    Error,
-    chats::{
-        Host, Resume,
-        keep::{Kept, KeptFile},
+    base::{
+        error::Error,
+        text::ellipsis,
+        time::{Clock as _, SystemClock},
     },
-    text::ellipsis,
-    time::{Clock as _, SystemClock},
-    vault::real_path,
+    store::files::real_path,
 };
 use serde::Serialize;
 use std::{
@@ -87,7 +89,7 @@ fn list(args: &Chats, settings: &Settings) -> Result<Answer, Failure> {
     let mut chats: Vec<KeptFile> = listed.chats.into_iter().filter(|file| filter.fits(&file.kept)).collect();
     let left_out = if args.most == 0 { 0 } else { chats.len().saturating_sub(args.most) };
     chats.truncate(chats.len() - left_out);
-    let one = |file: KeptFile| One { resume: file.kept.resume().as_ref().map(Resume::to_string), file };
+    let one = |file: KeptFile| One { resume: file.kept.resume().as_ref().map(ToString::to_string), file };
     let on = settings.config.chats.settings.on;
     let short = chats.iter().map(|file| short_id(&file.kept, &ids)).collect();
     let list = List { on, chats: chats.into_iter().map(one).collect(), left_out, short, zone: SystemClock.zone() };

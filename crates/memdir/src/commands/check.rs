@@ -7,8 +7,8 @@ use crate::{
     scope::Scope,
 };
 use memdir_core::{
-    Memdir,
-    check::{Check, Checked, Finding, Severity},
+    memdir::Memdir,
+    operations::check::{Check, Checked, Finding, Severity},
 };
 use std::io;
 

@@ -5,7 +5,7 @@ use crate::{
     output::{Answer, Page},
     scope::Scope,
 };
-use memdir_core::{Mount, store::Access};
+use memdir_core::store::{Access, files::Mount};
 use serde::Serialize;
 use std::{io, path::PathBuf};
 

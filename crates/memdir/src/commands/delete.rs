@@ -7,8 +7,8 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    Memdir,
-    delete::{Delete, Deleted},
+    memdir::Memdir,
+    operations::delete::{Delete, Deleted},
 };
 use std::io;
 

@@ -7,7 +7,7 @@ use crate::{
     wire,
 };
 use clap::Parser as _;
-use memdir_core::Memdir;
+use memdir_core::memdir::Memdir;
 use memdir_embed::StaticModel;
 use serde::Serialize;
 use std::{io, sync::Arc};

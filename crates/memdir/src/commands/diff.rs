@@ -7,8 +7,8 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    Memdir,
-    diff::{Diff, Difference},
+    memdir::Memdir,
+    operations::diff::{Diff, Difference},
 };
 use std::io;
 

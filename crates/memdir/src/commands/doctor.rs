@@ -11,7 +11,7 @@ use crate::{
     output::{Answer, Page},
     scope,
 };
-use memdir_core::time::{Clock as _, SystemClock};
+use memdir_core::base::time::{Clock as _, SystemClock};
 use serde::Serialize;
 use std::{io, path::Path};
 

@@ -7,9 +7,9 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    Memdir,
-    edit::{Edit, Edited},
+    memdir::Memdir,
     memory::edit::Needle,
+    operations::edit::{Edit, Edited},
 };
 use std::io;
 

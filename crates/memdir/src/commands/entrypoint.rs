@@ -5,7 +5,7 @@ use crate::{
     exit::{Exit, Failure},
     output::{Answer, Page},
 };
-use memdir_core::{Memdir, entrypoint::Place, repair::Repaired};
+use memdir_core::{entrypoint::Place, memdir::Memdir, operations::repair::Repaired};
 use serde::Serialize;
 use std::io;
 

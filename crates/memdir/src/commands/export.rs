@@ -5,7 +5,11 @@ use crate::{
     exit::Failure,
     output::{Answer, Page},
 };
-use memdir_core::{Memdir, import::bundle, list::List, text};
+use memdir_core::{
+    base::text,
+    memdir::Memdir,
+    operations::{import::bundle, list::List},
+};
 use serde::Serialize;
 use std::{
     io::{self, Write as _},

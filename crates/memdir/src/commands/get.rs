@@ -3,9 +3,9 @@
 use super::name;
 use crate::{args::Get as Typed, exit::Failure, output::Answer};
 use memdir_core::{
-    Memdir, Problem, limits,
-    read::{Read, Reading},
-    text::LineRange,
+    base::{error::Problem, limits, text::LineRange},
+    memdir::Memdir,
+    operations::read::{Read, Reading},
 };
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {

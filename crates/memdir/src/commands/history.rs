@@ -8,9 +8,10 @@ use crate::{
 };
 use jiff::tz::TimeZone;
 use memdir_core::{
-    Memdir, MemoryPath,
+    base::path::MemoryPath,
+    memdir::Memdir,
+    operations::undo::describe,
     store::{Change, ChangeFilter, FileChange, Role},
-    undo::describe,
 };
 use serde::Serialize;
 use std::io;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
         && changes.is_empty()
         && memdir.store().get(path)?.is_none()
     {
-        return Err(memdir_core::read::not_found(memdir.store(), path).into());
+        return Err(memdir_core::operations::read::not_found(memdir.store(), path).into());
     }
     Ok(Answer::new(Told { changes, of: path, zone: memdir.context().clock.zone() }, show))
 }

@@ -6,9 +6,9 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    Memdir,
     entrypoint::{choose, is_page_name},
-    import::{self, Clash, Import, Imported, Incoming, Outcome},
+    memdir::Memdir,
+    operations::import::{self, Clash, Import, Imported, Incoming, Outcome},
 };
 use serde::Serialize;
 use std::{

@@ -7,10 +7,9 @@ use crate::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use memdir_core::{
-    Memdir,
-    indexer::{Indexed, Step},
-    text::human_bytes,
-    time::Stopwatch,
+    base::{text::human_bytes, time::Stopwatch},
+    memdir::Memdir,
+    search::indexing::{Indexed, Step},
 };
 use serde::Serialize;
 use std::{io, sync::OnceLock, time::Duration};

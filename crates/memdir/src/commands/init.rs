@@ -9,11 +9,15 @@ use crate::{
     wire,
 };
 use memdir_core::{
-    Actor, Memdir, MemoryPath, Mount, Vault,
+    base::path::MemoryPath,
     entrypoint::{FALLBACK, MAIN},
-    space::Places,
-    store::{Access, Entrypoint},
-    write::Write,
+    memdir::Memdir,
+    operations::write::Write,
+    store::{
+        Access, Actor, Entrypoint,
+        files::{Mount, Vault},
+        space::Places,
+    },
 };
 use serde::Serialize;
 use std::{

@@ -9,7 +9,7 @@ use crate::{
     output::{Answer, Look, Page},
     wire,
 };
-use memdir_core::time::{Clock as _, SystemClock};
+use memdir_core::base::time::{Clock as _, SystemClock};
 use serde::Serialize;
 use std::{
     io::{self, BufRead as _, IsTerminal as _, Write as _},

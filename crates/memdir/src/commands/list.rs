@@ -6,10 +6,10 @@ use crate::{
     output::{Answer, Look, Page},
 };
 use memdir_core::{
-    Memdir,
-    list::{List, Listed, Listing},
+    base::text,
+    memdir::Memdir,
     memory::Kind,
-    text,
+    operations::list::{List, Listed, Listing},
 };
 use std::io;
 

@@ -5,7 +5,7 @@ use crate::{
     exit::Failure,
     output::{Answer, Page},
 };
-use memdir_core::{Memdir, prompt, write::Saved};
+use memdir_core::{memdir::Memdir, operations::write::Saved, prompt};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {

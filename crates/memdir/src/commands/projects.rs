@@ -8,7 +8,12 @@ use crate::{
     output::{Answer, Page},
     scope::Scope,
 };
-use memdir_core::{Actor, Memdir, MemoryPath, Vault, list::List};
+use memdir_core::{
+    base::path::MemoryPath,
+    memdir::Memdir,
+    operations::list::List,
+    store::{Actor, files::Vault},
+};
 use serde::Serialize;
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -116,7 +121,7 @@ fn exists(settings: &Settings, id: &str) -> Result<(), Failure> {
     if ids.iter().any(|known| known == id) {
         return Ok(());
     }
-    let near = memdir_core::text::near(id, ids.iter().map(String::as_str), 3);
+    let near = memdir_core::base::text::near(id, ids.iter().map(String::as_str), 3);
     let hint = if near.is_empty() { "memdir projects lists them.".to_owned() } else { format!("Did you mean {}?", near.join(", ")) };
     Err(Failure::Usage { message: format!("there is no project {id:?}"), hint })
 }

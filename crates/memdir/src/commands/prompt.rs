@@ -10,7 +10,7 @@ use crate::{
     wire,
 };
 use memdir_core::{
-    Memdir,
+    memdir::Memdir,
     prompt::{Entrypoint, Load, ModeName, Request, Search, Tools},
 };
 use memdir_server::Section;

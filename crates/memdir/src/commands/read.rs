@@ -7,9 +7,13 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    Error, Memdir, Problem, prompt,
-    read::{EntrypointReading, Read, Reading},
-    text::LineRange,
+    base::{
+        error::{Error, Problem},
+        text::LineRange,
+    },
+    memdir::Memdir,
+    operations::read::{EntrypointReading, Read, Reading},
+    prompt,
 };
 use serde::Serialize;
 use std::io;
@@ -32,7 +36,8 @@ struct NotRead {
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
-    let read = |text: &str| memdir.read(&Read { path: memdir_core::MemoryPath::parse(text)?, lines, max_chars: args.max_chars });
+    let read =
+        |text: &str| memdir.read(&Read { path: memdir_core::base::path::MemoryPath::parse(text)?, lines, max_chars: args.max_chars });
     match args.names.as_slice() {
         [] => Ok(Answer::new(memdir.entrypoint(prompt::main_prefix(memdir.store()))?, show_entrypoint)),
         [one] => {

@@ -10,8 +10,8 @@ use crate::{
     wire,
 };
 use memdir_core::{
-    recall::{Recalled, Request, Room},
-    when::Action,
+    operations::recall::Request,
+    recall::{Recalled, Room, when::Action},
 };
 use std::{io, path::Path};
 

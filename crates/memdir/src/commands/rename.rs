@@ -6,7 +6,7 @@ use crate::{
     exit::Failure,
     output::{Answer, Page},
 };
-use memdir_core::{Memdir, rename::Renamed};
+use memdir_core::{memdir::Memdir, operations::rename::Renamed};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {

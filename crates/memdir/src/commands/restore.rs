@@ -6,7 +6,7 @@ use crate::{
     exit::Failure,
     output::{Answer, Page},
 };
-use memdir_core::{Memdir, write::Saved};
+use memdir_core::{memdir::Memdir, operations::write::Saved};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {

@@ -9,10 +9,8 @@ use crate::{
     scope::Scope,
     wire,
 };
-use memdir_core::{
-    chats::{Resume, keep::ChatPlace},
-    search::{Hit, Search},
-};
+use memdir_core::search::chats::{ChatPlace, ResumeCommand};
+use memdir_core::search::{Hit, Search};
 use serde::Serialize;
 use std::{io, process::Command};
 
@@ -47,7 +45,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let answer = memdir.search(&Search { max_results: 50, ..Search::new(args.words.join(" ")) })?;
     let (mut chats, mut without_command): (Vec<One>, Vec<One>) = (Vec::new(), Vec::new());
     for Hit { score, lines, text, chat, .. } in answer.hits {
-        let Some(place) = chat.filter(|place| host.is_none_or(|host| host == place.host)) else { continue };
+        let Some(place) = chat.filter(|place| host.is_none_or(|host| host.name() == place.host)) else { continue };
         let those = if place.resume.is_some() { &mut chats } else { &mut without_command };
         if those.len() < MOST && !those.iter().any(|one| one.place.session == place.session) {
             those.push(One { score, lines, text, place });
@@ -64,7 +62,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
 
 /// Starts the host in the conversation's directory, and ends as it ends.
 #[expect(clippy::disallowed_methods, reason = "the person asked for it with --run")]
-fn start(resume: &Resume) -> Result<Answer, Failure> {
+fn start(resume: &ResumeCommand) -> Result<Answer, Failure> {
     let (program, args) = resume.argv.split_first().map_or(("", &[][..]), |(program, args)| (program.as_str(), args));
     let mut command = Command::new(program);
     command.args(args);

@@ -6,13 +6,16 @@ use crate::{
     exit::Failure,
     output::{Answer, Page},
 };
+use memdir_core::search::chats::ChatPlace;
 use memdir_core::{
-    Error, Memdir,
-    analyse::Analyser,
-    chats::keep::ChatPlace,
+    base::error::Error,
+    memdir::Memdir,
     memory::read_time,
-    query::{self, Query},
-    search::{self, Hit, Search, WhyNot},
+    search::{
+        self, Hit, Search, WhyNot,
+        analysis::Analyser,
+        query::{self, Query},
+    },
     store::Source,
 };
 use serde::Serialize;
@@ -156,7 +159,7 @@ fn show_hit(hit: &Hit, query: &Query, analyser: &mut Analyser, page: &mut Page<'
 fn show_chat(chat: &ChatPlace, page: &mut Page<'_>) -> io::Result<()> {
     let around = |what: &str, text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(|text| format!("{what}: {text}"));
     let resume = chat.resume.as_ref().map(|resume| format!("take it up with: {resume}"));
-    let lines = [around("before", &chat.before), around("after", &chat.after), Some(chat.told()), resume];
+    let lines = [around("before", &chat.before), around("after", &chat.after), Some(chat.describe()), resume];
     for line in lines.into_iter().flatten() {
         let line = page.dim(&format!("  | {line}"));
         page.line(line)?;

@@ -10,13 +10,12 @@ use crate::{
 };
 use jiff::Timestamp;
 use memdir_core::{
-    Memdir, limits,
+    base::{limits, text::human_bytes, time},
+    memdir::Memdir,
+    operations::stats::{MountStats, Stats},
     prompt::Load,
     search::IndexState,
-    stats::{MountStats, Stats},
     store::{Access, Source},
-    text::human_bytes,
-    time,
 };
 use serde::Serialize;
 use std::io;

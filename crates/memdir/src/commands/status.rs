@@ -5,11 +5,10 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    Memdir,
-    list::List,
+    base::time,
+    memdir::Memdir,
+    operations::{list::List, undo::describe},
     store::{Change, ChangeFilter},
-    time,
-    undo::describe,
 };
 use serde::Serialize;
 use std::{io, path::PathBuf};
@@ -34,8 +33,9 @@ struct Mounted {
 pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     let names = memdir.list(&List::default())?.memories;
     let mounts = memdir.store().mounts();
-    let home_of =
-        |name: &memdir_core::MemoryPath| mounts.iter().filter(|mount| name.is_under(&mount.prefix)).max_by_key(|mount| mount.prefix.len());
+    let home_of = |name: &memdir_core::base::path::MemoryPath| {
+        mounts.iter().filter(|mount| name.is_under(&mount.prefix)).max_by_key(|mount| mount.prefix.len())
+    };
     let count = |prefix: &str| names.iter().filter(|memory| home_of(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
     let mounted = |mount: &memdir_core::store::MountInfo| Mounted {
         prefix: mount.prefix.clone(),

@@ -9,10 +9,12 @@ use crate::{
     wire,
 };
 use memdir_core::{
-    Memdir, history,
-    store::{ChangeFilter, ChangeId, Verb},
-    undo::{Undone, Which, describe},
-    vault::real_path,
+    memdir::Memdir,
+    operations::{
+        history,
+        undo::{Undone, Which, describe},
+    },
+    store::{ChangeFilter, ChangeId, Verb, files::real_path},
 };
 use std::io;
 

@@ -10,7 +10,7 @@ use crate::{
     install::{self, Did, Installed, Order, Receipts, Touched},
     output::Answer,
 };
-use memdir_core::time::{Clock as _, SystemClock};
+use memdir_core::base::time::{Clock as _, SystemClock};
 
 pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> {
     let here = machine(settings)?;

@@ -8,8 +8,8 @@ use crate::{
     scope::Scope,
 };
 use memdir_core::{
-    Memdir,
-    verify::{Named, Verified, Verify},
+    memdir::Memdir,
+    operations::verify::{Named, Verified, Verify},
 };
 use std::io;
 

@@ -7,10 +7,10 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    Memdir,
+    base::text,
+    memdir::Memdir,
     memory::Kind,
-    text,
-    write::{Mode, Saved, Write},
+    operations::write::{Mode, Saved, Write},
 };
 use std::io::{self, IsTerminal as _};
 

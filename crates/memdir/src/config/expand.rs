@@ -1,6 +1,6 @@
 //! `~` and `${VAR}` in a path that comes from a person. Never used on anything a model gave.
 
-use memdir_core::vault::real_path;
+use memdir_core::store::files::real_path;
 use std::path::{Path, PathBuf};
 
 /// The path meant by `text`: `~` is the home directory, `${VAR}` a variable, the rest is relative to `base`.

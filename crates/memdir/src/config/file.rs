@@ -2,11 +2,11 @@
 
 use super::keys::KEYS;
 use crate::exit::Failure;
+use memdir_chats;
 use memdir_core::{
-    MemoryPath, chats,
+    base::{path::MemoryPath, text},
     project::Worktrees,
     store::{Access, Source},
-    text,
 };
 use serde::Deserialize;
 use std::{
@@ -119,7 +119,7 @@ pub(crate) struct MountSetting {
 /// What is decided about past conversations.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ChatsSetting {
-    pub(crate) settings: chats::sync::Settings,
+    pub(crate) settings: memdir_chats::sync::Settings,
     pub(crate) folders: Vec<PathBuf>,
 }
 
@@ -128,7 +128,7 @@ struct RawChats {
     #[serde(default)]
     on: bool,
     #[serde(default)]
-    hosts_off: Vec<chats::Host>,
+    hosts_off: Vec<memdir_chats::Host>,
     #[serde(default)]
     projects_off: Vec<Spanned<String>>,
     #[serde(default)]
@@ -277,11 +277,12 @@ pub(crate) fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settl
 
 fn chats_of(place: &Place<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<ChatsSetting, Failure> {
     let paths = |paths: &[Spanned<String>]| paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<Vec<_>, _>>();
-    let usual = chats::forget::Retention::default();
-    let retention = chats::forget::Retention { days: raw.keep_days.unwrap_or(usual.days), bytes: raw.keep_bytes.unwrap_or(usual.bytes) };
+    let usual = memdir_chats::forget::Retention::default();
+    let retention =
+        memdir_chats::forget::Retention { days: raw.keep_days.unwrap_or(usual.days), bytes: raw.keep_bytes.unwrap_or(usual.bytes) };
     Ok(ChatsSetting {
         folders: paths(&raw.folders)?,
-        settings: chats::sync::Settings { on: raw.on, hosts_off: raw.hosts_off, projects_off: paths(&raw.projects_off)?, retention },
+        settings: memdir_chats::sync::Settings { on: raw.on, hosts_off: raw.hosts_off, projects_off: paths(&raw.projects_off)?, retention },
     })
 }
 

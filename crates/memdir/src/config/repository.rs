@@ -1,7 +1,7 @@
 //! `.memdir/config.toml`: what a repository says of its own memory. It comes from strangers, so it may name and limit, and
 //! nothing in it fails, runs or expands. What cannot be understood is left out key by key, so that a limit beside it holds.
 
-use memdir_core::{MemoryPath, vault::check_pattern};
+use memdir_core::{base::path::MemoryPath, store::files::check_pattern};
 use std::{
     fs, io,
     path::{Path, PathBuf},

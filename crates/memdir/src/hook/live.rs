@@ -3,7 +3,8 @@
 
 use super::{Action, DOCTOR, Input, Memory, session::Session, take_in::take_in};
 use crate::{commands::prompt, config::Settings, exit::Failure, scope::Scope, wire};
-use memdir_core::{Memdir, chats::Host, recall::Request, when};
+use memdir_chats::Host;
+use memdir_core::{memdir::Memdir, operations::recall::Request, recall::when};
 use std::{cell::RefCell, path::Path};
 
 /// What a conversation is reminded of.

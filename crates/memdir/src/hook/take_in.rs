@@ -3,13 +3,13 @@
 
 use crate::{config::Settings, exit::Failure, wire};
 use jiff::{Timestamp, ToSpan as _};
+use memdir_chats::{
+    ChatSource, Cursor, Found, Host, SessionFile, Sink, Taken,
+    sync::{Bounds, Syncer},
+};
 use memdir_core::{
-    chats::{
-        ChatSource, Cursor, Found, Host, SessionFile, Sink, Taken,
-        sync::{Bounds, Syncer},
-    },
-    time::{Clock as _, SystemClock},
-    vault::real_path,
+    base::time::{Clock as _, SystemClock},
+    store::files::real_path,
 };
 use std::{
     path::{Path, PathBuf},
@@ -77,7 +77,7 @@ impl ChatSource for Only {
         Found { sessions: found.sessions.into_iter().filter(named).collect(), problems: Vec::new() }
     }
 
-    fn turns(&self, session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>) -> memdir_core::Result<Taken> {
+    fn turns(&self, session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>) -> memdir_core::base::error::Result<Taken> {
         self.source.turns(session, from, sink)
     }
 }

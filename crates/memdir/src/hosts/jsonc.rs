@@ -6,7 +6,7 @@ use jsonc_parser::{
     ParseOptions,
     cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
 };
-use memdir_core::text;
+use memdir_core::base::text;
 use serde_json::Value;
 
 /// The key under which a group has its list.

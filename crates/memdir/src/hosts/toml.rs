@@ -2,7 +2,7 @@
 //! spliced, because a document printed by it would lose CRLF line ends. Pure; knows nothing about hosts.
 
 use super::edit::{Edited, Refused};
-use memdir_core::text;
+use memdir_core::base::text;
 use serde_json::Value;
 use std::ops::Range;
 use toml_edit::{Document, InlineTable, Item, Table, TableLike};

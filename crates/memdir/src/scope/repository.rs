@@ -7,11 +7,12 @@ use crate::{
     wire,
 };
 use memdir_core::{
-    Mount,
     project::Project,
-    space::Places,
-    store::{Access, Entrypoint, Source},
-    vault::{Links, real_path},
+    store::{
+        Access, Entrypoint, Source,
+        files::{Links, Mount, real_path},
+        space::Places,
+    },
 };
 use std::path::{Path, PathBuf};
 

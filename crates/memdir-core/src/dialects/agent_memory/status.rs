@@ -2,11 +2,8 @@
 
 use super::sessions;
 use crate::{
-    error::Result,
-    exact,
-    path::MemoryPath,
-    text,
-    time::age,
+    base::{error::Result, path::MemoryPath, text, time::age},
+    operations::exact,
     tools::{Caller, ToolResult, args::Args},
 };
 use serde_json::json;

@@ -2,11 +2,9 @@
 
 use super::{Given, ROOT, says};
 use crate::{
-    error::Result,
-    exact, limits,
-    path::MemoryPath,
+    base::{error::Result, limits, path::MemoryPath, text},
+    operations::exact,
     store::View,
-    text,
     tools::{Caller, args::Args},
 };
 use std::{collections::BTreeMap, fmt::Write as _};

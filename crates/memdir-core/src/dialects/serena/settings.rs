@@ -1,7 +1,7 @@
 //! What Serena's own settings say about memories: its folder, and the patterns of both levels, merged.
 
 use super::Places;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 

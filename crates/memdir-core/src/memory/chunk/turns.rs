@@ -5,7 +5,7 @@
 //! names together must open a good part of all paragraphs, and the usual labels of notes are never names.
 
 use super::blocks::{Block, BlockKind, is_blank};
-use crate::day::Day;
+use crate::base::day::Day;
 use std::collections::HashMap;
 
 /// Where a turn begins, and whose it is.

@@ -6,7 +6,7 @@ use super::{
     worker,
 };
 use crate::{args::Deed, exit::Failure};
-use memdir_core::{Memdir, list::List, path::strip_md, store::ChangeFilter};
+use memdir_core::{base::path::strip_md, memdir::Memdir, operations::list::List, store::ChangeFilter};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashMap},

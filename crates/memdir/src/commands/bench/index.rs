@@ -11,7 +11,11 @@ use crate::{
     output::{Answer, Page},
     wire,
 };
-use memdir_core::{Mount, Vault, embed::Embedder, search::Searcher, text::human_bytes, time::Stopwatch};
+use memdir_core::{
+    base::{text::human_bytes, time::Stopwatch},
+    search::{Searcher, embed::Embedder},
+    store::files::{Mount, Vault},
+};
 use memdir_embed::StaticModel;
 use serde::Serialize;
 use std::{

@@ -13,8 +13,8 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
+    base::time::Stopwatch,
     search::{Search, Searcher},
-    time::Stopwatch,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -253,7 +253,7 @@ fn anonymous(process: u32) -> Option<u64> {
 }
 
 fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    page.line(format!("{} files with {} units, {}", report.files, report.units, memdir_core::text::human_bytes(report.bytes)))?;
+    page.line(format!("{} files with {} units, {}", report.files, report.units, memdir_core::base::text::human_bytes(report.bytes)))?;
     let mut rows = vec![["", "p50 ms", "p99 ms", "ratio"].map(str::to_owned).to_vec()];
     rows.extend(report.times.iter().map(|times| {
         let ratio = times.ratio.as_ref().map_or(String::new(), |ratio| format!("{:.1} times {}", ratio.times, ratio.of));
@@ -261,7 +261,7 @@ fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }));
     page.table(&rows)?;
     match report.anonymous_bytes {
-        Some(bytes) => page.line(format!("anonymous memory while serving: {}", memdir_core::text::human_bytes(bytes))),
+        Some(bytes) => page.line(format!("anonymous memory while serving: {}", memdir_core::base::text::human_bytes(bytes))),
         None => Ok(()),
     }
 }

@@ -13,7 +13,10 @@ use crate::{
 };
 use clap::ValueEnum as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use memdir_core::{MemoryPath, time::Stopwatch, write::Write};
+use memdir_core::{
+    base::{path::MemoryPath, time::Stopwatch},
+    operations::write::Write,
+};
 use serde::Serialize;
 use std::{
     io,
@@ -172,7 +175,7 @@ fn progress(args: &Typed, look: Look) -> ProgressBar {
 
 /// Something that differs from run to run.
 fn watch_seed() -> u64 {
-    use memdir_core::time::{Clock as _, SystemClock};
+    use memdir_core::base::time::{Clock as _, SystemClock};
     SystemClock.now().as_nanosecond() as u64
 }
 

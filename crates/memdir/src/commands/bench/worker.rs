@@ -8,11 +8,14 @@ use crate::{
     wire,
 };
 use memdir_core::{
-    Memdir, MemoryPath,
-    delete::Delete,
-    edit::Edit,
+    base::path::MemoryPath,
+    memdir::Memdir,
     memory::edit::Needle,
-    write::{Mode, Write},
+    operations::{
+        delete::Delete,
+        edit::Edit,
+        write::{Mode, Write},
+    },
 };
 use std::{
     fs::{File, OpenOptions},

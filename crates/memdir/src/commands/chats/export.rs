@@ -8,7 +8,7 @@ use crate::{
     output::{Answer, Page},
     wire::keep,
 };
-use memdir_core::chats::keep::{Keep, Kept, Section};
+use memdir_chats::keep::{Keep, Kept, Section};
 use serde::Serialize;
 use std::io;
 

@@ -8,13 +8,13 @@ use crate::{
     output::{Answer, Page},
     wire::{self, keep},
 };
+use memdir_chats::{
+    forget::{Gone, Rule},
+    keep::{Keep, Section},
+};
 use memdir_core::{
-    chats::{
-        forget::{Gone, Rule},
-        keep::{Keep, Section},
-    },
+    base::time::{Clock as _, SystemClock},
     search::Search,
-    time::{Clock as _, SystemClock},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, fs, io, path::PathBuf};

@@ -7,11 +7,9 @@ use crate::{
     output::{Answer, Page},
     wire::keep,
 };
-use memdir_core::{
-    Error,
-    chats::{Resume, keep::Kept},
-    text::LineRange,
-};
+use memdir_chats::keep::Kept;
+use memdir_core::base::{error::Error, text::LineRange};
+use memdir_core::search::chats::ResumeCommand;
 use serde::Serialize;
 use std::{io, path::PathBuf};
 
@@ -47,7 +45,7 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<Answer, Failu
         }
         None => body(&text).to_owned(),
     };
-    let resume = kept.resume().as_ref().map(Resume::to_string);
+    let resume = kept.resume().as_ref().map(ResumeCommand::to_string);
     Ok(Answer::new(Shown { kept, path, resume, text }, show).with_notes(notes))
 }
 

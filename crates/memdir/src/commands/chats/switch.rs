@@ -11,7 +11,7 @@ use crate::{
     output::{Answer, Page},
     wire,
 };
-use memdir_core::chats::{Host, place::forms};
+use memdir_chats::{Host, place::forms};
 use serde::Serialize;
 use std::{io, path::PathBuf};
 

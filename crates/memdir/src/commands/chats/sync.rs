@@ -10,8 +10,8 @@ use crate::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, ToSpan as _};
-use memdir_core::{
-    chats::sync::{Bounds, Step, Synced},
+use memdir_chats::sync::{Bounds, Step, Synced};
+use memdir_core::base::{
     limits,
     time::{Clock as _, SystemClock},
 };

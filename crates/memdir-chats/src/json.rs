@@ -1,0 +1,403 @@
+//! Values that never refuse: a field of another kind than expected is as good as absent, so that one odd field does
+//! not cost a whole record. Works on held lines (borrowing) and on passing ones.
+
+use jiff::Timestamp;
+use memdir_core::base::limits;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
+};
+use std::{borrow::Cow, fmt, marker::PhantomData};
+
+/// What can be made of any JSON value; what a type does not override becomes its default.
+pub(super) trait FromJson<'de>: Default {
+    fn text(_text: Cow<'de, str>) -> Self {
+        Self::default()
+    }
+    fn number(_number: f64) -> Self {
+        Self::default()
+    }
+    fn flag(_flag: bool) -> Self {
+        Self::default()
+    }
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
+    }
+    fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
+    }
+}
+
+/// Deserialises a [`FromJson`] from whatever is there.
+pub(super) fn any<'de, T: FromJson<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_any(AnyVisitor(PhantomData))
+}
+
+struct AnyVisitor<T>(PhantomData<T>);
+
+impl<'de, T: FromJson<'de>> Visitor<'de> for AnyVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<T, E> {
+        Ok(T::text(Cow::Borrowed(text)))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok(T::text(Cow::Owned(text.to_owned())))
+    }
+    fn visit_string<E>(self, text: String) -> Result<T, E> {
+        Ok(T::text(Cow::Owned(text)))
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<T, E> {
+        Ok(T::number(number as f64))
+    }
+    fn visit_i64<E>(self, number: i64) -> Result<T, E> {
+        Ok(T::number(number as f64))
+    }
+    fn visit_f64<E>(self, number: f64) -> Result<T, E> {
+        Ok(T::number(number))
+    }
+    fn visit_bool<E>(self, flag: bool) -> Result<T, E> {
+        Ok(T::flag(flag))
+    }
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::default())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
+        T::list(list)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
+        T::object(object)
+    }
+}
+
+/// Makes `Deserialize` of `FromJson` for a type.
+macro_rules! loose {
+    ($name:ident<$life:lifetime>) => {
+        impl<'de: $life, $life> Deserialize<'de> for $name<$life> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::json::any(deserializer)
+            }
+        }
+    };
+    ($name:ident) => {
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::json::any(deserializer)
+            }
+        }
+    };
+}
+pub(super) use loose;
+
+/// A text, if it is one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Str<'a>(pub(super) Option<Cow<'a, str>>);
+
+impl<'de: 'a, 'a> FromJson<'de> for Str<'a> {
+    fn text(text: Cow<'de, str>) -> Self {
+        Str(Some(text))
+    }
+}
+loose!(Str<'a>);
+
+impl<'a> Str<'a> {
+    /// The text, or an empty one.
+    pub(super) fn as_str(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// The text unless there is none or it is empty.
+    pub(super) fn full(&self) -> Option<&str> {
+        self.0.as_deref().filter(|text| !text.is_empty())
+    }
+}
+
+/// A truth value; anything else is false.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Flag(pub(super) bool);
+
+impl FromJson<'_> for Flag {
+    fn flag(flag: bool) -> Self {
+        Flag(flag)
+    }
+}
+loose!(Flag);
+
+/// A whole number that is not negative.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Count(pub(super) Option<u64>);
+
+impl FromJson<'_> for Count {
+    fn number(number: f64) -> Self {
+        Count((0.0..9e15).contains(&number).then_some(number as u64))
+    }
+}
+loose!(Count);
+
+/// A time: ISO 8601, or seconds or milliseconds since 1970.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Time(pub(super) Option<Timestamp>);
+
+impl FromJson<'_> for Time {
+    fn text(text: Cow<'_, str>) -> Self {
+        Time(text.trim().parse().ok())
+    }
+    fn number(number: f64) -> Self {
+        // Seconds stay below this until the year 5138; milliseconds passed it in 1973.
+        let millis = if number.abs() < 1e11 { number * 1000.0 } else { number };
+        Time(Timestamp::from_millisecond(millis as i64).ok())
+    }
+}
+loose!(Time);
+
+/// An object of a known shape, or nothing.
+#[derive(Debug, Clone)]
+pub(super) struct Obj<T>(pub(super) Option<T>);
+
+impl<T> Default for Obj<T> {
+    fn default() -> Self {
+        Obj(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> FromJson<'de> for Obj<T> {
+    fn object<A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(object)).map(|value| Obj(Some(value)))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Obj<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        any(deserializer)
+    }
+}
+
+/// The objects of a list, or none.
+#[derive(Debug, Clone)]
+pub(super) struct List<T>(pub(super) Vec<T>);
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        List(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> FromJson<'de> for List<T> {
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element::<Obj<T>>()? {
+            items.extend(item.0);
+        }
+        Ok(List(items))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        any(deserializer)
+    }
+}
+
+/// The arguments of a tool call, on one line: `file_path=src/main.rs limit=20`. Still long enough for
+/// a secret in them to be seen whole: they are cut when they are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Args(pub(super) String);
+
+impl<'de> FromJson<'de> for Args {
+    fn text(text: Cow<'de, str>) -> Self {
+        // Some hosts write the arguments as JSON within a text.
+        if text.trim_start().starts_with('{')
+            && let Ok(args) = from_text::<Args>(&text)
+        {
+            return args;
+        }
+        Args(raw_line(&text))
+    }
+    fn list<A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        Brief::list(list).map(|brief| Args(brief.0))
+    }
+    fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
+        let mut out = String::new();
+        while let Some(key) = object.next_key::<Str<'de>>()? {
+            if out.len() > limits::CHAT_TOOL_RAW_CHARS {
+                object.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let value = object.next_value::<Brief>()?;
+            if value.0.is_empty() {
+                continue;
+            }
+            if !out.is_empty() {
+                out.push(' ');
+            }
+            out.push_str(key.as_str());
+            out.push('=');
+            out.push_str(&value.0);
+        }
+        Ok(Args(raw_line(&out)))
+    }
+}
+loose!(Args);
+
+/// One argument's value.
+#[derive(Default)]
+struct Brief(String);
+
+impl<'de> FromJson<'de> for Brief {
+    fn text(text: Cow<'de, str>) -> Self {
+        Brief(raw_line(&text))
+    }
+    fn number(number: f64) -> Self {
+        Brief(number.to_string())
+    }
+    fn flag(flag: bool) -> Self {
+        Brief(flag.to_string())
+    }
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut out = String::new();
+        while let Some(item) = list.next_element::<Brief>()? {
+            if !item.0.is_empty() && out.len() < limits::CHAT_TOOL_RAW_CHARS {
+                if !out.is_empty() {
+                    out.push(' ');
+                }
+                out.push_str(&item.0);
+            }
+        }
+        Ok(Brief(raw_line(&out)))
+    }
+    fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Brief("{…}".into()))
+    }
+}
+loose!(Brief);
+
+/// The same JSON as decoders take it: half of a surrogate pair as U+FFFD, of a key that comes twice the last; nothing if that
+/// does not mend it.
+pub(super) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+    let whole = without_halves(bytes);
+    let value: serde_json::Value = serde_json::from_slice(&whole).ok()?;
+    serde_json::to_vec(&value).ok()
+}
+
+/// The text with every escaped half of a surrogate pair as U+FFFD.
+fn without_halves(bytes: &[u8]) -> Vec<u8> {
+    let unit = |at: usize| -> Option<u16> {
+        let digits = bytes.get(at..at + 6).filter(|escape| escape.starts_with(b"\\u"))?;
+        u16::from_str_radix(std::str::from_utf8(&digits[2..]).ok()?, 16).ok()
+    };
+    let is_second = |at: usize| unit(at).is_some_and(|unit| (0xdc00..0xe000).contains(&unit));
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let skip = match unit(at) {
+            Some(0xd800..0xdc00) if is_second(at + 6) => 12,
+            Some(0xd800..0xe000) => {
+                out.extend_from_slice(b"\\ufffd");
+                at += 6;
+                continue;
+            }
+            _ if bytes[at] == b'\\' => 2,
+            _ => 1,
+        };
+        let end = (at + skip).min(bytes.len());
+        out.extend_from_slice(&bytes[at..end]);
+        at = end;
+    }
+    out
+}
+
+/// Decodes a small text into something that owns what it needs.
+fn from_text<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_str(text)
+}
+
+/// The text on one line, cut far behind what is kept, and there without the end of a word that was cut: a part of a secret
+/// looks like none.
+fn raw_line(text: &str) -> String {
+    let line = one_line(text, limits::CHAT_TOOL_RAW_CHARS);
+    let Some(cut) = line.strip_suffix('…').filter(|_| line.chars().count() > limits::CHAT_TOOL_RAW_CHARS) else { return line };
+    let end = cut.rfind(' ').unwrap_or(0).max(cut.len().saturating_sub(1024));
+    let end = (end..cut.len()).find(|&end| cut.is_char_boundary(end)).unwrap_or(cut.len());
+    format!("{}…", &cut[..end])
+}
+
+/// The text on one line, runs of white space as one space, cut at so many characters.
+pub(super) fn one_line(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let mut left = most;
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !out.is_empty() {
+            if left == 0 {
+                break;
+            }
+            out.push(' ');
+            left -= 1;
+        }
+        for c in word.chars() {
+            if left == 0 {
+                out.push('…');
+                return out;
+            }
+            out.push(c);
+            left -= 1;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(json: &str) -> String {
+        serde_json::from_str::<Args>(json).unwrap().0
+    }
+
+    #[test]
+    fn arguments_are_told_in_short() {
+        assert_eq!(
+            args(r#"{"file_path":"src/auth.ts","limit":20,"deep":{"a":[1]},"all":true,"none":null}"#),
+            "file_path=src/auth.ts limit=20 deep={…} all=true"
+        );
+        assert_eq!(args(r#""{\"command\":[\"bash\",\"-lc\",\"cargo  test\"]}""#), "command=bash -lc cargo test");
+        assert_eq!(args(r#""*** Begin Patch\n*** Update File: a.rs""#), "*** Begin Patch *** Update File: a.rs");
+        assert_eq!(args("null"), "");
+        let long = args(&format!(r#"{{"text":"{}","more":"{} end"}}"#, "x".repeat(9000), "y".repeat(9000)));
+        assert!(long.chars().count() <= limits::CHAT_TOOL_RAW_CHARS + 1 && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn what_decoders_refuse_is_mended() {
+        let mended = |text: &str| mended(text.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
+        assert_eq!(
+            mended(r#"{"a":"x\ud83d y\ude00","b":"\ud83d\ude00 \\ud83d"}"#).unwrap(),
+            "{\"a\":\"x\u{fffd} y\u{fffd}\",\"b\":\"😀 \\\\ud83d\"}"
+        );
+        assert_eq!(mended(r#"{"a":1,"a":2}"#).unwrap(), r#"{"a":2}"#);
+        assert_eq!(mended(r#"{"a":"\ud8"#), None);
+    }
+
+    #[test]
+    fn a_field_of_the_wrong_kind_costs_only_itself() {
+        #[derive(Deserialize)]
+        struct Record<'a> {
+            #[serde(borrow, default)]
+            name: Str<'a>,
+            #[serde(default)]
+            at: Time,
+            #[serde(default)]
+            flag: Flag,
+        }
+        let record: Record<'_> = serde_json::from_str(r#"{"name":{"a":[1,{}]},"at":["x"],"flag":"yes"}"#).unwrap();
+        assert_eq!((record.name, record.at, record.flag), (Str(None), Time(None), Flag(false)));
+        let record: Record<'_> = serde_json::from_str(r#"{"name":"n","at":1705315801000,"flag":true}"#).unwrap();
+        assert_eq!(record.at.0.unwrap().to_string(), "2024-01-15T10:50:01Z");
+        assert_eq!((record.name.as_str(), record.flag), ("n", Flag(true)));
+    }
+}

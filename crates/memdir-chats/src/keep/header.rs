@@ -1,0 +1,109 @@
+//! The frontmatter of a kept chat, and the title under it. Reading never fails: what is no header is none.
+
+use super::{Kept, Progress};
+use crate::Host;
+use serde::Deserialize;
+use std::io::{self, Read};
+
+/// Bytes within which a header ends.
+const MOST: u64 = 64 << 10;
+
+/// The header as text, up to and with the title's line.
+pub(super) fn text(kept: &Kept) -> String {
+    let mut out = String::from("---\n");
+    let mut line = |key: &str, value: &str| {
+        out.push_str(key);
+        out.push_str(": ");
+        out.push_str(&scalar(value));
+        out.push('\n');
+    };
+    line("host", kept.host.name());
+    line("session", &kept.session);
+    if kept.key != kept.session {
+        line("key", &kept.key);
+    }
+    line("title", &kept.title);
+    let optional = [
+        ("project", kept.project.clone()),
+        ("branch", kept.branch.clone()),
+        ("started", kept.started.map(|time| time.to_string())),
+        ("updated", kept.updated.map(|time| time.to_string())),
+        ("resume", kept.resume_id.clone()),
+        ("continues", kept.continues.clone()),
+    ];
+    for (key, value) in optional {
+        if let Some(value) = value {
+            line(key, &value);
+        }
+    }
+    line("source", &kept.source);
+    out.push_str(&format!("turns: {}\n", kept.turns));
+    if kept.parts > 0 {
+        out.push_str(&format!("parts: {}\n", kept.parts));
+    }
+    // A JSON text holds no apostrophe here: numbers, hex digits and times.
+    out.push_str(&format!("cursor: '{}'\n", serde_json::to_string(&kept.progress).unwrap_or_default()));
+    out.push_str(&format!("---\n\n# {}\n", kept.title));
+    out
+}
+
+/// A value as YAML takes it for a text: plain where that is safe, otherwise quoted.
+fn scalar(value: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    let is_word = value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') && value.chars().all(is_plain);
+    let is_time_or_id =
+        value.starts_with(|c: char| c.is_ascii_digit()) && value.contains('-') && value.chars().all(|c| is_plain(c) || c == ':');
+    let is_reserved = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"].iter().any(|word| value.eq_ignore_ascii_case(word));
+    if (is_word || is_time_or_id) && !is_reserved { value.to_owned() } else { serde_json::to_string(value).unwrap_or_default() }
+}
+
+/// Reads a file's header and says where what follows the title begins.
+pub(super) fn read(file: &mut impl Read) -> io::Result<Option<(Kept, u64)>> {
+    let mut bytes = Vec::with_capacity(4096);
+    file.take(MOST).read_to_end(&mut bytes)?;
+    Ok(parse(&String::from_utf8_lossy(&bytes)))
+}
+
+/// The header of a text, and where what follows the title begins.
+pub(super) fn parse(text: &str) -> Option<(Kept, u64)> {
+    #[derive(Deserialize)]
+    struct Header {
+        host: String,
+        session: String,
+        key: Option<String>,
+        title: Option<String>,
+        project: Option<String>,
+        branch: Option<String>,
+        started: Option<String>,
+        updated: Option<String>,
+        resume: Option<String>,
+        continues: Option<String>,
+        turns: Option<u64>,
+        parts: Option<u64>,
+        source: Option<String>,
+        cursor: Option<String>,
+    }
+    let rest = text.strip_prefix("---\n")?;
+    let end = rest.find("\n---\n")?;
+    let options = serde_saphyr::options! { with_snippet: false };
+    let header: Header = serde_saphyr::from_str_with_options(&rest[..=end], options).ok()?;
+    let kept = Kept {
+        host: Host::named(&header.host)?,
+        key: header.key.unwrap_or_else(|| header.session.clone()),
+        session: header.session,
+        resume_id: header.resume,
+        title: header.title.unwrap_or_default(),
+        project: header.project,
+        branch: header.branch,
+        started: header.started.and_then(|time| time.parse().ok()),
+        updated: header.updated.and_then(|time| time.parse().ok()),
+        turns: header.turns.unwrap_or_default(),
+        parts: header.parts.unwrap_or_default(),
+        continues: header.continues,
+        source: header.source.unwrap_or_default(),
+        progress: header.cursor.and_then(|cursor| serde_json::from_str::<Progress>(&cursor).ok()).unwrap_or_default(),
+    };
+    let behind = 4 + end + 5;
+    let title_end = text[behind..].strip_prefix("\n# ").and_then(|title| title.find('\n')).map_or(behind, |line| behind + 3 + line + 1);
+    Some((kept, title_end as u64))
+}

@@ -1,0 +1,246 @@
+//! Text as lines and bytes: ranges, cuts, sizes, decoding, names that look alike. Never splits a character, never does I/O.
+//!
+//! A line ends at `\n` (so `\r\n` ends one too); a final line end does not begin another line.
+
+use crate::base::{
+    error::{Error, Problem, Result},
+    path::strip_md,
+};
+use std::{borrow::Cow, fmt, str::FromStr};
+
+/// A run of whole lines, 1-based and inclusive: `42-56`, `42-` (to the end), `42` (one line).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LineRange {
+    /// The first line, at least 1.
+    pub first: u64,
+    /// The last line, at least `first`; nothing means to the end.
+    pub last: Option<u64>,
+}
+
+impl LineRange {
+    /// Exactly those lines of `text`, with their line ends. Lines past the end are simply not there.
+    pub fn of<'a>(&self, text: &'a str) -> &'a str {
+        let start = line_start(text, self.first);
+        let rest = &text[start..];
+        match self.last {
+            Some(last) => &rest[..line_start(rest, (last + 1).saturating_sub(self.first).saturating_add(1))],
+            None => rest,
+        }
+    }
+}
+
+impl FromStr for LineRange {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = |why: &str| Error::bad_input("lines", format!("{text:?} {why}; write 42-56, 42- or 42"));
+        let number = |digits: &str| match digits.parse::<u64>() {
+            Ok(0) => Err(bad("names line 0, but lines are counted from 1")),
+            Ok(u64::MAX) => Err(bad("is too large")),
+            Ok(line) if digits.bytes().all(|b| b.is_ascii_digit()) => Ok(line),
+            _ => Err(bad("is not a range of lines")),
+        };
+        let Some((first, last)) = text.trim().split_once('-') else {
+            let line = number(text.trim())?;
+            return Ok(LineRange { first: line, last: Some(line) });
+        };
+        let first = number(first.trim())?;
+        let last = if last.trim().is_empty() { None } else { Some(number(last.trim())?) };
+        if last.is_some_and(|last| last < first) {
+            return Err(bad("ends before it begins"));
+        }
+        Ok(LineRange { first, last })
+    }
+}
+
+impl fmt::Display for LineRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.last {
+            Some(last) if last == self.first => write!(f, "{last}"),
+            Some(last) => write!(f, "{}-{last}", self.first),
+            None => write!(f, "{}-", self.first),
+        }
+    }
+}
+
+/// How many lines a text has. An empty text has none.
+pub fn lines(text: &str) -> u64 {
+    let ends = text.bytes().filter(|&b| b == b'\n').count() as u64;
+    if text.is_empty() || text.ends_with('\n') { ends } else { ends + 1 }
+}
+
+/// The 1-based line on which the byte `at` lies.
+pub fn line_at(text: &str, at: usize) -> u64 {
+    text.bytes().take(at).filter(|&b| b == b'\n').count() as u64 + 1
+}
+
+/// The byte at which the 1-based `line` begins; the text's end if it has fewer lines.
+pub fn line_start(text: &str, line: u64) -> usize {
+    let Some(ends) = usize::try_from(line).ok().and_then(|line| line.checked_sub(2)) else {
+        return if line <= 1 { 0 } else { text.len() };
+    };
+    text.bytes().enumerate().filter(|&(_, b)| b == b'\n').nth(ends).map_or(text.len(), |(at, _)| at + 1)
+}
+
+/// A text cut to a number of lines and bytes, and what it was before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut<'a> {
+    /// What is shown.
+    pub text: &'a str,
+    /// Lines of the whole text, trimmed.
+    pub lines: u64,
+    /// Bytes of the whole text, trimmed.
+    pub bytes: u64,
+    /// The whole text has too many lines.
+    pub cut_by_lines: bool,
+    /// The whole text has too many bytes.
+    pub cut_by_bytes: bool,
+    /// Lines that are shown, the last perhaps in part.
+    pub shown_lines: u64,
+}
+
+/// Cuts a text, trimmed, to at most so many lines, then to at most so many true bytes: at the end of the last line that
+/// fits, or, when not even one does, at the last whole character.
+pub fn truncate(text: &str, max_lines: usize, max_bytes: usize) -> Cut<'_> {
+    let whole = text.trim();
+    let count = lines(whole);
+    let mut shown = whole;
+    let cut_by_lines = count > max_lines as u64;
+    if cut_by_lines {
+        shown = whole[..line_start(whole, max_lines as u64 + 1)].trim_end_matches(['\r', '\n']);
+    }
+    if shown.len() > max_bytes {
+        let fits = &shown[..char_floor(shown, max_bytes)];
+        // A line end just behind the limit means that the last line fits whole.
+        let end = if shown[fits.len()..].starts_with(['\n', '\r']) { fits.len() } else { fits.rfind('\n').unwrap_or(fits.len()) };
+        shown = fits[..end].trim_end_matches(['\r', '\n']);
+    }
+    Cut {
+        text: shown,
+        lines: count,
+        bytes: whole.len() as u64,
+        cut_by_lines,
+        cut_by_bytes: whole.len() > max_bytes,
+        shown_lines: lines(shown),
+    }
+}
+
+/// The last byte at or before `at` that begins a character.
+pub fn char_floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+/// The beginning of a text that fits into a number of characters, and where the rest begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// What is shown: whole lines, unless [`Part::split`].
+    pub text: &'a str,
+    /// The line to continue at; nothing if no whole line is left.
+    pub next_line: Option<u64>,
+    /// The line that alone is too long and was cut inside.
+    pub split: Option<u64>,
+    /// Characters that are not shown.
+    pub left_chars: u64,
+}
+
+/// Cuts a text, whose first line is number `first_line`, to at most so many characters at a line's end. One line that
+/// alone is longer is cut inside, so that something is always shown and reading on always gets further.
+pub fn truncate_chars(text: &str, first_line: u64, max_chars: usize) -> Part<'_> {
+    let Some((limit, _)) = text.char_indices().nth(max_chars) else {
+        return Part { text, next_line: None, split: None, left_chars: 0 };
+    };
+    let left = |shown: usize| text[shown..].chars().count() as u64;
+    if let Some(end) = text[..limit].rfind('\n').map(|at| at + 1) {
+        return Part { text: &text[..end], next_line: Some(first_line + lines(&text[..end])), split: None, left_chars: left(end) };
+    }
+    let more = text[limit..].find('\n').is_some_and(|at| limit + at + 1 < text.len());
+    Part { text: &text[..limit], next_line: more.then_some(first_line + 1), split: Some(first_line), left_chars: left(limit) }
+}
+
+/// At most so many characters of a text, the last of them `…` if something was left out.
+pub fn ellipsis(text: &str, max_chars: usize) -> Cow<'_, str> {
+    if text.chars().count() <= max_chars {
+        return Cow::Borrowed(text);
+    }
+    let kept: String = text.chars().take(max_chars.saturating_sub(1)).collect();
+    Cow::Owned(if max_chars == 0 { String::new() } else { format!("{}…", kept.trim_end()) })
+}
+
+/// A size for people: `512 bytes`, `24.4 KB`, `3 MB`. A KB is 1,024 bytes.
+pub fn human_bytes(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
+    }
+    let mut tenths = bytes as f64 / 102.4;
+    let mut unit = "KB";
+    for larger in ["MB", "GB", "TB"] {
+        if tenths.round() < 10_240.0 {
+            break;
+        }
+        tenths /= 1024.0;
+        unit = larger;
+    }
+    let tenths = tenths.round() as u64;
+    match tenths % 10 {
+        0 => format!("{} {unit}", tenths / 10),
+        tenth => format!("{}.{tenth} {unit}", tenths / 10),
+    }
+}
+
+/// Bytes as text. Bytes that are not UTF-8 become `�`, and the first of them is named.
+pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Problem>) {
+    // Looking for a bad byte is several times faster than making the text good.
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return (Cow::Borrowed(text), Vec::new()),
+        Err(error) => error,
+    };
+    let text = String::from_utf8_lossy(bytes);
+    let at = error.valid_up_to();
+    let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
+    let what = format!("byte {} is not UTF-8; such bytes are kept in the file and shown as \u{fffd}", at + 1);
+    (text, vec![Problem::at(line, what)])
+}
+
+/// Names that exist and look like the wanted one, best first: equal but for case, `_`, `-` and extension; equal in the
+/// last part; one holding the other; few letters apart.
+pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
+    let wanted = Plain::of(wanted);
+    let mut found: Vec<(f64, &str)> =
+        names.map(|name| (wanted.likeness(&Plain::of(name)), name)).filter(|(score, _)| *score >= 0.6).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    found.truncate(most);
+    found.into_iter().map(|(_, name)| name.to_owned()).collect()
+}
+
+/// A name without what people get wrong about it.
+struct Plain {
+    whole: String,
+    last: String,
+}
+
+impl Plain {
+    fn of(name: &str) -> Plain {
+        let plain = |text: &str| text.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect::<String>();
+        let name = strip_md(name);
+        Plain { whole: plain(name), last: plain(name.rsplit('/').next().unwrap_or(name)) }
+    }
+
+    fn likeness(&self, other: &Plain) -> f64 {
+        if self.whole == other.whole {
+            return 1.0;
+        }
+        if !self.last.is_empty() && self.last == other.last {
+            return 0.95;
+        }
+        let holds = |a: &str, b: &str| b.chars().count() >= 3 && a.contains(b);
+        let part: f64 =
+            if holds(&other.last, &self.last) || holds(&self.last, &other.last) || holds(&other.whole, &self.whole) { 0.75 } else { 0.0 };
+        part.max(alike(&self.whole, &other.whole)).max(0.9 * alike(&self.last, &other.last))
+    }
+}
+
+/// Likeness by letters; lengths too far apart are not even compared, which keeps ten thousand names cheap.
+fn alike(a: &str, b: &str) -> f64 {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    if short * 2 < long { 0.0 } else { strsim::normalized_levenshtein(a, b) }
+}

@@ -1,0 +1,57 @@
+//! Removing a memory and its entrypoint line. The journal keeps the text; undo brings it back.
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+        version::Version,
+    },
+    entrypoint::upkeep,
+    operations::{context::Context, read},
+    store::{ChangeId, Expect, FileEdit, Role, Store, Verb},
+};
+use serde::Serialize;
+
+/// What to remove.
+#[derive(Debug, Clone)]
+pub struct Delete {
+    /// The memory.
+    pub path: MemoryPath,
+    /// The version that must be there.
+    pub expect: Option<Version>,
+}
+
+/// A memory that was removed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Deleted {
+    /// Its name.
+    pub name: String,
+    /// Its path, with folder and extension.
+    pub path: MemoryPath,
+    /// The version that was removed; `restore` takes it.
+    pub version: Version,
+    /// The change, for undo.
+    pub change: ChangeId,
+    /// What still mentions it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Removes a memory.
+pub fn delete(store: &dyn Store, context: &Context, request: &Delete) -> Result<Deleted> {
+    let mut notes = Vec::new();
+    let mut gone: Option<(MemoryPath, Version)> = None;
+    let change = store.change(&context.intent(Verb::Delete), std::slice::from_ref(&request.path), &mut |view| {
+        let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
+        request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
+        upkeep::refuse_pages(view, &stored.path)?;
+        let kept = upkeep::no_line_for(view, &context.books, &stored.path)?;
+        notes = kept.notes;
+        let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory }];
+        edits.extend(kept.edits);
+        gone = Some((stored.path, stored.version));
+        Ok(edits)
+    })?;
+    let (path, version) = gone.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it made no plan".into() })?;
+    Ok(Deleted { name: path.name().to_owned(), path, version, change: change.id, notes })
+}

@@ -1,0 +1,100 @@
+//! What differs between two versions of a memory.
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+        version::Version,
+    },
+    operations::read,
+    store::{ChangeFilter, Store},
+};
+use serde::Serialize;
+use similar::TextDiff;
+
+/// Which versions to compare.
+#[derive(Debug, Clone)]
+pub struct Diff {
+    /// The memory.
+    pub path: MemoryPath,
+    /// The older version, or the beginning of one; without it the one before the last change.
+    pub from: Option<String>,
+    /// The newer version; without it what is there now.
+    pub to: Option<String>,
+}
+
+/// A difference, in unified form.
+#[derive(Debug, Clone, Serialize)]
+pub struct Difference {
+    /// The memory.
+    pub path: MemoryPath,
+    /// The older version; nothing if the memory was not there.
+    pub from: Option<Version>,
+    /// The newer version; nothing if the memory is not there.
+    pub to: Option<Version>,
+    /// The lines that differ; empty if none do.
+    pub diff: String,
+}
+
+/// Compares two versions of a memory.
+pub fn diff(store: &dyn Store, request: &Diff) -> Result<Difference> {
+    let now = store.get(&request.path)?;
+    let path = now.as_ref().map_or_else(|| request.path.clone(), |stored| stored.path.clone());
+    let changes = store.changes(&ChangeFilter { path: Some(path.clone()), ..ChangeFilter::default() })?;
+    if changes.is_empty() && now.is_none() {
+        return Err(read::not_found(store, &request.path));
+    }
+    let path = changes
+        .first()
+        .and_then(|change| change.files.iter().find(|file| file.path.name() == path.name()))
+        .map_or(path, |file| file.path.clone());
+    let newest = now.as_ref().map(|stored| stored.version);
+    let to = match &request.to {
+        Some(to) => Some(version(store, &path, to)?),
+        None => newest,
+    };
+    let from = match &request.from {
+        Some(from) => Some(version(store, &path, from)?),
+        None => {
+            changes.iter().flat_map(|change| &change.files).find(|file| file.path == path && file.after == to).and_then(|file| file.before)
+        }
+    };
+    let text = |version: Option<Version>| match version {
+        Some(version) => text_of(store, &path, version),
+        None => Ok(String::new()),
+    };
+    Ok(Difference { diff: unified(&path, &text(from)?, &text(to)?), path, from, to })
+}
+
+/// The version of a memory that begins with `text`.
+pub fn version(store: &dyn Store, path: &MemoryPath, text: &str) -> Result<Version> {
+    let changes = store.changes(&ChangeFilter { path: Some(path.clone()), ..ChangeFilter::default() })?;
+    let files = changes.iter().flat_map(|change| &change.files).filter(|file| file.path.name() == path.name());
+    let mut versions: Vec<Version> = files.flat_map(|file| [file.after, file.before]).flatten().collect();
+    versions.extend(store.get(path)?.map(|stored| stored.version));
+    versions.retain(|version| version.starts_with(text));
+    versions.sort();
+    versions.dedup();
+    match versions.as_slice() {
+        [version] => Ok(*version),
+        [] => Err(Error::no_change(format!("{path} has no version {text}"))),
+        several => Err(Error::no_change(format!("{} versions of {path} begin with {text}; give more of it", several.len()))),
+    }
+}
+
+/// A version's text, for showing.
+pub fn text_of(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<String> {
+    let bytes = store.text_at(path, version)?.ok_or_else(|| Error::Unavailable {
+        what: format!("version {} of {path}", version.short()),
+        why: "the journal no longer has it".into(),
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The lines that differ, in unified form; empty if none do.
+pub fn unified(path: &MemoryPath, from: &str, to: &str) -> String {
+    if from == to {
+        return String::new();
+    }
+    TextDiff::from_lines(from, to).unified_diff().context_radius(3).header(&format!("a/{path}"), &format!("b/{path}")).to_string()
+}

@@ -1,0 +1,66 @@
+//! Replacing a part of a memory, literally or by a regular expression.
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+        version::Version,
+    },
+    entrypoint::upkeep,
+    memory::edit::{self as text_edit, Needle},
+    operations::{
+        context::Context,
+        read,
+        write::{self, Saved},
+    },
+    store::{Expect, FileEdit, Role, Store, Verb},
+};
+use serde::Serialize;
+
+/// What to replace.
+#[derive(Debug, Clone)]
+pub struct Edit {
+    /// The memory.
+    pub path: MemoryPath,
+    /// What is looked for.
+    pub needle: Needle,
+    /// What stands there afterwards.
+    pub with: String,
+    /// Every occurrence instead of the only one.
+    pub all: bool,
+    /// The version that must be there.
+    pub expect: Option<Version>,
+}
+
+/// A memory that was edited.
+#[derive(Debug, Clone, Serialize)]
+pub struct Edited {
+    /// The memory as it is now.
+    #[serde(flatten)]
+    pub saved: Saved,
+    /// How many places were replaced.
+    pub replaced: usize,
+}
+
+/// Edits a memory.
+pub fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<Edited> {
+    let mut notes = Vec::new();
+    let mut done: Option<(MemoryPath, Vec<u8>, usize)> = None;
+    let touches = [request.path.clone()];
+    let change = store.change(&context.intent(Verb::Edit), &touches, &mut |view| {
+        let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
+        request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
+        upkeep::refuse_pages(view, &stored.path)?;
+        let edited = text_edit::edit(write::utf8(&stored.path, &stored.bytes)?, &request.needle, &request.with, request.all)?;
+        let bytes = edited.text.into_bytes();
+        let warnings = write::judge(context, Some(&stored.bytes), &bytes)?;
+        let kept = upkeep::line_for(view, &context.books, &stored.path, &bytes)?;
+        let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
+        edits.extend(kept.edits);
+        notes = [warnings, kept.notes].concat();
+        done = Some((stored.path, bytes, edited.count));
+        Ok(edits)
+    })?;
+    let (path, bytes, replaced) = done.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it made no plan".into() })?;
+    Ok(Edited { saved: write::said(path, &bytes, false, &change, notes), replaced })
+}

@@ -1,0 +1,134 @@
+//! A bundle: many memories in one file, Markdown for people and JSON for programs, read back byte for byte. Pure.
+
+use super::{Incoming, Taken};
+use crate::base::error::Problem;
+use serde::{Deserialize, Serialize};
+
+const HEAD: &str = "<!-- memdir bundle 1";
+const MARK: &str = "<!-- memory ";
+
+#[derive(Serialize, Deserialize)]
+struct Json {
+    memdir_bundle: u32,
+    memories: Vec<JsonMemory>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct JsonMemory {
+    path: String,
+    text: String,
+}
+
+/// The memories as one Markdown file.
+pub fn markdown(memories: &[(&str, &str)]) -> String {
+    let mut out = format!("{HEAD}: {}; `memdir import` reads it -->\n", counted(memories.len()));
+    for (path, text) in memories {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        out.push_str(&format!("\n{MARK}{} {path} -->\n{text}{end}", text.len()));
+    }
+    out
+}
+
+fn counted(n: usize) -> String {
+    if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
+}
+
+/// The memories as one JSON file.
+pub fn json(memories: &[(&str, &str)]) -> String {
+    let memories = memories.iter().map(|(path, text)| JsonMemory { path: (*path).into(), text: (*text).into() });
+    let bundle = Json { memdir_bundle: 1, memories: memories.collect() };
+    serde_json::to_string_pretty(&bundle).unwrap_or_default() + "\n"
+}
+
+/// Reads either; nothing if it is neither.
+pub(super) fn read(text: &str) -> Option<Taken> {
+    let from = "a memdir bundle";
+    if text.starts_with(HEAD) {
+        let (memories, problems) = read_markdown(text);
+        return Some(Taken { from, memories, problems });
+    }
+    let bundle: Json = serde_json::from_str(text).ok()?;
+    let memories = bundle.memories.into_iter().map(|memory| Incoming { name: memory.path, text: memory.text });
+    Some(Taken { from, memories: memories.collect(), problems: Vec::new() })
+}
+
+fn read_markdown(text: &str) -> (Vec<Incoming>, Vec<Problem>) {
+    let mut memories = Vec::new();
+    let mut problems = Vec::new();
+    let mut rest = next_mark(text, text.find('\n').map_or(text.len(), |at| at + 1));
+    while let Some(at) = rest {
+        let line_end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+        let start = line_end;
+        let Some((bytes, name)) = mark(text[at..line_end].trim_end()) else {
+            let line = crate::base::text::line_at(text, at);
+            problems.push(Problem::at(line, "a memory's line that cannot be read; what follows it is passed over"));
+            rest = next_mark(text, start);
+            continue;
+        };
+        let counted = start.checked_add(bytes).filter(|end| is_end(text, *end));
+        // Somebody edited the bundle by hand: the memory goes on to the next one.
+        let end = counted.unwrap_or_else(|| next_mark(text, start).map_or(text.len(), |next| before_gap(text, next)));
+        memories.push(Incoming { name, text: text[start..end].to_owned() });
+        rest = next_mark(text, end);
+    }
+    (memories, problems)
+}
+
+/// Whether a memory that ends here is followed by the next one, or by nothing.
+fn is_end(text: &str, at: usize) -> bool {
+    text.get(at..).is_some_and(|rest| {
+        let rest = rest.trim_start_matches(['\n', '\r']);
+        rest.is_empty() || rest.starts_with(MARK)
+    })
+}
+
+/// The next line that begins a memory, at or after a place.
+fn next_mark(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let found = at + text.get(at..)?.find(MARK)?;
+        if found == 0 || text.as_bytes()[found - 1] == b'\n' {
+            return Some(found);
+        }
+        at = found + MARK.len();
+    }
+}
+
+fn before_gap(text: &str, at: usize) -> usize {
+    let before = &text[..at];
+    ["\r\n", "\n"].into_iter().find(|end| before.ends_with(&format!("\n{end}"))).map_or(at, |end| at - end.len())
+}
+
+fn mark(line: &str) -> Option<(usize, String)> {
+    let inner = line.strip_prefix(MARK)?.strip_suffix(" -->")?;
+    let (bytes, name) = inner.split_once(' ')?;
+    Some((bytes.parse().ok()?, name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn bundles_are_read_back_byte_for_byte(memories in prop::collection::vec(("[a-zé ]{1,8}(/[a-z]{1,4})?", "([a-zé\n\r -]|<!-- memory 3 x -->\n|\n<!-- memory){0,12}"), 0..5)) {
+            let given: Vec<(&str, &str)> = memories.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+            for bundle in [markdown(&given), json(&given)] {
+                let taken = read(&bundle).unwrap();
+                let read: Vec<(&str, &str)> = taken.memories.iter().map(|memory| (memory.name.as_str(), memory.text.as_str())).collect();
+                prop_assert_eq!(&read, &given);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bundle_edited_by_hand_is_still_read() {
+        let bundle = markdown(&[("a.md", "one\n"), ("b.md", "two\n")]).replace("one\n", "one\nand more\n");
+        let taken = read(&bundle).unwrap();
+        assert_eq!(
+            taken.memories,
+            [("a.md", "one\nand more\n"), ("b.md", "two\n")].map(|(name, text)| Incoming { name: name.into(), text: text.into() })
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! Names for memories that had none, or had one that cannot be a memory's. Pure.
+
+use crate::base::{error::Result, path::MemoryPath};
+
+/// Characters of a name's part.
+const PART_CHARS: usize = 60;
+
+/// A part of a name made of any text: letters and digits of every script, in lower case, with hyphens between them.
+pub fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.trim().chars().flat_map(char::to_lowercase) {
+        if c.is_alphanumeric() {
+            out.push(c);
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+        if out.chars().count() >= PART_CHARS {
+            break;
+        }
+    }
+    let out = out.trim_matches('-');
+    if out.is_empty() { "unnamed".to_owned() } else { out.to_owned() }
+}
+
+/// The path a memory gets: the name it wants if it can be one, made of its words where it cannot.
+pub(super) fn path(under: &str, name: &str) -> Result<MemoryPath> {
+    let joined = if under.is_empty() { name.to_owned() } else { format!("{}/{name}", under.trim_matches('/')) };
+    let wanted = MemoryPath::parse(&joined).or_else(|_| MemoryPath::parse(&slugs(&joined)));
+    let path = wanted.or_else(|_| MemoryPath::parse(&slug(name)))?;
+    Ok(if path.is_md() { path } else { path.with_md() })
+}
+
+fn slugs(name: &str) -> String {
+    let stem = name.strip_suffix(".md").unwrap_or(name);
+    stem.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | "..")).map(slug).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_kept_where_they_can_be_and_made_where_they_cannot() {
+        for (under, name, expected) in [
+            ("", "notes/Deploy.md", "notes/Deploy.md"),
+            ("", "notes/deploy", "notes/deploy.md"),
+            ("old", "deploy", "old/deploy.md"),
+            ("", "../../etc/passwd", "etc/passwd.md"),
+            ("", "/abs/x.md", "abs/x.md"),
+            ("", "C:\\x?", "c/x.md"),
+            ("", "Ada's Änderung: 100%", "Ada's Änderung: 100%.md"),
+            ("", "", "unnamed.md"),
+            ("", "…", "unnamed.md"),
+        ] {
+            assert_eq!(path(under, name).unwrap().as_str(), expected, "{name}");
+        }
+        assert!(slug(&"long ".repeat(50)).chars().count() <= PART_CHARS);
+    }
+}

@@ -1,0 +1,128 @@
+//! Which memories there are: by topic, type, age and size.
+
+use crate::{
+    base::{
+        error::{Error, Problem, Result},
+        path::{self, MemoryPath},
+        text, time,
+    },
+    entrypoint::upkeep,
+    memory::{Kind, Memory},
+    operations::{context::Context, memory_tests, read::memory_time},
+    store::{Entry, Store},
+};
+use serde::Serialize;
+
+/// Which memories are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct List {
+    /// Only those under this topic, part by part.
+    pub topic: String,
+    /// Only those of this type.
+    pub kind: Option<Kind>,
+    /// Only those not older than so many days.
+    pub newer_than_days: Option<i64>,
+    /// Only those at least so many days old.
+    pub older_than_days: Option<i64>,
+    /// Only those of at least so many bytes.
+    pub min_bytes: Option<u64>,
+    /// Read each file for its type, description and dates. Without it a listing only looks at the directory.
+    pub details: bool,
+}
+
+/// A listing.
+#[derive(Debug, Clone, Serialize)]
+pub struct Listing {
+    /// The memories, sorted by name.
+    pub memories: Vec<Listed>,
+    /// Names that are refused, links that lead out, names that collide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+    /// Files left out because there were too many.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// One memory of a listing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// Its name, as every verb accepts it.
+    pub name: String,
+    /// Its path, with folder and extension.
+    pub path: MemoryPath,
+    /// Its size.
+    pub bytes: u64,
+    /// How long ago it was checked or changed.
+    pub age: String,
+    /// The same in days.
+    pub age_days: i64,
+    /// Its type.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// Lists memories. The entrypoint, its pages and the file of tests are none.
+pub fn list(store: &dyn Store, context: &Context, query: &List) -> Result<Listing> {
+    let topic = match query.topic.trim_end_matches('/') {
+        "" => String::new(),
+        topic => MemoryPath::parse(topic)?.as_str().to_owned(),
+    };
+    let walk = store.list(&topic)?;
+    let is_memory = |entry: &&Entry| !upkeep::is_kept(store, &entry.path) && entry.path.file_name() != memory_tests::FILE;
+    let entries: Vec<&Entry> = walk.entries.iter().filter(is_memory).collect();
+    let mut memories = Vec::with_capacity(entries.len());
+    for (n, entry) in entries.iter().enumerate() {
+        let listed = describe(store, context, query, entry, shown_name(&entries, n))?;
+        memories.extend(listed.filter(|listed| wanted(query, listed)));
+    }
+    memories.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(Listing { memories, problems: walk.problems, left_out: walk.left_out })
+}
+
+fn describe(store: &dyn Store, context: &Context, query: &List, entry: &Entry, name: String) -> Result<Option<Listed>> {
+    let mut time = entry.stamp.modified();
+    let (mut kind, mut description) = (None, None);
+    if query.details || query.kind.is_some() {
+        let stored = match store.get(&entry.path) {
+            Ok(Some(stored)) => stored,
+            // It vanished, or cannot be read, since the walk: the rest of the listing stands.
+            Ok(None) | Err(Error::Io { .. } | Error::TooLarge { .. }) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let (decoded, _) = text::decode(&stored.bytes);
+        let (memory, _) = Memory::parse(&decoded);
+        time = memory_time(&memory, &stored);
+        kind = memory.kind();
+        description = memory.description().map(ToOwned::to_owned);
+    }
+    let now = context.clock.now();
+    let (age, age_days) = (time::age(now, time), time::age_days(now, time));
+    Ok(Some(Listed { name, path: entry.path.clone(), bytes: entry.stamp.size, age, age_days, kind, description }))
+}
+
+fn wanted(query: &List, listed: &Listed) -> bool {
+    query.kind.is_none_or(|kind| listed.kind == Some(kind))
+        && query.newer_than_days.is_none_or(|days| listed.age_days <= days)
+        && query.older_than_days.is_none_or(|days| listed.age_days >= days)
+        && query.min_bytes.is_none_or(|bytes| listed.bytes >= bytes)
+}
+
+/// `.md` is left off, except where the short name means another file: one without it that stands beside, or, for
+/// `x.md.md`, the file `x.md`.
+fn shown_name(sorted: &[&Entry], n: usize) -> String {
+    let full = sorted[n].path.as_str();
+    let short = path::strip_md(full);
+    let doubled = path::strip_md(short).len() < short.len();
+    let shadowed = short.len() < full.len()
+        && sorted[..n].iter().rev().take_while(|entry| entry.path.as_str().starts_with(short)).any(|entry| entry.path.as_str() == short);
+    // What is printed is accepted back: only a plain `.md` is added to a name that is looked for.
+    let plain = full.ends_with(".md") && MemoryPath::parse(short).is_ok();
+    if shadowed || doubled || !plain { full.to_owned() } else { short.to_owned() }
+}

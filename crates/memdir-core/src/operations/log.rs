@@ -1,0 +1,103 @@
+//! The log of a day: where an entry goes, how it looks, and appending it like any other change.
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+    },
+    operations::{
+        context::Context,
+        write::{self, Mode, Saved, Write},
+    },
+    store::Store,
+};
+use jiff::{Timestamp, tz::TimeZone};
+
+/// Where a day's log is, as prompts say it: never a date, so that the prompt stays the same over midnight.
+pub const PATTERN: &str = "logs/YYYY/MM/YYYY-MM-DD.md";
+/// An entry, as prompts show it.
+pub const SAMPLE: &str = "- 14:05 what happened";
+
+/// Appends an entry to the log of the day, in the mount with this prefix.
+pub fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Result<Saved> {
+    let (now, zone) = (context.clock.now(), context.clock.zone());
+    if !store.mounts().iter().any(|mount| mount.prefix == prefix) {
+        let known: Vec<&str> = store.mounts().iter().map(|mount| mount.prefix.as_str()).filter(|known| !known.is_empty()).collect();
+        let why = format!("there is no memory {prefix:?} with a log of its own; there are: {}", known.join(", "));
+        return Err(Error::bad_input("in", why));
+    }
+    let entry = bullet(text, now, &zone).ok_or_else(|| Error::bad_input("entry", "it is empty"))?;
+    let path = MemoryPath::parse(&path(now, &zone))?.prefixed(prefix);
+    write::write(store, context, &Write::create(path, entry).mode(Mode::Append))
+}
+
+/// The log of the day that moment lies in, in that zone: `logs/2026/03/2026-03-05.md`.
+pub fn path(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("logs/%Y/%m/%Y-%m-%d.md").to_string()
+}
+
+/// Whether a name, from its mount's root, is a day's log: logs are searched, and stand in no entrypoint.
+pub fn is_log(name: &str) -> bool {
+    let digits = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = crate::base::path::strip_md(name).split('/').collect();
+    let ["logs", year, month, day] = parts[..] else { return false };
+    let Some((date, number)) = day.rsplit_once('-') else { return false };
+    digits(year, 4) && digits(month, 2) && date == format!("{year}-{month}") && digits(number, 2)
+}
+
+/// One entry: a bullet that begins with the time of day. Further lines of the text are indented, so that they stay part of it,
+/// and an empty text is no entry.
+pub fn bullet(text: &str, at: Timestamp, zone: &TimeZone) -> Option<String> {
+    let mut lines = text.trim().lines().map(str::trim_end);
+    let first = lines.next().filter(|line| !line.is_empty())?;
+    let first = first.strip_prefix("- ").unwrap_or(first);
+    let mut out = format!("{} {first}\n", at.to_zoned(zone.clone()).strftime("- %H:%M"));
+    for line in lines {
+        let indent = if line.is_empty() { "" } else { "  " };
+        out.push_str(&format!("{indent}{line}\n"));
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TimeZone, Timestamp, bullet, is_log, path};
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_day_is_the_one_of_the_zone() {
+        let (utc, berlin, auckland) = (TimeZone::UTC, TimeZone::get("Europe/Berlin").unwrap(), TimeZone::get("Pacific/Auckland").unwrap());
+        let late = at("2026-03-31T22:30:00Z");
+        assert_eq!(path(late, &utc), "logs/2026/03/2026-03-31.md");
+        assert_eq!(path(late, &berlin), "logs/2026/04/2026-04-01.md");
+        assert_eq!(path(at("2025-12-31T11:00:00Z"), &auckland), "logs/2026/01/2026-01-01.md");
+        assert_eq!(path(at("2026-03-31T21:59:59Z"), &berlin), "logs/2026/03/2026-03-31.md");
+    }
+
+    #[test]
+    fn an_entry_is_one_bullet_with_the_local_time() {
+        let berlin = TimeZone::get("Europe/Berlin").unwrap();
+        let noon = at("2026-07-01T10:05:59Z");
+        assert_eq!(bullet("deploys on Friday", noon, &berlin).as_deref(), Some("- 12:05 deploys on Friday\n"));
+        assert_eq!(bullet(" - two\r\nlines \n\n- inside\n", noon, &berlin).as_deref(), Some("- 12:05 two\n  lines\n\n  - inside\n"));
+        assert_eq!(bullet(" \n ", noon, &berlin), None);
+        assert_eq!(
+            bullet("spring", at("2026-03-29T01:00:00Z"), &berlin).as_deref(),
+            Some("- 03:00 spring\n"),
+            "the skipped hour is skipped"
+        );
+    }
+
+    #[test]
+    fn only_days_are_logs() {
+        assert!(is_log("logs/2026/03/2026-03-05.md") && is_log("logs/2026/03/2026-03-05"));
+        for name in
+            ["logs/2026/03/2026-04-05.md", "logs/2026/2026-03-05.md", "x/logs/2026/03/2026-03-05.md", "logs/2026/03/notes.md", "logs"]
+        {
+            assert!(!is_log(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Memory tests: `memory.tests.md` beside the memories says what a search must find, so that a rename, a clean-up or another
+//! embedder cannot silently lose a fact. The file itself is no memory: it is neither listed nor searched.
+//!
+//! ```markdown
+//! - When do we deploy? → must find notes/deploy (in top 3)
+//! - Who is on call? → team/oncall
+//! - What is the weather like? → nothing
+//! ```
+
+use crate::{
+    base::{
+        error::{Problem, Result},
+        path::MemoryPath,
+        text,
+    },
+    search::{Search, Searcher},
+    store::Store,
+};
+use serde::Serialize;
+
+/// The file at a mount's root.
+pub const FILE: &str = "memory.tests.md";
+/// Where a memory must stand if the test does not say.
+const TOP: usize = 5;
+/// Lines that are found for each place that counts: several may be of one memory.
+const LINES_PER_PLACE: usize = 6;
+
+/// One line of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Test {
+    /// The line, 1-based.
+    pub line: u64,
+    /// What is asked.
+    pub question: String,
+    /// What must come of it.
+    pub expect: Expect,
+}
+
+/// What a search must find.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Expect {
+    /// This memory, among so many.
+    Find {
+        /// Its name, from the mount's root.
+        name: String,
+        /// How far down it may stand.
+        top: usize,
+    },
+    /// Nothing.
+    Nothing,
+}
+
+/// What came of a test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    /// The file.
+    pub file: MemoryPath,
+    /// The test.
+    #[serde(flatten)]
+    pub test: Test,
+    /// Whether it holds.
+    pub passed: bool,
+    /// The memories that were found, best first.
+    pub found: Vec<String>,
+}
+
+/// What came of all of them.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Tested {
+    /// Every test, in the order of the files.
+    pub outcomes: Vec<Outcome>,
+    /// Lines that are no test though they have an arrow.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads the file. A line without an arrow is prose.
+pub fn parse(text: &str) -> (Vec<Test>, Vec<Problem>) {
+    let (mut tests, mut problems) = (Vec::new(), Vec::new());
+    for (line, content) in (1..).zip(text.lines()) {
+        let Some((question, answer)) = content.split_once('→').or_else(|| content.split_once("->")) else { continue };
+        let question = question.trim().trim_start_matches(['-', '*', '+']).trim().trim_matches(['`', '"', '“', '”']).trim();
+        match (question.is_empty(), expect(answer.trim())) {
+            (false, Some(expect)) => tests.push(Test { line, question: question.to_owned(), expect }),
+            _ => problems.push(Problem::at(line, "a test is a question, an arrow, and a memory's name or the word nothing")),
+        }
+    }
+    (tests, problems)
+}
+
+fn expect(answer: &str) -> Option<Expect> {
+    let answer = answer.trim_end_matches('.');
+    if answer.eq_ignore_ascii_case("nothing") || answer.eq_ignore_ascii_case("must find nothing") {
+        return Some(Expect::Nothing);
+    }
+    let answer = answer.strip_prefix("must find ").unwrap_or(answer);
+    let (name, rest) = answer.split_once([' ', '(']).unwrap_or((answer, ""));
+    let top = rest.split(|c: char| !c.is_ascii_digit()).find_map(|digits| digits.parse().ok());
+    let says_top = rest.trim().is_empty() || rest.contains("top");
+    let name = name.trim_matches(['`', '[', ']']);
+    (says_top && MemoryPath::parse(name).is_ok()).then(|| Expect::Find { name: name.to_owned(), top: top.unwrap_or(TOP).max(1) })
+}
+
+/// Runs the tests of every mount that has any, on the files as they are now.
+pub fn run(store: &dyn Store, searcher: &Searcher) -> Result<Tested> {
+    let mut tested = Tested::default();
+    for mount in store.mounts() {
+        let file = MemoryPath::parse(FILE)?.prefixed(&mount.prefix);
+        let Some(stored) = store.get(&file)? else { continue };
+        let (tests, problems) = parse(&text::decode(&stored.bytes).0);
+        tested.problems.extend(problems.into_iter().map(|problem| Problem { what: format!("{file}: {}", problem.what), ..problem }));
+        let searches: Vec<Search> = tests.iter().map(|test| search(test, &mount.prefix)).collect();
+        for (test, answer) in tests.into_iter().zip(searcher.batch(store, searches)?) {
+            let mut found: Vec<MemoryPath> = Vec::new();
+            for hit in answer?.hits {
+                if !found.contains(&hit.path) {
+                    found.push(hit.path);
+                }
+            }
+            tested.outcomes.push(outcome(&file, test, &mount.prefix, &found)?);
+        }
+    }
+    Ok(tested)
+}
+
+fn search(test: &Test, prefix: &str) -> Search {
+    let top = if let Expect::Find { top, .. } = &test.expect { *top } else { 1 };
+    let under = Some(prefix.to_owned()).filter(|prefix| !prefix.is_empty());
+    Search { max_results: top * LINES_PER_PLACE, under, ..Search::new(test.question.as_str()) }
+}
+
+fn outcome(file: &MemoryPath, test: Test, prefix: &str, found: &[MemoryPath]) -> Result<Outcome> {
+    let passed = match &test.expect {
+        Expect::Nothing => found.is_empty(),
+        Expect::Find { name, top } => {
+            let wanted = MemoryPath::parse(name)?.prefixed(prefix);
+            found.iter().take(*top).any(|path| path.name() == wanted.name())
+        }
+    };
+    Ok(Outcome { file: file.clone(), test, passed, found: found.iter().map(|path| path.name().to_owned()).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Expect, Test, parse};
+
+    #[test]
+    fn every_form_of_a_test_is_read_and_prose_is_not() {
+        let text = "# Tests\n\nProse about - things.\n- When do we deploy? → must find notes/deploy (in top 3)\n\
+                    * `Who?` -> team/oncall\n\"Weather?\" → nothing.\nx → a b c\n → deploy\nq → `deploy` top 1\n";
+        let (tests, problems) = parse(text);
+        let find = |line, question: &str, name: &str, top| Test {
+            line,
+            question: question.into(),
+            expect: Expect::Find { name: name.into(), top },
+        };
+        let expected = [
+            find(4, "When do we deploy?", "notes/deploy", 3),
+            find(5, "Who?", "team/oncall", 5),
+            Test { line: 6, question: "Weather?".into(), expect: Expect::Nothing },
+            find(9, "q", "deploy", 1),
+        ];
+        assert_eq!(tests, expected);
+        assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [Some(7), Some(8)]);
+    }
+}

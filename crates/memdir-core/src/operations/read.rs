@@ -1,0 +1,201 @@
+//! Reading: the entrypoint, or a memory and a range of its lines. Creates nothing and takes no lock.
+
+use crate::{
+    base::{
+        error::{Error, Problem, Result},
+        limits,
+        path::MemoryPath,
+        text::{self, LineRange},
+        time,
+        version::Version,
+    },
+    entrypoint::{self, upkeep},
+    memory::{Kind, Memory},
+    operations::context::Context,
+    store::{Entrypoint, Store, Stored},
+};
+use serde::Serialize;
+
+/// What to read.
+#[derive(Debug, Clone)]
+pub struct Read {
+    /// The memory.
+    pub path: MemoryPath,
+    /// Only these lines.
+    pub lines: Option<LineRange>,
+    /// Characters to show at the most.
+    pub max_chars: usize,
+}
+
+impl Read {
+    /// All of a memory, up to the usual limit.
+    pub fn all(path: MemoryPath) -> Self {
+        Read { path, lines: None, max_chars: limits::READ_CHARS }
+    }
+}
+
+/// A memory, or a part of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Reading {
+    /// Its name.
+    pub name: String,
+    /// Its path, with folder and extension.
+    pub path: MemoryPath,
+    /// The text asked for.
+    pub content: String,
+    /// Which lines that is.
+    pub lines: String,
+    /// Lines of the whole memory.
+    pub total_lines: u64,
+    /// Bytes of the whole memory.
+    pub bytes: u64,
+    /// Its version, for a later write that must not overwrite somebody else's.
+    pub version: Version,
+    /// Its type.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How long ago it was checked or changed.
+    pub age: String,
+    /// The line to continue at, if not everything was shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_line: Option<u64>,
+    /// What is wrong with the file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+}
+
+/// An entrypoint as it is loaded into a conversation.
+#[derive(Debug, Clone, Serialize)]
+pub struct EntrypointReading {
+    /// Its path; nothing if there is none yet.
+    pub path: Option<MemoryPath>,
+    /// Its text, trimmed and cut to the caps.
+    pub content: String,
+    /// Lines of the whole, trimmed.
+    pub line_count: u64,
+    /// Bytes of the whole, trimmed.
+    pub byte_count: u64,
+    /// Whether it has too many lines.
+    pub cut_by_lines: bool,
+    /// Whether it has too many bytes.
+    pub cut_by_bytes: bool,
+    /// What to say after the content when it was cut: one quoted line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// Memories it has no line for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<MemoryPath>,
+    /// What is wrong with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+}
+
+/// Reads one memory.
+pub fn read(store: &dyn Store, context: &Context, request: &Read) -> Result<Reading> {
+    let stored = match store.get(&request.path)? {
+        Some(stored) => stored,
+        None => return Err(not_found(store, &request.path)),
+    };
+    let reading = show(context, &stored, request)?;
+    store.notice(&stored.path);
+    Ok(with_line_problem(store, context, reading))
+}
+
+fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
+    let (decoded, mut problems) = text::decode(&stored.bytes);
+    let (memory, more) = Memory::parse(&decoded);
+    problems.extend(more);
+    let total_lines = text::lines(&decoded);
+    let range = request.lines.unwrap_or(LineRange { first: 1, last: None });
+    if range.first > total_lines.max(1) {
+        return Err(Error::bad_input("lines", format!("{} has {total_lines} lines; {range} begins after its end", stored.path)));
+    }
+    let part = text::truncate_chars(range.of(&decoded), range.first, request.max_chars);
+    let shown = text::lines(part.text);
+    let last = if shown == 0 { range.first } else { range.first + shown - 1 };
+    if part.text.len() < range.of(&decoded).len() && !part.text.ends_with('\n') {
+        let whole = LineRange { first: last, last: Some(last) }.of(&decoded).trim_end_matches(['\r', '\n']).chars().count();
+        let said = format!(
+            "the line has {whole} characters, and only its first {} are shown",
+            part.text.lines().last().map_or(0, |l| l.chars().count())
+        );
+        problems.push(Problem::at(last, said));
+    }
+    Ok(Reading {
+        name: stored.path.name().to_owned(),
+        path: stored.path.clone(),
+        lines: if shown == 0 { "0".into() } else { format!("{}-{last}", range.first) },
+        content: part.text.to_owned(),
+        total_lines,
+        bytes: stored.bytes.len() as u64,
+        version: stored.version,
+        kind: memory.kind(),
+        description: memory.description().map(ToOwned::to_owned),
+        age: time::age(context.clock.now(), memory_time(&memory, stored)),
+        next_line: part.next_line,
+        problems,
+    })
+}
+
+/// When a memory was last known to be true: checked, changed, made, and only then the file's own time.
+pub fn memory_time(memory: &Memory, stored: &Stored) -> jiff::Timestamp {
+    memory.last_verified().or(memory.modified()).or(memory.created()).unwrap_or_else(|| stored.stamp.modified())
+}
+
+/// A memory nobody can reach from the entrypoint is worth a word.
+fn with_line_problem(store: &dyn Store, context: &Context, mut reading: Reading) -> Reading {
+    if let Some(false) = upkeep::has_line(store, &context.books, &reading.path) {
+        reading.problems.push(Problem::whole("it has no line in the entrypoint; memdir entrypoint --repair adds it"));
+    }
+    reading
+}
+
+/// Reads the entrypoint of the mount with this prefix.
+pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<EntrypointReading> {
+    let mount = store.mounts().iter().find(|mount| mount.prefix == prefix);
+    let mount = mount.ok_or_else(|| Error::bad_input("mount", format!("there is no mount with the prefix {prefix:?}")))?;
+    let unlisted = if mount.entrypoint == Entrypoint::Kept { upkeep::unlisted(store, &context.books, prefix)? } else { Vec::new() };
+    let stored = upkeep::entrypoint_file(store, prefix)?;
+    let bytes = stored.as_ref().map_or(&[][..], |stored| &stored.bytes);
+    let (decoded, mut problems) = text::decode(bytes);
+    if let Some(book) = upkeep::open_book(store, &context.books, prefix)? {
+        problems.extend(
+            entrypoint::long_lines(&book)
+                .into_iter()
+                .map(|long| Problem::at(long.line, format!("the line has {} characters; a pointer needs at most 150", long.chars))),
+        );
+    }
+    let loaded = entrypoint::load(&decoded);
+    Ok(EntrypointReading {
+        content: loaded.content.to_owned(),
+        line_count: loaded.line_count,
+        byte_count: loaded.byte_count,
+        cut_by_lines: loaded.cut_by_lines,
+        cut_by_bytes: loaded.cut_by_bytes,
+        warning: loaded.warning,
+        path: stored.map(|stored| stored.path),
+        unlisted,
+        problems,
+    })
+}
+
+/// A file that is too large or cannot be read is left to those who report it; what goes through all files goes on.
+pub(crate) fn if_readable(stored: Result<Option<Stored>>) -> Result<Option<Stored>> {
+    match stored {
+        Err(Error::Io { .. } | Error::TooLarge { .. }) => Ok(None),
+        other => other,
+    }
+}
+
+/// The error for a name that is not there, with the names that look like it.
+pub fn not_found(store: &dyn Store, path: &MemoryPath) -> Error {
+    let names: Vec<String> = match store.list("") {
+        Ok(walk) => walk.entries.iter().map(|entry| entry.path.name().to_owned()).collect(),
+        Err(_) => Vec::new(),
+    };
+    let near = text::near(path.name(), names.iter().map(String::as_str), limits::NEAR_NAMES);
+    Error::NotFound { path: path.to_string(), near }
+}

@@ -1,0 +1,167 @@
+//! Giving a memory another name: the file, its entrypoint line, and every link, wikilink and `mem:` reference to it
+//! in the whole space, all or nothing. Holders that may not be changed are skipped and named.
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+        version::Version,
+    },
+    entrypoint::upkeep,
+    memory::markdown,
+    operations::{context::Context, read, write},
+    store::{Access, ChangeId, FileEdit, Role, Store, Stored, Verb, View},
+};
+use serde::Serialize;
+
+/// A memory that got another name.
+#[derive(Debug, Clone, Serialize)]
+pub struct Renamed {
+    /// Its old path.
+    pub from: MemoryPath,
+    /// Its new path.
+    pub to: MemoryPath,
+    /// Its version now.
+    pub version: Version,
+    /// The change, for undo.
+    pub change: ChangeId,
+    /// Memories whose references were rewritten.
+    pub rewritten: Vec<String>,
+    /// Memories that refer to it and may not be changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+    /// What the caller should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Renames a memory.
+pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &MemoryPath) -> Result<Renamed> {
+    let mut done: Option<Renamed> = None;
+    let change = store.change(&context.intent(Verb::Rename), &writable(store, from, to), &mut |view| {
+        let stored = view.get(from)?.ok_or_else(|| read::not_found(store, from))?;
+        let target = target(&stored.path, to);
+        upkeep::refuse_kept(view, &stored.path)?;
+        upkeep::refuse_kept(view, &target)?;
+        view.check_writable(&stored.path)?;
+        view.check_writable(&target)?;
+        if let Some(there) = view.get(&target)?
+            && there.path != stored.path
+        {
+            return Err(Error::Exists { path: there.path });
+        }
+        if target == stored.path {
+            return Err(Error::bad_input("name", format!("{target} is its name already")));
+        }
+        write::judge_new_name(context, &stored.path, &target)?;
+        let bytes = moved(&stored, &target);
+        let alias = stored.path.strip_prefix("user").map(|rest| rest.prefixed("global"));
+        let alias = alias.filter(|alias| upkeep::meant(view, alias).as_ref() == Some(&stored.path));
+        let mut refs = References {
+            from: &stored.path,
+            alias,
+            to: &target,
+            edits: Vec::new(),
+            said: Vec::new(),
+            rewritten: Vec::new(),
+            skipped: Vec::new(),
+        };
+        refs.find(store, view)?;
+        let kept = upkeep::renamed(view, &context.books, &stored.path, &target, &bytes, &refs.said)?;
+        done = Some(Renamed {
+            from: stored.path.clone(),
+            to: target.clone(),
+            version: Version::of(&bytes),
+            change: ChangeId(String::new()),
+            rewritten: refs.rewritten,
+            skipped: refs.skipped,
+            notes: kept.notes.into_iter().chain(upkeep::part_note(view, [&stored.path, &target].into_iter())).collect(),
+        });
+        let mut edits = vec![
+            FileEdit { path: target.clone(), bytes: Some(bytes), role: Role::Memory },
+            FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory },
+        ];
+        edits.extend(refs.edits);
+        edits.extend(kept.edits);
+        Ok(edits)
+    })?;
+    let done = done.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it made no plan".into() })?;
+    Ok(Renamed { change: change.id, ..done })
+}
+
+/// A file in every mount that may be written: a reference can stand anywhere.
+fn writable(store: &dyn Store, from: &MemoryPath, to: &MemoryPath) -> Vec<MemoryPath> {
+    let mounts = store.mounts().iter().filter(|mount| mount.access == Access::ReadWrite);
+    let mut touches: Vec<MemoryPath> = mounts.filter_map(|mount| upkeep::main_path(&mount.prefix).ok()).collect();
+    touches.extend([from.clone(), to.clone()]);
+    touches
+}
+
+/// The new path, with the old one's extension where the new name has none of its own.
+fn target(from: &MemoryPath, to: &MemoryPath) -> MemoryPath {
+    let extension = |path: &MemoryPath| path.file_name().rsplit_once('.').map(|(_, extension)| extension.to_owned());
+    match extension(from) {
+        Some(old) if extension(to).as_ref() != Some(&old) => MemoryPath::parse(&format!("{to}.{old}")).unwrap_or_else(|_| to.clone()),
+        _ => to.clone(),
+    }
+}
+
+/// The memory's own text at its new place: its relative links still lead where they led, references to itself follow.
+fn moved(stored: &Stored, target: &MemoryPath) -> Vec<u8> {
+    let Ok(text) = std::str::from_utf8(&stored.bytes) else { return stored.bytes.clone() };
+    let text = markdown::rewrite_references(text, &stored.path, &stored.path, target).unwrap_or_else(|| text.to_owned());
+    markdown::rebase_links(&text, &stored.path, target).unwrap_or(text).into_bytes()
+}
+
+struct References<'a> {
+    from: &'a MemoryPath,
+    alias: Option<MemoryPath>,
+    to: &'a MemoryPath,
+    edits: Vec<FileEdit>,
+    /// Memories whose line says something else now, with what they become.
+    said: Vec<(MemoryPath, Vec<u8>)>,
+    rewritten: Vec<String>,
+    skipped: Vec<String>,
+}
+
+impl References<'_> {
+    /// The text with every reference following, also one by another word for the mount.
+    fn rewritten(&self, text: &str, holder: &MemoryPath) -> Option<String> {
+        let new = markdown::rewrite_references(text, holder, self.from, self.to);
+        let Some(alias) = &self.alias else { return new };
+        let newer = markdown::rewrite_references(new.as_deref().unwrap_or(text), holder, alias, self.to);
+        newer.or(new)
+    }
+
+    fn find(&mut self, store: &dyn Store, view: &dyn View) -> Result<()> {
+        let stem = crate::base::path::strip_md(self.from.file_name()).to_owned();
+        for entry in view.list("")?.entries {
+            if entry.path == *self.from || upkeep::is_kept(store, &entry.path) {
+                continue;
+            }
+            let holder = match view.get(&entry.path) {
+                Ok(Some(holder)) => holder,
+                // It vanished, or is no text that could hold a reference.
+                Ok(None) | Err(Error::TooLarge { .. } | Error::BadPath { .. }) => continue,
+                Err(e) => return Err(e),
+            };
+            let Ok(text) = std::str::from_utf8(&holder.bytes) else { continue };
+            // A link may be percent-encoded, a name may not hold a percent sign by accident: both are worth a closer look.
+            if !text.contains(&stem) && !text.contains('%') {
+                continue;
+            }
+            let Some(new) = self.rewritten(text, &holder.path) else { continue };
+            match view.check_writable(&holder.path) {
+                Ok(()) => {
+                    self.rewritten.push(holder.path.name().to_owned());
+                    if upkeep::says_otherwise(view, &holder.path, &holder.bytes, new.as_bytes()) {
+                        self.said.push((holder.path.clone(), new.clone().into_bytes()));
+                    }
+                    self.edits.push(FileEdit { path: holder.path, bytes: Some(new.into_bytes()), role: Role::Memory });
+                }
+                Err(_) => self.skipped.push(holder.path.name().to_owned()),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! Bringing an earlier version of a memory back, also of one that was deleted.
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+    },
+    entrypoint::upkeep,
+    operations::{
+        context::Context,
+        diff,
+        write::{self, Saved},
+    },
+    store::{ChangeFilter, FileEdit, Role, Store, Verb},
+};
+
+/// Makes a memory what it was at a version, or at the beginning of one.
+pub fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, version: &str) -> Result<Saved> {
+    let path = recorded(store, path)?;
+    let version = diff::version(store, &path, version)?;
+    let bytes = store.text_at(&path, version)?.ok_or_else(|| Error::Unavailable {
+        what: format!("version {} of {path}", version.short()),
+        why: "the journal no longer has it".into(),
+    })?;
+    let mut notes = Vec::new();
+    let mut created = false;
+    let change = store.change(&context.intent(Verb::Restore), std::slice::from_ref(&path), &mut |view| {
+        created = view.get(&path)?.is_none();
+        let kept = upkeep::line_for(view, &context.books, &path, &bytes)?;
+        notes = kept.notes;
+        let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
+        edits.extend(kept.edits);
+        Ok(edits)
+    })?;
+    Ok(write::said(path, &bytes, created, &change, notes))
+}
+
+/// The file a name means: the one that is there, else the one the journal remembers.
+fn recorded(store: &dyn Store, path: &MemoryPath) -> Result<MemoryPath> {
+    if let Some(stored) = store.get(path)? {
+        return Ok(stored.path);
+    }
+    let changes = store.changes(&ChangeFilter { path: Some(path.clone()), most: 1, ..ChangeFilter::default() })?;
+    let remembered = changes.iter().flat_map(|change| &change.files).find(|file| file.path.name() == path.name());
+    Ok(remembered.map_or_else(|| path.clone(), |file| file.path.clone()))
+}

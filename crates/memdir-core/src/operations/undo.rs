@@ -1,0 +1,203 @@
+//! Taking a change back, and making it again. Itself a change: if a memory is no longer as the change left it, undo
+//! refuses and shows what differs. Nobody's change is taken back by somebody else's undo unless they name it.
+
+use crate::{
+    base::error::{Error, Result},
+    entrypoint::upkeep,
+    operations::{context::Context, diff, history},
+    store::{Change, FileChange, FileEdit, Intent, Role, Store, Verb, View},
+};
+use serde::Serialize;
+use std::collections::HashSet;
+
+/// Which change to take back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// The newest one of this actor and session.
+    Mine,
+    /// The newest of all, if it is this actor's; otherwise an error that names it.
+    Last,
+    /// The one whose id begins so, whoever made it.
+    Id(String),
+}
+
+/// A change that was taken back or made again.
+#[derive(Debug, Clone, Serialize)]
+pub struct Undone {
+    /// The change that was taken back, or for redo the undo that was.
+    pub undone: Change,
+    /// The change that did it, which can be taken back in turn.
+    pub change: Change,
+    /// What the caller should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Changes looked back on for the newest one that fits.
+const LOOK_BACK: usize = 1_000;
+
+/// Takes a change back.
+pub fn undo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undone> {
+    let change = pick(store, context, which, &|change| change.verb != Verb::Undo, "take")?;
+    reverse(store, context, change, Verb::Undo)
+}
+
+/// Makes a change again that was taken back.
+pub fn redo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undone> {
+    let change = match which {
+        Which::Id(id) => undo_of(store, id)?,
+        _ => pick(store, context, which, &|change| change.verb == Verb::Undo, "bring")?,
+    };
+    reverse(store, context, change, Verb::Redo)
+}
+
+fn pick(store: &dyn Store, context: &Context, which: &Which, fits: &dyn Fn(&Change) -> bool, doing: &str) -> Result<Change> {
+    if let Which::Id(id) = which {
+        let change = history::change(store, id)?;
+        return if standing(store)?.iter().any(|other| other.id == change.id) || !recent(store, &change)? {
+            Ok(change)
+        } else {
+            Err(Error::no_change(format!("{} was taken back already; a redo brings it back", change.id)))
+        };
+    }
+    let all = standing(store)?;
+    let mut fitting = all.into_iter().filter(|change| fits(change));
+    let mine = |change: &Change| change.actor == context.actor;
+    let newest = match which {
+        Which::Last => fitting.next(),
+        _ => fitting.find(|change| mine(change)),
+    };
+    match newest {
+        None => Err(Error::no_change(format!("there is no change of yours to {doing} back"))),
+        Some(change) if mine(&change) => Ok(change),
+        Some(change) => {
+            let own = fitting.find(|change| mine(change));
+            let own = own.map_or(String::new(), |own| format!("; your own newest is {} ({})", own.id, describe(&own)));
+            let what = describe(&change);
+            let (whose, id) = (&change.actor.name, &change.id);
+            Err(Error::no_change(format!("the newest change is {whose}'s: {id} ({what}); name its id to {doing} it back{own}")))
+        }
+    }
+}
+
+/// What a change did, in a few words.
+pub fn describe(change: &Change) -> String {
+    let memories: Vec<&str> = change.files.iter().filter(|file| file.role == Role::Memory).map(|file| file.path.name()).collect();
+    let what = match memories.as_slice() {
+        [] => "the entrypoint".to_owned(),
+        [one] => (*one).to_owned(),
+        [one, two] => format!("{one} and {two}"),
+        [one, rest @ ..] => format!("{one} and {} more", rest.len()),
+    };
+    let side = |gone: bool| {
+        let moved = |file: &&FileChange| file.role == Role::Memory && if gone { file.after.is_none() } else { file.before.is_none() };
+        change.files.iter().find(moved).map_or("", |file| file.path.name())
+    };
+    // Of a move into or out of what is not open here only one name is known.
+    let other = || change.elsewhere.first().and_then(|dir| dir.file_name()).map_or("elsewhere".into(), |name| name.to_string_lossy());
+    match (change.verb, side(true), side(false)) {
+        (Verb::Rename, from, "") => return format!("moved {from} to {}", other()),
+        (Verb::Rename, "", to) => return format!("moved {to} here from {}", other()),
+        (Verb::Rename, from, to) => return format!("renamed {from} to {to}"),
+        _ => {}
+    }
+    match change.verb {
+        Verb::Found => format!("{what} {}", change.verb.past()),
+        _ => format!("{} {what}", change.verb.past()),
+    }
+}
+
+/// Changes that are still in force, newest first: neither taken back nor the taking back of something brought back.
+fn standing(store: &dyn Store) -> Result<Vec<Change>> {
+    let mut cancelled = HashSet::new();
+    let all = history::history(store, &crate::store::ChangeFilter { most: LOOK_BACK, ..Default::default() })?;
+    let mut out = Vec::new();
+    for change in all {
+        if cancelled.contains(&change.id) {
+            continue;
+        }
+        if let Some(undoes) = &change.undoes {
+            cancelled.insert(undoes.clone());
+        }
+        out.push(change);
+    }
+    Ok(out)
+}
+
+/// Whether a change is among those looked back on; of an older one nothing is known to have taken it back.
+fn recent(store: &dyn Store, change: &Change) -> Result<bool> {
+    let all = history::history(store, &crate::store::ChangeFilter { most: LOOK_BACK, ..Default::default() })?;
+    Ok(all.iter().any(|other| other.id == change.id))
+}
+
+fn undo_of(store: &dyn Store, id: &str) -> Result<Change> {
+    let change = history::change(store, id)?;
+    if change.verb == Verb::Undo {
+        return Ok(change);
+    }
+    let all = standing(store)?;
+    let undo = all.into_iter().find(|other| other.verb == Verb::Undo && other.undoes.as_ref() == Some(&change.id));
+    undo.ok_or_else(|| Error::no_change(format!("{} was not taken back", change.id)))
+}
+
+fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> Result<Undone> {
+    if let Some(dir) = undone.elsewhere.first() {
+        let (id, other) = (&undone.id, dir.file_name().unwrap_or_default().to_string_lossy());
+        let doing = if verb == Verb::Undo { "undo" } else { "redo" };
+        return Err(Error::no_change(format!(
+            "{id} also changed {other}, which is not open here, and half of it would lose memories; memdir {doing} {id} in a shell does the whole"
+        )));
+    }
+    let intent = Intent { undoes: Some(undone.id.clone()), ..context.intent(verb) };
+    let touches: Vec<_> = undone.files.iter().map(|file| file.path.clone()).collect();
+    let mut notes = Vec::new();
+    let change = store.change(&intent, &touches, &mut |view| {
+        let mut edits = Vec::new();
+        for file in undone.files.iter().filter(|file| file.role == Role::Memory) {
+            as_left(store, view, file)?;
+            edits.push(old_bytes(store, file)?);
+        }
+        let kept: Vec<&FileChange> = undone.files.iter().filter(|file| file.role == Role::Entrypoint).collect();
+        let untouched = kept.iter().map(|file| Ok(exact(view, file)? == file.after)).collect::<Result<Vec<bool>>>()?;
+        if untouched.iter().all(|same| *same) {
+            for file in kept {
+                edits.push(old_bytes(store, file)?);
+            }
+        } else {
+            // Others have added lines since: theirs stay, only these memories' lines change.
+            let lines = upkeep::lines_for(view, &context.books, &edits)?;
+            notes = lines.notes;
+            edits.extend(lines.edits);
+        }
+        Ok(edits)
+    })?;
+    notes.extend(upkeep::part_note(store, undone.files.iter().map(|file| &file.path)));
+    Ok(Undone { undone, change, notes })
+}
+
+fn exact(view: &dyn View, file: &FileChange) -> Result<Option<crate::base::version::Version>> {
+    Ok(view.get(&file.path)?.filter(|stored| stored.path == file.path).map(|stored| stored.version))
+}
+
+/// Fails unless a memory is as the change left it.
+fn as_left(store: &dyn Store, view: &dyn View, file: &FileChange) -> Result<()> {
+    let now = exact(view, file)?;
+    if now == file.after {
+        return Ok(());
+    }
+    let text = |version: Option<crate::base::version::Version>| {
+        version.map_or(Ok(String::new()), |version| diff::text_of(store, &file.path, version))
+    };
+    Err(Error::Conflict { path: file.path.clone(), diff: diff::unified(&file.path, &text(file.after)?, &text(now)?) })
+}
+
+fn old_bytes(store: &dyn Store, file: &FileChange) -> Result<FileEdit> {
+    let bytes = match file.before {
+        None => None,
+        Some(version) => Some(store.text_at(&file.path, version)?.ok_or_else(|| Error::Unavailable {
+            what: format!("the earlier text of {}", file.path),
+            why: "the journal no longer has it".into(),
+        })?),
+    };
+    Ok(FileEdit { path: file.path.clone(), bytes, role: file.role })
+}

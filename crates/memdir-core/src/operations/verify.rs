@@ -1,0 +1,187 @@
+//! Standing by a memory: what it names is looked up in the project, and if all of it is there the memory is stamped.
+
+mod git;
+mod look;
+mod names;
+mod own;
+
+pub use look::{Look, Sources};
+pub use names::{Named, What, bare_files, names};
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+    },
+    entrypoint::upkeep,
+    memory::{
+        Memory,
+        markdown::{self, ReferenceKind},
+    },
+    operations::{context::Context, read, write},
+    project::Project,
+    store::{ChangeId, FileEdit, Role, Store, Verb},
+};
+use serde::Serialize;
+
+/// What to verify.
+#[derive(Debug, Clone)]
+pub struct Verify<'a> {
+    /// The memory.
+    pub path: MemoryPath,
+    /// The project it speaks of, if one is known.
+    pub project: Option<&'a Project>,
+    /// Stamp it even though something is gone: a person has looked.
+    pub anyway: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Verified {
+    /// The memory.
+    pub name: String,
+    /// What is there.
+    pub found: Vec<Named>,
+    /// What is not there any more.
+    pub gone: Vec<Named>,
+    /// What could not be looked up.
+    pub unknown: Vec<Named>,
+    /// Whether it was stamped.
+    pub stamped: bool,
+    /// The change, for undo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeId>,
+}
+
+/// Looks up what a memory names and, if nothing is gone, writes today's date into its `last_verified`.
+pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Result<Verified> {
+    let stored = store.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
+    let text = write::utf8(&stored.path, &stored.bytes)?;
+    let mut out = Verified { name: stored.path.name().into(), found: vec![], gone: vec![], unknown: vec![], stamped: false, change: None };
+    let referred = references(store, request.project, &stored.path, text)?;
+    // What is a reference to a memory is not looked up in the project again.
+    let is_new = |named: &Named| referred.iter().all(|(other, _)| other.text != named.text);
+    let named: Vec<Named> = names(text).into_iter().chain(bare_files(text)).filter(is_new).collect();
+    let looked_up = look_up(request.project, named, text);
+    for (named, there) in looked_up.into_iter().chain(referred) {
+        match there {
+            Some(true) => out.found.push(named),
+            Some(false) => out.gone.push(named),
+            None => out.unknown.push(named),
+        }
+    }
+    if out.gone.is_empty() || request.anyway {
+        out.change = stamp(store, context, &stored.path)?;
+        out.stamped = true;
+    }
+    Ok(out)
+}
+
+/// What a text names and is gone. Only what is cheap to look up.
+pub fn gone(look: &Look<'_>, text: &str) -> Vec<Named> {
+    names(text).into_iter().filter(|named| look.is_there(named) == Some(false)).collect()
+}
+
+/// What of a memory's text is named and not there, in words, besides what [`gone`] tells: links and references to memories, and,
+/// where the project's sources are few enough to be read at once, the project's symbols that no tracked file has.
+pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, text: &str) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    for (named, there) in references(store, look.map(Look::project), holder, text)? {
+        match (named.what, there) {
+            (What::Memory, Some(false)) => out.push(format!("[[{}]], which is no memory", named.text)),
+            (_, Some(false)) => out.push(format!("{}, which is gone", named.text)),
+            _ => {}
+        }
+    }
+    // What belongs to a person is not about this project, and neither are symbols in it.
+    let of_project = upkeep::mount_of(store, holder).is_some_and(|mount| matches!(mount.prefix.as_str(), "" | "team"));
+    let Some(look) = look.filter(|_| of_project) else { return Ok(out) };
+    let symbols = of_the_project(look, text);
+    let wanted: Vec<&str> = symbols.iter().map(String::as_str).collect();
+    if wanted.is_empty() {
+        return Ok(out);
+    }
+    if let Some(found) = look.symbols(&wanted, Sources::Few) {
+        out.extend(wanted.iter().filter(|name| !found.contains(name)).map(|name| format!("{name}, which no tracked file has")));
+    }
+    Ok(out)
+}
+
+/// The symbols a text says are the project's: they stand beside a path of it. Of others nobody knows whose they are.
+fn of_the_project(look: &Look<'_>, text: &str) -> Vec<String> {
+    let mut symbols: Vec<String> = Vec::new();
+    for (symbol, path) in own::beside_paths(text) {
+        if !symbols.contains(&symbol) && !is_foreign(look, &symbol) && look.path(&path).is_some() {
+            symbols.push(symbol);
+        }
+    }
+    symbols
+}
+
+/// Whether a symbol is of a module that no file or folder of the project is called after, as `tokio::spawn` is.
+fn is_foreign(look: &Look<'_>, symbol: &str) -> bool {
+    let Some((module, _)) = symbol.split_once("::") else { return false };
+    let is_module = module.starts_with(|c: char| c.is_ascii_lowercase()) && !matches!(module, "crate" | "self" | "super");
+    let is_ours = |file: &String| file.split('/').any(|part| part.split('.').next().is_some_and(|stem| stem.replace('-', "_") == module));
+    is_module && !look.tracked().is_some_and(|files| files.iter().any(is_ours))
+}
+
+/// What the links, wikilinks and `mem:` references of a text lead to: memories, or files of the project.
+fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath, text: &str) -> Result<Vec<(Named, Option<bool>)>> {
+    let mut out: Vec<(Named, Option<bool>)> = Vec::new();
+    for reference in markdown::references(text, holder) {
+        let is_link = matches!(reference.kind, ReferenceKind::Link | ReferenceKind::Definition);
+        let targets: Vec<String> = match reference.kind {
+            ReferenceKind::Wiki => markdown::wiki_names(&reference.target, holder).collect(),
+            _ => vec![reference.target.clone()],
+        };
+        let mut there = false;
+        for target in targets.iter().filter_map(|target| MemoryPath::parse(target).ok()) {
+            let target = upkeep::meant(store, &target).unwrap_or(target);
+            there = there || store.get(&target).is_ok_and(|found| found.is_some());
+        }
+        let what = if is_link { What::Path } else { What::Memory };
+        let named = Named { what, text: reference.target, line: reference.line };
+        // A link may be meant from the project's root; without a project nothing is known of it.
+        let there = match (there, is_link, project) {
+            (true, ..) => Some(true),
+            (false, true, Some(project)) => Some(project.checkout.join(&named.text).exists()),
+            (false, true, None) => None,
+            (false, false, _) => Some(false),
+        };
+        if out.iter().all(|(other, _)| other.text != named.text) {
+            out.push((named, there));
+        }
+    }
+    Ok(out)
+}
+
+fn look_up(project: Option<&Project>, named: Vec<Named>, text: &str) -> Vec<(Named, Option<bool>)> {
+    let Some(project) = project else { return named.into_iter().map(|named| (named, None)).collect() };
+    let look = Look::new(project);
+    let wanted: Vec<&str> = named.iter().filter(|named| named.what == What::Symbol).map(|named| named.text.as_str()).collect();
+    let symbols = if wanted.is_empty() { None } else { look.symbols(&wanted, Sources::All) };
+    let own = of_the_project(&look, text);
+    let there: Vec<Option<bool>> = named
+        .iter()
+        .map(|named| match named.what {
+            What::Symbol => match symbols.as_ref().map(|found| found.contains(&named.text.as_str())) {
+                Some(false) if !own.contains(&named.text) => None,
+                there => there,
+            },
+            _ => look.is_there(named),
+        })
+        .collect();
+    named.into_iter().zip(there).collect()
+}
+
+fn stamp(store: &dyn Store, context: &Context, path: &MemoryPath) -> Result<Option<ChangeId>> {
+    let today = context.clock.now().to_zoned(context.clock.zone()).date().to_string();
+    let change = store.change(&context.intent(Verb::Edit), std::slice::from_ref(path), &mut |view| {
+        let stored = view.get(path)?.ok_or_else(|| Error::NotFound { path: path.to_string(), near: Vec::new() })?;
+        let (memory, _) = Memory::parse(write::utf8(&stored.path, &stored.bytes)?);
+        let text = memory.with_field("last_verified", Some(&today));
+        Ok(vec![FileEdit { path: stored.path, bytes: Some(text.into_bytes()), role: Role::Memory }])
+    })?;
+    Ok((!change.files.is_empty()).then_some(change.id))
+}

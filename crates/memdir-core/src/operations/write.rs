@@ -1,0 +1,237 @@
+//! Saving a memory: the file and its entrypoint line in one step.
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+        text,
+        version::Version,
+    },
+    entrypoint::upkeep,
+    memory::{self, Kind, Memory},
+    operations::{context::Context, read},
+    secrets::{self, Severity},
+    store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View},
+};
+use serde::Serialize;
+
+/// What to save.
+#[derive(Debug, Clone)]
+pub struct Write {
+    /// The memory; `.md` is added to a new name that has no extension of a text file.
+    pub path: MemoryPath,
+    /// The text, with or without frontmatter.
+    pub content: Vec<u8>,
+    /// What becomes of a memory that is there.
+    pub mode: Mode,
+    /// Sets the frontmatter's name.
+    pub name: Option<String>,
+    /// Sets the frontmatter's description.
+    pub description: Option<String>,
+    /// Sets the frontmatter's type.
+    pub kind: Option<Kind>,
+    /// The version that must be there.
+    pub expect: Option<Version>,
+}
+
+impl Write {
+    /// A new memory.
+    pub fn create(path: MemoryPath, content: impl Into<Vec<u8>>) -> Self {
+        Write { path, content: content.into(), mode: Mode::Create, name: None, description: None, kind: None, expect: None }
+    }
+
+    /// The same with another mode.
+    pub fn mode(self, mode: Mode) -> Self {
+        Write { mode, ..self }
+    }
+}
+
+/// What becomes of a memory that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// It stays, and the write is refused.
+    Create,
+    /// Its body is replaced; its frontmatter stays unless the new text brings its own.
+    Replace,
+    /// The text is added at its end; a missing memory is created.
+    Append,
+    /// Exactly these bytes under exactly this name, whatever was there.
+    Exact,
+}
+
+/// A memory that was saved.
+#[derive(Debug, Clone, Serialize)]
+pub struct Saved {
+    /// Its name.
+    pub name: String,
+    /// Its path, with folder and extension.
+    pub path: MemoryPath,
+    /// Its version now.
+    pub version: Version,
+    /// The change, for undo; nothing if it was already so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeId>,
+    /// Whether it is new.
+    pub created: bool,
+    /// Its size now.
+    pub bytes: u64,
+    /// What the writer should know: an entrypoint near its cap, lines that moved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Saves a memory.
+pub fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Saved> {
+    let verb = if request.mode == Mode::Append { Verb::Append } else { Verb::Write };
+    let mut notes = Vec::new();
+    let mut saved: Option<(MemoryPath, Vec<u8>, bool)> = None;
+    let touches = [request.path.clone()];
+    let change = store.change(&context.intent(verb), &touches, &mut |view| {
+        let there = there(view, request)?;
+        let path = there.as_ref().map_or_else(|| new_path(request), |stored| stored.path.clone());
+        let expect = request.expect.map_or(if request.mode == Mode::Create { Expect::Absent } else { Expect::Any }, Expect::Is);
+        expect.check(&path, there.as_ref().map(|stored| stored.version))?;
+        if there.is_none() && request.mode == Mode::Replace {
+            return Err(read::not_found(store, &request.path));
+        }
+        upkeep::refuse_pages(view, &path)?;
+        if there.is_none() {
+            judge_name(context, &path)?;
+        }
+        let bytes = new_bytes(request, there.as_ref())?;
+        let warnings = judge(context, there.as_ref().map(|stored| stored.bytes.as_slice()), &bytes)?;
+        let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
+        let kept = upkeep::line_for(view, &context.books, &path, &bytes)?;
+        edits.extend(kept.edits);
+        notes = [warnings, kept.notes].concat();
+        saved = Some((path, bytes, there.is_none()));
+        Ok(edits)
+    })?;
+    let (path, bytes, created) = saved.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it made no plan".into() })?;
+    Ok(said(path, &bytes, created, &change, notes))
+}
+
+/// Refuses a change that would add a secret, by its rule and line; what is only suspected is told.
+pub(crate) fn judge(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result<Vec<String>> {
+    let (new, _) = text::decode(new);
+    let findings = secrets::added(&text::decode(old.unwrap_or_default()).0, &new);
+    let mut warnings = Vec::new();
+    for finding in context.allow.filter(&new, findings) {
+        match finding.severity {
+            Severity::Refuse => return Err(Error::Secret { rule: finding.rule.into(), line: finding.line }),
+            Severity::Warn => {
+                warnings.push(format!("line {} may hold a secret ({}); say where it is kept instead", finding.line, finding.rule));
+            }
+        }
+    }
+    Ok(warnings)
+}
+
+/// Refuses a new name that is a secret: names stand in every list and history. The refusal does not repeat it.
+pub(crate) fn judge_name(context: &Context, path: &MemoryPath) -> Result<()> {
+    refuse_name(&context.allow.filter(path.as_str(), secrets::scan(path.as_str())))
+}
+
+/// Refuses another name that is a secret where the old one was none: getting away from such a name is never blocked.
+pub(crate) fn judge_new_name(context: &Context, old: &MemoryPath, new: &MemoryPath) -> Result<()> {
+    let findings = context.allow.filter(new.as_str(), secrets::added(old.as_str(), new.as_str()));
+    refuse_name(&findings)
+}
+
+fn refuse_name(findings: &[secrets::Finding]) -> Result<()> {
+    match findings.iter().find(|finding| finding.severity == Severity::Refuse) {
+        Some(finding) => Err(Error::bad_input("name", format!("it looks like a secret ({})", finding.rule))),
+        None => Ok(()),
+    }
+}
+
+/// What a saved memory's caller is told.
+pub(crate) fn said(path: MemoryPath, bytes: &[u8], created: bool, change: &Change, notes: Vec<String>) -> Saved {
+    let id = (!change.files.is_empty()).then(|| change.id.clone());
+    Saved { name: path.name().to_owned(), version: Version::of(bytes), change: id, created, bytes: bytes.len() as u64, notes, path }
+}
+
+/// The memory that is meant; for exact bytes only the file of exactly that name.
+fn there(view: &dyn View, request: &Write) -> Result<Option<Stored>> {
+    let found = view.get(&request.path)?;
+    Ok(found.filter(|stored| request.mode != Mode::Exact || stored.path == request.path))
+}
+
+/// Extensions that say a name is whole without `.md`.
+const TEXT_EXTENSIONS: &[&str] = &[
+    "md", "markdown", "mdx", "txt", "text", "rst", "org", "adoc", "json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "xml", "html",
+    "log", "ini", "sql",
+];
+
+fn new_path(request: &Write) -> MemoryPath {
+    let extension = request.path.file_name().rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    let whole = extension.is_some_and(|extension| TEXT_EXTENSIONS.contains(&extension.as_str()));
+    if whole || request.mode == Mode::Exact { request.path.clone() } else { request.path.with_md() }
+}
+
+fn new_bytes(request: &Write, there: Option<&Stored>) -> Result<Vec<u8>> {
+    let bytes = match (request.mode, there) {
+        (Mode::Exact, _) => return Ok(request.content.clone()),
+        (Mode::Append, there) => appended(there.map_or(&[], |stored| &stored.bytes), &request.content),
+        (Mode::Replace, Some(stored)) => replaced(&stored.bytes, &request.content),
+        _ => request.content.clone(),
+    };
+    let bytes = with_fields(request, bytes)?;
+    if bytes.len() > limits::MEMORY_BYTES {
+        return Err(Error::TooLarge { what: request.path.to_string(), size: bytes.len() as u64, limit: limits::MEMORY_BYTES as u64 });
+    }
+    Ok(bytes)
+}
+
+/// Adds whole lines: a line end before what is added if one is missing, and one after it, of the file's own kind.
+fn appended(old: &[u8], new: &[u8]) -> Vec<u8> {
+    let end: &[u8] = if old.windows(2).any(|pair| pair == b"\r\n") { b"\r\n" } else { b"\n" };
+    let mut all = old.to_vec();
+    if !all.is_empty() && !all.ends_with(b"\n") {
+        all.extend_from_slice(end);
+    }
+    all.extend_from_slice(new);
+    if !new.is_empty() && !new.ends_with(b"\n") {
+        all.extend_from_slice(end);
+    }
+    all
+}
+
+/// A text without frontmatter replaces the body and leaves the frontmatter, unknown keys and all.
+fn replaced(old: &[u8], new: &[u8]) -> Vec<u8> {
+    let (Ok(old), Ok(text)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else { return new.to_vec() };
+    let (new_memory, _) = Memory::parse(text);
+    if new_memory.frontmatter_lines() > 0 {
+        return new.to_vec();
+    }
+    Memory::parse(old).0.with_body(text).into_bytes()
+}
+
+fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    let kind = request.kind.map(Kind::as_str);
+    let fields = [("name", request.name.as_deref()), ("description", request.description.as_deref()), ("type", kind)];
+    let fields: Vec<(&str, &str)> = fields.into_iter().filter_map(|(key, value)| value.map(|value| (key, value))).collect();
+    if fields.is_empty() {
+        return Ok(bytes);
+    }
+    if let Some((key, _)) = fields.iter().find(|(_, value)| value.contains(['\n', '\r', '\0'])) {
+        return Err(Error::bad_input(*key, "it must be one line"));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::bad_input("content", "it is not UTF-8, so frontmatter cannot be set; leave name, description and type out"))?;
+    let (parsed, _) = Memory::parse(&text);
+    if parsed.frontmatter_lines() == 0 {
+        return Ok(memory::compose(&fields, &text).into_bytes());
+    }
+    let text = fields.iter().fold(text, |text, (key, value)| Memory::parse(&text).0.with_field(key, Some(value)));
+    Ok(text.into_bytes())
+}
+
+/// Reads bytes as text for a change that needs text.
+pub(crate) fn utf8<'a>(path: &MemoryPath, bytes: &'a [u8]) -> Result<&'a str> {
+    std::str::from_utf8(bytes).map_err(|e| {
+        let line = text::line_at(&String::from_utf8_lossy(&bytes[..e.valid_up_to()]), e.valid_up_to());
+        Error::BadEdit { why: format!("{path} is not UTF-8 (line {line}), and is not rewritten; append to it, or replace it whole") }
+    })
+}

@@ -1,0 +1,227 @@
+//! Whether a command line runs a command. Understands as much of a shell as keeps tripwires from being stepped over: chains,
+//! pipes, assignments, programs that run the rest of their words, scripts for another shell, the program's directory, git's
+//! own options. Never runs anything.
+
+use crate::base::glob::{Glob, is_glob};
+
+/// Scripts within scripts that are looked into.
+const DEEP: usize = 4;
+
+/// Programs that run the words behind them: their options that take a word, and how many words of their own follow.
+const RUNNERS: &[(&str, &[&str], usize)] = &[
+    ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "--user", "--group", "--chdir"], 0),
+    ("doas", &["-u", "-C"], 0),
+    ("env", &["-u", "-C", "--unset", "--chdir"], 0),
+    ("xargs", &["-n", "-I", "-P", "-L", "-d", "-a", "-s", "-E"], 0),
+    ("timeout", &["-k", "-s", "--kill-after", "--signal"], 1),
+    ("nice", &["-n", "--adjustment"], 0),
+    ("ionice", &["-c", "-n", "-p"], 0),
+    ("stdbuf", &["-i", "-o", "-e"], 0),
+    ("time", &["-f", "-o"], 0),
+    ("command", &[], 0),
+    ("exec", &["-a"], 0),
+    ("nohup", &[], 0),
+    ("setsid", &[], 0),
+    ("then", &[], 0),
+    ("do", &[], 0),
+    ("else", &[], 0),
+    ("if", &[], 0),
+    ("while", &[], 0),
+    ("until", &[], 0),
+    ("!", &[], 0),
+    ("$", &[], 0),
+    ("{", &[], 0),
+];
+
+/// Shells, which run a script that is given to them as a word.
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"];
+
+/// Options of git that stand before its verb and take a word.
+const GIT: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
+
+/// Whether the line, or one of the commands it is made of, fits. A pattern without wildcards fits by its whole words.
+pub(super) fn fits(pattern: &str, line: &str) -> bool {
+    let pattern = pattern.trim();
+    let glob = if is_glob(pattern) { Glob::text(pattern).ok() } else { None };
+    let one = |command: &str| match &glob {
+        Some(glob) => glob.matches(command),
+        None => command.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace)),
+    };
+    let all = || {
+        let mut all = Vec::new();
+        commands(line, DEEP, &mut all);
+        all
+    };
+    !pattern.is_empty() && (one(line.trim()) || all().iter().any(|command| one(command)))
+}
+
+/// The commands of a line, each as words with single spaces, without what stands before the program.
+fn commands(line: &str, deep: usize, out: &mut Vec<String>) {
+    let (mut start, mut quote) = (0, None);
+    let mut chars = line.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match (c, quote) {
+            ('\\', None | Some('"')) => drop(chars.next()),
+            ('\'' | '"', None) => quote = Some(c),
+            (_, Some(open)) if c == open => quote = None,
+            (';' | '|' | '&' | '\n' | '(' | ')' | '`', None) => {
+                command(&line[start..at], deep, out);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    command(&line[start..], deep, out);
+}
+
+fn command(text: &str, deep: usize, out: &mut Vec<String>) {
+    let words = words(text);
+    let mut rest = run(&words);
+    let Some(program) = rest.first().map(|word| name(word)) else { return };
+    let script = script(&program, rest);
+    if let Some(script) = script.filter(|_| deep > 0) {
+        commands(&script, deep - 1, out);
+    }
+    out.push(rest[1..].iter().fold(program.clone(), |all, word| format!("{all} {word}")));
+    if program == "git" {
+        rest = behind_options(&rest[1..], GIT);
+        out.push(rest.iter().fold(program, |all, word| format!("{all} {word}")));
+    }
+}
+
+/// The words without assignments and the programs that only run the rest.
+fn run<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
+    let mut rest = words;
+    while let Some((first, behind)) = rest.split_first() {
+        let assigns = first.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+        let program = name(first);
+        match RUNNERS.iter().find(|(runner, ..)| *runner == program) {
+            _ if assigns => rest = behind,
+            Some((_, options, own)) => {
+                let behind = behind_options(behind, options);
+                rest = behind.get(*own..).unwrap_or_default();
+            }
+            None => break,
+        }
+    }
+    rest
+}
+
+/// The words behind a program's options, some of which take a word.
+fn behind_options<'a>(words: &'a [&'a str], with_word: &[&str]) -> &'a [&'a str] {
+    let mut rest = words;
+    while let Some((first, behind)) = rest.split_first().filter(|(first, _)| first.starts_with('-') && first.len() > 1) {
+        rest = if with_word.contains(first) { behind.get(1..).unwrap_or_default() } else { behind };
+    }
+    rest
+}
+
+/// The script that a shell is given, or that is evaluated.
+fn script(program: &str, words: &[&str]) -> Option<String> {
+    if program == "eval" {
+        return Some(words[1..].iter().map(|word| unquoted(word)).collect::<Vec<_>>().join(" "));
+    }
+    let is_shell = SHELLS.contains(&program);
+    let given = words.iter().position(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'));
+    given.filter(|_| is_shell).and_then(|at| words.get(at + 1)).map(|word| unquoted(word))
+}
+
+/// A program without its directory.
+fn name(word: &str) -> String {
+    let word = unquoted(word);
+    word.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(&word).to_owned()
+}
+
+/// The words of a command, with their quotes.
+fn words(command: &str) -> Vec<&str> {
+    let (mut words, mut start, mut quote) = (Vec::new(), None, None);
+    let mut chars = command.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match (c, quote) {
+            (c, None) if c.is_whitespace() => {
+                words.extend(start.take().map(|start| &command[start..at]));
+                continue;
+            }
+            ('\\', None | Some('"')) => drop(chars.next()),
+            ('\'' | '"', None) => quote = Some(c),
+            (_, Some(open)) if c == open => quote = None,
+            _ => {}
+        }
+        start.get_or_insert(at);
+    }
+    words.extend(start.map(|start| &command[start..]));
+    words
+}
+
+/// A word as the program gets it.
+fn unquoted(word: &str) -> String {
+    let (mut out, mut quote) = (String::new(), None);
+    let mut chars = word.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            ('\\', None | Some('"')) => out.extend(chars.next()),
+            ('\'' | '"', None) => quote = Some(c),
+            (_, Some(open)) if c == open => quote = None,
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn a_command_is_recognised_wherever_it_stands() {
+        let pushes = [
+            "git push",
+            "git  push origin main",
+            "cd x && git push --force",
+            "make test; git push",
+            "FOO=1 sudo /usr/bin/git push",
+            "if true; then git push; fi",
+            "(git push)",
+            "true | git push",
+            "echo `git push`",
+            "echo 'a' && git push",
+            "bash -lc 'git push'",
+            "bash -lc \"cd x && git push\"",
+            "/bin/sh -c 'bash -c \"git push\"'",
+            "sudo -u ada git push",
+            "env A=b C='d e' git push",
+            "env -u A git push",
+            "xargs git push < list",
+            "cat list | xargs -n 1 -I{} git push {}",
+            "timeout -k 5 10 git push",
+            "nohup nice -n 5 git push &",
+            "git -C ../x push",
+            "git --no-pager -c a.b=c -C 'x y' push --force",
+            "eval 'git push'",
+            "'git' push",
+            "while git push; do sleep 1; done",
+        ];
+        for line in pushes {
+            assert!(fits("git push", line), "{line}");
+            assert!(fits("git push*", line), "{line}");
+        }
+        for line in [
+            "git pushx",
+            "echo 'x; git push'",
+            "git commit -m \"then; git push\"",
+            "legit push",
+            "git",
+            "",
+            "bash -lc",
+            "bash x.sh 'git push'",
+            "sudo -u git push",
+            "git -C push",
+            "echo git push",
+            "git log -c push",
+        ] {
+            assert!(!fits("git push", line), "{line}");
+        }
+        assert!(fits("*--force*", "git push --force origin"));
+        assert!(!fits("", "git push"));
+    }
+}

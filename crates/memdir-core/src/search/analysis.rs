@@ -1,0 +1,241 @@
+//! Text as the words a search index keeps: one pass, the same for what is indexed and for what is asked. Does no I/O.
+//!
+//! A word is a run of letters and digits, lower-cased, without accents, stemmed (English; Russian and Arabic by their
+//! script). Scripts that write no spaces become pairs of characters. Every emoji is a word. Beside the words stand the
+//! *codes*: identifiers and paths as they are written, the parts of `camelCase`, single characters of unspaced scripts.
+
+mod split;
+mod stop;
+
+use frostem::{Algorithm, Stemmer};
+use rustc_hash::FxHashMap;
+pub(crate) use split::is_unspaced;
+pub use stop::is_stop;
+
+/// Words longer than this are cut: nobody types them, and a line of base64 must not fill the index.
+const WORD_BYTES: usize = 96;
+/// Runs up to this length are remembered with their words; longer ones seldom come twice.
+const CACHED_BYTES: usize = 32;
+/// Remembered runs. A vocabulary outgrows this only in data that is no prose; then it starts again.
+const CACHED_RUNS: usize = 200_000;
+
+/// A word of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// What is indexed and looked up.
+    pub stem: String,
+    /// Whether a question that has other words does without it.
+    pub stop: bool,
+}
+
+/// Takes what the analyser finds, in the order of the text.
+pub trait Sink {
+    /// A word.
+    fn word(&mut self, word: &Word);
+    /// A code: an identifier or path as written in lower case, or a part of one.
+    fn code(&mut self, code: &str);
+}
+
+/// Splits text into words. Remembers the words it met, so keep one per thread.
+pub struct Analyser {
+    english: Stemmer,
+    russian: Stemmer,
+    arabic: Stemmer,
+    cache: FxHashMap<Box<str>, usize>,
+    runs: Vec<Run>,
+}
+
+/// What a run of letters and digits becomes.
+#[derive(Debug, Default)]
+struct Run {
+    words: Vec<Word>,
+    codes: Vec<String>,
+}
+
+impl Default for Analyser {
+    fn default() -> Self {
+        Analyser {
+            english: Stemmer::new(Algorithm::English),
+            russian: Stemmer::new(Algorithm::Russian),
+            arabic: Stemmer::new(Algorithm::Arabic),
+            cache: FxHashMap::default(),
+            runs: Vec::new(),
+        }
+    }
+}
+
+impl Analyser {
+    /// Feeds every word and code of `text` to `sink`.
+    pub fn feed(&mut self, text: &str, sink: &mut impl Sink) {
+        for piece in split::pieces(text) {
+            match piece {
+                split::Piece::Run(run) => self.run(run, sink),
+                split::Piece::Code(code) => code_forms(code, sink),
+            }
+        }
+    }
+
+    /// The words of a text, in order.
+    pub fn words(&mut self, text: &str) -> Vec<Word> {
+        let mut found = Found::default();
+        self.feed(text, &mut found);
+        found.words
+    }
+
+    /// The words of a text, and its codes.
+    pub fn words_and_codes(&mut self, text: &str) -> (Vec<Word>, Vec<String>) {
+        let mut found = Found::default();
+        self.feed(text, &mut found);
+        (found.words, found.codes)
+    }
+
+    fn run(&mut self, run: &str, sink: &mut impl Sink) {
+        if run.len() > CACHED_BYTES {
+            let found = self.analyse(run);
+            give(&found, sink);
+            return;
+        }
+        let key = match self.cache.get(run) {
+            Some(&key) => key,
+            None => self.remember(run),
+        };
+        give(&self.runs[key], sink);
+    }
+
+    fn remember(&mut self, run: &str) -> usize {
+        if self.runs.len() >= CACHED_RUNS {
+            self.cache.clear();
+            self.runs.clear();
+        }
+        let found = self.analyse(run);
+        self.runs.push(found);
+        self.cache.insert(run.into(), self.runs.len() - 1);
+        self.runs.len() - 1
+    }
+
+    fn analyse(&self, run: &str) -> Run {
+        let mut found = Run::default();
+        if run.is_ascii() {
+            found.words.push(self.word(&run.to_ascii_lowercase()));
+            found.codes.extend(split::camel_parts(run).map(|part| self.stem(&part.to_ascii_lowercase())));
+            return found;
+        }
+        for part in split::by_script(&split::fold(run)) {
+            match part {
+                split::Part::Word(word) => found.words.push(self.word(&word)),
+                split::Part::Pair(pair) => found.words.push(Word { stem: pair, stop: false }),
+                split::Part::Single(single) => found.codes.push(single),
+            }
+        }
+        found
+    }
+
+    fn word(&self, lower: &str) -> Word {
+        let lower = cut(lower);
+        Word { stop: is_stop(lower), stem: self.stem(lower) }
+    }
+
+    fn stem(&self, lower: &str) -> String {
+        let stemmer = match lower.chars().next() {
+            Some('a'..='z') => &self.english,
+            Some('\u{400}'..='\u{4ff}') => &self.russian,
+            Some('\u{600}'..='\u{6ff}') => &self.arabic,
+            _ => return lower.to_owned(),
+        };
+        stemmer.stem(lower).into_owned()
+    }
+}
+
+fn give(found: &Run, sink: &mut impl Sink) {
+    found.words.iter().for_each(|word| sink.word(word));
+    found.codes.iter().for_each(|code| sink.code(code));
+}
+
+/// An identifier as written, and the last part of a path.
+fn code_forms(code: &str, sink: &mut impl Sink) {
+    let lower = code.to_lowercase();
+    if lower.contains(char::is_whitespace) {
+        return;
+    }
+    sink.code(cut(&lower));
+    if let Some((_, last)) = lower.rsplit_once('/')
+        && split::is_code(last)
+    {
+        sink.code(cut(last));
+    }
+}
+
+fn cut(text: &str) -> &str {
+    &text[..crate::base::text::char_floor(text, WORD_BYTES.min(text.len()))]
+}
+
+#[derive(Default)]
+struct Found {
+    words: Vec<Word>,
+    codes: Vec<String>,
+}
+
+impl Sink for Found {
+    fn word(&mut self, word: &Word) {
+        self.words.push(word.clone());
+    }
+
+    fn code(&mut self, code: &str) {
+        self.codes.push(code.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn stems(text: &str) -> String {
+        let words = Analyser::default().words(text);
+        words.iter().map(|w| if w.stop { format!("({})", w.stem) } else { w.stem.clone() }).collect::<Vec<_>>().join(" ")
+    }
+
+    fn codes(text: &str) -> String {
+        Analyser::default().words_and_codes(text).1.join(" ")
+    }
+
+    #[test]
+    fn english_is_stemmed_and_stop_words_are_marked() {
+        assert_eq!(stems("The deployments weren't running, never!"), "(the) deploy weren (t) run never");
+        assert_eq!(stems("Where IS it?"), "(where) (is) (it)");
+    }
+
+    #[test]
+    fn identifiers_are_split_as_well_as_kept() {
+        assert_eq!(stems("getUserName HTTP_2 src/db/pool.rs --dry-run E0425"), "getusernam http 2 src db pool rs dri run e0425");
+        assert_eq!(codes("getUserName HTTP_2 src/db/pool.rs --dry-run E0425"), "get user name http_2 src/db/pool.rs pool.rs --dry-run");
+        assert_eq!(codes("std::mem::take HTTPServer C++ (see foo.bar)."), "std::mem::take http server c++ foo.bar");
+        assert_eq!(codes("A well-known thing. It ends here: yes... and 'so' on - ok"), "");
+    }
+
+    #[test]
+    fn every_script_has_words() {
+        assert_eq!(stems("部署流程"), "部署 署流 流程");
+        assert_eq!(stems("東京タワー"), "東京 京タ タワ ワー");
+        assert_eq!(stems("데이터베이스 백업"), "데이 이터 터베 베이 이스 백업");
+        assert_eq!(stems("Развёртывание серверов"), stems("развертывания сервера"));
+        assert_eq!(stems("الكِتَاب"), stems("الكتاب"));
+        assert_eq!(stems("ship 🚀🎉 it 👩‍💻"), "ship 🚀 🎉 (it) 👩 💻");
+        assert_eq!(stems("Café ÅNGSTRÖM naïve’s"), "cafe angstrom naiv (s)");
+        assert_eq!(stems("ﬁne ＡＢＣ"), "fine abc");
+        assert_eq!(codes("喝茶"), "喝 茶");
+        assert_eq!(stems("茶"), "茶");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_analysed_and_twice_the_same(text in "(.|\n)*") {
+            let mut analyser = Analyser::default();
+            let first = analyser.words_and_codes(&text);
+            prop_assert_eq!(&first, &analyser.words_and_codes(&text));
+            for stem in first.0.iter().map(|w| &w.stem).chain(&first.1) {
+                prop_assert!(!stem.is_empty() && !stem.contains(char::is_whitespace), "{:?}", stem);
+            }
+        }
+    }
+}

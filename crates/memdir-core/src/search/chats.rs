@@ -1,0 +1,95 @@
+//! What search knows about past conversations: where a line of one stands, and that there may be new ones.
+//! How transcripts are read and kept is the business of `memdir-chats`.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::{fmt, path::PathBuf};
+
+/// Brings kept conversations up to date before a search.
+pub trait ChatSync: Send + Sync {
+    /// Takes in what was said since the last time, within the time a search may wait. Returns a note for the reader if that was
+    /// not possible or not finished. Never fails: a search then answers from what is kept.
+    fn catch_up(&self) -> Option<String>;
+}
+
+/// Finds the place of a line (1-based) in the text of a kept conversation.
+pub type ChatLocator = fn(text: &str, line: u64) -> Option<ChatPlace>;
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Speaker {
+    /// The person.
+    User,
+    /// The assistant.
+    Assistant,
+    /// The assistant calls a tool: its name and short arguments, never its output.
+    Tool,
+}
+
+/// Where a line of a kept conversation is: which conversation, who speaks, and how to resume it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChatPlace {
+    /// The host's name.
+    pub host: String,
+    /// The id the host knows the conversation by.
+    pub session: String,
+    /// Its title.
+    pub title: String,
+    /// The directory it was held in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Who speaks.
+    pub speaker: Speaker,
+    /// When.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// The end of the turn before, in short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The beginning of the turn after, in short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// The command that resumes it, as a line for a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
+    /// The same command, ready to be started.
+    #[serde(skip)]
+    pub command: Option<ResumeCommand>,
+}
+
+impl ChatPlace {
+    /// Describes the speaker, host, date and project in one phrase.
+    pub fn describe(&self) -> String {
+        let who = if self.speaker == Speaker::User { "the user to" } else { "the assistant of" };
+        let when = self.at.map_or(String::new(), |at| format!(" on {}", at.strftime("%Y-%m-%d")));
+        let project = self.project.as_deref().map_or(String::new(), |project| format!(" in {project}"));
+        format!("said by {who} {}{when}{project}, {:?}", self.host, self.title)
+    }
+}
+
+/// The command that resumes a conversation in its host, and the directory to run it in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ResumeCommand {
+    /// The conversation's directory: hosts look for a session among those of the current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dir: Option<PathBuf>,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+}
+
+/// Formats the command as one line for a POSIX shell.
+impl fmt::Display for ResumeCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(dir) = &self.dir {
+            write!(f, "cd {} && ", shell_quote(&dir.display().to_string()))?;
+        }
+        let words: Vec<_> = self.argv.iter().map(|word| shell_quote(word)).collect();
+        f.write_str(&words.join(" "))
+    }
+}
+
+fn shell_quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}

@@ -1,0 +1,214 @@
+//! A memory's text made ready for the index: units, words, vectors. Pure: the same bytes give the same words.
+
+use crate::search::embed::Key;
+use crate::{
+    base::{day::Day, path::strip_md, text},
+    entrypoint,
+    memory::{
+        Memory,
+        chunk::{Chunks, Unit, UnitKind},
+    },
+    search::{
+        analysis::{Analyser, Sink, Word},
+        embed::{EmbedRole, Embedder, Vector, WordSum},
+        index::{IndexFile, IndexUnit, Sketch, Words},
+    },
+    store::Stored,
+};
+use std::hash::{Hash as _, Hasher as _};
+
+/// Makes files ready, one after the other. Keep one per thread: it remembers words.
+pub struct Preparer<'e> {
+    analyser: Analyser,
+    vectors: Vectors<'e>,
+}
+
+/// Where the vectors of units come from.
+enum Vectors<'e> {
+    None,
+    Sum(Box<dyn WordSum + 'e>),
+    Embedder(&'e dyn Embedder),
+}
+
+/// The text of a unit as it is embedded: the headings above it, then its lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitText {
+    /// Its first line, 1-based.
+    pub first: u32,
+    /// Its last line, inclusive.
+    pub last: u32,
+    /// What it is kept under.
+    pub key: Key,
+    /// The text.
+    pub text: String,
+}
+
+impl<'e> Preparer<'e> {
+    /// With an instant embedder units get their vectors at once; without, they have none yet.
+    pub fn new(embedder: Option<&'e dyn Embedder>) -> Self {
+        let vectors = match embedder.filter(|embedder| embedder.is_instant()) {
+            None => Vectors::None,
+            Some(embedder) => embedder.word_sum().map_or(Vectors::Embedder(embedder), Vectors::Sum),
+        };
+        Preparer { analyser: Analyser::default(), vectors }
+    }
+
+    /// A file, whose name in the mount is `path`, ready for the index.
+    pub fn prepare(&mut self, path: &str, stored: &Stored, seen_ns: i64) -> IndexFile {
+        let (decoded, _) = text::decode(&stored.bytes);
+        let (memory, _) = Memory::parse(&decoded);
+        let chunks = Chunks::of(&decoded, memory.body_first_line() as u32);
+        let starts = line_starts(&decoded);
+        let file_name = strip_md(path.rsplit('/').next().unwrap_or(path));
+        let mut file = IndexFile {
+            path: path.to_owned(),
+            stamp: stored.stamp,
+            seen_ns,
+            version: stored.version,
+            kind: memory.kind(),
+            head: self.words([memory.name().unwrap_or(file_name), memory.description().unwrap_or("")]),
+            units: Vec::with_capacity(chunks.units.len()),
+        };
+        let file_day = memory.raw("date").and_then(Day::find).or_else(|| Day::find(file_name));
+        let headings: Vec<Words> = chunks.headings.iter().map(|heading| self.words([heading.text.as_str()])).collect();
+        let points = entrypoint::holds_lines(path);
+        for unit in &chunks.units {
+            let lines = |first: u32| &decoded[starts[first as usize - 1]..starts[unit.last as usize]];
+            // The headings above a turn are its title, not what was said.
+            let own = lines(if unit.kind == UnitKind::Turn { unit.own } else { unit.first });
+            // What memdir itself puts around the lines of an entrypoint is nobody's memory.
+            if points && own.lines().all(entrypoint::is_frame) {
+                continue;
+            }
+            let points_to = if points && unit.kind == UnitKind::Item { entrypoint::pointer(own) } else { None };
+            let mut found = Found::default();
+            if points {
+                own.lines().filter(|line| !entrypoint::is_frame(line)).for_each(|line| self.analyser.feed(line, &mut found));
+            } else {
+                self.analyser.feed(own, &mut found);
+            }
+            let embedded = unit_text(&chunks, unit, own);
+            let vector = if points_to.is_none() { self.vector(&embedded.text) } else { None };
+            file.units.push(IndexUnit {
+                first: unit.first,
+                last: unit.last,
+                day: unit.day.or(file_day),
+                assistant: unit.speaker.as_ref().is_some_and(|speaker| speaker.assistant),
+                in_file: points_to.is_none() && !unit.speaker.as_ref().is_some_and(|speaker| speaker.assistant),
+                points_to,
+                title: self.title(&chunks, unit, &file.head, &headings),
+                body: found.words,
+                codes: found.codes,
+                sketch: found.sketch,
+                key: embedded.key,
+                vector,
+            });
+        }
+        file
+    }
+
+    fn vector(&mut self, text: &str) -> Option<Vector> {
+        match &mut self.vectors {
+            Vectors::None => None,
+            Vectors::Sum(sum) => {
+                sum.add_text(text);
+                Some(sum.take())
+            }
+            // A failure leaves the unit without a vector: it is embedded later.
+            Vectors::Embedder(embedder) => embedder.embed(EmbedRole::Passage, &[text]).ok().and_then(|vectors| vectors.into_iter().next()),
+        }
+    }
+
+    fn words<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Words {
+        let mut found = Found::default();
+        texts.into_iter().for_each(|text| self.analyser.feed(text, &mut found));
+        found.words
+    }
+
+    /// Name and description, headings from the outermost, speaker.
+    fn title(&mut self, chunks: &Chunks, unit: &Unit, head: &Words, headings: &[Words]) -> Words {
+        let mut title = head.clone();
+        let mut path: Vec<usize> = std::iter::successors(unit.heading, |&at| chunks.headings[at].parent).collect();
+        path.reverse();
+        path.iter().for_each(|at| append(&mut title, &headings[*at]));
+        if let Some(speaker) = &unit.speaker {
+            append(&mut title, &self.words([speaker.name.as_str()]));
+        }
+        title
+    }
+}
+
+/// The texts of a file's units, in order, as [`Preparer::prepare`] keys them.
+pub fn unit_texts(decoded: &str) -> Vec<UnitText> {
+    let (memory, _) = Memory::parse(decoded);
+    let chunks = Chunks::of(decoded, memory.body_first_line() as u32);
+    let starts = line_starts(decoded);
+    let text = |unit: &Unit| {
+        let first = if unit.kind == UnitKind::Turn { unit.own } else { unit.first };
+        unit_text(&chunks, unit, &decoded[starts[first as usize - 1]..starts[unit.last as usize]])
+    };
+    chunks.units.iter().map(text).collect()
+}
+
+fn unit_text(chunks: &Chunks, unit: &Unit, own: &str) -> UnitText {
+    let mut text = String::new();
+    if unit.kind != UnitKind::Turn {
+        let above =
+            std::iter::successors(unit.heading, |&at| chunks.headings[at].parent).filter(|at| chunks.headings[*at].line < unit.first);
+        let mut above: Vec<usize> = above.collect();
+        above.reverse();
+        for at in above {
+            text.push_str(&chunks.headings[at].text);
+            text.push('\n');
+        }
+    }
+    text.push_str(own);
+    UnitText { first: unit.first, last: unit.last, key: Key::of(&text), text }
+}
+
+/// Where each line begins, and where the last one ends.
+fn line_starts(text: &str) -> Vec<usize> {
+    let mut starts: Vec<usize> =
+        std::iter::once(0).chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1)).collect();
+    if starts.last() != Some(&text.len()) {
+        starts.push(text.len());
+    }
+    starts
+}
+
+fn append(words: &mut Words, more: &Words) {
+    if more.count == 0 {
+        return;
+    }
+    if words.count > 0 {
+        words.stems.push(' ');
+    }
+    words.stems.push_str(&more.stems);
+    words.count += more.count;
+    words.kept += more.kept;
+}
+
+#[derive(Default)]
+struct Found {
+    words: Words,
+    codes: String,
+    sketch: Sketch,
+}
+
+impl Sink for Found {
+    fn word(&mut self, word: &Word) {
+        self.words.push(&word.stem, word.stop);
+        if !word.stop {
+            let mut hasher = rustc_hash::FxHasher::default();
+            word.stem.hash(&mut hasher);
+            self.sketch.add((hasher.finish() >> 32) as u32);
+        }
+    }
+
+    fn code(&mut self, code: &str) {
+        if !self.codes.is_empty() {
+            self.codes.push(' ');
+        }
+        self.codes.push_str(code);
+    }
+}

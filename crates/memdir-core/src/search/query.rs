@@ -1,0 +1,264 @@
+//! What a search asks, read from any text. Reading never fails: whatever is no operator is words.
+//!
+//! `"exact phrase"`, `type:feedback`, `path:team/`, `source:chat` and `-word` narrow the answer. In a sentence (one that
+//! has stop words outside the quotes) quotes are a title rather than a demand: there a phrase only ranks.
+
+use crate::{
+    base::{day::NamedTime, stamp::Source},
+    memory::Kind,
+    search::analysis::{Analyser, Word},
+};
+
+/// Words of a query that are looked up. A longer text is not a question; its first words are as good as all.
+pub const MOST_TERMS: usize = 64;
+/// Codes of a query that are looked up.
+const MOST_CODES: usize = 32;
+
+/// A query, read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Query {
+    /// The words to look for, each once, in the order of the text; without stop words unless there are no others.
+    pub terms: Vec<String>,
+    /// Identifiers and paths as written, and parts of them.
+    pub codes: Vec<String>,
+    /// Terms that stand side by side, as places in `terms`.
+    pub pairs: Vec<(usize, usize)>,
+    /// Phrases an answer must hold, in plain form: see [`plain`].
+    pub phrases: Vec<String>,
+    /// Words and codes no answer may hold.
+    pub without: Vec<String>,
+    /// Only memories of this type.
+    pub kind: Option<Kind>,
+    /// Only memories under this prefix.
+    pub under: Option<String>,
+    /// Only this source.
+    pub source: Option<Source>,
+    /// The month and year it names.
+    pub time: NamedTime,
+    /// The text without its operators: what is embedded.
+    pub text: String,
+}
+
+impl Query {
+    /// Reads a query. Any text is legal.
+    pub fn parse(text: &str, analyser: &mut Analyser) -> Query {
+        let mut query = Query::default();
+        let mut quoted = Vec::new();
+        let mut outside = String::new();
+        for token in tokens(text) {
+            match token {
+                Token::Phrase(phrase) => {
+                    quoted.push(phrase);
+                    push(&mut query.text, phrase);
+                }
+                Token::Plain(word) if query.operator(word, analyser) => {}
+                Token::Plain(word) => {
+                    push(&mut query.text, word);
+                    push(&mut outside, word);
+                }
+            }
+        }
+        query.time = NamedTime::find(&query.text);
+        let is_sentence = analyser.words(&outside).iter().any(|word| word.stop);
+        if !is_sentence {
+            query.phrases = quoted.into_iter().map(plain).filter(|phrase| !phrase.is_empty()).collect();
+        }
+        query.look_up(analyser);
+        query
+    }
+
+    /// Whether it asks for no word at all.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty() && self.codes.is_empty()
+    }
+
+    /// Takes a word that is an operator.
+    fn operator(&mut self, word: &str, analyser: &mut Analyser) -> bool {
+        if let Some(rest) = word.strip_prefix('-')
+            && rest.starts_with(char::is_alphabetic)
+        {
+            let (words, codes) = analyser.words_and_codes(rest);
+            self.without.extend(if words.len() == 1 { vec![words[0].stem.clone()] } else { codes.into_iter().take(1).collect() });
+            return words.len() == 1 || !self.without.is_empty();
+        }
+        let Some((name, value)) = word.split_once(':').filter(|(_, value)| !value.is_empty()) else { return false };
+        match name {
+            "type" => value.parse().map(|kind| self.kind = Some(kind)).is_ok(),
+            "path" => {
+                self.under = Some(value.trim_matches('/').to_owned());
+                true
+            }
+            "source" => {
+                let source = match value {
+                    "memory" => Source::Memory,
+                    "custom" => Source::Custom,
+                    "chat" => Source::Chat,
+                    _ => return false,
+                };
+                self.source = Some(source);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn look_up(&mut self, analyser: &mut Analyser) {
+        let (words, codes) = analyser.words_and_codes(&self.text);
+        let kept: Vec<&Word> = words.iter().filter(|word| !word.stop).collect();
+        let kept = if kept.is_empty() { words.iter().collect() } else { kept };
+        let mut last = None;
+        for word in kept {
+            let at = match self.terms.iter().position(|term| *term == word.stem) {
+                Some(at) => at,
+                None if self.terms.len() == MOST_TERMS => break,
+                None => {
+                    self.terms.push(word.stem.clone());
+                    self.terms.len() - 1
+                }
+            };
+            if let Some(before) = last.replace(at)
+                && before != at
+                && !self.pairs.contains(&(before, at))
+            {
+                self.pairs.push((before, at));
+            }
+        }
+        // One character of a longer run would match everywhere; alone it is a term.
+        let is_single = |code: &str| !code.is_ascii() && code.chars().nth(1).is_none();
+        for code in codes.into_iter().filter(|code| !is_single(code)) {
+            if self.codes.len() < MOST_CODES && !self.codes.contains(&code) && !self.terms.contains(&code) {
+                self.codes.push(code);
+            }
+        }
+    }
+}
+
+/// A text in the form in which phrases are compared: lower case, white space as single blanks.
+pub fn plain(text: &str) -> String {
+    text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+/// Where a text has words of a query, in order.
+pub fn highlights(text: &str, query: &Query, analyser: &mut Analyser) -> Vec<std::ops::Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let inside = !c.is_whitespace() && !c.is_ascii_punctuation();
+        match (inside, start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                let (words, codes) = analyser.words_and_codes(&text[from..at]);
+                let asked = |stem: &String| query.terms.contains(stem) || query.codes.contains(stem);
+                if words.iter().map(|word| &word.stem).chain(&codes).any(asked) {
+                    found.push(from..at);
+                }
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+enum Token<'a> {
+    Phrase(&'a str),
+    Plain(&'a str),
+}
+
+/// Words between white space, and what stands between two quotation marks.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let close = match first {
+            '"' => Some('"'),
+            '“' => Some('”'),
+            '«' => Some('»'),
+            _ => None,
+        };
+        let inside = &rest[first.len_utf8()..];
+        if let Some((phrase, after)) = close.and_then(|close| inside.split_once(close)) {
+            tokens.push(Token::Phrase(phrase));
+            rest = after.trim_start();
+            continue;
+        }
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        tokens.push(Token::Plain(&rest[..end]));
+        rest = rest[end..].trim_start();
+    }
+    tokens
+}
+
+fn push(text: &mut String, word: &str) {
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(word);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> Query {
+        Query::parse(text, &mut Analyser::default())
+    }
+
+    #[test]
+    fn a_question_is_its_distinct_words() {
+        let query = parse("When did the deploys of deploy keys fail in May 2023?");
+        assert_eq!(query.terms, ["deploy", "key", "fail", "may", "2023"]);
+        assert_eq!(query.pairs, [(0, 1), (1, 2), (2, 3), (3, 4)]);
+        assert_eq!(query.time, NamedTime { month: Some(5), year: Some(2023) });
+        assert_eq!(parse("what is it").terms, ["what", "is", "it"]);
+    }
+
+    #[test]
+    fn operators_narrow_and_are_no_words() {
+        let query = parse("deploy type:feedback path:team/ source:chat -friday");
+        assert_eq!((query.kind, query.under.as_deref(), query.source), (Some(Kind::Feedback), Some("team"), Some(Source::Chat)));
+        assert_eq!((query.terms, query.without, query.text), (vec!["deploy".to_owned()], vec!["friday".to_owned()], "deploy".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_operator_is_words() {
+        let query = parse("type:nonsense path: a:b --dry-run -5 - \"open");
+        assert_eq!(query.kind, None);
+        assert_eq!(query.terms, ["type", "nonsens", "path", "b", "dri", "run", "5", "open"]);
+        assert_eq!(query.codes, ["--dry-run"]);
+        assert!(query.without.is_empty() && query.phrases.is_empty());
+    }
+
+    #[test]
+    fn a_phrase_is_a_demand_unless_it_stands_in_a_sentence() {
+        assert_eq!(parse("deploy \"Blue  Green\"").phrases, ["blue green"]);
+        assert_eq!(parse("“to be or”").phrases, ["to be or"]);
+        assert!(parse("When did she read \"The Lean Startup\"?").phrases.is_empty());
+    }
+
+    #[test]
+    fn words_of_the_query_stand_out() {
+        let text = "We deployed getUserName, never the users.";
+        let marked = |query: &str| {
+            highlights(text, &parse(query), &mut Analyser::default()).into_iter().map(|range| &text[range]).collect::<Vec<_>>()
+        };
+        assert_eq!(marked("how to deploy"), ["deployed"]);
+        assert_eq!(marked("user"), ["getUserName", "users"]);
+        assert_eq!(marked("nothing"), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_query(text in "(.|\n){0,200}") {
+            let query = parse(&text);
+            prop_assert!(query.terms.len() <= MOST_TERMS);
+            prop_assert!(query.pairs.iter().all(|(a, b)| *a < query.terms.len() && *b < query.terms.len()));
+        }
+    }
+
+    #[test]
+    fn ten_kilobytes_are_a_query() {
+        assert_eq!(parse(&"word another thing 🚀 ".repeat(500)).terms.len(), 4);
+    }
+}

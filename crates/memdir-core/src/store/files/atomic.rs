@@ -1,0 +1,120 @@
+//! The only writer of memories. A file is the old one or the new one, whatever happens: the new bytes are written and
+//! synced beside it first, and take its name in one step.
+
+use super::{
+    contain::{Open, Place},
+    fault,
+};
+use crate::base::error::{Error, Result};
+use rustix::{
+    fs::{self, AtFlags, Mode, OFlags},
+    io::Errno,
+};
+use std::{fs::File, io::Write as _, path::PathBuf};
+
+/// What one file becomes.
+pub(crate) enum Step {
+    /// New bytes, waiting beside the file under a temporary name.
+    Replace { place: Place, temp: String, shown: PathBuf },
+    /// The file goes.
+    Remove { place: Place, shown: PathBuf },
+}
+
+/// The name of a change's temporary file for its n-th file. The journal holds the id, so whoever cleans up after a
+/// crash knows the name without looking for it.
+pub(crate) fn temp_name(change: &str, n: usize) -> String {
+    format!(".memdir-{change}-{n}.tmp")
+}
+
+/// Writes and syncs the new bytes beside the file. Nothing visible has changed when this returns.
+pub(crate) fn prepare(open: &Open<'_>, rel: &[u8], bytes: Option<&[u8]>, temp: String, shown: PathBuf) -> Result<Option<Step>> {
+    let Some(bytes) = bytes else {
+        return Ok(open.own_place(rel)?.map(|place| Step::Remove { place, shown }));
+    };
+    let place = open.place(rel, true)?.ok_or_else(|| Error::io("create", &shown, Errno::NOENT.into()))?;
+    // A replaced file keeps its mode; a new one is the owner's alone.
+    let mode = match fs::statat(&place.dir, &*place.name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Mode::from_raw_mode(stat.st_mode & 0o7777),
+        Err(_) => Mode::RUSR | Mode::WUSR,
+    };
+    let step = Step::Replace { place, temp, shown };
+    match write_temp(&step, bytes, mode) {
+        Ok(()) => Ok(Some(step)),
+        Err(e) => {
+            step.discard();
+            Err(e)
+        }
+    }
+}
+
+fn write_temp(step: &Step, bytes: &[u8], mode: Mode) -> Result<()> {
+    let Step::Replace { place, temp, shown } = step else { return Ok(()) };
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    fault::point().map_err(|e| Error::io("write", shown, e))?;
+    let fd = fs::openat(&place.dir, temp.as_str(), flags, Mode::RUSR | Mode::WUSR).map_err(|e| Error::io("write", shown, e.into()))?;
+    let mut file = File::from(fd);
+    fault::point().and_then(|()| file.write_all(bytes)).map_err(|e| Error::io("write", shown, e))?;
+    if mode != Mode::RUSR | Mode::WUSR {
+        fs::fchmod(&file, mode).map_err(|e| Error::io("set the mode of", shown, e.into()))?;
+    }
+    fault::point().and_then(|()| file.sync_all()).map_err(|e| Error::io("sync", shown, e))
+}
+
+impl Step {
+    /// Makes the step visible. Durable only after [`Step::sync`].
+    pub(crate) fn commit(&self) -> Result<()> {
+        let (Step::Replace { shown, .. } | Step::Remove { shown, .. }) = self;
+        fault::point().map_err(|e| Error::io("replace", shown, e))?;
+        match self {
+            Step::Replace { place, temp, shown } => {
+                fs::renameat(&place.dir, temp.as_str(), &place.dir, &*place.name).map_err(|e| Error::io("replace", shown, e.into()))
+            }
+            Step::Remove { place, shown } => match fs::unlinkat(&place.dir, &*place.name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => Ok(()),
+                Err(e) => Err(Error::io("remove", shown, e.into())),
+            },
+        }
+    }
+
+    /// Makes the step durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        let (Step::Replace { place, shown, .. } | Step::Remove { place, shown }) = self;
+        fault::point().and_then(|()| Ok(fs::fsync(&place.dir)?)).map_err(|e| Error::io("sync the directory of", shown, e))
+    }
+
+    /// Which directory the step is in, so that one sync serves all of its files.
+    pub(crate) fn directory(&self) -> (u64, u64) {
+        let (Step::Replace { place, .. } | Step::Remove { place, .. }) = self;
+        fs::fstat(&place.dir).map_or((0, 0), |stat| (stat.st_dev, stat.st_ino))
+    }
+
+    /// Removes what was prepared and not committed.
+    pub(crate) fn discard(&self) {
+        if let Step::Replace { place, temp, .. } = self {
+            // It may be gone already; there is nobody to tell.
+            let _ = fs::unlinkat(&place.dir, temp.as_str(), AtFlags::empty());
+        }
+    }
+}
+
+/// Removes the temporary files a crashed change left beside its files.
+pub(crate) fn sweep(open: &Open<'_>, change: &str, rels: &[String]) {
+    for (n, rel) in rels.iter().enumerate() {
+        if let Ok(Some(place)) = open.place(rel.as_bytes(), false) {
+            let _ = fs::unlinkat(&place.dir, temp_name(change, n).as_str(), AtFlags::empty());
+        }
+    }
+}
+
+/// Removes the directories above a removed file that are empty now; the root stays.
+pub(crate) fn prune(open: &Open<'_>, rel: &str) {
+    let mut rel = rel;
+    while let Some((parent, _)) = rel.rsplit_once('/') {
+        let gone =
+            open.place(parent.as_bytes(), false).ok().flatten().map(|place| fs::unlinkat(&place.dir, &*place.name, AtFlags::REMOVEDIR));
+        if !matches!(gone, Some(Ok(()))) {
+            return;
+        }
+        rel = parent;
+    }
+}

@@ -1,0 +1,251 @@
+//! One change, from its plan to its end: checked, recorded, written aside, made visible, made durable; or nothing of it.
+
+use super::{
+    Names, Spot, Vault, atomic,
+    journal::{self, Draft, Placed, Progress, Record},
+    lock::Lock,
+    on_disk, read_file,
+};
+use crate::{
+    base::{
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+        version::Version,
+    },
+    store::{Change, ChangeId, FileChange, FileEdit, Intent, MountInfo, Stamp, Stored, View, Walk},
+};
+use std::{collections::BTreeSet, fs::File};
+
+/// Mounts held locked: what a plan sees, and what makes its edits real.
+pub(super) struct Locked<'a> {
+    pub(super) vault: &'a Vault,
+    pub(super) mounts: BTreeSet<usize>,
+    pub(super) _locks: Vec<Lock>,
+}
+
+impl View for Locked<'_> {
+    fn mounts(&self) -> &[MountInfo] {
+        &self.vault.infos
+    }
+
+    fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
+        self.vault.read(&self.vault.spot(path)?, Names::ByBytes)
+    }
+
+    fn list(&self, under: &str) -> Result<Walk> {
+        self.vault.walk(under)
+    }
+
+    fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
+        self.vault.stamps(paths)
+    }
+
+    fn check_writable(&self, path: &MemoryPath) -> Result<()> {
+        self.vault.check_writable(path)
+    }
+}
+
+/// One file of a change that is about to be made.
+struct Edit {
+    spot: Spot,
+    edit: FileEdit,
+    before: Option<Stored>,
+}
+
+impl Locked<'_> {
+    pub(super) fn make(&self, intent: &Intent, edits: Vec<FileEdit>) -> Result<Change> {
+        let edits = self.check(edits)?;
+        let id = journal::new_id()?;
+        let mut change = Change {
+            id: ChangeId(id),
+            at: intent.at,
+            actor: intent.actor.clone(),
+            verb: intent.verb,
+            undoes: intent.undoes.clone(),
+            files: edits.iter().map(file_change).collect(),
+            elsewhere: Vec::new(),
+        };
+        if edits.is_empty() {
+            return Ok(change);
+        }
+        let touched: BTreeSet<usize> = edits.iter().map(|edit| edit.spot.mount).collect();
+        let mut open: Vec<(usize, Placed)> = Vec::new();
+        let made = match self.record(&change, &touched, &edits, &mut open) {
+            Ok(()) => self.apply(&change.id.0, &edits),
+            Err(error) => Err(Failed { error, as_before: true }),
+        };
+        for (mount, placed) in &open {
+            let mut journal = self.vault.journal(*mount);
+            // Lost, such a note is found again by looking at the files.
+            let _ = match &made {
+                Ok(()) => journal.finish(placed, Progress::Done),
+                Err(failed) if failed.as_before => journal.finish(placed, Progress::Void),
+                // Neither made nor taken back: the next holder of the lock puts its files back.
+                Err(_) => {
+                    journal.failed(placed);
+                    Ok(())
+                }
+            };
+        }
+        made.map_err(|failed| failed.error)?;
+        change.files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(change)
+    }
+
+    /// Refuses what may not be written; drops what would change nothing.
+    fn check(&self, edits: Vec<FileEdit>) -> Result<Vec<Edit>> {
+        let mut checked = Vec::new();
+        for edit in edits {
+            let spot = self.vault.spot(&edit.path)?;
+            self.vault.mounts[spot.mount].check_writable(&spot.rel)?;
+            if !self.mounts.contains(&spot.mount) {
+                return Err(Error::Unavailable { what: edit.path.to_string(), why: "its mount is not locked for this change".into() });
+            }
+            let size = edit.bytes.as_ref().map_or(0, Vec::len);
+            if size > limits::MEMORY_BYTES {
+                return Err(Error::TooLarge { what: edit.path.to_string(), size: size as u64, limit: limits::MEMORY_BYTES as u64 });
+            }
+            let before = self.vault.read_exact(&spot)?;
+            if before.as_ref().map(|stored| &stored.bytes) != edit.bytes.as_ref() {
+                checked.push(Edit { spot, edit, before });
+            }
+        }
+        Ok(checked)
+    }
+
+    fn record(&self, change: &Change, touched: &BTreeSet<usize>, edits: &[Edit], open: &mut Vec<(usize, Placed)>) -> Result<()> {
+        for mount in touched {
+            let drafts: Vec<Draft<'_>> = edits.iter().filter(|edit| edit.spot.mount == *mount).map(draft).collect();
+            let peers = touched.iter().filter(|n| *n != mount).map(|n| self.vault.mounts[*n].root.path().to_owned()).collect();
+            let record = Record {
+                id: change.id.0.clone(),
+                at: change.at.as_millisecond(),
+                by: change.actor.clone(),
+                verb: change.verb,
+                undoes: change.undoes.as_ref().map(|id| id.0.clone()),
+                files: Vec::new(),
+                peers,
+            };
+            let placed = self.vault.journal(*mount).begin(record, &drafts, Progress::Open)?;
+            open.push((*mount, placed));
+        }
+        Ok(())
+    }
+
+    /// Writes everything aside, then makes it visible, then durable. On failure everything is put back as it was.
+    fn apply(&self, id: &str, edits: &[Edit]) -> Result<(), Failed> {
+        let mut steps = Vec::new();
+        if let Err(error) = self.prepare(id, edits, &mut steps) {
+            steps.iter().for_each(atomic::Step::discard);
+            self.prune(edits.iter().filter(|edit| edit.before.is_none()));
+            return Err(Failed { error, as_before: true });
+        }
+        if let Err((visible, error)) = show(&steps) {
+            steps[visible..].iter().for_each(atomic::Step::discard);
+            let as_before = self.put_back(id, &edits[..visible]).is_ok();
+            self.prune(edits.iter().filter(|edit| edit.before.is_none()));
+            return Err(Failed { error, as_before });
+        }
+        self.prune(edits.iter().filter(|edit| edit.edit.bytes.is_none()));
+        Ok(())
+    }
+
+    /// Removes directories that are empty without these files.
+    fn prune<'a>(&self, edits: impl Iterator<Item = &'a Edit>) {
+        for edit in edits {
+            if let Ok(open) = self.vault.mounts[edit.spot.mount].root.open() {
+                atomic::prune(&open, &edit.spot.rel);
+            }
+        }
+    }
+
+    fn prepare(&self, id: &str, edits: &[Edit], steps: &mut Vec<atomic::Step>) -> Result<()> {
+        let mut numbers = vec![0; self.vault.mounts.len()];
+        for Edit { spot, edit, .. } in edits {
+            let mount = &self.vault.mounts[spot.mount];
+            let open = mount.root.open()?;
+            let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
+            let temp = atomic::temp_name(id, numbers[spot.mount]);
+            numbers[spot.mount] += 1;
+            steps.extend(atomic::prepare(&open, &disk, edit.bytes.as_deref(), temp, mount.root.path().join(&spot.rel))?);
+        }
+        Ok(())
+    }
+
+    /// Gives files back the bytes they had.
+    fn put_back(&self, id: &str, edits: &[Edit]) -> Result<()> {
+        for edit in edits {
+            let before = edit.before.as_ref().map(|stored| stored.bytes.as_slice());
+            self.vault.put_now(&edit.spot, before, &format!("{id}-back"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Vault {
+    /// The file of exactly that name, its extension included.
+    pub(super) fn read_exact(&self, spot: &Spot) -> Result<Option<Stored>> {
+        let open = self.mounts[spot.mount].root.open()?;
+        let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
+        match open.file(&disk)? {
+            Some(file) => read_file(File::from(file), self.named(spot.mount, &spot.rel)?).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Makes one file have these bytes, durably, without a record of its own.
+    pub(super) fn put_now(&self, spot: &Spot, bytes: Option<&[u8]>, temp: &str) -> Result<()> {
+        let mount = &self.mounts[spot.mount];
+        let open = mount.root.open()?;
+        let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
+        let step = atomic::prepare(&open, &disk, bytes, atomic::temp_name(temp, 0), mount.root.path().join(&spot.rel))?;
+        if let Some(step) = step {
+            step.commit()?;
+            step.sync()?;
+        }
+        if bytes.is_none() {
+            atomic::prune(&open, &spot.rel);
+        }
+        Ok(())
+    }
+}
+
+/// A change that was not made.
+struct Failed {
+    error: Error,
+    /// Whether every file is as it was before.
+    as_before: bool,
+}
+
+/// Makes prepared steps visible and durable; on failure says how many are visible.
+fn show(steps: &[atomic::Step]) -> Result<(), (usize, Error)> {
+    for (n, step) in steps.iter().enumerate() {
+        step.commit().map_err(|e| (n, e))?;
+    }
+    let mut synced = BTreeSet::new();
+    for step in steps {
+        if synced.insert(step.directory()) {
+            step.sync().map_err(|e| (steps.len(), e))?;
+        }
+    }
+    Ok(())
+}
+
+fn file_change(edit: &Edit) -> FileChange {
+    FileChange {
+        path: edit.edit.path.clone(),
+        role: edit.edit.role,
+        before: edit.before.as_ref().map(|stored| stored.version),
+        after: edit.edit.bytes.as_deref().map(Version::of),
+    }
+}
+
+fn draft(edit: &Edit) -> Draft<'_> {
+    Draft {
+        path: &edit.spot.rel,
+        role: edit.edit.role,
+        before: edit.before.as_ref().map(|stored| (stored.bytes.as_slice(), stored.stamp.mtime_ns / 1_000_000)),
+        after: edit.edit.bytes.as_deref(),
+    }
+}

@@ -1,0 +1,327 @@
+//! Opening what is beneath a root, and nothing else. The kernel refuses `..`, absolute paths and links that lead out,
+//! in the same step that opens the file, so there is no moment between check and use. Never writes.
+
+use crate::base::error::{Error, Result};
+use rustix::{
+    fd::{AsFd, OwnedFd},
+    fs::{self, AtFlags, FileType, Mode, OFlags},
+    io::Errno,
+};
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
+
+/// A directory that names are resolved in. Opened anew for every operation, so that a directory that was
+/// replaced while a server ran is never written to by its old handle.
+#[derive(Debug, Clone)]
+pub(crate) struct Root {
+    path: PathBuf,
+    links: Links,
+}
+
+/// Which symbolic links may be followed below a root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Links {
+    /// Links that stay below the root are followed.
+    pub inside: bool,
+    /// Links that lead out are followed into these directories, and below them only.
+    pub roots: Vec<PathBuf>,
+    /// Nobody can set these for this root, so a refusal does not say how.
+    pub fixed: bool,
+}
+
+/// An opened root.
+pub(crate) struct Open<'a> {
+    root: &'a Root,
+    pub(crate) fd: OwnedFd,
+}
+
+/// A directory and the name of a file in it, ready for `openat` and `renameat`.
+pub(crate) struct Place {
+    pub(crate) dir: OwnedFd,
+    pub(crate) name: Vec<u8>,
+}
+
+const READ_DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// Never blocks on a FIFO, never takes a terminal.
+const READ_FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+/// Links one name may lead through.
+const LINK_HOPS: usize = 8;
+
+impl Root {
+    pub(crate) fn new(path: PathBuf, links: Links) -> Self {
+        Root { path, links }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
+    }
+
+    pub(crate) fn open(&self) -> Result<Open<'_>> {
+        let fd = fs::open(&self.path, READ_DIR, Mode::empty()).map_err(|e| Error::io("open", &self.path, e.into()))?;
+        Ok(Open { root: self, fd })
+    }
+}
+
+impl Open<'_> {
+    /// Opens a file for reading; `None` if there is none of that name or it is a directory.
+    pub(crate) fn file(&self, rel: &[u8]) -> Result<Option<OwnedFd>> {
+        let fd = match self.open_at(rel, READ_FILE) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ISDIR | Errno::NAMETOOLONG) => return Ok(None),
+            Err(errno) => match self.through_link(rel, errno)? {
+                Some((root, rest)) => return root.open()?.file(&rest),
+                None => return Err(self.refusal("read", rel, errno)),
+            },
+        };
+        let stat = fs::fstat(&fd).map_err(|e| self.io("read", rel, e))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Some(fd)),
+            FileType::Directory => Ok(None),
+            _ => Err(Error::bad_path(lossy(rel), "it is not a regular file; only text files are memories")),
+        }
+    }
+
+    /// Opens a directory below the root; `b""` is the root itself.
+    pub(crate) fn dir(&self, rel: &[u8]) -> Result<Option<OwnedFd>> {
+        if rel.is_empty() {
+            return self.root.open().map(|open| Some(open.fd));
+        }
+        match self.open_at(rel, READ_DIR) {
+            Ok(fd) => Ok(Some(fd)),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG) => Ok(None),
+            Err(errno) => match self.through_link(rel, errno)? {
+                Some((root, rest)) => root.open()?.dir(&rest),
+                None => Err(self.refusal("open", rel, errno)),
+            },
+        }
+    }
+
+    /// What the file system says of a regular file, links not followed.
+    pub(crate) fn stat(&self, rel: &[u8]) -> Result<Option<fs::Stat>> {
+        let (parent, name) = split(rel);
+        let above = if parent.is_empty() { None } else { Some(self.dir(parent)?) };
+        let stat = match &above {
+            None => fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW),
+            Some(Some(dir)) => fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW),
+            Some(None) => return Ok(None),
+        };
+        match stat {
+            Ok(stat) => Ok(Some(stat).filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(self.io("look at", rel, errno)),
+        }
+    }
+
+    /// The place of a file: its directory (made if `make`, mode 0700) and its name there. A link at the end is
+    /// followed where the mount says so, so that writing changes what it points to.
+    pub(crate) fn place(&self, rel: &[u8], make: bool) -> Result<Option<Place>> {
+        let (parent, name) = split(rel);
+        let dir = match self.dir(parent)? {
+            Some(dir) => dir,
+            None if make => self.make_dir(parent)?,
+            None => return Ok(None),
+        };
+        if !is_link(&dir, name) {
+            return Ok(Some(Place { dir, name: name.to_vec() }));
+        }
+        // Opening tells whether the link may be followed; the place then is where it ends.
+        let (root, rest) = self.end_of_link(rel, LINK_HOPS)?;
+        match root {
+            Some(root) => root.open()?.place(&rest, false),
+            None => self.place(&rest, false),
+        }
+    }
+
+    /// The place of a name itself: removing a link removes the link, and never what it points to.
+    pub(crate) fn own_place(&self, rel: &[u8]) -> Result<Option<Place>> {
+        let (parent, name) = split(rel);
+        Ok(self.dir(parent)?.map(|dir| Place { dir, name: name.to_vec() }))
+    }
+
+    fn make_dir(&self, rel: &[u8]) -> Result<OwnedFd> {
+        let (parent, name) = split(rel);
+        let above = match self.dir(parent)? {
+            Some(dir) => dir,
+            None => self.make_dir(parent)?,
+        };
+        match fs::mkdirat(&above, name, Mode::RWXU) {
+            Ok(()) => fs::fsync(&above).map_err(|e| self.io("sync", parent, e))?,
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(self.io("create", rel, errno)),
+        }
+        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a part of it is a file, not a directory; choose another name"))
+    }
+
+    fn open_at(&self, rel: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        open_beneath(&self.fd, rel, flags, self.root.links.inside)
+    }
+
+    /// Where a refused name leads, if it is through a link into one of the allowed roots.
+    fn through_link(&self, rel: &[u8], errno: Errno) -> Result<Option<(Root, Vec<u8>)>> {
+        if !matches!(errno, Errno::XDEV | Errno::LOOP) || self.root.links.roots.is_empty() {
+            return Ok(None);
+        }
+        let Some((link, rest)) = self.first_link(rel) else { return Ok(None) };
+        let target = self.link_target(&link)?;
+        let joined = if rest.is_empty() { target } else { target.join(OsStr::from_bytes(&rest)) };
+        Ok(self.allowed(&joined))
+    }
+
+    /// The allowed root that holds an absolute path, with what remains below it.
+    fn allowed(&self, target: &Path) -> Option<(Root, Vec<u8>)> {
+        self.root.links.roots.iter().find_map(|allowed| {
+            let real = allowed.canonicalize().ok()?;
+            let rest = target.strip_prefix(&real).or_else(|_| target.strip_prefix(allowed)).ok()?;
+            let links = Links { roots: Vec::new(), ..self.root.links.clone() };
+            Some((Root::new(real, links), rest.as_os_str().as_bytes().to_vec()))
+        })
+    }
+
+    /// The shortest beginning of `rel` that is a link, and what follows it.
+    fn first_link(&self, rel: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        let mut dir = self.root.open().ok()?.fd;
+        let mut done: Vec<u8> = Vec::new();
+        let mut parts = rel.split(|b| *b == b'/').peekable();
+        while let Some(part) = parts.next() {
+            if !done.is_empty() {
+                done.push(b'/');
+            }
+            done.extend_from_slice(part);
+            if is_link(&dir, part) {
+                let rest: Vec<&[u8]> = parts.collect();
+                return Some((done, rest.join(&b'/')));
+            }
+            dir = fs::openat(&dir, part, READ_DIR | OFlags::NOFOLLOW, Mode::empty()).ok()?;
+        }
+        None
+    }
+
+    /// The absolute path a link below the root points to, without following further links.
+    fn link_target(&self, link: &[u8]) -> Result<PathBuf> {
+        let target = fs::readlinkat(&self.fd, link, Vec::new()).map_err(|e| self.io("read the link", link, e))?;
+        let target = Path::new(OsStr::from_bytes(target.to_bytes()));
+        let from = self.root.path.join(OsStr::from_bytes(split(link).0));
+        Ok(plain(&from.join(target)))
+    }
+
+    /// Where a link at the end of `rel` ends: below this root (`None`) or below an allowed one.
+    fn end_of_link(&self, rel: &[u8], hops: usize) -> Result<(Option<Root>, Vec<u8>)> {
+        if hops == 0 {
+            return Err(self.refusal("write", rel, Errno::LOOP));
+        }
+        let target = self.link_target(rel)?;
+        if let Ok(rest) = target.strip_prefix(&self.root.path) {
+            if !self.root.links.inside {
+                return Err(self.refusal("write", rel, Errno::LOOP));
+            }
+            let rest = rest.as_os_str().as_bytes().to_vec();
+            let (parent, name) = split(&rest);
+            let again = self.dir(parent)?.is_some_and(|dir| is_link(&dir, name));
+            return if again { self.end_of_link(&rest, hops - 1) } else { Ok((None, rest)) };
+        }
+        match self.allowed(&target) {
+            Some((root, rest)) => Ok((Some(root), rest)),
+            None => Err(self.refusal("write", rel, Errno::XDEV)),
+        }
+    }
+
+    fn refusal(&self, doing: &'static str, rel: &[u8], errno: Errno) -> Error {
+        let linked = matches!(errno, Errno::XDEV | Errno::LOOP).then(|| self.first_link(rel)).flatten();
+        let Some((link, _)) = linked else { return self.io(doing, rel, errno) };
+        let link_name = lossy(&link);
+        let why = match self.link_target(&link) {
+            Ok(_) if self.root.links.fixed => format!("{link_name} is a symbolic link, and no link is followed in a repository's memories"),
+            Ok(target) if target.starts_with(&self.root.path) => {
+                format!("{link_name} is a symbolic link; to follow links inside this directory, set follow_links = true for its mount")
+            }
+            Ok(target) => {
+                let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
+                let into = into.display().to_string();
+                format!("{link_name} is a symbolic link that leads out; to allow it, add link_roots = [{into:?}] to its mount")
+            }
+            Err(_) => format!("{link_name} is a symbolic link that cannot be read"),
+        };
+        Error::bad_path(lossy(rel), why)
+    }
+
+    fn io(&self, doing: &'static str, rel: &[u8], errno: Errno) -> Error {
+        Error::io(doing, self.root.path.join(OsStr::from_bytes(rel)), errno.into())
+    }
+}
+
+/// Opens `rel` below `dir`, in one step where the kernel can, part by part where it cannot (and then no link is followed).
+fn open_beneath(dir: &OwnedFd, rel: &[u8], flags: OFlags, follow: bool) -> rustix::io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::ResolveFlags;
+        let mut how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        if !follow {
+            how |= ResolveFlags::NO_SYMLINKS;
+        }
+        // A rename elsewhere in the tree can make the kernel give up (EAGAIN): it asks to try again.
+        for _ in 0..64 {
+            match fs::openat2(dir, rel, flags, Mode::empty(), how) {
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(Errno::NOSYS | Errno::PERM | Errno::OPNOTSUPP) => break,
+                answer => return answer,
+            }
+        }
+    }
+    let _ = follow;
+    open_by_parts(dir, rel, flags)
+}
+
+fn open_by_parts(dir: &OwnedFd, rel: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let (parent, name) = split(rel);
+    let mut at = dir.try_clone().map_err(|_| Errno::MFILE)?;
+    for part in parent.split(|b| *b == b'/').filter(|part| !part.is_empty()) {
+        if part == b".." {
+            return Err(Errno::XDEV);
+        }
+        at = fs::openat(&at, part, READ_DIR | OFlags::NOFOLLOW, Mode::empty()).map_err(|e| not_dir_or_link(&at, part, e))?;
+    }
+    fs::openat(&at, name, flags | OFlags::NOFOLLOW, Mode::empty())
+}
+
+/// Opening a link with O_DIRECTORY|O_NOFOLLOW says "not a directory"; tell links apart.
+fn not_dir_or_link(dir: &OwnedFd, part: &[u8], errno: Errno) -> Errno {
+    if errno == Errno::NOTDIR && is_link(dir, part) { Errno::LOOP } else { errno }
+}
+
+pub(crate) fn is_link(dir: impl AsFd, name: &[u8]) -> bool {
+    fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+}
+
+/// Directory part and last part.
+pub(crate) fn split(rel: &[u8]) -> (&[u8], &[u8]) {
+    match rel.iter().rposition(|b| *b == b'/') {
+        Some(at) => (&rel[..at], &rel[at + 1..]),
+        None => (b"", rel),
+    }
+}
+
+pub(crate) fn lossy(rel: &[u8]) -> String {
+    String::from_utf8_lossy(rel).into_owned()
+}
+
+/// An absolute path with `.` and `..` worked out by their text alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => {
+                out.pop();
+            }
+            std::path::Component::CurDir => {}
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,106 @@
+//! After a crash: whoever next takes a mount's lock finishes or takes back the change that was under way. A file is
+//! touched only if it still has the version the record names; what somebody changed since is left alone.
+
+use super::{
+    Spot, Vault, atomic,
+    journal::{Placed, Progress},
+};
+use crate::base::error::Result;
+use std::collections::BTreeSet;
+
+/// What a file of an unfinished change is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Now {
+    Before,
+    After,
+    Other,
+}
+
+impl Vault {
+    /// Settles the open records of locked mounts. Returns mounts that have to be locked too because the same change
+    /// touches them; nothing is done until they are.
+    pub(super) fn recover(&self, locked: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
+        let mut open: Vec<(usize, Placed)> = Vec::new();
+        for mount in locked {
+            let mut journal = self.journal(*mount);
+            journal.ready_to_write()?;
+            open.extend(journal.unfinished()?.map(|placed| (*mount, placed)));
+        }
+        let peers: BTreeSet<usize> = open
+            .iter()
+            .flat_map(|(_, placed)| &placed.record.peers)
+            .filter_map(|root| self.mounts.iter().position(|mount| mount.root.path() == root))
+            .collect();
+        if !peers.is_subset(locked) {
+            return Ok(peers);
+        }
+        let ids: BTreeSet<String> = open.iter().map(|(_, placed)| placed.record.id.clone()).collect();
+        for id in ids {
+            let parts: Vec<&(usize, Placed)> = open.iter().filter(|(_, placed)| placed.record.id == id).collect();
+            self.settle(&id, &parts)?;
+        }
+        Ok(BTreeSet::new())
+    }
+
+    /// All files new: the change was made. Any still old: it was not acknowledged, and is taken back.
+    fn settle(&self, id: &str, parts: &[&(usize, Placed)]) -> Result<()> {
+        let mut files: Vec<(Spot, Now, usize, usize)> = Vec::new();
+        for (part, (mount, placed)) in parts.iter().enumerate() {
+            let rels: Vec<String> = placed.record.files.iter().map(|file| file.p.clone()).collect();
+            let open = self.mounts[*mount].root.open()?;
+            atomic::sweep(&open, id, &rels);
+            atomic::sweep(&open, &format!("{id}-back"), &rels);
+            for (n, file) in placed.record.files.iter().enumerate() {
+                let spot = Spot { mount: *mount, rel: file.p.clone() };
+                let now = self.read_exact(&spot)?.map(|stored| stored.version);
+                let now = if now == file.after {
+                    Now::After
+                } else if now == file.before {
+                    Now::Before
+                } else {
+                    Now::Other
+                };
+                files.push((spot, now, part, n));
+            }
+        }
+        let failed = parts.iter().any(|(_, placed)| placed.progress == Progress::Failed);
+        let made = !failed && files.iter().all(|(_, now, ..)| *now != Now::Before) && !self.lacks_a_part(id, parts)?;
+        if !made {
+            for (spot, now, part, n) in &files {
+                if *now == Now::After {
+                    let before = parts[*part].1.record.files[*n].before;
+                    let bytes = match before {
+                        Some(version) => self.journal(spot.mount).text(&spot.rel, version)?,
+                        None => None,
+                    };
+                    if before.is_none() || bytes.is_some() {
+                        self.put_now(spot, bytes.as_deref(), id)?;
+                    }
+                }
+            }
+        }
+        for (mount, placed) in parts {
+            self.journal(*mount).finish(placed, if made { Progress::Done } else { Progress::Void })?;
+        }
+        Ok(())
+    }
+
+    /// Whether a mount the change touches never got its record: then its files are old, and the change was not made.
+    fn lacks_a_part(&self, id: &str, parts: &[&(usize, Placed)]) -> Result<bool> {
+        for root in parts.iter().flat_map(|(_, placed)| &placed.record.peers) {
+            let Some(peer) = self.mounts.iter().position(|mount| mount.root.path() == root) else { continue };
+            if parts.iter().any(|(mount, _)| *mount == peer) {
+                continue;
+            }
+            let mut done = false;
+            self.journal(peer).newest_first(|placed| {
+                done = placed.record.id == id;
+                !done
+            })?;
+            if !done {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

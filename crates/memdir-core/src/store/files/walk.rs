@@ -1,0 +1,230 @@
+//! Lists the files below a root: sorted, each once, loop-safe, capped, and undisturbed by files that vanish meanwhile.
+
+use super::contain::{Open, is_link, lossy};
+use crate::{
+    base::{
+        error::{Error, Problem, Result},
+        limits,
+        path::{self, MemoryPath},
+    },
+    store::{Entry, Stamp, Walk},
+};
+use rustix::{
+    fd::OwnedFd,
+    fs::{AtFlags, Dir, FileType, Stat, fstat, statat},
+    io::Errno,
+};
+use std::collections::{BTreeSet, HashSet};
+use unicode_normalization::UnicodeNormalization as _;
+
+/// What a walk leaves out.
+pub(crate) struct Rules<'a> {
+    /// Whether hidden directories are entered.
+    pub(crate) hidden: bool,
+    /// Whether a path, relative to the mount, is invisible.
+    pub(crate) hides: &'a dyn Fn(&str) -> bool,
+    /// Whether a directory, relative to the mount, can hold anything visible.
+    pub(crate) enters: &'a dyn Fn(&str) -> bool,
+    /// How many directories deep anything visible can lie.
+    pub(crate) depth: usize,
+}
+
+/// Every file below `under` (relative to the root; empty for all), named with `prefix`.
+pub(crate) fn walk(open: &Open<'_>, follow: bool, under: &str, prefix: &str, rules: &Rules<'_>) -> Result<Walk> {
+    let mut walker = Walker { open, follow, prefix, rules, out: Walk::default(), seen: HashSet::new(), links: BTreeSet::new() };
+    if let Some(dir) = open.dir(under.as_bytes())? {
+        walker.directory(dir, under.as_bytes(), depth(under));
+        // Links come after everything that is really there, so that they never give a file a second name.
+        while let Some(link) = walker.links.pop_first() {
+            walker.link(&link);
+        }
+    }
+    let mut out = walker.out;
+    out.entries.sort_by(|a, b| a.path.cmp(&b.path));
+    out.folders.sort_by(|a, b| a.path.cmp(&b.path));
+    collisions(&mut out);
+    out.problems.sort_by(|a, b| a.what.cmp(&b.what));
+    Ok(out)
+}
+
+fn depth(under: &str) -> usize {
+    if under.is_empty() { 0 } else { under.matches('/').count() + 1 }
+}
+
+struct Walker<'a> {
+    open: &'a Open<'a>,
+    follow: bool,
+    prefix: &'a str,
+    rules: &'a Rules<'a>,
+    out: Walk,
+    /// Directories and linked files met, by device and inode.
+    seen: HashSet<(u64, u64)>,
+    links: BTreeSet<Vec<u8>>,
+}
+
+impl Walker<'_> {
+    fn directory(&mut self, dir: OwnedFd, rel: &[u8], depth: usize) {
+        if depth > self.rules.depth && self.rules.depth < limits::WALK_DEPTH {
+            return;
+        }
+        if depth > limits::WALK_DEPTH {
+            return self.problem(rel, "is too deep and was not looked into");
+        }
+        match fstat(&dir) {
+            Ok(stat) if !self.seen.insert((stat.st_dev, stat.st_ino)) => return,
+            Ok(stat) => self.folder(rel, &stat),
+            Err(errno) => return self.problem(rel, &format!("cannot be read: {errno}")),
+        }
+        let entries = match Dir::read_from(&dir) {
+            Ok(entries) => entries,
+            Err(errno) => return self.problem(rel, &format!("cannot be listed: {errno}")),
+        };
+        for entry in entries {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(errno) => return self.problem(rel, &format!("could be listed only in part: {errno}")),
+            };
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                self.entry(&dir, rel, name, entry.file_type(), depth);
+            }
+        }
+    }
+
+    fn entry(&mut self, dir: &OwnedFd, rel: &[u8], name: &[u8], kind: FileType, depth: usize) {
+        if std::str::from_utf8(name).is_ok_and(path::is_temp_name) || name == b".git" || name == b".memdir-lock" {
+            return;
+        }
+        let child = join(rel, name);
+        let kind = if kind == FileType::Unknown { real_kind(dir, name) } else { kind };
+        if kind != FileType::Directory && std::str::from_utf8(&child).is_ok_and(self.rules.hides) {
+            return;
+        }
+        match kind {
+            FileType::Directory if name.starts_with(b".") && !self.rules.hidden => {}
+            FileType::Directory if !(self.rules.enters)(&lossy(&child)) => {}
+            FileType::Directory => match self.open.dir(&child) {
+                Ok(Some(dir)) => self.directory(dir, &child, depth + 1),
+                Ok(None) => {}
+                Err(e) => self.problem(&child, &format!("cannot be opened: {e}")),
+            },
+            FileType::RegularFile => match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => self.file(&child, &stat),
+                Err(Errno::NOENT) => {}
+                Err(errno) => self.problem(&child, &format!("cannot be looked at: {errno}")),
+            },
+            FileType::Symlink => {
+                self.links.insert(child);
+            }
+            _ => self.problem(&child, "is not a regular file"),
+        }
+    }
+
+    fn link(&mut self, rel: &[u8]) {
+        let (parent, name) = super::contain::split(rel);
+        let still_there = self.open.dir(parent).ok().flatten().is_some_and(|dir| is_link(&dir, name));
+        if !still_there {
+            return;
+        }
+        match self.open.dir(rel) {
+            Ok(Some(_)) if name.starts_with(b".") && !self.rules.hidden => {}
+            Ok(Some(dir)) => self.directory(dir, rel, rel.iter().filter(|b| **b == b'/').count() + 1),
+            Ok(None) => match self.open.file(rel) {
+                Ok(Some(file)) => match fstat(&file) {
+                    Ok(stat) if self.seen.insert((stat.st_dev, stat.st_ino)) && !self.listed(stat.st_ino) => self.file(rel, &stat),
+                    _ => {}
+                },
+                Ok(None) => self.problem(rel, "is a symbolic link to nothing"),
+                Err(e) => self.refused(rel, e),
+            },
+            Err(e) => self.refused(rel, e),
+        }
+    }
+
+    fn listed(&self, inode: u64) -> bool {
+        self.follow && self.out.entries.iter().any(|entry| entry.stamp.inode == inode)
+    }
+
+    fn file(&mut self, rel: &[u8], stat: &Stat) {
+        let Ok(name) = std::str::from_utf8(rel) else {
+            return self.problem(rel, "has a name that is not UTF-8; rename it so that it can be read by name");
+        };
+        let path = match MemoryPath::parse(name) {
+            Ok(path) => path,
+            Err(e) => return self.refused(rel, e),
+        };
+        if (self.rules.hides)(path.as_str()) {
+            return;
+        }
+        if self.out.entries.len() >= limits::WALK_FILES {
+            self.out.left_out += 1;
+            return;
+        }
+        self.out.entries.push(Entry { path: path.prefixed(self.prefix), stamp: stamp(stat) });
+    }
+
+    fn folder(&mut self, rel: &[u8], stat: &Stat) {
+        if let Some(path) = std::str::from_utf8(rel).ok().and_then(|name| MemoryPath::parse(name).ok()) {
+            self.out.folders.push(Entry { path: path.prefixed(self.prefix), stamp: stamp(stat) });
+        }
+    }
+
+    /// A name or link that is refused; the reason need not repeat which.
+    fn refused(&mut self, rel: &[u8], error: Error) {
+        match error {
+            Error::BadPath { why, .. } => match why.strip_prefix(&format!("{} ", lossy(rel))) {
+                Some(why) => self.problem(rel, why),
+                None => self.problem(rel, &format!("cannot be a memory's name: {why}")),
+            },
+            other => self.problem(rel, &other.to_string()),
+        }
+    }
+
+    fn problem(&mut self, rel: &[u8], what: &str) {
+        let name = if rel.is_empty() { ".".to_owned() } else { lossy(rel) };
+        self.out.problems.push(Problem::whole(format!("{name:?} {what}")));
+    }
+}
+
+/// Names that differ only by case or Unicode form are one file on some systems.
+fn collisions(out: &mut Walk) {
+    let mut folded: Vec<(String, &MemoryPath)> = out.entries.iter().map(|entry| (folded(entry.path.as_str()), &entry.path)).collect();
+    folded.sort();
+    let found: Vec<Problem> = folded
+        .windows(2)
+        .filter(|pair| pair[0].0 == pair[1].0)
+        .map(|pair| Problem::whole(format!("{:?} and {:?} differ only by case or Unicode form", pair[0].1.as_str(), pair[1].1.as_str())))
+        .collect();
+    out.problems.extend(found);
+}
+
+/// The stamp in a `stat`.
+pub(crate) fn stamp(stat: &Stat) -> Stamp {
+    let ns = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+    #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
+    Stamp {
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        mtime_ns: ns(i64::from(stat.st_mtime), i64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
+        ctime_ns: ns(i64::from(stat.st_ctime), i64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
+        inode: u64::from(stat.st_ino),
+    }
+}
+
+fn real_kind(dir: &OwnedFd, name: &[u8]) -> FileType {
+    statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
+}
+
+fn join(rel: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(rel.len() + name.len() + 1);
+    if !rel.is_empty() {
+        out.extend_from_slice(rel);
+        out.push(b'/');
+    }
+    out.extend_from_slice(name);
+    out
+}
+
+/// A name as file systems see it that do not tell case or form apart.
+fn folded(name: &str) -> String {
+    if name.is_ascii() { name.to_ascii_lowercase() } else { name.to_lowercase().nfc().collect() }
+}

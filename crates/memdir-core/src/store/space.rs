@@ -1,0 +1,231 @@
+//! Spaces: which directories a caller may see, under which prefixes. Builds mounts and opens nothing. Nothing a request says
+//! can add to what is built here; narrowing only ever takes away.
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        path::{self, MemoryPath},
+    },
+    prompt::AgentScope,
+    store::{
+        Entrypoint,
+        files::{Links, Mount, journal_name},
+    },
+};
+use std::path::{Path, PathBuf};
+
+/// Where memdir keeps what is not in a project's own directory.
+#[derive(Debug, Clone)]
+pub struct Places {
+    home: PathBuf,
+}
+
+/// Whose agent memory, and how far it reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// The agent's name; a `:` in it, as plugins have, becomes `-` in its directory.
+    pub name: String,
+    /// How far its memory reaches.
+    pub scope: AgentScope,
+}
+
+/// Everybody who may call from elsewhere, by the hash of their token. Tokens themselves are kept nowhere.
+#[derive(Debug, Clone, Default)]
+pub struct Callers {
+    known: Vec<(String, Caller)>,
+}
+
+impl Callers {
+    /// Callers with the hashes of their tokens, as [`token_hash`] makes them.
+    pub fn new(known: impl IntoIterator<Item = (String, Caller)>) -> Self {
+        Callers { known: known.into_iter().map(|(hash, caller)| (hash.to_ascii_lowercase(), caller)).collect() }
+    }
+
+    /// Whose token this is. What is compared are hashes, so that the time it takes tells nothing of a token.
+    pub fn find(&self, token: &str) -> Option<&Caller> {
+        let hash = token_hash(token);
+        self.known.iter().find(|(known, _)| *known == hash).map(|(_, caller)| caller)
+    }
+
+    /// Whether nobody may call.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+}
+
+/// What is kept of a token. It is long and random, so a plain hash of it cannot be turned round.
+pub fn token_hash(token: &str) -> String {
+    blake3::hash(token.trim().as_bytes()).to_hex().to_string()
+}
+
+/// A new token: 256 random bits behind a name by which people and scanners know it.
+pub fn new_token() -> Result<String> {
+    let mut bytes = [0u8; 32];
+    getrandom::fill(&mut bytes).map_err(|error| Error::Unavailable { what: "random numbers".into(), why: error.to_string() })?;
+    Ok(bytes.iter().fold("mdt_".to_owned(), |token, byte| format!("{token}{byte:02x}")))
+}
+
+/// Somebody who is known by a token. The space follows from this and the project alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The person.
+    pub person: String,
+    /// The agent that acts for them, if the token is an agent's.
+    pub agent: Option<String>,
+    /// The projects they belong to.
+    pub projects: Vec<String>,
+}
+
+impl Caller {
+    /// The project that is meant: the one that is named, if it is theirs, or the only one they have.
+    pub fn project<'a>(&'a self, named: Option<&'a str>) -> Result<Option<&'a str>> {
+        match (named, self.projects.as_slice()) {
+            (Some(named), mine) if mine.iter().any(|one| one == named) => Ok(Some(named)),
+            (Some(named), _) => Err(Error::bad_input("project", format!("{named:?} is none of your projects"))),
+            (None, [only]) => Ok(Some(only)),
+            (None, _) => Ok(None),
+        }
+    }
+}
+
+impl Places {
+    /// Everything below one directory: `MEMDIR_HOME`.
+    pub fn new(home: impl Into<PathBuf>) -> Self {
+        Places { home: home.into() }
+    }
+
+    /// A directory memdir serves, with its journal.
+    pub fn mount(&self, prefix: &str, root: impl Into<PathBuf>) -> Mount {
+        let root = root.into();
+        let journal = self.home.join("journal").join(journal_name(&root));
+        Mount::new(prefix, root, journal)
+    }
+
+    /// The memory of a project.
+    pub fn project(&self, id: &str) -> PathBuf {
+        self.home.join("projects").join(id)
+    }
+
+    /// The memory of this machine's person.
+    pub fn user(&self) -> PathBuf {
+        self.home.join("user")
+    }
+
+    /// The team memory of a checkout: committed with it, so one directory of its own and no part of this home.
+    pub fn team(checkout: &Path) -> PathBuf {
+        checkout.join(".memdir")
+    }
+
+    /// The team's memory as a mount. Its own settings and git's are no memories.
+    pub fn team_mount(&self, root: PathBuf) -> Mount {
+        let ignored = vec![r"\.gitattributes".into(), r"config\.toml".into()];
+        Mount { ignored, links: Links { fixed: true, ..Links::default() }, ..self.mount("team", root) }
+    }
+
+    /// An agent's memory. The project's kind lies in its checkout, to be committed; what came with the checkout may not lead
+    /// out of it, so links on the way there are refused.
+    pub fn agent(&self, agent: &Agent, project: &str, checkout: &Path) -> Result<Mount> {
+        let name = part("agent", &agent.name.replace(':', "-"))?;
+        let root = match agent.scope {
+            AgentScope::User => self.home.join("agents").join(&name),
+            AgentScope::Project => of_checkout(checkout, &name)?,
+            AgentScope::Local => self.home.join("agents-local").join(part("project", project)?).join(&name),
+        };
+        let fixed = agent.scope == AgentScope::Project;
+        Ok(Mount { links: Links { fixed, ..Links::default() }, ..self.mount(&format!("agent/{name}"), root) })
+    }
+
+    /// The mounts of a caller: their own, and those of the project they name, if they belong to it. One who belongs to a
+    /// single project need not name it; one of several who names none has only their own.
+    pub fn caller(&self, caller: &Caller, project: Option<&str>) -> Result<Vec<Mount>> {
+        let own = self.home.join("people").join(part("person", &caller.person)?);
+        let mut mounts = vec![self.mount("user", own.join("user"))];
+        if let Some(agent) = &caller.agent {
+            let name = part("agent", &agent.replace(':', "-"))?;
+            mounts.push(self.mount(&format!("agent/{name}"), own.join("agents").join(&name)));
+        }
+        if let Some(id) = caller.project(project)? {
+            let id = part("project", id)?;
+            let mut own = self.mount("", self.project(&id));
+            own.closed.push(("agent".into(), "an agent's memory is open to a token of that agent alone".into()));
+            mounts.push(own);
+            mounts.push(self.team_mount(self.home.join("teams").join(&id)));
+        }
+        Ok(mounts)
+    }
+}
+
+/// Only what lies under these prefixes. A mount of which only a part is left keeps no entrypoint, since the one that lists it
+/// is outside. A prefix that is in no mount is refused, not ignored.
+pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
+    let mut out: Vec<Mount> = Vec::new();
+    for prefix in only {
+        let meant = path::meant(prefix, |known| mounts.iter().any(|mount| mount.prefix == known));
+        let prefix = meant.as_ref().unwrap_or(prefix);
+        let whole: Vec<&Mount> = mounts.iter().filter(|mount| lies_under(&mount.prefix, prefix)).collect();
+        for mount in &whole {
+            out.retain(|other| other.prefix != mount.prefix);
+            out.push((*mount).clone());
+        }
+        if whole.is_empty() {
+            take_part(mounts, prefix, &mut out)?;
+        }
+    }
+    Ok(out)
+}
+
+/// The prefixes that lie under one of each: what is left where a space is narrowed twice.
+pub fn both(first: &[MemoryPath], second: &[MemoryPath]) -> Vec<MemoryPath> {
+    let pairs = first.iter().flat_map(|a| second.iter().map(move |b| (a, b)));
+    let inner = |(a, b): (&MemoryPath, &MemoryPath)| {
+        if a.is_under(b.as_str()) {
+            Some(a.clone())
+        } else if b.is_under(a.as_str()) {
+            Some(b.clone())
+        } else {
+            None
+        }
+    };
+    pairs.filter_map(inner).collect()
+}
+
+fn lies_under(mount_prefix: &str, prefix: &MemoryPath) -> bool {
+    MemoryPath::parse(mount_prefix).is_ok_and(|name| name.is_under(prefix.as_str()))
+}
+
+/// Adds the part of a mount that lies under a prefix inside it.
+fn take_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Result<()> {
+    let holds = |mount: &&Mount| mount.prefix.is_empty() || prefix.is_under(&mount.prefix);
+    let mount = mounts.iter().filter(holds).max_by_key(|mount| mount.prefix.len());
+    let rel = mount.and_then(|mount| if mount.prefix.is_empty() { Some(prefix.clone()) } else { prefix.strip_prefix(&mount.prefix) });
+    let (Some(mount), Some(rel)) = (mount, rel) else {
+        return Err(Error::bad_input("only", format!("{prefix} is in no mount of this space")));
+    };
+    let name = rel.name().to_owned();
+    match out.iter_mut().find(|other| other.prefix == mount.prefix) {
+        // Taken whole already, or in another part.
+        Some(whole) if whole.part.is_empty() => {}
+        Some(part) => part.part.push(name),
+        None => out.push(Mount { entrypoint: Entrypoint::Off, part: vec![name], ..mount.clone() }),
+    }
+    Ok(())
+}
+
+/// An agent's directory in a checkout, which whoever made the checkout may have prepared.
+fn of_checkout(checkout: &Path, name: &str) -> Result<PathBuf> {
+    let all = checkout.join(".memdir-agents");
+    let own = all.join(name);
+    if let Some(link) = [&all, &own].into_iter().find(|dir| dir.is_symlink()) {
+        let why = format!("{} is a link; an agent's memory is a directory of its own", link.display());
+        return Err(Error::bad_input("agent", why));
+    }
+    Ok(own)
+}
+
+/// A name that becomes one directory.
+fn part(what: &str, name: &str) -> Result<String> {
+    match MemoryPath::parse(name) {
+        Ok(path) if path.parts().count() == 1 && !name.starts_with('.') => Ok(path.to_string()),
+        _ => Err(Error::bad_input(what, format!("{name:?} cannot be a directory's name: use letters, digits, - and _"))),
+    }
+}

@@ -1,0 +1,293 @@
+//! One change to an index, under its lock: new segments, dead documents, merges, then one new state, then tidying up.
+
+use super::{
+    TantivyIndex, files, hash,
+    segment::{self, NewSegment, Segment, SegmentWriter},
+    snapshot::{Living, Snapshot, with_dead},
+    state::{FileRow, NewState, PARTS, Reached},
+};
+use crate::vectors::{Key, Vectors};
+use memdir_core::{
+    base::{
+        error::{Error, Result},
+        limits,
+        stamp::Stamp,
+        version::Version,
+    },
+    search::{
+        embed::Vector,
+        index::{Batch, FileWriter, IndexFile, View, Wait},
+    },
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::{any::Any, borrow::Cow, fs, sync::Arc, time::Duration};
+
+/// Segments of an index at the most: every one costs at open and in every lookup.
+const MOST_SEGMENTS: usize = 6;
+/// Living documents up to which segments are merged as soon as they are of like size. Larger ones are merged only when
+/// there are too many.
+const SMALL_DOCS: usize = 20_000;
+
+/// A change in the making. Holds the lock while it lives.
+pub(super) struct DiskBatch<'a> {
+    index: &'a TantivyIndex,
+    _lock: fs::File,
+    base: Arc<Snapshot>,
+    removed: Vec<String>,
+    seen: Vec<(String, Stamp, i64)>,
+    embedded: Vec<(u64, Version)>,
+    vectors: Vec<(Key, Vector)>,
+}
+
+impl<'a> DiskBatch<'a> {
+    pub(super) fn begin(index: &'a TantivyIndex, wait: Wait) -> Result<Option<Self>> {
+        files::create_dir(&index.root)?;
+        let path = index.root.join("lock");
+        let lock = files::open_lock(&path)?;
+        let mut waited = Duration::ZERO;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(fs::TryLockError::Error(source)) => return Err(Error::io("lock", path, source)),
+                Err(fs::TryLockError::WouldBlock) if wait == Wait::No => return Ok(None),
+                Err(fs::TryLockError::WouldBlock) if waited.as_secs() >= limits::LOCK_WAIT_SECS => {
+                    return Err(Error::Busy { path: index.root.clone(), waited_secs: waited.as_secs() });
+                }
+                Err(fs::TryLockError::WouldBlock) => {
+                    let nap = Duration::from_millis(2);
+                    std::thread::sleep(nap);
+                    waited += nap;
+                }
+            }
+        }
+        let base = index.snapshot()?;
+        Ok(Some(DiskBatch { index, _lock: lock, base, removed: Vec::new(), seen: Vec::new(), embedded: Vec::new(), vectors: Vec::new() }))
+    }
+
+    /// Brings in the new vectors; without an embedder there are none.
+    fn add_vectors(&self, new: &[(Key, Vector)]) -> Result<Option<Vectors>> {
+        let Some((id, dim)) = &self.index.embedder else { return Ok(None) };
+        let dir = self.index.vectors_dir();
+        let vectors = match Vectors::open(&dir, id, *dim) {
+            Err(Error::Corrupt { .. }) => {
+                Vectors::clear(&dir)?;
+                Vectors::open(&dir, id, *dim)?
+            }
+            opened => opened?,
+        };
+        if new.is_empty() { Ok(Some(vectors)) } else { vectors.add(new).map(Some) }
+    }
+}
+
+struct Writer(SegmentWriter);
+
+impl FileWriter for Writer {
+    fn put(&mut self, file: Arc<IndexFile>) -> Result<()> {
+        self.0.add(&file)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.0.finish_one()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl Batch for DiskBatch<'_> {
+    fn view(&self) -> Arc<dyn View> {
+        self.base.clone()
+    }
+
+    fn writer(&self, files: usize) -> Result<Box<dyn FileWriter>> {
+        Ok(Box::new(Writer(SegmentWriter::new(Some(&self.index.root), self.index.tag, files))))
+    }
+
+    fn remove(&mut self, path: &str) {
+        self.removed.push(path.to_owned());
+    }
+
+    fn seen(&mut self, path: &str, stamp: Stamp, seen_ns: i64) {
+        self.seen.push((path.to_owned(), stamp, seen_ns));
+    }
+
+    fn embedded(&mut self, path: &str, version: Version, vectors: Vec<(Key, Vector)>) {
+        self.embedded.push((hash(path), version));
+        self.vectors.extend(vectors);
+    }
+
+    fn commit(mut self: Box<Self>, written: Vec<Box<dyn FileWriter>>) -> Result<()> {
+        let mut new = Vec::new();
+        let mut vectors = std::mem::take(&mut self.vectors);
+        for writer in written {
+            if let Ok(writer) = writer.into_any().downcast::<Writer>() {
+                let (segments, more) = writer.0.finish()?;
+                new.extend(segments);
+                vectors.extend(more);
+            }
+        }
+        let vectors = self.add_vectors(&vectors)?;
+        let base = self.base.clone();
+        let mut next = Next::of(&base);
+        self.removed.iter().for_each(|path| next.remove(hash(path)));
+        new.into_iter().for_each(|segment| next.add(segment));
+        for (path, stamp, seen_ns) in &self.seen {
+            if let Some((row, _)) = next.rows.get_mut(&hash(path)) {
+                row.set_stamp(*stamp, *seen_ns);
+            }
+        }
+        for (row, version) in &self.embedded {
+            if let Some((row, _)) = next.rows.get_mut(row).filter(|(row, _)| row.version == version.to_bytes()) {
+                row.embedder = self.index.tag;
+            }
+        }
+        next.merge(&self.index.root)?;
+        let names: FxHashSet<String> = next.parts.iter().map(|part| part.segment.row.name().to_owned()).collect();
+        // Without an embedder the vectors of the last one stay as they are.
+        let mut reached = base.state.vectors();
+        if let Some(vectors) = vectors {
+            reached = Reached { embedder: self.index.tag, generation: next.compact(vectors)?.generation() };
+        }
+        next.finish(base.state.generation() + 1, reached).write(&self.index.state_path(), TantivyIndex::fingerprint())?;
+        self.index.tidy(&names);
+        Ok(())
+    }
+}
+
+impl TantivyIndex {
+    /// Removes segments no state names, and vectors of embedders that are no longer in use. Under the lock.
+    fn tidy(&self, names: &FxHashSet<String>) {
+        let vectors = self.vectors_dir();
+        for entry in fs::read_dir(&self.root).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            match name.split_once('.') {
+                Some((id, part)) if PARTS.contains(&part) && !names.contains(id) => drop(fs::remove_file(path)),
+                None if name.starts_with("vectors-") && self.embedder.is_some() && path != vectors => drop(fs::remove_dir_all(path)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The state that comes next.
+struct Next<'a> {
+    parts: Vec<Living>,
+    rows: FxHashMap<u64, (FileRow, Cow<'a, str>)>,
+}
+
+impl<'a> Next<'a> {
+    fn of(base: &'a Snapshot) -> Self {
+        let parts = base.parts.iter().map(|part| Living { segment: part.segment.clone(), dead: part.dead.clone() }).collect();
+        let rows = base.state.rows().iter().map(|row| (row.hash, (*row, Cow::Borrowed(base.state.name(row))))).collect();
+        Next { parts, rows }
+    }
+
+    fn remove(&mut self, hash: u64) {
+        if let Some((row, _)) = self.rows.remove(&hash) {
+            let part = &mut self.parts[row.segment as usize];
+            part.dead = with_dead(&part.dead, part.segment.docs(), &row);
+        }
+    }
+
+    fn add(&mut self, new: NewSegment) {
+        let number = self.parts.len() as u32;
+        self.parts.push(Living { segment: new.segment, dead: Arc::default() });
+        for (row, name) in new.rows {
+            self.remove(row.hash);
+            self.rows.insert(row.hash, (FileRow { segment: number, ..row }, name.into()));
+        }
+    }
+
+    /// Keeps segments few and mostly alive.
+    fn merge(&mut self, root: &std::path::Path) -> Result<()> {
+        let together = self.to_merge();
+        let emptied: Vec<usize> = (0..self.parts.len()).filter(|at| self.living(*at) == 0).collect();
+        let merged = match together.is_empty() {
+            true => None,
+            false => {
+                let parts: Vec<(&Segment, &[u64])> =
+                    together.iter().map(|at| (&*self.parts[*at].segment, &*self.parts[*at].dead)).collect();
+                Some(segment::merge(root, &parts)?)
+            }
+        };
+        let gone = |at: usize| together.contains(&at) || emptied.contains(&at);
+        if together.is_empty() && emptied.is_empty() {
+            return Ok(());
+        }
+        // Old numbers of the segments that stay, in order: their new numbers are their places here.
+        let stay: Vec<usize> = (0..self.parts.len()).filter(|at| !gone(*at)).collect();
+        let renumber: FxHashMap<u32, u32> = stay.iter().zip(0..).map(|(old, new)| (*old as u32, new)).collect();
+        for (row, _) in self.rows.values_mut() {
+            if let Some(new) = renumber.get(&row.segment) {
+                row.segment = *new;
+            }
+        }
+        let mut at = 0;
+        self.parts.retain(|_| {
+            at += 1;
+            !gone(at - 1)
+        });
+        if let Some(merged) = merged {
+            let number = self.parts.len() as u32;
+            for doc in (0..merged.docs()).filter(|doc| merged.table.ord()[*doc] == 0) {
+                if let Some((row, _)) = self.rows.get_mut(&merged.table.hash()[doc]) {
+                    (row.segment, row.first_doc) = (number, doc as u32);
+                }
+            }
+            self.parts.push(Living { segment: Arc::new(merged), dead: Arc::default() });
+        }
+        Ok(())
+    }
+
+    fn living(&self, at: usize) -> usize {
+        let part = &self.parts[at];
+        part.segment.docs() - part.dead.iter().map(|word| word.count_ones() as usize).sum::<usize>()
+    }
+
+    /// Which segments become one: the smallest, as long as the next is of like size or there are too many of them; or one
+    /// that is mostly dead.
+    fn to_merge(&self) -> Vec<usize> {
+        let mut by_size: Vec<(usize, usize)> =
+            (0..self.parts.len()).map(|at| (self.living(at), at)).filter(|(living, _)| *living > 0).collect();
+        by_size.sort_unstable();
+        let (mut sum, mut count) = (0, 0);
+        for (at, (living, _)) in by_size.iter().enumerate() {
+            let like = at == 0 || (*living <= 2 * sum && sum + living <= SMALL_DOCS);
+            let too_many = by_size.len() - count.max(1) + 1 > MOST_SEGMENTS;
+            if !like && !too_many {
+                break;
+            }
+            sum += living;
+            count += 1;
+        }
+        if count >= 2 {
+            return by_size[..count].iter().map(|(_, at)| *at).collect();
+        }
+        by_size.iter().map(|(_, at)| *at).filter(|at| 2 * self.living(*at) < self.parts[*at].segment.docs()).take(1).collect()
+    }
+
+    /// Drops vectors nobody needs, once they are more than those somebody needs.
+    fn compact(&self, vectors: Vectors) -> Result<Vectors> {
+        let units: usize = self.rows.values().map(|(row, _)| row.units as usize).sum();
+        if vectors.len() <= 2 * units + 1_000 {
+            return Ok(vectors);
+        }
+        let mut live = FxHashSet::default();
+        for part in &self.parts {
+            let keys = part.segment.table.key();
+            live.extend((0..keys.len()).filter(|doc| !segment::is_dead(&part.dead, *doc)).map(|doc| keys[doc]));
+        }
+        vectors.compact(&mut |key| live.contains(key))
+    }
+
+    fn finish(self, generation: u64, vectors: Reached) -> NewState<'a> {
+        let segments = self.parts.iter().map(|part| {
+            let mut row = part.segment.row;
+            row.dead = part.dead.iter().map(|word| word.count_ones()).sum();
+            (row, part.dead.clone())
+        });
+        NewState { generation, vectors, segments: segments.collect(), rows: self.rows.into_values().collect() }
+    }
+}

@@ -1,0 +1,109 @@
+//! Small file work for derived files: private modes, whole files by rename, no syncing. Never touches a memory.
+
+use bytemuck::{Pod, Zeroable};
+use memdir_core::base::{
+    error::{Error, Result},
+    raw::{Mapped, map_file},
+};
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::Path,
+};
+
+/// What tells whether a file of the index is the one that was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Mark {
+    size: u64,
+    mtime_ns: i64,
+    inode: u64,
+}
+
+impl Mark {
+    /// The mark of a file; of one that is not there, all zero.
+    pub(super) fn of(path: &Path) -> Mark {
+        fs::metadata(path).map(|meta| Mark::from(&meta)).unwrap_or_else(|_| Mark::zeroed())
+    }
+}
+
+#[cfg(unix)]
+impl From<&fs::Metadata> for Mark {
+    fn from(meta: &fs::Metadata) -> Mark {
+        use std::os::unix::fs::MetadataExt as _;
+        Mark { size: meta.size(), mtime_ns: meta.mtime().wrapping_mul(1_000_000_000).wrapping_add(meta.mtime_nsec()), inode: meta.ino() }
+    }
+}
+
+#[cfg(not(unix))]
+impl From<&fs::Metadata> for Mark {
+    fn from(meta: &fs::Metadata) -> Mark {
+        let since = meta.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        Mark { size: meta.len(), mtime_ns: since.map_or(0, |since| since.as_nanos() as i64), inode: 0 }
+    }
+}
+
+/// Makes a directory that only its owner may enter, with its parents.
+pub(super) fn create_dir(path: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|source| Error::io("create", path, source))
+}
+
+/// Opens a new file that only its owner may read.
+pub(super) fn create_new(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Opens the file that is locked, making it if it is not there.
+pub(super) fn open_lock(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|source| Error::io("open", path, source))
+}
+
+/// Puts a whole file in the place of what is there, in one step.
+#[expect(clippy::disallowed_methods, reason = "a derived file, not a memory")]
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = path.with_extension("new");
+    let _ = fs::remove_file(&temporary);
+    let mut file = create_new(&temporary).map_err(|source| Error::io("create", &temporary, source))?;
+    file.write_all(bytes).map_err(|source| Error::io("write", &temporary, source))?;
+    fs::rename(&temporary, path).map_err(|source| Error::io("replace", path, source))
+}
+
+/// Moves a file out of the way.
+#[expect(clippy::disallowed_methods, reason = "a derived file, not a memory")]
+pub(super) fn set_aside(path: &Path) -> Result<()> {
+    match fs::rename(path, path.with_extension("damaged")) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::io("set aside", path, source)),
+        _ => Ok(()),
+    }
+}
+
+/// Maps a file; nothing if it is not there. The mark is that of the very file that is mapped.
+pub(super) fn map(path: &Path) -> Result<Option<(Mapped, Mark)>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(Error::io("open", path, source)),
+    };
+    let mark = file.metadata().map(|meta| Mark::from(&meta)).map_err(|source| Error::io("read", path, source))?;
+    if mark.size == 0 {
+        return Err(corrupt(path, "it is empty"));
+    }
+    let mapped = map_file(&file).map_err(|source| Error::io("map", path, source))?;
+    Ok(Some((mapped, mark)))
+}
+
+pub(super) fn corrupt(path: &Path, why: impl Into<String>) -> Error {
+    Error::Corrupt { what: path.display().to_string(), why: why.into() }
+}

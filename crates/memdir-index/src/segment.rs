@@ -1,0 +1,249 @@
+//! One immutable segment: postings by Tantivy, columns by us. Written once, opened by mapping, merged on purpose.
+
+use super::{
+    damage,
+    dir::SegmentDir,
+    files::{self, Mark, corrupt},
+    schema::{self, Doc},
+    state::{FileRow, PARTS, SegmentRow},
+    table::{Columns, Table},
+};
+use crate::vectors::Key;
+use memdir_core::{
+    base::error::{Error, Result},
+    search::{embed::Vector, index::IndexFile},
+};
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use tantivy::{
+    Directory, Index, InvertedIndexReader, Segment as TantivySegment, SegmentReader, SingleSegmentIndexWriter, directory::RamDirectory,
+    index::SegmentId, indexer::merge_filtered_segments, schema::Field,
+};
+
+/// Memory a writer fills before it finishes a segment and begins the next. A first index of some thousand files stays in
+/// one segment per thread.
+const WRITER_BYTES: usize = 400 << 20;
+/// What the term table of a writer is made for: of many files, and of a handful. A large one costs milliseconds.
+const MANY_FILES: usize = 100;
+const LARGE_TABLE: usize = 15_000_000;
+const SMALL_TABLE: usize = 200_000;
+
+/// An open segment.
+pub(super) struct Segment {
+    pub(super) row: SegmentRow,
+    pub(super) table: Table,
+    tantivy: TantivySegment,
+    fields: [Arc<InvertedIndexReader>; 4],
+}
+
+impl Segment {
+    /// Opens a segment of a directory after comparing its files with their marks.
+    pub(super) fn open(root: &Path, index: &Index, row: &SegmentRow) -> Result<Segment> {
+        for (part, mark) in PARTS.iter().zip(&row.marks) {
+            let path = part_path(root, row.name(), part);
+            if Mark::of(&path) != *mark {
+                return Err(corrupt(&path, "it is not the file that was written"));
+            }
+        }
+        let id = SegmentId::from_uuid_string(row.name()).map_err(|error| corrupt(root, error.to_string()))?;
+        let segment = index.segment(index.new_segment_meta(id, row.docs));
+        Segment::with(segment, *row, Table::open(&part_path(root, row.name(), "units"), row.docs)?)
+    }
+
+    fn with(tantivy: TantivySegment, row: SegmentRow, table: Table) -> Result<Segment> {
+        let reader = SegmentReader::open(&tantivy).map_err(damage)?;
+        let field = |field: Field| reader.inverted_index(field).map_err(damage);
+        let fields = [field(schema::BODY)?, field(schema::TITLE)?, field(schema::CODE)?, field(schema::FILE)?];
+        Ok(Segment { row, table, tantivy, fields })
+    }
+
+    /// Compares every byte of its files with their checksums.
+    pub(super) fn verify(&self, root: &Path) -> Result<()> {
+        let directory = self.tantivy.index().directory();
+        for part in &PARTS[..PARTS.len() - 1] {
+            let name = format!("{}.{part}", self.row.name());
+            if !directory.validate_checksum(Path::new(&name)).is_ok_and(|whole| whole) {
+                return Err(corrupt(&root.join(name), "its checksum is wrong"));
+            }
+        }
+        if self.table.is_whole() { Ok(()) } else { Err(corrupt(&part_path(root, self.row.name(), "units"), "its checksum is wrong")) }
+    }
+
+    pub(super) fn field(&self, field: Field) -> &InvertedIndexReader {
+        &self.fields[field.field_id() as usize]
+    }
+
+    pub(super) fn docs(&self) -> usize {
+        self.table.docs()
+    }
+}
+
+pub(super) fn part_path(root: &Path, name: &str, part: &str) -> PathBuf {
+    root.join(format!("{name}.{part}"))
+}
+
+/// The index object segments of a directory belong to.
+pub(super) fn tantivy_index(root: &Path) -> Result<Index> {
+    let dir = SegmentDir::open(root).map_err(|error| damage(error.into()))?;
+    Index::create(dir, schema::schema(), schema::settings()).map_err(damage)
+}
+
+/// A finished segment that no state names yet.
+pub(super) struct NewSegment {
+    pub(super) segment: Arc<Segment>,
+    /// Its files with their names; the segment's number is not known yet.
+    pub(super) rows: Vec<(FileRow, String)>,
+}
+
+/// Writes files into a segment: on disk, or in memory for an overlay.
+pub(super) struct SegmentWriter {
+    root: Option<PathBuf>,
+    embedder: u64,
+    table_bytes: usize,
+    open: Option<Open>,
+    done: Vec<NewSegment>,
+    vectors: Vec<(Key, Vector)>,
+}
+
+struct Open {
+    writer: SingleSegmentIndexWriter<Doc>,
+    columns: Columns,
+    rows: Vec<(FileRow, String)>,
+}
+
+impl SegmentWriter {
+    /// A writer for about so many files, in a directory or, without one, in memory.
+    pub(super) fn new(root: Option<&Path>, embedder: u64, files: usize) -> Self {
+        let table_bytes = if files < MANY_FILES { SMALL_TABLE } else { LARGE_TABLE };
+        SegmentWriter { root: root.map(Path::to_owned), embedder, table_bytes, open: None, done: Vec::new(), vectors: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, file: &Arc<IndexFile>) -> Result<()> {
+        if self.open.is_none() {
+            self.open = Some(Open::new(self.root.as_deref(), self.table_bytes)?);
+        }
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.add(file, self.embedder)?;
+        self.vectors.extend(file.units.iter().filter_map(|unit| Some((unit.key, unit.vector.clone()?))));
+        if open.writer.mem_usage() > WRITER_BYTES {
+            self.finish_one()?;
+        }
+        Ok(())
+    }
+
+    /// The segments that were written, and the vectors of their units.
+    pub(super) fn finish(mut self) -> Result<(Vec<NewSegment>, Vec<(Key, Vector)>)> {
+        self.finish_one()?;
+        Ok((self.done, self.vectors))
+    }
+
+    pub(super) fn finish_one(&mut self) -> Result<()> {
+        if let Some(open) = self.open.take() {
+            self.done.push(open.finish(self.root.as_deref())?);
+        }
+        Ok(())
+    }
+}
+
+impl Open {
+    fn new(root: Option<&Path>, table: usize) -> Result<Open> {
+        let dir: Box<dyn Directory> = match root {
+            Some(root) => Box::new(SegmentDir::open(root).map_err(|error| damage(error.into()))?),
+            None => Box::new(RamDirectory::create()),
+        };
+        let builder = Index::builder().schema(schema::schema()).settings(schema::settings()).tokenizers(schema::tokenizers());
+        let writer = builder.single_segment_index_writer(dir, table).map_err(damage)?;
+        Ok(Open { writer, columns: Columns::default(), rows: Vec::new() })
+    }
+
+    fn add(&mut self, file: &Arc<IndexFile>, embedder: u64) -> Result<()> {
+        let hash = super::hash(&file.path);
+        let first_doc = self.columns.len() as u32;
+        let sum = |of: fn(&memdir_core::search::index::IndexUnit) -> u32| file.units.iter().map(of).fold(0u32, u32::saturating_add);
+        let file_words = file.head.count + sum(|unit| if unit.in_file { unit.body.count } else { 0 });
+        self.columns.push_file(file, hash, file_words);
+        self.writer.add_document(Doc::File(file.clone())).map_err(damage)?;
+        for at in 0..file.units.len() {
+            self.writer.add_document(Doc::Unit(file.clone(), at)).map_err(damage)?;
+        }
+        let embedded = file.units.iter().all(|unit| unit.vector.is_some() || unit.points_to.is_some());
+        let mut row = FileRow {
+            version: file.version.to_bytes(),
+            hash,
+            embedder: if embedded { embedder } else { 0 },
+            first_doc,
+            units: file.units.len() as u32,
+            body: sum(|unit| unit.body.count),
+            pairs: sum(|unit| unit.body.kept.saturating_sub(1)),
+            title: sum(|unit| unit.title.count),
+            file: file_words,
+            kind: FileRow::kind_number(file.kind),
+            told_files: u32::from(file.is_told()),
+            told_units: file.told_units(),
+            ..bytemuck::Zeroable::zeroed()
+        };
+        row.set_stamp(file.stamp, file.seen_ns);
+        self.rows.push((row, file.path.clone()));
+        Ok(())
+    }
+
+    fn finish(self, root: Option<&Path>) -> Result<NewSegment> {
+        let index = self.writer.finalize().map_err(damage)?;
+        let segment = index.searchable_segments().map_err(damage)?.into_iter().next();
+        let segment = segment.ok_or_else(|| Error::Corrupt { what: "the search index".into(), why: "a segment came out empty".into() })?;
+        Ok(NewSegment { segment: Arc::new(close(segment, &self.columns, root)?), rows: self.rows })
+    }
+}
+
+/// Adds our columns to a segment Tantivy has finished, and marks its files.
+fn close(segment: TantivySegment, columns: &Columns, root: Option<&Path>) -> Result<Segment> {
+    let name = segment.id().uuid_string();
+    let mut row = SegmentRow { docs: columns.len() as u32, ..bytemuck::Zeroable::zeroed() };
+    row.id.copy_from_slice(name.as_bytes());
+    let Some(root) = root else { return Segment::with(segment, row, Table::owned(columns)) };
+    let path = part_path(root, &name, "units");
+    let mut file = files::create_new(&path).map_err(|source| Error::io("create", &path, source))?;
+    file.write_all(bytemuck::cast_slice(&columns.finish())).map_err(|source| Error::io("write", &path, source))?;
+    drop(file);
+    for (mark, part) in row.marks.iter_mut().zip(PARTS) {
+        *mark = Mark::of(&part_path(root, &name, part));
+    }
+    let table = Table::open(&path, row.docs)?;
+    Segment::with(segment, row, table)
+}
+
+/// One segment with the living documents of several, in order. `dead` has a bit for each document, or is empty.
+pub(super) fn merge(root: &Path, parts: &[(&Segment, &[u64])]) -> Result<Segment> {
+    let segments: Vec<TantivySegment> = parts.iter().map(|(segment, _)| segment.tantivy.clone()).collect();
+    let alive = parts.iter().map(|(segment, dead)| alive_bits(segment.docs(), dead)).collect::<std::io::Result<_>>();
+    let alive = alive.map_err(|source| Error::io("merge", root, source))?;
+    let dir = SegmentDir::open(root).map_err(|error| damage(error.into()))?;
+    let index = merge_filtered_segments(&segments, schema::settings(), alive, dir).map_err(damage)?;
+    let mut columns = Columns::default();
+    for (segment, dead) in parts {
+        (0..segment.docs()).filter(|doc| !is_dead(dead, *doc)).for_each(|doc| columns.push_doc(&segment.table, doc));
+    }
+    let merged = index.searchable_segments().map_err(damage)?.into_iter().next();
+    let merged = merged.filter(|segment| segment.meta().max_doc() as usize == columns.len());
+    let merged = merged.ok_or_else(|| corrupt(root, "a merge lost documents"))?;
+    close(merged, &columns, Some(root))
+}
+
+#[inline]
+pub(super) fn is_dead(dead: &[u64], doc: usize) -> bool {
+    dead.get(doc / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)
+}
+
+fn alive_bits(docs: usize, dead: &[u64]) -> std::io::Result<Option<tantivy::fastfield::AliveBitSet>> {
+    if dead.is_empty() {
+        return Ok(None);
+    }
+    let mut bits = tantivy::BitSet::with_max_value_and_full(docs as u32);
+    (0..docs).filter(|doc| is_dead(dead, *doc)).for_each(|doc| bits.remove(doc as u32));
+    let mut bytes = Vec::new();
+    tantivy::fastfield::write_alive_bitset(&bits, &mut bytes)?;
+    Ok(Some(tantivy::fastfield::AliveBitSet::open(tantivy::directory::OwnedBytes::new(bytes))))
+}

@@ -1,0 +1,263 @@
+//! Every index gives what the one that looks at everything gives, however its files came there.
+
+use memdir_core::{
+    base::{path::MemoryPath, version::Version},
+    search::{
+        embed::{EmbedRole, Embedder, testing::RamEmbedder},
+        index::{Ask, Candidate, Counts, Index, IndexChange, IndexFile, View, Wait},
+        indexing::Preparer,
+        query::Query,
+        ranking,
+    },
+    store::{Stamp, Stored},
+    testing::RamIndex,
+};
+use memdir_index::TantivyIndex;
+use proptest::prelude::*;
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+fn stored(path: &str, text: &str) -> Stored {
+    let bytes = text.as_bytes().to_vec();
+    let stamp = Stamp { size: bytes.len() as u64, mtime_ns: 1, ctime_ns: 1, inode: 1 };
+    Stored { path: MemoryPath::parse(path).unwrap(), version: Version::of(&bytes), bytes, stamp }
+}
+
+fn prepared(embedder: &dyn Embedder, path: &str, text: &str) -> Arc<IndexFile> {
+    Arc::new(Preparer::new(Some(embedder)).prepare(path, &stored(path, text), 0))
+}
+
+fn disk(root: &Path, embedder: &dyn Embedder) -> TantivyIndex {
+    TantivyIndex::new(root.to_owned(), Some((embedder.id().clone(), embedder.dim())))
+}
+
+fn apply(index: &dyn Index, changes: &[IndexChange]) {
+    let mut batch = index.begin(Wait::Yes).unwrap().unwrap();
+    let mut writer = batch.writer(changes.len()).unwrap();
+    for change in changes {
+        match change {
+            IndexChange::Put(file) => writer.put(file.clone()).unwrap(),
+            IndexChange::Remove(path) => batch.remove(path),
+        }
+    }
+    batch.commit(vec![writer]).unwrap();
+}
+
+/// What a view answers: counts, and every candidate by its place.
+fn answers(view: &dyn View, embedder: &dyn Embedder, text: &str) -> (Counts, BTreeMap<(String, u32), Candidate>) {
+    let query = Query::parse(text, &mut Default::default());
+    let vector = embedder.embed(EmbedRole::Query, &[&query.text]).unwrap().remove(0);
+    let ask = Ask {
+        terms: &query.terms,
+        codes: &query.codes,
+        pairs: &query.pairs,
+        without: &query.without,
+        must: &[],
+        time: query.time,
+        vector: Some(&vector),
+        files: None,
+        since: None,
+    };
+    let asked = view.ask(&ask).unwrap();
+    let counts = asked.counts().clone();
+    let candidates = asked.candidates(&counts).unwrap();
+    (counts, candidates.into_iter().map(|c| ((c.path.clone(), c.first), c)).collect())
+}
+
+fn assert_same(found: &dyn View, expected: &dyn View, embedder: &dyn Embedder, text: &str) {
+    let (found_counts, found) = answers(found, embedder, text);
+    let (expected_counts, expected) = answers(expected, embedder, text);
+    assert_eq!(found_counts, expected_counts, "{text}");
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{text}");
+    for (place, candidate) in &found {
+        let other = &expected[place];
+        let near = |a: f32, b: f32| (a - b).abs() <= 1e-4 * a.abs().max(1.0);
+        let mass = ranking::mass(&found_counts);
+        let score = |c: &Candidate| ranking::score(&c.parts, c.assistant, mass, c.cosine, ranking::Scale::STATIC);
+        assert!(near(score(candidate), score(other)), "{text}: {candidate:?} is not {other:?}");
+        assert!(near(candidate.cosine.unwrap_or(0.0), other.cosine.unwrap_or(0.0)), "{text}: {candidate:?} is not {other:?}");
+        assert_eq!((candidate.last, candidate.day, candidate.version), (other.last, other.day, other.version));
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Deed {
+    Put(usize, String),
+    Remove(usize),
+    Commit,
+}
+
+const NAMES: [&str; 6] = ["MEMORY.md", "a.md", "b.md", "logs/2024-05-01.md", "team/c.md", "d.md"];
+
+fn memory() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "deploy",
+        "deploys",
+        "the",
+        "server",
+        "of",
+        "getUserName",
+        "src/db/pool.rs",
+        "not",
+        "May",
+        "2024",
+        "茶を飲む",
+        "🚀",
+        "backup",
+        "on",
+        "friday",
+    ]);
+    let words = || prop::collection::vec(word.clone(), 1..8).prop_map(|words| words.join(" "));
+    let line = prop_oneof![
+        4 => words(),
+        1 => Just(String::new()),
+        1 => words().prop_map(|w| format!("# {w}")),
+        2 => words().prop_map(|w| format!("- {w}")),
+        1 => words().prop_map(|w| format!("\n**User:** {w}\n")),
+        1 => words().prop_map(|w| format!("\n**Assistant:** {w}\n")),
+        1 => (0..NAMES.len(), words()).prop_map(|(n, w)| format!("- [{w}]({}) — {w}", NAMES[n])),
+    ];
+    prop::collection::vec(line, 0..9).prop_map(|lines| lines.join("\n"))
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let deed = prop_oneof![
+        5 => (0..NAMES.len(), memory()).prop_map(|(name, text)| Deed::Put(name, text)),
+        1 => (0..NAMES.len()).prop_map(Deed::Remove),
+        2 => Just(Deed::Commit),
+    ];
+    prop::collection::vec(deed, 1..14)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn however_files_come_into_an_index_it_answers_the_same(deeds in deeds()) {
+        let folder = tempfile::tempdir().unwrap();
+        let embedder = RamEmbedder::new();
+        let (plain, updated) = (RamIndex::default(), disk(&folder.path().join("updated"), &embedder));
+        let mut files: BTreeMap<&str, Arc<IndexFile>> = BTreeMap::new();
+        let mut waiting: BTreeMap<&str, IndexChange> = BTreeMap::new();
+        for deed in deeds {
+            match deed {
+                Deed::Put(name, text) => {
+                    let file = prepared(&embedder, NAMES[name], &text);
+                    files.insert(NAMES[name], file.clone());
+                    waiting.insert(NAMES[name], IndexChange::Put(file));
+                }
+                Deed::Remove(name) => {
+                    files.remove(NAMES[name]);
+                    waiting.insert(NAMES[name], IndexChange::Remove(NAMES[name].to_owned()));
+                }
+                Deed::Commit => apply(&updated, &std::mem::take(&mut waiting).into_values().collect::<Vec<_>>()),
+            }
+        }
+        let changes: Vec<IndexChange> = waiting.into_values().collect();
+        let all: Vec<IndexChange> = files.into_values().map(IndexChange::Put).collect();
+        apply(&plain, &all);
+        let anew = disk(&folder.path().join("anew"), &embedder);
+        apply(&anew, &all);
+        let overlaid = updated.overlay(&updated.view().unwrap(), &changes).unwrap();
+        let expected = plain.view().unwrap();
+        for query in ["deploy the server", "user name", "backup friday -server", "May 2024 deploys", "飲む 🚀", "pool.rs not", "the of", "nothing like it"] {
+            assert_same(&*overlaid, &*expected, &embedder, query);
+            assert_same(&*anew.view().unwrap(), &*expected, &embedder, query);
+        }
+        apply(&updated, &changes);
+        let opened = disk(&folder.path().join("updated"), &embedder);
+        for query in ["deploy the server", "friday backup"] {
+            assert_same(&*opened.view().unwrap(), &*expected, &embedder, query);
+        }
+        opened.verify().unwrap();
+    }
+}
+
+#[test]
+fn many_small_updates_stay_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let embedder = RamEmbedder::new();
+    let index = disk(folder.path(), &embedder);
+    for round in 0..500 {
+        let put = |n: usize| {
+            let name = format!("note-{}.md", (round * 4 + n) % 200);
+            IndexChange::Put(prepared(
+                &embedder,
+                &name,
+                &format!("# Note\n\nround {round} of part {n}\n\n- deploy on day {}\n", round % 31),
+            ))
+        };
+        apply(&index, &(0..4).map(put).collect::<Vec<_>>());
+    }
+    let size = index.size();
+    assert!(size.segments <= 6, "{size:?}");
+    assert!(size.files <= 80, "{size:?}");
+    assert!(size.bytes <= 4 << 20, "{size:?}");
+    assert_eq!(index.view().unwrap().totals().files, 200);
+}
+
+#[test]
+fn whatever_happens_to_a_file_of_an_index_costs_a_rebuild_and_no_more() {
+    let embedder = RamEmbedder::new();
+    let fill = |root: &Path| {
+        let index = disk(root, &embedder);
+        let note = |n: usize| IndexChange::Put(prepared(&embedder, &format!("n{n}.md"), &format!("deploy number {n} on friday\n")));
+        apply(&index, &(0..30).map(note).collect::<Vec<_>>());
+        apply(&index, &[note(3), note(40)]);
+    };
+    let names: Vec<String> = {
+        let folder = tempfile::tempdir().unwrap();
+        fill(folder.path());
+        let mut names: Vec<String> = walk(folder.path());
+        names.retain(|name| !name.ends_with("lock"));
+        names
+    };
+    assert!(names.len() > 8, "{names:?}");
+    for (n, how) in names.iter().enumerate().flat_map(|(n, _)| ["gone", "cut", "garbled", "empty"].map(|how| (n, how))) {
+        let folder = tempfile::tempdir().unwrap();
+        fill(folder.path());
+        // Segments have other names every time; the order of their kinds is the same.
+        let mut files = walk(folder.path());
+        files.retain(|name| !name.ends_with("lock"));
+        let path = folder.path().join(&files[n]);
+        let mut bytes = std::fs::read(&path).unwrap();
+        match how {
+            "gone" => std::fs::remove_file(&path).unwrap(),
+            "cut" => std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap(),
+            "garbled" => {
+                bytes.iter_mut().for_each(|byte| *byte ^= 0x5a);
+                std::fs::write(&path, &bytes).unwrap();
+            }
+            _ => std::fs::write(&path, b"").unwrap(),
+        }
+        let index = disk(folder.path(), &embedder);
+        let view = index.view().unwrap();
+        let files = view.totals().files;
+        assert!(files == 0 || files == 31, "{how} {}: {files} files", path.display());
+        let _ = answers(&*view, &embedder, "deploy friday");
+        // Made again, it is as before.
+        let all: Vec<IndexChange> = (0..30)
+            .chain([40])
+            .map(|n| IndexChange::Put(prepared(&embedder, &format!("n{n}.md"), &format!("deploy number {n} on friday\n"))))
+            .collect();
+        apply(&index, &all);
+        let opened = disk(folder.path(), &embedder);
+        assert_eq!(opened.view().unwrap().totals().files, 31, "{how} {}", path.display());
+        opened.verify().unwrap();
+        assert_eq!(answers(&*opened.view().unwrap(), &embedder, "deploy friday").0.terms[0].body, 31);
+    }
+}
+
+fn walk(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+            match entry.is_dir() {
+                true => folders.push(entry),
+                false => found.push(entry.strip_prefix(root).unwrap().display().to_string()),
+            }
+        }
+    }
+    found.sort();
+    found
+}
