@@ -111,8 +111,9 @@ pub(super) fn run_page(path: &Path, update: bool) -> Vec<String> {
             }
         }
     }
-    if update {
-        fs::write(path, written.join("\n") + "\n").unwrap();
+    let written = written.join("\n") + "\n";
+    if update && written != page {
+        fs::write(path, written).unwrap();
     }
     failures
 }
