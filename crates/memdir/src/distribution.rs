@@ -21,7 +21,7 @@ fn what_is_published_is_current() {
     check("plugins/gemini/gemini-extension.json", &pretty(&extension(&servers)));
     check("plugins/gemini/hooks/hooks.json", &written(&hooks));
     check("server.json", &pretty(&registry()));
-    check("docs/hosts.md", &page());
+    check("docs/reference/hosts.md", &page());
 }
 
 /// A program that is found in `PATH`: what is published cannot know where it lies.

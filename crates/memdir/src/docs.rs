@@ -26,12 +26,12 @@ fn every_command_has_an_example() {
 
 #[expect(clippy::disallowed_methods, reason = "a page is written on demand, by whoever changes what it describes")]
 fn check(name: &str, wanted: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, wanted).unwrap();
     }
     let there = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == wanted, "docs/{name} is not current; UPDATE_DOCS=1 cargo test -p memdir docs writes it");
+    assert!(there == wanted, "docs/reference/{name} is not current; UPDATE_DOCS=1 cargo test -p memdir docs writes it");
 }
 
 fn built() -> Command {

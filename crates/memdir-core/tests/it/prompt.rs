@@ -186,10 +186,10 @@ fn the_size_table_is_true() {
     for file in files {
         page += &format!("| {} | {} |\n", file.file_name().to_string_lossy(), file.metadata().unwrap().len());
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/prompts.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/prompts.md");
     if fs::read_to_string(&path).ok().as_deref() != Some(page.as_str()) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, page).unwrap();
-        panic!("docs/prompts.md was out of date and has been written anew: look at the difference and commit it");
+        panic!("docs/reference/prompts.md was out of date and has been written anew: look at the difference and commit it");
     }
 }

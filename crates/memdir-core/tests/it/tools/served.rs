@@ -1,4 +1,4 @@
-//! Every word a model reads about the tools is a committed file: the JSON of each tool as served, and `docs/tools.md`.
+//! Every word a model reads about the tools is a committed file: the JSON of each tool as served, and `docs/reference/tools.md`.
 //! `UPDATE_DOCS=1 cargo test -p memdir-core served` writes them anew.
 
 use memdir_core::{
@@ -36,7 +36,7 @@ fn pretty(tool: &Tool) -> String {
 
 #[test]
 fn the_page_on_tools_is_current() {
-    check("../../docs/tools.md", &page());
+    check("../../docs/reference/tools.md", &page());
 }
 
 #[test]
