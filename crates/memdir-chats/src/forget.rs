@@ -5,11 +5,12 @@ use super::{
     Host, Speaker, TitleRank,
     draft::first_words,
     keep::{Keep, Kept, KeptFile, Lasting, Section, WAS, put},
-    lock::Lock,
+    lock,
     place::{Held, forms},
 };
 use jiff::{Timestamp, ToSpan};
 use memdir_core::base::{
+    disk::LockWait,
     error::{Error, Result},
     limits,
 };
@@ -107,7 +108,7 @@ impl Keep {
         if *rule == Rule::default() {
             return Err(Error::bad_input("forget", "say what: a session, a project or a date"));
         }
-        let _lock = Lock::wait(self.dir())?;
+        let _lock = lock::acquire(self.dir(), LockWait::Forever)?;
         let mut rule = rule.clone();
         if rule.session.is_none() {
             rule.before.get_or_insert(now);

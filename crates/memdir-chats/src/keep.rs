@@ -8,6 +8,7 @@ mod parts;
 use super::{Cursor, Host, Speaker, TitleRank, draft, json::one_line, lock::make_dir, place::Held, resume_command};
 use jiff::Timestamp;
 use memdir_core::base::{
+    disk::{self, Durability, Replace},
     error::{Error, Problem, Result},
     limits,
 };
@@ -294,16 +295,12 @@ pub(super) fn put(path: &Path, last: Lasting, write: &mut dyn FnMut(&mut dyn Wri
     let dir = path.parent().unwrap_or(Path::new("."));
     make_dir(dir)?;
     let mut run = || -> io::Result<()> {
-        // Temporary files are readable by their owner alone.
-        let mut file = tempfile::Builder::new().prefix(TEMP.0).suffix(TEMP.1).tempfile_in(dir)?;
-        let mut out = BufWriter::with_capacity(64 << 10, file.as_file_mut());
-        write(&mut out)?;
-        out.flush()?;
-        drop(out);
-        if last == Lasting::Yes {
-            file.as_file().sync_all()?;
-        }
-        file.persist(path).map(drop).map_err(|error| error.error)
+        let durability = if last == Lasting::Yes { Durability::Content } else { Durability::None };
+        disk::replace(path, Replace { durability, ..Replace::DERIVED }, |file| {
+            let mut out = BufWriter::with_capacity(64 << 10, file);
+            write(&mut out)?;
+            out.flush()
+        })
     };
     run().map_err(|source| Error::io("write", path, source))
 }

@@ -1,49 +1,18 @@
-//! One writer of kept chats at a time. Readers need no lock: every file is always whole.
+//! One writer of stored chats at a time. Readers need no lock: every file is always complete.
 
-use memdir_core::base::error::{Error, Result};
-use std::{
-    fs::{DirBuilder, File, OpenOptions, TryLockError},
-    path::Path,
+use memdir_core::base::{
+    disk::{self, FileLock, LockWait},
+    error::{Error, Result},
 };
+use std::path::Path;
 
-/// The right to write kept chats, until it is dropped.
-#[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
-
-impl Lock {
-    /// Waits for it.
-    pub(super) fn wait(dir: &Path) -> Result<Lock> {
-        let file = open(dir)?;
-        file.lock().map_err(|source| Error::io("lock", dir, source))?;
-        Ok(Lock(file))
-    }
-
-    /// Takes it unless somebody has it.
-    pub(super) fn now(dir: &Path) -> Result<Option<Lock>> {
-        let file = open(dir)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Lock(file))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(source)) => Err(Error::io("lock", dir, source)),
-        }
-    }
-}
-
-fn open(dir: &Path) -> Result<File> {
+/// Acquires the lock of the stored chats. Returns `None` if another process has it and `wait` is over.
+pub(super) fn acquire(dir: &Path, wait: LockWait) -> Result<Option<FileLock>> {
     make_dir(dir)?;
-    let path = dir.join(".lock");
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&path).map_err(|source| Error::io("open", path, source))
+    FileLock::acquire(&dir.join(".lock"), wait).map_err(|source| Error::io("lock", dir, source))
 }
 
-/// Makes a directory, and its parents, that only its owner can look into.
+/// Creates a directory, with its parents, that only its owner may enter.
 pub(super) fn make_dir(dir: &Path) -> Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(|source| Error::io("create", dir, source))
+    disk::create_private_dir(dir).map_err(|source| Error::io("create", dir, source))
 }

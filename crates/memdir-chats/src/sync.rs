@@ -7,12 +7,13 @@ use super::{
     ChatSource, Host, SessionFile,
     forget::{Retention, Rule},
     keep::{Keep, Mask},
-    lock::Lock,
+    lock,
     place::Held,
     state::{Known, State},
 };
 use jiff::{Timestamp, ToSpan};
 use memdir_core::base::{
+    disk::LockWait,
     error::{Error, Problem, Result},
     limits,
     time::Clock,
@@ -157,7 +158,7 @@ pub fn sync(
     if !settings.on {
         return Ok(Synced { off: true, ..Synced::default() });
     }
-    let lock = if bounds.never_wait { Lock::now(keep.dir())? } else { Some(Lock::wait(keep.dir())?) };
+    let lock = lock::acquire(keep.dir(), if bounds.never_wait { LockWait::Never } else { LockWait::Forever })?;
     if lock.is_none() {
         return Ok(Synced { busy: true, ..Synced::default() });
     }

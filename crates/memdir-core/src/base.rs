@@ -1,6 +1,7 @@
-//! The vocabulary of every other module: errors, paths, versions, times, limits, texts. Knows nothing of memories.
+//! What every other module builds on: errors, paths, versions, times, limits, texts, files. Knows nothing about memories.
 
 pub mod day;
+pub mod disk;
 pub mod error;
 pub mod glob;
 pub mod limits;

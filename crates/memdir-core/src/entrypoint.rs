@@ -10,37 +10,19 @@ mod plan;
 mod sheet;
 pub(crate) mod upkeep;
 
-pub use audit::{DeadLine, LongLine, dead, long_lines, missing};
+pub use audit::{DeadLine, LongLine, dead, long_lines};
 pub use plan::{EntrypointPlan, LineChange, plan, plan_many};
 
-use crate::base::{
-    limits,
-    path::strip_md,
-    text::{human_bytes, truncate},
+use crate::{
+    base::{
+        limits,
+        text::{human_bytes, truncate},
+    },
+    store::mounts::{page_name, page_number},
 };
 use hand::Pointers;
 use sheet::Sheet;
 use std::{collections::BTreeMap, sync::Arc};
-
-/// The entrypoint's file name at a mount's root.
-pub const MAIN: &str = "MEMORY.md";
-/// The entrypoint where there is no [`MAIN`] but this.
-pub const FALLBACK: &str = "index.md";
-
-/// Whether a file of this name, at a mount's root, is an entrypoint.
-pub fn is_entrypoint(name: &str) -> bool {
-    name == MAIN || name == FALLBACK
-}
-
-/// Whether a file of this name, at a mount's root, is an overflow page: `MEMORY.page-001.md`, `index.page-002.md`.
-pub fn is_page_name(file_name: &str) -> bool {
-    page_number(MAIN, file_name).or_else(|| page_number(FALLBACK, file_name)).is_some()
-}
-
-/// Whether a file of this path in its mount is an entrypoint or a page of one.
-pub fn holds_lines(path: &str) -> bool {
-    is_entrypoint(path) || is_page_name(path)
-}
 
 /// The path, from the mount's root, of the memory a line of an entrypoint or page points to, if it does nothing else.
 pub fn pointer(line: &str) -> Option<String> {
@@ -54,21 +36,6 @@ pub fn pointer(line: &str) -> Option<String> {
 pub fn is_frame(line: &str) -> bool {
     let line = line.trim_end();
     line.is_empty() || sheet::is_mark(line) || plan::is_own_heading(line) || line::read(line) == line::Row::Pages
-}
-
-/// Which entrypoint a mount keeps, given which of the two exist.
-pub fn choose(exists: impl Fn(&str) -> bool) -> &'static str {
-    if !exists(MAIN) && exists(FALLBACK) { FALLBACK } else { MAIN }
-}
-
-/// The name of an entrypoint's page.
-pub fn page_name(main: &str, number: u32) -> String {
-    format!("{}.page-{number:03}.md", strip_md(main))
-}
-
-fn page_number(main: &str, file_name: &str) -> Option<u32> {
-    let number = file_name.strip_prefix(strip_md(main))?.strip_prefix(".page-")?.strip_suffix(".md")?.parse().ok()?;
-    (number > 0 && page_name(main, number) == file_name).then_some(number)
 }
 
 /// One overflow page, parsed. Immutable, so that it can be kept and shared for as long as its file does not change.

@@ -6,7 +6,6 @@ use crate::{
         path::MemoryPath,
         time::{Clock, SystemClock},
     },
-    entrypoint::upkeep,
     operations::{
         check, context::Context, delete, diff, edit, history, import, list, log, memory_tests, read, recall as recall_operation, rename,
         repair, restore, stats, undo, verify, write,
@@ -14,10 +13,7 @@ use crate::{
     prompt, recall,
     search::{Answer, Search, Searcher, chats::ChatSync},
     secrets,
-    store::{
-        Actor, Change, ChangeFilter, Source, Store,
-        stop::{self, Stop},
-    },
+    store::{Actor, Change, ChangeFilter, Source, Store, mounts, stop::Stop},
 };
 use std::sync::Arc;
 
@@ -49,7 +45,7 @@ impl Memdir {
 
     /// The same space for one call that may be ended early.
     pub fn stoppable(&self, stop: &Stop) -> Self {
-        Memdir { store: stop::stoppable(self.store.clone(), stop.clone()), ..self.clone() }
+        Memdir { store: self.store.with_stop(stop), ..self.clone() }
     }
 
     /// The same space, which can be searched.
@@ -115,7 +111,7 @@ impl Memdir {
     }
 
     fn alias(&self, path: &MemoryPath) -> Option<MemoryPath> {
-        upkeep::meant(&*self.store, path)
+        mounts::resolve_alias(&*self.store, path)
     }
 
     /// Runs a request with its name as it is meant; nearly always that is as it was given, and nothing is copied.

@@ -8,7 +8,7 @@ mod texts;
 pub use parts::{Open, Part};
 pub use space::{Load, Made, ModeName, Request, log_is_open, log_prefix, main_prefix, of};
 
-use crate::base::limits;
+use crate::{base::limits, store::space::AgentScope};
 use texts::fill;
 
 /// Everything a prompt depends on. Nothing in it may change between two conversations unless the memory did: no dates, no ids.
@@ -112,18 +112,6 @@ impl<'a> Mode<'a> {
             Mode::Space(_) => "space",
         }
     }
-}
-
-/// How far an agent's memory reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AgentScope {
-    /// Into all projects of a person.
-    User,
-    /// This project, for everybody who works on it.
-    Project,
-    /// This project on this machine.
-    Local,
 }
 
 /// What becomes of the entrypoint in a prompt.

@@ -26,16 +26,14 @@ use crate::{
         stamp::Stamp,
         time::Clock,
     },
-    entrypoint::upkeep,
     memory::Kind,
-    operations::memory_tests,
     search::{
         analysis::Analyser,
         embed::Embedder,
         index::{Index, Parts, View},
         indexing::Indexer,
     },
-    store::{Entry, Source, Store},
+    store::{Entry, Source, Store, mounts},
 };
 use background::Background;
 use chats::{ChatLocator, ChatPlace};
@@ -252,6 +250,12 @@ struct Searched {
     fresh: Fresh,
 }
 
+impl mounts::Prefixed for Searched {
+    fn prefix(&self) -> &str {
+        &self.prefix
+    }
+}
+
 impl Searcher {
     /// A searcher over the mounts of a store; `index` gives each its index.
     pub fn new(
@@ -438,10 +442,8 @@ impl Searcher {
         if self.mounts.len() == 1 {
             return Cow::Borrowed(entries);
         }
-        let belongs = |entry: &&Entry| {
-            let longest = self.mounts.iter().filter(|m| entry.path.is_under(&m.prefix)).map(|m| m.prefix.len()).max();
-            longest == Some(mount.prefix.len()) && entry.path.is_under(&mount.prefix)
-        };
+        let belongs =
+            |entry: &&Entry| mounts::locate(&self.mounts, entry.path.as_str()).is_some_and(|(owner, _)| owner.prefix == mount.prefix);
         entries.iter().filter(belongs).cloned().collect()
     }
 
@@ -518,7 +520,7 @@ fn all_entries(store: &dyn Store) -> Result<Vec<Entry>> {
         entries.extend(store.list(&mount.prefix)?.entries);
     }
     // Questions that memories are tested with would answer themselves.
-    entries.retain(|entry| entry.path.file_name() != memory_tests::FILE && !upkeep::is_page(store, &entry.path));
+    entries.retain(|entry| mounts::file_kind(store, &entry.path).is_searched());
     Ok(entries)
 }
 

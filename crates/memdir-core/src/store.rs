@@ -1,6 +1,7 @@
-//! The seam to where memories are kept. A store never parses a memory and never knows the search index.
+//! The [`Store`] trait: where memories are stored. A store never parses a memory and does not know the search index.
 
 pub mod files;
+pub mod mounts;
 pub mod space;
 pub mod stop;
 
@@ -12,80 +13,107 @@ use crate::base::{
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use stop::Stop;
 
-/// Where memories are kept: one space of mounts, and the journal of every change to it.
+/// A store of memories: one space of mounts, and the journal of every change to it.
 ///
 /// The contract, which one test checks for every implementation:
-/// - `get`, `list` and `stamps` of the store itself take no lock, create nothing and see every change that was acknowledged before they began.
+/// - `get`, `list` and `stamps` of the store itself take no lock, create nothing and see every change that was acknowledged
+///   before they began.
 /// - `change` is all or nothing: when it returns `Ok`, every file has its new bytes, durably, and the change is in the
 ///   journal; when it returns `Err`, every file has its old bytes. No other `change` of any process runs between the
 ///   first read of its view and its end.
+/// - `change` may call its plan several times, for example to retry a transaction. Only the last call counts.
 /// - Bytes are never altered, whatever they are.
-/// - Nothing outside the space is ever opened, listed or hinted at.
+/// - Nothing outside the space is ever opened, listed or mentioned.
+/// - After its [`Stop`] is set, a handle fails at the next read; a change whose plan has not been applied yet is not made.
 pub trait Store: View + Send + Sync {
-    /// Makes one change. `touches` names what the plan may write (its mounts are locked, in one order for everybody);
-    /// `plan` reads through the view, under the lock, and says what each file becomes.
+    /// Makes one change. `touches` names the files the plan may write: their mounts are locked, always in the same order.
+    /// `plan` reads through the view, under the lock, and returns the new content of each file. See [`change_with`] for plans that
+    /// return more.
     fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change>;
 
-    /// Changes, newest first, that fit the filter. Takes in what other programs did to the filter's path first.
+    /// Returns the changes that match the filter, newest first. First records what other programs did to the filter's path.
     fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>>;
 
-    /// The bytes a file had at a version, from the journal or the file itself.
+    /// Returns the bytes a file had at a version, from the journal or the file itself.
     fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>>;
 
-    /// Records the version another program left there, if the journal does not know it. Best effort, never waits.
+    /// Records the version another program wrote, if the journal does not have it. Best effort, never waits.
     fn notice(&self, path: &MemoryPath);
 
-    /// For each mount, in order, something that differs after every change a memdir process acknowledged there, at the
-    /// price of one `stat`. Nothing where that cannot be told. Other programs do not move it.
+    /// Returns, for each mount in order, a stamp that differs after every change a memdir process acknowledged there, at the
+    /// cost of one `stat`; `None` if there is none. Changes by other programs do not affect it.
     fn marks(&self) -> Vec<Option<Stamp>>;
 
-    /// How much the journal holds.
+    /// Returns the size of the journal.
     fn journal_size(&self) -> Result<JournalSize>;
+
+    /// Returns a handle of the same store for one call that can be cancelled.
+    fn with_stop(&self, stop: &Stop) -> Arc<dyn Store>;
 }
 
-/// What a change's plan is: reads the view, returns what each file becomes.
+/// The plan of a change: reads the view and returns the new content of each file.
 pub type Plan<'a> = dyn FnMut(&dyn View) -> Result<Vec<FileEdit>> + 'a;
 
-/// What there is to see: the store at any moment, or what a plan sees under the lock.
+/// Makes one change whose plan also returns a value. Like every plan, it may be called several times; the value of the last call,
+/// whose edits were applied, is returned.
+pub fn change_with<T>(
+    store: &dyn Store,
+    intent: &Intent,
+    touches: &[MemoryPath],
+    mut plan: impl FnMut(&dyn View) -> Result<(Vec<FileEdit>, T)>,
+) -> Result<(Change, T)> {
+    let mut value = None;
+    let change = store.change(intent, touches, &mut |view| {
+        let (edits, planned) = plan(view)?;
+        value = Some(planned);
+        Ok(edits)
+    })?;
+    let value = value.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it did not call the plan".into() })?;
+    Ok((change, value))
+}
+
+/// Read access: the store at any moment, or what a plan reads under the lock.
 pub trait View {
-    /// The mounts of this space, in the order of their prefixes.
+    /// The mounts of this space, ordered by prefix.
     fn mounts(&self) -> &[MountInfo];
-    /// The memory of that name: the exact file name first, then the name with `.md`, names compared in NFC.
+    /// Reads the memory of that name: the exact file name first, then the name with `.md`, names compared in NFC.
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>>;
-    /// Every file under a prefix (`""`: all of the space), sorted by path.
+    /// Lists every file under a prefix (`""`: the whole space), sorted by path.
     fn list(&self, under: &str) -> Result<Walk>;
-    /// The stamps of files by their exact names, in the order asked; nothing for one that is not there.
+    /// Returns the stamps of files by their exact names, in the given order; `None` for a file that does not exist.
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>>;
-    /// Whether a file may be changed at all; the error says why not.
+    /// Fails if the file may not be changed; the error gives the reason.
     fn check_writable(&self, path: &MemoryPath) -> Result<()>;
 }
 
 /// A mount, as callers see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MountInfo {
-    /// What its names begin with; empty for the unprefixed mount.
+    /// The prefix of its names; empty for the unprefixed mount.
     pub prefix: String,
     /// Its directory.
     pub root: std::path::PathBuf,
     /// Whether memdir may write there.
     pub access: Access,
-    /// Which source its memories are in searches.
+    /// The source class of its memories in searches.
     pub source: Source,
-    /// Which entrypoint it keeps, if it keeps one.
+    /// Whether memdir maintains an entrypoint in it.
     pub entrypoint: Entrypoint,
-    /// By which rules its files are listed: two mounts of one directory with the same rules list the same files.
+    /// A fingerprint of the rules for listing: two mounts of one directory with the same rules list the same files.
     #[serde(skip)]
     pub rules: String,
-    /// Its files are read and searched, and listed by the mount's own prefix, but never among the rest of the space.
+    /// Whether its files are listed only by the mount's own prefix and never with the rest of the space. They are read and searched.
     pub apart: bool,
-    /// If not empty, only these names and what lies under them are open: its entrypoint and whatever refers to its memories may
-    /// lie outside.
+    /// If not empty, only these names and what lies under them are accessible. The entrypoint and references to the memories may lie
+    /// outside.
     #[serde(skip)]
     pub part: Vec<String>,
 }
 
-/// Whether a mount may be written.
+/// Whether a mount is writable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
@@ -95,55 +123,55 @@ pub enum Access {
     ReadOnly,
 }
 
-/// Whether a mount keeps an entrypoint.
+/// Whether memdir maintains an entrypoint in a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entrypoint {
-    /// `MEMORY.md` (an existing `index.md` where there is no `MEMORY.md`) is kept in step with every save.
+    /// `MEMORY.md` (or an existing `index.md` without a `MEMORY.md`) is updated with every save.
     Kept,
-    /// One is read if it is there, none is ever written.
+    /// An existing entrypoint is read; none is ever written.
     Off,
 }
 
-/// A file as it is.
+/// A file with its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
-    /// Its path in the space, as on disk: prefix, folders, extension.
+    /// The path in the space, as on disk: prefix, folders, extension.
     pub path: MemoryPath,
-    /// Its bytes.
+    /// The content.
     pub bytes: Vec<u8>,
-    /// Their version.
+    /// The version of the content.
     pub version: Version,
-    /// What the file system says of it.
+    /// The metadata from the file system.
     pub stamp: Stamp,
 }
 
 /// One file of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path in the space, as on disk in NFC: prefix, folders, extension.
+    /// The path in the space, as on disk in NFC: prefix, folders, extension.
     pub path: MemoryPath,
-    /// What the file system says of it.
+    /// The metadata from the file system.
     pub stamp: Stamp,
 }
 
-/// The outcome of a walk.
+/// The result of a walk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walk {
-    /// The files, sorted by path, each once. Temporary files and `.git` are never among them.
+    /// The files, sorted by path, without duplicates. Temporary files and `.git` are never included.
     pub entries: Vec<Entry>,
-    /// The directories that were looked into, the root left out, sorted by path.
+    /// The visited directories without the root, sorted by path.
     pub folders: Vec<Entry>,
-    /// What was met and could not be listed: refused names, links out, unreadable directories, collisions, with their place.
+    /// Why files could not be listed: invalid names, links that lead out, unreadable directories, name collisions.
     pub problems: Vec<Problem>,
-    /// Files left out because there were too many.
+    /// The number of files omitted because there were too many.
     pub left_out: usize,
 }
 
-/// What a caller expects to be there before a change.
+/// What must exist before a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// Whatever is there.
+    /// Anything or nothing.
     Any,
     /// Nothing.
     Absent,
@@ -152,7 +180,7 @@ pub enum Expect {
 }
 
 impl Expect {
-    /// Fails unless `found` is what was expected.
+    /// Fails unless `found` is the expected version.
     pub fn check(self, path: &MemoryPath, found: Option<Version>) -> Result<()> {
         match (self, found) {
             (Expect::Absent, Some(_)) => Err(Error::Exists { path: path.clone() }),
@@ -162,19 +190,19 @@ impl Expect {
     }
 }
 
-/// What one file becomes in a change.
+/// The new content of one file in a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEdit {
     /// The file, with its extension; an existing one as [`View::get`] named it.
     pub path: MemoryPath,
-    /// Its new bytes, or nothing to remove it.
+    /// The new content, or `None` to remove the file.
     pub bytes: Option<Vec<u8>>,
-    /// What it is to the change.
+    /// The role of the file in the change.
     pub role: Role,
 }
 
-/// What a file is to a change. Undo treats them differently: a memory must be as the change left it,
-/// an entrypoint may have gained other lines since.
+/// The role of a file in a change. Undo treats them differently: a memory must be unchanged since, an entrypoint may have other
+/// new lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -184,54 +212,54 @@ pub enum Role {
     Entrypoint,
 }
 
-/// Why a change is made, by whom.
+/// The metadata of a change that is about to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
-    /// Which verb.
+    /// The kind of change.
     pub verb: Verb,
     /// Who.
     pub actor: Actor,
     /// When.
     pub at: Timestamp,
-    /// The change this one takes back, or brings back.
+    /// The change this one undoes or redoes.
     pub undoes: Option<ChangeId>,
 }
 
-/// Who makes a change.
+/// The author of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Actor {
     /// A person or program: `ada`, `claude-code`.
     pub name: String,
-    /// One conversation or connection of it, where there are several.
+    /// The conversation or connection, if the actor has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
-/// What kind of change it was.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verb {
     /// A memory was created or replaced.
     Write,
-    /// Something was added at a memory's end.
+    /// A text was appended to a memory.
     Append,
     /// A part of a memory was replaced.
     Edit,
-    /// A memory got another name.
+    /// A memory was renamed.
     Rename,
     /// A memory was removed.
     Delete,
-    /// A change was taken back.
+    /// A change was undone.
     Undo,
-    /// An undone change was made again.
+    /// An undone change was redone.
     Redo,
-    /// An earlier version was brought back.
+    /// An earlier version was restored.
     Restore,
-    /// The entrypoint was brought in step with the files.
+    /// Missing lines were added to the entrypoint.
     Repair,
-    /// Memories came from elsewhere.
+    /// Memories were imported.
     Import,
-    /// Another program changed the file; memdir met it later.
+    /// Another program changed the file; memdir recorded it later.
     Found,
 }
 
@@ -244,8 +272,8 @@ impl Verb {
             Verb::Edit => "edited",
             Verb::Rename => "renamed",
             Verb::Delete => "deleted",
-            Verb::Undo => "took back",
-            Verb::Redo => "brought back",
+            Verb::Undo => "undid",
+            Verb::Redo => "redid",
             Verb::Restore => "restored",
             Verb::Repair => "repaired",
             Verb::Import => "imported",
@@ -254,7 +282,7 @@ impl Verb {
     }
 }
 
-/// A change's name: eight letters and digits.
+/// The id of a change: eight letters and digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ChangeId(pub String);
 
@@ -264,10 +292,10 @@ impl std::fmt::Display for ChangeId {
     }
 }
 
-/// One change, as the journal tells it.
+/// A recorded change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// Its name.
+    /// The id.
     pub id: ChangeId,
     /// When.
     pub at: Timestamp,
@@ -275,42 +303,42 @@ pub struct Change {
     pub actor: Actor,
     /// What.
     pub verb: Verb,
-    /// The change it takes back or brings back.
+    /// The change it undoes or redoes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangeId>,
-    /// The files it touched.
+    /// The files it changed.
     pub files: Vec<FileChange>,
-    /// Directories it touched that are not in this space. Taking back a part of a change would lose what it moved there.
-    /// Never told as they are: where others keep their memories is nobody's business.
+    /// Directories it changed that are not in this space. Undoing only a part of a change would lose what it moved there. Never
+    /// serialized: the paths of other users' memories are private.
     #[serde(skip)]
     pub elsewhere: Vec<std::path::PathBuf>,
 }
 
-/// What a change did to one file.
+/// How a change affected one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
     /// The file.
     pub path: MemoryPath,
-    /// What it was to the change.
+    /// The role of the file in the change.
     pub role: Role,
-    /// Its version before; nothing if it was not there.
+    /// The version before; `None` if the file did not exist.
     pub before: Option<Version>,
-    /// Its version after; nothing if it was removed.
+    /// The version after; `None` if the file was removed.
     pub after: Option<Version>,
 }
 
-/// Which changes are wanted.
+/// Selects changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangeFilter {
-    /// Only those that touched this file.
+    /// Only changes of this file.
     pub path: Option<MemoryPath>,
-    /// Only the one whose id begins so.
+    /// Only changes whose id begins with this.
     pub id: Option<String>,
-    /// At most so many; 0 means all.
+    /// The maximum number; 0 means all.
     pub most: usize,
 }
 
-/// How much a journal holds.
+/// The size of a journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct JournalSize {
     /// Changes.

@@ -9,6 +9,7 @@ use super::{
 use crate::vectors::{Key, Vectors};
 use memdir_core::{
     base::{
+        disk::{FileLock, LockWait},
         error::{Error, Result},
         limits,
         stamp::Stamp,
@@ -31,7 +32,7 @@ const SMALL_DOCS: usize = 20_000;
 /// A change in the making. Holds the lock while it lives.
 pub(super) struct DiskBatch<'a> {
     index: &'a TantivyIndex,
-    _lock: fs::File,
+    _lock: FileLock,
     base: Arc<Snapshot>,
     removed: Vec<String>,
     seen: Vec<(String, Stamp, i64)>,
@@ -43,23 +44,16 @@ impl<'a> DiskBatch<'a> {
     pub(super) fn begin(index: &'a TantivyIndex, wait: Wait) -> Result<Option<Self>> {
         files::create_dir(&index.root)?;
         let path = index.root.join("lock");
-        let lock = files::open_lock(&path)?;
-        let mut waited = Duration::ZERO;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => break,
-                Err(fs::TryLockError::Error(source)) => return Err(Error::io("lock", path, source)),
-                Err(fs::TryLockError::WouldBlock) if wait == Wait::No => return Ok(None),
-                Err(fs::TryLockError::WouldBlock) if waited.as_secs() >= limits::LOCK_WAIT_SECS => {
-                    return Err(Error::Busy { path: index.root.clone(), waited_secs: waited.as_secs() });
-                }
-                Err(fs::TryLockError::WouldBlock) => {
-                    let nap = Duration::from_millis(2);
-                    std::thread::sleep(nap);
-                    waited += nap;
-                }
-            }
-        }
+        let longest = match wait {
+            Wait::No => LockWait::Never,
+            _ => LockWait::AtMost(Duration::from_secs(limits::LOCK_WAIT_SECS)),
+        };
+        let lock = match FileLock::acquire(&path, longest) {
+            Ok(Some(lock)) => lock,
+            Ok(None) if wait == Wait::No => return Ok(None),
+            Ok(None) => return Err(Error::Busy { path: index.root.clone(), waited_secs: limits::LOCK_WAIT_SECS }),
+            Err(source) => return Err(Error::io("lock", path, source)),
+        };
         let base = index.snapshot()?;
         Ok(Some(DiskBatch { index, _lock: lock, base, removed: Vec::new(), seen: Vec::new(), embedded: Vec::new(), vectors: Vec::new() }))
     }

@@ -15,11 +15,11 @@ use crate::{
 };
 use memdir_core::{
     base::{day::Day, error::Result, version::Version},
-    entrypoint,
     search::{
         index::{Candidate, Counts, Parts, TermCount},
         ranking::{self, Field},
     },
+    store::mounts,
 };
 use rustc_hash::FxHashMap;
 use std::{cell::RefCell, cmp::Ordering};
@@ -164,11 +164,10 @@ impl<'a> Scoring<'a> {
     /// Gives the words of the entrypoint's pure pointers to the files they name.
     fn point(&mut self) {
         let snapshot = self.asked.snapshot;
-        let pages =
-            |name: &'static str| (1..).map(move |n| entrypoint::page_name(name, n)).map_while(|page| snapshot.find(super::hash(&page)));
-        let entrypoints = [entrypoint::MAIN, entrypoint::FALLBACK];
-        let mains = entrypoints.iter().filter_map(|name| snapshot.find(super::hash(name)));
-        for (row, _) in mains.chain(entrypoints.into_iter().flat_map(pages)) {
+        let pages = |name: &'static str| (1..).map(move |n| mounts::page_name(name, n)).map_while(|page| snapshot.find(super::hash(&page)));
+        let main = mounts::choose_entrypoint(|name| snapshot.find(super::hash(name)).is_some());
+        let entrypoints = [mounts::ENTRYPOINT_FILE, mounts::FALLBACK_ENTRYPOINT_FILE];
+        for (row, _) in snapshot.find(super::hash(main)).into_iter().chain(entrypoints.into_iter().flat_map(pages)) {
             let (part, table) = (row.segment as usize, self.table(row.segment as usize));
             for doc in row.first_doc as usize + 1..(row.first_doc + 1 + row.units) as usize {
                 if table.flags()[doc] & POINTER == 0 {

@@ -1,7 +1,7 @@
 //! A directory for Tantivy that never syncs: the index is derived and verified when it is opened. Its list of segments
 //! lives in our own state file, so what Tantivy wants to keep beside its segments stays in memory.
 
-use super::files;
+use memdir_core::base::disk;
 use std::{
     collections::HashMap,
     fs::{self, File},
@@ -50,7 +50,7 @@ impl Directory for SegmentDir {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let file = files::create_new(&self.root.join(path)).map_err(|error| match error.kind() {
+        let file = disk::create_private_file(&self.root.join(path)).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
             _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
         })?;

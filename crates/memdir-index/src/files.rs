@@ -2,11 +2,12 @@
 
 use bytemuck::{Pod, Zeroable};
 use memdir_core::base::{
+    disk::{self, Replace, TempName},
     error::{Error, Result},
     raw::{Mapped, map_file},
 };
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Write as _},
     path::Path,
 };
@@ -45,39 +46,13 @@ impl From<&fs::Metadata> for Mark {
 
 /// Makes a directory that only its owner may enter, with its parents.
 pub(super) fn create_dir(path: &Path) -> Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|source| Error::io("create", path, source))
+    disk::create_private_dir(path).map_err(|source| Error::io("create", path, source))
 }
 
-/// Opens a new file that only its owner may read.
-pub(super) fn create_new(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// Opens the file that is locked, making it if it is not there.
-pub(super) fn open_lock(path: &Path) -> Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|source| Error::io("open", path, source))
-}
-
-/// Puts a whole file in the place of what is there, in one step.
-#[expect(clippy::disallowed_methods, reason = "a derived file, not a memory")]
+/// Puts a whole file in the place of what is there, in one step. Only for the holder of the index's lock.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let temporary = path.with_extension("new");
-    let _ = fs::remove_file(&temporary);
-    let mut file = create_new(&temporary).map_err(|source| Error::io("create", &temporary, source))?;
-    file.write_all(bytes).map_err(|source| Error::io("write", &temporary, source))?;
-    fs::rename(&temporary, path).map_err(|source| Error::io("replace", path, source))
+    let how = Replace { temp: TempName::Reused, ..Replace::DERIVED };
+    disk::replace(path, how, |file| file.write_all(bytes)).map_err(|source| Error::io("replace", path, source))
 }
 
 /// Moves a file out of the way.

@@ -3,14 +3,17 @@
 use super::{
     damage,
     dir::SegmentDir,
-    files::{self, Mark, corrupt},
+    files::{Mark, corrupt},
     schema::{self, Doc},
     state::{FileRow, PARTS, SegmentRow},
     table::{Columns, Table},
 };
 use crate::vectors::Key;
 use memdir_core::{
-    base::error::{Error, Result},
+    base::{
+        disk,
+        error::{Error, Result},
+    },
     search::{embed::Vector, index::IndexFile},
 };
 use std::{
@@ -205,7 +208,7 @@ fn close(segment: TantivySegment, columns: &Columns, root: Option<&Path>) -> Res
     row.id.copy_from_slice(name.as_bytes());
     let Some(root) = root else { return Segment::with(segment, row, Table::owned(columns)) };
     let path = part_path(root, &name, "units");
-    let mut file = files::create_new(&path).map_err(|source| Error::io("create", &path, source))?;
+    let mut file = disk::create_private_file(&path).map_err(|source| Error::io("create", &path, source))?;
     file.write_all(bytemuck::cast_slice(&columns.finish())).map_err(|source| Error::io("write", &path, source))?;
     drop(file);
     for (mark, part) in row.marks.iter_mut().zip(PARTS) {

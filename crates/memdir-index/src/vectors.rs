@@ -14,7 +14,10 @@ mod rows;
 
 pub use rows::RowFile;
 
-use crate::scan::{self, Near};
+use crate::{
+    files,
+    scan::{self, Near},
+};
 use list::{FileList, Listed};
 pub use memdir_core::search::embed::Key;
 use memdir_core::{
@@ -206,7 +209,7 @@ impl Vectors {
     fn replace(&self, kept: usize, mut rows: Vec<rows::Row<'_>>) -> Result<Vectors> {
         rows.sort_unstable_by_key(|(key, ..)| *key);
         rows.dedup_by_key(|(key, ..)| *key);
-        list::create_dir(&self.dir)?;
+        files::create_dir(&self.dir)?;
         let mut list = self.list.clone();
         list.files.truncate(kept);
         if !rows.is_empty() {

@@ -177,6 +177,7 @@ fn count(dir: &Path, deep: usize) -> usize {
 /// Codex reads the folder of an extension when it consolidates its memories: instructions, and files beside them.
 pub(crate) mod for_codex {
     use super::{Machine, Path, PathBuf, codex, fs};
+    use memdir_core::base::disk::{self, Replace};
     use std::io;
 
     /// What tells Codex how to read the files, and us that the folder is ours.
@@ -227,9 +228,7 @@ pub(crate) mod for_codex {
     fn put(path: &Path, text: &str) -> io::Result<()> {
         let dir = path.parent().unwrap_or(path);
         fs::create_dir_all(dir)?;
-        let mut new = tempfile::Builder::new().prefix(".memdir-").tempfile_in(dir)?;
-        io::Write::write_all(&mut new, text.as_bytes())?;
-        new.persist(path).map(drop).map_err(|e| e.error)
+        disk::replace(path, Replace::DERIVED, |file| io::Write::write_all(file, text.as_bytes()))
     }
 
     fn remove_others(dir: &Path, wanted: &[(PathBuf, String)]) -> io::Result<usize> {

@@ -14,8 +14,10 @@ pub(crate) use keys::KEYS;
 pub(crate) use machine::machine;
 use memdir_core::{
     base::path::MemoryPath,
-    prompt::AgentScope,
-    store::{files::real_path, space::Places},
+    store::{
+        files::real_path,
+        space::{AgentScope, Places},
+    },
 };
 pub(crate) use repository::RepositorySettings;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,9 @@
 //! How a run ends: every failure, its words, and its exit code, in one place.
 
-use memdir_core::base::error::{Acts, Error};
+use memdir_core::base::{
+    error::{Acts, Error},
+    path::InvalidName,
+};
 use std::{io, path::PathBuf, process::ExitCode};
 
 /// The end of `memdir --help`.
@@ -86,7 +89,7 @@ impl Failure {
     pub(crate) fn words(&self) -> Words {
         let (code, message, hint) = match self {
             Failure::Typed { error, .. } | Failure::Hook { error, .. } => ("usage", typed(error), "See memdir --help.".to_owned()),
-            Failure::Core { error, .. } => (error.code(), error.to_string(), error.hint()),
+            Failure::Core { error, .. } => (error.code(), error.to_string(), error.command_hint()),
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
             Failure::Off { switch } => {
                 ("off", format!("memory is off: {switch}"), "Change that switch; memdir where explains what is in force.".into())
@@ -125,6 +128,12 @@ fn typed(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").trim().to_owned()
+}
+
+impl From<InvalidName> for Failure {
+    fn from(error: InvalidName) -> Failure {
+        Failure::Core { error: error.into() }
+    }
 }
 
 impl From<Error> for Failure {

@@ -1,11 +1,13 @@
 //! What is remembered of each project: where it is, what it came from, and whose memory it uses. One small file each,
 //! `projects/ID.toml`, so that nobody waits for anybody. Losing one loses no memory.
 
-use memdir_core::project::{self, Project};
+use memdir_core::{
+    base::disk::{self, Replace},
+    project::{self, Project},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
-    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
 };
 
@@ -72,13 +74,9 @@ pub(crate) fn note(home: &Path, project: &Project) {
 /// Remembers a project, at once and whole.
 pub(crate) fn write(home: &Path, id: &str, known: &Known) -> io::Result<()> {
     let path = file(home, id);
-    let folder = path.parent().unwrap_or(home);
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    disk::create_private_dir(path.parent().unwrap_or(home))?;
     let text = toml::to_string(known).map_err(io::Error::other)?;
-    let mut temp = tempfile::NamedTempFile::new_in(folder)?;
-    io::Write::write_all(&mut temp, text.as_bytes())?;
-    temp.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    disk::replace(&path, Replace::DURABLE, |file| io::Write::write_all(file, text.as_bytes()))
 }
 
 /// Forgets a project's record; its memories stay.

@@ -1,12 +1,18 @@
 //! How often, and how large, the prompt was loaded: one line each in `loads.jsonl`. Numbers only, and only on this machine.
 
-use memdir_core::{base::version::Version, prompt::Load, store::Store};
+use memdir_core::{
+    base::{
+        disk::{self, Replace},
+        version::Version,
+    },
+    prompt::Load,
+    store::Store,
+};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    fs::{self, OpenOptions},
+    fs,
     io::Write as _,
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -56,8 +62,7 @@ pub(crate) fn count(home: &Path, space: &str, load: &Load) {
         drop_older_half(&path);
     }
     let line = Line { space: space.to_owned(), load: load.clone() };
-    if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(&line), OpenOptions::new().create(true).append(true).mode(0o600).open(&path))
-    {
+    if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(&line), disk::append_private_file(&path)) {
         line.push(b'\n');
         // One write, so that lines of several processes do not mix.
         let _ = file.write_all(&line);
@@ -88,8 +93,5 @@ fn file(home: &Path) -> PathBuf {
 fn drop_older_half(path: &Path) {
     let Ok(text) = fs::read_to_string(path) else { return };
     let from = text[text.len() / 2..].find('\n').map_or(text.len(), |at| text.len() / 2 + at + 1);
-    let Ok(mut temp) = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path)) else { return };
-    if temp.write_all(&text.as_bytes()[from..]).is_ok() {
-        let _ = temp.persist(path);
-    }
+    let _ = disk::replace(path, Replace::DERIVED, |file| file.write_all(&text.as_bytes()[from..]));
 }

@@ -9,7 +9,6 @@ use crate::{
 };
 use memdir_core::{
     base::version::Version,
-    entrypoint::MAIN,
     project::{self, Kind, Project},
     store::{
         Entrypoint,
@@ -149,7 +148,10 @@ impl Scope {
             // An adopted memory whose team folder has an entrypoint of its own has a team's scope in it.
             // Patterns are written for names in the whole, so a mount that has some stays whole.
             let plain = [&whole.only, &whole.read_only, &whole.ignored].iter().all(|list| list.is_empty());
-            let is_team = plain && whole.entrypoint == Entrypoint::Kept && !team.is_symlink() && team.join(MAIN).is_file();
+            let is_team = plain
+                && whole.entrypoint == Entrypoint::Kept
+                && !team.is_symlink()
+                && team.join(memdir_core::store::mounts::ENTRYPOINT_FILE).is_file();
             let guard = [whole.clone()];
             let inner = is_team.then(|| split_team(settings, &mut whole, &guard));
             self.add(whole, format!("[[mounts]] in {}", settings.file.display()));

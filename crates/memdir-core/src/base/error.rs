@@ -1,77 +1,81 @@
-//! What can go wrong, named for what the caller does next. Never carries a secret's value.
+//! Every error of the crate, named for what the caller does next. An error never contains the value of a secret.
 
-use crate::base::{path::MemoryPath, version::Version};
+use crate::base::{
+    path::{InvalidName, MemoryPath},
+    version::Version,
+};
 use std::{io, path::PathBuf};
 
 /// The result of everything in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong. `Display` says what happened; [`Error::hint`] says what to do next.
+/// Everything that can go wrong. `Display` describes what happened; [`Error::hint`] and [`Error::command_hint`] name the next
+/// action.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no such memory.
-    #[error("there is no memory named {path:?}")]
+    /// The memory does not exist.
+    #[error("memory {path:?} not found")]
     NotFound {
-        /// The name that was asked for.
+        /// The requested name.
         path: String,
-        /// Names that exist and look like it, best first.
+        /// Similar names that exist, best first.
         near: Vec<String>,
     },
-    /// There is no such kept conversation.
-    #[error("no kept chat has the id {id:?}")]
+    /// The stored chat does not exist.
+    #[error("chat {id:?} not found")]
     NoChat {
-        /// The id that was asked for.
+        /// The requested id.
         id: String,
     },
-    /// The memory is not what the caller last saw.
-    #[error("{path} has changed: expected version {expected}, found {}", found.map_or_else(|| "no such memory".to_owned(), |v| v.to_string()))]
+    /// The memory does not have the version the caller expects.
+    #[error("memory {:?} has changed: expected version {expected}, {}", path.as_str(), found.map_or_else(|| "but it does not exist".to_owned(), |v| format!("found {v}")))]
     Changed {
         /// The memory.
         path: MemoryPath,
-        /// What the caller expected.
+        /// The expected version.
         expected: Version,
-        /// What is there.
+        /// The current version, or `None` if the memory does not exist.
         found: Option<Version>,
     },
-    /// The memory was changed after the change that was to be taken back.
-    #[error("{path} was changed since; taking this back would lose that:\n{diff}")]
+    /// The memory was changed after the change that is to be undone.
+    #[error("conflict: memory {:?} has changed since, and this would overwrite the newer text:\n{diff}", path.as_str())]
     Conflict {
         /// The memory.
         path: MemoryPath,
-        /// From what the change left to what is there now.
+        /// The difference between the text after the change and the current text.
         diff: String,
     },
-    /// There is no such change or version, or it cannot be taken back or brought back now.
+    /// The change or version does not exist, or cannot be undone or restored now.
     #[error("{why}")]
     NoChange {
-        /// Why, with its id.
+        /// The reason, with its id.
         why: String,
     },
-    /// A memory of that name is already there.
-    #[error("{path} exists already")]
+    /// The memory exists already.
+    #[error("memory {:?} already exists", path.as_str())]
     Exists {
         /// The memory.
         path: MemoryPath,
     },
-    /// The name can never be a memory's name.
-    #[error("{path:?} cannot be a memory's name: {why}")]
+    /// The name is not a valid memory name here.
+    #[error("invalid memory name {path:?}: {why}")]
     BadPath {
-        /// What was given.
+        /// The rejected name.
         path: String,
-        /// Why, and what would be accepted.
+        /// The reason, with what would be accepted.
         why: String,
     },
     /// The edit does not fit the text.
     #[error("{why}")]
     BadEdit {
-        /// Why, with counts.
+        /// The reason, with counts.
         why: String,
     },
-    /// An argument is out of its range or form.
+    /// An argument is out of range or malformed.
     #[error("{what}: {why}")]
     BadInput {
-        /// Which argument.
+        /// The argument.
         what: String,
         /// What is wrong and what would be accepted.
         why: String,
@@ -86,12 +90,12 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The memory, or its mount, may not be changed.
-    #[error("{path} is read-only: {why}")]
+    /// The memory or its mount is read-only.
+    #[error("{path:?} is read-only: {why}")]
     ReadOnly {
         /// The memory or mount.
         path: String,
-        /// What makes it so.
+        /// What makes it read-only.
         why: String,
     },
     /// The text would add a secret.
@@ -102,15 +106,15 @@ pub enum Error {
         /// The line of the new text.
         line: u64,
     },
-    /// Somebody else holds the lock for longer than we wait.
-    #[error("{path} is busy: another process has held its lock for {waited_secs} s")]
+    /// Another process has held the lock for longer than the time limit.
+    #[error("{path:?} is locked by another process (waited {waited_secs} s)")]
     Busy {
-        /// The mount.
+        /// The locked directory.
         path: PathBuf,
-        /// How long we waited.
+        /// The time limit.
         waited_secs: u64,
     },
-    /// Something memdir needs is not there now.
+    /// Something that is needed is not available now.
     #[error("{what}: {why}")]
     Unavailable {
         /// What.
@@ -126,51 +130,57 @@ pub enum Error {
         /// In which way.
         why: String,
     },
-    /// The operating system refused.
-    #[error("cannot {doing} {}: {source}", path.display())]
+    /// The operating system reported an error.
+    #[error("cannot {doing} {path:?}: {source}")]
     Io {
-        /// What we were doing, as a verb.
+        /// The attempted action, as a verb.
         doing: &'static str,
-        /// On which file.
+        /// The file.
         path: PathBuf,
-        /// The system's own words.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// Who has to act on an error.
+impl From<InvalidName> for Error {
+    fn from(error: InvalidName) -> Self {
+        Error::BadPath { path: error.name, why: error.why }
+    }
+}
+
+/// What resolves an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acts {
-    /// Whoever made the call can mend it by calling differently.
+    /// The caller has to call differently.
     Caller,
-    /// A person has to do something: free space, change a permission, a setting.
+    /// A person has to act: free disk space, change a permission or a setting.
     Person,
-    /// Nobody: the same call may succeed later.
+    /// The same call may succeed later.
     Time,
 }
 
 impl Error {
-    /// Makes an [`Error::Io`].
+    /// Creates an [`Error::Io`].
     pub fn io(doing: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Error::Io { doing, path: path.into(), source }
     }
 
-    /// Makes an [`Error::BadPath`].
+    /// Creates an [`Error::BadPath`].
     pub fn bad_path(path: impl Into<String>, why: impl Into<String>) -> Self {
         Error::BadPath { path: path.into(), why: why.into() }
     }
 
-    /// Makes an [`Error::NoChange`].
+    /// Creates an [`Error::NoChange`].
     pub fn no_change(why: impl Into<String>) -> Self {
         Error::NoChange { why: why.into() }
     }
 
-    /// Makes an [`Error::BadInput`].
+    /// Creates an [`Error::BadInput`].
     pub fn bad_input(what: impl Into<String>, why: impl Into<String>) -> Self {
         Error::BadInput { what: what.into(), why: why.into() }
     }
 
-    /// The one word programs switch on (`--json`, tool results).
+    /// The code that programs switch on (`--json`, tool results).
     pub fn code(&self) -> &'static str {
         match self {
             Error::NotFound { .. } | Error::NoChat { .. } => "not_found",
@@ -190,7 +200,7 @@ impl Error {
         }
     }
 
-    /// Who must act: decides the exit code and whether a model is told to try again.
+    /// What resolves the error. Determines the exit status.
     pub fn acts(&self) -> Acts {
         match self {
             Error::NotFound { .. }
@@ -209,54 +219,90 @@ impl Error {
         }
     }
 
-    /// The next action, in one sentence.
+    /// The next action of a caller of a tool or of the library, as a sentence. Names no command, because a model has tools.
     pub fn hint(&self) -> String {
         match self {
             Error::NotFound { near, .. } if near.is_empty() => "List the names that exist, then read one of them.".into(),
-            Error::NotFound { near, .. } => format!("Did you mean {}?", near.join(", ")),
-            Error::NoChat { .. } => "memdir chats lists the conversations there are; memdir chats sync takes in new ones.".into(),
+            Error::NotFound { near, .. } => did_you_mean("Did", near),
+            Error::NoChat { .. } => "Search the chats for the id of one that exists.".into(),
             Error::Changed { .. } => "Read it again, then make the change on what is there now.".into(),
-            Error::Conflict { .. } => "Take the newer changes back first, or restore an earlier version on purpose.".into(),
+            Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version on purpose.".into(),
             Error::NoChange { .. } => "Look at the history: it lists changes with their ids, and the versions of a memory.".into(),
             Error::Exists { .. } => "Choose another name, or replace or append to it on purpose.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
             Error::BadEdit { .. } => "Read the memory and give a text that occurs in it exactly once, or ask for all of them.".into(),
-            Error::BadInput { .. } => "Call again with another value.".into(),
+            Error::BadInput { .. } => "Correct the argument and call again.".into(),
             Error::TooLarge { .. } => "Split it into several memories.".into(),
             Error::ReadOnly { .. } => "Write to another name, or change the mount's setting.".into(),
             Error::Secret { .. } => "Leave the value out and say where it is kept instead.".into(),
             Error::Busy { .. } => "Try again in a moment; if it stays busy, look for a stopped process.".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "Nothing was changed; see the reason above.".into(),
-            Error::Io { source, .. } => match source.kind() {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                    "Nothing was changed. Free some space, then try again.".into()
-                }
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    "Nothing was changed. Check the permissions of that file and its directory.".into()
-                }
-                _ => "Nothing was changed.".into(),
+            Error::Io { source, .. } => match io_action(source) {
+                Some(action) => format!("Nothing was changed; {action}."),
+                None => "Nothing was changed.".into(),
             },
+        }
+    }
+
+    /// The next action of a person at the command line: lower case, without a full stop, with the command to run.
+    pub fn command_hint(&self) -> String {
+        match self {
+            Error::NotFound { near, .. } if near.is_empty() => "list the memories with: memdir list".into(),
+            Error::NotFound { near, .. } => did_you_mean("did", near),
+            Error::NoChat { .. } => "list the chats with: memdir chats".into(),
+            Error::Changed { path, .. } => format!("read the current version with: memdir read {}", path.name()),
+            Error::Conflict { path, .. } => format!("list the newer changes with: memdir history {}", path.name()),
+            Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
+            Error::Exists { .. } => "use another name, or add --replace or --append".into(),
+            Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
+            Error::BadEdit { .. } => "use a text that occurs exactly once in the memory, or add --all".into(),
+            Error::BadInput { .. } => "list the accepted values with: memdir help COMMAND".into(),
+            Error::TooLarge { .. } => "split it into several memories".into(),
+            Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
+            Error::Secret { .. } => "remove the value and write where it is stored instead".into(),
+            Error::Busy { .. } => "try again; if it stays locked, look for a stopped process".into(),
+            Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
+            Error::Io { source, .. } => {
+                format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))
+            }
         }
     }
 }
 
-/// Something wrong in a file a person wrote, reported beside the result, never instead of it.
+fn did_you_mean(did: &str, near: &[String]) -> String {
+    let quoted: Vec<String> = near.iter().map(|name| format!("{name:?}")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => format!("{did} you mean {last}?"),
+        Some((last, others)) => format!("{did} you mean {} or {last}?", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn io_action(source: &io::Error) -> Option<&'static str> {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Some("free some space, then try again"),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some("check the permissions of that file and its directory"),
+        _ => None,
+    }
+}
+
+/// A problem in a file, reported beside the result and never instead of it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {
-    /// The line it is on, 1-based, where there is one.
+    /// The line, 1-based, if the problem is on one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// What is wrong, in words.
+    /// What is wrong.
     pub what: String,
 }
 
 impl Problem {
-    /// A problem on one line.
+    /// Creates a problem of one line.
     pub fn at(line: u64, what: impl Into<String>) -> Self {
         Problem { line: Some(line), what: what.into() }
     }
 
-    /// A problem of the whole file.
+    /// Creates a problem of the whole file.
     pub fn whole(what: impl Into<String>) -> Self {
         Problem { line: None, what: what.into() }
     }

@@ -1,23 +1,32 @@
-//! A memory's name, validated once. Refuses, never repairs; cannot escape the directory it is resolved in.
+//! The validated name of a memory. Validation rejects and never repairs; a valid name cannot escape the directory it is
+//! resolved in.
 
-use crate::base::{
-    error::{Error, Result},
-    limits,
-};
+use crate::base::limits;
+use percent_encoding::percent_decode_str;
 use std::fmt;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A relative, `/`-separated name in NFC, every part of which is an ordinary file name.
-/// May carry an extension or leave `.md` off; may begin with a mount's prefix (`team/deploy`).
+/// A relative, `/`-separated name in NFC whose parts are ordinary file names. It may have an extension or omit `.md`, and may begin
+/// with a mount's prefix (`team/deploy`).
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MemoryPath(String);
 
+/// The error for a text that is not a valid memory name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid memory name {name:?}: {why}")]
+pub struct InvalidName {
+    /// The rejected text.
+    pub name: String,
+    /// The reason, with what would be accepted.
+    pub why: String,
+}
+
 impl MemoryPath {
-    /// Validates a name that came from outside. The error says why and what would be accepted.
-    pub fn parse(text: &str) -> Result<Self> {
+    /// Validates a name. The error gives the reason and what would be accepted.
+    pub fn parse(text: &str) -> Result<Self, InvalidName> {
         match reject(text) {
-            Some(why) => Err(Error::bad_path(text, why)),
-            // Plain ASCII is in NFC, and most names are plain: a walk makes thousands of them.
+            Some(why) => Err(InvalidName { name: text.to_owned(), why }),
+            // ASCII is always in NFC, and most names are ASCII: a walk parses thousands of them.
             None if text.is_ascii() => Ok(MemoryPath(text.to_owned())),
             None => Ok(MemoryPath(text.nfc().collect())),
         }
@@ -28,11 +37,11 @@ impl MemoryPath {
         &self.0
     }
 
-    /// The name without a final `.md`, where it means the same file without it.
+    /// The name without a final `.md`, unless it would name another file without it.
     pub fn name(&self) -> &str {
         let short = strip_md(&self.0);
-        let plain = self.0.ends_with(".md") && strip_md(short).len() == short.len() && !short.ends_with(['.', ' ']);
-        if plain { short } else { &self.0 }
+        let is_same = self.0.ends_with(".md") && strip_md(short).len() == short.len() && !short.ends_with(['.', ' ']);
+        if is_same { short } else { &self.0 }
     }
 
     /// The last part.
@@ -60,40 +69,23 @@ impl MemoryPath {
         if self.is_md() { self.clone() } else { MemoryPath(format!("{}.md", self.0)) }
     }
 
-    /// Whether this name lies under `prefix`, part by part (`team` holds `team/x`, not `teams/x`); a name lies under itself.
+    /// Whether this name is `prefix` or lies under it, part by part: `team/x` lies under `team`, `teams/x` does not.
     pub fn is_under(&self, prefix: &str) -> bool {
         under(&self.0, prefix).is_some()
     }
 
-    /// What follows `prefix`, if this name lies under it and is longer.
+    /// The part of this name below `prefix`, or `None` if it does not lie under it.
     pub fn strip_prefix(&self, prefix: &str) -> Option<MemoryPath> {
         under(&self.0, prefix).filter(|rest| !rest.is_empty()).map(|rest| MemoryPath(rest.to_owned()))
     }
 
-    /// This name under a prefix that is itself a valid name; an empty prefix changes nothing.
+    /// This name below a prefix that is itself a valid name; an empty prefix changes nothing.
     pub fn prefixed(&self, prefix: &str) -> MemoryPath {
         if prefix.is_empty() { self.clone() } else { MemoryPath(format!("{prefix}/{}", self.0)) }
     }
 }
 
-/// What a name means among mounts: `global/…` is another word for `user/…`, where no mount has that name itself, and an agent's
-/// `:` is the `-` of its mount. Nothing where it means what it says.
-pub fn meant(path: &MemoryPath, has_mount: impl Fn(&str) -> bool) -> Option<MemoryPath> {
-    if let Some((name, rest)) = under(path.as_str(), "agent").map(|own| own.split_once('/').unwrap_or((own, "")))
-        && name.contains(':')
-    {
-        let own = MemoryPath(format!("agent/{}", name.replace(':', "-")));
-        let mounted = has_mount(own.as_str());
-        let whole = if rest.is_empty() { own } else { MemoryPath(format!("{own}/{rest}")) };
-        return mounted.then_some(whole);
-    }
-    if !path.is_under("global") || has_mount("global") || !has_mount("user") {
-        return None;
-    }
-    Some(path.strip_prefix("global").map_or_else(|| MemoryPath("user".into()), |rest| rest.prefixed("user")))
-}
-
-/// `text` without one final `.md`, in any case, if something is left.
+/// Removes one final `.md`, in any case, unless nothing else would be left of the last part.
 pub fn strip_md(text: &str) -> &str {
     match text.len().checked_sub(3).and_then(|at| text.split_at_checked(at)) {
         Some((stem, end)) if end.eq_ignore_ascii_case(".md") && !stem.is_empty() && !stem.ends_with('/') => stem,
@@ -109,14 +101,14 @@ fn under<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// Why `text` cannot be a name; nothing if it can.
+/// Returns why `text` is not a valid name, or `None` if it is valid.
 fn reject(text: &str) -> Option<String> {
-    let say = |why: &str| Some(why.to_owned());
+    let reason = |why: &str| Some(why.to_owned());
     if text.is_empty() {
-        return say("it is empty; give a name such as notes/deploy");
+        return reason("it is empty; use a name such as notes/deploy");
     }
     if text.len() > limits::NAME_BYTES {
-        return Some(format!("it has {} bytes; a whole name has at most {}", text.len(), limits::NAME_BYTES));
+        return Some(format!("it has {} bytes; the limit is {}", text.len(), limits::NAME_BYTES));
     }
     if let Some(why) = reject_form(text) {
         return Some(why);
@@ -124,40 +116,40 @@ fn reject(text: &str) -> Option<String> {
     if text.is_ascii() {
         return reject_encoded(text);
     }
-    // Look-alikes (full-width dots and slashes) must not become separators for somebody else.
+    // Look-alikes (full-width dots and slashes) must not become separators in another program.
     let folded: String = text.nfkc().collect();
     if folded.matches('/').count() != text.matches('/').count() {
-        return say("it holds a look-alike of a slash; write a plain / between parts");
+        return reason("it contains a look-alike of a slash; write / between parts");
     }
     if let Some(why) = reject_form(&folded) {
-        return Some(format!("read with look-alike characters made plain, {why}"));
+        return Some(format!("with look-alike characters normalized (NFKC), {why}"));
     }
     reject_encoded(text)
 }
 
 fn reject_form(text: &str) -> Option<String> {
-    let say = |why: &str| Some(why.to_owned());
+    let reason = |why: &str| Some(why.to_owned());
     if text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')) {
-        return say("it holds a control character (such as NUL, a line end or a direction mark); leave it out");
+        return reason("it contains a control character (such as NUL, a line end or a direction mark); remove it");
     }
     if text.contains('\\') {
-        return say("it holds a backslash; write / between parts");
+        return reason("it contains a backslash; write / between parts");
     }
     if text.starts_with('/') {
-        return say("it is an absolute path; give a name relative to the memory directory");
+        return reason("it is an absolute path; use a name relative to the memory directory");
     }
     let mut chars = text.chars();
     if let (Some(letter), Some(':')) = (chars.next(), chars.next())
         && letter.is_ascii_alphabetic()
     {
-        return say("it begins with a drive letter; give a name relative to the memory directory");
+        return reason("it begins with a drive letter; use a name relative to the memory directory");
     }
     let parts: Vec<&str> = text.split('/').collect();
     if parts.len() > limits::NAME_PARTS {
-        return Some(format!("it has {} parts; at most {} are allowed", parts.len(), limits::NAME_PARTS));
+        return Some(format!("it has {} parts; the limit is {}", parts.len(), limits::NAME_PARTS));
     }
     if parts.first() == Some(&"~") {
-        return say("it begins with ~; give a name relative to the memory directory");
+        return reason("it begins with ~; use a name relative to the memory directory");
     }
     parts.iter().find_map(|part| reject_part(part))
 }
@@ -167,32 +159,32 @@ fn reject_part(part: &str) -> Option<String> {
         return Some("it has an empty part; write one / between parts and none at the end".into());
     }
     if part == "." || part == ".." {
-        return Some(format!("it has the part {part:?}; names never step up or stay, name the memory directly"));
+        return Some(format!("it has the part {part:?}; name the memory directly"));
     }
     if part.len() > limits::NAME_PART_BYTES {
-        return Some(format!("a part has {} bytes; at most {} are allowed", part.len(), limits::NAME_PART_BYTES));
+        return Some(format!("a part has {} bytes; the limit is {}", part.len(), limits::NAME_PART_BYTES));
     }
     if part.ends_with(['.', ' ']) || part.starts_with(' ') {
-        return Some(format!("the part {part:?} begins or ends with a space, or ends with a dot, which not every system can store"));
+        return Some(format!("the part {part:?} begins or ends with a space or ends with a dot, which some systems cannot store"));
     }
     if part.eq_ignore_ascii_case(".git") {
-        return Some("the directory .git belongs to git".into());
+        return Some("the directory .git is reserved for git".into());
     }
     if is_temp_name(part) {
-        return Some("names of the form .memdir-*.tmp are memdir's own for the moment of a write".into());
+        return Some("names of the form .memdir-*.tmp are reserved for temporary files".into());
     }
-    device(part).map(|device| format!("{device} is a device name on Windows; choose another"))
+    windows_device(part).map(|device| format!("{device} is a device name on Windows; use another name"))
 }
 
-/// Whether a file of this name is one of our temporary files.
+/// Whether a file of this name is a temporary file of memdir.
 pub fn is_temp_name(part: &str) -> bool {
     part.starts_with(".memdir-") && part.ends_with(".tmp")
 }
 
-/// The Windows device a part would open there, with any extension.
-fn device(part: &str) -> Option<String> {
+/// Returns the device that the part would open on Windows, with any extension.
+fn windows_device(part: &str) -> Option<String> {
     let stem = part.split('.').next().unwrap_or(part).trim_end();
-    // The longest of them; most names are longer, and a walk asks about thousands.
+    // The longest device name; most parts are longer, and a walk checks thousands.
     if stem.len() > "CONOUT$".len() {
         return None;
     }
@@ -204,45 +196,26 @@ fn device(part: &str) -> Option<String> {
     (numbered || named).then_some(stem)
 }
 
-/// Refuses a name that becomes dangerous when somebody decodes its percent signs, once or several times.
+/// Rejects a name that would be dangerous after one or several rounds of percent-decoding by another program.
 fn reject_encoded(text: &str) -> Option<String> {
     if !text.contains('%') {
         return None;
     }
     let mut seen = text.to_owned();
     for _ in 0..4 {
-        let decoded = percent_decode(&seen);
+        let decoded = percent_decode_str(&seen).decode_utf8_lossy().into_owned();
         if decoded == seen {
             return None;
         }
-        let danger = decoded.matches('/').count() != seen.matches('/').count()
+        let is_dangerous = decoded.matches('/').count() != seen.matches('/').count()
             || decoded.contains(['\\', '\0'])
             || decoded.split('/').any(|part| part == ".." || part == ".");
-        if danger {
-            return Some("it holds a percent-encoded dot, slash, backslash or NUL; write the name plainly".into());
+        if is_dangerous {
+            return Some("it contains a percent-encoded dot, slash, backslash or NUL; write the name without percent-encoding".into());
         }
         seen = decoded;
     }
-    Some("it is percent-encoded several times over; write the name plainly".into())
-}
-
-fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let hex = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok()).filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()));
-        match hex.and_then(|two| u8::from_str_radix(two, 16).ok()) {
-            Some(byte) if first == b'%' => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    Some("it is percent-encoded several times; write the name without percent-encoding".into())
 }
 
 impl fmt::Display for MemoryPath {
@@ -258,9 +231,9 @@ impl fmt::Debug for MemoryPath {
 }
 
 impl std::str::FromStr for MemoryPath {
-    type Err = Error;
+    type Err = InvalidName;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
         MemoryPath::parse(text)
     }
 }

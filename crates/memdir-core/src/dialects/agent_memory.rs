@@ -146,7 +146,7 @@ fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         let (mut shown, mut missing) = (Vec::new(), Vec::new());
         let mut room = limits::DIALECT_CHARS.saturating_sub(out.chars().count());
         for topic in &topics {
-            match MemoryPath::parse(topic).and_then(|path| store.get(&path)) {
+            match MemoryPath::parse(topic).map_err(Error::from).and_then(|path| store.get(&path)) {
                 Ok(Some(stored)) => {
                     let text = format!("# {topic}\n\n{}", content(&text::decode(&stored.bytes).0, topic, room.max(1_000)));
                     room = room.saturating_sub(text.chars().count());

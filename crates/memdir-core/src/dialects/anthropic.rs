@@ -103,7 +103,7 @@ impl Given {
         match MemoryPath::parse(rest) {
             Ok(path) => Ok(Given { path: Some(path), shown }),
             Err(_) if rest.contains("..") || rest.contains(['%', '\\', '\0']) => Err(escapes(&shown)),
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         }
     }
 

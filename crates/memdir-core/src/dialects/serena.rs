@@ -177,7 +177,7 @@ fn named(given: &str) -> Result<MemoryPath> {
         return Err(Error::bad_path(given, "global/ is where memories of all projects are; give one of them, such as global/style"));
     }
     MemoryPath::parse(name)?;
-    MemoryPath::parse(&format!("{name}.md"))
+    Ok(MemoryPath::parse(&format!("{name}.md"))?)
 }
 
 fn says(text: impl Into<String>) -> Result<ToolResult> {

@@ -1,7 +1,7 @@
 //! What is wrong with an entrypoint: lines that lead nowhere, memories without a line, lines that became content.
 
-use super::{Book, Place, page_name};
-use crate::base::{limits, path::strip_md};
+use super::{Book, Place};
+use crate::{base::limits, store::mounts::page_name};
 
 /// A line whose memory is not there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -34,13 +34,6 @@ pub fn dead(book: &Book, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLine> {
     let mut found: Vec<DeadLine> = hand.chain(ours).collect();
     found.sort();
     found
-}
-
-/// Those of these memories that have no line, in the order given.
-pub fn missing<'a>(book: &Book, paths: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let shown =
-        |path: &str| book.line_of(path).is_some() || super::is_entrypoint(path) || super::is_page_name(path) || strip_md(path).is_empty();
-    paths.into_iter().filter(|path| !shown(path)).map(str::to_owned).collect()
 }
 
 /// Lines of the entrypoint with more than [`limits::ENTRYPOINT_LONG_LINE_CHARS`] characters.

@@ -1,9 +1,9 @@
 //! One line of memdir's section: `- [Title](path.md) — hook`. Writes it within its limits and reads its path back.
 
-use super::is_page_name;
 use crate::{
     base::{limits, path::strip_md},
     memory::markdown::{self, ReferenceKind},
+    store::mounts::is_page_name,
 };
 
 /// What a line of the section is.

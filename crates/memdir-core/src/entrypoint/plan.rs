@@ -1,7 +1,7 @@
 //! What the entrypoint and its pages become when memories are saved, renamed and removed. Never touches more than the
 //! entrypoint and one page for one change.
 
-use super::{Book, Page, hand, line, page_name};
+use super::{Book, Page, hand, line};
 use crate::{
     base::{
         limits,
@@ -10,6 +10,7 @@ use crate::{
     },
     entrypoint::{hand::Pointers, sheet::Sheet},
     memory::markdown,
+    store::mounts::page_name,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},

@@ -1,53 +1,55 @@
-//! Keeping entrypoints in step with the files: what a change of memories means for the lines that point to them.
+//! Keeps entrypoints in step with the memories: computes how a change of memories changes the lines that point to them.
 //! Reads through a view and returns edits; writes nothing itself.
 
+use super::{Book, EntrypointPlan, LineChange, Page, plan, plan_many};
 use crate::{
     base::{
         error::{Error, Result},
-        path::{self, MemoryPath},
+        path::MemoryPath,
         text,
     },
-    entrypoint::{self, Book, EntrypointPlan, LineChange, Page},
     memory::{Memory, markdown},
-    operations::memory_tests,
     secrets,
-    store::{Entrypoint, FileEdit, MountInfo, Role, Stamp, Stored, View},
+    store::{
+        FileEdit, Role, Stamp, View,
+        mounts::{self, FileKind},
+    },
 };
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Overflow pages as they were last read. At ten thousand memories there are fifty; most saves touch none.
+/// A cache of parsed overflow pages, checked by their stamps. At ten thousand memories there are fifty pages; most saves change none.
 #[derive(Debug, Default)]
 pub(crate) struct Books {
     pages: Mutex<HashMap<MemoryPath, (Stamp, Arc<Page>)>>,
 }
 
-/// What a change means for the entrypoints.
+/// The edits of entrypoints and pages that follow from a change of memories, and what the writer should know about them.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct EntrypointEdits {
     pub(crate) edits: Vec<FileEdit>,
     pub(crate) notes: Vec<String>,
 }
 
-/// The edits that give a memory with these bytes its line.
-pub(crate) fn line_for(view: &dyn View, books: &Books, path: &MemoryPath, bytes: &[u8]) -> Result<Kept> {
-    apply(view, books, vec![(path.clone(), Wish::Line(bytes.to_vec()))])
+/// Returns the edits that add or update the line of a memory with these bytes.
+pub(crate) fn line_for(view: &dyn View, books: &Books, path: &MemoryPath, bytes: &[u8]) -> Result<EntrypointEdits> {
+    apply(view, books, vec![(path.clone(), LineUpdate::Set(bytes.to_vec()))])
 }
 
-/// The edits that take a memory's line away.
-pub(crate) fn no_line_for(view: &dyn View, books: &Books, path: &MemoryPath) -> Result<Kept> {
-    apply(view, books, vec![(path.clone(), Wish::None)])
+/// Returns the edits that remove a memory's line.
+pub(crate) fn no_line_for(view: &dyn View, books: &Books, path: &MemoryPath) -> Result<EntrypointEdits> {
+    apply(view, books, vec![(path.clone(), LineUpdate::Remove)])
 }
 
-/// The edits that follow from what several memories become.
-pub(crate) fn lines_for(view: &dyn View, books: &Books, edits: &[FileEdit]) -> Result<Kept> {
-    let wish = |edit: &FileEdit| edit.bytes.clone().map_or(Wish::None, Wish::Line);
-    apply(view, books, edits.iter().filter(|edit| edit.role == Role::Memory).map(|edit| (edit.path.clone(), wish(edit))).collect())
+/// Returns the edits of lines that follow from the edits of several memories.
+pub(crate) fn lines_for(view: &dyn View, books: &Books, edits: &[FileEdit]) -> Result<EntrypointEdits> {
+    let update = |edit: &FileEdit| edit.bytes.clone().map_or(LineUpdate::Remove, LineUpdate::Set);
+    apply(view, books, edits.iter().filter(|edit| edit.role == Role::Memory).map(|edit| (edit.path.clone(), update(edit))).collect())
 }
 
-/// The edits that move a memory's line to its new name, and renew those of the memories that followed it.
+/// Returns the edits that move a memory's line to its new name, and update the lines of the memories whose references follow it.
 pub(crate) fn renamed(
     view: &dyn View,
     books: &Books,
@@ -55,79 +57,80 @@ pub(crate) fn renamed(
     to: &MemoryPath,
     bytes: &[u8],
     followed: &[(MemoryPath, Vec<u8>)],
-) -> Result<Kept> {
-    let same_mount = mount_of(view, from).map(|mount| &mount.prefix) == mount_of(view, to).map(|mount| &mount.prefix);
-    let mut wishes = if same_mount && has_lines(view, from) && has_lines(view, to) {
-        vec![(from.clone(), Wish::Renamed(to.clone(), bytes.to_vec()))]
+) -> Result<EntrypointEdits> {
+    let prefix = |path| mounts::mount_of(view, path).map(|mount| &mount.prefix);
+    let is_same_mount = prefix(from) == prefix(to);
+    let mut updates = if is_same_mount && mounts::has_entrypoint_line(view, from) && mounts::has_entrypoint_line(view, to) {
+        vec![(from.clone(), LineUpdate::Rename(to.clone(), bytes.to_vec()))]
     } else {
-        vec![(from.clone(), Wish::None), (to.clone(), Wish::Line(bytes.to_vec()))]
+        vec![(from.clone(), LineUpdate::Remove), (to.clone(), LineUpdate::Set(bytes.to_vec()))]
     };
-    wishes.extend(
+    updates.extend(
         followed
             .iter()
             .filter(|(path, _)| has_line(view, books, path) == Some(true))
-            .map(|(path, bytes)| (path.clone(), Wish::Line(bytes.clone()))),
+            .map(|(path, bytes)| (path.clone(), LineUpdate::Set(bytes.clone()))),
     );
-    apply(view, books, wishes)
+    apply(view, books, updates)
 }
 
-/// Whether a memory's line would say something else after a change of its text.
+/// Whether a change of a memory's text changes its line.
 pub(crate) fn says_otherwise(view: &dyn View, path: &MemoryPath, old: &[u8], new: &[u8]) -> bool {
-    has_lines(view, path) && line_words(path.name(), old) != line_words(path.name(), new)
+    mounts::has_entrypoint_line(view, path) && title_and_hook(path.name(), old) != title_and_hook(path.name(), new)
 }
 
-/// What is wanted for one memory.
-enum Wish {
-    /// A line that says what these bytes say.
-    Line(Vec<u8>),
-    /// No line.
-    None,
-    /// Its line under another name.
-    Renamed(MemoryPath, Vec<u8>),
+/// How the line of one memory changes.
+enum LineUpdate {
+    /// The line describes a memory with these bytes.
+    Set(Vec<u8>),
+    /// The line is removed.
+    Remove,
+    /// The line describes a memory with another name and these bytes.
+    Rename(MemoryPath, Vec<u8>),
 }
 
-fn apply(view: &dyn View, books: &Books, wishes: Vec<(MemoryPath, Wish)>) -> Result<Kept> {
+fn apply(view: &dyn View, books: &Books, updates: Vec<(MemoryPath, LineUpdate)>) -> Result<EntrypointEdits> {
     let mut by_mount: BTreeMap<String, Vec<LineChange>> = BTreeMap::new();
-    for (path, wish) in wishes {
-        let (Some(mount), true) = (mount_of(view, &path), has_lines(view, &path)) else { continue };
-        by_mount.entry(mount.prefix.clone()).or_default().push(line_change(&mount.prefix, &path, wish));
+    for (path, update) in updates {
+        let (Some(mount), true) = (mounts::mount_of(view, &path), mounts::has_entrypoint_line(view, &path)) else { continue };
+        by_mount.entry(mount.prefix.clone()).or_default().push(line_change(&mount.prefix, &path, update));
     }
-    let mut kept = Kept::default();
+    let mut out = EntrypointEdits::default();
     for (prefix, changes) in by_mount {
         let Some(book) = open_book(view, books, &prefix)? else {
-            kept.notes.push(format!("the entrypoint of {prefix:?} is not UTF-8, so its lines were left as they are"));
+            out.notes.push(format!("the entrypoint of {prefix:?} is not valid UTF-8, so its lines were not updated"));
             continue;
         };
         let plan = match changes.as_slice() {
-            [one] => entrypoint::plan(&book, std::slice::from_ref(one), &|rel| modified(view, &prefix, rel)),
-            many => entrypoint::plan_many(&book, many, &|rel| modified(view, &prefix, rel)),
+            [one] => plan(&book, std::slice::from_ref(one), &|rel| modified(view, &prefix, rel)),
+            many => plan_many(&book, many, &|rel| modified(view, &prefix, rel)),
         };
-        take(plan, &book, &prefix, &mut kept)?;
+        out.add(plan, &book, &prefix)?;
     }
-    Ok(kept)
+    Ok(out)
 }
 
-fn line_change(prefix: &str, path: &MemoryPath, wish: Wish) -> LineChange {
+fn line_change(prefix: &str, path: &MemoryPath, update: LineUpdate) -> LineChange {
     let rel = |path: &MemoryPath| path.strip_prefix(prefix).unwrap_or_else(|| path.clone());
-    match wish {
-        Wish::None => LineChange::Remove { path: rel(path).to_string() },
-        Wish::Line(bytes) => {
-            let (title, hook) = line_words(rel(path).name(), &bytes);
+    match update {
+        LineUpdate::Remove => LineChange::Remove { path: rel(path).to_string() },
+        LineUpdate::Set(bytes) => {
+            let (title, hook) = title_and_hook(rel(path).name(), &bytes);
             LineChange::Set { path: rel(path).to_string(), title, hook }
         }
-        Wish::Renamed(to, bytes) => {
-            let (title, hook) = line_words(rel(&to).name(), &bytes);
+        LineUpdate::Rename(to, bytes) => {
+            let (title, hook) = title_and_hook(rel(&to).name(), &bytes);
             LineChange::Rename { from: rel(path).to_string(), to: rel(&to).to_string(), title, hook }
         }
     }
 }
 
-/// What a memory's line calls it and says about it.
-fn line_words(name: &str, bytes: &[u8]) -> (String, String) {
+/// Returns the title and the description in a memory's line.
+fn title_and_hook(name: &str, bytes: &[u8]) -> (String, String) {
     let (decoded, _) = text::decode(bytes);
     let (memory, _) = Memory::parse(&decoded);
-    // A line is loaded into every conversation: a secret that was let into a memory does not follow into it. The body is
-    // masked before its first line is taken, since a cut secret is no longer known as one.
+    // A line is loaded into every conversation, so a secret that was allowed into a memory is masked in its line. The body is
+    // masked before its first line is taken, because a truncated secret is not recognised any more.
     let hook = match memory.description() {
         Some(_) => secrets::mask(&memory.hook()).into_owned(),
         None => Memory::parse(&secrets::mask(&decoded)).0.hook(),
@@ -135,23 +138,25 @@ fn line_words(name: &str, bytes: &[u8]) -> (String, String) {
     (secrets::mask(memory.title(name)).into_owned(), hook)
 }
 
-/// Turns a plan into edits.
-pub(crate) fn take(plan: EntrypointPlan, book: &Book, prefix: &str, kept: &mut Kept) -> Result<()> {
-    let at = |name: &str| Ok::<_, Error>(MemoryPath::parse(name)?.prefixed(prefix));
-    if let Some(main) = plan.main {
-        kept.edits.push(FileEdit { path: at(book.name())?, bytes: Some(main.into_bytes()), role: Role::Entrypoint });
+impl EntrypointEdits {
+    /// Adds the edits of a plan.
+    fn add(&mut self, plan: EntrypointPlan, book: &Book, prefix: &str) -> Result<()> {
+        let at = |name: &str| Ok::<_, Error>(MemoryPath::parse(name)?.prefixed(prefix));
+        if let Some(main) = plan.main {
+            self.edits.push(FileEdit { path: at(book.name())?, bytes: Some(main.into_bytes()), role: Role::Entrypoint });
+        }
+        for (name, text) in plan.pages {
+            self.edits.push(FileEdit { path: at(&name)?, bytes: text.map(String::into_bytes), role: Role::Entrypoint });
+        }
+        self.notes.extend(plan.notes);
+        Ok(())
     }
-    for (name, text) in plan.pages {
-        kept.edits.push(FileEdit { path: at(&name)?, bytes: text.map(String::into_bytes), role: Role::Entrypoint });
-    }
-    kept.notes.extend(plan.notes);
-    Ok(())
 }
 
-/// The entrypoint of a mount with its pages; nothing if it is not UTF-8.
+/// Reads the entrypoint of a mount with its pages. Returns `None` if it is not valid UTF-8.
 pub(crate) fn open_book(view: &dyn View, books: &Books, prefix: &str) -> Result<Option<Book>> {
-    let main = entrypoint_file(view, prefix)?;
-    let name = main.as_ref().map_or(entrypoint::MAIN, |stored| stored.path.file_name()).to_owned();
+    let main = mounts::entrypoint_file(view, prefix)?;
+    let name = main.as_ref().map_or(mounts::ENTRYPOINT_FILE, |stored| stored.path.file_name()).to_owned();
     let text = match &main {
         None => None,
         Some(stored) => match std::str::from_utf8(&stored.bytes) {
@@ -164,10 +169,10 @@ pub(crate) fn open_book(view: &dyn View, books: &Books, prefix: &str) -> Result<
     Ok(Some(Book::new(&name, text, names.iter().map(String::as_str).zip(pages).filter_map(|(name, page)| page.map(|page| (name, page))))))
 }
 
-/// The pages an entrypoint links, by file name, each once.
+/// Returns the file names of the pages that an entrypoint links, without duplicates.
 fn linked_pages(text: &str) -> Vec<String> {
     let mut names: Vec<String> =
-        text.split(['(', ')', '<', '>']).filter(|part| entrypoint::is_page_name(part)).map(ToOwned::to_owned).collect();
+        text.split(['(', ')', '<', '>']).filter(|part| mounts::is_page_name(part)).map(ToOwned::to_owned).collect();
     names.sort();
     names.dedup();
     names
@@ -198,129 +203,73 @@ impl Books {
     }
 }
 
-/// The entrypoint's file of a mount: `MEMORY.md`, else `index.md`, if either is there.
-pub(crate) fn entrypoint_file(view: &dyn View, prefix: &str) -> Result<Option<Stored>> {
-    for name in [entrypoint::MAIN, entrypoint::FALLBACK] {
-        let path = MemoryPath::parse(name)?.prefixed(prefix);
-        if let Some(stored) = view.get(&path)?.filter(|stored| stored.path == path) {
-            return Ok(Some(stored));
-        }
-    }
-    Ok(None)
-}
-
-/// Where a mount's entrypoint is made.
-pub(crate) fn main_path(prefix: &str) -> Result<MemoryPath> {
-    Ok(MemoryPath::parse(entrypoint::MAIN)?.prefixed(prefix))
-}
-
-/// The mount a name belongs to.
-pub(crate) fn mount_of<'a>(view: &'a dyn View, path: &MemoryPath) -> Option<&'a MountInfo> {
-    let holds = |mount: &&MountInfo| mount.prefix.is_empty() || path.strip_prefix(&mount.prefix).is_some();
-    view.mounts().iter().filter(holds).max_by_key(|mount| mount.prefix.len())
-}
-
-/// What a name means here, where that is not what it says.
-pub(crate) fn meant(view: &dyn View, path: &MemoryPath) -> Option<MemoryPath> {
-    path::meant(path, |prefix| view.mounts().iter().any(|mount| mount.prefix == prefix))
-}
-
-/// What is said where only a part of the mounts of these names is open, so that what lies outside could not follow.
+/// Returns a note if only a part of the mounts of these paths is accessible, so that files outside it could not be updated.
 pub(crate) fn part_note<'a>(view: &dyn View, mut paths: impl Iterator<Item = &'a MemoryPath>) -> Option<String> {
-    let is_part = paths.any(|path| mount_of(view, path).is_some_and(|mount| !mount.part.is_empty()));
-    is_part.then(|| "only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which".into())
+    let is_part = paths.any(|path| mounts::mount_of(view, path).is_some_and(|mount| !mount.part.is_empty()));
+    is_part.then(|| {
+        "only a part of this memory is accessible: its entrypoint and references outside that part were not updated; list them with: memdir check (without --only)".into()
+    })
 }
 
-/// Whether a file is an entrypoint or one of its pages, and so not a memory.
-pub(crate) fn is_kept(view: &dyn View, path: &MemoryPath) -> bool {
-    let Some((mount, rel)) = in_kept_mount(view, path) else { return false };
-    if rel.as_str() == entrypoint::FALLBACK {
-        // An `index.md` beside a `MEMORY.md` is a memory like any other.
-        return entrypoint_file(view, &mount.prefix).is_ok_and(|stored| stored.is_some_and(|stored| stored.path == *path));
-    }
-    rel.as_str() == entrypoint::MAIN || entrypoint::is_page_name(rel.as_str())
-}
-
-/// Whether a file that is not there would be the entrypoint, for want of another.
-pub(crate) fn would_be_entrypoint(view: &dyn View, path: &MemoryPath) -> bool {
-    let Some((mount, rel)) = in_kept_mount(view, path) else { return false };
-    rel.as_str() == entrypoint::FALLBACK && entrypoint_file(view, &mount.prefix).is_ok_and(|stored| stored.is_none())
-}
-
-/// Whether a memory is one that has a line: in a mount that keeps an entrypoint, and neither a log nor a file of tests.
-fn has_lines(view: &dyn View, path: &MemoryPath) -> bool {
-    in_kept_mount(view, path).is_some_and(|(_, rel)| !rel.is_under("logs") && rel.as_str() != memory_tests::FILE) && !is_kept(view, path)
-}
-
-fn in_kept_mount<'a>(view: &'a dyn View, path: &MemoryPath) -> Option<(&'a MountInfo, MemoryPath)> {
-    let mount = mount_of(view, path).filter(|mount| mount.entrypoint == Entrypoint::Kept)?;
-    let rel = if mount.prefix.is_empty() { path.clone() } else { path.strip_prefix(&mount.prefix)? };
-    Some((mount, rel))
-}
-
-/// Whether a file is an overflow page of an entrypoint.
-pub(crate) fn is_page(view: &dyn View, path: &MemoryPath) -> bool {
-    entrypoint::is_page_name(path.file_name()) && in_kept_mount(view, path).is_some_and(|(_, rel)| entrypoint::is_page_name(rel.as_str()))
-}
-
-/// Overflow pages are written by memdir alone.
+/// Refuses overflow pages, which only memdir writes.
 pub(crate) fn refuse_pages(view: &dyn View, path: &MemoryPath) -> Result<()> {
-    match in_kept_mount(view, path) {
-        Some((_, rel)) if entrypoint::is_page_name(rel.as_str()) => {
-            Err(Error::bad_path(path.as_str(), "it is an overflow page of the entrypoint, which memdir keeps itself; choose another name"))
+    match mounts::file_kind(view, path) {
+        FileKind::Page => {
+            Err(Error::bad_path(path.as_str(), "it is an overflow page of the entrypoint, which memdir maintains; use another name"))
         }
         _ => Ok(()),
     }
 }
 
-/// Entrypoints and pages keep their names.
+/// Refuses entrypoints and overflow pages, which cannot be renamed.
 pub(crate) fn refuse_kept(view: &dyn View, path: &MemoryPath) -> Result<()> {
-    if is_kept(view, path) {
-        return Err(Error::bad_path(path.as_str(), "it is the entrypoint or one of its pages, which keep their names; choose another"));
+    if mounts::file_kind(view, path).is_maintained() {
+        return Err(Error::bad_path(path.as_str(), "it is the entrypoint or one of its pages, which cannot be renamed; use another name"));
     }
     Ok(())
 }
 
-/// Whether a memory has its line; nothing if it is not one that should.
+/// Whether the entrypoint or a page has a line for the memory; `None` if the memory needs no line.
 pub(crate) fn has_line(view: &dyn View, books: &Books, path: &MemoryPath) -> Option<bool> {
-    if !has_lines(view, path) {
+    if !mounts::has_entrypoint_line(view, path) {
         return None;
     }
-    let (mount, rel) = in_kept_mount(view, path)?;
-    if links_to(view, &mount.prefix, rel.as_str()) == Some(true) {
+    let (mount, rel) = mounts::locate(view.mounts(), path.as_str())?;
+    if links_to(view, &mount.prefix, rel) == Some(true) {
         return Some(true);
     }
     let book = open_book(view, books, &mount.prefix).ok()??;
-    Some(book.line_of(rel.as_str()).is_some())
+    Some(book.line_of(rel).is_some())
 }
 
-/// Whether a line as memdir writes it stands in the entrypoint or a page: cheaper than reading them as what they are.
+/// Whether the entrypoint or a page contains a link as memdir writes it: cheaper than parsing them.
 fn links_to(view: &dyn View, prefix: &str, rel: &str) -> Option<bool> {
     let link = format!("]({})", markdown::link_destination(rel));
-    let main = entrypoint_file(view, prefix).ok()??;
+    let main = mounts::entrypoint_file(view, prefix).ok()??;
     let main = String::from_utf8_lossy(&main.bytes);
     let in_page = |name: &String| {
-        let page = MemoryPath::parse(name).and_then(|path| view.get(&path.prefixed(prefix)));
-        page.is_ok_and(|page| page.is_some_and(|page| String::from_utf8_lossy(&page.bytes).contains(&link)))
+        let page = MemoryPath::parse(name).ok().and_then(|path| view.get(&path.prefixed(prefix)).ok().flatten());
+        page.is_some_and(|page| String::from_utf8_lossy(&page.bytes).contains(&link))
     };
     Some(main.contains(&link) || linked_pages(&main).iter().any(in_page))
 }
 
-/// Memories of a mount that have no line and should have one, as paths in the space.
+/// Returns the memories of a mount that need a line and have none.
 pub(crate) fn unlisted(view: &dyn View, books: &Books, prefix: &str) -> Result<Vec<MemoryPath>> {
     let Some(book) = open_book(view, books, prefix)? else { return Ok(Vec::new()) };
     let mut out = Vec::new();
     for entry in view.list(prefix)?.entries {
-        let Some((mount, rel)) = in_kept_mount(view, &entry.path) else { continue };
-        if mount.prefix == prefix && has_lines(view, &entry.path) && book.line_of(rel.as_str()).is_none() {
+        let Some((mount, rel)) = mounts::locate(view.mounts(), entry.path.as_str()) else { continue };
+        if mount.prefix == prefix && book.line_of(rel).is_none() && mounts::has_entrypoint_line(view, &entry.path) {
             out.push(entry.path);
         }
     }
     Ok(out)
 }
 
+/// Returns the time of the last change of a memory.
 fn modified(view: &dyn View, prefix: &str, rel: &str) -> i64 {
-    let stamp = MemoryPath::parse(rel).and_then(|path| view.stamps(&[path.prefixed(prefix)]));
-    // A line whose memory is gone is the first to move.
-    stamp.ok().and_then(|stamps| stamps.into_iter().next().flatten()).map_or(i64::MIN, |stamp| stamp.mtime_ns)
+    let stamps = MemoryPath::parse(rel).ok().and_then(|path| view.stamps(&[path.prefixed(prefix)]).ok());
+    // A line whose memory does not exist is the first to move.
+    stamps.and_then(|stamps| stamps.into_iter().next().flatten()).map_or(i64::MIN, |stamp| stamp.mtime_ns)
 }

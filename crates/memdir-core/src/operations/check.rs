@@ -15,10 +15,10 @@ use crate::{
         path::MemoryPath,
         text,
     },
-    entrypoint::{Place, upkeep},
+    entrypoint::Place,
     operations::{context::Context, read, repair},
     project::Project,
-    store::{ChangeId, Store, Stored},
+    store::{ChangeId, Store, Stored, mounts},
 };
 use files::{Space, between_files, file_findings};
 use serde::Serialize;
@@ -185,7 +185,7 @@ fn finding(path: &str, line: Option<u64>, rule: Rule, what: impl Into<String>) -
 }
 
 fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::Repaired, out: &mut Checked) -> Result<()> {
-    let main = upkeep::main_path(&repaired.prefix)?;
+    let main = mounts::entrypoint_path(&repaired.prefix)?;
     let mut add = |line, rule, what: String| out.findings.push(finding(main.as_str(), line, rule, what));
     if let Some(why) = &repaired.unreadable {
         add(None, Rule::Unreadable, why.clone());

@@ -1,14 +1,10 @@
 //! Removing a memory and its entrypoint line. The journal keeps the text; undo brings it back.
 
 use crate::{
-    base::{
-        error::{Error, Result},
-        path::MemoryPath,
-        version::Version,
-    },
+    base::{error::Result, path::MemoryPath, version::Version},
     entrypoint::upkeep,
     operations::{context::Context, read},
-    store::{ChangeId, Expect, FileEdit, Role, Store, Verb},
+    store::{ChangeId, Expect, FileEdit, Role, Store, Verb, change_with},
 };
 use serde::Serialize;
 
@@ -39,19 +35,15 @@ pub struct Deleted {
 
 /// Removes a memory.
 pub fn delete(store: &dyn Store, context: &Context, request: &Delete) -> Result<Deleted> {
-    let mut notes = Vec::new();
-    let mut gone: Option<(MemoryPath, Version)> = None;
-    let change = store.change(&context.intent(Verb::Delete), std::slice::from_ref(&request.path), &mut |view| {
+    let touches = std::slice::from_ref(&request.path);
+    let (change, (path, version, notes)) = change_with(store, &context.intent(Verb::Delete), touches, |view| {
         let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
         request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
         upkeep::refuse_pages(view, &stored.path)?;
         let kept = upkeep::no_line_for(view, &context.books, &stored.path)?;
-        notes = kept.notes;
         let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory }];
         edits.extend(kept.edits);
-        gone = Some((stored.path, stored.version));
-        Ok(edits)
+        Ok((edits, (stored.path, stored.version, kept.notes)))
     })?;
-    let (path, version) = gone.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it made no plan".into() })?;
     Ok(Deleted { name: path.name().to_owned(), path, version, change: change.id, notes })
 }

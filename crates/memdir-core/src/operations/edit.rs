@@ -1,11 +1,7 @@
 //! Replacing a part of a memory, literally or by a regular expression.
 
 use crate::{
-    base::{
-        error::{Error, Result},
-        path::MemoryPath,
-        version::Version,
-    },
+    base::{error::Result, path::MemoryPath, version::Version},
     entrypoint::upkeep,
     memory::edit::{self as text_edit, Needle},
     operations::{
@@ -13,7 +9,7 @@ use crate::{
         read,
         write::{self, Saved},
     },
-    store::{Expect, FileEdit, Role, Store, Verb},
+    store::{Expect, FileEdit, Role, Store, Verb, change_with},
 };
 use serde::Serialize;
 
@@ -44,10 +40,8 @@ pub struct Edited {
 
 /// Edits a memory.
 pub fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<Edited> {
-    let mut notes = Vec::new();
-    let mut done: Option<(MemoryPath, Vec<u8>, usize)> = None;
     let touches = [request.path.clone()];
-    let change = store.change(&context.intent(Verb::Edit), &touches, &mut |view| {
+    let (change, (path, bytes, replaced, notes)) = change_with(store, &context.intent(Verb::Edit), &touches, |view| {
         let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
         request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
         upkeep::refuse_pages(view, &stored.path)?;
@@ -57,10 +51,7 @@ pub fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<Edit
         let kept = upkeep::line_for(view, &context.books, &stored.path, &bytes)?;
         let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(kept.edits);
-        notes = [warnings, kept.notes].concat();
-        done = Some((stored.path, bytes, edited.count));
-        Ok(edits)
+        Ok((edits, (stored.path, bytes, edited.count, [warnings, kept.notes].concat())))
     })?;
-    let (path, bytes, replaced) = done.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it made no plan".into() })?;
     Ok(Edited { saved: write::said(path, &bytes, false, &change, notes), replaced })
 }

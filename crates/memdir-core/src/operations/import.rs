@@ -14,14 +14,17 @@ use crate::{
         path::MemoryPath,
         text,
     },
-    entrypoint::{self, upkeep},
+    entrypoint::upkeep,
     memory::Memory,
     operations::{
         context::Context,
         list::{self, List},
-        memory_tests, read, write,
+        read, write,
     },
-    store::{ChangeId, FileEdit, Role, Store, Verb, View},
+    store::{
+        ChangeId, FileEdit, Role, Store, Verb, View, change_with,
+        mounts::{self, ENTRYPOINT_FILE, TESTS_FILE},
+    },
 };
 pub use names::slug;
 use serde::Serialize;
@@ -147,20 +150,17 @@ pub fn preview(store: &dyn Store, context: &Context, request: &Import) -> Result
 
 /// Takes the memories in.
 pub fn import(store: &dyn Store, context: &Context, request: &Import) -> Result<Imported> {
-    let (mut memories, edits) = decide(store, store, context, request)?;
+    let (memories, edits) = decide(store, store, context, request)?;
     if edits.is_empty() {
         return Ok(Imported { memories, change: None, notes: Vec::new() });
     }
     let touches: Vec<MemoryPath> = edits.iter().map(|edit| edit.path.clone()).collect();
-    let mut notes = Vec::new();
     // Decided again under the lock: what somebody saved meanwhile is there too.
-    let change = store.change(&context.intent(Verb::Import), &touches, &mut |view| {
+    let (change, (memories, notes)) = change_with(store, &context.intent(Verb::Import), &touches, |view| {
         let (decided, mut edits) = decide(store, view, context, request)?;
         let kept = upkeep::lines_for(view, &context.books, &edits)?;
         edits.extend(kept.edits);
-        notes = kept.notes;
-        memories = decided;
-        Ok(edits)
+        Ok((edits, (decided, kept.notes)))
     })?;
     Ok(Imported { memories, change: (!change.files.is_empty()).then_some(change.id), notes })
 }
@@ -231,15 +231,16 @@ fn human(bytes: usize) -> String {
 /// say, and the tests are a person's. What comes from elsewhere must not speak in their place, in any folder.
 fn no_memory(view: &dyn View, path: &MemoryPath) -> Option<String> {
     let name = path.file_name();
-    let is = |other: &str| name.eq_ignore_ascii_case(other);
     // A `memory.md` in a folder is a memory like any other.
-    if name == entrypoint::MAIN || upkeep::is_kept(view, path) || upkeep::would_be_entrypoint(view, path) {
+    if name == ENTRYPOINT_FILE || mounts::file_kind(view, path).is_maintained() || mounts::would_be_entrypoint(view, path) {
         return Some("it is an entrypoint, which memdir keeps itself".into());
     }
-    if entrypoint::is_page_name(name) {
+    if mounts::is_page_name(name) {
         return Some("it is an overflow page of an entrypoint, which memdir keeps itself".into());
     }
-    is(memory_tests::FILE).then(|| format!("{} holds the tests of a memory; copy it by hand if you want them", memory_tests::FILE))
+    mounts::locate(view.mounts(), path.as_str())
+        .is_some_and(|(_, rel)| rel.eq_ignore_ascii_case(TESTS_FILE))
+        .then(|| format!("{TESTS_FILE} contains memory tests; copy it by hand if you want them"))
 }
 
 fn numbered(view: &dyn View, wanted: &MemoryPath, known: &Known) -> Result<MemoryPath> {

@@ -6,10 +6,9 @@ use crate::{
         path::{self, MemoryPath},
         text, time,
     },
-    entrypoint::upkeep,
     memory::{Kind, Memory},
-    operations::{context::Context, memory_tests, read::memory_time},
-    store::{Entry, Store},
+    operations::{context::Context, read::memory_time},
+    store::{Entry, Store, mounts},
 };
 use serde::Serialize;
 
@@ -75,7 +74,7 @@ pub fn list(store: &dyn Store, context: &Context, query: &List) -> Result<Listin
         topic => MemoryPath::parse(topic)?.as_str().to_owned(),
     };
     let walk = store.list(&topic)?;
-    let is_memory = |entry: &&Entry| !upkeep::is_kept(store, &entry.path) && entry.path.file_name() != memory_tests::FILE;
+    let is_memory = |entry: &&Entry| mounts::file_kind(store, &entry.path).is_listed();
     let entries: Vec<&Entry> = walk.entries.iter().filter(is_memory).collect();
     let mut memories = Vec::with_capacity(entries.len());
     for (n, entry) in entries.iter().enumerate() {

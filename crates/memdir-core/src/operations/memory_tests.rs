@@ -14,12 +14,10 @@ use crate::{
         text,
     },
     search::{Search, Searcher},
-    store::Store,
+    store::{Store, mounts::TESTS_FILE},
 };
 use serde::Serialize;
 
-/// The file at a mount's root.
-pub const FILE: &str = "memory.tests.md";
 /// Where a memory must stand if the test does not say.
 const TOP: usize = 5;
 /// Lines that are found for each place that counts: several may be of one memory.
@@ -105,7 +103,7 @@ fn expect(answer: &str) -> Option<Expect> {
 pub fn run(store: &dyn Store, searcher: &Searcher) -> Result<Tested> {
     let mut tested = Tested::default();
     for mount in store.mounts() {
-        let file = MemoryPath::parse(FILE)?.prefixed(&mount.prefix);
+        let file = MemoryPath::parse(TESTS_FILE)?.prefixed(&mount.prefix);
         let Some(stored) = store.get(&file)? else { continue };
         let (tests, problems) = parse(&text::decode(&stored.bytes).0);
         tested.problems.extend(problems.into_iter().map(|problem| Problem { what: format!("{file}: {}", problem.what), ..problem }));

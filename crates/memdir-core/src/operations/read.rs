@@ -12,7 +12,7 @@ use crate::{
     entrypoint::{self, upkeep},
     memory::{Kind, Memory},
     operations::context::Context,
-    store::{Entrypoint, Store, Stored},
+    store::{Entrypoint, Store, Stored, mounts},
 };
 use serde::Serialize;
 
@@ -158,7 +158,7 @@ pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<
     let mount = store.mounts().iter().find(|mount| mount.prefix == prefix);
     let mount = mount.ok_or_else(|| Error::bad_input("mount", format!("there is no mount with the prefix {prefix:?}")))?;
     let unlisted = if mount.entrypoint == Entrypoint::Kept { upkeep::unlisted(store, &context.books, prefix)? } else { Vec::new() };
-    let stored = upkeep::entrypoint_file(store, prefix)?;
+    let stored = mounts::entrypoint_file(store, prefix)?;
     let bytes = stored.as_ref().map_or(&[][..], |stored| &stored.bytes);
     let (decoded, mut problems) = text::decode(bytes);
     if let Some(book) = upkeep::open_book(store, &context.books, prefix)? {

@@ -9,7 +9,6 @@ use crate::{
         text::{self, LineRange},
         time,
     },
-    entrypoint::upkeep,
     memory::Memory,
     operations::{
         context::Context,
@@ -20,7 +19,7 @@ use crate::{
     recall::Met,
     recall::when::Action,
     search::Searcher,
-    store::Store,
+    store::{Store, mounts},
 };
 use std::{borrow::Cow, path::Path};
 
@@ -64,7 +63,7 @@ pub fn of(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, req
         }
     }
     let shown: Vec<MemoryPath> = request.shown.iter().filter_map(|name| MemoryPath::parse(name).ok()).collect();
-    let shown: Vec<MemoryPath> = shown.into_iter().map(|path| upkeep::meant(store, &path).unwrap_or(path)).collect();
+    let shown: Vec<MemoryPath> = shown.into_iter().map(|path| mounts::resolve_alias(store, &path).unwrap_or(path)).collect();
     wanted.retain(|one| !shown.iter().any(|shown| one.path.name() == shown.as_str() || one.path == *shown));
     let wanted = with_places_for_matches(wanted, request.room.memories);
     let look = request.project.map(Look::new);

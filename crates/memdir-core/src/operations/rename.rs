@@ -10,7 +10,7 @@ use crate::{
     entrypoint::upkeep,
     memory::markdown,
     operations::{context::Context, read, write},
-    store::{Access, ChangeId, FileEdit, Role, Store, Stored, Verb, View},
+    store::{Access, ChangeId, FileEdit, Role, Store, Stored, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
 
@@ -37,8 +37,7 @@ pub struct Renamed {
 
 /// Renames a memory.
 pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &MemoryPath) -> Result<Renamed> {
-    let mut done: Option<Renamed> = None;
-    let change = store.change(&context.intent(Verb::Rename), &writable(store, from, to), &mut |view| {
+    let (change, renamed) = change_with(store, &context.intent(Verb::Rename), &writable(store, from, to), |view| {
         let stored = view.get(from)?.ok_or_else(|| read::not_found(store, from))?;
         let target = target(&stored.path, to);
         upkeep::refuse_kept(view, &stored.path)?;
@@ -56,7 +55,7 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
         write::judge_new_name(context, &stored.path, &target)?;
         let bytes = moved(&stored, &target);
         let alias = stored.path.strip_prefix("user").map(|rest| rest.prefixed("global"));
-        let alias = alias.filter(|alias| upkeep::meant(view, alias).as_ref() == Some(&stored.path));
+        let alias = alias.filter(|alias| mounts::resolve_alias(view, alias).as_ref() == Some(&stored.path));
         let mut refs = References {
             from: &stored.path,
             alias,
@@ -66,9 +65,9 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
             rewritten: Vec::new(),
             skipped: Vec::new(),
         };
-        refs.find(store, view)?;
+        refs.find(view)?;
         let kept = upkeep::renamed(view, &context.books, &stored.path, &target, &bytes, &refs.said)?;
-        done = Some(Renamed {
+        let renamed = Renamed {
             from: stored.path.clone(),
             to: target.clone(),
             version: Version::of(&bytes),
@@ -76,23 +75,22 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
             rewritten: refs.rewritten,
             skipped: refs.skipped,
             notes: kept.notes.into_iter().chain(upkeep::part_note(view, [&stored.path, &target].into_iter())).collect(),
-        });
+        };
         let mut edits = vec![
             FileEdit { path: target.clone(), bytes: Some(bytes), role: Role::Memory },
             FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory },
         ];
         edits.extend(refs.edits);
         edits.extend(kept.edits);
-        Ok(edits)
+        Ok((edits, renamed))
     })?;
-    let done = done.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it made no plan".into() })?;
-    Ok(Renamed { change: change.id, ..done })
+    Ok(Renamed { change: change.id, ..renamed })
 }
 
 /// A file in every mount that may be written: a reference can stand anywhere.
 fn writable(store: &dyn Store, from: &MemoryPath, to: &MemoryPath) -> Vec<MemoryPath> {
     let mounts = store.mounts().iter().filter(|mount| mount.access == Access::ReadWrite);
-    let mut touches: Vec<MemoryPath> = mounts.filter_map(|mount| upkeep::main_path(&mount.prefix).ok()).collect();
+    let mut touches: Vec<MemoryPath> = mounts.filter_map(|mount| mounts::entrypoint_path(&mount.prefix).ok()).collect();
     touches.extend([from.clone(), to.clone()]);
     touches
 }
@@ -133,10 +131,10 @@ impl References<'_> {
         newer.or(new)
     }
 
-    fn find(&mut self, store: &dyn Store, view: &dyn View) -> Result<()> {
+    fn find(&mut self, view: &dyn View) -> Result<()> {
         let stem = crate::base::path::strip_md(self.from.file_name()).to_owned();
         for entry in view.list("")?.entries {
-            if entry.path == *self.from || upkeep::is_kept(store, &entry.path) {
+            if entry.path == *self.from || mounts::file_kind(view, &entry.path).is_maintained() {
                 continue;
             }
             let holder = match view.get(&entry.path) {

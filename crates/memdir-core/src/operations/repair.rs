@@ -5,7 +5,7 @@ use crate::{
     base::{error::Result, path::MemoryPath},
     entrypoint::{self, DeadLine, LongLine, upkeep},
     operations::{context::Context, read},
-    store::{Access, ChangeId, Entrypoint, FileEdit, Role, Store, Verb},
+    store::{Access, ChangeId, Entrypoint, FileEdit, Role, Store, Verb, change_with, mounts},
 };
 use serde::Serialize;
 
@@ -47,14 +47,15 @@ fn one(store: &dyn Store, context: &Context, prefix: &str, fix: bool) -> Result<
         unreadable: None,
         notes: Vec::new(),
     };
-    if let Err(error) = upkeep::entrypoint_file(store, prefix) {
+    if let Err(error) = mounts::entrypoint_file(store, prefix) {
         // One mount whose entrypoint is a link or cannot be read is no reason to say nothing of the others.
         out.unreadable = Some(error.to_string());
         return Ok(out);
     }
     out.missing = upkeep::unlisted(store, &context.books, prefix)?;
     if fix && !out.missing.is_empty() {
-        let change = store.change(&context.intent(Verb::Repair), &[upkeep::main_path(prefix)?], &mut |view| {
+        let touches = [mounts::entrypoint_path(prefix)?];
+        let (change, notes) = change_with(store, &context.intent(Verb::Repair), &touches, |view| {
             let mut lines = Vec::new();
             for path in upkeep::unlisted(view, &context.books, prefix)? {
                 if let Some(stored) = read::if_readable(view.get(&path))? {
@@ -62,14 +63,14 @@ fn one(store: &dyn Store, context: &Context, prefix: &str, fix: bool) -> Result<
                 }
             }
             let kept = upkeep::lines_for(view, &context.books, &lines)?;
-            out.notes = kept.notes;
-            Ok(kept.edits)
+            Ok((kept.edits, kept.notes))
         })?;
+        out.notes = notes;
         out.change = (!change.files.is_empty()).then_some(change.id);
     }
     if let Some(book) = upkeep::open_book(store, &context.books, prefix)? {
         let exists =
-            |rel: &str| MemoryPath::parse(rel).and_then(|path| store.get(&path.prefixed(prefix))).is_ok_and(|stored| stored.is_some());
+            |rel: &str| MemoryPath::parse(rel).is_ok_and(|path| store.get(&path.prefixed(prefix)).is_ok_and(|stored| stored.is_some()));
         out.dead = entrypoint::dead(&book, &exists);
         out.long = entrypoint::long_lines(&book);
     }

@@ -11,7 +11,7 @@ use crate::{
         diff,
         write::{self, Saved},
     },
-    store::{ChangeFilter, FileEdit, Role, Store, Verb},
+    store::{ChangeFilter, FileEdit, Role, Store, Verb, change_with},
 };
 
 /// Makes a memory what it was at a version, or at the beginning of one.
@@ -22,15 +22,12 @@ pub fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, version:
         what: format!("version {} of {path}", version.short()),
         why: "the journal no longer has it".into(),
     })?;
-    let mut notes = Vec::new();
-    let mut created = false;
-    let change = store.change(&context.intent(Verb::Restore), std::slice::from_ref(&path), &mut |view| {
-        created = view.get(&path)?.is_none();
+    let (change, (created, notes)) = change_with(store, &context.intent(Verb::Restore), std::slice::from_ref(&path), |view| {
+        let created = view.get(&path)?.is_none();
         let kept = upkeep::line_for(view, &context.books, &path, &bytes)?;
-        notes = kept.notes;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(kept.edits);
-        Ok(edits)
+        Ok((edits, (created, kept.notes)))
     })?;
     Ok(write::said(path, &bytes, created, &change, notes))
 }

@@ -2,8 +2,7 @@
 
 use crate::{
     base::error::Result,
-    entrypoint::upkeep,
-    store::{Access, JournalSize, Source, Store},
+    store::{Access, JournalSize, Source, Store, mounts},
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -53,10 +52,11 @@ pub fn stats(store: &dyn Store) -> Result<Stats> {
         let walk = store.list(&mount.prefix)?;
         let memories = || {
             walk.entries.iter().filter(|entry| {
-                upkeep::mount_of(store, &entry.path).is_some_and(|of| of.prefix == mount.prefix) && !upkeep::is_kept(store, &entry.path)
+                mounts::mount_of(store, &entry.path).is_some_and(|owner| owner.prefix == mount.prefix)
+                    && mounts::file_kind(store, &entry.path).is_listed()
             })
         };
-        let entrypoint = upkeep::entrypoint_file(store, &mount.prefix);
+        let entrypoint = mounts::entrypoint_file(store, &mount.prefix);
         let unreadable = usize::from(entrypoint.is_err());
         let text = entrypoint.ok().flatten().map(|stored| String::from_utf8_lossy(&stored.bytes).into_owned());
         let loaded = text.as_deref().map(crate::entrypoint::load);

@@ -5,7 +5,7 @@ use crate::{
     base::error::{Error, Result},
     entrypoint::upkeep,
     operations::{context::Context, diff, history},
-    store::{Change, FileChange, FileEdit, Intent, Role, Store, Verb, View},
+    store::{Change, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with},
 };
 use serde::Serialize;
 use std::collections::HashSet;
@@ -150,9 +150,8 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
     }
     let intent = Intent { undoes: Some(undone.id.clone()), ..context.intent(verb) };
     let touches: Vec<_> = undone.files.iter().map(|file| file.path.clone()).collect();
-    let mut notes = Vec::new();
-    let change = store.change(&intent, &touches, &mut |view| {
-        let mut edits = Vec::new();
+    let (change, mut notes) = change_with(store, &intent, &touches, |view| {
+        let (mut edits, mut notes) = (Vec::new(), Vec::new());
         for file in undone.files.iter().filter(|file| file.role == Role::Memory) {
             as_left(store, view, file)?;
             edits.push(old_bytes(store, file)?);
@@ -169,7 +168,7 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
             notes = lines.notes;
             edits.extend(lines.edits);
         }
-        Ok(edits)
+        Ok((edits, notes))
     })?;
     notes.extend(upkeep::part_note(store, undone.files.iter().map(|file| &file.path)));
     Ok(Undone { undone, change, notes })

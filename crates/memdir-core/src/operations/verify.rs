@@ -13,14 +13,13 @@ use crate::{
         error::{Error, Result},
         path::MemoryPath,
     },
-    entrypoint::upkeep,
     memory::{
         Memory,
         markdown::{self, ReferenceKind},
     },
     operations::{context::Context, read, write},
     project::Project,
-    store::{ChangeId, FileEdit, Role, Store, Verb},
+    store::{ChangeId, FileEdit, Role, Store, Verb, mounts},
 };
 use serde::Serialize;
 
@@ -94,7 +93,7 @@ pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, 
         }
     }
     // What belongs to a person is not about this project, and neither are symbols in it.
-    let of_project = upkeep::mount_of(store, holder).is_some_and(|mount| matches!(mount.prefix.as_str(), "" | "team"));
+    let of_project = mounts::mount_of(store, holder).is_some_and(|mount| matches!(mount.prefix.as_str(), "" | "team"));
     let Some(look) = look.filter(|_| of_project) else { return Ok(out) };
     let symbols = of_the_project(look, text);
     let wanted: Vec<&str> = symbols.iter().map(String::as_str).collect();
@@ -137,7 +136,7 @@ fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath,
         };
         let mut there = false;
         for target in targets.iter().filter_map(|target| MemoryPath::parse(target).ok()) {
-            let target = upkeep::meant(store, &target).unwrap_or(target);
+            let target = mounts::resolve_alias(store, &target).unwrap_or(target);
             there = there || store.get(&target).is_ok_and(|found| found.is_some());
         }
         let what = if is_link { What::Path } else { What::Memory };

@@ -12,7 +12,7 @@ use crate::{
     memory::{self, Kind, Memory},
     operations::{context::Context, read},
     secrets::{self, Severity},
-    store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View},
+    store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View, change_with},
 };
 use serde::Serialize;
 
@@ -84,10 +84,8 @@ pub struct Saved {
 /// Saves a memory.
 pub fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Saved> {
     let verb = if request.mode == Mode::Append { Verb::Append } else { Verb::Write };
-    let mut notes = Vec::new();
-    let mut saved: Option<(MemoryPath, Vec<u8>, bool)> = None;
     let touches = [request.path.clone()];
-    let change = store.change(&context.intent(verb), &touches, &mut |view| {
+    let (change, (path, bytes, created, notes)) = change_with(store, &context.intent(verb), &touches, |view| {
         let there = there(view, request)?;
         let path = there.as_ref().map_or_else(|| new_path(request), |stored| stored.path.clone());
         let expect = request.expect.map_or(if request.mode == Mode::Create { Expect::Absent } else { Expect::Any }, Expect::Is);
@@ -104,11 +102,8 @@ pub fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Sa
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         let kept = upkeep::line_for(view, &context.books, &path, &bytes)?;
         edits.extend(kept.edits);
-        notes = [warnings, kept.notes].concat();
-        saved = Some((path, bytes, there.is_none()));
-        Ok(edits)
+        Ok((edits, (path, bytes, there.is_none(), [warnings, kept.notes].concat())))
     })?;
-    let (path, bytes, created) = saved.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it made no plan".into() })?;
     Ok(said(path, &bytes, created, &change, notes))
 }
 

@@ -9,7 +9,10 @@ use crate::{
     },
     entrypoint,
     operations::{context::Context, read},
-    store::{Access, Entrypoint as Kept, MountInfo, Source, Store},
+    store::{
+        Access, Entrypoint as Kept, MountInfo, Source, Store,
+        mounts::{self, ENTRYPOINT_FILE},
+    },
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -246,7 +249,7 @@ impl Loaded {
     /// An entrypoint that is absent, blank or unreadable is no reason to leave the instructions out.
     fn of_mount(store: &dyn Store, context: &Context, mount: &MountInfo) -> Loaded {
         let reading = read::entrypoint(store, context, &mount.prefix).ok();
-        let file = reading.as_ref().and_then(|reading| reading.path.as_ref()).map_or(entrypoint::MAIN, |path| path.file_name()).to_owned();
+        let file = reading.as_ref().and_then(|reading| reading.path.as_ref()).map_or(ENTRYPOINT_FILE, |path| path.file_name()).to_owned();
         Loaded {
             prefix: mount.prefix.clone(),
             dir: mount.root.display().to_string(),
@@ -286,13 +289,13 @@ fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<L
     if !request.team_folder || !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         return None;
     }
-    let stored = MemoryPath::parse(&format!("team/{}", entrypoint::MAIN)).ok().and_then(|path| store.get(&path).ok()).flatten();
+    let stored = MemoryPath::parse(&format!("team/{}", ENTRYPOINT_FILE)).ok().and_then(|path| store.get(&path).ok()).flatten();
     let decoded = stored.map(|stored| text::decode(&stored.bytes).0.into_owned()).unwrap_or_default();
     let loaded = entrypoint::load(&decoded);
     Some(Loaded {
         prefix: "team".into(),
         dir: dir.display().to_string(),
-        file: entrypoint::MAIN.into(),
+        file: ENTRYPOINT_FILE.into(),
         kept: true,
         cut_by_lines: loaded.cut_by_lines,
         cut_by_bytes: loaded.cut_by_bytes,
@@ -304,9 +307,7 @@ fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<L
 fn count(store: &dyn Store, context: &Context, mode: &str, made: &str, loaded: &[&Loaded], shown: Entrypoint) -> Result<Load> {
     let mut files = BTreeSet::new();
     for one in loaded {
-        let own = |path: &MemoryPath| {
-            !one.prefix.is_empty() || !store.mounts().iter().any(|mount| !mount.prefix.is_empty() && path.is_under(&mount.prefix))
-        };
+        let own = |path: &MemoryPath| !one.prefix.is_empty() || mounts::mount_of(store, path).is_some_and(|mount| mount.prefix.is_empty());
         files.extend(store.list(&one.prefix)?.entries.into_iter().map(|entry| entry.path).filter(own));
     }
     let folders: BTreeSet<&str> = files.iter().filter_map(MemoryPath::parent).collect();

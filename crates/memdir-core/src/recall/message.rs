@@ -4,14 +4,13 @@
 use crate::search::{Search, Searcher, find::Found, fuse::Ranked};
 use crate::{
     base::{day::NamedTime, error::Result, path::MemoryPath},
-    entrypoint::is_entrypoint,
     recall::{self, Question, Word},
     search::{
         index::{Ask, View},
         query::Query,
         ranking,
     },
-    store::{Source, Store},
+    store::{Source, Store, mounts},
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -105,7 +104,9 @@ impl Matcher<'_> {
         best: &mut HashMap<(usize, String), Met>,
     ) -> Result<()> {
         // The entrypoint is in every conversation already.
-        let ranked: Vec<&Ranked> = found.ranked.iter().filter(|one| !is_entrypoint(&one.candidate.path)).take(PER_SENTENCE).collect();
+        let entrypoints: Vec<&str> = views.iter().map(|view| mounts::choose_entrypoint(|name| view.known(name).is_some())).collect();
+        let ranked: Vec<&Ranked> =
+            found.ranked.iter().filter(|one| one.candidate.path != entrypoints[one.mount]).take(PER_SENTENCE).collect();
         let words = |one: &Ranked| ranking::words(&one.candidate.parts, one.candidate.assistant) / mass;
         let cosine = |one: &Ranked| one.candidate.cosine.unwrap_or(0.0);
         let (fullest, nearest) = (Best::of(&ranked, words), Best::of(&ranked, cosine));

@@ -2,7 +2,12 @@
 //! compared with the files' stamps at every use, and whatever is wrong with it costs reading the files again.
 
 use crate::{
-    base::{error::Result, path::MemoryPath, text},
+    base::{
+        disk::{self, Replace},
+        error::Result,
+        path::MemoryPath,
+        text,
+    },
     memory::Memory,
     operations::read,
     recall::when::{self, Action, When, Wire},
@@ -10,14 +15,7 @@ use crate::{
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::HashMap,
-    fs,
-    io::Write as _,
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
-    path::Path,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::{collections::HashMap, fs, io::Write as _, path::Path};
 
 /// What the table looks like; another word, another table.
 const FORMAT: &str = "memdir wires 1";
@@ -94,17 +92,11 @@ impl Wires {
         (table.format == FORMAT).then_some(table)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a derived file, replaced whole")]
     fn save(&self, cache: &Path) -> std::io::Result<()> {
-        let folder = cache.parent().unwrap_or(cache);
         // It names memories, which are their owner's alone.
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let temp = folder.join(format!(".wires-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-        let mut file = fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(&temp)?;
-        file.write_all(&serde_json::to_vec(self)?)?;
-        drop(file);
-        fs::rename(&temp, cache)
+        disk::create_private_dir(cache.parent().unwrap_or(cache))?;
+        let bytes = serde_json::to_vec(self)?;
+        disk::replace(cache, Replace::DERIVED, |file| file.write_all(&bytes))
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Amount, Answer, Explain, Hit, Method, Search, Searcher, fuse, fuse::
 use crate::{
     base::{
         error::{Error, Result},
-        path::{MemoryPath, meant},
+        path::MemoryPath,
         text,
     },
     memory::Kind,
@@ -13,7 +13,7 @@ use crate::{
         query::Query,
         ranking::{self, Scale},
     },
-    store::{Source, Store},
+    store::{Source, Store, mounts::resolve_alias_among},
 };
 use jiff::Timestamp;
 use std::{
@@ -170,7 +170,7 @@ struct Filter {
 impl Filter {
     fn new(search: &Search, query: &Query, has_mount: impl Fn(&str) -> bool) -> Self {
         let under = [search.under.as_deref(), query.under.as_deref()].into_iter().flatten();
-        let as_meant = |prefix: String| match MemoryPath::parse(&prefix).ok().and_then(|path| meant(&path, &has_mount)) {
+        let as_meant = |prefix: String| match MemoryPath::parse(&prefix).ok().and_then(|path| resolve_alias_among(&path, &has_mount)) {
             Some(path) => path.to_string(),
             None => prefix,
         };

@@ -8,9 +8,9 @@ use crate::{
         stamp::Stamp,
         version::Version,
     },
-    entrypoint,
     memory::Kind,
     search::embed::{Key, Vector},
+    store::mounts,
 };
 use std::sync::Arc;
 
@@ -136,7 +136,7 @@ impl IndexFile {
 
     /// Whether people are told of it: somebody wrote something into it. What memdir keeps for itself is no file of theirs.
     pub fn is_told(&self) -> bool {
-        !entrypoint::holds_lines(&self.path) || self.told_units() > 0
+        !mounts::is_pointer_file_name(&self.path) || self.told_units() > 0
     }
 }
 

@@ -1,5 +1,5 @@
-//! Memories as files in directories: the `Store` a person can open in an editor. Knows files, locks and the journal;
-//! knows nothing of what is in a memory.
+//! The file store: memories as files in directories, which a person can open in an editor. Knows files, locks and the journal;
+//! never parses a memory.
 
 mod atomic;
 mod change;
@@ -19,7 +19,9 @@ use crate::{
         path::MemoryPath,
         version::Version,
     },
-    store::{Change, ChangeFilter, Entry, Intent, JournalSize, MountInfo, Plan, Stamp, Store, Stored, View, Walk},
+    store::{
+        Access, Change, ChangeFilter, Entry, Intent, JournalSize, MountInfo, Plan, Stamp, Store, Stored, View, Walk, mounts, stop::Stop,
+    },
 };
 use change::Locked;
 pub use contain::Links;
@@ -31,19 +33,20 @@ use std::{
     collections::BTreeSet,
     fs::File,
     io::Read as _,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A space of directories.
+/// The store of a space of directories. A handle: its clones for cancellable calls share everything but the [`Stop`].
 #[derive(Debug)]
 pub struct Vault {
-    mounts: Vec<Mounted>,
-    infos: Vec<MountInfo>,
-    journals: Vec<Mutex<Journal>>,
+    mounts: Arc<[Mounted]>,
+    infos: Arc<[MountInfo]>,
+    journals: Arc<[Mutex<Journal>]>,
+    stop: Stop,
 }
 
-/// A file of a mount, by number and by its path there.
+/// A file of a mount: the position of the mount, and the path below its root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Spot {
     mount: usize,
@@ -51,8 +54,8 @@ struct Spot {
 }
 
 impl Vault {
-    /// Opens a space. Directories memdir may write are made if they are missing, unless the mount is `late`; where that fails,
-    /// the cause is among [`Vault::troubles`], reads find nothing there, and the first write shows the real error.
+    /// Opens a space. Missing directories of writable mounts are created, unless the mount is `late`. If that fails, the cause is
+    /// among [`Vault::troubles`], reads find nothing there, and the first write returns the error.
     pub fn open(mounts: &[Mount]) -> Result<Self> {
         let mut mounts: Vec<(Mounted, Journal)> = mounts
             .iter()
@@ -62,28 +65,22 @@ impl Vault {
         let (mounts, journals): (Vec<Mounted>, Vec<Journal>) = mounts.into_iter().unzip();
         mount::check_apart(&mounts)?;
         let infos = mounts.iter().map(|mount| mount.info.clone()).collect();
-        Ok(Vault { mounts, infos, journals: journals.into_iter().map(Mutex::new).collect() })
+        let journals = journals.into_iter().map(Mutex::new).collect();
+        Ok(Vault { mounts: mounts.into(), infos, journals, stop: Stop::default() })
     }
 
-    /// What went wrong while opening.
+    /// The problems met while opening.
     pub fn troubles(&self) -> Vec<Problem> {
         self.mounts.iter().filter_map(|mount| mount.trouble.as_ref()).map(Problem::whole).collect()
     }
 
-    /// The mount a name belongs to, and its path there.
+    /// Returns the mount that owns a path, and the path there.
     fn spot(&self, path: &MemoryPath) -> Result<Spot> {
-        let prefixed = self.mounts.iter().enumerate().filter(|(_, mount)| !mount.info.prefix.is_empty());
-        let longest = prefixed
-            .filter_map(|(n, mount)| path.strip_prefix(&mount.info.prefix).map(|rel| (n, rel)))
-            .max_by_key(|(n, _)| self.mounts[*n].info.prefix.len());
-        if let Some((mount, rel)) = longest {
-            return Ok(Spot { mount, rel: rel.as_str().to_owned() });
-        }
-        match self.mounts.iter().position(|mount| mount.info.prefix.is_empty()) {
-            Some(mount) => Ok(Spot { mount, rel: path.as_str().to_owned() }),
+        match mounts::locate_index(&self.infos, path.as_str()) {
+            Some((mount, rel)) => Ok(Spot { mount, rel: rel.to_owned() }),
             None => {
-                let known: Vec<String> = self.mounts.iter().map(|mount| format!("{}/", mount.info.prefix)).collect();
-                Err(Error::bad_path(path.as_str(), format!("it belongs to no mount; names here begin with {}", known.join(", "))))
+                let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
+                Err(Error::bad_path(path.as_str(), format!("it is not in a mount; names here begin with {}", known.join(", "))))
             }
         }
     }
@@ -100,7 +97,7 @@ impl Vault {
             Err(e) => return Err(e),
         };
         let spellings: Vec<String> = spellings(&spot.rel).into_iter().filter(|rel| !mount.hides(rel)).collect();
-        // The bytes of both spellings first: directories are looked through only when neither is there.
+        // The exact bytes of both spellings first: directories are scanned only if neither exists.
         for rel in &spellings {
             if let Some(file) = open.file(rel.as_bytes())? {
                 return read_file(File::from(file), self.named(spot.mount, rel)?).map(Some);
@@ -118,7 +115,7 @@ impl Vault {
 
     fn walk(&self, under: &str) -> Result<Walk> {
         let mut all = Walk::default();
-        for mount in &self.mounts {
+        for mount in self.mounts.iter() {
             let prefix = mount.info.prefix.as_str();
             let Some(rel) = below(under, prefix) else { continue };
             if mount.info.apart && !under.starts_with(prefix) {
@@ -151,11 +148,11 @@ impl Vault {
     }
 
     fn journal(&self, mount: usize) -> MutexGuard<'_, Journal> {
-        // A panic while it was held left it as it was on disk; it catches up from there.
+        // After a panic the journal catches up from what is on disk.
         self.journals[mount].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks mounts, in one order for everybody, and finishes or takes back what a crash left open in them.
+    /// Locks mounts, always in the same order, and completes or rolls back changes that a crash interrupted.
     fn lock(&self, wanted: &BTreeSet<usize>) -> Result<Locked<'_>> {
         let mut wanted = wanted.clone();
         loop {
@@ -167,7 +164,7 @@ impl Vault {
                     return Err(Error::Unavailable { what: self.mounts[*n].root.path().display().to_string(), why });
                 }
             }
-            let locks = dirs.iter().map(|dir| Lock::take(dir)).collect::<Result<Vec<_>>>()?;
+            let locks = dirs.iter().map(|dir| Lock::acquire(dir)).collect::<Result<Vec<_>>>()?;
             let more = self.recover(&wanted)?;
             if more.is_subset(&wanted) {
                 return Ok(Locked { vault: self, mounts: wanted, _locks: locks });
@@ -184,14 +181,17 @@ impl View for Vault {
     }
 
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
+        self.stop.check()?;
         self.read(&self.spot(path)?, Names::Compared)
     }
 
     fn list(&self, under: &str) -> Result<Walk> {
+        self.stop.check()?;
         self.walk(under)
     }
 
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
+        self.stop.check()?;
         let mut opened: Option<(usize, contain::Open<'_>)> = None;
         let mut stamps = Vec::with_capacity(paths.len());
         for path in paths {
@@ -220,29 +220,34 @@ impl View for Vault {
 
 impl Store for Vault {
     fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change> {
+        self.stop.check()?;
         let mounts: BTreeSet<usize> = touches.iter().map(|path| Ok(self.spot(path)?.mount)).collect::<Result<_>>()?;
         for path in touches {
             let spot = self.spot(path)?;
-            // A mount that cannot be written at all is refused before anything is locked or made.
-            if self.mounts[spot.mount].info.access == crate::store::Access::ReadOnly {
+            // A read-only mount is refused before anything is locked or created.
+            if self.mounts[spot.mount].info.access == Access::ReadOnly {
                 self.mounts[spot.mount].check_writable(&spot.rel)?;
             }
         }
         let locked = self.lock(&mounts)?;
         let edits = plan(&locked)?;
+        // The last moment at which nothing has been written.
+        self.stop.check()?;
         locked.make(intent, edits)
     }
 
     fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
+        self.stop.check()?;
         self.history(filter)
     }
 
     fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {
+        self.stop.check()?;
         self.old_text(path, version)
     }
 
     fn notice(&self, path: &MemoryPath) {
-        // Best effort by contract: whoever changes the file next records it anyway.
+        // Best effort by contract: the next change of the file records it anyway.
         let _ = self.notice_change(path);
     }
 
@@ -253,18 +258,22 @@ impl Store for Vault {
     fn journal_size(&self) -> Result<JournalSize> {
         self.size_of_journals()
     }
+
+    fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {
+        Arc::new(Vault { mounts: self.mounts.clone(), infos: self.infos.clone(), journals: self.journals.clone(), stop: stop.clone() })
+    }
 }
 
-/// How hard a name is looked for when no file has exactly its bytes.
+/// How a name is looked up if no file has exactly its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// Directories are searched for a name that is the same in NFC.
+    /// Directories are scanned for a name that is equal in NFC.
     Compared,
-    /// Only names with letters outside ASCII are searched for: a write must not cost a scan of its directory.
+    /// Only names with characters outside ASCII cause a scan: a write must not scan its directory.
     ByBytes,
 }
 
-/// The exact name first, then with `.md`.
+/// Returns the exact name, then the name with `.md`.
 fn spellings(rel: &str) -> Vec<String> {
     let mut all = vec![rel.to_owned()];
     if crate::base::path::strip_md(rel).len() == rel.len() {
@@ -273,7 +282,7 @@ fn spellings(rel: &str) -> Vec<String> {
     all
 }
 
-/// The bytes on disk of a name that differs from them only by Unicode form.
+/// Returns the bytes on disk of a name that may be stored in another Unicode normalization form.
 fn on_disk(open: &contain::Open<'_>, rel: &str, names: Names) -> Result<Option<Vec<u8>>> {
     if rel.is_ascii() && names == Names::ByBytes {
         return Ok(None);
@@ -307,7 +316,7 @@ fn read_file(mut file: File, path: MemoryPath) -> Result<Stored> {
     Ok(Stored { version: Version::of(&bytes), path, bytes, stamp })
 }
 
-/// What of `under` lies in the mount with this prefix, relative to it; `None` if nothing does.
+/// Returns the part of `under` below the mount with this prefix; `None` if the mount has nothing under it.
 fn below<'a>(under: &'a str, prefix: &str) -> Option<&'a str> {
     if under.is_empty()
         || prefix == under

@@ -1,87 +1,99 @@
-//! Spaces: which directories a caller may see, under which prefixes. Builds mounts and opens nothing. Nothing a request says
-//! can add to what is built here; narrowing only ever takes away.
+//! Spaces: which directories a caller may access, and under which prefixes. Builds mounts and opens nothing. A request can only
+//! narrow what is built here, never extend it.
 
 use crate::{
     base::{
         error::{Error, Result},
-        path::{self, MemoryPath},
+        path::MemoryPath,
     },
-    prompt::AgentScope,
     store::{
         Entrypoint,
         files::{Links, Mount, journal_name},
+        mounts,
     },
 };
 use std::path::{Path, PathBuf};
 
-/// Where memdir keeps what is not in a project's own directory.
+/// The directories below `MEMDIR_HOME`.
 #[derive(Debug, Clone)]
 pub struct Places {
     home: PathBuf,
 }
 
-/// Whose agent memory, and how far it reaches.
+/// An agent whose memory is mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// The agent's name; a `:` in it, as plugins have, becomes `-` in its directory.
+    /// The agent's name; a `:` in it, as in the names of plugins, becomes `-` in its directory.
     pub name: String,
-    /// How far its memory reaches.
+    /// The scope of its memory.
     pub scope: AgentScope,
 }
 
-/// Everybody who may call from elsewhere, by the hash of their token. Tokens themselves are kept nowhere.
+/// The scope of an agent's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentScope {
+    /// All projects of a person.
+    User,
+    /// One project, shared with everyone who works on it.
+    Project,
+    /// One project on this machine.
+    Local,
+}
+
+/// The callers of a server by the hash of their token. Tokens themselves are not stored.
 #[derive(Debug, Clone, Default)]
 pub struct Callers {
     known: Vec<(String, Caller)>,
 }
 
 impl Callers {
-    /// Callers with the hashes of their tokens, as [`token_hash`] makes them.
+    /// Creates the directory from callers and the hashes of their tokens, computed with [`token_hash`].
     pub fn new(known: impl IntoIterator<Item = (String, Caller)>) -> Self {
         Callers { known: known.into_iter().map(|(hash, caller)| (hash.to_ascii_lowercase(), caller)).collect() }
     }
 
-    /// Whose token this is. What is compared are hashes, so that the time it takes tells nothing of a token.
+    /// Returns the caller with this token. Compares hashes, so that timing reveals nothing about a token.
     pub fn find(&self, token: &str) -> Option<&Caller> {
         let hash = token_hash(token);
         self.known.iter().find(|(known, _)| *known == hash).map(|(_, caller)| caller)
     }
 
-    /// Whether nobody may call.
+    /// Whether there are no callers.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 }
 
-/// What is kept of a token. It is long and random, so a plain hash of it cannot be turned round.
+/// Returns the stored hash of a token. Tokens are long and random, so an unsalted hash cannot be reversed.
 pub fn token_hash(token: &str) -> String {
     blake3::hash(token.trim().as_bytes()).to_hex().to_string()
 }
 
-/// A new token: 256 random bits behind a name by which people and scanners know it.
+/// Generates a token: 256 random bits after a prefix that people and secret scanners recognise.
 pub fn new_token() -> Result<String> {
     let mut bytes = [0u8; 32];
     getrandom::fill(&mut bytes).map_err(|error| Error::Unavailable { what: "random numbers".into(), why: error.to_string() })?;
     Ok(bytes.iter().fold("mdt_".to_owned(), |token, byte| format!("{token}{byte:02x}")))
 }
 
-/// Somebody who is known by a token. The space follows from this and the project alone.
+/// The identity behind a token. It determines the space, together with the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// The person.
     pub person: String,
-    /// The agent that acts for them, if the token is an agent's.
+    /// The agent, if the token belongs to one.
     pub agent: Option<String>,
-    /// The projects they belong to.
+    /// The projects the person has access to.
     pub projects: Vec<String>,
 }
 
 impl Caller {
-    /// The project that is meant: the one that is named, if it is theirs, or the only one they have.
+    /// Returns the selected project: the named one, if the caller has access to it, or else the only one.
     pub fn project<'a>(&'a self, named: Option<&'a str>) -> Result<Option<&'a str>> {
         match (named, self.projects.as_slice()) {
             (Some(named), mine) if mine.iter().any(|one| one == named) => Ok(Some(named)),
-            (Some(named), _) => Err(Error::bad_input("project", format!("{named:?} is none of your projects"))),
+            (Some(named), _) => Err(Error::bad_input("project", format!("{named:?} is not one of your projects"))),
             (None, [only]) => Ok(Some(only)),
             (None, _) => Ok(None),
         }
@@ -89,12 +101,12 @@ impl Caller {
 }
 
 impl Places {
-    /// Everything below one directory: `MEMDIR_HOME`.
+    /// Creates the directories below `MEMDIR_HOME`.
     pub fn new(home: impl Into<PathBuf>) -> Self {
         Places { home: home.into() }
     }
 
-    /// A directory memdir serves, with its journal.
+    /// Returns a mount of a directory, with its journal.
     pub fn mount(&self, prefix: &str, root: impl Into<PathBuf>) -> Mount {
         let root = root.into();
         let journal = self.home.join("journal").join(journal_name(&root));
@@ -160,15 +172,15 @@ impl Places {
 pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
     let mut out: Vec<Mount> = Vec::new();
     for prefix in only {
-        let meant = path::meant(prefix, |known| mounts.iter().any(|mount| mount.prefix == known));
-        let prefix = meant.as_ref().unwrap_or(prefix);
-        let whole: Vec<&Mount> = mounts.iter().filter(|mount| lies_under(&mount.prefix, prefix)).collect();
+        let resolved = mounts::resolve_alias_among(prefix, |known| mounts.iter().any(|mount| mount.prefix == known));
+        let prefix = resolved.as_ref().unwrap_or(prefix);
+        let whole: Vec<&Mount> = mounts.iter().filter(|mount| is_under(&mount.prefix, prefix)).collect();
         for mount in &whole {
             out.retain(|other| other.prefix != mount.prefix);
             out.push((*mount).clone());
         }
         if whole.is_empty() {
-            take_part(mounts, prefix, &mut out)?;
+            add_part(mounts, prefix, &mut out)?;
         }
     }
     Ok(out)
@@ -189,21 +201,18 @@ pub fn both(first: &[MemoryPath], second: &[MemoryPath]) -> Vec<MemoryPath> {
     pairs.filter_map(inner).collect()
 }
 
-fn lies_under(mount_prefix: &str, prefix: &MemoryPath) -> bool {
+fn is_under(mount_prefix: &str, prefix: &MemoryPath) -> bool {
     MemoryPath::parse(mount_prefix).is_ok_and(|name| name.is_under(prefix.as_str()))
 }
 
 /// Adds the part of a mount that lies under a prefix inside it.
-fn take_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Result<()> {
-    let holds = |mount: &&Mount| mount.prefix.is_empty() || prefix.is_under(&mount.prefix);
-    let mount = mounts.iter().filter(holds).max_by_key(|mount| mount.prefix.len());
-    let rel = mount.and_then(|mount| if mount.prefix.is_empty() { Some(prefix.clone()) } else { prefix.strip_prefix(&mount.prefix) });
-    let (Some(mount), Some(rel)) = (mount, rel) else {
-        return Err(Error::bad_input("only", format!("{prefix} is in no mount of this space")));
+fn add_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Result<()> {
+    let Some((mount, rel)) = mounts::locate(mounts, prefix.as_str()) else {
+        return Err(Error::bad_input("only", format!("{:?} is not in a mount of this space", prefix.as_str())));
     };
-    let name = rel.name().to_owned();
+    let name = MemoryPath::parse(rel)?.name().to_owned();
     match out.iter_mut().find(|other| other.prefix == mount.prefix) {
-        // Taken whole already, or in another part.
+        // Included already, as a whole or with another part.
         Some(whole) if whole.part.is_empty() => {}
         Some(part) => part.part.push(name),
         None => out.push(Mount { entrypoint: Entrypoint::Off, part: vec![name], ..mount.clone() }),

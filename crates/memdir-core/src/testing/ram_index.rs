@@ -2,7 +2,6 @@
 
 use crate::{
     base::{error::Result, stamp::Stamp, version::Version},
-    entrypoint,
     search::{
         embed::{Key, Vector},
         index::{
@@ -11,6 +10,7 @@ use crate::{
         },
         ranking::{self, Field},
     },
+    store::mounts,
 };
 use std::{
     any::Any,
@@ -210,7 +210,7 @@ impl Asked for RamAsked<'_> {
     fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>> {
         let mut all = Vec::new();
         for file in self.view.0.values().filter(|file| self.ask.files.is_none_or(|files| files(&file.path, &known(file)))) {
-            let body = |unit: &IndexUnit| if self.points(unit) { 0.0 } else { self.body(unit, counts) };
+            let body = |unit: &IndexUnit| if self.points(file, unit) { 0.0 } else { self.body(unit, counts) };
             let bodies: Vec<f32> = file.units.iter().map(body).collect();
             for (at, unit) in file.units.iter().enumerate().filter(|(_, unit)| self.may_answer(file, unit)) {
                 let beside = |at: Option<usize>| at.and_then(|at| bodies.get(at)).copied().unwrap_or(0.0);
@@ -252,12 +252,14 @@ impl RamAsked<'_> {
         let refused =
             self.ask.without.iter().any(|word| has(word) || times(&unit.codes, word) > 0) || !self.ask.must.iter().flatten().all(has);
         let young = self.ask.since.is_none_or(|since| unit.day.map_or(file.stamp.mtime_ns >= since.ns, |day| day >= since.day));
-        !refused && !self.points(unit) && young
+        !refused && !self.points(file, unit) && young
     }
 
-    /// Whether a unit is a pointer to a file that is there.
-    fn points(&self, unit: &IndexUnit) -> bool {
-        unit.points_to.as_ref().is_some_and(|target| self.view.0.contains_key(target))
+    /// Whether a unit of the entrypoint or a page is a pointer to a file that exists.
+    fn points(&self, file: &IndexFile, unit: &IndexUnit) -> bool {
+        let main = mounts::choose_entrypoint(|name| self.view.0.contains_key(name));
+        (file.path == main || mounts::is_page_name(&file.path))
+            && unit.points_to.as_ref().is_some_and(|target| self.view.0.contains_key(target))
     }
 
     fn body(&self, unit: &IndexUnit, counts: &Counts) -> f32 {
@@ -299,7 +301,8 @@ impl RamAsked<'_> {
     }
 
     fn pointer(&self, file: &IndexFile, counts: &Counts) -> f32 {
-        let entrypoints = self.view.0.values().filter(|file| entrypoint::is_entrypoint(&file.path) || entrypoint::is_page_name(&file.path));
+        let main = mounts::choose_entrypoint(|name| self.view.0.contains_key(name));
+        let entrypoints = self.view.0.values().filter(|file| file.path == main || mounts::is_page_name(&file.path));
         let lines = entrypoints.flat_map(|file| &file.units).filter(|unit| unit.points_to.as_deref() == Some(file.path.as_str()));
         lines.map(|unit| self.body(unit, counts)).sum()
     }

@@ -1,4 +1,4 @@
-//! A store in memory, stricter than the disk: it fails on anything the contract forbids, at once.
+//! A store in memory, stricter than the file store: it fails immediately on anything the contract forbids.
 
 use crate::{
     base::{
@@ -9,20 +9,21 @@ use crate::{
     },
     store::{
         Access, Change, ChangeFilter, ChangeId, Entry, Entrypoint, FileChange, FileEdit, Intent, JournalSize, MountInfo, Plan, Source,
-        Stamp, Store, Stored, View, Walk,
+        Stamp, Store, Stored, View, Walk, stop::Stop,
     },
 };
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// One unprefixed mount that exists only as long as this value.
+/// A store with one unprefixed mount that exists only in memory.
 #[derive(Debug)]
 pub struct RamStore {
     mounts: Vec<MountInfo>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
+    stop: Stop,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -45,7 +46,7 @@ impl Default for RamStore {
             apart: false,
             part: Vec::new(),
         };
-        RamStore { mounts: vec![mount], state: Mutex::default() }
+        RamStore { mounts: vec![mount], state: Arc::default(), stop: Stop::default() }
     }
 }
 
@@ -75,7 +76,7 @@ fn stamp(bytes: &[u8], tick: i64) -> Stamp {
     Stamp { size: bytes.len() as u64, mtime_ns: tick, ctime_ns: tick, inode: tick.unsigned_abs() }
 }
 
-/// The state as a plan sees it.
+/// The view of a plan.
 struct Snapshot<'a>(&'a RamStore, &'a State);
 
 impl View for Snapshot<'_> {
@@ -83,12 +84,15 @@ impl View for Snapshot<'_> {
         &self.0.mounts
     }
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
+        self.0.stop.check()?;
         Ok(self.1.stored(path))
     }
     fn list(&self, under: &str) -> Result<Walk> {
+        self.0.stop.check()?;
         Ok(self.1.walk(under))
     }
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
+        self.0.stop.check()?;
         Ok(paths.iter().map(|path| self.1.files.get(path).map(|(bytes, tick)| stamp(bytes, *tick))).collect())
     }
     fn check_writable(&self, _path: &MemoryPath) -> Result<()> {
@@ -101,10 +105,10 @@ impl View for RamStore {
         &self.mounts
     }
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
-        Ok(self.state().stored(path))
+        Snapshot(self, &self.state()).get(path)
     }
     fn list(&self, under: &str) -> Result<Walk> {
-        Ok(self.state().walk(under))
+        Snapshot(self, &self.state()).list(under)
     }
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
         Snapshot(self, &self.state()).stamps(paths)
@@ -116,10 +120,14 @@ impl View for RamStore {
 
 impl Store for RamStore {
     fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change> {
-        assert!(!touches.is_empty(), "a change says what it touches");
+        assert!(!touches.is_empty(), "a change names what it touches");
+        self.stop.check()?;
         // The plan works on a copy: reading the store itself from within a plan must not hang.
         let before = self.state().clone();
+        // A store may call a plan again, and only the last call counts.
+        plan(&Snapshot(self, &before))?;
         let edits = plan(&Snapshot(self, &before))?;
+        self.stop.check()?;
         let mut state = self.state();
         let id = ChangeId(format!("ram{:05}", state.changes.len()));
         let mut change = Change {
@@ -164,6 +172,7 @@ impl Store for RamStore {
     }
 
     fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
+        self.stop.check()?;
         let state = self.state();
         let path = filter
             .path
@@ -178,6 +187,7 @@ impl Store for RamStore {
     }
 
     fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {
+        self.stop.check()?;
         let state = self.state();
         let texts = &state.texts;
         Ok(texts.get(&(path.clone(), version)).or_else(|| texts.get(&(path.with_md(), version))).cloned())
@@ -191,5 +201,9 @@ impl Store for RamStore {
 
     fn journal_size(&self) -> Result<JournalSize> {
         Ok(JournalSize { changes: self.state().changes.len() as u64, bytes: 0 })
+    }
+
+    fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {
+        Arc::new(RamStore { mounts: self.mounts.clone(), state: self.state.clone(), stop: stop.clone() })
     }
 }

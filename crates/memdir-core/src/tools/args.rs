@@ -45,7 +45,7 @@ impl<'a> Args<'a> {
 
     /// A memory's name that must be there.
     pub(crate) fn path(&self, names: &[&'static str]) -> Result<MemoryPath> {
-        MemoryPath::parse(&self.needed(names)?)
+        Ok(MemoryPath::parse(&self.needed(names)?)?)
     }
 
     /// Texts: a list, or one alone.

@@ -2,10 +2,8 @@
 
 use memdir_core::{
     base::limits,
-    entrypoint::{
-        Book, DeadLine, EntrypointPlan, LineChange, LongLine, Page, Place, choose, dead, is_entrypoint, is_page_name, load, long_lines,
-        missing, plan, plan_many,
-    },
+    entrypoint::{Book, DeadLine, EntrypointPlan, LineChange, LongLine, Page, Place, dead, load, long_lines, plan, plan_many},
+    store::mounts::{choose_entrypoint, is_page_name, is_pointer_file_name},
 };
 use proptest::prelude::*;
 use std::{collections::BTreeMap, sync::Arc};
@@ -78,16 +76,18 @@ fn rename(from: &str, to: &str) -> LineChange {
 
 #[test]
 fn names_of_entrypoints_and_pages() {
-    assert!(is_entrypoint("MEMORY.md") && is_entrypoint("index.md") && !is_entrypoint("notes/MEMORY.md") && !is_entrypoint("memory.md"));
+    for (name, is_one) in [("MEMORY.md", true), ("index.md", true), ("notes/MEMORY.md", false), ("memory.md", false)] {
+        assert_eq!(is_pointer_file_name(name), is_one, "{name}");
+    }
     for page in ["MEMORY.page-001.md", "index.page-042.md", "MEMORY.page-1000.md"] {
         assert!(is_page_name(page), "{page}");
     }
     for other in ["MEMORY.page-1.md", "MEMORY.page-000.md", "MEMORY.page-0001.md", "MEMORY.md", "x.page-001.md", "MEMORY.page-abc.md"] {
         assert!(!is_page_name(other), "{other}");
     }
-    assert_eq!(choose(|_| false), "MEMORY.md");
-    assert_eq!(choose(|name| name == "index.md"), "index.md");
-    assert_eq!(choose(|_| true), "MEMORY.md");
+    assert_eq!(choose_entrypoint(|_| false), "MEMORY.md");
+    assert_eq!(choose_entrypoint(|name| name == "index.md"), "index.md");
+    assert_eq!(choose_entrypoint(|_| true), "MEMORY.md");
 }
 
 #[test]
@@ -234,6 +234,11 @@ fn the_oldest_lines_move_to_a_page_and_the_writer_is_told() {
     assert!(!files.main().contains("page-001"), "the link goes with the page");
 }
 
+/// The paths that have no line.
+fn missing(book: &Book, paths: &[String]) -> Vec<String> {
+    paths.iter().filter(|path| book.line_of(path).is_none()).cloned().collect()
+}
+
 #[test]
 fn a_page_that_vanished_breaks_nothing() {
     let mut files = Files::default();
@@ -242,16 +247,16 @@ fn a_page_that_vanished_breaks_nothing() {
     let many = plan_many(&files.book(), &changes, &|_| 0);
     files.apply(many);
     assert!(files.pages.len() >= 2);
-    assert_eq!(missing(&files.book(), all.iter().map(String::as_str)), Vec::<String>::new());
+    assert_eq!(missing(&files.book(), &all), Vec::<String>::new());
     let (_, lost) = files.pages.pop_first().expect("a page");
-    let absent = missing(&files.book(), all.iter().map(String::as_str));
+    let absent = missing(&files.book(), &all);
     assert_eq!(absent, lost.1.paths().collect::<Vec<_>>());
     files.set(&absent[0], "again");
     assert!(!files.main().contains("page-001"), "a link to nothing is dropped at the next save");
-    let repair: Vec<LineChange> = missing(&files.book(), all.iter().map(String::as_str)).iter().map(|path| set(path, "x")).collect();
+    let repair: Vec<LineChange> = missing(&files.book(), &all).iter().map(|path| set(path, "x")).collect();
     let many = plan_many(&files.book(), &repair, &|_| 0);
     files.apply(many);
-    assert_eq!(missing(&files.book(), all.iter().map(String::as_str)), Vec::<String>::new());
+    assert_eq!(missing(&files.book(), &all), Vec::<String>::new());
 }
 
 #[test]
@@ -324,7 +329,7 @@ fn loading_says_which_cap_fired() {
 }
 
 #[test]
-fn audits_find_dead_missing_and_long_lines() {
+fn audits_find_dead_and_long_lines() {
     let text = format!(
         "# M\n{BEGIN}- [a](a.md)\n- [gone](gone.md)\n{END}\n- [b](b) and [web](https://x)\n- [lost](lost.md)\n{}\n",
         "w".repeat(201)
@@ -333,7 +338,6 @@ fn audits_find_dead_missing_and_long_lines() {
     let exists = |path: &str| matches!(path, "a.md" | "b.md" | "c.md");
     let line = |path: &str, place| DeadLine { path: path.into(), place };
     assert_eq!(dead(&book, &exists), [line("gone.md", Place::Section), line("lost.md", Place::Hand(8))]);
-    assert_eq!(missing(&book, ["a.md", "b.md", "c.md", "MEMORY.md", "MEMORY.page-001.md"]), ["c.md"]);
     assert_eq!(long_lines(&book), [LongLine { line: 9, chars: 201 }]);
 }
 

@@ -64,7 +64,7 @@ fn names_that_could_escape_or_confuse_are_refused_with_a_reason() {
     ];
     for name in refused {
         match MemoryPath::parse(name) {
-            Err(Error::BadPath { why, .. }) => assert!(why.len() > 10, "{name:?}: {why}"),
+            Err(InvalidName { why, .. }) => assert!(why.len() > 10, "{name:?}: {why}"),
             other => panic!("{name:?} gave {other:?}"),
         }
     }

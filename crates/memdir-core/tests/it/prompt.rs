@@ -1,6 +1,7 @@
 //! The prompt of every mode, word for word, and its size.
 
-use memdir_core::prompt::{self, AgentScope, Entrypoint, Mode, Open, Part, Place, PromptInput, Search, Tools};
+use memdir_core::prompt::{self, Entrypoint, Mode, Open, Part, Place, PromptInput, Search, Tools};
+use memdir_core::store::space::AgentScope;
 use std::{fs, path::Path};
 
 const DIR: &str = "/home/ada/.memdir/projects/shop-1a2b3c4d5e";

@@ -11,11 +11,10 @@ use memdir_core::{
         undo::Which,
         write::{Mode, Write},
     },
-    prompt::AgentScope,
     store::{
         Actor, ChangeFilter,
         files::{Mount, Vault},
-        space::{Agent, Caller, Callers, Places, narrow, new_token, token_hash},
+        space::{Agent, AgentScope, Caller, Callers, Places, narrow, new_token, token_hash},
     },
     testing::FixedClock,
 };

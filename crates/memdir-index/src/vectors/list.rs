@@ -3,7 +3,10 @@
 
 use super::corrupt;
 use memdir_core::{
-    base::error::{Error, Result},
+    base::{
+        disk::{self, Replace},
+        error::{Error, Result},
+    },
     search::embed::EmbedderId,
 };
 use std::{
@@ -92,24 +95,8 @@ fn checksum(body: &str) -> String {
 
 /// Writes a file that nobody sees before it is whole, readable by its owner only.
 pub(super) fn write_whole(dir: &Path, name: &str, fill: impl FnOnce(&mut fs::File) -> io::Result<()>) -> Result<()> {
-    let (path, temp) = (dir.join(name), dir.join(format!("{name}.{}.tmp", std::process::id())));
-    let written = create(&temp).and_then(|mut file| fill(&mut file));
-    match written.and_then(|()| rename(&temp, &path)) {
-        Ok(()) => Ok(()),
-        Err(source) => {
-            let _ = fs::remove_file(&temp);
-            Err(Error::Io { doing: "write", path, source })
-        }
-    }
-}
-
-/// Makes the directory, for its owner only, unless it is there.
-pub(super) fn create_dir(dir: &Path) -> Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(|source| Error::Io { doing: "create", path: dir.to_owned(), source })
+    let path = dir.join(name);
+    disk::replace(&path, Replace::DERIVED, fill).map_err(|source| Error::Io { doing: "write", path, source })
 }
 
 /// Removes row files that do not count, and what a killed process left. Best effort: they are only in the way.
@@ -149,19 +136,4 @@ fn ours(dir: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(paths)
-}
-
-fn create(path: &Path) -> io::Result<fs::File> {
-    // A killed process of the same number may have left one; nobody has it mapped, since it never got its name.
-    let _ = fs::remove_file(path);
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-#[expect(clippy::disallowed_methods, reason = "derived files, not memories: nothing to journal, nothing to sync")]
-fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    fs::rename(from, to)
 }

@@ -169,12 +169,8 @@ fn to_codex(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, 
     let memdir = wire::open(settings, scope)?.memdir;
     // What Codex wrote itself, and is only mounted here, is not told to it as news.
     let own = memdir_core::store::files::real_path(&codex::home(&machine));
-    let theirs = |path: &MemoryPath| {
-        let mounts = scope.mounts.iter().map(|placed| &placed.mount).filter(|mount| path.is_under(&mount.prefix));
-        mounts
-            .max_by_key(|mount| mount.prefix.len())
-            .is_some_and(|mount| memdir_core::store::files::real_path(&mount.root).starts_with(&own))
-    };
+    let theirs =
+        |path: &MemoryPath| memdir_core::store::mounts::mount_of(memdir.store(), path).is_some_and(|mount| mount.root.starts_with(&own));
     let mut memories = Vec::new();
     for listed in memdir.list(&List::default())?.memories.into_iter().filter(|listed| !theirs(&listed.path)) {
         if let Some(Ok(text)) = memdir.store().get(&listed.path)?.map(|stored| String::from_utf8(stored.bytes)) {

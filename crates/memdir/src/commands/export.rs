@@ -6,7 +6,10 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    base::text,
+    base::{
+        disk::{self, Replace},
+        text,
+    },
     memdir::Memdir,
     operations::{import::bundle, list::List},
 };
@@ -62,16 +65,14 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
 /// Writes a new file; one that is there stays unless it is meant.
 fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "write", path: path.to_owned(), source };
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut new = tempfile::Builder::new().prefix(".memdir-").tempfile_in(dir).map_err(fail)?;
-    new.write_all(text.as_bytes()).and_then(|()| new.as_file().sync_all()).map_err(fail)?;
-    let put = if force { new.persist(path) } else { new.persist_noclobber(path) };
-    put.map(drop).map_err(|e| match e.error.kind() {
+    let prepared = disk::prepare(path, Replace::DURABLE, |file| file.write_all(text.as_bytes())).map_err(fail)?;
+    let put = if force { prepared.commit() } else { prepared.commit_new() };
+    put.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => Failure::Usage {
             message: format!("{} is there already (File exists)", path.display()),
             hint: "Name another file, or add --force to replace it.".into(),
         },
-        _ => fail(e.error),
+        _ => fail(e),
     })
 }
 

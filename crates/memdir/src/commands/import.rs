@@ -6,9 +6,9 @@ use crate::{
     output::{Answer, Page},
 };
 use memdir_core::{
-    entrypoint::{choose, is_page_name},
     memdir::Memdir,
     operations::import::{self, Clash, Import, Imported, Incoming, Outcome},
+    store::mounts::{choose_entrypoint, is_page_name},
 };
 use serde::Serialize;
 use std::{
@@ -117,7 +117,7 @@ fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(
 }
 
 fn is_entrypoint(root: &Path, name: &str) -> bool {
-    let main = choose(|name| root.join(name).is_file());
+    let main = choose_entrypoint(|name| root.join(name).is_file());
     name == main || is_page_name(name)
 }
 

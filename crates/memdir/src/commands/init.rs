@@ -10,12 +10,12 @@ use crate::{
 };
 use memdir_core::{
     base::path::MemoryPath,
-    entrypoint::{FALLBACK, MAIN},
     memdir::Memdir,
     operations::write::Write,
     store::{
         Access, Actor, Entrypoint,
         files::{Mount, Vault},
+        mounts::{ENTRYPOINT_FILE as MAIN, FALLBACK_ENTRYPOINT_FILE as FALLBACK},
         space::Places,
     },
 };

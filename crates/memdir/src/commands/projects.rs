@@ -91,7 +91,7 @@ fn count(dir: &std::path::Path) -> usize {
             let kind = entry.file_type();
             if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) {
                 dirs.push(entry.path());
-            } else if kind.is_ok_and(|kind| kind.is_file()) && entry.file_name() != memdir_core::entrypoint::MAIN {
+            } else if kind.is_ok_and(|kind| kind.is_file()) && entry.file_name() != memdir_core::store::mounts::ENTRYPOINT_FILE {
                 found += 1;
             }
         }

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
                 match read(text) {
                     Ok(reading) => all.memories.push(reading),
                     Err(error @ (Error::NotFound { .. } | Error::BadPath { .. } | Error::BadInput { .. })) => {
-                        let (message, hint) = (error.to_string(), error.hint());
+                        let (message, hint) = (error.to_string(), error.command_hint());
                         all.errors.push(NotRead { name: text.clone(), code: error.code(), message, hint });
                     }
                     Err(error) => return Err(error.into()),

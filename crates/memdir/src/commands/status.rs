@@ -8,7 +8,7 @@ use memdir_core::{
     base::time,
     memdir::Memdir,
     operations::{list::List, undo::describe},
-    store::{Change, ChangeFilter},
+    store::{Change, ChangeFilter, mounts},
 };
 use serde::Serialize;
 use std::{io, path::PathBuf};
@@ -32,11 +32,8 @@ struct Mounted {
 
 pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     let names = memdir.list(&List::default())?.memories;
-    let mounts = memdir.store().mounts();
-    let home_of = |name: &memdir_core::base::path::MemoryPath| {
-        mounts.iter().filter(|mount| name.is_under(&mount.prefix)).max_by_key(|mount| mount.prefix.len())
-    };
-    let count = |prefix: &str| names.iter().filter(|memory| home_of(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
+    let owner = |path| mounts::mount_of(memdir.store(), path);
+    let count = |prefix: &str| names.iter().filter(|memory| owner(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
     let mounted = |mount: &memdir_core::store::MountInfo| Mounted {
         prefix: mount.prefix.clone(),
         root: mount.root.clone(),
@@ -47,7 +44,7 @@ pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     Ok(Answer::new(
         Status {
             version: env!("CARGO_PKG_VERSION"),
-            mounts: mounts.iter().map(mounted).collect(),
+            mounts: memdir.store().mounts().iter().map(mounted).collect(),
             last_age: last_change.as_ref().map_or_else(String::new, |change| time::age(now, change.at)),
             last_change,
         },

@@ -26,7 +26,7 @@ fn show(tested: &Tested, page: &mut Page<'_>) -> io::Result<()> {
         page.line(format!("{} (line {})", problem.what, problem.line.unwrap_or(0)))?;
     }
     if tested.outcomes.is_empty() && tested.problems.is_empty() {
-        return page.line(format!("There are no tests; write questions into {}", memdir_core::operations::memory_tests::FILE));
+        return page.line(format!("There are no tests; write questions into {}", memdir_core::store::mounts::TESTS_FILE));
     }
     let passed = tested.outcomes.iter().filter(|outcome| outcome.passed).count();
     page.line(format!("{passed} of {} tests hold", tested.outcomes.len()))

@@ -1,7 +1,7 @@
 //! Changes `config.toml` for a person who asked for it. Everything else in the file stays as it is, comments too.
 
 use crate::exit::Failure;
-use std::os::unix::fs::DirBuilderExt as _;
+use memdir_core::base::disk::{self, FileMode, Replace};
 use std::{
     io::{self, Write as _},
     path::Path,
@@ -23,14 +23,9 @@ pub(crate) fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result
     edit(&mut document);
     let put = || -> io::Result<()> {
         let dir = file.parent().unwrap_or(Path::new("."));
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        let mut new = tempfile::Builder::new().prefix(".memdir-").suffix(".tmp").tempfile_in(dir)?;
-        new.write_all(document.to_string().as_bytes())?;
-        if let Ok(old) = std::fs::metadata(file) {
-            new.as_file().set_permissions(old.permissions())?;
-        }
-        new.as_file().sync_all()?;
-        new.persist(file).map(drop).map_err(|error| error.error)
+        disk::create_private_dir(dir)?;
+        let how = Replace { mode: FileMode::KeepOr(0o600), ..Replace::DURABLE };
+        disk::replace(file, how, |new| new.write_all(document.to_string().as_bytes()))
     };
     put().map_err(failed("write the settings in"))
 }

@@ -5,7 +5,7 @@ use crate::{
     exit::Failure,
     hosts::{Machine, Os, VARIABLES},
 };
-use memdir_core::{project::Project, prompt::AgentScope};
+use memdir_core::{project::Project, store::space::AgentScope};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},

@@ -2,10 +2,10 @@
 //! Derived: losing it shows a memory twice, and nothing else.
 
 use jiff::Timestamp;
+use memdir_core::base::disk;
 use std::{
     fs,
     io::Write as _,
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -85,10 +85,10 @@ impl Session {
         let Some(file) = self.file.as_ref().filter(|_| !text.is_empty()) else { return };
         let dir = file.parent().unwrap_or(file);
         if !file.exists() {
-            let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+            let _ = disk::create_private_dir(dir);
             forget_oldest(dir);
         }
-        let opened = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(file);
+        let opened = disk::append_private_file(file);
         // One write, so that hooks that run at once do not mix their lines.
         let _ = opened.and_then(|mut file| file.write_all(text.as_bytes()));
     }

@@ -8,8 +8,9 @@ use crate::{
     hosts::{Format, Scope},
 };
 use jiff::Timestamp;
+use memdir_core::base::disk::{self, FileMode, Replace};
 use std::{
-    fs::{self, File, Permissions},
+    fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
@@ -177,31 +178,14 @@ fn create_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {
 
 /// Replaces a file, if it still is what it was.
 pub(crate) fn write(path: &Path, text: &str, was: Option<&str>, scope: Scope) -> Result<(), Trouble> {
-    let dir = path.parent().unwrap_or(Path::new("."));
     let fail = |e: io::Error| Trouble::io(path, "write", &e);
-    let mut temporary = tempfile::Builder::new().prefix(".memdir-").suffix(".tmp").tempfile_in(dir).map_err(fail)?;
-    temporary.write_all(text.as_bytes()).map_err(fail)?;
-    let mode = path.metadata().ok().map(|meta| meta.permissions()).or_else(|| fresh(scope));
-    mode.map_or(Ok(()), |mode| temporary.as_file().set_permissions(mode)).map_err(fail)?;
-    temporary.as_file().sync_all().map_err(fail)?;
+    // A new file of a person's own settings is theirs alone; that of a project is readable for all.
+    let mode = FileMode::KeepOr(if scope == Scope::User { 0o600 } else { 0o644 });
+    let how = Replace { mode, ..Replace::DURABLE };
+    let prepared = disk::prepare(path, how, |file| file.write_all(text.as_bytes())).map_err(fail)?;
     if read(path)?.as_deref() != was {
         let why = "another program changed it just now".to_owned();
         return Err(Trouble { path: path.to_owned(), why, hint: "Nothing was changed. Run this again.".into() });
     }
-    temporary.persist(path).map_err(|e| fail(e.error))?;
-    // Not every file system can sync a directory; the file itself is whole either way.
-    let _ = File::open(dir).and_then(|dir| dir.sync_all());
-    Ok(())
-}
-
-/// The mode of a file that was not there: a person's own settings are theirs alone, a project's follow its umask.
-#[cfg(unix)]
-fn fresh(scope: Scope) -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt as _;
-    Some(Permissions::from_mode(if scope == Scope::User { 0o600 } else { 0o644 }))
-}
-
-#[cfg(not(unix))]
-fn fresh(_: Scope) -> Option<Permissions> {
-    None
+    prepared.commit().map_err(fail)
 }

@@ -9,12 +9,11 @@ use super::{
 };
 use crate::hosts::{Format, Machine, Scope, Wish, wish::place};
 use jiff::Timestamp;
+use memdir_core::base::disk::{self, FileLock, LockWait};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -221,11 +220,10 @@ pub(crate) fn hash(text: &str) -> String {
 }
 
 /// One installer at a time.
-pub(crate) fn lock(home: &Path) -> Result<File, Trouble> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|e| Trouble::io(home, "make", &e))?;
+pub(crate) fn lock(home: &Path) -> Result<Option<FileLock>, Trouble> {
+    disk::create_private_dir(home).map_err(|e| Trouble::io(home, "make", &e))?;
     let path = home.join("installed.lock");
-    let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(&path).and_then(|file| file.lock().map(|()| file));
-    lock.map_err(|e| Trouble::io(&path, "lock", &e))
+    FileLock::acquire(&path, LockWait::Forever).map_err(|e| Trouble::io(&path, "lock", &e))
 }
 
 fn file(home: &Path) -> PathBuf {

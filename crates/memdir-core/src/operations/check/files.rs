@@ -3,19 +3,18 @@
 use super::{Finding, INSTRUCTION_FILES, Rule, alike, dates, finding};
 use crate::{
     base::{error::Problem, limits, path::MemoryPath, text},
-    entrypoint::{self, upkeep},
     memory::{
         Memory,
         markdown::{self, ReferenceKind},
     },
-    operations::{
-        log, memory_tests,
-        verify::{self, Look},
-    },
+    operations::verify::{self, Look},
     project::Project,
     recall::when,
     secrets,
-    store::{Store, Stored},
+    store::{
+        Store, Stored,
+        mounts::{self, FileKind},
+    },
 };
 use std::{
     collections::{BTreeSet, HashSet},
@@ -45,7 +44,7 @@ impl<'a> Space<'a> {
 
     fn exists(&self, name: &str) -> bool {
         let Ok(path) = MemoryPath::parse(name) else { return self.paths.contains(name) || self.names.contains(name) };
-        let path = upkeep::meant(self.store, &path).unwrap_or(path);
+        let path = mounts::resolve_alias(self.store, &path).unwrap_or(path);
         self.paths.contains(path.as_str()) || self.names.contains(path.as_str()) || self.names.contains(path.name())
     }
 
@@ -54,15 +53,9 @@ impl<'a> Space<'a> {
         self.look.as_ref().and_then(Look::tracked).is_some_and(|files| files.iter().any(|file| file == target))
     }
 
-    /// Entrypoints, their pages and logs are no memories of their own: they have no type, no line and days of their own.
+    /// Whether the rules for memories apply: entrypoints, pages, logs and memory tests have no type and no line.
     fn is_memory(&self, path: &MemoryPath) -> bool {
-        let mount = self.store.mounts().iter().filter(|mount| path.is_under(&mount.prefix)).max_by_key(|mount| mount.prefix.len());
-        let rel = mount.and_then(|mount| path.strip_prefix(&mount.prefix)).unwrap_or_else(|| path.clone());
-        !entrypoint::is_entrypoint(rel.as_str())
-            && !entrypoint::is_page_name(rel.as_str())
-            && !log::is_log(rel.as_str())
-            && rel.as_str() != memory_tests::FILE
-            && rel.is_md()
+        path.is_md() && mounts::file_kind(self.store, path) == FileKind::Memory
     }
 }
 

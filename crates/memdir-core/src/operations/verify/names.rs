@@ -78,7 +78,7 @@ pub fn bare_files(text: &str) -> Vec<Named> {
             let bare = word.trim_matches(|c: char| ".,;:!?*_".contains(c));
             let ending = bare.rsplit_once('.').map(|(_, ending)| ending);
             let is_file = ending.is_some_and(|ending| !NOT_FILES.contains(&ending)) && !bare.contains('/') && !is_address(bare);
-            let entrypoint = crate::entrypoint::holds_lines(bare);
+            let entrypoint = crate::store::mounts::is_pointer_file_name(bare);
             let known = |all: &[Named]| all.iter().any(|other| other.text == bare);
             if is_file && !entrypoint && path(bare).as_deref() == Some(bare) && !known(&named) && !known(&found) {
                 found.push(Named { what: What::Path, text: bare.to_owned(), line });

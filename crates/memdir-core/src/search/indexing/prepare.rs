@@ -13,7 +13,7 @@ use crate::{
         embed::{EmbedRole, Embedder, Vector, WordSum},
         index::{IndexFile, IndexUnit, Sketch, Words},
     },
-    store::Stored,
+    store::{Stored, mounts},
 };
 use std::hash::{Hash as _, Hasher as _};
 
@@ -71,7 +71,7 @@ impl<'e> Preparer<'e> {
         };
         let file_day = memory.raw("date").and_then(Day::find).or_else(|| Day::find(file_name));
         let headings: Vec<Words> = chunks.headings.iter().map(|heading| self.words([heading.text.as_str()])).collect();
-        let points = entrypoint::holds_lines(path);
+        let points = mounts::is_pointer_file_name(path);
         for unit in &chunks.units {
             let lines = |first: u32| &decoded[starts[first as usize - 1]..starts[unit.last as usize]];
             // The headings above a turn are its title, not what was said.

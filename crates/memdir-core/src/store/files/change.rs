@@ -1,4 +1,5 @@
-//! One change, from its plan to its end: checked, recorded, written aside, made visible, made durable; or nothing of it.
+//! One change from its plan to its end: checked, recorded, written to temporary files, renamed into place and synced; or none of
+//! it.
 
 use super::{
     Names, Spot, Vault, atomic,
@@ -17,7 +18,7 @@ use crate::{
 };
 use std::{collections::BTreeSet, fs::File};
 
-/// Mounts held locked: what a plan sees, and what makes its edits real.
+/// Locked mounts: the view of a plan, and the way its edits are applied.
 pub(super) struct Locked<'a> {
     pub(super) vault: &'a Vault,
     pub(super) mounts: BTreeSet<usize>,
@@ -30,10 +31,12 @@ impl View for Locked<'_> {
     }
 
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
+        self.vault.stop.check()?;
         self.vault.read(&self.vault.spot(path)?, Names::ByBytes)
     }
 
     fn list(&self, under: &str) -> Result<Walk> {
+        self.vault.stop.check()?;
         self.vault.walk(under)
     }
 
@@ -46,7 +49,7 @@ impl View for Locked<'_> {
     }
 }
 
-/// One file of a change that is about to be made.
+/// One file of a change that is about to be applied.
 struct Edit {
     spot: Spot,
     edit: FileEdit,
@@ -77,11 +80,11 @@ impl Locked<'_> {
         };
         for (mount, placed) in &open {
             let mut journal = self.vault.journal(*mount);
-            // Lost, such a note is found again by looking at the files.
+            // If this state is lost, recovery derives it from the files.
             let _ = match &made {
                 Ok(()) => journal.finish(placed, Progress::Done),
                 Err(failed) if failed.as_before => journal.finish(placed, Progress::Void),
-                // Neither made nor taken back: the next holder of the lock puts its files back.
+                // Neither applied nor rolled back: the next holder of the lock rolls it back.
                 Err(_) => {
                     journal.failed(placed);
                     Ok(())
@@ -93,7 +96,7 @@ impl Locked<'_> {
         Ok(change)
     }
 
-    /// Refuses what may not be written; drops what would change nothing.
+    /// Refuses edits of read-only files; drops edits that change nothing.
     fn check(&self, edits: Vec<FileEdit>) -> Result<Vec<Edit>> {
         let mut checked = Vec::new();
         for edit in edits {
@@ -133,7 +136,7 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Writes everything aside, then makes it visible, then durable. On failure everything is put back as it was.
+    /// Writes temporary files, renames them into place and syncs. On failure every file gets its old content back.
     fn apply(&self, id: &str, edits: &[Edit]) -> Result<(), Failed> {
         let mut steps = Vec::new();
         if let Err(error) = self.prepare(id, edits, &mut steps) {
@@ -141,9 +144,9 @@ impl Locked<'_> {
             self.prune(edits.iter().filter(|edit| edit.before.is_none()));
             return Err(Failed { error, as_before: true });
         }
-        if let Err((visible, error)) = show(&steps) {
-            steps[visible..].iter().for_each(atomic::Step::discard);
-            let as_before = self.put_back(id, &edits[..visible]).is_ok();
+        if let Err((committed, error)) = commit_all(&steps) {
+            steps[committed..].iter().for_each(atomic::Step::discard);
+            let as_before = self.put_back(id, &edits[..committed]).is_ok();
             self.prune(edits.iter().filter(|edit| edit.before.is_none()));
             return Err(Failed { error, as_before });
         }
@@ -173,7 +176,7 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Gives files back the bytes they had.
+    /// Restores the old content of files.
     fn put_back(&self, id: &str, edits: &[Edit]) -> Result<()> {
         for edit in edits {
             let before = edit.before.as_ref().map(|stored| stored.bytes.as_slice());
@@ -184,7 +187,7 @@ impl Locked<'_> {
 }
 
 impl Vault {
-    /// The file of exactly that name, its extension included.
+    /// Reads the file of exactly that name, with its extension.
     pub(super) fn read_exact(&self, spot: &Spot) -> Result<Option<Stored>> {
         let open = self.mounts[spot.mount].root.open()?;
         let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
@@ -194,7 +197,7 @@ impl Vault {
         }
     }
 
-    /// Makes one file have these bytes, durably, without a record of its own.
+    /// Writes or removes one file, durably, without a journal record.
     pub(super) fn put_now(&self, spot: &Spot, bytes: Option<&[u8]>, temp: &str) -> Result<()> {
         let mount = &self.mounts[spot.mount];
         let open = mount.root.open()?;
@@ -211,15 +214,15 @@ impl Vault {
     }
 }
 
-/// A change that was not made.
+/// A change that failed.
 struct Failed {
     error: Error,
-    /// Whether every file is as it was before.
+    /// Whether every file has its old content.
     as_before: bool,
 }
 
-/// Makes prepared steps visible and durable; on failure says how many are visible.
-fn show(steps: &[atomic::Step]) -> Result<(), (usize, Error)> {
+/// Commits and syncs prepared steps; on failure returns how many are committed.
+fn commit_all(steps: &[atomic::Step]) -> Result<(), (usize, Error)> {
     for (n, step) in steps.iter().enumerate() {
         step.commit().map_err(|e| (n, e))?;
     }

@@ -105,7 +105,7 @@ impl Vault {
                 return Ok(());
             }
         }
-        let Some(_lock) = Lock::try_take(&self.mounts[spot.mount].lock) else { return Ok(()) };
+        let Some(_lock) = Lock::try_acquire(&self.mounts[spot.mount].lock) else { return Ok(()) };
         // Under the lock the file is looked at again: a change may have been under way.
         if !self.recover(&[spot.mount].into())?.is_empty() {
             return Ok(());

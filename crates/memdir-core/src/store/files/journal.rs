@@ -7,6 +7,7 @@ mod table;
 
 use crate::{
     base::{
+        disk::{self, Replace, TempName},
         error::{Error, Result},
         limits,
         version::Version,
@@ -17,9 +18,8 @@ pub(crate) use log::{FileRecord, Placed, Progress, Record};
 use log::{Log, START, frame};
 use std::{
     collections::HashMap,
-    fs::{DirBuilder, File},
     io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 use table::Table;
@@ -453,18 +453,13 @@ fn is_torn(log: &Log, at: u64, len: u64) -> bool {
 }
 
 fn create(dir: &Path, path: &Path) -> Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| Error::io("create the journal in", dir, e))?;
+    disk::create_private_dir(dir).map_err(|e| Error::io("create the journal in", dir, e))?;
     write_new(path, &log::head(0)?).map_err(|e| Error::io("create the journal", path, e))
 }
 
-/// Writes a file of the journal whole: aside, synced, then under its name.
+/// Replaces a file of the journal. Only for the holder of the mount's lock.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temp = path.with_extension("new");
-    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&temp)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    rustix::fs::rename(&temp, path)?;
-    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+    disk::replace(path, Replace { temp: TempName::Reused, ..Replace::DURABLE }, |file| file.write_all(bytes))
 }
 
 fn rename(from: &Path, to: &Path) -> Result<()> {

@@ -1,94 +1,67 @@
-//! One lock per mount, held by whoever changes it. Waits its turn, leaves nothing behind, and is gone with its process.
+//! The lock of a mount, held while the mount is changed. It is released when its process ends.
 
 use crate::base::{
+    disk::{self, FileLock, LockWait},
     error::{Error, Result},
     limits,
 };
 use std::{
-    fs::{File, OpenOptions, TryLockError},
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
-    path::{Path, PathBuf},
-    sync::mpsc,
+    fs::File,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    path::Path,
     time::Duration,
 };
 
-/// A held lock; dropping it lets the next one in.
+/// The lock file inside a directory whose file system cannot lock directories. Never listed.
+pub(super) const LOCK_FILE: &str = ".memdir-lock";
+
+/// A held lock.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    _lock: FileLock,
 }
 
 impl Lock {
-    /// Takes the lock of a directory, waiting at most [`limits::LOCK_WAIT_SECS`].
-    pub(crate) fn take(dir: &Path) -> Result<Lock> {
-        let file = lock_file(dir)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock { _file: file }),
-            Err(TryLockError::WouldBlock) => wait(dir, file),
-            Err(TryLockError::Error(e)) => Err(Error::io("lock", dir, e)),
-        }
+    /// Acquires the lock of a directory, waiting at most [`limits::LOCK_WAIT_SECS`].
+    pub(crate) fn acquire(dir: &Path) -> Result<Lock> {
+        let wait = LockWait::AtMost(Duration::from_secs(limits::LOCK_WAIT_SECS));
+        let lock = FileLock::acquire_file(open(dir)?, wait).map_err(|e| Error::io("lock", dir, e))?;
+        let lock = lock.ok_or_else(|| Error::Busy { path: dir.to_owned(), waited_secs: limits::LOCK_WAIT_SECS })?;
+        Ok(Lock { _lock: lock })
     }
 
-    /// Takes the lock only if nobody has it.
-    pub(crate) fn try_take(dir: &Path) -> Option<Lock> {
-        let file = lock_file(dir).ok()?;
-        file.try_lock().ok()?;
-        Some(Lock { _file: file })
+    /// Acquires the lock only if it is free.
+    pub(crate) fn try_acquire(dir: &Path) -> Option<Lock> {
+        let lock = FileLock::acquire_file(open(dir).ok()?, LockWait::Never).ok()??;
+        Some(Lock { _lock: lock })
     }
 }
 
-/// Where a directory's lock sorts among others: everybody locks several in this order.
+/// The position of a directory's lock in the order in which every process acquires several locks.
 pub(crate) fn order(dir: &Path) -> (u64, u64) {
     dir.metadata().map_or((u64::MAX, u64::MAX), |meta| (meta.dev(), meta.ino()))
 }
 
-/// The kernel wakes waiters in turn, so waiting in it is fairer than asking again and again. It has no time limit,
-/// so a thread of its own waits; if we give up, it lets go as soon as it has the lock.
-fn wait(dir: &Path, file: File) -> Result<Lock> {
-    let (send, receive) = mpsc::channel();
-    std::thread::Builder::new()
-        .name("memdir-lock".into())
-        .spawn(move || {
-            let outcome = file.lock().map(|()| file);
-            // Nobody listens any more: dropping the file releases the lock.
-            drop(send.send(outcome));
-        })
-        .map_err(|e| Error::io("wait for the lock of", dir, e))?;
-    match receive.recv_timeout(Duration::from_secs(limits::LOCK_WAIT_SECS)) {
-        Ok(Ok(file)) => Ok(Lock { _file: file }),
-        Ok(Err(e)) => Err(Error::io("lock", dir, e)),
-        Err(_) => Err(Error::Busy { path: dir.to_owned(), waited_secs: limits::LOCK_WAIT_SECS }),
-    }
-}
-
-/// What is locked: the directory itself where the file system can lock one, else a file beside it, else one inside.
-/// Follows from the file system alone, so that every process makes the same choice.
-fn lock_file(dir: &Path) -> Result<File> {
-    if locks_directories(dir) {
+/// Opens what is locked: the directory itself if its file system can lock directories, else the lock file inside it. The choice
+/// depends on the file system alone and never on the rights of the user, so that all users of a directory have the same lock. A
+/// user who may not open the lock file gets an error and not another lock.
+fn open(dir: &Path) -> Result<File> {
+    if can_lock_directories(dir).map_err(|e| Error::io("find the file system of", dir, e))? {
         return File::open(dir).map_err(|e| Error::io("open", dir, e));
     }
-    let beside = beside(dir);
-    if let Some(path) = &beside
-        && let Ok(file) = open_lock_file(path)
-    {
-        return Ok(file);
-    }
-    let inside = dir.join(".memdir-lock");
-    open_lock_file(&inside).map_err(|e| Error::io("create the lock file", inside, e))
+    open_lock_file(dir)
 }
 
-fn beside(dir: &Path) -> Option<PathBuf> {
-    let name = dir.file_name()?.to_str()?;
-    Some(dir.parent()?.join(format!(".{name}.memdir-lock")))
-}
-
-fn open_lock_file(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+/// The lock file is writable for every user who may write to the directory.
+fn open_lock_file(dir: &Path) -> Result<File> {
+    let meta = dir.metadata().map_err(|e| Error::io("open", dir, e))?;
+    let path = dir.join(LOCK_FILE);
+    disk::open_lock_file(&path, meta.permissions().mode() & 0o666).map_err(|e| Error::io("open the lock file", path, e))
 }
 
 /// Network and user-space file systems turn `flock` into byte-range locks, which need a writable file.
 #[cfg(target_os = "linux")]
-fn locks_directories(dir: &Path) -> bool {
+fn can_lock_directories(dir: &Path) -> std::io::Result<bool> {
     const NFS: i64 = 0x6969;
     const SMB: i64 = 0x517B;
     const SMB2: i64 = 0xFE53_4D42_u32 as i64;
@@ -97,14 +70,45 @@ fn locks_directories(dir: &Path) -> bool {
     const V9FS: i64 = 0x0102_1997;
     const CEPH: i64 = 0x00C3_6400;
     const AFS: i64 = 0x5346_414F;
-    match rustix::fs::statfs(dir) {
-        #[expect(clippy::useless_conversion, reason = "the width of f_type differs between architectures")]
-        Ok(stat) => !matches!(i64::from(stat.f_type) & 0xFFFF_FFFF, NFS | SMB | SMB2 | CIFS | FUSE | V9FS | CEPH | AFS),
-        Err(_) => true,
-    }
+    let stat = rustix::fs::statfs(dir)?;
+    #[expect(clippy::useless_conversion, reason = "the width of f_type differs between architectures")]
+    let kind = i64::from(stat.f_type) & 0xFFFF_FFFF;
+    Ok(!matches!(kind, NFS | SMB | SMB2 | CIFS | FUSE | V9FS | CEPH | AFS))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn locks_directories(_dir: &Path) -> bool {
-    true
+fn can_lock_directories(_dir: &Path) -> std::io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// The parent's permissions used to decide between a file beside the directory and one inside it, so that a user who could
+    /// write to the parent and one who could not had different locks.
+    #[test]
+    fn the_lock_file_does_not_depend_on_the_rights_of_the_user() {
+        let top = tempfile::tempdir().unwrap();
+        let dir = top.path().join("shared");
+        fs::create_dir(&dir).unwrap();
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o770)).unwrap();
+        let first = FileLock::acquire_file(open_lock_file(&dir).unwrap(), LockWait::Never).unwrap();
+        fs::set_permissions(top.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        let second = FileLock::acquire_file(open_lock_file(&dir).unwrap(), LockWait::Never).unwrap();
+        fs::set_permissions(top.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(first.is_some() && second.is_none(), "both users have the same lock");
+        assert_eq!(fs::metadata(dir.join(LOCK_FILE)).unwrap().permissions().mode() & 0o777, 0o660);
+        assert_eq!(fs::read_dir(top.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_lock_file_that_cannot_be_opened_is_an_error_and_never_another_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(LOCK_FILE)).unwrap();
+        let error = open_lock_file(dir.path()).unwrap_err().to_string();
+        assert!(error.starts_with("cannot open the lock file \""), "{error}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
 }

@@ -3,11 +3,12 @@
 use super::contain::{Links, Root};
 use crate::{
     base::{
+        disk,
         error::{Error, Result},
         limits,
         path::MemoryPath,
     },
-    store::{Access, Entrypoint, MountInfo, Source},
+    store::{Access, Entrypoint, MountInfo, Source, mounts::Prefixed},
 };
 use fancy_regex::{Regex, RegexBuilder};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -80,6 +81,12 @@ impl Mount {
     }
 }
 
+impl Prefixed for Mount {
+    fn prefix(&self) -> &str {
+        &self.prefix
+    }
+}
+
 /// A mount in use.
 #[derive(Debug)]
 pub(crate) struct Mounted {
@@ -110,8 +117,8 @@ fn rules(mount: &Mount) -> String {
 
 /// A name and what lies under it.
 fn part_globs(name: &str) -> [String; 3] {
-    let plain: String = name.chars().map(|c| if "*?[]{}!\\".contains(c) { format!("[{c}]") } else { c.to_string() }).collect();
-    [plain.clone(), format!("{plain}.md"), format!("{plain}/**")]
+    let escaped = globset::escape(name);
+    [escaped.clone(), format!("{escaped}.md"), format!("{escaped}/**")]
 }
 
 impl Mounted {
@@ -225,12 +232,10 @@ fn is_nested(inner: &Mounted, outer: &Mounted) -> bool {
 }
 
 fn make_root(access: Access, root: &Path) -> Option<String> {
-    use std::os::unix::fs::DirBuilderExt as _;
     if access == Access::ReadOnly || root.is_dir() {
         return None;
     }
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(root);
-    made.err().map(|e| format!("cannot create {}: {e}", root.display()))
+    disk::create_private_dir(root).err().map(|e| format!("cannot create {root:?}: {e}"))
 }
 
 /// Whether a text can stand among a mount's `read_only` and `ignored`, and why not.

@@ -1,6 +1,9 @@
 //! Lists the files below a root: sorted, each once, loop-safe, capped, and undisturbed by files that vanish meanwhile.
 
-use super::contain::{Open, is_link, lossy};
+use super::{
+    contain::{Open, is_link, lossy},
+    lock::LOCK_FILE,
+};
 use crate::{
     base::{
         error::{Error, Problem, Result},
@@ -92,7 +95,7 @@ impl Walker<'_> {
     }
 
     fn entry(&mut self, dir: &OwnedFd, rel: &[u8], name: &[u8], kind: FileType, depth: usize) {
-        if std::str::from_utf8(name).is_ok_and(path::is_temp_name) || name == b".git" || name == b".memdir-lock" {
+        if std::str::from_utf8(name).is_ok_and(path::is_temp_name) || name == b".git" || name == LOCK_FILE.as_bytes() {
             return;
         }
         let child = join(rel, name);
@@ -151,7 +154,7 @@ impl Walker<'_> {
         };
         let path = match MemoryPath::parse(name) {
             Ok(path) => path,
-            Err(e) => return self.refused(rel, e),
+            Err(e) => return self.refused(rel, e.into()),
         };
         if (self.rules.hides)(path.as_str()) {
             return;
