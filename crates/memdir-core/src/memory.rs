@@ -3,10 +3,13 @@
 pub mod chunk;
 pub mod edit;
 mod frontmatter;
-pub mod markdown;
+pub mod lines;
+pub mod links;
 mod pattern;
-mod plain;
 mod scalar;
+mod summary;
+
+pub use self::links as markdown; // transitional alias
 
 use crate::base::{error::Problem, text::lines};
 use frontmatter::{Field, Frontmatter};
@@ -130,6 +133,12 @@ impl Memory {
         self.time(&["last_verified", "verified_at"])
     }
 
+    /// When the memory was last known to be true: when it was verified, changed or created according to its frontmatter, else
+    /// when its file was modified.
+    pub fn last_confirmed(&self, file_modified: Timestamp) -> Timestamp {
+        self.last_verified().or(self.modified()).or(self.created()).unwrap_or(file_modified)
+    }
+
     /// Where it comes from.
     pub fn source(&self) -> Option<&str> {
         self.field("source")
@@ -190,8 +199,8 @@ impl Memory {
     /// body that says something.
     pub fn hook(&self) -> String {
         match self.description() {
-            Some(description) => plain::one_line(description),
-            None => plain::first_line(self.body(), self.name().unwrap_or_default()),
+            Some(description) => summary::one_line(description),
+            None => summary::first_line(self.body(), self.name().unwrap_or_default()),
         }
     }
 
@@ -264,6 +273,9 @@ impl Memory {
         problems.sort_by_key(|problem| problem.line);
     }
 }
+
+/// The name of the file, at the root of a mount, with the questions that the memories are tested with.
+pub const TESTS_FILE: &str = "memory.tests.md";
 
 /// The text of a new memory: frontmatter if there is any field, an empty line, the body.
 pub fn compose(fields: &[(&str, &str)], body: &str) -> String {

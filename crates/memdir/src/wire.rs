@@ -296,7 +296,7 @@ pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Resul
     let (root, only) = if path.is_dir() {
         (path.to_owned(), Vec::new())
     } else if path.is_file() {
-        let name = path.file_name().map(|name| escape(&name.to_string_lossy())).unwrap_or_default();
+        let name = path.file_name().map(|name| memdir_core::base::glob::escape(&name.to_string_lossy())).unwrap_or_default();
         (path.parent().unwrap_or(path).to_owned(), vec![name])
     } else if is_glob(path) {
         let base: PathBuf = path.components().take_while(|part| !is_glob(part.as_ref())).collect();
@@ -317,12 +317,6 @@ fn free_name(wanted: &str, others: &[Mount]) -> String {
     let taken = |name: &str| others.iter().any(|mount| mount.prefix == name);
     let numbered = (2..).map(|n| format!("{wanted}-{n}"));
     std::iter::once(wanted.to_owned()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
-}
-
-fn escape(name: &str) -> String {
-    name.chars()
-        .flat_map(|c| if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!') { vec!['[', c, ']'] } else { vec![c] })
-        .collect()
 }
 
 /// What the library refuses about mounts is a matter of the settings.

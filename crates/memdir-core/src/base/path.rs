@@ -4,6 +4,7 @@ use crate::base::{
     error::{Error, Result},
     limits,
 };
+use percent_encoding::percent_decode_str;
 use std::fmt;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -211,7 +212,7 @@ fn reject_encoded(text: &str) -> Option<String> {
     }
     let mut seen = text.to_owned();
     for _ in 0..4 {
-        let decoded = percent_decode(&seen);
+        let decoded = percent_decode_str(&seen).decode_utf8_lossy().into_owned();
         if decoded == seen {
             return None;
         }
@@ -224,25 +225,6 @@ fn reject_encoded(text: &str) -> Option<String> {
         seen = decoded;
     }
     Some("it is percent-encoded several times over; write the name plainly".into())
-}
-
-fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let hex = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok()).filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()));
-        match hex.and_then(|two| u8::from_str_radix(two, 16).ok()) {
-            Some(byte) if first == b'%' => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl fmt::Display for MemoryPath {

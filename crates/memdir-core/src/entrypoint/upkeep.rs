@@ -8,7 +8,7 @@ use crate::{
         text,
     },
     entrypoint::{self, Book, EntrypointPlan, LineChange, Page},
-    memory::{Memory, markdown},
+    memory::{Memory, links},
     operations::memory_tests,
     secrets,
     store::{Entrypoint, FileEdit, MountInfo, Role, Stamp, Stored, View},
@@ -129,10 +129,10 @@ fn line_words(name: &str, bytes: &[u8]) -> (String, String) {
     // A line is loaded into every conversation: a secret that was let into a memory does not follow into it. The body is
     // masked before its first line is taken, since a cut secret is no longer known as one.
     let hook = match memory.description() {
-        Some(_) => secrets::mask(&memory.hook()).into_owned(),
-        None => Memory::parse(&secrets::mask(&decoded)).0.hook(),
+        Some(_) => secrets::redact(&memory.hook()).into_owned(),
+        None => Memory::parse(&secrets::redact(&decoded)).0.hook(),
     };
-    (secrets::mask(memory.title(name)).into_owned(), hook)
+    (secrets::redact(memory.title(name)).into_owned(), hook)
 }
 
 /// Turns a plan into edits.
@@ -296,7 +296,7 @@ pub(crate) fn has_line(view: &dyn View, books: &Books, path: &MemoryPath) -> Opt
 
 /// Whether a line as memdir writes it stands in the entrypoint or a page: cheaper than reading them as what they are.
 fn links_to(view: &dyn View, prefix: &str, rel: &str) -> Option<bool> {
-    let link = format!("]({})", markdown::link_destination(rel));
+    let link = format!("]({})", links::link_destination(rel));
     let main = entrypoint_file(view, prefix).ok()??;
     let main = String::from_utf8_lossy(&main.bytes);
     let in_page = |name: &String| {

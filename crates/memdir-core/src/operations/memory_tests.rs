@@ -19,7 +19,7 @@ use crate::{
 use serde::Serialize;
 
 /// The file at a mount's root.
-pub const FILE: &str = "memory.tests.md";
+pub const FILE: &str = crate::memory::TESTS_FILE;
 /// Where a memory must stand if the test does not say.
 const TOP: usize = 5;
 /// Lines that are found for each place that counts: several may be of one memory.

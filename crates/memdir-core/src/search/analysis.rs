@@ -29,7 +29,7 @@ pub struct Word {
 }
 
 /// Takes what the analyser finds, in the order of the text.
-pub trait Sink {
+pub trait TokenSink {
     /// A word.
     fn word(&mut self, word: &Word);
     /// A code: an identifier or path as written in lower case, or a part of one.
@@ -66,7 +66,7 @@ impl Default for Analyser {
 
 impl Analyser {
     /// Feeds every word and code of `text` to `sink`.
-    pub fn feed(&mut self, text: &str, sink: &mut impl Sink) {
+    pub fn feed(&mut self, text: &str, sink: &mut impl TokenSink) {
         for piece in split::pieces(text) {
             match piece {
                 split::Piece::Run(run) => self.run(run, sink),
@@ -89,7 +89,7 @@ impl Analyser {
         (found.words, found.codes)
     }
 
-    fn run(&mut self, run: &str, sink: &mut impl Sink) {
+    fn run(&mut self, run: &str, sink: &mut impl TokenSink) {
         if run.len() > CACHED_BYTES {
             let found = self.analyse(run);
             give(&found, sink);
@@ -146,13 +146,13 @@ impl Analyser {
     }
 }
 
-fn give(found: &Run, sink: &mut impl Sink) {
+fn give(found: &Run, sink: &mut impl TokenSink) {
     found.words.iter().for_each(|word| sink.word(word));
     found.codes.iter().for_each(|code| sink.code(code));
 }
 
 /// An identifier as written, and the last part of a path.
-fn code_forms(code: &str, sink: &mut impl Sink) {
+fn code_forms(code: &str, sink: &mut impl TokenSink) {
     let lower = code.to_lowercase();
     if lower.contains(char::is_whitespace) {
         return;
@@ -175,7 +175,7 @@ struct Found {
     codes: Vec<String>,
 }
 
-impl Sink for Found {
+impl TokenSink for Found {
     fn word(&mut self, word: &Word) {
         self.words.push(word.clone());
     }

@@ -14,6 +14,8 @@ use crate::{
 };
 use std::sync::Arc;
 
+pub use self::{IndexMatches as Asked, IndexQuery as Ask, KnownFile as Known}; // transitional alias
+
 /// The search index of one mount. Names in it are relative to the mount.
 ///
 /// The contract, which one test checks for every implementation:
@@ -34,9 +36,16 @@ pub trait Index: Send + Sync {
     /// Begins to change the index. Nothing if another process is at it and we do not wait.
     fn begin(&self, wait: Wait) -> Result<Option<Box<dyn Batch + '_>>>;
 
-    /// Puts aside what is there, so that the next view is empty. For an index that gave impossible answers.
+    /// Discards what is there, so that the next view is empty. For an index that gave impossible answers.
     fn forget(&self) -> Result<()>;
-    /// Whether every byte of it is as it was written. Reads all of them.
+
+    /// Returns why the index had to be discarded since the last call, or `None` if it was intact. What was made by another
+    /// version is not damage.
+    fn damage_report(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether every byte is as it was written. Reads all of them.
     fn is_whole(&self) -> bool {
         true
     }
@@ -234,10 +243,10 @@ impl Sketch {
 /// What an index knew at one moment.
 pub trait View: Send + Sync {
     /// How a file was when it was indexed.
-    fn known(&self, path: &str) -> Option<Known>;
+    fn known(&self, path: &str) -> Option<KnownFile>;
 
     /// Every file, in no order.
-    fn each_file(&self, each: &mut dyn FnMut(&str, Known));
+    fn each_file(&self, each: &mut dyn FnMut(&str, KnownFile));
 
     /// How many files and units.
     fn totals(&self) -> Totals;
@@ -246,7 +255,7 @@ pub trait View: Send + Sync {
     fn has_vector(&self, key: &Key) -> bool;
 
     /// Looks up a query's words.
-    fn ask<'a>(&'a self, ask: &'a Ask<'a>) -> Result<Box<dyn Asked + 'a>>;
+    fn ask<'a>(&'a self, ask: &'a IndexQuery<'a>) -> Result<Box<dyn IndexMatches + 'a>>;
 
     /// For the implementation that made it.
     fn as_any(&self) -> &dyn std::any::Any;
@@ -254,7 +263,7 @@ pub trait View: Send + Sync {
 
 /// How a file was when it was indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownFile {
     /// What the file system said of it.
     pub stamp: Stamp,
     /// When, nanoseconds since 1970.
@@ -310,7 +319,7 @@ impl Totals {
 }
 
 /// What is asked of an index.
-pub struct Ask<'a> {
+pub struct IndexQuery<'a> {
     /// Stems.
     pub terms: &'a [String],
     /// Codes.
@@ -326,7 +335,7 @@ pub struct Ask<'a> {
     /// The query's vector.
     pub vector: Option<&'a Vector>,
     /// Which files may be answers, by name and what is known of them. Nothing means all.
-    pub files: Option<&'a (dyn Fn(&str, &Known) -> bool + Sync)>,
+    pub files: Option<&'a (dyn Fn(&str, &KnownFile) -> bool + Sync)>,
     /// The earliest day an answer may have: units without a day go by the time of their file.
     pub since: Option<Since>,
 }
@@ -341,7 +350,7 @@ pub struct Since {
 }
 
 /// A query's words, looked up in one view.
-pub trait Asked {
+pub trait IndexMatches {
     /// How often they occur.
     fn counts(&self) -> &Counts;
 

@@ -35,7 +35,7 @@ const RACY_NS: i64 = 2_000_000_000;
 
 /// What differs between the files and an index.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Difference {
+pub struct StaleFiles {
     /// New files, and files whose stamp is another.
     pub changed: Vec<String>,
     /// Files whose stamp is the same but cannot be believed yet.
@@ -44,10 +44,10 @@ pub struct Difference {
     pub gone: Vec<String>,
 }
 
-impl Difference {
+impl StaleFiles {
     /// Compares the files of one mount, by their names in it, with what a view knows.
-    pub fn of<'a>(files: impl Iterator<Item = (&'a str, Stamp)>, view: &dyn View) -> Difference {
-        let mut difference = Difference::default();
+    pub fn compare<'a>(files: impl Iterator<Item = (&'a str, Stamp)>, view: &dyn View) -> StaleFiles {
+        let mut difference = StaleFiles::default();
         let mut known = 0;
         let mut names = Vec::new();
         for (name, stamp) in files {
@@ -76,7 +76,7 @@ impl Difference {
         difference
     }
 
-    /// Files that have to be looked at.
+    /// Files that have to be checked at.
     pub fn len(&self) -> usize {
         self.changed.len() + self.doubtful.len() + self.gone.len()
     }
@@ -111,17 +111,17 @@ pub type Progress<'a> = dyn Fn(Step) + Sync + 'a;
 /// A step of indexing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Files that were looked at.
+    /// Files that were checked at.
     pub done: usize,
-    /// Files to look at.
+    /// Files to check at.
     pub of: usize,
     /// Bytes of the last one.
     pub bytes: usize,
 }
 
-/// A file that was looked at again.
+/// A file that was checked at again.
 #[derive(Debug, Clone)]
-pub enum Look {
+pub enum FileCheck {
     /// It has another text than the one indexed.
     New(Arc<IndexFile>),
     /// It is still the version that is indexed.
@@ -154,29 +154,29 @@ impl<'a> Indexer<'a> {
     }
 
     /// Looks at one file: reads it, and prepares it if it is not the version the view knows.
-    pub fn look(&self, name: &str, view: &dyn View, preparer: &mut Preparer<'_>) -> Result<Look> {
+    pub fn check(&self, name: &str, view: &dyn View, preparer: &mut Preparer<'_>) -> Result<FileCheck> {
         let path = MemoryPath::parse(name)?.prefixed(self.prefix);
         let seen_ns = self.clock.now().as_nanosecond() as i64;
-        let Some(stored) = self.store.get(&path)?.filter(|stored| stored.path == path) else { return Ok(Look::Gone) };
+        let Some(stored) = self.store.get(&path)?.filter(|stored| stored.path == path) else { return Ok(FileCheck::Gone) };
         match view.known(name) {
-            Some(known) if known.version == stored.version => Ok(Look::Same(stored.stamp, seen_ns)),
-            _ => Ok(Look::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))),
+            Some(known) if known.version == stored.version => Ok(FileCheck::Same(stored.stamp, seen_ns)),
+            _ => Ok(FileCheck::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))),
         }
     }
 
     /// Looks at some files, for an overlay. Files that cannot be read are as if they were not there.
-    pub fn look_at(&self, difference: &Difference, view: &dyn View, preparer: &mut Preparer<'_>) -> BTreeMap<String, Look> {
-        let looked = difference.changed.iter().chain(&difference.doubtful);
-        let mut looks: BTreeMap<String, Look> =
-            looked.map(|name| (name.clone(), self.look(name, view, preparer).unwrap_or(Look::Gone))).collect();
-        looks.extend(difference.gone.iter().map(|name| (name.clone(), Look::Gone)));
-        looks
+    pub fn check_all(&self, difference: &StaleFiles, view: &dyn View, preparer: &mut Preparer<'_>) -> BTreeMap<String, FileCheck> {
+        let checked = difference.changed.iter().chain(&difference.doubtful);
+        let mut checks: BTreeMap<String, FileCheck> =
+            checked.map(|name| (name.clone(), self.check(name, view, preparer).unwrap_or(FileCheck::Gone))).collect();
+        checks.extend(difference.gone.iter().map(|name| (name.clone(), FileCheck::Gone)));
+        checks
     }
 
     /// Brings an index in step with the files of its mount. Nothing if another process is at it and we do not wait.
     pub fn update(&self, index: &dyn Index, entries: &[Entry], wait: Wait, progress: &Progress<'_>) -> Result<Option<Indexed>> {
         let Some(batch) = index.begin(wait)? else { return Ok(None) };
-        let difference = Difference::of(self.files(entries), &*batch.view());
+        let difference = StaleFiles::compare(self.files(entries), &*batch.view());
         if difference.is_empty() {
             return Ok(Some(Indexed::default()));
         }
@@ -187,8 +187,8 @@ impl<'a> Indexer<'a> {
     pub fn rebuild(&self, index: &dyn Index, entries: &[Entry], progress: &Progress<'_>) -> Result<Indexed> {
         let Some(batch) = index.begin(Wait::Yes)? else { return Ok(Indexed::default()) };
         let mut difference =
-            Difference { changed: self.files(entries).map(|(name, _)| name.to_owned()).collect(), ..Difference::default() };
-        difference.gone = Difference::of(self.files(entries), &*batch.view()).gone;
+            StaleFiles { changed: self.files(entries).map(|(name, _)| name.to_owned()).collect(), ..StaleFiles::default() };
+        difference.gone = StaleFiles::compare(self.files(entries), &*batch.view()).gone;
         self.apply_all(batch, &difference, true, progress)
     }
 
@@ -198,25 +198,25 @@ impl<'a> Indexer<'a> {
         entries.iter().filter(|entry| is_indexed(entry)).filter_map(move |entry| Some((entry.path.as_str().get(skip..)?, entry.stamp)))
     }
 
-    fn apply(&self, batch: Box<dyn Batch + '_>, difference: &Difference, progress: &Progress<'_>) -> Result<Indexed> {
+    fn apply(&self, batch: Box<dyn Batch + '_>, difference: &StaleFiles, progress: &Progress<'_>) -> Result<Indexed> {
         self.apply_all(batch, difference, false, progress)
     }
 
     /// Two threads read, prepare and write; each has a segment of its own.
-    fn apply_all(&self, mut batch: Box<dyn Batch + '_>, difference: &Difference, anew: bool, progress: &Progress<'_>) -> Result<Indexed> {
+    fn apply_all(&self, mut batch: Box<dyn Batch + '_>, difference: &StaleFiles, anew: bool, progress: &Progress<'_>) -> Result<Indexed> {
         let view = batch.view();
         let names: Vec<&String> = difference.changed.iter().chain(&difference.doubtful).collect();
         let next = AtomicUsize::new(0);
         let threads = if names.len() < THREADED_FILES { 1 } else { 2 };
         let mut writers = (0..threads).map(|_| batch.writer(names.len() / threads)).collect::<Result<Vec<_>>>()?;
-        let gathered = Mutex::new(Gathered::default());
+        let gathered = Mutex::new(IndexOutcome::default());
         let work = |writer: &mut Box<dyn crate::search::index::FileWriter>| -> Result<()> {
             let mut preparer = self.preparer();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(name) = names.get(at) else { return writer.flush() };
-                let look = if anew { self.read_anew(name, &mut preparer) } else { self.look(name, &*view, &mut preparer) };
-                let bytes = gather(&gathered, name, look, writer)?;
+                let check = if anew { self.read_anew(name, &mut preparer) } else { self.check(name, &*view, &mut preparer) };
+                let bytes = gather(&gathered, name, check, writer)?;
                 progress(Step { done: at + 1, of: names.len(), bytes });
             }
         };
@@ -237,27 +237,27 @@ impl<'a> Indexer<'a> {
         Ok(gathered.indexed)
     }
 
-    fn read_anew(&self, name: &str, preparer: &mut Preparer<'_>) -> Result<Look> {
+    fn read_anew(&self, name: &str, preparer: &mut Preparer<'_>) -> Result<FileCheck> {
         let path = MemoryPath::parse(name)?.prefixed(self.prefix);
         let seen_ns = self.clock.now().as_nanosecond() as i64;
         let stored = self.store.get(&path)?.filter(|stored| stored.path == path);
-        Ok(stored.map_or(Look::Gone, |stored| Look::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))))
+        Ok(stored.map_or(FileCheck::Gone, |stored| FileCheck::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))))
     }
 
-    /// Writes what was looked at before into the index. Nothing if another process is at it.
-    pub fn settle(&self, index: &dyn Index, looks: &BTreeMap<String, Look>) -> Result<bool> {
+    /// Writes what was checked at before into the index. Nothing if another process is at it.
+    pub fn settle(&self, index: &dyn Index, checks: &BTreeMap<String, FileCheck>) -> Result<bool> {
         let Some(mut batch) = index.begin(Wait::No)? else { return Ok(false) };
         let view = batch.view();
-        let mut writer = batch.writer(looks.len())?;
-        for (name, look) in looks {
+        let mut writer = batch.writer(checks.len())?;
+        for (name, check) in checks {
             let known = view.known(name);
-            match look {
+            match check {
                 // Another process may have brought in the same, or something newer.
-                Look::New(file) if known.is_none_or(|known| known.seen_ns < file.seen_ns && known.version != file.version) => {
+                FileCheck::New(file) if known.is_none_or(|known| known.seen_ns < file.seen_ns && known.version != file.version) => {
                     writer.put(file.clone())?;
                 }
-                Look::Same(stamp, seen_ns) if known.is_some_and(|known| known.seen_ns < *seen_ns) => batch.seen(name, *stamp, *seen_ns),
-                Look::Gone if known.is_some() => batch.remove(name),
+                FileCheck::Same(stamp, seen_ns) if known.is_some_and(|known| known.seen_ns < *seen_ns) => batch.seen(name, *stamp, *seen_ns),
+                FileCheck::Gone if known.is_some() => batch.remove(name),
                 _ => {}
             }
         }
@@ -281,7 +281,7 @@ impl<'a> Indexer<'a> {
         for some in lacking.chunks(EMBED_FILES) {
             let mut made = Vec::new();
             let outcome = some.iter().try_for_each(|(name, version)| {
-                made.extend(self.vectors_of(embedder, &*view, name, *version)?);
+                made.extend(self.missing_vectors(embedder, &*view, name, *version)?);
                 Ok(())
             });
             let Some(mut batch) = index.begin(Wait::Yes)? else { return outcome.map(|()| done) };
@@ -294,7 +294,7 @@ impl<'a> Indexer<'a> {
     }
 
     /// The vectors a file lacks; nothing if it is no longer the version that is indexed.
-    fn vectors_of(&self, embedder: &dyn Embedder, view: &dyn View, name: &str, version: Version) -> Result<Option<Made>> {
+    fn missing_vectors(&self, embedder: &dyn Embedder, view: &dyn View, name: &str, version: Version) -> Result<Option<FileVectors>> {
         let path = MemoryPath::parse(name)?.prefixed(self.prefix);
         let Some(stored) = self.store.get(&path)?.filter(|stored| stored.version == version) else { return Ok(None) };
         let (decoded, _) = crate::base::text::decode(&stored.bytes);
@@ -309,7 +309,7 @@ impl<'a> Indexer<'a> {
 }
 
 /// A file's new vectors.
-type Made = (String, Version, Vec<(Key, Vector)>);
+type FileVectors = (String, Version, Vec<(Key, Vector)>);
 
 /// Files whose vectors are written at once.
 const EMBED_FILES: usize = 64;
@@ -318,21 +318,21 @@ const EMBED_FILES: usize = 64;
 const THREADED_FILES: usize = 32;
 
 #[derive(Default)]
-struct Gathered {
+struct IndexOutcome {
     indexed: Indexed,
     same: Vec<(String, Stamp, i64)>,
     gone: Vec<String>,
 }
 
 fn gather(
-    gathered: &Mutex<Gathered>,
+    gathered: &Mutex<IndexOutcome>,
     name: &str,
-    look: Result<Look>,
+    check: Result<FileCheck>,
     writer: &mut Box<dyn crate::search::index::FileWriter>,
 ) -> Result<usize> {
     let mut bytes = 0;
-    let problem = match &look {
-        Ok(Look::New(file)) => {
+    let problem = match &check {
+        Ok(FileCheck::New(file)) => {
             bytes = file.stamp.size as usize;
             writer.put(file.clone())?;
             None
@@ -343,10 +343,10 @@ fn gather(
     let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
     gathered.indexed.bytes += bytes as u64;
     gathered.indexed.problems.extend(problem);
-    match look {
-        Ok(Look::New(_)) => gathered.indexed.put += 1,
-        Ok(Look::Same(stamp, seen_ns)) => gathered.same.push((name.to_owned(), stamp, seen_ns)),
-        Ok(Look::Gone) | Err(_) => gathered.gone.push(name.to_owned()),
+    match check {
+        Ok(FileCheck::New(_)) => gathered.indexed.put += 1,
+        Ok(FileCheck::Same(stamp, seen_ns)) => gathered.same.push((name.to_owned(), stamp, seen_ns)),
+        Ok(FileCheck::Gone) | Err(_) => gathered.gone.push(name.to_owned()),
     }
     Ok(bytes)
 }
@@ -355,14 +355,14 @@ fn nothing() -> crate::base::error::Error {
     crate::base::error::Error::Unavailable { what: "the search index".into(), why: "a thread that made it ended early".into() }
 }
 
-/// The changes of an overlay, from what was looked at.
-pub fn changes(looks: &BTreeMap<String, Look>) -> Vec<IndexChange> {
-    let change = |(name, look): (&String, &Look)| match look {
-        Look::New(file) => Some(IndexChange::Put(file.clone())),
-        Look::Gone => Some(IndexChange::Remove(name.clone())),
-        Look::Same(..) => None,
+/// The changes of an overlay, from what was checked at.
+pub fn changes(checks: &BTreeMap<String, FileCheck>) -> Vec<IndexChange> {
+    let change = |(name, check): (&String, &FileCheck)| match check {
+        FileCheck::New(file) => Some(IndexChange::Put(file.clone())),
+        FileCheck::Gone => Some(IndexChange::Remove(name.clone())),
+        FileCheck::Same(..) => None,
     };
-    looks.iter().filter_map(change).collect()
+    checks.iter().filter_map(change).collect()
 }
 
 /// Files that hold text for people.

@@ -28,8 +28,10 @@ const DATE: f32 = 2.5;
 const ASSISTANT: f32 = 0.6;
 const ASSISTANT_COSINE: f32 = 0.7;
 
-/// The score below which nothing is relevant.
-pub const MIN_SCORE: f32 = 0.35;
+/// The default minimum score: below it nothing is relevant.
+pub const MIN_SCORE: f32 = MIN_SCORE_F64 as f32;
+/// [`MIN_SCORE`] for JSON, in which the `f32` would be 0.3499999940395355.
+pub const MIN_SCORE_F64: f64 = 0.35;
 /// How much such an answer's score grows with its cosine: it stays below nearly every answer that shares words.
 const DOOR_SLOPE: f32 = 0.05;
 

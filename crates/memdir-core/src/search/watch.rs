@@ -7,37 +7,37 @@
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::Watch;
+pub(super) use linux::TreeWatch;
 
 /// What has happened in a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum TreeChanges {
     /// Nothing at all.
-    Quiet,
+    None,
     /// Something happened to files of these names, below the root, and to nothing else.
     Files(Vec<String>),
     /// Anything may have happened, and the watch is no good any more.
-    Unsure,
+    Unknown,
 }
 
 /// Watches the tree below `root`; nothing if that cannot be certain.
 #[cfg(not(target_os = "linux"))]
-pub(super) struct Watch;
+pub(super) struct TreeWatch;
 
 #[cfg(not(target_os = "linux"))]
-impl Watch {
+impl TreeWatch {
     pub(super) fn new(_root: &Path) -> Option<Self> {
         None
     }
 
-    pub(super) fn news(&mut self) -> News {
-        News::Unsure
+    pub(super) fn poll(&mut self) -> TreeChanges {
+        TreeChanges::Unknown
     }
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{News, Path};
+    use super::{TreeChanges, Path};
     use rustix::{
         fd::OwnedFd,
         fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags},
@@ -55,7 +55,7 @@ mod linux {
     const MOST_DIRECTORIES: usize = 4_096;
 
     /// A watched tree.
-    pub(crate) struct Watch {
+    pub(crate) struct TreeWatch {
         root: PathBuf,
         device: u64,
         inode: u64,
@@ -64,21 +64,21 @@ mod linux {
         folders: HashMap<i32, PathBuf>,
     }
 
-    impl Watch {
+    impl TreeWatch {
         /// Watches the tree below `root`; nothing if that cannot be certain. List the files after this call.
-        pub(crate) fn new(root: &Path) -> Option<Watch> {
+        pub(crate) fn new(root: &Path) -> Option<TreeWatch> {
             let meta = fs::metadata(root).ok().filter(|meta| meta.is_dir())?;
             if !is_local(root) {
                 return None;
             }
             let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
-            let mut watch = Watch { root: root.to_owned(), device: meta.dev(), inode: meta.ino(), queue, folders: HashMap::new() };
+            let mut watch = TreeWatch { root: root.to_owned(), device: meta.dev(), inode: meta.ino(), queue, folders: HashMap::new() };
             watch.add_tree()?;
             Some(watch)
         }
 
         /// What has happened in the tree since the last call. Takes the events away.
-        pub(crate) fn news(&mut self) -> News {
+        pub(crate) fn poll(&mut self) -> TreeChanges {
             let same = fs::metadata(&self.root).is_ok_and(|meta| (meta.dev(), meta.ino()) == (self.device, self.inode));
             let mut files = BTreeSet::new();
             let mut sure = same;
@@ -86,24 +86,24 @@ mod linux {
             let mut events = Reader::new(&self.queue, &mut buffer);
             loop {
                 match events.next() {
-                    Ok(event) => match self.file_of(event.wd(), event.events(), event.file_name().map(|name| name.to_str())) {
+                    Ok(event) => match self.event_file(event.wd(), event.events(), event.file_name().map(|name| name.to_str())) {
                         Some(file) => drop(files.insert(file)),
                         None => sure = false,
                     },
                     Err(Errno::AGAIN) => break,
                     Err(Errno::INTR) => {}
-                    Err(_) => return News::Unsure,
+                    Err(_) => return TreeChanges::Unknown,
                 }
             }
-            match (sure && files.iter().all(|file| self.is_seen(file)), files.is_empty()) {
-                (false, _) => News::Unsure,
-                (true, true) => News::Quiet,
-                (true, false) => News::Files(files.into_iter().collect()),
+            match (sure && files.iter().all(|file| self.is_visible(file)), files.is_empty()) {
+                (false, _) => TreeChanges::Unknown,
+                (true, true) => TreeChanges::None,
+                (true, false) => TreeChanges::Files(files.into_iter().collect()),
             }
         }
 
         /// The file an event is about; nothing if it is about a directory, or about something that cannot be told.
-        fn file_of(&self, folder: i32, what: ReadFlags, name: Option<Result<&str, std::str::Utf8Error>>) -> Option<String> {
+        fn event_file(&self, folder: i32, what: ReadFlags, name: Option<Result<&str, std::str::Utf8Error>>) -> Option<String> {
             let plain = ReadFlags::CREATE
                 | ReadFlags::MODIFY
                 | ReadFlags::CLOSE_WRITE
@@ -116,7 +116,7 @@ mod linux {
         }
 
         /// Whether everything that happens to a file is seen here: a link or a second name may change elsewhere.
-        fn is_seen(&self, file: &str) -> bool {
+        fn is_visible(&self, file: &str) -> bool {
             fs::symlink_metadata(self.root.join(file)).map_or(true, |meta| meta.is_file() && meta.nlink() == 1)
         }
 
@@ -174,35 +174,35 @@ mod tests {
         fs::create_dir_all(root.join("a/b")).unwrap();
         fs::write(root.join("a/b/x.md"), "1").unwrap();
         let watch = || {
-            let mut watch = Watch::new(root).unwrap();
-            assert_eq!((watch.news(), watch.news()), (News::Quiet, News::Quiet));
+            let mut watch = TreeWatch::new(root).unwrap();
+            assert_eq!((watch.poll(), watch.poll()), (TreeChanges::None, TreeChanges::None));
             watch
         };
-        let files = |names: &[&str]| News::Files(names.iter().map(|name| (*name).to_owned()).collect());
-        let deeds: [(&dyn Fn(), News); 8] = [
+        let files = |names: &[&str]| TreeChanges::Files(names.iter().map(|name| (*name).to_owned()).collect());
+        let deeds: [(&dyn Fn(), TreeChanges); 8] = [
             (&|| fs::write(root.join("a/b/x.md"), "2").unwrap(), files(&["a/b/x.md"])),
             (&|| fs::write(root.join("new.md"), "1").unwrap(), files(&["new.md"])),
             (&|| fs::rename(root.join("new.md"), root.join("a/new.md")).unwrap(), files(&["a/new.md", "new.md"])),
-            (&|| fs::create_dir(root.join("c")).unwrap(), News::Unsure),
+            (&|| fs::create_dir(root.join("c")).unwrap(), TreeChanges::Unknown),
             (&|| fs::write(root.join("c/y.md"), "1").unwrap(), files(&["c/y.md"])),
             (&|| fs::remove_file(root.join("a/new.md")).unwrap(), files(&["a/new.md"])),
-            (&|| fs::rename(root.join("a"), root.join("d")).unwrap(), News::Unsure),
-            (&|| fs::hard_link(root.join("c/y.md"), root.join("c/z.md")).unwrap(), News::Unsure),
+            (&|| fs::rename(root.join("a"), root.join("d")).unwrap(), TreeChanges::Unknown),
+            (&|| fs::hard_link(root.join("c/y.md"), root.join("c/z.md")).unwrap(), TreeChanges::Unknown),
         ];
         for (n, (deed, expected)) in deeds.iter().enumerate() {
             let mut watch = watch();
             deed();
-            assert_eq!(watch.news(), *expected, "deed {n}");
+            assert_eq!(watch.poll(), *expected, "deed {n}");
         }
     }
 
     #[test]
     fn doubtful_trees_are_not_watched() {
         let folder = tempfile::tempdir().unwrap();
-        let mut watch = Watch::new(folder.path()).unwrap();
+        let mut watch = TreeWatch::new(folder.path()).unwrap();
         std::os::unix::fs::symlink("/nowhere", folder.path().join("link.md")).unwrap();
-        assert_eq!(watch.news(), News::Unsure);
-        assert!(Watch::new(folder.path()).is_none());
-        assert!(Watch::new(&folder.path().join("missing")).is_none());
+        assert_eq!(watch.poll(), TreeChanges::Unknown);
+        assert!(TreeWatch::new(folder.path()).is_none());
+        assert!(TreeWatch::new(&folder.path().join("missing")).is_none());
     }
 }

@@ -1,4 +1,6 @@
-//! The blocks of a Markdown text, as runs of whole lines. Knows nothing of units, speakers or words.
+//! The blocks of a Markdown text, as runs of whole lines. Independent of units, speakers and words.
+
+use crate::memory::lines::{Fence, heading, indent, underline_level};
 
 /// A run of lines that belong together; both ends count from 0 and are inside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,10 +48,11 @@ pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
 
 fn block_at(lines: &[&str], first: usize) -> Block {
     let line = lines[first];
-    if let Some((level, text)) = atx_heading(line) {
-        return Block { first, last: first, kind: BlockKind::Heading { level, text: text.to_owned() } };
+    if let Some(heading) = heading(line) {
+        let kind = BlockKind::Heading { level: heading.level, text: heading.text.to_owned() };
+        return Block { first, last: first, kind };
     }
-    if let Some(fence) = fence_open(line) {
+    if let Some(fence) = Fence::parse(line) {
         return Block { first, last: fence_end(lines, first, fence), kind: BlockKind::Fence };
     }
     if is_rule(line) {
@@ -67,7 +70,7 @@ fn block_at(lines: &[&str], first: usize) -> Block {
 
 /// A paragraph, or the heading that it is when a line of `=` or `-` underlines its one line.
 fn paragraph(lines: &[&str], first: usize) -> Block {
-    if let Some(level) = lines.get(first + 1).and_then(|l| underline(l)) {
+    if let Some(level) = lines.get(first + 1).and_then(|l| underline_level(l)) {
         let text = lines[first].trim().to_owned();
         return Block { first, last: first + 1, kind: BlockKind::Heading { level, text } };
     }
@@ -77,41 +80,11 @@ fn paragraph(lines: &[&str], first: usize) -> Block {
 
 fn starts_block(lines: &[&str], at: usize) -> bool {
     let line = lines[at];
-    atx_heading(line).is_some() || fence_open(line).is_some() || is_rule(line) || item_indent(line).is_some() || is_table(lines, at)
+    heading(line).is_some() || Fence::parse(line).is_some() || is_rule(line) || item_indent(line).is_some() || is_table(lines, at)
 }
 
 pub(super) fn is_blank(line: &str) -> bool {
     line.trim().is_empty()
-}
-
-fn indent(line: &str) -> usize {
-    line.chars()
-        .map_while(|c| match c {
-            ' ' => Some(1),
-            '\t' => Some(4),
-            _ => None,
-        })
-        .sum()
-}
-
-fn atx_heading(line: &str) -> Option<(u8, &str)> {
-    let text = line.trim_start();
-    let level = text.bytes().take_while(|b| *b == b'#').count();
-    let rest = &text[level..];
-    let fits = (1..=6).contains(&level) && indent(line) <= 3 && (rest.is_empty() || rest.starts_with([' ', '\t']));
-    fits.then(|| (level as u8, rest.trim().trim_end_matches('#').trim_end()))
-}
-
-fn underline(line: &str) -> Option<u8> {
-    let text = line.trim();
-    let all = |c: char| text.len() >= 2 && text.chars().all(|x| x == c);
-    if all('=') {
-        Some(1)
-    } else if all('-') && text.len() >= 3 {
-        Some(2)
-    } else {
-        None
-    }
 }
 
 fn is_rule(line: &str) -> bool {
@@ -124,21 +97,9 @@ fn is_rule(line: &str) -> bool {
     }) && count >= 3
 }
 
-/// The mark and length of a fence that opens here.
-fn fence_open(line: &str) -> Option<(char, usize)> {
-    let text = line.trim_start();
-    let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let length = text.chars().take_while(|c| *c == mark).count();
-    // A line such as ```like this``` is inline code.
-    (length >= 3 && !(mark == '`' && text[length..].contains('`'))).then_some((mark, length))
-}
-
-fn fence_end(lines: &[&str], first: usize, (mark, length): (char, usize)) -> usize {
-    let closes = |line: &&str| {
-        let text = line.trim();
-        text.chars().count() >= length && text.chars().all(|c| c == mark)
-    };
-    lines[first + 1..].iter().position(closes).map_or(lines.len() - 1, |at| first + 1 + at)
+/// The last line of the code block that `fence` opens on line `first`; a block that is never closed ends with the text.
+fn fence_end(lines: &[&str], first: usize, fence: Fence<'_>) -> usize {
+    lines[first + 1..].iter().position(|line| fence.is_closed_by(line)).map_or(lines.len() - 1, |at| first + 1 + at)
 }
 
 fn is_table(lines: &[&str], at: usize) -> bool {
@@ -175,7 +136,7 @@ fn item_end(lines: &[&str], first: usize) -> usize {
         if !(inside || lazy) {
             break;
         }
-        last = fence_open(line).filter(|_| inside).map_or(at, |fence| fence_end(lines, at, fence));
+        last = Fence::parse(line).filter(|_| inside).map_or(at, |fence| fence_end(lines, at, fence));
         at = last + 1;
     }
     last

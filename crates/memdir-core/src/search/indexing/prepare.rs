@@ -9,7 +9,7 @@ use crate::{
         chunk::{Chunks, Unit, UnitKind},
     },
     search::{
-        analysis::{Analyser, Sink, Word},
+        analysis::{Analyser, TokenSink, Word},
         embed::{EmbedRole, Embedder, Vector, WordSum},
         index::{IndexFile, IndexUnit, Sketch, Words},
     },
@@ -195,7 +195,7 @@ struct Found {
     sketch: Sketch,
 }
 
-impl Sink for Found {
+impl TokenSink for Found {
     fn word(&mut self, word: &Word) {
         self.words.push(&word.stem, word.stop);
         if !word.stop {

@@ -110,7 +110,7 @@ fn rules(mount: &Mount) -> String {
 
 /// A name and what lies under it.
 fn part_globs(name: &str) -> [String; 3] {
-    let plain: String = name.chars().map(|c| if "*?[]{}!\\".contains(c) { format!("[{c}]") } else { c.to_string() }).collect();
+    let plain = crate::base::glob::escape(name);
     [plain.clone(), format!("{plain}.md"), format!("{plain}/**")]
 }
 

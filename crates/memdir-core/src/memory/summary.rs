@@ -1,5 +1,7 @@
 //! Markdown as one plain line, for titles and hooks. Loses marks on purpose; never used on text that is kept.
 
+use super::lines::FenceScanner;
+
 /// All of a text on one line, without Markdown marks.
 pub(super) fn one_line(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -8,22 +10,15 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// The first line that says something beyond `known`: a heading, a sentence, a list item. Code, comments and rules do not.
 pub(super) fn first_line(body: &str, known: &str) -> String {
-    let mut fence: Option<&str> = None;
+    let mut fences = FenceScanner::default();
     let mut comment = false;
     for line in body.lines().map(str::trim) {
-        if comment || (fence.is_none() && line.starts_with("<!--")) {
+        let is_code = !comment && fences.is_code(line);
+        if comment || (!is_code && line.starts_with("<!--")) {
             comment = !line.ends_with("-->");
             continue;
         }
-        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark)) {
-            fence = match fence {
-                None => Some(mark),
-                Some(open) if open == mark => None,
-                other => other,
-            };
-            continue;
-        }
-        if fence.is_some() {
+        if is_code {
             continue;
         }
         let said = one_line(without_lead(line));

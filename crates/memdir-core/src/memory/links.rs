@@ -1,10 +1,12 @@
 //! References between memories in Markdown: links, definitions, `[[wikilinks]]` and `mem:` names. Finds and rewrites them
 //! without touching another byte. Links in code are left alone; `mem:` names count everywhere, since they live in code marks.
 
+use super::lines::FenceScanner;
 use crate::base::{
     path::{MemoryPath, strip_md},
     text::line_at,
 };
+use percent_encoding::{percent_decode_str, percent_encode_byte};
 use std::{borrow::Cow, ops::Range};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -128,47 +130,18 @@ pub(crate) struct Spot {
 /// Every reference in a text, in order.
 pub(crate) fn spots(text: &str) -> Vec<Spot> {
     let mut found = Vec::new();
-    let mut fence = Fence::default();
+    let mut fences = FenceScanner::default();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        if !fence.holds(line) {
+        if !fences.is_code(line) {
             line_spots(line, start, &mut found);
         }
         mem_spots(line, start, &mut found);
     }
     found.sort_by_key(|spot| spot.range.start);
     found
-}
-
-/// Follows code blocks through the lines of a text.
-#[derive(Default)]
-pub(crate) struct Fence<'a>(Option<&'a str>);
-
-impl<'a> Fence<'a> {
-    /// Whether the next line is part of a code block, its marks included.
-    pub(crate) fn holds(&mut self, line: &'a str) -> bool {
-        match (self.0, fence_mark(line)) {
-            (None, mark) => {
-                self.0 = mark;
-                mark.is_some()
-            }
-            (Some(open), Some(mark)) if mark.starts_with(open) && line.trim() == mark => {
-                self.0 = None;
-                true
-            }
-            (Some(_), _) => true,
-        }
-    }
-}
-
-/// The run of backticks or tildes that opens or closes a code block.
-fn fence_mark(line: &str) -> Option<&str> {
-    let body = line.trim_start_matches(' ');
-    let first = body.chars().next().filter(|c| line.len() - body.len() <= 3 && matches!(c, '`' | '~'))?;
-    let run = &body[..body.len() - body.trim_start_matches(first).len()];
-    (run.len() >= 3 && !(first == '`' && body[run.len()..].contains('`'))).then_some(run)
 }
 
 /// Links, definitions and wikilinks of one line that is not code.
@@ -334,7 +307,7 @@ fn needs_angles(c: char) -> bool {
 }
 
 fn percent(c: char, out: &mut String) {
-    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(percent_encode_byte(byte)));
 }
 
 /// The way from a folder to a path, both from the root.
@@ -375,19 +348,9 @@ fn escape(path: &str) -> String {
     out
 }
 
+/// Percent-decodes a destination; one that is not UTF-8 then stays as written.
 fn decode(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let hex = tail.get(..2).filter(|two| first == b'%' && two.iter().all(u8::is_ascii_hexdigit));
-        let byte = hex.and_then(|two| std::str::from_utf8(two).ok()).and_then(|two| u8::from_str_radix(two, 16).ok());
-        bytes.push(byte.unwrap_or(first));
-        rest = if byte.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
+    percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
 }
 
 /// Whether a destination begins with a scheme (`https:`, `mailto:`).
