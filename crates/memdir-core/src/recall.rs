@@ -14,9 +14,15 @@ pub use message::MessageMatch;
 pub use question::{Question, QuestionWord, questions, sentences};
 pub use tripwires::Tripwires;
 
-pub use self::{MemorySummary as About, MessageMatch as Met, OmittedMemory as Dropped, RecallBudget as Room, RecallCandidate as Candidate, ShownMemory as Shown, Tripwires as Wires}; // transitional alias
-
 use crate::memory::Kind;
+
+#[rustfmt::skip] #[doc(hidden)] pub type About<'a> = MemorySummary<'a>; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Met = MessageMatch; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Dropped = OmittedMemory; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Room = RecallBudget; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Candidate<'a> = RecallCandidate<'a>; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Shown = ShownMemory; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Wires = Tripwires; // transitional alias
 
 /// What decides whether a memory is a manual.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +38,10 @@ pub struct MemorySummary<'a> {
 /// Whether a memory only explains a tool that is in use: an agent that works with a tool does not need its manual. A memory with a
 /// warning is never a manual.
 pub fn is_manual(about: MemorySummary<'_>, tools: &[&str]) -> bool {
-    about.kind == Some(Kind::Reference) && tools.iter().any(|tool| mentions(about.title, tool)) && !has_warning(about.title) && !has_warning(about.text)
+    about.kind == Some(Kind::Reference)
+        && tools.iter().any(|tool| mentions(about.title, tool))
+        && !has_warning(about.title)
+        && !has_warning(about.text)
 }
 
 fn mentions(title: &str, tool: &str) -> bool {

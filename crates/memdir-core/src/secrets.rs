@@ -10,12 +10,16 @@ mod rules;
 mod strict;
 
 pub use redact::{redact, redact_strict};
-pub use self::{SecretFinding as Finding, SecretSeverity as Severity, redact as mask, redact_strict as mask_all}; // transitional alias
 
 use crate::base::text::char_floor;
 use regex::{Regex, RegexBuilder};
 use rules::{Needs, RULES, Reach, SecretRule};
 use std::{ops::Range, sync::OnceLock};
+
+#[rustfmt::skip] #[doc(hidden)] pub type Finding = SecretFinding; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Severity = SecretSeverity; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub fn mask(text: &str) -> std::borrow::Cow<'_, str> { redact(text) } // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub fn mask_all(text: &str) -> std::borrow::Cow<'_, str> { redact_strict(text) } // transitional alias
 
 /// How certain a rule is, which decides what a write does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -171,7 +175,10 @@ fn match_severity(rule: &SecretRule, captures: &regex::Captures<'_>, value: &str
     if false_positives::is_placeholder(value) || false_positives::entropy(value) < rule.entropy {
         return None;
     }
-    if matches!(rule.needs, Needs::Long(_)) && !value.bytes().any(|byte| byte.is_ascii_digit()) && !false_positives::is_random_letters(value) {
+    if matches!(rule.needs, Needs::Long(_))
+        && !value.bytes().any(|byte| byte.is_ascii_digit())
+        && !false_positives::is_random_letters(value)
+    {
         return None;
     }
     match rule.review {

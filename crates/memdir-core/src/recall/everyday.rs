@@ -99,7 +99,8 @@ fn small_talk_is_everyday_and_topics_are_not() {
     };
     assert_eq!(topics("Yes, please continue; that looks good, thanks a lot for the help so far!"), [""; 0]);
     assert_eq!(topics("Could you take a look at the staging database when you have some time?"), ["stage", "databas"]);
-    let mut content = |text: &str| analyser.words(text).into_iter().map(|word| word.stem).filter(|stem| !is_filler(stem)).collect::<Vec<_>>();
+    let mut content =
+        |text: &str| analyser.words(text).into_iter().map(|word| word.stem).filter(|stem| !is_filler(stem)).collect::<Vec<_>>();
     assert_eq!(content("Darf ich eine Rechnung in der Datenbank ändern?"), ["rechnung", "in", "datenbank", "andern"]);
     assert_eq!(content("don't retry 429 more than 3 times"), ["t", "retri", "429", "more", "than", "3", "time"]);
     assert_eq!(["3", "17", "429", "x1", ""].map(is_small_number), [true, true, false, false, true]);

@@ -41,7 +41,12 @@ pub struct RecallBudget {
 
 impl Default for RecallBudget {
     fn default() -> Self {
-        RecallBudget { memories: limits::RECALL_MEMORIES, tokens: limits::RECALL_TOKENS, bytes: limits::RECALL_BYTES, lines: limits::RECALL_LINES }
+        RecallBudget {
+            memories: limits::RECALL_MEMORIES,
+            tokens: limits::RECALL_TOKENS,
+            bytes: limits::RECALL_BYTES,
+            lines: limits::RECALL_LINES,
+        }
     }
 }
 

@@ -54,8 +54,16 @@ struct RecallThreshold {
     fuller: (f32, f32),
 }
 
-const THRESHOLD: RecallThreshold =
-    RecallThreshold { needed: [0.72, 0.45], lone: 0.5, everyday: 0.75, long: 0.18, short: 2.0, nearness: 0.8, nearer: (1.25, 0.3), fuller: (0.4, 0.5) };
+const THRESHOLD: RecallThreshold = RecallThreshold {
+    needed: [0.72, 0.45],
+    lone: 0.5,
+    everyday: 0.75,
+    long: 0.18,
+    short: 2.0,
+    nearness: 0.8,
+    nearer: (1.25, 0.3),
+    fuller: (0.4, 0.5),
+};
 
 /// A memory that matches a message.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,8 +130,10 @@ impl Matcher<'_> {
                 continue;
             }
             let length = views[one.mount].known(&candidate.path).map_or(1, |known| known.units) as f32 / THRESHOLD.short;
-            let needed = THRESHOLD.needed[usize::from(candidate.cosine.is_none())] + lone + everyday + THRESHOLD.long * length.max(1.0).ln();
-            let nearer = if candidate.cosine.is_some() { THRESHOLD.nearer.0 * nearest.lead_of(one, cosine, THRESHOLD.nearer.1) } else { 0.0 };
+            let needed =
+                THRESHOLD.needed[usize::from(candidate.cosine.is_none())] + lone + everyday + THRESHOLD.long * length.max(1.0).ln();
+            let nearer =
+                if candidate.cosine.is_some() { THRESHOLD.nearer.0 * nearest.lead_of(one, cosine, THRESHOLD.nearer.1) } else { 0.0 };
             let fuller = THRESHOLD.fuller.0 * fullest.lead_of(one, words, THRESHOLD.fuller.1);
             let strength = words(one) + THRESHOLD.nearness * cosine(one) + nearer + fuller - needed;
             let key = (one.mount, candidate.path.clone());

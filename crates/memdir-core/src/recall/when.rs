@@ -114,7 +114,7 @@ impl When {
         self.0.iter().filter_map(problem).collect()
     }
 
-    #[rustfmt::skip] #[doc(hidden)] pub fn dead(&self) -> Vec<Problem> { self.unreachable() } // transitional alias
+    #[rustfmt::skip] #[doc(hidden)]    pub fn dead(&self) -> Vec<Problem> { self.unreachable() } // transitional alias
 }
 
 impl Tripwire {
@@ -152,7 +152,7 @@ impl Tripwire {
         format!("{what} {:?}", self.pattern)
     }
 
-    #[rustfmt::skip] #[doc(hidden)] pub fn why(&self) -> String { self.reason() } // transitional alias
+    #[rustfmt::skip] #[doc(hidden)]    pub fn why(&self) -> String { self.reason() } // transitional alias
 
     /// Why it can never be touched.
     fn unreachable_reason(&self) -> Option<String> {

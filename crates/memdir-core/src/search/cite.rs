@@ -20,7 +20,7 @@ pub(super) struct TermWeights<'a> {
 }
 
 impl<'a> TermWeights<'a> {
-    /// At most 64 stems are weighted: [`crate::search::query::MOST_TERMS`].
+    /// At most 64 stems are weighted: [`crate::search::query::MAX_TERMS`].
     pub(super) fn new(stems: impl Iterator<Item = (&'a str, f32)>) -> Self {
         let (names, weights): (Vec<&str>, Vec<f32>) = stems.take(64).unzip();
         TermWeights { places: names.into_iter().zip(0..).collect(), weights }

@@ -141,7 +141,7 @@ impl RankedCandidates {
         if self.query.phrases.is_empty() {
             return true;
         }
-        let unit = query::plain(LineRange { first, last: Some(last) }.of(decoded));
+        let unit = query::fold_phrase(LineRange { first, last: Some(last) }.of(decoded));
         self.query.phrases.iter().all(|phrase| unit.contains(phrase.as_str()))
     }
 

@@ -186,7 +186,7 @@ fn doubt_grows_with_age() {
 }
 
 mod properties {
-    use super::{RecallCandidate, RecallBudget, recall};
+    use super::{RecallBudget, RecallCandidate, recall};
     use proptest::prelude::*;
 
     proptest! {

@@ -250,7 +250,10 @@ fn near_misses_stay_quiet() {
 fn a_password_for_this_machine_only_warns() {
     let text = format!("DATABASE_URL=postgres://ada:{}@localhost:5432/shop", random(ALNUM, 12));
     let findings = secrets::scan(&text);
-    assert_eq!(findings.iter().map(|finding| (finding.rule, finding.severity)).collect::<Vec<_>>(), [("url-password", SecretSeverity::Warn)]);
+    assert_eq!(
+        findings.iter().map(|finding| (finding.rule, finding.severity)).collect::<Vec<_>>(),
+        [("url-password", SecretSeverity::Warn)]
+    );
     let text = format!("host=localhost user=ada password={} dbname=shop", random(ALNUM, 12));
     assert_eq!(secrets::scan(&text)[0].severity, SecretSeverity::Warn);
 }

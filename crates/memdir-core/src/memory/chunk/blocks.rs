@@ -2,7 +2,7 @@
 
 use crate::memory::lines::{Fence, heading, indent, underline_level};
 
-/// A run of lines that belong together; both ends count from 0 and are inside.
+/// A run of lines that belong together; both ends count from 0 and are inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) first: usize,
@@ -20,14 +20,14 @@ pub(super) enum BlockKind {
     Item,
     Table,
     Fence,
-    /// A line across the page: separates, says nothing.
+    /// A horizontal rule.
     Rule,
 }
 
-/// A list item longer than this is parted at its nested items: too much to cite at once.
+/// A list item with more lines is split at its nested items: it is too much to cite at once.
 const ITEM_LINES: usize = 15;
 
-/// The blocks of some lines, in order. Together they hold every line that is not blank.
+/// Splits lines into blocks, in order. Together they contain every line that is not blank.
 pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut at = 0;
@@ -39,7 +39,7 @@ pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
         let block = block_at(lines, at);
         at = block.last + 1;
         match block.kind {
-            BlockKind::Item => part_item(lines, block, &mut blocks),
+            BlockKind::Item => split_item(lines, block, &mut blocks),
             _ => blocks.push(block),
         }
     }
@@ -68,7 +68,7 @@ fn block_at(lines: &[&str], first: usize) -> Block {
     paragraph(lines, first)
 }
 
-/// A paragraph, or the heading that it is when a line of `=` or `-` underlines its one line.
+/// A paragraph, or a heading if its one line is underlined with `=` or `-`.
 fn paragraph(lines: &[&str], first: usize) -> Block {
     if let Some(level) = lines.get(first + 1).and_then(|l| underline_level(l)) {
         let text = lines[first].trim().to_owned();
@@ -108,7 +108,7 @@ fn is_table(lines: &[&str], at: usize) -> bool {
     next.contains('|') && next.contains('-') && next.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
 }
 
-/// How far a list item's marker is indented, if the line is one.
+/// The indentation of a list item's marker, if the line is one.
 pub(super) fn item_indent(line: &str) -> Option<usize> {
     let text = line.trim_start();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -120,7 +120,7 @@ pub(super) fn item_indent(line: &str) -> Option<usize> {
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| indent(line))
 }
 
-/// The last line of the item that begins at `first`: its own lines, what is indented below it, lazy continuations.
+/// The last line of the item that begins at `first`: its own lines, what is indented below it, and lazy continuations.
 fn item_end(lines: &[&str], first: usize) -> usize {
     let own = indent(lines[first]);
     let mut last = first;
@@ -142,8 +142,8 @@ fn item_end(lines: &[&str], first: usize) -> usize {
     last
 }
 
-/// Keeps an item whole, or parts it at its outermost nested items when it is long.
-fn part_item(lines: &[&str], item: Block, into: &mut Vec<Block>) {
+/// Keeps an item whole, or splits it at its outermost nested items if it is long.
+fn split_item(lines: &[&str], item: Block, into: &mut Vec<Block>) {
     let nested = (item.first + 1..=item.last).filter_map(|at| Some((at, item_indent(lines[at])?)));
     let outermost = nested.clone().map(|(_, indent)| indent).min();
     let starts: Vec<usize> = nested.filter(|(_, indent)| Some(*indent) == outermost).map(|(at, _)| at).collect();
@@ -155,7 +155,7 @@ fn part_item(lines: &[&str], item: Block, into: &mut Vec<Block>) {
     for (n, &first) in starts.iter().enumerate() {
         let last = starts.get(n + 1).map_or(item.last, |next| next - 1);
         let block = trimmed(lines, first, last);
-        part_item(lines, block, into);
+        split_item(lines, block, into);
     }
 }
 
