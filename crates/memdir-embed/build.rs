@@ -45,7 +45,7 @@ fn write_table(code: &mut String, name: &str, entries: &BTreeMap<&str, u16>) -> 
     }
     let first: Vec<usize> = (0..=256).map(|b| texts.partition_point(|t| usize::from(t.as_bytes()[0]) < b)).collect();
     let ids: Vec<u16> = entries.values().copied().collect();
-    writeln!(code, "pub(crate) static {name}: Table = Table {{")?;
+    writeln!(code, "pub(crate) static {name}: VocabTable = VocabTable {{")?;
     writeln!(
         code,
         "text: {:?}.as_bytes(),\nends: &{ends:?},\nids: &{ids:?},\nparents: &{parents:?},\nfirst: &{first:?} }};",

@@ -3,7 +3,10 @@
 
 use super::{Rewind, Speaker, Turn, json::one_line, keep::Mask};
 use jiff::Timestamp;
-use memdir_core::base::limits;
+use memdir_core::{
+    base::limits,
+    memory::lines::{FenceScanner, heading},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
@@ -284,7 +287,7 @@ fn cut(text: &str, most: usize) -> &str {
 /// like one of its kind are escaped, others go two levels down.
 fn safe(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    let mut fence: Option<String> = None;
+    let mut fences = FenceScanner::default();
     let mut follows_text = false;
     for line in text.lines() {
         if !out.is_empty() {
@@ -292,21 +295,16 @@ fn safe(text: &str) -> String {
         }
         let line = plain(line);
         let trimmed = line.trim_start();
-        let was_fenced = fence.is_some();
-        fence = match (fence, fence_of(trimmed)) {
-            (None, Some(open)) => Some(open),
-            (Some(open), Some(close)) if close.starts_with(&open) && trimmed.trim_end() == close => None,
-            (fence, _) => fence,
-        };
+        let is_code = fences.is_code(trimmed);
         if is_section(trimmed) {
             out.push_str(&line[..line.len() - trimmed.len()]);
             out.push('\\');
             out.push_str(trimmed);
-        } else if !was_fenced && line.len() - trimmed.len() <= 3 && heading_level(trimmed).is_some() {
-            let level = heading_level(trimmed).unwrap_or_default();
+        } else if let Some(heading) = heading(&line).filter(|_| !is_code) {
+            let level = usize::from(heading.level);
             out.push_str(&"#".repeat((level + 2).min(6) - level));
             out.push_str(trimmed.trim_end_matches('\r'));
-        } else if !was_fenced && follows_text && is_underline(trimmed) {
+        } else if !is_code && follows_text && is_underline(trimmed) {
             out.push('\\');
             out.push_str(trimmed.trim_end());
         } else {
@@ -314,18 +312,11 @@ fn safe(text: &str) -> String {
         }
         follows_text = !trimmed.trim().is_empty();
     }
-    if let Some(open) = fence {
+    if let Some(open) = fences.closing_line() {
         out.push('\n');
         out.push_str(&open);
     }
     out
-}
-
-/// The backticks or tildes a line opens or closes a fence with.
-fn fence_of(line: &str) -> Option<String> {
-    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-    let marks: String = line.chars().take_while(|&c| c == mark).collect();
-    (marks.len() >= 3).then_some(marks)
 }
 
 /// Names that head a section of a conversation, in this file and in others like it.
@@ -351,13 +342,6 @@ const SPEAKERS: &[&str] = &[
     "codex",
 ];
 
-/// The level of a heading.
-fn heading_level(line: &str) -> Option<usize> {
-    let text = line.trim_start_matches('#');
-    let level = line.len() - text.len();
-    ((1..=6).contains(&level) && (text.trim().is_empty() || text.starts_with([' ', '\t']))).then_some(level)
-}
-
 /// Whether a line makes a heading of the line before it.
 fn is_underline(line: &str) -> bool {
     let line = line.trim_end();
@@ -366,7 +350,7 @@ fn is_underline(line: &str) -> bool {
 
 /// Whether a line could be taken for the heading of a section.
 fn is_section(line: &str) -> bool {
-    if heading_level(line).is_none() {
+    if heading(line).is_none() {
         return false;
     }
     let text = line.trim_start_matches('#');

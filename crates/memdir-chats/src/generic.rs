@@ -7,9 +7,12 @@ use super::{
     json::one_line,
     walk,
 };
-use memdir_core::base::{
-    error::{Error, Result},
-    limits,
+use memdir_core::{
+    base::{
+        error::{Error, Result},
+        limits,
+    },
+    memory::lines::{FenceScanner, heading},
 };
 use std::{borrow::Cow, fs, path::PathBuf};
 
@@ -100,17 +103,10 @@ fn without_frontmatter(text: &str) -> (Option<String>, &str, u64) {
 /// The text cut at its speakers, each with its line; the whole as the person's own where there is none.
 fn spoken(text: &str) -> Vec<(Speaker, u64, &str)> {
     let mut turns: Vec<(Speaker, u64, usize, usize)> = Vec::new();
-    let (mut at, mut number, mut fence) = (0, 0, None::<&str>);
+    let (mut at, mut number, mut fences) = (0, 0, FenceScanner::default());
     for line in text.split_inclusive('\n') {
         number += 1;
-        let trimmed = line.trim_start();
-        let marks = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
-        match (fence, marks) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            _ => {}
-        }
-        if fence.is_none()
+        if !fences.is_code(line)
             && let Some((speaker, skip)) = opener(line)
         {
             if let Some(last) = turns.last_mut() {
@@ -139,7 +135,7 @@ fn opener(line: &str) -> Option<(Speaker, usize)> {
     let rest = &bare[name_end..];
     let said = rest.trim_start_matches(['*', '_', ':']);
     let has_colon = rest[..rest.len() - said.len()].contains(':');
-    let is_heading = is_marked && line.starts_with('#') && said.trim().is_empty();
+    let is_heading = is_marked && heading(line).is_some() && said.trim().is_empty();
     (has_colon || is_heading).then(|| (speaker, line.len() - said.len()))
 }
 

@@ -3,10 +3,13 @@
 pub mod chunk;
 pub mod edit;
 mod frontmatter;
-pub mod markdown;
+pub mod lines;
+pub mod links;
 mod pattern;
-mod plain;
 mod scalar;
+mod summary;
+
+pub use self::links as markdown; // transitional alias
 
 use crate::base::{error::Problem, text::lines};
 use frontmatter::{Field, Frontmatter};
@@ -15,7 +18,7 @@ use scalar::Value;
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::Range, str::FromStr};
 
-/// A memory's text, and where its fields stand in it.
+/// A memory's text with the positions of its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
     text: String,
@@ -41,7 +44,7 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 4] = [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
 
-    /// The word that stands in the frontmatter.
+    /// The word in the frontmatter.
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::User => "user",
@@ -62,25 +65,25 @@ impl FromStr for Kind {
     type Err = crate::base::error::Error;
 
     fn from_str(text: &str) -> crate::base::error::Result<Kind> {
-        let found = Kind::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(text.trim()));
-        found.ok_or_else(|| {
+        let kind = Kind::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(text.trim()));
+        kind.ok_or_else(|| {
             crate::base::error::Error::bad_input("type", format!("{text:?} is not one of user, feedback, project, reference"))
         })
     }
 }
 
 impl Memory {
-    /// Reads a memory. Whatever is wrong is reported beside it and kept in it.
+    /// Parses a memory. Problems are returned beside it, and what is wrong stays in its text.
     pub fn parse(text: &str) -> (Memory, Vec<Problem>) {
         let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let (head, mut problems) = frontmatter::find(text, start);
+        let (head, mut problems) = frontmatter::parse(text, start);
         let body = head.as_ref().map_or(start, |head| body_start(text, head.end));
         let memory = Memory { text: text.to_owned(), head, body };
         memory.check(&mut problems);
         (memory, problems)
     }
 
-    /// The whole text, as it was given.
+    /// The whole text, unchanged.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -95,7 +98,7 @@ impl Memory {
         lines(&self.text[..self.body]) + 1 - u64::from(self.head.is_none() && self.body > 0)
     }
 
-    /// How many lines the frontmatter has, with both `---`; 0 if there is none.
+    /// The number of lines of the frontmatter, with both `---`; 0 if there is none.
     pub fn frontmatter_lines(&self) -> u64 {
         self.head.as_ref().map_or(0, |head| lines(&self.text[..head.end]))
     }
@@ -110,24 +113,30 @@ impl Memory {
         self.field("description")
     }
 
-    /// The `type` field, if it is one of the four.
+    /// The `type` field, if it is a known type.
     pub fn kind(&self) -> Option<Kind> {
         self.field("type").and_then(|text| text.parse().ok())
     }
 
-    /// When the memory was made, by its own word.
+    /// When the memory was created, according to its frontmatter.
     pub fn created(&self) -> Option<Timestamp> {
         self.time(&["created", "created_at"])
     }
 
-    /// When it was last changed, by its own word.
+    /// When it was last changed, according to its frontmatter.
     pub fn modified(&self) -> Option<Timestamp> {
         self.time(&["modified", "updated", "modified_at", "updated_at"])
     }
 
-    /// When somebody last checked that it is still true.
+    /// When it was last verified, according to its frontmatter.
     pub fn last_verified(&self) -> Option<Timestamp> {
         self.time(&["last_verified", "verified_at"])
+    }
+
+    /// When the memory was last known to be true: when it was verified, changed or created according to its frontmatter, else
+    /// when its file was modified.
+    pub fn last_confirmed(&self, file_modified: Timestamp) -> Timestamp {
+        self.last_verified().or(self.modified()).or(self.created()).unwrap_or(file_modified)
     }
 
     /// Where it comes from.
@@ -135,21 +144,21 @@ impl Memory {
         self.field("source")
     }
 
-    /// When it matters: the text of the `when` field as it stands, whatever its form.
+    /// The source of the `when` field, which holds its tripwires.
     pub fn when(&self) -> Option<&str> {
         self.raw("when")
     }
 
-    /// The text of a field, unquoted; `a.b` names `b` in the mapping `a`, and a plain name is looked for at the top and then
-    /// under `metadata`. Nothing if the field is not there, empty, or a list or mapping.
+    /// The unquoted text of a field. `a.b` names `b` in the mapping `a`; a plain name is looked up at the top level and then under
+    /// `metadata`. `None` if the field is missing, empty, a list or a mapping.
     pub fn field(&self, key: &str) -> Option<&str> {
-        match &self.find(key)?.read {
+        match &self.find(key)?.parsed {
             Value::Text(text) | Value::Broken(text) => Some(text).filter(|text| !text.is_empty()).map(String::as_str),
             Value::Empty | Value::Nested => None,
         }
     }
 
-    /// The source of a field's value as it stands in the file.
+    /// The source of a field's value, as written in the file.
     pub fn raw(&self, key: &str) -> Option<&str> {
         self.find(key).map(|field| self.text[field.value.clone()].trim()).filter(|raw| !raw.is_empty())
     }
@@ -159,39 +168,38 @@ impl Memory {
         self.head.iter().flat_map(|head| head.fields.iter().map(|field| field.key.as_str()))
     }
 
-    /// The text with one field set (or removed, when there is no value). Every other byte stays. A field that is not there
-    /// is added last; a memory without frontmatter gets one.
+    /// Returns the text with one field set, or removed if `value` is `None`. Every other byte stays. A missing field is added as the
+    /// last one; a memory without frontmatter gets one.
     pub fn with_field(&self, key: &str, value: Option<&str>) -> String {
         match (self.find(key), value) {
-            (Some(_), Some(value)) if self.holds(key, value) => self.text.clone(),
+            (Some(_), Some(value)) if self.has_value(key, value) => self.text.clone(),
             (Some(field), Some(value)) => {
                 let gap = if self.text[..field.value.start].ends_with(':') { " " } else { "" };
                 let behind = if self.text[field.value.end..].starts_with('#') { " " } else { "" };
-                splice(&self.text, field.value.clone(), &format!("{gap}{}{behind}", scalar::write(value)))
+                splice(&self.text, field.value.clone(), &format!("{gap}{}{behind}", scalar::format(value)))
             }
             (None, Some(value)) => self.with_new_field(key, value),
             (_, None) => self.without_field(key),
         }
     }
 
-    /// The text with another body; the frontmatter stays byte for byte.
+    /// Returns the text with another body; the frontmatter stays byte for byte.
     pub fn with_body(&self, body: &str) -> String {
         let head = &self.text[..self.body];
         let line_end = if self.head.is_some() && !head.ends_with('\n') { self.line_end() } else { "" };
         format!("{head}{line_end}{body}")
     }
 
-    /// What an entrypoint line calls this memory: its `name`, else the name of its file.
+    /// The title in an entrypoint line: its `name`, else the name of its file.
     pub fn title<'a>(&'a self, path_name: &'a str) -> &'a str {
         self.name().unwrap_or(path_name)
     }
 
-    /// What an entrypoint line says about it, on one line and without Markdown: its description, else the first line of the
-    /// body that says something.
+    /// The hook in an entrypoint line, as one line without Markdown: its description, else the first line of the body that has text.
     pub fn hook(&self) -> String {
         match self.description() {
-            Some(description) => plain::one_line(description),
-            None => plain::first_line(self.body(), self.name().unwrap_or_default()),
+            Some(description) => summary::one_line(description),
+            None => summary::first_line(self.body(), self.name().unwrap_or_default()),
         }
     }
 
@@ -207,13 +215,13 @@ impl Memory {
             .or_else(|| within("metadata", key))
     }
 
-    fn holds(&self, key: &str, value: &str) -> bool {
-        self.find(key).is_some_and(|field| matches!(&field.read, Value::Text(text) if text == value))
+    fn has_value(&self, key: &str, value: &str) -> bool {
+        self.find(key).is_some_and(|field| matches!(&field.parsed, Value::Text(text) if text == value))
     }
 
     fn without_field(&self, key: &str) -> String {
         let mut left = self.clone();
-        // A key that is given twice, or also under `metadata`, would otherwise come to light again.
+        // A key that is given twice, or also under `metadata`, would otherwise become visible again.
         while let Some(field) = left.find(key) {
             left = Memory::parse(&splice(&left.text, field.lines.clone(), "")).0;
         }
@@ -222,7 +230,7 @@ impl Memory {
 
     fn with_new_field(&self, key: &str, value: &str) -> String {
         let end = self.line_end();
-        let line = format!("{}: {}{end}", scalar::write(key), scalar::write(value));
+        let line = format!("{}: {}{end}", scalar::format(key), scalar::format(value));
         match &self.head {
             Some(head) => {
                 let indent: String = head.fields.first().map_or("", |field| blanks(&self.text[field.lines.clone()])).to_owned();
@@ -232,7 +240,7 @@ impl Memory {
         }
     }
 
-    /// The line end this memory uses: that of its first line.
+    /// The line ending of the memory, which is that of its first line.
     fn line_end(&self) -> &'static str {
         match self.text.find('\n') {
             Some(at) if self.text[..at].ends_with('\r') => "\r\n",
@@ -246,7 +254,7 @@ impl Memory {
 
     fn check(&self, problems: &mut Vec<Problem>) {
         if let Some(field) = self.find("type")
-            && let Value::Text(text) | Value::Broken(text) = &field.read
+            && let Value::Text(text) | Value::Broken(text) = &field.parsed
             && text.parse::<Kind>().is_err()
         {
             let what = format!("the type {text:?} is not one of user, feedback, project, reference");
@@ -265,17 +273,17 @@ impl Memory {
     }
 }
 
-/// The text of a new memory: frontmatter if there is any field, an empty line, the body.
+/// Composes the text of a new memory: frontmatter if there are fields, an empty line, the body.
 pub fn compose(fields: &[(&str, &str)], body: &str) -> String {
     if fields.is_empty() {
         return body.to_owned();
     }
-    let lines: String = fields.iter().map(|(key, value)| format!("{}: {}\n", scalar::write(key), scalar::write(value))).collect();
+    let lines: String = fields.iter().map(|(key, value)| format!("{}: {}\n", scalar::format(key), scalar::format(value))).collect();
     let gap = if body.is_empty() { "" } else { "\n" };
     format!("---\n{lines}---\n{gap}{body}")
 }
 
-/// A date or time as people and programs write it. A date is its midnight, a time without zone is in UTC.
+/// Parses a date or time as people and programs write it. A date means its midnight; a time without zone is in UTC.
 pub fn read_time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(time) = text.parse::<Timestamp>() {

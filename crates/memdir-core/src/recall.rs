@@ -1,4 +1,5 @@
-//! Recall: the few memories that matter for a message or lie on the way of an action, within a budget, shown as data.
+//! Recall: the few memories that are relevant to a message, or whose tripwires an action touches, within a token budget and
+//! framed as data.
 
 mod everyday;
 pub(crate) mod fit;
@@ -8,16 +9,24 @@ mod tripwires;
 pub mod when;
 
 pub use everyday::{is_everyday, is_filler, is_small_number};
-pub use fit::{Candidate, Dropped, Recalled, Room, Shown, fit, staleness, tokens};
-pub use message::Met;
-pub use question::{Question, Word, questions, sentences};
-pub use tripwires::Wires;
+pub use fit::{OmittedMemory, RecallBudget, RecallCandidate, Recalled, ShownMemory, fit, staleness, tokens};
+pub use message::MessageMatch;
+pub use question::{Question, QuestionWord, questions, sentences};
+pub use tripwires::Tripwires;
 
 use crate::memory::Kind;
 
-/// What is known of a memory before it is decided whether to bring it.
+#[rustfmt::skip] #[doc(hidden)] pub type About<'a> = MemorySummary<'a>; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Met = MessageMatch; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Dropped = OmittedMemory; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Room = RecallBudget; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Candidate<'a> = RecallCandidate<'a>; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Shown = ShownMemory; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Wires = Tripwires; // transitional alias
+
+/// What decides whether a memory is a manual.
 #[derive(Debug, Clone, Copy)]
-pub struct About<'a> {
+pub struct MemorySummary<'a> {
     /// Its type.
     pub kind: Option<Kind>,
     /// Its name and description.
@@ -26,10 +35,13 @@ pub struct About<'a> {
     pub text: &'a str,
 }
 
-/// Whether a memory only explains a tool that is in use: whoever is at work with a tool needs no manual for it. A memory that
-/// warns of something is always worth its place.
-pub fn is_manual(about: About<'_>, tools: &[&str]) -> bool {
-    about.kind == Some(Kind::Reference) && tools.iter().any(|tool| mentions(about.title, tool)) && !warns(about.title) && !warns(about.text)
+/// Whether a memory only explains a tool that is in use: an agent that works with a tool does not need its manual. A memory with a
+/// warning is never a manual.
+pub fn is_manual(about: MemorySummary<'_>, tools: &[&str]) -> bool {
+    about.kind == Some(Kind::Reference)
+        && tools.iter().any(|tool| mentions(about.title, tool))
+        && !has_warning(about.title)
+        && !has_warning(about.text)
 }
 
 fn mentions(title: &str, tool: &str) -> bool {
@@ -38,8 +50,8 @@ fn mentions(title: &str, tool: &str) -> bool {
     !tool.trim().is_empty() && format!(" {title} ").contains(&format!(" {} ", tool.trim()))
 }
 
-/// Words by which people warn.
-fn warns(text: &str) -> bool {
+/// Whether a text contains a phrase that people use to warn.
+fn has_warning(text: &str) -> bool {
     const WARNINGS: &[&str] = &[
         "warning",
         "careful",

@@ -1,97 +1,72 @@
-//! Finds secrets in text by the shape of well-known tokens. Pure; never stores, returns or prints a value.
+//! Finds secrets in text by the shape of well-known tokens, and redacts them. Pure; never stores, returns or prints a value.
 //!
-//! An ordinary memory is read once against a table of the rules' literal words. Only a line that holds such a word is
-//! looked at by that word's rules, whose expressions are compiled when first needed.
+//! An ordinary memory is scanned once for the literals of all rules. Only on a line with such a literal are the regular
+//! expressions of its rules run; each is compiled when it is first needed.
 
-mod near;
+mod false_positives;
+mod prefilter;
+mod redact;
 mod rules;
 mod strict;
-mod words;
 
+pub use redact::{redact, redact_strict};
+
+use crate::base::text::char_floor;
 use regex::{Regex, RegexBuilder};
-use rules::{Needs, RULES, Reach, Rule};
-use std::{borrow::Cow, ops::Range, sync::OnceLock};
+use rules::{Needs, RULES, Reach, SecretRule};
+use std::{ops::Range, sync::OnceLock};
 
-/// How sure a rule is, and so what a write does about it.
+#[rustfmt::skip] #[doc(hidden)] pub type Finding = SecretFinding; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Severity = SecretSeverity; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub fn mask(text: &str) -> std::borrow::Cow<'_, str> { redact(text) } // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub fn mask_all(text: &str) -> std::borrow::Cow<'_, str> { redact_strict(text) } // transitional alias
+
+/// How certain a rule is, which decides what a write does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// The shape has a name: the write is refused.
+pub enum SecretSeverity {
+    /// The token has a known shape: the write is refused.
     Refuse,
-    /// It may be a secret: the write is made and the writer told.
+    /// It may be a secret: the write succeeds with a warning.
     Warn,
 }
 
-/// A place that looks like a secret.
+/// A range of text that looks like a secret.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Finding {
+pub struct SecretFinding {
     /// The rule's name.
     pub rule: &'static str,
     /// The line it begins on, 1-based.
     pub line: u64,
-    /// The bytes of the value in the text that was scanned.
+    /// The bytes of the value in the scanned text.
     #[serde(skip)]
     pub span: Range<usize>,
     /// What a write does about it.
-    pub severity: Severity,
+    pub severity: SecretSeverity,
 }
 
-/// Everything in the text that looks like a secret, in the order of the text, no two overlapping.
-pub fn scan(text: &str) -> Vec<Finding> {
+/// Returns everything in the text that looks like a secret, in the order of the text, without overlaps.
+pub fn scan(text: &str) -> Vec<SecretFinding> {
     let mut findings = Vec::new();
     for (rule, line) in candidates(text) {
-        find_in(text, rule, &line, &mut findings);
+        match_rule(text, rule, &line, &mut findings);
     }
     disjoint(findings)
 }
 
-/// What `new` has and `old` had not: a change answers only for what it adds.
-pub fn added(old: &str, new: &str) -> Vec<Finding> {
+/// Returns the secrets of `new` that are not in `old`: a change is responsible only for what it adds.
+pub fn added(old: &str, new: &str) -> Vec<SecretFinding> {
     let mut findings = scan(new);
     findings.retain(|finding| !old.contains(&new[finding.span.clone()]));
     findings
 }
 
-/// The text with every refused secret replaced by its rule's name. Lines stay where they are, so that numbers stay true.
-/// What is only suspected stays readable: it was written with a warning, and hiding a wrong guess would lose the memory.
-pub fn mask(text: &str) -> Cow<'_, str> {
-    let mut findings = scan(text);
-    findings.retain(|finding| finding.severity == Severity::Refuse);
-    without(text, &findings)
-}
-
-/// The text with everything replaced that may be a secret, suspected ones too: for what nobody has looked at before it is
-/// kept. A wrong guess costs a word of a conversation, a right one would be found by every search.
-pub fn mask_all(text: &str) -> Cow<'_, str> {
-    let mut findings = scan(text);
-    findings.extend(strict::find(text));
-    without(text, &disjoint(findings))
-}
-
-fn without<'t>(text: &'t str, findings: &[Finding]) -> Cow<'t, str> {
-    let mut out = String::new();
-    let mut done = 0;
-    for finding in findings {
-        out.push_str(&text[done..finding.span.start]);
-        out.push_str("[secret: ");
-        out.push_str(finding.rule);
-        out.push(']');
-        out.extend(text[finding.span.clone()].chars().filter(|&c| c == '\n'));
-        done = finding.span.end;
-    }
-    if done == 0 {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(&text[done..]);
-    Cow::Owned(out)
-}
-
-/// Names and meanings of all rules, in the order of the table: for help, documents and `allow` settings.
-pub fn rules() -> impl Iterator<Item = (&'static str, Severity, &'static str)> {
+/// Lists the name, severity and description of all rules, in the order of the table.
+pub fn rules() -> impl Iterator<Item = (&'static str, SecretSeverity, &'static str)> {
     RULES.iter().map(|rule| (rule.name, rule.severity, rule.what))
 }
 
-/// What a person has declared harmless. Never filled from anything a model said.
+/// The allow list: rules and values that the user has declared harmless. Never filled from anything a model wrote.
 #[derive(Debug, Clone, Default)]
 pub struct Allow {
     rules: Vec<String>,
@@ -99,24 +74,24 @@ pub struct Allow {
 }
 
 impl Allow {
-    /// Rules to leave out by name, and expressions for values to leave out. An unknown name or a bad expression is an error
-    /// in words: a switch that silently does nothing would be taken for one that works.
+    /// Creates an allow list of rule names and of regular expressions for values. An unknown name or an invalid expression is an
+    /// error: a setting that silently does nothing would be taken for one that works.
     pub fn new(rules: &[String], values: &[String]) -> Result<Self, String> {
         if let Some(unknown) = rules.iter().find(|name| RULES.iter().all(|rule| rule.name != name.as_str())) {
-            return Err(format!("there is no rule named {unknown:?}"));
+            return Err(format!("unknown secret rule {unknown:?}"));
         }
         let values = values.iter().map(|pattern| Regex::new(pattern).map_err(|err| format!("{pattern:?}: {err}")));
         Ok(Allow { rules: rules.to_vec(), values: values.collect::<Result<_, _>>()? })
     }
 
-    /// The same with more rules left out.
+    /// Returns the list with more rules.
     pub fn with_rules(&self, rules: &[String]) -> Result<Self, String> {
         let more = Allow::new(rules, &[])?;
         Ok(Allow { rules: [self.rules.as_slice(), &more.rules].concat(), values: self.values.clone() })
     }
 
-    /// The findings that stay. `text` is the text that was scanned.
-    pub fn filter(&self, text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
+    /// Returns the findings that are not allowed. `text` is the scanned text.
+    pub fn filter(&self, text: &str, mut findings: Vec<SecretFinding>) -> Vec<SecretFinding> {
         findings.retain(|finding| {
             let value = &text[finding.span.clone()];
             !self.rules.iter().any(|rule| rule == finding.rule) && !self.values.iter().any(|pattern| pattern.is_match(value))
@@ -125,19 +100,19 @@ impl Allow {
     }
 }
 
-/// The first line of a place worth looking at.
-struct Line {
+/// The line on which a rule is run.
+struct CandidateLine {
     number: u64,
     start: usize,
 }
 
-/// The longest key in armour that is found whole. Bounds the work for a text made of nothing but headers.
+/// The longest armoured key that is found whole. Bounds the work for a text that consists of headers only.
 const BLOCK_BYTES: usize = 64 << 10;
 
 static PATTERNS: [OnceLock<Regex>; RULES.len()] = [const { OnceLock::new() }; RULES.len()];
 
-/// Where each rule has to look, once per rule and line. Reads the text once, however long its lines are.
-fn candidates(text: &str) -> Vec<(usize, Line)> {
+/// Returns which rules to run on which lines, each pair once. Reads the text once, however long its lines are.
+fn candidates(text: &str) -> Vec<(usize, CandidateLine)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut looked = [usize::MAX; RULES.len()];
@@ -145,10 +120,10 @@ fn candidates(text: &str) -> Vec<(usize, Line)> {
     for (at, three) in bytes.windows(3).enumerate() {
         if three[0] == b'\n' {
             (number, start) = (number + 1, at + 1);
-        } else if words::may_begin(three) {
-            for rule in words::at(&bytes[at..]) {
+        } else if prefilter::may_begin(three) {
+            for rule in prefilter::rules_at(&bytes[at..]) {
                 if std::mem::replace(&mut looked[rule], start) != start {
-                    found.push((rule, Line { number, start }));
+                    found.push((rule, CandidateLine { number, start }));
                 }
             }
         }
@@ -156,16 +131,16 @@ fn candidates(text: &str) -> Vec<(usize, Line)> {
     found
 }
 
-fn find_in(text: &str, at: usize, line: &Line, findings: &mut Vec<Finding>) {
+fn match_rule(text: &str, at: usize, line: &CandidateLine, findings: &mut Vec<SecretFinding>) {
     let rule = &RULES[at];
     let rest = &text[line.start..];
     let first = &rest[..rest.find('\n').unwrap_or(rest.len())];
-    if !shows(first, rule.needs) {
+    if !fulfils(first, rule.needs) {
         return;
     }
     let window = match rule.reach {
         Reach::Line => first,
-        Reach::Block => head(rest, BLOCK_BYTES),
+        Reach::Block => &rest[..char_floor(rest, BLOCK_BYTES.min(rest.len()))],
     };
     let pattern = PATTERNS[at].get_or_init(|| compile(rule.pattern));
     for captures in pattern.captures_iter(window) {
@@ -174,13 +149,13 @@ fn find_in(text: &str, at: usize, line: &Line, findings: &mut Vec<Finding>) {
             break; // It begins on a later line, which is a candidate of its own.
         }
         let value = captures.name("v").unwrap_or(whole);
-        let Some(severity) = judge(rule, &captures, value.as_str()) else { continue };
+        let Some(severity) = match_severity(rule, &captures, value.as_str()) else { continue };
         let span = line.start + value.start()..line.start + value.end();
-        findings.push(Finding { rule: rule.name, line: line.number, span, severity });
+        findings.push(SecretFinding { rule: rule.name, line: line.number, span, severity });
     }
 }
 
-fn shows(line: &str, needs: Needs) -> bool {
+fn fulfils(line: &str, needs: Needs) -> bool {
     match needs {
         Needs::Byte(byte) => line.as_bytes().contains(&byte),
         Needs::Long(length) => line.as_bytes().split(u8::is_ascii_whitespace).any(|run| run.len() >= length),
@@ -190,34 +165,33 @@ fn shows(line: &str, needs: Needs) -> bool {
     }
 }
 
-/// Tokens are ASCII. Without Unicode tables an expression compiles several times faster.
+/// Compiles a rule. Tokens are ASCII, and without Unicode tables an expression compiles several times faster.
 fn compile(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().expect("the table's patterns are tested")
 }
 
-fn head(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
-    &text[..end.unwrap_or(0)]
-}
-
-fn judge(rule: &Rule, captures: &regex::Captures<'_>, value: &str) -> Option<Severity> {
-    if near::is_placeholder(value) || near::entropy(value) < rule.entropy {
+/// The severity of a match, or `None` if it only resembles a secret.
+fn match_severity(rule: &SecretRule, captures: &regex::Captures<'_>, value: &str) -> Option<SecretSeverity> {
+    if false_positives::is_placeholder(value) || false_positives::entropy(value) < rule.entropy {
         return None;
     }
-    if matches!(rule.needs, Needs::Long(_)) && !value.bytes().any(|byte| byte.is_ascii_digit()) && !near::is_random_letters(value) {
+    if matches!(rule.needs, Needs::Long(_))
+        && !value.bytes().any(|byte| byte.is_ascii_digit())
+        && !false_positives::is_random_letters(value)
+    {
         return None;
     }
-    match rule.judge {
-        Some(judge) => judge(captures, value),
+    match rule.review {
+        Some(review) => review(captures, value),
         None => Some(rule.severity),
     }
 }
 
-/// Of findings that overlap the surer one stays, then the one whose rule comes first in the table.
-fn disjoint(mut findings: Vec<Finding>) -> Vec<Finding> {
+/// Removes overlaps: the more certain finding stays, then the one whose rule comes first in the table.
+fn disjoint(mut findings: Vec<SecretFinding>) -> Vec<SecretFinding> {
     let place = |name: &str| RULES.iter().position(|rule| rule.name == name).unwrap_or(RULES.len());
     findings.sort_by_key(|finding| (finding.severity, place(finding.rule), finding.span.start));
-    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
+    let mut kept: Vec<SecretFinding> = Vec::with_capacity(findings.len());
     for finding in findings {
         if kept.iter().all(|other| other.span.end <= finding.span.start || finding.span.end <= other.span.start) {
             kept.push(finding);

@@ -346,3 +346,11 @@ pub struct JournalSize {
     /// Bytes on disk.
     pub bytes: u64,
 }
+
+/// Treats a file that is too large or unreadable as absent, for operations that go through all files.
+pub(crate) fn if_readable(stored: Result<Option<Stored>>) -> Result<Option<Stored>> {
+    match stored {
+        Err(Error::Io { .. } | Error::TooLarge { .. }) => Ok(None),
+        other => other,
+    }
+}

@@ -28,7 +28,7 @@ fn sum(bencher: Bencher<'_, '_>, tokens: usize) {
     bencher.counter(ItemsCount::new(texts.len())).bench_local(|| {
         for text in &texts {
             sum.add_text(text);
-            divan::black_box(sum.take());
+            divan::black_box(sum.finish());
         }
     });
 }

@@ -1,48 +1,51 @@
-//! Embedders behind HTTP: OpenAI-compatible servers and Ollama. One request per batch, never repeated, never longer than
-//! the time limit; whatever comes back is checked before it counts. Never follows a redirect, uses no proxy.
+//! Embedders over HTTP: OpenAI-compatible servers and Ollama. One request per batch, without retries, within the timeout; every
+//! response is validated. Never follows a redirect, uses no proxy.
 
 mod answer;
 
 use memdir_core::{
-    base::error::{Error, Result},
+    base::{
+        error::{Error, Result},
+        text::char_floor,
+    },
     search::embed::{EmbedRole, Embedder, EmbedderId, Vector},
 };
 use serde_json::json;
 use std::{fmt, time::Duration};
 
-/// How to reach an embedder, and what to expect of it.
+/// The settings of an HTTP embedder.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// Which API it speaks.
+pub struct EndpointSettings {
+    /// Its API.
     pub protocol: Protocol,
-    /// Its address: the server (`http://localhost:11434`), the server with `/v1`, or the whole address of the endpoint.
+    /// Its URL: the server (`http://localhost:11434`), the server with `/v1`, or the whole URL of the endpoint.
     pub url: String,
-    /// The model's name there.
+    /// The model's name on the server.
     pub model: String,
-    /// Sent as a bearer token.
+    /// The key, which is sent as a bearer token.
     pub key: Option<ApiKey>,
-    /// How many numbers its vectors have.
+    /// The number of dimensions of its vectors.
     pub dimensions: usize,
-    /// Whether to ask the server for that many numbers: for models that can shorten their vectors. Others refuse.
+    /// Whether to send `dimensions` to the server, for models that can shorten their vectors. Others reject it.
     pub shorten: bool,
-    /// Put before every query; some models want to be told.
+    /// A prefix for every query, which some models need.
     pub query_prefix: String,
-    /// Put before every passage.
+    /// A prefix for every passage.
     pub passage_prefix: String,
-    /// The longest a request may take, from looking up the name to the last byte.
+    /// The timeout of a request, from the DNS lookup to the last byte.
     pub timeout: Duration,
     /// Texts per request.
     pub batch: usize,
-    /// Bytes of a text that are sent; the rest is cut off. Models refuse, or cut by themselves, what is longer than
-    /// their window.
+    /// The maximum number of bytes of a text that are sent; the rest is cut off. Models reject or cut what exceeds their context
+    /// window.
     pub max_text_bytes: usize,
 }
 
-impl Settings {
-    /// Settings with the usual numbers: 10 s, 64 texts of at most 8,000 bytes (a token has at least one byte, and windows
+impl EndpointSettings {
+    /// Creates settings with the default limits: 10 s, 64 texts of at most 8,000 bytes (a token has at least one byte, and context windows
     /// of 8,192 tokens are common).
     pub fn new(protocol: Protocol, url: &str, model: &str, dimensions: usize) -> Self {
-        Settings {
+        EndpointSettings {
             protocol,
             url: url.to_owned(),
             model: model.to_owned(),
@@ -58,7 +61,7 @@ impl Settings {
     }
 }
 
-/// The APIs there are.
+/// The API of an embedding server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// `POST /v1/embeddings`.
@@ -76,12 +79,12 @@ impl Protocol {
     }
 }
 
-/// A key, which no log or error shows.
+/// An API key. Neither `Debug` nor errors show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// The key; white space around it is not part of it.
+    /// Creates a key without the white space around it.
     pub fn new(key: &str) -> Self {
         ApiKey(key.trim().to_owned())
     }
@@ -93,26 +96,26 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// An embedder behind HTTP.
+/// An embedder over HTTP.
 pub struct Endpoint {
-    settings: Settings,
+    settings: EndpointSettings,
     address: String,
     id: EmbedderId,
     agent: ureq::Agent,
 }
 
 impl Endpoint {
-    /// Checks the settings. Opens no connection.
-    pub fn new(settings: Settings) -> Result<Self> {
-        let address = address(settings.protocol, &settings.url);
-        check(&settings, &address)?;
+    /// Validates the settings. Opens no connection.
+    pub fn new(settings: EndpointSettings) -> Result<Self> {
+        let address = endpoint_url(settings.protocol, &settings.url);
+        validate(&settings, &address)?;
         let agent = ureq::Agent::config_builder()
             .timeout_global(Some(settings.timeout))
             .http_status_as_error(false)
-            // A redirect could carry the key to another server.
+            // A redirect could send the key to another server.
             .max_redirects(0)
             .max_redirects_will_error(false)
-            // The default would look into the environment.
+            // The default reads the environment.
             .proxy(None)
             .user_agent("memdir")
             .build()
@@ -120,7 +123,8 @@ impl Endpoint {
         Ok(Endpoint { id: identity(&settings, &address), settings, address, agent })
     }
 
-    fn batch_of(&self, texts: &[String]) -> Result<Vec<Vector>> {
+    /// Embeds one batch of texts.
+    fn embed_batch(&self, texts: &[String]) -> Result<Vec<Vector>> {
         let bytes = self.post(&self.request(texts).to_string())?;
         let parsed = match self.settings.protocol {
             Protocol::OpenAi => answer::open_ai(&bytes, texts.len()),
@@ -141,7 +145,7 @@ impl Endpoint {
         body
     }
 
-    /// Sends a request; the answer's bytes, if it was a success.
+    /// Sends a request and returns the body of a successful response.
     fn post(&self, body: &str) -> Result<Vec<u8>> {
         let mut request = self.agent.post(&self.address).header("content-type", "application/json");
         if let Some(ApiKey(key)) = &self.settings.key {
@@ -149,7 +153,7 @@ impl Endpoint {
         }
         let mut response = request.send(body).map_err(|e| self.failed(e.to_string()))?;
         let status = response.status();
-        // A number takes less than 32 bytes of text, and an answer has little else.
+        // A number takes less than 32 bytes of text, and a response has little else.
         let limit = (self.settings.batch * self.settings.dimensions * 32 + 65_536) as u64;
         let bytes = response.body_mut().with_config().limit(limit).read_to_vec().map_err(|e| self.failed(e.to_string()))?;
         if status.is_success() {
@@ -163,20 +167,16 @@ impl Endpoint {
             Some(ApiKey(key)) if !key.is_empty() => why.replace(key, "…"),
             _ => why,
         };
-        Error::Unavailable { what: format!("embedder {} at {}", self.settings.model, place(&self.address)), why }
+        Error::Unavailable { what: format!("embedder {} at {}", self.settings.model, display_url(&self.address)), why }
     }
 
-    /// A text as it is sent: after its prefix, cut to size.
-    fn prepared(&self, role: EmbedRole, text: &str) -> String {
+    /// The text to send: cut to the limit, behind its prefix.
+    fn prepare(&self, role: EmbedRole, text: &str) -> String {
         let prefix = match role {
             EmbedRole::Query => &self.settings.query_prefix,
             EmbedRole::Passage => &self.settings.passage_prefix,
         };
-        let mut end = text.len().min(self.settings.max_text_bytes);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        format!("{prefix}{}", &text[..end])
+        format!("{prefix}{}", &text[..char_floor(text, self.settings.max_text_bytes)])
     }
 }
 
@@ -191,11 +191,11 @@ impl Embedder for Endpoint {
 
     fn embed(&self, role: EmbedRole, texts: &[&str]) -> Result<Vec<Vector>> {
         let mut vectors = vec![Vector::zero(self.settings.dimensions); texts.len()];
-        // Servers refuse blank texts, and there is nothing to ask about them.
+        // Servers reject blank texts.
         let wanted: Vec<usize> = (0..texts.len()).filter(|i| !texts[*i].trim().is_empty()).collect();
         for some in wanted.chunks(self.settings.batch) {
-            let prepared: Vec<String> = some.iter().map(|i| self.prepared(role, texts[*i])).collect();
-            for (i, vector) in some.iter().zip(self.batch_of(&prepared)?) {
+            let prepared: Vec<String> = some.iter().map(|i| self.prepare(role, texts[*i])).collect();
+            for (i, vector) in some.iter().zip(self.embed_batch(&prepared)?) {
                 vectors[*i] = vector;
             }
         }
@@ -211,7 +211,8 @@ impl Embedder for Endpoint {
     }
 }
 
-fn check(settings: &Settings, address: &str) -> Result<()> {
+/// Validates the settings.
+fn validate(settings: &EndpointSettings, address: &str) -> Result<()> {
     let bad = |what: &str, why: String| Err(Error::BadInput { what: format!("embedder {what}"), why });
     let uri: Result<ureq::http::Uri, _> = address.parse();
     let web = uri.is_ok_and(|u| matches!(u.scheme_str(), Some("http" | "https")) && u.host().is_some_and(|h| !h.is_empty()));
@@ -228,13 +229,13 @@ fn check(settings: &Settings, address: &str) -> Result<()> {
         return bad("limits", "batch, text size and timeout must not be 0".into());
     }
     if settings.key.as_ref().is_some_and(|k| k.0.chars().any(|c| !c.is_ascii_graphic())) {
-        return bad("key", "it holds characters that no key has".into());
+        return bad("key", "it contains characters that are not printable ASCII".into());
     }
     Ok(())
 }
 
-/// The endpoint's whole address.
-fn address(protocol: Protocol, url: &str) -> String {
+/// The whole URL of the endpoint.
+fn endpoint_url(protocol: Protocol, url: &str) -> String {
     let url = url.trim().trim_end_matches('/');
     match protocol {
         Protocol::OpenAi if url.ends_with("/embeddings") => url.to_owned(),
@@ -245,22 +246,23 @@ fn address(protocol: Protocol, url: &str) -> String {
     }
 }
 
-/// Everything that may change the vectors is in the identity, the address too: two servers may run one name differently.
-fn identity(settings: &Settings, address: &str) -> EmbedderId {
-    let Settings { model, dimensions, shorten, query_prefix, passage_prefix, max_text_bytes, .. } = settings;
+/// The identity covers everything that may change the vectors, including the URL: two servers may run different models under one
+/// name.
+fn identity(settings: &EndpointSettings, address: &str) -> EmbedderId {
+    let EndpointSettings { model, dimensions, shorten, query_prefix, passage_prefix, max_text_bytes, .. } = settings;
     let all = format!("{address}\n{model}\n{dimensions} {shorten} {max_text_bytes}\n{query_prefix:?}\n{passage_prefix:?}");
     let name = format!("{}:{model}", settings.protocol.name());
     EmbedderId::new(&name, &blake3::hash(all.as_bytes()).to_hex()[..16])
 }
 
-/// An address for people: without a password that may be in it.
-fn place(address: &str) -> String {
+/// The URL without credentials and query, for messages.
+fn display_url(address: &str) -> String {
     match address.split_once("://") {
         Some((scheme, rest)) => {
             let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             let host = server.rsplit('@').next().unwrap_or(server);
             format!("{scheme}://{host}{}", path.split('?').next().unwrap_or(path))
         }
-        None => "an address without scheme".into(),
+        None => "a URL without scheme".into(),
     }
 }

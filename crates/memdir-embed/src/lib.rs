@@ -1,5 +1,5 @@
-//! Embedders: a static model that is compiled in and always there, and endpoints for those who configure one. Reads no
-//! environment; opens a socket only in the endpoints' `embed`.
+//! Embedders: a static model that is compiled in, and HTTP endpoints that a user may configure. Reads no environment variable;
+//! opens a socket only in `embed` of an endpoint.
 //!
 //! ```
 //! use memdir_core::search::embed::{EmbedRole, Embedder};
@@ -16,5 +16,6 @@ mod static_model;
 mod vocab;
 mod words;
 
-pub use endpoint::{ApiKey, Endpoint, Protocol, Settings};
+#[rustfmt::skip] #[doc(hidden)] pub type Settings = EndpointSettings; // transitional alias
+pub use endpoint::{ApiKey, Endpoint, EndpointSettings, Protocol};
 pub use static_model::{StaticModel, TextSum};

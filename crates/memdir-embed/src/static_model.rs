@@ -1,10 +1,10 @@
-//! The built-in model: a vector per word piece; a text's vector is the direction of their sum. Its numbers are read
-//! where the system mapped the program; nothing is loaded, copied or computed at start.
+//! The built-in model: one vector per word piece; the vector of a text is the direction of their sum. Its numbers are read from the
+//! mapped executable; nothing is loaded, copied or computed at start.
 
 use crate::{
     cache::WordCache,
     vocab::{self, FINGERPRINT},
-    words::words,
+    words::for_each_word,
 };
 use memdir_core::{
     base::{error::Result, raw::Simd},
@@ -13,31 +13,31 @@ use memdir_core::{
 
 const DIM: usize = 256;
 const VOCAB: usize = 30_522;
-/// Where the scales begin, then the rows, in a file of little-endian numbers (model/NOTICE and scripts/make-model say
-/// where it comes from).
+/// The offsets of the scales and of the rows in a file of little-endian numbers. model/NOTICE and scripts/make-model describe its
+/// origin.
 const SCALES: usize = 56;
 const ROWS: usize = SCALES + 4 * VOCAB;
 
 static MODEL: &[u8; ROWS + VOCAB * DIM + 2 * VOCAB] = include_bytes!("../model/static-256-int8.bin");
 
-// A file of another shape does not compile.
+// A model file of another layout does not compile.
 const _: () = {
     assert!(matches!(MODEL.first_chunk::<8>(), Some(b"MSTATIC2")));
     assert!(le_u32(8) == 2 && le_u32(12) == DIM as u32 && le_u32(16) == VOCAB as u32 && le_u32(20) == 3);
 };
 
-/// The built-in model. English; what is written in other scripts is known by its characters only.
+/// The built-in model for English. Text in other scripts is represented by its characters only.
 pub struct StaticModel {
     id: EmbedderId,
 }
 
 impl StaticModel {
-    /// The model. Costs nothing.
+    /// Creates the model, which costs nothing.
     pub fn new() -> Self {
         StaticModel { id: EmbedderId::new("static-256", FINGERPRINT) }
     }
 
-    /// A sum for many texts, one after the other: keeps the pieces of the words it has met. One per thread.
+    /// Creates a sum for many texts, one after the other. It caches the pieces of words; use one per thread.
     pub fn sum(&self) -> TextSum {
         TextSum { cache: Some(WordCache::new()), pieces: Vec::new(), buffer: String::new() }
     }
@@ -49,11 +49,11 @@ impl Default for StaticModel {
     }
 }
 
-/// Calls up to this many texts need no cache: making one costs more than it saves.
+/// Calls with at most this many texts use no cache: creating one costs more than it saves.
 const FEW: usize = 16;
 
-/// Letters of the longest word that may be one.
-const LONGEST_WORD: usize = 40;
+/// The maximum number of letters of a real word.
+const MAX_WORD_LETTERS: usize = 40;
 
 impl Embedder for StaticModel {
     fn id(&self) -> &EmbedderId {
@@ -69,7 +69,7 @@ impl Embedder for StaticModel {
         let mut sum = TextSum { cache, pieces: Vec::new(), buffer: String::new() };
         let one = |text: &&str| {
             sum.add_text(text);
-            sum.take()
+            sum.finish()
         };
         Ok(texts.iter().map(one).collect())
     }
@@ -78,10 +78,10 @@ impl Embedder for StaticModel {
         true
     }
 
-    /// The model is of English: letters of other scripts are pieces without a meaning to it, and so is a word that is no word.
+    /// The model is for English: letters of other scripts and overlong strings have no meaning to it.
     fn understands(&self, query: &str) -> bool {
         let latin = |c: &char| c.is_ascii_alphabetic() || ('\u{c0}'..='\u{24f}').contains(c);
-        let words = query.split(|c: char| !c.is_alphabetic()).filter(|word| word.chars().count() <= LONGEST_WORD);
+        let words = query.split(|c: char| !c.is_alphabetic()).filter(|word| word.chars().count() <= MAX_WORD_LETTERS);
         let (mut known, mut letters) = (0, 0);
         for c in words.flat_map(str::chars) {
             letters += 1;
@@ -99,7 +99,7 @@ impl Embedder for StaticModel {
     }
 }
 
-/// Sums texts with the built-in model.
+/// Sums the vectors of texts with the built-in model.
 pub struct TextSum {
     cache: Option<WordCache>,
     pieces: Vec<u32>,
@@ -108,7 +108,7 @@ pub struct TextSum {
 
 impl WordSum for TextSum {
     fn pieces(&self, word: &str, into: &mut Vec<u32>) {
-        words(word, &mut String::new(), &mut |w| vocab::pieces(w, &mut |id| into.push(id.into())));
+        for_each_word(word, &mut String::new(), &mut |w| vocab::pieces(w, &mut |id| into.push(id.into())));
     }
 
     fn add(&mut self, pieces: &[u32]) {
@@ -117,15 +117,15 @@ impl WordSum for TextSum {
 
     fn add_text(&mut self, text: &str) {
         let TextSum { cache, pieces, buffer } = self;
-        words(text, buffer, &mut |word| match cache {
+        for_each_word(text, buffer, &mut |word| match cache {
             Some(cache) => cache.pieces(word, pieces),
             None => vocab::pieces(word, &mut |id| pieces.push(id.into())),
         });
     }
 
-    /// Each piece's row is added once, times its count, in the order of the pieces: the same pieces give the same
-    /// vector to the bit, however they came.
-    fn take(&mut self) -> Vector {
+    /// Adds each piece's row once, times its count, in the order of the pieces: the same pieces give exactly the same vector in
+    /// whatever order they were added.
+    fn finish(&mut self) -> Vector {
         self.pieces.sort_unstable();
         let simd = Simd::best();
         let mut sum = [0f32; DIM];

@@ -69,11 +69,6 @@ impl TantivyIndex {
         &self.root
     }
 
-    /// What was found damaged since the last call and will be made again.
-    pub fn take_trouble(&self) -> Option<String> {
-        lock(&self.trouble).take()
-    }
-
     /// Reads every byte of the index and compares it with what was written.
     pub fn verify(&self) -> Result<()> {
         let snapshot = self.snapshot()?;
@@ -115,7 +110,7 @@ impl TantivyIndex {
             let state = match State::open(&self.state_path(), Self::fingerprint()) {
                 Ok(state) => state,
                 Err(error) => {
-                    self.set_aside(&error.to_string());
+                    self.set_aside(&error);
                     return Ok(self.empty());
                 }
             };
@@ -125,7 +120,7 @@ impl TantivyIndex {
                 // Another process may have replaced the state and removed what the old one named.
                 Err(_) if files::Mark::of(&self.state_path()) != mark => {}
                 Err(error) => {
-                    self.set_aside(&error.to_string());
+                    self.set_aside(&error);
                     return Ok(self.empty());
                 }
             }
@@ -167,8 +162,11 @@ impl TantivyIndex {
         Arc::new(Snapshot::new(Arc::new(State::empty()), Vec::new(), None, self.tag))
     }
 
-    fn set_aside(&self, why: &str) {
-        *lock(&self.trouble) = Some(why.to_owned());
+    fn set_aside(&self, error: &Error) {
+        let is_outdated = matches!(error, Error::Corrupt { why, .. } if why == state::OTHER_VERSION);
+        if !is_outdated {
+            *lock(&self.trouble) = Some(error.to_string());
+        }
         // If even that fails, the next writer replaces the state anyway.
         let _ = files::set_aside(&self.state_path());
     }
@@ -195,6 +193,10 @@ impl Index for TantivyIndex {
         // What was wrong may be in the vectors, and a new index would take them over.
         Vectors::clear(&self.vectors_dir())?;
         files::set_aside(&self.state_path())
+    }
+
+    fn damage_report(&self) -> Option<String> {
+        lock(&self.trouble).take()
     }
 
     fn is_whole(&self) -> bool {

@@ -182,6 +182,9 @@ pub(super) struct State {
     pub(super) mark: Mark,
 }
 
+/// Why a state with another fingerprint is not opened.
+pub(super) const OTHER_VERSION: &str = "it was made by another version of memdir";
+
 impl State {
     pub(super) fn empty() -> State {
         State { bytes: None, header: Header::zeroed(), mark: Mark::zeroed() }
@@ -193,7 +196,7 @@ impl State {
         let header = mapped.get(..size_of::<Header>()).map(bytemuck::pod_read_unaligned::<Header>).filter(|h| h.magic == MAGIC);
         let header = header.ok_or_else(|| corrupt(path, "it is not a state of a search index"))?;
         if header.fingerprint != fingerprint {
-            return Err(corrupt(path, "it was made by another version of memdir"));
+            return Err(corrupt(path, OTHER_VERSION));
         }
         if u64::from(crc32fast::hash(&mapped[16..])) != header.crc {
             return Err(corrupt(path, "its checksum is wrong"));

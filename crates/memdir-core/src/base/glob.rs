@@ -51,6 +51,12 @@ pub fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{', '\\'])
 }
 
+/// Escapes a name, so that a pattern matches exactly this name.
+pub fn escape(name: &str) -> String {
+    // A backslash is literal inside of brackets only.
+    globset::escape(name).replace('\\', "[\\]")
+}
+
 /// All texts a pattern with braces stands for.
 fn braces(pattern: &str) -> Result<Vec<String>, String> {
     let Some((open, close, commas)) = first_brace(pattern)? else { return Ok(vec![pattern.to_owned()]) };

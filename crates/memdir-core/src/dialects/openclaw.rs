@@ -34,7 +34,7 @@ const TOOLS: [Tool; 2] = [
             json!({ "type": "object", "properties": {
                 "query": { "type": "string", "description": "what you need to know" },
                 "maxResults": { "type": "integer", "minimum": 1, "description": "default 6" },
-                "minScore": { "type": "number", "description": "0 to 1, default 0.35" },
+                "minScore": { "type": "number", "description": format!("0 to 1, default {}", ranking::MIN_SCORE_F64) },
                 "corpus": { "type": "string", "enum": ["memory", "wiki", "all", "sessions"], "description": "default all" }
             }, "required": ["query"] })
         },
@@ -100,7 +100,7 @@ fn corpus(args: &Args<'_>, known: &[&str]) -> Result<Corpus> {
 fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     let search = Search {
         max_results: args.whole(&["maxResults", "max_results"], 1..=i64::MAX)?.unwrap_or(6).min(MOST_RESULTS) as usize,
-        min_score: args.number(&["minScore", "min_score"], 0.0..=1.0)?.unwrap_or(0.35) as f32,
+        min_score: args.number(&["minScore", "min_score"], 0.0..=1.0)?.unwrap_or(ranking::MIN_SCORE_F64) as f32,
         explain: true,
         ..Search::new(query(args)?)
     };

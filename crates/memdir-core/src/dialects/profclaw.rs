@@ -35,7 +35,7 @@ const TOOLS: [Tool; 3] = [
             json!({ "type": "object", "properties": {
                 "query": { "type": "string", "description": "what you need to know" },
                 "maxResults": { "type": "integer", "minimum": 1, "maximum": 20, "default": 6 },
-                "minScore": { "type": "number", "minimum": 0, "maximum": 1, "default": 0.35 },
+                "minScore": { "type": "number", "minimum": 0, "maximum": 1, "default": crate::search::ranking::MIN_SCORE_F64 },
                 "source": { "type": "string", "enum": ["all", "memory", "chat", "custom"], "default": "all" }
             }, "required": ["query"] })
         },

@@ -4,7 +4,10 @@
 use super::sheet::Sheet;
 use crate::{
     base::path::strip_md,
-    memory::markdown::{self, Fence, ReferenceKind},
+    memory::{
+        lines::FenceScanner,
+        links::{self, ReferenceKind},
+    },
 };
 use std::{collections::HashMap, ops::Range};
 
@@ -63,7 +66,7 @@ pub(super) fn remove_pointers(text: &mut String, path: &str) -> bool {
 
 fn items(text: &str) -> Vec<Item> {
     let mut found: Vec<Item> = Vec::new();
-    let mut fence = Fence::default();
+    let mut fence = FenceScanner::default();
     let mut at = 0;
     for (number, line) in (0..).zip(text.split_inclusive('\n')) {
         let range = at..at + line.len();
@@ -74,12 +77,12 @@ fn items(text: &str) -> Vec<Item> {
             let above = &text[last.range.clone()];
             last.is_pointer &= indent <= above.len() - above.trim_start().len();
         }
-        if fence.holds(line) {
+        if fence.is_code(line) {
             continue;
         }
         let Some(body) = item_body(line) else { continue };
-        let spots: Vec<_> = markdown::spots(line).into_iter().filter(|spot| spot.kind != ReferenceKind::Mem).collect();
-        let targets: Vec<String> = spots.iter().filter_map(|spot| markdown::resolve(&line[spot.range.clone()], None)).collect();
+        let spots: Vec<_> = links::spots(line).into_iter().filter(|spot| spot.kind != ReferenceKind::Mem).collect();
+        let targets: Vec<String> = spots.iter().filter_map(|spot| links::resolve(&line[spot.range.clone()], None)).collect();
         if targets.is_empty() {
             continue;
         }

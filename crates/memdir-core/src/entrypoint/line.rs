@@ -2,7 +2,7 @@
 
 use crate::{
     base::{limits, path::strip_md},
-    memory::markdown::{self, ReferenceKind},
+    memory::links::{self, ReferenceKind},
     store::mounts::is_page_name,
 };
 
@@ -32,7 +32,7 @@ pub(super) fn read(line: &str) -> Row {
 /// Writes a memory's line, at most [`limits::ENTRYPOINT_LINE_CHARS`] characters (unless the path alone is longer) and
 /// `max_bytes` bytes; nothing if not even the shortest title fits into the bytes. What is too long ends in `…`.
 pub(super) fn write(path: &str, title: &str, hook: &str, max_bytes: usize) -> Option<String> {
-    let target = markdown::link_destination(path);
+    let target = links::link_destination(path);
     let title = plain(title);
     let title = if title.is_empty() { plain(strip_md(path.rsplit('/').next().unwrap_or(path))) } else { title };
     let hook = plain(hook);
@@ -58,9 +58,9 @@ const LEAST_HOOK: usize = 8;
 
 /// The path the first link of a line names.
 fn first_target(line: &str) -> Option<String> {
-    let spots = markdown::spots(line);
+    let spots = links::spots(line);
     let spot = spots.iter().find(|spot| spot.kind == ReferenceKind::Link)?;
-    markdown::resolve(&line[spot.range.clone()], None)
+    links::resolve(&line[spot.range.clone()], None)
 }
 
 /// On one line, without control characters.

@@ -9,7 +9,7 @@ use crate::{
         text::human_bytes,
     },
     entrypoint::{hand::Pointers, sheet::Sheet},
-    memory::markdown,
+    memory::links,
     store::mounts::page_name,
 };
 use std::{
@@ -192,7 +192,7 @@ impl<'a> Work<'a> {
         let (Ok(holder), Ok(from), Ok(to)) = paths else { return };
         let mut changed = false;
         for text in [&mut self.sheet.head, &mut self.sheet.tail] {
-            if let Some(new) = markdown::rewrite_references(text, &holder, &from, &to) {
+            if let Some(new) = links::rewrite_references(text, &holder, &from, &to) {
                 *text = new;
                 changed = true;
             }
@@ -376,7 +376,7 @@ impl Excess {
 /// Where the person's text still names a memory that is gone.
 fn mentions(name: &str, text: &str, path: &str) -> Option<String> {
     let holder = MemoryPath::parse(name).ok()?;
-    let lines: BTreeSet<u64> = markdown::references(text, &holder)
+    let lines: BTreeSet<u64> = links::references(text, &holder)
         .into_iter()
         .filter(|reference| strip_md(&reference.target) == strip_md(path))
         .map(|reference| reference.line)

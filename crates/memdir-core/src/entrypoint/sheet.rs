@@ -4,7 +4,10 @@
 use super::line::{self, Row};
 use crate::{
     base::limits,
-    memory::{Memory, markdown},
+    memory::{
+        Memory,
+        lines::{FenceScanner, heading},
+    },
 };
 use std::collections::BTreeMap;
 
@@ -41,7 +44,7 @@ impl Sheet {
         let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
         let (bom, text) = text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 });
         let mut sheet = Sheet { crlf, head: bom.to_owned(), ..Sheet::default() };
-        let mut fence = markdown::Fence::default();
+        let mut fence = FenceScanner::default();
         let mut inside = Inside::No;
         let mut blanks = String::new();
         let mut at = 0;
@@ -49,7 +52,7 @@ impl Sheet {
             at += line.len();
             let content = line.trim_end_matches(['\r', '\n']);
             if inside == Inside::No {
-                if !fence.holds(line) && is_begin(content) {
+                if !fence.is_code(line) && is_begin(content) {
                     sheet.marked = true;
                     inside = if closes(&text[at..]) { Inside::Closed } else { Inside::Open };
                 } else {
@@ -65,7 +68,7 @@ impl Sheet {
                 Row::Stray if content.trim().is_empty() => blanks.push_str(line),
                 Row::Stray if inside == Inside::Open => {
                     inside = Inside::No;
-                    fence.holds(line);
+                    fence.is_code(line);
                     sheet.push_outside(&std::mem::take(&mut blanks), number);
                     sheet.push_outside(line, number);
                 }
@@ -144,7 +147,7 @@ impl Sheet {
         let outside = [&self.head, &self.tail];
         self.lines.is_empty()
             && self.strays.is_empty()
-            && outside.iter().all(|text| text.lines().all(|line| line.trim().is_empty() || line.starts_with("# ")))
+            && outside.iter().all(|text| text.lines().all(|line| line.trim().is_empty() || is_title(line)))
     }
 
     fn line_end(&self) -> &'static str {
@@ -200,6 +203,10 @@ fn link_lines(pages: &[String]) -> Vec<String> {
     lines
 }
 
+fn is_title(line: &str) -> bool {
+    heading(line).is_some_and(|heading| heading.level == 1)
+}
+
 fn count_lines(text: &str) -> usize {
     crate::base::text::lines(text) as usize
 }
@@ -214,7 +221,7 @@ fn section_place(text: &str) -> usize {
         at += line.len();
         let quiet = before.is_empty() || before.starts_with("<!--");
         let underline = !quiet && line.starts_with('=') && line.trim_end().trim_end_matches('=').is_empty();
-        if underline || (quiet && line.starts_with("# ")) {
+        if underline || (quiet && is_title(line)) {
             return at;
         }
         if !quiet {

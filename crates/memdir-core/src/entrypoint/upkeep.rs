@@ -8,7 +8,7 @@ use crate::{
         path::MemoryPath,
         text,
     },
-    memory::{Memory, markdown},
+    memory::{Memory, links},
     secrets,
     store::{
         FileEdit, Role, Stamp, View,
@@ -132,10 +132,10 @@ fn title_and_hook(name: &str, bytes: &[u8]) -> (String, String) {
     // A line is loaded into every conversation, so a secret that was allowed into a memory is masked in its line. The body is
     // masked before its first line is taken, because a truncated secret is not recognised any more.
     let hook = match memory.description() {
-        Some(_) => secrets::mask(&memory.hook()).into_owned(),
-        None => Memory::parse(&secrets::mask(&decoded)).0.hook(),
+        Some(_) => secrets::redact(&memory.hook()).into_owned(),
+        None => Memory::parse(&secrets::redact(&decoded)).0.hook(),
     };
-    (secrets::mask(memory.title(name)).into_owned(), hook)
+    (secrets::redact(memory.title(name)).into_owned(), hook)
 }
 
 impl EntrypointEdits {
@@ -244,7 +244,7 @@ pub(crate) fn has_line(view: &dyn View, books: &Books, path: &MemoryPath) -> Opt
 
 /// Whether the entrypoint or a page contains a link as memdir writes it: cheaper than parsing them.
 fn links_to(view: &dyn View, prefix: &str, rel: &str) -> Option<bool> {
-    let link = format!("]({})", markdown::link_destination(rel));
+    let link = format!("]({})", links::link_destination(rel));
     let main = mounts::entrypoint_file(view, prefix).ok()??;
     let main = String::from_utf8_lossy(&main.bytes);
     let in_page = |name: &String| {

@@ -1,7 +1,8 @@
-//! A memory's text as units: the smallest runs of whole lines a person would cite. Never alters, drops or invents a line.
+//! Chunking: a memory's text as units, the smallest runs of whole lines that a person would cite. Never changes, drops or invents a
+//! line.
 //!
-//! A unit is a chat turn, a list item, a paragraph, a table or a fence. A heading belongs to the first unit below it and
-//! is named by all units of its section.
+//! A unit is a chat turn, a list item, a paragraph, a table or a code block. A heading belongs to the first unit below it and is
+//! named by all units of its section.
 
 mod blocks;
 mod turns;
@@ -10,10 +11,10 @@ use crate::base::day::Day;
 use blocks::{Block, BlockKind, blocks};
 use turns::{Opener, openers};
 
-/// The units of a text, in order, and the headings they stand under.
+/// The units of a text, in order, and the headings above them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chunks {
-    /// Disjoint, in the order of lines; together they hold every line of the body that is not blank.
+    /// Disjoint, in the order of lines; together they contain every line of the body that is not blank.
     pub units: Vec<Unit>,
     /// Every section heading, in the order of lines.
     pub headings: Vec<Heading>,
@@ -26,41 +27,41 @@ pub struct Unit {
     pub first: u32,
     /// Its last line, inclusive.
     pub last: u32,
-    /// The first line of its own text, behind the headings and rules that were added to it.
+    /// The first line of its own text, below the headings and rules that belong to it.
     pub own: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: UnitKind,
-    /// The innermost heading it stands under, as a place in [`Chunks::headings`].
+    /// The innermost heading above it, as an index into [`Chunks::headings`].
     pub heading: Option<usize>,
-    /// Who speaks, in a chat.
-    pub speaker: Option<Speaker>,
-    /// Its day: beside the speaker or in a heading of its section.
+    /// The speaker, in a chat.
+    pub speaker: Option<TurnSpeaker>,
+    /// Its date: beside the speaker or in a heading of its section.
     pub day: Option<Day>,
 }
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitKind {
     /// A paragraph.
     Paragraph,
-    /// A list item with what is nested in it.
+    /// A list item with its nested items.
     Item,
     /// A table.
     Table,
-    /// A code fence.
+    /// A fenced code block.
     Fence,
-    /// A turn of a chat, however long.
+    /// A turn of a chat, of any length.
     Turn,
     /// Headings or rules with nothing below them.
     Heading,
 }
 
-/// Who speaks a turn.
+/// The speaker of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Speaker {
+pub struct TurnSpeaker {
     /// As written.
     pub name: String,
-    /// Whether it is an assistant rather than a person.
+    /// Whether it is an assistant, not a person.
     pub assistant: bool,
 }
 
@@ -73,25 +74,25 @@ pub struct Heading {
     pub level: u8,
     /// Its text without the marks.
     pub text: String,
-    /// The heading of the section around it, as a place in [`Chunks::headings`].
+    /// The heading of the section around it, as an index into [`Chunks::headings`].
     pub parent: Option<usize>,
 }
 
 impl Chunks {
-    /// Parts `text`, whose lines before `body_line` (1-based) are frontmatter and no part of any unit.
-    pub fn of(text: &str, body_line: u32) -> Self {
+    /// Splits `text`. Its lines before `body_line` (1-based) are frontmatter and belong to no unit.
+    pub fn new(text: &str, body_line: u32) -> Self {
         let lines: Vec<&str> = text.lines().collect();
         let skip = (body_line.max(1) as usize - 1).min(lines.len());
         let body = &lines[skip..];
         let blocks = blocks(body);
         let openers = openers(body, &blocks);
-        let mut build = Build { skip: skip as u32, ..Build::default() };
+        let mut builder = ChunkBuilder { skip: skip as u32, ..ChunkBuilder::default() };
         if openers.is_empty() {
-            blocks.into_iter().for_each(|block| build.block(block));
+            blocks.into_iter().for_each(|block| builder.block(block));
         } else {
-            build.chat(body, blocks, &openers);
+            builder.chat(body, blocks, &openers);
         }
-        build.finish()
+        builder.finish()
     }
 
     /// The texts of the headings around a unit, from the outermost.
@@ -103,19 +104,19 @@ impl Chunks {
     }
 }
 
-/// Units in the making.
+/// Collects units.
 #[derive(Default)]
-struct Build {
+struct ChunkBuilder {
     done: Chunks,
     /// Lines of frontmatter before the body.
     skip: u32,
-    /// The first of the headings and rules that wait for their unit.
+    /// The first of the headings and rules that belong to the next unit.
     waiting: Option<u32>,
     last_waiting: u32,
     section: Option<usize>,
 }
 
-impl Build {
+impl ChunkBuilder {
     fn line(&self, at: usize) -> u32 {
         self.skip + at as u32 + 1
     }
@@ -150,17 +151,17 @@ impl Build {
     fn unit(&mut self, first: usize, last: usize, kind: UnitKind, opener: Option<&Opener>) {
         let own = self.line(first);
         let day = opener.and_then(|o| o.day).or_else(|| self.section_day());
-        let speaker = opener.map(|o| Speaker { name: o.name.clone(), assistant: o.assistant });
+        let speaker = opener.map(|o| TurnSpeaker { name: o.name.clone(), assistant: o.assistant });
         let first = self.waiting.take().unwrap_or(own);
         self.done.units.push(Unit { first, last: self.line(last), own, kind, heading: self.section, speaker, day });
     }
 
-    /// The day in the nearest heading that has one.
+    /// The date in the nearest heading that has one.
     fn section_day(&self) -> Option<Day> {
         std::iter::successors(self.section, |&at| self.done.headings[at].parent).find_map(|at| Day::find(&self.done.headings[at].text))
     }
 
-    /// Units of a chat: what stands before the first turn, then one unit per turn.
+    /// Adds the units of a chat: what precedes the first turn, then one unit per turn.
     fn chat(&mut self, lines: &[&str], blocks: Vec<Block>, openers: &[Opener]) {
         let starts: Vec<usize> = openers.iter().map(|o| turn_start(o.line, &blocks, openers)).collect();
         for mut block in blocks.iter().take_while(|b| b.first < starts[0]).cloned() {
@@ -178,7 +179,7 @@ impl Build {
         }
     }
 
-    /// Headings at the end that nothing follows are a unit of their own.
+    /// Adds headings at the end of the text as a unit of their own.
     fn finish(mut self) -> Chunks {
         if let Some(first) = self.waiting.take() {
             let unit = Unit {
@@ -196,7 +197,7 @@ impl Build {
     }
 }
 
-/// Headings and rules right before an opener head its section; any other heading is part of the turn it stands in.
+/// The start of a turn: headings and rules directly before its opener belong to it; any other heading is part of the turn before.
 fn turn_start(line: usize, blocks: &[Block], openers: &[Opener]) -> usize {
     let before = &blocks[..blocks.partition_point(|b| b.first < line)];
     let opens = |at: usize| openers.binary_search_by_key(&at, |o| o.line).is_ok();

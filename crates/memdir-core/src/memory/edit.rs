@@ -1,5 +1,5 @@
-//! Replacing a part of a text, pure: old text in, new text out. Says clearly why an edit does not fit; its time is bounded
-//! whatever pattern a model sends.
+//! Replaces a part of a text. Pure: old text in, new text out. Errors say why an edit does not apply; the time is bounded for every
+//! pattern a model may send.
 
 use super::pattern;
 use crate::base::{
@@ -9,28 +9,30 @@ use crate::base::{
 };
 use std::borrow::Cow;
 
-/// What to look for.
+/// What to replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Needle {
-    /// This text, exactly.
+    /// Exactly this text.
     Literal(String),
-    /// What this regular expression matches, by the rules of Python's `re` with MULTILINE and DOTALL. In the replacement
-    /// `$!1` stands for its first group and `$!0` for all of the match; everything else is taken as it is.
+    /// What this regular expression matches, with the semantics of Python's `re` with MULTILINE and DOTALL. In the replacement `$!1`
+    /// is its first group and `$!0` the whole match; everything else is literal.
     Regex(String),
 }
 
-/// A text after an edit.
+#[rustfmt::skip] #[doc(hidden)] pub type Edited = EditedText; // transitional alias
+
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edited {
+pub struct EditedText {
     /// The new text.
     pub text: String,
-    /// How many places were replaced.
+    /// The number of replacements.
     pub count: usize,
 }
 
-/// Replaces the one place the needle fits, or `all` of them.
-pub fn edit(text: &str, needle: &Needle, with: &str, all: bool) -> Result<Edited> {
-    let with = with_line_ends_of(text, with);
+/// Replaces the only match of the needle, or `all` of them.
+pub fn edit(text: &str, needle: &Needle, with: &str, all: bool) -> Result<EditedText> {
+    let with = with_line_endings_of(text, with);
     let spots = match needle {
         Needle::Literal(needle) => find_literal(text, needle)?,
         Needle::Regex(source) => find_regex(text, source, &with)?,
@@ -50,33 +52,33 @@ pub fn edit(text: &str, needle: &Needle, with: &str, all: bool) -> Result<Edited
         done = spot.end;
     }
     new.push_str(&text[done..]);
-    Ok(Edited { text: new, count: spots.len() })
+    Ok(EditedText { text: new, count: spots.len() })
 }
 
-/// A place that is replaced.
-struct Spot {
+/// A range that is replaced.
+struct Replacement {
     start: usize,
     end: usize,
-    /// The replacement with this match's groups in it, where it names any.
+    /// The new text with this match's groups, if it names any.
     filled: Option<String>,
 }
 
-impl Spot {
+impl Replacement {
     fn with<'a>(&'a self, with: &'a str) -> &'a str {
         self.filled.as_deref().unwrap_or(with)
     }
 }
 
-/// Places an error names at the most.
-const PLACES_NAMED: usize = 10;
+/// The maximum number of lines in an error.
+const MAX_LINES: usize = 10;
 
 fn bad(why: impl Into<String>) -> Error {
     Error::BadEdit { why: why.into() }
 }
 
-fn several(text: &str, spots: &[Spot]) -> Error {
-    let lines: Vec<String> = spots.iter().take(PLACES_NAMED).map(|spot| line_at(text, spot.start).to_string()).collect();
-    let more = if spots.len() > PLACES_NAMED { ", …" } else { "" };
+fn several(text: &str, spots: &[Replacement]) -> Error {
+    let lines: Vec<String> = spots.iter().take(MAX_LINES).map(|spot| line_at(text, spot.start).to_string()).collect();
+    let more = if spots.len() > MAX_LINES { ", …" } else { "" };
     bad(format!(
         "the text to replace occurs {} times, on lines {}{more}; make it longer until it occurs once, or ask for all",
         spots.len(),
@@ -84,23 +86,23 @@ fn several(text: &str, spots: &[Spot]) -> Error {
     ))
 }
 
-fn find_literal(text: &str, needle: &str) -> Result<Vec<Spot>> {
+fn find_literal(text: &str, needle: &str) -> Result<Vec<Replacement>> {
     if needle.is_empty() {
         return Err(bad("the text to replace is empty; give some text that occurs in the memory"));
     }
-    let spots = |needle: &str| -> Vec<Spot> {
-        text.match_indices(needle).map(|(start, _)| Spot { start, end: start + needle.len(), filled: None }).collect()
+    let spots = |needle: &str| -> Vec<Replacement> {
+        text.match_indices(needle).map(|(start, _)| Replacement { start, end: start + needle.len(), filled: None }).collect()
     };
     let mut found = spots(needle);
-    // Whoever read the memory without its carriage returns means the same lines.
+    // A caller that read the memory without its carriage returns means the same lines.
     if found.is_empty() && text.contains("\r\n") && needle.contains('\n') {
         found = spots(&to_crlf(needle));
     }
     if found.is_empty() { Err(no_match(text, needle)) } else { Ok(found) }
 }
 
-/// A replacement with the line ends of a text in which every line ends in `\r\n`.
-fn with_line_ends_of<'a>(text: &str, with: &'a str) -> Cow<'a, str> {
+/// Converts a replacement to `\r\n` if every line of the text ends in it.
+fn with_line_endings_of<'a>(text: &str, with: &'a str) -> Cow<'a, str> {
     let ends = text.matches('\n').count();
     let all_crlf = ends > 0 && text.matches("\r\n").count() == ends;
     if all_crlf && with.contains('\n') { Cow::Owned(to_crlf(with)) } else { Cow::Borrowed(with) }
@@ -110,22 +112,22 @@ fn to_crlf(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\n', "\r\n")
 }
 
-/// Why a text was not found, with what comes nearest.
+/// The error for a text without a match, with the nearest line.
 fn no_match(text: &str, needle: &str) -> Error {
     let none = "the text to replace does not occur in the memory";
     if let Some(at) = find_folded(text, needle, |c| (!c.is_whitespace()).then_some(c)) {
-        return bad(format!("{none}; it does but for blanks and line ends, at line {}", line_at(text, at)));
+        return bad(format!("{none}; it does except for white space, at line {}", line_at(text, at)));
     }
     if let Some(at) = find_folded(text, needle, |c| c.to_lowercase().next().filter(|c| !c.is_whitespace())) {
-        return bad(format!("{none}; it does but for upper and lower case, at line {}", line_at(text, at)));
+        return bad(format!("{none}; it does except for case, at line {}", line_at(text, at)));
     }
     match nearest_line(text, needle) {
-        Some((line, said)) => bad(format!("{none}; the nearest line is {line}: {said:?}")),
+        Some((line, text)) => bad(format!("{none}; the nearest line is {line}: {text:?}")),
         None => bad(none),
     }
 }
 
-/// Where a needle begins in a text when both are read through `fold`, which drops and changes characters.
+/// The start of a needle in a text if both are mapped by `fold`, which drops and changes characters.
 fn find_folded(text: &str, needle: &str, fold: impl Fn(char) -> Option<char>) -> Option<usize> {
     let needle: String = needle.chars().filter_map(&fold).collect();
     if needle.is_empty() || text.len() > FOLD_BYTES {
@@ -142,9 +144,9 @@ fn find_folded(text: &str, needle: &str, fold: impl Fn(char) -> Option<char>) ->
     folded.find(&needle).and_then(|at| places.get(at).copied())
 }
 
-/// Texts beyond this are not searched for what comes nearest: a hint must not cost more than the edit.
+/// The maximum size of a text that is searched for the nearest line: a hint must not cost more than the edit.
 const FOLD_BYTES: usize = 1 << 20;
-/// Lines, and characters of each, that are compared for the nearest.
+/// The number of lines, and of characters of each, that are compared for the nearest one.
 const NEAR_LINES: usize = 2_000;
 const NEAR_CHARS: usize = 200;
 
@@ -157,19 +159,19 @@ fn nearest_line(text: &str, needle: &str) -> Option<(usize, String)> {
     (score >= 0.5).then_some((n + 1, line))
 }
 
-fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Spot>> {
+fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> {
     if source.is_empty() {
         return Err(bad("the regular expression is empty; give one that matches what is to be replaced"));
     }
-    let mut search = pattern::Search::new(source, text)?;
+    let mut search = pattern::PatternSearch::new(source, text)?;
     let has_groups = with.contains("$!");
     let mut spots = Vec::new();
     let mut size = 0usize;
     while let Some(groups) = search.next_match()? {
         let whole = groups.get(0).ok_or_else(|| bad("the regular expression matched nothing"))?;
         let (start, end) = (whole.start(), whole.end());
-        if start == end && search.matches_nothing_anywhere()? {
-            return Err(bad("the regular expression also matches the empty text, and so everywhere; make it match at least one character"));
+        if start == end && search.matches_empty()? {
+            return Err(bad("the regular expression matches the empty string; make it match at least one character"));
         }
         if text[start..end].contains('\n') && search.matches_again_inside(start, end)? {
             return Err(bad(format!(
@@ -182,7 +184,7 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Spot>> {
         if size > limits::MEMORY_BYTES {
             return Err(Error::TooLarge { what: "the edited memory".into(), size: size as u64, limit: limits::MEMORY_BYTES as u64 });
         }
-        spots.push(Spot { start, end, filled });
+        spots.push(Replacement { start, end, filled });
     }
     if spots.is_empty() {
         let hint = if text.contains("\r\n") && source.contains(r"\n") { "; the memory's lines end in \\r\\n: write \\r?\\n" } else { "" };
@@ -191,7 +193,7 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Spot>> {
     Ok(spots)
 }
 
-/// The replacement with its `$!1` filled in.
+/// Replaces `$!1` and the like by the groups of a match.
 fn fill_groups(with: &str, groups: &fancy_regex::Captures<'_, str>) -> Result<String> {
     let mut out = String::with_capacity(with.len());
     let mut rest = with;

@@ -1,26 +1,25 @@
-//! The `key: value` block at a memory's head, with the place of every value. Never fails and never rewrites: it only says
-//! what stands where.
+//! The `key: value` block at the start of a memory, with the position of every value. Parsing never fails and changes nothing.
 
 use super::scalar::{self, Value};
 use crate::base::{error::Problem, text::line_at};
 use std::ops::Range;
 
-/// One field, and where it stands in the text.
+/// One field with its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field {
     /// Its key, unquoted.
     pub(super) key: String,
     /// Its whole lines, with line ends, without comments and blank lines that follow.
     pub(super) lines: Range<usize>,
-    /// The source of its value, empty directly behind the colon if there is none.
+    /// The source of its value; an empty range directly behind the colon if there is none.
     pub(super) value: Range<usize>,
     /// Its value.
-    pub(super) read: Value,
+    pub(super) parsed: Value,
     /// The fields of a mapping, one level deep.
     pub(super) children: Vec<Field>,
 }
 
-/// What stands at the head of a text.
+/// The frontmatter of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frontmatter {
     /// Between the two `---` lines.
@@ -31,12 +30,12 @@ pub(super) struct Frontmatter {
     pub(super) fields: Vec<Field>,
 }
 
-/// Keys memdir knows; only for these a missing blank after the colon is forgiven.
+/// The keys that memdir uses; only for these a missing blank after the colon is accepted.
 const KNOWN: [&str; 11] =
     ["name", "description", "type", "created", "modified", "updated", "last_verified", "source", "when", "metadata", "tags"];
 
-/// Finds the block, if there is one. `start` is behind a byte order mark.
-pub(super) fn find(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Problem>) {
+/// Parses the frontmatter, if there is one. `start` is behind a byte order mark.
+pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Problem>) {
     let mut lines = Lines { text, at: start };
     let Some(open) = lines.next().filter(|line| line.is("---")) else {
         return (None, Vec::new());
@@ -44,23 +43,20 @@ pub(super) fn find(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Proble
     let inside: Vec<Line<'_>> = lines.by_ref().take_while(|line| !(line.is("---") || line.is("..."))).collect();
     let inner = open.range.end..inside.last().map_or(open.range.end, |line| line.range.end);
     let Some(close) = (Lines { text, at: inner.end }).next() else {
-        return (None, vec![Problem::at(1, "the frontmatter is never closed by a line ---, so all of it is read as the body")]);
+        return (None, vec![Problem::at(1, "the frontmatter is not closed by a line ---, so everything is read as the body")]);
     };
-    let first = inside.iter().find(|line| !line.is_quiet());
-    let words = |line: &Line<'_>| key_of(line.body()).map(|(key, _)| key.split_whitespace().count());
-    // Prose between two rules may well hold a colon; its keys would be several words, all of them.
-    if first.is_some_and(|line| words(line).is_none() || !inside.iter().any(|line| words(line) == Some(1))) {
-        return (
-            None,
-            vec![Problem::at(1, "the text begins with ---, but key: value lines do not follow, so all of it is read as the body")],
-        );
+    let first = inside.iter().find(|line| !line.is_ignored());
+    let key_words = |line: &Line<'_>| line_key(line.body()).map(|(key, _)| key.split_whitespace().count());
+    // Prose between two rules may contain colons, but then every key would have several words.
+    if first.is_some_and(|line| key_words(line).is_none() || !inside.iter().any(|line| key_words(line) == Some(1))) {
+        return (None, vec![Problem::at(1, "the text begins with ---, but no key: value lines follow, so everything is read as the body")]);
     }
     let mut problems = Vec::new();
-    let fields = scan(text, &inside, first.map_or(0, Line::indent), 1, &mut problems);
+    let fields = fields(text, &inside, first.map_or(0, Line::indent), 1, &mut problems);
     (Some(Frontmatter { inner, end: close.range.end, fields }), problems)
 }
 
-/// A line and where it stands.
+/// A line with its position.
 struct Line<'a> {
     /// With its line end.
     range: Range<usize>,
@@ -81,8 +77,8 @@ impl Line<'_> {
         self.text.trim_start_matches([' ', '\t'])
     }
 
-    /// Blank or a comment.
-    fn is_quiet(&self) -> bool {
+    /// Whether the line is blank or a comment.
+    fn is_ignored(&self) -> bool {
         self.body().trim().is_empty() || self.body().starts_with('#')
     }
 }
@@ -104,34 +100,34 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The fields that stand at this indentation, each with the deeper lines that follow it. Mappings are looked into `deeper`
-/// levels down; what lies below that is somebody else's and is kept as it is.
-fn scan(text: &str, lines: &[Line<'_>], indent: usize, deeper: u8, problems: &mut Vec<Problem>) -> Vec<Field> {
-    let mut fields: Vec<Field> = Vec::new();
+/// The fields at this indentation, each with the deeper lines that follow it. Mappings are parsed `deeper` levels down; deeper ones
+/// are kept as source.
+fn fields(text: &str, lines: &[Line<'_>], indent: usize, deeper: u8, problems: &mut Vec<Problem>) -> Vec<Field> {
+    let mut all: Vec<Field> = Vec::new();
     let mut at = 0;
     while at < lines.len() {
         let line = &lines[at];
         at += 1;
-        let Some((key, colon)) = key_of(line.body()).filter(|_| line.indent() == indent && !line.is_quiet()) else {
-            if !line.is_quiet() {
-                problems.push(Problem::at(line_at(text, line.range.start), "this line of the frontmatter is not of the form key: value"));
+        let Some((key, colon)) = line_key(line.body()).filter(|_| line.indent() == indent && !line.is_ignored()) else {
+            if !line.is_ignored() {
+                problems.push(Problem::at(line_at(text, line.range.start), "a line of the frontmatter is not of the form key: value"));
             }
             continue;
         };
         let block = line.body()[colon..].trim_start().starts_with(['|', '>']);
-        let more = follows(&lines[at..], indent, block);
+        let more = continuation(&lines[at..], indent, block);
         let field = field(text, line, key, &lines[at..at + more], line.indent() + colon, deeper, problems);
         at += more;
-        if fields.iter().any(|earlier| earlier.key == field.key) {
-            problems.push(Problem::at(line_at(text, field.lines.start), format!("{} is given twice; the first one counts", field.key)));
+        if all.iter().any(|earlier| earlier.key == field.key) {
+            problems.push(Problem::at(line_at(text, field.lines.start), format!("duplicate key {:?}; the first one is used", field.key)));
         }
-        fields.push(field);
+        all.push(field);
     }
-    fields
+    all
 }
 
-/// How many of these lines belong to the field above them. Comments at the end belong to nobody, except in a `block` text.
-fn follows(lines: &[Line<'_>], indent: usize, block: bool) -> usize {
+/// The number of these lines that belong to the field above them. Comments at the end belong to no field, except in a `block` scalar.
+fn continuation(lines: &[Line<'_>], indent: usize, block: bool) -> usize {
     let mut count = 0;
     for (n, line) in lines.iter().enumerate() {
         if line.body().trim().is_empty() || (line.body().starts_with('#') && (line.indent() <= indent || !block)) {
@@ -146,7 +142,7 @@ fn follows(lines: &[Line<'_>], indent: usize, block: bool) -> usize {
     count
 }
 
-/// The field whose key stands on `line`, whose colon ends at `colon` there, and to which the lines `more` belong.
+/// The field with its key on `line`, its colon ending at `colon`, and the continuation lines `more`.
 fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usize, deeper: u8, problems: &mut Vec<Problem>) -> Field {
     let mut value = one_line_value(text, line.range.start + colon..line.range.start + line.text.len());
     let own_line_empty = value.is_empty();
@@ -156,18 +152,18 @@ fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usi
         lines.end = last.range.end;
     }
     let children = if own_line_empty && deeper > 0 { children(text, more, deeper - 1, problems) } else { Vec::new() };
-    let read = if children.is_empty() { scalar::read(&text[value.clone()]) } else { Value::Nested };
+    let parsed = if children.is_empty() { scalar::parse(&text[value.clone()]) } else { Value::Nested };
     let number = line_at(text, line.range.start);
-    if matches!(read, Value::Broken(_)) {
-        problems.push(Problem::at(number, format!("the value of {key} is not valid YAML; read as plain text (put it in quotes)")));
+    if matches!(parsed, Value::Broken(_)) {
+        problems.push(Problem::at(number, format!("the value of {key} is not valid YAML and was read as plain text; put it in quotes")));
     }
     if more.iter().any(|line| line.text[..line.indent()].contains('\t')) {
-        problems.push(Problem::at(number, format!("{key} is indented by a tab, which YAML does not allow; read anyway")));
+        problems.push(Problem::at(number, format!("{key} is indented by a tab, which YAML does not allow")));
     }
-    Field { key, lines, value, read, children }
+    Field { key, lines, value, parsed, children }
 }
 
-/// The value on the key's own line, `behind` the colon.
+/// The value on the line of the key, `behind` the colon.
 fn one_line_value(text: &str, behind: Range<usize>) -> Range<usize> {
     let rest = &text[behind.clone()];
     let value = rest.trim_start_matches([' ', '\t']);
@@ -180,8 +176,8 @@ fn one_line_value(text: &str, behind: Range<usize>) -> Range<usize> {
         Some(_) => value.trim_end().len(),
         None => {
             let end = scalar::plain_end(value);
-            // What YAML cannot read is read as it stands, so nothing of it is a comment.
-            if matches!(scalar::read(&value[..end]), Value::Broken(_)) && !value.starts_with(['|', '>']) {
+            // Invalid YAML is read as plain text, so it has no comment.
+            if matches!(scalar::parse(&value[..end]), Value::Broken(_)) && !value.starts_with(['|', '>']) {
                 value.trim_end().len()
             } else {
                 end
@@ -191,20 +187,20 @@ fn one_line_value(text: &str, behind: Range<usize>) -> Range<usize> {
     start..start + end
 }
 
-/// The fields of the mapping that these lines are, if they are one.
+/// The fields of these lines, if they are a mapping.
 fn children(text: &str, lines: &[Line<'_>], deeper: u8, problems: &mut Vec<Problem>) -> Vec<Field> {
-    match lines.iter().find(|line| !line.is_quiet()) {
-        Some(first) if first.indent() > 0 && key_of(first.body()).is_some() => scan(text, lines, first.indent(), deeper, problems),
+    match lines.iter().find(|line| !line.is_ignored()) {
+        Some(first) if first.indent() > 0 && line_key(first.body()).is_some() => fields(text, lines, first.indent(), deeper, problems),
         _ => Vec::new(),
     }
 }
 
-/// The key a line begins with, unquoted, and the byte behind its colon.
-fn key_of(line: &str) -> Option<(String, usize)> {
+/// The unquoted key at the start of a line, and the position behind its colon.
+fn line_key(line: &str) -> Option<(String, usize)> {
     if let Some(end) = scalar::quoted_end(line) {
         let blanks = line[end..].len() - line[end..].trim_start_matches([' ', '\t']).len();
         let colon = end + blanks;
-        let key = match scalar::read(&line[..end]) {
+        let key = match scalar::parse(&line[..end]) {
             Value::Text(key) => key,
             _ => line[1..end - 1].to_owned(),
         };

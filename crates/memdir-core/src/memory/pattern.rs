@@ -1,4 +1,4 @@
-//! Python's regular expressions, run by ours: the few spellings that differ are translated, and the steps are bounded.
+//! Python's regular expressions on the engine of Rust: the few notations that differ are translated, and the steps are bounded.
 
 use crate::base::{
     error::{Error, Result},
@@ -7,33 +7,33 @@ use crate::base::{
 use fancy_regex::{Captures, Regex, RegexBuilder};
 use std::borrow::Cow;
 
-/// A search for every match of a pattern in a text, in order, without overlap.
-pub(super) struct Search<'t> {
+/// Iterates over the matches of a pattern in a text, in order, without overlap.
+pub(super) struct PatternSearch<'t> {
     pattern: String,
     regex: Regex,
     text: &'t str,
     at: usize,
-    found: usize,
-    /// The pattern needs backtracking, so each search is bounded by steps, and the number of searches too.
+    matches: usize,
+    /// Whether the pattern needs backtracking, so that the steps of each match and the number of matches are bounded.
     hard: bool,
 }
 
-/// Matches after which a pattern that needs backtracking is given up, so that bounded steps mean bounded time.
+/// The maximum number of matches of a pattern that needs backtracking: bounded steps then mean bounded time.
 const HARD_MATCHES: usize = 2_000;
-/// Steps each of many matches may take at the least.
-const LEAST_STEPS: usize = 50_000;
-/// Instructions and bytes a compiled pattern may have.
+/// The minimum number of steps that each of many matches may take.
+const MIN_STEPS: usize = 50_000;
+/// The maximum number of instructions and bytes of a compiled pattern.
 const PROGRAM_SIZE: usize = 100_000;
 const PROGRAM_BYTES: usize = 4 << 20;
 
-impl<'t> Search<'t> {
+impl<'t> PatternSearch<'t> {
     /// Compiles a Python pattern.
     pub(super) fn new(source: &str, text: &'t str) -> Result<Self> {
         let pattern = translate(source);
         let regex = build(&pattern, limits::REGEX_STEPS).map_err(|error| Error::bad_input("regular expression", error.to_string()))?;
-        // What the engine without backtracking can read takes linear time.
+        // A pattern that the engine without backtracking accepts takes linear time.
         let hard = regex::RegexBuilder::new(&pattern).size_limit(PROGRAM_BYTES).build().is_err();
-        Ok(Search { pattern, regex, text, at: 0, found: 0, hard })
+        Ok(PatternSearch { pattern, regex, text, at: 0, matches: 0, hard })
     }
 
     /// The next match.
@@ -47,37 +47,37 @@ impl<'t> Search<'t> {
         let Some(whole) = groups.get(0) else { return Ok(None) };
         let step = self.text[whole.end()..].chars().next().map_or(1, char::len_utf8);
         self.at = if whole.start() == whole.end() { whole.end() + step } else { whole.end() };
-        self.found += 1;
+        self.matches += 1;
         self.bound()?;
         Ok(Some(groups))
     }
 
-    /// Whether the pattern matches the empty text between any two characters.
-    pub(super) fn matches_nothing_anywhere(&self) -> Result<bool> {
+    /// Whether the pattern matches the empty string between any two characters.
+    pub(super) fn matches_empty(&self) -> Result<bool> {
         let probe = "\u{e000}\u{e000}";
         let between = '\u{e000}'.len_utf8();
         let found = self.regex.find_from_pos(probe, between).map_err(too_hard)?;
         Ok(found.is_some_and(|found| found.start() == between && found.end() == between))
     }
 
-    /// Whether the pattern matches once more within a match, behind its first character.
+    /// Whether the pattern matches again within a match, behind its first character.
     pub(super) fn matches_again_inside(&self, start: usize, end: usize) -> Result<bool> {
         let first = self.text[start..end].chars().next().map_or(0, char::len_utf8);
         self.regex.is_match(&self.text[start + first..end]).map_err(too_hard)
     }
 
-    /// Keeps the sum of all steps bounded: twice as many matches, half the steps for each.
+    /// Keeps the sum of all steps bounded: with twice as many matches, each has half the steps.
     fn bound(&mut self) -> Result<()> {
         if !self.hard {
             return Ok(());
         }
-        if self.found > HARD_MATCHES {
+        if self.matches > HARD_MATCHES {
             let why =
                 format!("the regular expression looks around or back and matches more than {HARD_MATCHES} times; make it more specific");
             return Err(Error::BadEdit { why });
         }
-        let steps = (limits::REGEX_STEPS >> self.found.ilog2()).max(LEAST_STEPS);
-        if self.found.is_power_of_two() && steps > LEAST_STEPS {
+        let steps = (limits::REGEX_STEPS >> self.matches.ilog2()).max(MIN_STEPS);
+        if self.matches.is_power_of_two() && steps > MIN_STEPS {
             self.regex = build(&self.pattern, steps).map_err(|error| Error::bad_input("regular expression", error.to_string()))?;
         }
         Ok(())
@@ -101,32 +101,32 @@ fn too_hard(_: fancy_regex::Error) -> Error {
     Error::BadEdit { why: why.into() }
 }
 
-/// A Python pattern in the spelling of our engine.
+/// Translates a Python pattern to the syntax of the engine.
 fn translate(source: &str) -> String {
     let mut out = String::with_capacity(source.len() + 8);
     let mut rest = source;
-    let mut class = Class::Outside;
+    let mut class = SetPosition::Outside;
     while let Some(c) = rest.chars().next() {
         let (written, taken) = match (c, class) {
-            ('\\', _) => escape(rest, class != Class::Outside),
-            ('[', Class::Outside) => {
-                class = Class::First;
+            ('\\', _) => escape(rest, class != SetPosition::Outside),
+            ('[', SetPosition::Outside) => {
+                class = SetPosition::First;
                 ("[".into(), 1)
             }
-            ('^', Class::First) if out.ends_with('[') => ("^".into(), 1),
-            (']', Class::First) => (r"\]".into(), 1),
-            (']', Class::Inside) => {
-                class = Class::Outside;
+            ('^', SetPosition::First) if out.ends_with('[') => ("^".into(), 1),
+            (']', SetPosition::First) => (r"\]".into(), 1),
+            (']', SetPosition::Inside) => {
+                class = SetPosition::Outside;
                 ("]".into(), 1)
             }
-            // Sets within sets are ours alone.
-            ('[' | '&' | '~', Class::First | Class::Inside) => (format!("\\{c}").into(), 1),
-            ('{', Class::Outside) => repeat(rest),
-            ('(', Class::Outside) => flags(rest),
+            // Python has no nested sets.
+            ('[' | '&' | '~', SetPosition::First | SetPosition::Inside) => (format!("\\{c}").into(), 1),
+            ('{', SetPosition::Outside) => repeat(rest),
+            ('(', SetPosition::Outside) => flags(rest),
             _ => (Cow::Borrowed(&rest[..c.len_utf8()]), c.len_utf8()),
         };
-        if class == Class::First && !matches!(written.as_ref(), "[" | "^") {
-            class = Class::Inside;
+        if class == SetPosition::First && !matches!(written.as_ref(), "[" | "^") {
+            class = SetPosition::Inside;
         }
         out.push_str(&written);
         rest = &rest[taken..];
@@ -134,16 +134,16 @@ fn translate(source: &str) -> String {
     out
 }
 
-/// Where in a character set a pattern is.
+/// The position of the translator relative to a character set.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum SetPosition {
     Outside,
-    /// Where `]` stands for itself.
+    /// Where `]` is literal.
     First,
     Inside,
 }
 
-/// The escape a text begins with, and how long it was.
+/// Translates the escape at the start of a text, and returns its length.
 fn escape(text: &str, in_class: bool) -> (Cow<'_, str>, usize) {
     let Some(c) = text[1..].chars().next() else {
         return (Cow::Borrowed("\\"), 1);
@@ -164,7 +164,7 @@ fn octal_char(digits: &str) -> (Cow<'static, str>, usize) {
     (format!("\\x{{{code:x}}}").into(), 1 + digits.len())
 }
 
-/// The repeat count a text begins with; a brace that is none stands for itself.
+/// Translates the repeat count at the start of a text; any other brace is literal.
 fn repeat(text: &str) -> (Cow<'_, str>, usize) {
     let counts = text[1..].split_once('}').map(|(counts, _)| counts);
     let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
@@ -178,14 +178,14 @@ fn repeat(text: &str) -> (Cow<'_, str>, usize) {
     }
 }
 
-/// The opening bracket a text begins with, without the flags only Python has.
+/// Translates the opening bracket at the start of a text: drops the flags that only Python has.
 fn flags(text: &str) -> (Cow<'_, str>, usize) {
     let body = text.strip_prefix("(?").unwrap_or_default();
     let letters = body.len() - body.trim_start_matches(|c: char| "aiLmsux".contains(c)).len();
     let (set, end) = (&body[..letters], &body[letters..]);
     if set.contains(['a', 'L']) && end.starts_with([')', ':', '-']) {
         let kept: String = set.chars().filter(|c| !matches!(c, 'a' | 'L')).collect();
-        // A group of no flags at all is an empty match.
+        // A group without flags is an empty match.
         let written = if kept.is_empty() && end.starts_with(')') { "(?:".to_owned() } else { format!("(?{kept}") };
         return (written.into(), 2 + letters);
     }

@@ -1,39 +1,39 @@
-//! One frontmatter value: from YAML to text and back. Never fails: what YAML cannot read is read as it stands.
+//! One frontmatter value: from YAML to text and back. Never fails: invalid YAML is read as plain text.
 
 use serde::Deserialize;
 
-/// A value as read.
+/// A parsed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// Nothing, or `null`.
+    /// Empty, or `null`.
     Empty,
-    /// One text.
+    /// A scalar.
     Text(String),
     /// A list or a mapping; only its source is kept.
     Nested,
-    /// Not YAML; read as plain text.
+    /// Invalid YAML, read as plain text.
     Broken(String),
 }
 
-/// Reads the source of a value, which may span lines.
-pub(super) fn read(raw: &str) -> Value {
+/// Parses the source of a value, which may span lines.
+pub(super) fn parse(raw: &str) -> Value {
     if let Some(text) = simple(raw) {
         return if is_null(raw.trim()) { Value::Empty } else { Value::Text(text.to_owned()) };
     }
     let document = format!("k: {raw}\n");
-    if let Ok(One { k }) = parse::<String>(&document) {
+    if let Ok(YamlField { k }) = from_yaml::<String>(&document) {
         let block = raw.trim_start().starts_with(['|', '>']);
         let text = if block { k.trim_end_matches('\n').to_owned() } else { k };
         return if text.is_empty() && quoted_end(raw.trim()).is_none() { Value::Empty } else { Value::Text(text) };
     }
-    match parse::<serde::de::IgnoredAny>(&document) {
+    match from_yaml::<serde::de::IgnoredAny>(&document) {
         Ok(_) => Value::Nested,
-        Err(()) => Value::Broken(as_it_stands(raw)),
+        Err(()) => Value::Broken(plain_text(raw)),
     }
 }
 
-/// Writes a text as a value on one line: plain where YAML reads it back the same, else in double quotes.
-pub(super) fn write(text: &str) -> String {
+/// Formats a text as a value on one line: plain if YAML reads it back unchanged, else in double quotes.
+pub(super) fn format(text: &str) -> String {
     if !needs_quotes(text) {
         return text.to_owned();
     }
@@ -55,7 +55,7 @@ pub(super) fn write(text: &str) -> String {
     quoted
 }
 
-/// The byte behind the closing quote of a text that begins with a quote, on the same line.
+/// The position behind the closing quote of a text that begins with a quote, if it is on the same line.
 pub(super) fn quoted_end(text: &str) -> Option<usize> {
     let quote = *text.as_bytes().first().filter(|q| matches!(q, b'"' | b'\''))?;
     let mut bytes = text.bytes().enumerate().skip(1).peekable();
@@ -71,23 +71,23 @@ pub(super) fn quoted_end(text: &str) -> Option<usize> {
     None
 }
 
-/// Where a plain value ends: before a comment, without trailing blanks. Only the first line is looked at.
+/// The end of a plain value: before a comment, without trailing blanks. Only the first line is considered.
 pub(super) fn plain_end(line: &str) -> usize {
     let comment = line.bytes().enumerate().position(|(at, b)| b == b'#' && at > 0 && matches!(line.as_bytes()[at - 1], b' ' | b'\t'));
     line[..comment.unwrap_or(line.len())].trim_end().len()
 }
 
 #[derive(Deserialize)]
-struct One<T> {
+struct YamlField<T> {
     k: T,
 }
 
-fn parse<'a, T: Deserialize<'a>>(document: &'a str) -> Result<One<T>, ()> {
+fn from_yaml<'a, T: Deserialize<'a>>(document: &'a str) -> Result<YamlField<T>, ()> {
     let options = serde_saphyr::options! { with_snippet: false };
     serde_saphyr::from_str_with_options(document, options).map_err(drop)
 }
 
-/// The text of a value that needs no YAML reader: nearly all of them, and a hundred times cheaper.
+/// The text of a value that needs no YAML parser, which is nearly every one and a hundred times cheaper.
 fn simple(raw: &str) -> Option<&str> {
     if raw.contains(['\n', '\r']) {
         return None;
@@ -97,11 +97,11 @@ fn simple(raw: &str) -> Option<&str> {
         let inner = &raw[1..raw.len() - 1];
         return (!inner.contains(['\\', '\''])).then_some(inner);
     }
-    (!begins_specially(raw) && !has_mark_inside(raw)).then_some(raw)
+    (!begins_specially(raw) && !has_special_inside(raw)).then_some(raw)
 }
 
-/// What the lines of a value say when YAML cannot read them: joined, unquoted.
-fn as_it_stands(raw: &str) -> String {
+/// The lines of an invalid value, joined and unquoted.
+fn plain_text(raw: &str) -> String {
     let joined = raw.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
     match quoted_end(&joined) {
         Some(end) if end == joined.len() => joined[1..end - 1].to_owned(),
@@ -114,7 +114,7 @@ fn needs_quotes(text: &str) -> bool {
         || text.trim() != text
         || text.chars().any(unprintable)
         || begins_specially(text)
-        || has_mark_inside(text)
+        || has_special_inside(text)
         || is_null(text)
         || matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "yes" | "no" | "on" | "off")
         || text.parse::<f64>().is_ok()
@@ -134,7 +134,7 @@ fn begins_specially(text: &str) -> bool {
 }
 
 /// Whether a plain text would end early or become a mapping.
-fn has_mark_inside(text: &str) -> bool {
+fn has_special_inside(text: &str) -> bool {
     text.ends_with(':') || text.as_bytes().windows(2).any(|two| matches!(two, [b':', b' ' | b'\t'] | [b' ' | b'\t', b'#']))
 }
 

@@ -142,7 +142,7 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
 
 /// When a memory was last known to be true: checked, changed, made, and only then the file's own time.
 pub fn memory_time(memory: &Memory, stored: &Stored) -> jiff::Timestamp {
-    memory.last_verified().or(memory.modified()).or(memory.created()).unwrap_or_else(|| stored.stamp.modified())
+    memory.last_confirmed(stored.stamp.modified())
 }
 
 /// A memory nobody can reach from the entrypoint is worth a word.
@@ -182,13 +182,7 @@ pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<
     })
 }
 
-/// A file that is too large or cannot be read is left to those who report it; what goes through all files goes on.
-pub(crate) fn if_readable(stored: Result<Option<Stored>>) -> Result<Option<Stored>> {
-    match stored {
-        Err(Error::Io { .. } | Error::TooLarge { .. }) => Ok(None),
-        other => other,
-    }
-}
+pub(crate) use crate::store::if_readable;
 
 /// The error for a name that is not there, with the names that look like it.
 pub fn not_found(store: &dyn Store, path: &MemoryPath) -> Error {

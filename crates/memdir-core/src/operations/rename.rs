@@ -8,7 +8,7 @@ use crate::{
         version::Version,
     },
     entrypoint::upkeep,
-    memory::markdown,
+    memory::links,
     operations::{context::Context, read, write},
     store::{Access, ChangeId, FileEdit, Role, Store, Stored, Verb, View, change_with, mounts},
 };
@@ -107,8 +107,8 @@ fn target(from: &MemoryPath, to: &MemoryPath) -> MemoryPath {
 /// The memory's own text at its new place: its relative links still lead where they led, references to itself follow.
 fn moved(stored: &Stored, target: &MemoryPath) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(&stored.bytes) else { return stored.bytes.clone() };
-    let text = markdown::rewrite_references(text, &stored.path, &stored.path, target).unwrap_or_else(|| text.to_owned());
-    markdown::rebase_links(&text, &stored.path, target).unwrap_or(text).into_bytes()
+    let text = links::rewrite_references(text, &stored.path, &stored.path, target).unwrap_or_else(|| text.to_owned());
+    links::rebase_links(&text, &stored.path, target).unwrap_or(text).into_bytes()
 }
 
 struct References<'a> {
@@ -125,9 +125,9 @@ struct References<'a> {
 impl References<'_> {
     /// The text with every reference following, also one by another word for the mount.
     fn rewritten(&self, text: &str, holder: &MemoryPath) -> Option<String> {
-        let new = markdown::rewrite_references(text, holder, self.from, self.to);
+        let new = links::rewrite_references(text, holder, self.from, self.to);
         let Some(alias) = &self.alias else { return new };
-        let newer = markdown::rewrite_references(new.as_deref().unwrap_or(text), holder, alias, self.to);
+        let newer = links::rewrite_references(new.as_deref().unwrap_or(text), holder, alias, self.to);
         newer.or(new)
     }
 

@@ -15,7 +15,7 @@ use crate::{
     },
     memory::{
         Memory,
-        markdown::{self, ReferenceKind},
+        links::{self, ReferenceKind},
     },
     operations::{context::Context, read, write},
     project::Project,
@@ -128,10 +128,10 @@ fn is_foreign(look: &Look<'_>, symbol: &str) -> bool {
 /// What the links, wikilinks and `mem:` references of a text lead to: memories, or files of the project.
 fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath, text: &str) -> Result<Vec<(Named, Option<bool>)>> {
     let mut out: Vec<(Named, Option<bool>)> = Vec::new();
-    for reference in markdown::references(text, holder) {
+    for reference in links::references(text, holder) {
         let is_link = matches!(reference.kind, ReferenceKind::Link | ReferenceKind::Definition);
         let targets: Vec<String> = match reference.kind {
-            ReferenceKind::Wiki => markdown::wiki_names(&reference.target, holder).collect(),
+            ReferenceKind::Wiki => links::wiki_names(&reference.target, holder).collect(),
             _ => vec![reference.target.clone()],
         };
         let mut there = false;

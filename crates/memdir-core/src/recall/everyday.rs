@@ -1,11 +1,11 @@
-//! The words people use whatever they speak of. In a small memory such a word may be rare, and then its rarity says nothing:
-//! how common a word is in the language cannot be learnt from fifty notes. English only; in other languages rarity must do.
+//! Everyday words, which are used whatever the topic is. In a small memory such a word may be rare without being significant: how
+//! common a word is in the language cannot be learnt from fifty notes. English only; in other languages rarity alone decides.
 
 use crate::search::analysis::Analyser;
 use std::{collections::HashSet, sync::LazyLock};
 
-/// Of talk, of politeness, of time and number, of asking somebody to do something, and the few that every task about code has.
-/// Beside these are the stop words, which are not even looked up.
+/// Words of conversation, politeness, time, number and requests, and the few that every coding task has. Stop words are not
+/// among them, because they are not looked up at all.
 const WORDS: &str = "\
     able above absolutely accept according across act actual actually add added adding address after afternoon afterwards \
     again against ago agree ahead alive all allow allowed almost alone along already alright also although always among \
@@ -53,8 +53,8 @@ const WORDS: &str = "\
     whole wide window wish within without woman wonder wonderful word words work worked working works world worry worse \
     worst worth write writing written wrong wrote yeah year years yep yes yesterday yet young yourself";
 
-/// What joins words in German, French, Spanish, Italian and Portuguese: looked up, such a word would be as rare as a name. None
-/// that means something in English, a command or an abbreviation (dir, ci, io). Then what is left of "don't" and its like.
+/// Function words of German, French, Spanish, Italian and Portuguese, which would otherwise count as rare as a name. Without those
+/// that mean something in English, are a command or an abbreviation (dir, ci, io). Then the stems of "don't" and the like.
 const FILLERS: &str = "\
     aber als auch auf aus bei beim dann darf dass dein dem der dich doch durch ein eine einem einen einer eines er \
     etwas euer für gibt habe haben ich ihm ihn ihnen ihr im ist kann kein keine können mein meine mich mir mit müssen \
@@ -74,33 +74,34 @@ const FILLERS: &str = "\
 static FILLER_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| Analyser::default().words(FILLERS).into_iter().map(|word| word.stem).collect());
 
-/// Whether a stem is of a word that is no question by itself in any language.
+/// Whether a stem belongs to a function word.
 pub fn is_filler(stem: &str) -> bool {
     FILLER_STEMS.contains(stem)
 }
 
-/// Whether a stem is a number too short to mean something alone: it numbers lines and says how often.
+/// Whether a stem is a number of at most two digits: these count things or number lines, and mean nothing alone.
 pub fn is_small_number(stem: &str) -> bool {
     stem.len() <= 2 && stem.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| Analyser::default().words(WORDS).into_iter().map(|word| word.stem).collect());
 
-/// Whether a stem is of a word that says nothing of what a message is about.
+/// Whether a stem belongs to an everyday word.
 pub fn is_everyday(stem: &str) -> bool {
     STEMS.contains(stem)
 }
 
 #[test]
-fn talk_is_everyday_and_what_it_is_about_is_not() {
+fn small_talk_is_everyday_and_topics_are_not() {
     let mut analyser = Analyser::default();
-    let mut told = |text: &str| {
+    let mut topics = |text: &str| {
         analyser.words(text).into_iter().filter(|word| !word.stop && !is_everyday(&word.stem)).map(|word| word.stem).collect::<Vec<_>>()
     };
-    assert_eq!(told("Yes, please continue; that looks good, thanks a lot for the help so far!"), [""; 0]);
-    assert_eq!(told("Could you take a look at the staging database when you have some time?"), ["stage", "databas"]);
-    let mut asked = |text: &str| analyser.words(text).into_iter().map(|word| word.stem).filter(|stem| !is_filler(stem)).collect::<Vec<_>>();
-    assert_eq!(asked("Darf ich eine Rechnung in der Datenbank ändern?"), ["rechnung", "in", "datenbank", "andern"]);
-    assert_eq!(asked("don't retry 429 more than 3 times"), ["t", "retri", "429", "more", "than", "3", "time"]);
+    assert_eq!(topics("Yes, please continue; that looks good, thanks a lot for the help so far!"), [""; 0]);
+    assert_eq!(topics("Could you take a look at the staging database when you have some time?"), ["stage", "databas"]);
+    let mut content =
+        |text: &str| analyser.words(text).into_iter().map(|word| word.stem).filter(|stem| !is_filler(stem)).collect::<Vec<_>>();
+    assert_eq!(content("Darf ich eine Rechnung in der Datenbank ändern?"), ["rechnung", "in", "datenbank", "andern"]);
+    assert_eq!(content("don't retry 429 more than 3 times"), ["t", "retri", "429", "more", "than", "3", "time"]);
     assert_eq!(["3", "17", "429", "x1", ""].map(is_small_number), [true, true, false, false, true]);
 }

@@ -1,5 +1,5 @@
-//! The table of tripwires and pins: what a recall needs to know of every memory without reading them all. Derived: it is
-//! compared with the files' stamps at every use, and whatever is wrong with it costs reading the files again.
+//! The table of tripwires and pins: what a recall needs of every memory without reading them all. It is derived: every use compares
+//! it with the stamps of the files, and if anything is wrong with it the files are read again.
 
 use crate::{
     base::{
@@ -9,29 +9,27 @@ use crate::{
         text,
     },
     memory::Memory,
-    operations::read,
-    recall::when::{self, Action, When, Wire},
-    store::{Stamp, Store},
+    recall::when::{self, Action, Tripwire, When},
+    search::indexing::is_racy,
+    store::{self, Stamp, Store},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::{collections::HashMap, fs, io::Write as _, path::Path};
 
-/// What the table looks like; another word, another table.
+/// The format of the table; a table of another format is ignored.
 const FORMAT: &str = "memdir wires 1";
-/// A file's times must be so much older than the moment it was read to be believed.
-const RACY_NS: i64 = 2_000_000_000;
 
-/// The table of a space.
+/// The tripwires and pins of a space.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wires {
+pub struct Tripwires {
     format: String,
-    files: Vec<Row>,
+    files: Vec<TripwireRow>,
 }
 
-/// What is known of one file.
+/// The row of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Row {
+struct TripwireRow {
     path: MemoryPath,
     stamp: Stamp,
     seen_ns: i64,
@@ -49,46 +47,48 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-impl Wires {
-    /// The table of the files as they are now: what `cache` holds of it, and the rest read anew. Written back where it
-    /// changed, as well as that can be done.
-    pub fn of(store: &dyn Store, cache: Option<&Path>, now: Timestamp) -> Result<Wires> {
-        let old = cache.and_then(Wires::load).unwrap_or_default();
-        let mut known: HashMap<&str, &Row> = old.files.iter().map(|row| (row.path.as_str(), row)).collect();
+impl Tripwires {
+    /// Returns the table of the files as they are now: rows of `cache` that are still current, and the rest read from the files. A
+    /// changed table is written back to `cache` if possible.
+    pub fn read(store: &dyn Store, cache: Option<&Path>, now: Timestamp) -> Result<Tripwires> {
+        let old = cache.and_then(Tripwires::load).unwrap_or_default();
+        let mut known: HashMap<&str, &TripwireRow> = old.files.iter().map(|row| (row.path.as_str(), row)).collect();
         let seen_ns = i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX);
         let mut changed = false;
         let mut files = Vec::new();
         for entry in store.list("")?.entries.into_iter().filter(|entry| entry.path.is_md()) {
             match known.remove(entry.path.as_str()) {
-                Some(row) if row.stamp == entry.stamp && !is_racy(row) => files.push(row.clone()),
+                Some(row) if row.stamp == entry.stamp && !is_racy(row.stamp, row.seen_ns) => files.push(row.clone()),
                 _ => {
                     changed = true;
-                    files.extend(read(store, &entry.path, seen_ns)?);
+                    files.extend(read_row(store, &entry.path, seen_ns)?);
                 }
             }
         }
         changed |= !known.is_empty();
         drop(known);
-        let table = Wires { format: FORMAT.to_owned(), files };
+        let table = Tripwires { format: FORMAT.to_owned(), files };
         if let Some(cache) = cache.filter(|_| changed) {
-            // Without it the next recall reads the files again, and nothing else.
+            // If this fails, the next recall reads the files again.
             let _ = table.save(cache);
         }
         Ok(table)
     }
 
-    /// The memories whose wires an action touches, with the wire, in the order of their names.
-    pub fn tripped<'a>(&'a self, action: &Action<'_>) -> Vec<(&'a MemoryPath, &'a Wire)> {
+    #[rustfmt::skip] #[doc(hidden)]    pub fn of(store: &dyn Store, cache: Option<&Path>, now: Timestamp) -> Result<Tripwires> { Tripwires::read(store, cache, now) } // transitional alias
+
+    /// The memories with a tripwire that an action touches, with that tripwire, in the order of their names.
+    pub fn tripped<'a>(&'a self, action: &Action<'_>) -> Vec<(&'a MemoryPath, &'a Tripwire)> {
         self.files.iter().filter_map(|row| Some((&row.path, row.when.trips(action)?))).collect()
     }
 
-    /// The memories that are always brought.
+    /// The memories that are always recalled.
     pub fn pinned(&self) -> impl Iterator<Item = &MemoryPath> {
         self.files.iter().filter(|row| row.pinned).map(|row| &row.path)
     }
 
-    fn load(cache: &Path) -> Option<Wires> {
-        let table: Wires = serde_json::from_slice(&fs::read(cache).ok()?).ok()?;
+    fn load(cache: &Path) -> Option<Tripwires> {
+        let table: Tripwires = serde_json::from_slice(&fs::read(cache).ok()?).ok()?;
         (table.format == FORMAT).then_some(table)
     }
 
@@ -100,15 +100,11 @@ impl Wires {
     }
 }
 
-/// As in git: a file that changed at about the time it was read may have changed since without its times telling.
-fn is_racy(row: &Row) -> bool {
-    row.stamp.mtime_ns.max(row.stamp.ctime_ns) > row.seen_ns - RACY_NS
-}
-
-fn read(store: &dyn Store, path: &MemoryPath, seen_ns: i64) -> Result<Option<Row>> {
-    let Some(stored) = read::if_readable(store.get(path))? else { return Ok(None) };
+/// Reads the row of one file, or returns `None` if it is gone or unreadable.
+fn read_row(store: &dyn Store, path: &MemoryPath, seen_ns: i64) -> Result<Option<TripwireRow>> {
+    let Some(stored) = store::if_readable(store.get(path))? else { return Ok(None) };
     let (decoded, _) = text::decode(&stored.bytes);
     let (memory, _) = Memory::parse(&decoded);
     let pinned = memory.field("pinned").is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1"));
-    Ok(Some(Row { path: stored.path, stamp: stored.stamp, seen_ns, when: when::of(&memory).0, pinned }))
+    Ok(Some(TripwireRow { path: stored.path, stamp: stored.stamp, seen_ns, when: when::parse_field(&memory).0, pinned }))
 }

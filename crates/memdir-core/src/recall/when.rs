@@ -1,4 +1,4 @@
-//! Tripwires: the frontmatter field `when`, which says on what action a memory has to be shown. Pure.
+//! Tripwires: the frontmatter field `when`, which names the actions on which a memory must be shown. Pure.
 //!
 //! ```yaml
 //! when:
@@ -7,7 +7,7 @@
 //!   words: [deploy, "roll back"]
 //!   tools: [Bash]
 //! ```
-//! Any one command, path or word trips it. `tools` beside them narrows them to those tools; alone, it trips by itself.
+//! Any one command, path or word trips it. `tools` beside them restricts them to those tools; alone, it trips by itself.
 
 mod command;
 
@@ -19,83 +19,85 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a wire is stretched over.
+/// What a tripwire watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Over {
-    /// Commands: a glob over a whole command, or the words it begins with.
+pub enum TripwireKind {
+    /// Commands: a glob over a whole command, or the words that the command begins with.
     Command,
-    /// Paths: a glob; one without `/` fits the file's name in every folder.
+    /// Paths: a glob; one without `/` matches the file name in every folder.
     Path,
-    /// Words of what is said or done, whole and in any case; a final `*` stands for any ending.
+    /// Words of a message or an action, whole and case-insensitive; a final `*` matches any ending.
     Words,
-    /// Names of tools: a glob, in any case.
+    /// Names of tools: a case-insensitive glob.
     Tools,
 }
 
-/// One wire, as its memory has it.
+/// One tripwire of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wire {
-    /// Over what.
-    pub over: Over,
+pub struct Tripwire {
+    /// What it watches.
+    pub over: TripwireKind,
     /// The pattern, as written.
     pub pattern: String,
-    /// The line of the memory it stands on.
+    /// Its line in the memory.
     pub line: u64,
 }
 
-/// All wires of a memory.
+/// All tripwires of a memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct When(pub Vec<Wire>);
+pub struct When(pub Vec<Tripwire>);
 
-/// What somebody is about to do.
+pub use self::{Tripwire as Wire, TripwireKind as Over, parse_field as of}; // transitional alias
+
+/// What an agent is about to do.
 #[derive(Debug, Clone, Default)]
 pub struct Action<'a> {
     /// The tool that will be called.
     pub tool: Option<&'a str>,
     /// The command that will be run.
     pub command: Option<&'a str>,
-    /// The files that will be touched, from the project's root where they lie in it, with `/`.
+    /// The files that will be touched, with `/`, relative to the project's root if they are in it.
     pub paths: Vec<&'a str>,
-    /// What is said about it.
+    /// The message about it.
     pub text: Option<&'a str>,
 }
 
-/// Reads a memory's wires. What cannot be understood is reported and passed over.
-pub fn of(memory: &Memory) -> (When, Vec<Problem>) {
+/// Parses the tripwires of a memory. What is invalid is reported and skipped.
+pub fn parse_field(memory: &Memory) -> (When, Vec<Problem>) {
     let Some(raw) = memory.when() else { return (When::default(), Vec::new()) };
     let first = text::line_at(memory.text(), raw.as_ptr() as usize - memory.text().as_ptr() as usize);
     parse(raw, first)
 }
 
-/// Reads the value of a `when` field that begins on line `first`.
+/// Parses the value of a `when` field that begins on line `first`.
 pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut wires = Vec::new();
-    let mut place = Place { raw, at: 0, first };
-    let mut add = |over, value: &Value, place: &mut Place<'_>| {
-        wires.extend(patterns(value).into_iter().map(|pattern| Wire { over, line: place.line_of(&pattern), pattern }));
+    let mut place = ValueCursor { raw, at: 0, first };
+    let mut add = |over, value: &Value, place: &mut ValueCursor<'_>| {
+        wires.extend(patterns(value).into_iter().map(|pattern| Tripwire { over, line: place.line_of(&pattern), pattern }));
     };
     match serde_saphyr::from_str::<Value>(&dedent(raw)) {
         Ok(Value::Object(map)) => {
             for (key, value) in &map {
                 let line = place.line_of(key);
-                match over(key) {
+                match kind(key) {
                     Some(over) => add(over, value, &mut place),
-                    None => problems.push(Problem::at(line, format!("when: {key} is none of command, path, words, tools"))),
+                    None => problems.push(Problem::at(line, format!("when: unknown key {key:?}; use command, path, words or tools"))),
                 }
             }
         }
-        Ok(value) => add(Over::Words, &value, &mut place),
-        Err(_) => problems.push(Problem::at(first, "when: this is not YAML that can be read")),
+        Ok(value) => add(TripwireKind::Words, &value, &mut place),
+        Err(_) => problems.push(Problem::at(first, "when: invalid YAML")),
     }
     (When(wires), problems)
 }
 
 impl When {
-    /// The first wire the action touches.
-    pub fn trips(&self, action: &Action<'_>) -> Option<&Wire> {
-        let (tools, others): (Vec<&Wire>, Vec<&Wire>) = self.0.iter().partition(|wire| wire.over == Over::Tools);
+    /// The first tripwire that an action touches.
+    pub fn trips(&self, action: &Action<'_>) -> Option<&Tripwire> {
+        let (tools, others): (Vec<&Tripwire>, Vec<&Tripwire>) = self.0.iter().partition(|wire| wire.over == TripwireKind::Tools);
         let tool = tools.iter().find(|wire| wire.trips(action));
         if others.is_empty() || (!tools.is_empty() && tool.is_none()) {
             return tool.copied();
@@ -103,71 +105,78 @@ impl When {
         others.into_iter().find(|wire| wire.trips(action))
     }
 
-    /// Wires that can never be touched, and why. A path that no file fits today may be made tomorrow, and that is when it counts.
-    pub fn dead(&self) -> Vec<Problem> {
-        let say =
-            |wire: &Wire| wire.never().map(|why| Problem::at(wire.line, format!("the tripwire {:?} can never fire: {why}", wire.pattern)));
-        self.0.iter().filter_map(say).collect()
+    /// The tripwires that can never be touched, with the reason. A path that matches no file today is not among them, because the
+    /// file may be created tomorrow.
+    pub fn unreachable(&self) -> Vec<Problem> {
+        let problem = |wire: &Tripwire| {
+            wire.unreachable_reason().map(|why| Problem::at(wire.line, format!("the tripwire {:?} can never fire: {why}", wire.pattern)))
+        };
+        self.0.iter().filter_map(problem).collect()
     }
+
+    #[rustfmt::skip] #[doc(hidden)]    pub fn dead(&self) -> Vec<Problem> { self.unreachable() } // transitional alias
 }
 
-impl Wire {
-    /// Whether this wire alone is touched.
+impl Tripwire {
+    /// Whether an action touches this tripwire.
     pub fn trips(&self, action: &Action<'_>) -> bool {
         match self.over {
-            Over::Command => action.command.is_some_and(|line| command::fits(&self.pattern, line)),
-            Over::Path => action.paths.iter().any(|path| self.fits_path(path)),
-            Over::Words => {
-                let said = [action.command, action.text].into_iter().flatten().chain(action.paths.iter().copied());
-                words(&self.pattern).is_some_and(|wanted| said.into_iter().any(|text| says(text, &wanted)))
+            TripwireKind::Command => action.command.is_some_and(|line| command::matches(&self.pattern, line)),
+            TripwireKind::Path => action.paths.iter().any(|path| self.matches_path(path)),
+            TripwireKind::Words => {
+                let texts = [action.command, action.text].into_iter().flatten().chain(action.paths.iter().copied());
+                words(&self.pattern).is_some_and(|wanted| texts.into_iter().any(|text| has_words(text, &wanted)))
             }
-            Over::Tools => action
+            TripwireKind::Tools => action
                 .tool
                 .is_some_and(|tool| Glob::text(&self.pattern.to_lowercase()).is_ok_and(|glob| glob.matches(&tool.to_lowercase()))),
         }
     }
 
-    /// Whether a path fits this pattern.
-    pub fn fits_path(&self, path: &str) -> bool {
+    /// Whether a path matches this pattern.
+    pub fn matches_path(&self, path: &str) -> bool {
         let pattern = self.pattern.trim_start_matches("./");
         let pattern = if pattern.ends_with('/') { format!("{pattern}**") } else { pattern.to_owned() };
         let pattern = if pattern.starts_with('/') { pattern } else { format!("**/{pattern}") };
         Glob::path(&pattern).is_ok_and(|glob| glob.matches(path.trim_start_matches("./")))
     }
 
-    /// Why it was touched, in words.
-    pub fn why(&self) -> String {
+    /// Why it was touched, as a clause.
+    pub fn reason(&self) -> String {
         let what = match self.over {
-            Over::Command => "the command fits",
-            Over::Path => "a path fits",
-            Over::Words => "it is about",
-            Over::Tools => "the tool fits",
+            TripwireKind::Command => "the command fits",
+            TripwireKind::Path => "a path fits",
+            TripwireKind::Words => "it is about",
+            TripwireKind::Tools => "the tool fits",
         };
         format!("{what} {:?}", self.pattern)
     }
 
-    fn never(&self) -> Option<String> {
+    #[rustfmt::skip] #[doc(hidden)]    pub fn why(&self) -> String { self.reason() } // transitional alias
+
+    /// Why it can never be touched.
+    fn unreachable_reason(&self) -> Option<String> {
         let bad_glob = |glob: Result<Glob, String>| glob.err();
         match self.over {
             _ if self.pattern.trim().is_empty() => Some("it is empty".into()),
-            Over::Words => words(&self.pattern).is_none().then(|| "it holds no word".into()),
-            Over::Command if self.pattern.contains('\n') => Some("a command is one line".into()),
-            Over::Command => bad_glob(Glob::text(&self.pattern)),
-            Over::Tools => {
+            TripwireKind::Words => words(&self.pattern).is_none().then(|| "it has no words".into()),
+            TripwireKind::Command if self.pattern.contains('\n') => Some("a command is one line".into()),
+            TripwireKind::Command => bad_glob(Glob::text(&self.pattern)),
+            TripwireKind::Tools => {
                 bad_glob(Glob::text(&self.pattern)).or_else(|| self.pattern.contains(' ').then(|| "a tool's name has no space".into()))
             }
-            Over::Path if self.pattern.split('/').any(|part| part == "..") => Some("a path with .. is outside the project".into()),
-            Over::Path => bad_glob(Glob::path(&self.pattern)),
+            TripwireKind::Path if self.pattern.split('/').any(|part| part == "..") => Some("a path with .. is outside the project".into()),
+            TripwireKind::Path => bad_glob(Glob::path(&self.pattern)),
         }
     }
 }
 
-fn over(key: &str) -> Option<Over> {
+fn kind(key: &str) -> Option<TripwireKind> {
     match key.to_ascii_lowercase().as_str() {
-        "command" | "commands" => Some(Over::Command),
-        "path" | "paths" | "file" | "files" => Some(Over::Path),
-        "word" | "words" => Some(Over::Words),
-        "tool" | "tools" => Some(Over::Tools),
+        "command" | "commands" => Some(TripwireKind::Command),
+        "path" | "paths" | "file" | "files" => Some(TripwireKind::Path),
+        "word" | "words" => Some(TripwireKind::Words),
+        "tool" | "tools" => Some(TripwireKind::Tools),
         _ => None,
     }
 }
@@ -181,7 +190,7 @@ fn patterns(value: &Value) -> Vec<String> {
     }
 }
 
-/// The value of a field begins behind its key, so that all lines but the first are still indented.
+/// Removes the indentation of all lines but the first, which begins behind the key of the field.
 fn dedent(raw: &str) -> String {
     let indent = |line: &&str| line.len() - line.trim_start_matches(' ').len();
     let least = raw.lines().skip(1).filter(|line| !line.trim().is_empty()).map(|line| indent(&line)).min().unwrap_or(0);
@@ -190,14 +199,14 @@ fn dedent(raw: &str) -> String {
     lines.fold(first.to_owned(), |all, line| format!("{all}\n{}", line.get(least..).unwrap_or_default()))
 }
 
-/// Where in the value one has read to. Keys and patterns come in the order of the text, so each is looked for behind the last.
-struct Place<'a> {
+/// The position up to which a value was read. Keys and patterns are in the order of the text, so each is searched behind the last.
+struct ValueCursor<'a> {
     raw: &'a str,
     at: usize,
     first: u64,
 }
 
-impl Place<'_> {
+impl ValueCursor<'_> {
     fn line_of(&mut self, text: &str) -> u64 {
         let head = text.lines().next().unwrap_or_default();
         if let Some(found) = self.raw[self.at..].find(head) {
@@ -209,7 +218,7 @@ impl Place<'_> {
     }
 }
 
-/// The words of a pattern, lower case; nothing if there is none.
+/// The words of a pattern in lower case, or `None` if there are none.
 fn words(pattern: &str) -> Option<Vec<String>> {
     let kept = |c: char| c.is_alphanumeric() || c == '*';
     let words: Vec<String> =
@@ -217,14 +226,15 @@ fn words(pattern: &str) -> Option<Vec<String>> {
     (!words.is_empty()).then_some(words)
 }
 
-fn says(text: &str, wanted: &[String]) -> bool {
+/// Whether a text has the wanted words one after the other.
+fn has_words(text: &str, wanted: &[String]) -> bool {
     let lower = text.to_lowercase();
-    let said: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let same = |word: &str, wanted: &String| match wanted.strip_suffix('*') {
-        // Where words are not parted by spaces, a run of letters may hold the word anywhere.
+        // In scripts without spaces between words, a run of letters may contain the word anywhere.
         _ if wanted.contains(analysis::is_unspaced) => word.contains(wanted.trim_end_matches('*')),
         Some(beginning) => word.starts_with(beginning),
         None => word == wanted,
     };
-    said.windows(wanted.len()).any(|run| run.iter().zip(wanted).all(|(word, wanted)| same(word, wanted)))
+    words.windows(wanted.len()).any(|run| run.iter().zip(wanted).all(|(word, wanted)| same(word, wanted)))
 }

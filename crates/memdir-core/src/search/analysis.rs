@@ -1,8 +1,8 @@
-//! Text as the words a search index keeps: one pass, the same for what is indexed and for what is asked. Does no I/O.
+//! Text analysis: splits text into the words that the index keeps, in one pass, the same for files and queries. Does no I/O.
 //!
-//! A word is a run of letters and digits, lower-cased, without accents, stemmed (English; Russian and Arabic by their
-//! script). Scripts that write no spaces become pairs of characters. Every emoji is a word. Beside the words stand the
-//! *codes*: identifiers and paths as they are written, the parts of `camelCase`, single characters of unspaced scripts.
+//! A word is a run of letters and digits, lower-cased, without accents, stemmed (English; Russian and Arabic by their script).
+//! Scripts without spaces become bigrams. Every emoji is a word. Besides words there are *codes*: identifiers and paths as written,
+//! the parts of `camelCase`, single characters of unspaced scripts.
 
 mod split;
 mod stop;
@@ -12,42 +12,42 @@ use rustc_hash::FxHashMap;
 pub(crate) use split::is_unspaced;
 pub use stop::is_stop;
 
-/// Words longer than this are cut: nobody types them, and a line of base64 must not fill the index.
+/// Longer words are cut: they are not searched for, and a line of base64 must not fill the index.
 const WORD_BYTES: usize = 96;
-/// Runs up to this length are remembered with their words; longer ones seldom come twice.
+/// Runs up to this length are cached with their words; longer ones seldom repeat.
 const CACHED_BYTES: usize = 32;
-/// Remembered runs. A vocabulary outgrows this only in data that is no prose; then it starts again.
+/// The maximum number of cached runs. Only data that is not prose exceeds it; then the cache is cleared.
 const CACHED_RUNS: usize = 200_000;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// What is indexed and looked up.
+    /// The stem, which is indexed and looked up.
     pub stem: String,
-    /// Whether a question that has other words does without it.
+    /// Whether it is a stop word, which a query with other words ignores.
     pub stop: bool,
 }
 
-/// Takes what the analyser finds, in the order of the text.
-pub trait Sink {
+/// Receives the words and codes of a text, in order.
+pub trait TokenSink {
     /// A word.
     fn word(&mut self, word: &Word);
     /// A code: an identifier or path as written in lower case, or a part of one.
     fn code(&mut self, code: &str);
 }
 
-/// Splits text into words. Remembers the words it met, so keep one per thread.
+/// Splits text into words. It caches words, so keep one per thread.
 pub struct Analyser {
     english: Stemmer,
     russian: Stemmer,
     arabic: Stemmer,
     cache: FxHashMap<Box<str>, usize>,
-    runs: Vec<Run>,
+    runs: Vec<AnalysedRun>,
 }
 
-/// What a run of letters and digits becomes.
+/// The words and codes of a run of letters and digits.
 #[derive(Debug, Default)]
-struct Run {
+struct AnalysedRun {
     words: Vec<Word>,
     codes: Vec<String>,
 }
@@ -65,8 +65,8 @@ impl Default for Analyser {
 }
 
 impl Analyser {
-    /// Feeds every word and code of `text` to `sink`.
-    pub fn feed(&mut self, text: &str, sink: &mut impl Sink) {
+    /// Passes every word and code of `text` to `sink`.
+    pub fn feed(&mut self, text: &str, sink: &mut impl TokenSink) {
         for piece in split::pieces(text) {
             match piece {
                 split::Piece::Run(run) => self.run(run, sink),
@@ -75,31 +75,31 @@ impl Analyser {
         }
     }
 
-    /// The words of a text, in order.
+    /// Returns the words of a text, in order.
     pub fn words(&mut self, text: &str) -> Vec<Word> {
-        let mut found = Found::default();
+        let mut found = CollectedTokens::default();
         self.feed(text, &mut found);
         found.words
     }
 
-    /// The words of a text, and its codes.
+    /// Returns the words and the codes of a text.
     pub fn words_and_codes(&mut self, text: &str) -> (Vec<Word>, Vec<String>) {
-        let mut found = Found::default();
+        let mut found = CollectedTokens::default();
         self.feed(text, &mut found);
         (found.words, found.codes)
     }
 
-    fn run(&mut self, run: &str, sink: &mut impl Sink) {
+    fn run(&mut self, run: &str, sink: &mut impl TokenSink) {
         if run.len() > CACHED_BYTES {
             let found = self.analyse(run);
-            give(&found, sink);
+            emit(&found, sink);
             return;
         }
         let key = match self.cache.get(run) {
             Some(&key) => key,
             None => self.remember(run),
         };
-        give(&self.runs[key], sink);
+        emit(&self.runs[key], sink);
     }
 
     fn remember(&mut self, run: &str) -> usize {
@@ -113,8 +113,8 @@ impl Analyser {
         self.runs.len() - 1
     }
 
-    fn analyse(&self, run: &str) -> Run {
-        let mut found = Run::default();
+    fn analyse(&self, run: &str) -> AnalysedRun {
+        let mut found = AnalysedRun::default();
         if run.is_ascii() {
             found.words.push(self.word(&run.to_ascii_lowercase()));
             found.codes.extend(split::camel_parts(run).map(|part| self.stem(&part.to_ascii_lowercase())));
@@ -122,9 +122,9 @@ impl Analyser {
         }
         for part in split::by_script(&split::fold(run)) {
             match part {
-                split::Part::Word(word) => found.words.push(self.word(&word)),
-                split::Part::Pair(pair) => found.words.push(Word { stem: pair, stop: false }),
-                split::Part::Single(single) => found.codes.push(single),
+                split::ScriptPart::Word(word) => found.words.push(self.word(&word)),
+                split::ScriptPart::Pair(pair) => found.words.push(Word { stem: pair, stop: false }),
+                split::ScriptPart::Single(single) => found.codes.push(single),
             }
         }
         found
@@ -146,13 +146,13 @@ impl Analyser {
     }
 }
 
-fn give(found: &Run, sink: &mut impl Sink) {
+fn emit(found: &AnalysedRun, sink: &mut impl TokenSink) {
     found.words.iter().for_each(|word| sink.word(word));
     found.codes.iter().for_each(|code| sink.code(code));
 }
 
-/// An identifier as written, and the last part of a path.
-fn code_forms(code: &str, sink: &mut impl Sink) {
+/// Emits an identifier as written, and the last part of a path.
+fn code_forms(code: &str, sink: &mut impl TokenSink) {
     let lower = code.to_lowercase();
     if lower.contains(char::is_whitespace) {
         return;
@@ -170,12 +170,12 @@ fn cut(text: &str) -> &str {
 }
 
 #[derive(Default)]
-struct Found {
+struct CollectedTokens {
     words: Vec<Word>,
     codes: Vec<String>,
 }
 
-impl Sink for Found {
+impl TokenSink for CollectedTokens {
     fn word(&mut self, word: &Word) {
         self.words.push(word.clone());
     }

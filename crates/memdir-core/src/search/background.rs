@@ -1,92 +1,79 @@
-//! What a long-lived process does after its answers: writes what was overlaid, and embeds what has no vector yet. All of it on
-//! one thread that stays: what an allocator keeps for a thread would otherwise be kept for each new one.
+//! The work that a long-lived process does after its answers: writing overlays into the index and embedding what has no vector
+//! yet. All of it runs on one thread that is never stopped, because an allocator keeps memory for every thread there ever was.
 
-use super::Searcher;
-use crate::{base::time::Stopwatch, store::Store};
+use crate::base::{error::Result, time::Stopwatch};
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{self, Sender},
     },
     time::Duration,
 };
 
-/// Files that are embedded before others get a turn at the index.
-const STEP_FILES: usize = 64;
-/// How long an embedder that failed is left alone.
+/// The time for which an embedder is not called after it failed.
 const REST: Duration = Duration::from_secs(60);
 
-/// What is known of the work that waits.
+/// The state of the background work of one searcher.
 #[derive(Default)]
 pub(super) struct Background {
     running: AtomicBool,
-    /// Everything that was there at the last look has its vectors.
+    /// Everything that was there at the last check has its vectors.
     embedded: AtomicBool,
     failed: Mutex<Option<Stopwatch>>,
 }
 
 impl Background {
-    /// Files have changed: some may have no vectors.
-    pub(super) fn changed(&self) {
+    /// Records that files have changed, so that some may have no vectors.
+    pub(super) fn files_changed(&self) {
         self.embedded.store(false, Ordering::SeqCst);
     }
 
-    fn may_embed(&self) -> bool {
+    /// Whether there may be something to embed, and the embedder did not fail just now.
+    pub(super) fn may_embed(&self) -> bool {
         let rested = self.failed.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|since| since.elapsed() > REST);
         rested && !self.embedded.load(Ordering::SeqCst)
     }
-}
 
-impl Searcher {
-    /// Starts what waits to be done after an answer, on a thread of its own; nothing if nothing waits or it runs already.
-    pub fn work_after(self: &Arc<Self>, store: &Arc<dyn Store>) {
-        let Some(background) = &self.background else { return };
-        let embeds = self.embedder().is_some() && background.may_embed();
-        if !(embeds || self.mounts.iter().any(|mount| mount.fresh.is_worth_settling())) {
-            return;
-        }
-        if background.running.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        let (searcher, store) = (self.clone(), store.clone());
-        let job = Box::new(move || {
-            // Work that breaks off must not keep later work from being done.
-            let _ = catch_unwind(AssertUnwindSafe(|| searcher.work(&*store)));
-            searcher.background.iter().for_each(|background| background.running.store(false, Ordering::SeqCst));
-        });
-        if thread().is_none_or(|jobs| jobs.send(job).is_err()) {
-            background.running.store(false, Ordering::SeqCst);
-        }
+    /// Marks the work as running. Returns `false` if it runs already.
+    pub(super) fn begin(&self) -> bool {
+        !self.running.swap(true, Ordering::SeqCst)
     }
 
-    fn work(&self, store: &dyn Store) {
-        let Some(background) = &self.background else { return };
-        // A failure here costs time and nothing else: the next search overlays again.
-        let _ = self.settle(store);
-        while background.may_embed() {
-            // Set first: a change that comes while we work sets it back.
-            background.embedded.store(true, Ordering::SeqCst);
-            match self.embed_missing(store, STEP_FILES) {
+    /// Marks the work as finished.
+    pub(super) fn end(&self) {
+        self.running.store(false, Ordering::SeqCst);
+    }
+
+    /// Embeds in steps until nothing is left or a step fails; `step` returns the number of files it embedded.
+    pub(super) fn embed_all(&self, step: impl Fn() -> Result<usize>) {
+        while self.may_embed() {
+            // Set first: a change that arrives meanwhile resets it.
+            self.embedded.store(true, Ordering::SeqCst);
+            match step() {
                 Ok(0) => {}
-                Ok(_) => background.embedded.store(false, Ordering::SeqCst),
+                Ok(_) => self.embedded.store(false, Ordering::SeqCst),
                 Err(_) => {
-                    background.embedded.store(false, Ordering::SeqCst);
-                    *background.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stopwatch::start());
+                    self.embedded.store(false, Ordering::SeqCst);
+                    *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stopwatch::start());
                 }
             }
         }
     }
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+type BackgroundJob = Box<dyn FnOnce() + Send>;
 
-/// The thread, started when it is first needed; nothing if none can be had.
-fn thread() -> Option<&'static Sender<Job>> {
-    static THREAD: OnceLock<Option<Sender<Job>>> = OnceLock::new();
+/// Queues a job for the background thread. Returns `false` if the thread cannot be started.
+pub(super) fn spawn(job: impl FnOnce() + Send + 'static) -> bool {
+    thread().is_some_and(|jobs| jobs.send(Box::new(job)).is_ok())
+}
+
+/// The queue of the thread, which is started when it is first needed.
+fn thread() -> Option<&'static Sender<BackgroundJob>> {
+    static THREAD: OnceLock<Option<Sender<BackgroundJob>>> = OnceLock::new();
     let start = || {
-        let (send, jobs) = mpsc::channel::<Job>();
+        let (send, jobs) = mpsc::channel::<BackgroundJob>();
         let work = move || jobs.into_iter().for_each(|job| job());
         std::thread::Builder::new().name("memdir-index".into()).spawn(work).ok().map(|_| send)
     };

@@ -1,8 +1,9 @@
-//! Which lines of a long unit are shown: those that answer. Short units are shown whole.
+//! Selects the lines of a long unit that are shown: those that answer the query. Short units are shown whole.
 
 use crate::{
     base::text::{LineRange, line_start},
-    search::analysis::{Analyser, Sink, Word},
+    memory::lines::{self, FenceScanner},
+    search::analysis::{Analyser, TokenSink, Word},
 };
 use rustc_hash::FxHashMap;
 
@@ -12,32 +13,32 @@ const WHOLE_BYTES: usize = 1_600;
 /// Lines of a longer one that are shown.
 const SHOWN_LINES: usize = 8;
 
-/// The query's stems and what each weighs.
-pub(super) struct Weights<'a> {
+/// The query's stems with the weight of each.
+pub(super) struct TermWeights<'a> {
     places: FxHashMap<&'a str, usize>,
     weights: Vec<f32>,
 }
 
-impl<'a> Weights<'a> {
-    /// At most 64 stems count: [`crate::search::query::MOST_TERMS`].
+impl<'a> TermWeights<'a> {
+    /// At most 64 stems are weighted: [`crate::search::query::MAX_TERMS`].
     pub(super) fn new(stems: impl Iterator<Item = (&'a str, f32)>) -> Self {
         let (names, weights): (Vec<&str>, Vec<f32>) = stems.take(64).unzip();
-        Weights { places: names.into_iter().zip(0..).collect(), weights }
+        TermWeights { places: names.into_iter().zip(0..).collect(), weights }
     }
 
-    /// What a set of stems weighs.
-    fn of(&self, set: u64) -> f32 {
+    /// The weight of a set of stems.
+    fn sum(&self, set: u64) -> f32 {
         self.weights.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1).map(|(_, weight)| weight).sum()
     }
 }
 
-/// The stems of the query a text has, as a set.
-struct Set<'w, 'a> {
-    weights: &'w Weights<'a>,
+/// Collects the stems of the query that a text has, as a bit set.
+struct TermSet<'w, 'a> {
+    weights: &'w TermWeights<'a>,
     set: u64,
 }
 
-impl Sink for Set<'_, '_> {
+impl TokenSink for TermSet<'_, '_> {
     fn word(&mut self, word: &Word) {
         if let Some(at) = self.weights.places.get(word.stem.as_str()) {
             self.set |= 1 << at;
@@ -47,8 +48,8 @@ impl Sink for Set<'_, '_> {
     fn code(&mut self, _code: &str) {}
 }
 
-/// The lines of a unit to show. Always inside the unit, never empty.
-pub(super) fn lines(text: &str, first: u64, last: u64, weights: &Weights<'_>, analyser: &mut Analyser) -> LineRange {
+/// Returns the lines of a unit to show, always inside of it and never empty.
+pub(super) fn best_lines(text: &str, first: u64, last: u64, weights: &TermWeights<'_>, analyser: &mut Analyser) -> LineRange {
     let whole = LineRange { first, last: Some(last) };
     let unit = whole.of(text);
     if last - first < WHOLE_LINES && unit.len() <= WHOLE_BYTES {
@@ -57,7 +58,7 @@ pub(super) fn lines(text: &str, first: u64, last: u64, weights: &Weights<'_>, an
     let sets: Vec<u64> = unit
         .lines()
         .map(|line| {
-            let mut set = Set { weights, set: 0 };
+            let mut set = TermSet { weights, set: 0 };
             analyser.feed(line, &mut set);
             set.set
         })
@@ -66,8 +67,8 @@ pub(super) fn lines(text: &str, first: u64, last: u64, weights: &Weights<'_>, an
     LineRange { first: first + best.start as u64, last: Some(first + best.end as u64 - 1) }
 }
 
-/// The run of lines whose distinct stems weigh most; of equals the first, and without lines at its ends that add nothing.
-fn best_window(sets: &[u64], weights: &Weights<'_>) -> std::ops::Range<usize> {
+/// The run of lines whose distinct stems weigh most: the first of equals, without lines at its ends that add nothing.
+fn best_window(sets: &[u64], weights: &TermWeights<'_>) -> std::ops::Range<usize> {
     let mut best = (0.0, 0..SHOWN_LINES.min(sets.len()).max(1));
     for start in (0..sets.len()).filter(|start| sets[*start] != 0) {
         let (mut seen, mut end) = (0, start + 1);
@@ -77,7 +78,7 @@ fn best_window(sets: &[u64], weights: &Weights<'_>) -> std::ops::Range<usize> {
                 end = at + 1;
             }
         }
-        let sum = weights.of(seen);
+        let sum = weights.sum(seen);
         if sum > best.0 {
             best = (sum, start..end);
         }
@@ -85,23 +86,19 @@ fn best_window(sets: &[u64], weights: &Weights<'_>) -> std::ops::Range<usize> {
     best.1
 }
 
-/// The headings above a line, from the outermost: by levels, code fences aside.
-pub(super) fn headings(text: &str, line: u64) -> Vec<String> {
-    let mut path: Vec<(usize, String)> = Vec::new();
-    let mut fence: Option<&str> = None;
-    for text in text[..line_start(text, line + 1)].lines() {
-        let trimmed = text.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            _ => {}
-        }
-        let level = trimmed.bytes().take_while(|b| *b == b'#').count();
-        if fence.is_none() && (1..=6).contains(&level) && trimmed[level..].starts_with(' ') {
-            path.retain(|(above, _)| *above < level);
-            path.push((level, trimmed[level..].trim().trim_end_matches('#').trim_end().to_owned()));
+/// The headings above a line of the body, from the outermost. Lines before `body_line` are frontmatter, where `#` begins a
+/// comment.
+pub(super) fn headings(text: &str, body_line: u64, line: u64) -> Vec<String> {
+    let mut path: Vec<(u8, &str)> = Vec::new();
+    let mut fences = FenceScanner::default();
+    let start = line_start(text, body_line).min(text.len());
+    for line in text[start..line_start(text, line + 1).max(start)].lines() {
+        if !fences.is_code(line)
+            && let Some(heading) = lines::heading(line)
+        {
+            path.retain(|(above, _)| *above < heading.level);
+            path.push((heading.level, heading.text));
         }
     }
-    path.into_iter().map(|(_, text)| text).collect()
+    path.into_iter().map(|(_, text)| text.to_owned()).collect()
 }

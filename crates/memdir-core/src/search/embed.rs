@@ -1,4 +1,4 @@
-//! The seam to what turns text into vectors. An embedder never sees a file, a mount or the search index.
+//! The [`Embedder`] trait, which turns text into vectors. An embedder never sees a file, a mount or the search index.
 
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -6,88 +6,87 @@ pub mod testing;
 use crate::base::{error::Result, raw::Simd};
 use std::fmt;
 
-/// Turns texts into unit vectors, so that texts of like meaning have a large cosine.
+/// Turns texts into unit vectors, so that texts of similar meaning have a large cosine.
 ///
 /// The contract, which `testing::check_embedder` checks for every implementation:
-/// - `embed` gives one vector per text, in the order of the texts, each of `dim` numbers; no texts give no vectors.
-/// - Every vector is of unit length or zero. Zero means "nothing to say" (an empty text) and is like nothing at all.
+/// - `embed` returns one vector per text, in the order of the texts, each of `dim` numbers; no texts give no vectors.
+/// - Every vector is of unit length or zero. Zero means that the text has no content; its cosine with every vector is 0.
 /// - The vector of a text depends on the text, the role and the identity alone: not on the other texts of the call,
 ///   nor on earlier calls. Two embedders of one identity give the same vectors, in any process; vectors of different
 ///   identities are never compared.
-/// - Any text is legal: empty, huge, any script. What is too long is cut by the embedder, not refused.
-/// - A failure is an `Err` for the whole call, never a missing or invented vector, and comes in bounded time. The
-///   caller decides whether and when to try again; an embedder does not.
+/// - Any text is valid: empty, huge, any script. The embedder cuts what is too long and does not reject it.
+/// - A failure is an `Err` for the whole call, never a missing or invented vector, and comes in bounded time. The caller decides
+///   whether and when to retry; an embedder does not.
 /// - Calls may come from several threads at once.
 pub trait Embedder: Send + Sync {
-    /// Which model, in which form. Part of the identity of everything that is derived from its vectors.
+    /// The identity of the model, which is part of everything derived from its vectors.
     fn id(&self) -> &EmbedderId;
 
-    /// How many numbers a vector has.
+    /// The number of dimensions of its vectors.
     fn dim(&self) -> usize;
 
-    /// The vectors of some texts. Blocks; give at most [`Embedder::batch`] texts at once where the wait matters.
+    /// Embeds texts. Blocks; pass at most [`Embedder::batch`] texts at once if latency matters.
     fn embed(&self, role: EmbedRole, texts: &[&str]) -> Result<Vec<Vector>>;
 
-    /// Whether `embed` is local and so cheap (microseconds a text) that a search may call it before it answers.
-    /// Where it is not, searches answer without waiting for it.
+    /// Whether `embed` is local and so cheap (microseconds per text) that a search may call it before it answers. Otherwise searches do
+    /// not wait for it.
     fn is_instant(&self) -> bool;
 
-    /// Whether its vector of a query says anything: a model knows some languages, and nonsense in no language.
+    /// Whether the vector of a query would be meaningful, which depends on its language.
     fn understands(&self, _query: &str) -> bool {
         true
     }
 
-    /// How many texts a call takes best: enough to be fast, few enough that the work can stop between two calls.
+    /// The best number of texts per call: enough to be fast, few enough that work can stop between two calls.
     fn batch(&self) -> usize {
         64
     }
 
-    /// For embedders whose vector is a sum over the words of the text: a way to feed them words that were split anyway.
-    /// One per thread.
+    /// For embedders whose vector is a sum over the words of a text: embeds from words that were split anyway. One per thread.
     fn word_sum(&self) -> Option<Box<dyn WordSum + '_>> {
         None
     }
 }
 
-/// Sums the vector of one text after the other from the pieces of its words.
+/// Sums the vectors of texts, one after the other, from the pieces of their words.
 ///
-/// A text may be cut at white space and at ASCII punctuation without any change to the vector; a punctuation mark is a
-/// word of its own. So `add_text` of a whole text, and the pieces of its alphanumeric runs and of the marks between
-/// them, give the same vector as [`Embedder::embed`].
+/// A text may be split at white space and at ASCII punctuation without changing the vector; a punctuation mark is a word of its own.
+/// So `add_text` of a whole text gives the same vector as [`Embedder::embed`], and so do the pieces of its alphanumeric runs and of
+/// the marks between them.
 pub trait WordSum: Send {
-    /// Appends the pieces of a word (or of any text) to `into`. They depend on the word alone: callers may keep them.
+    /// Appends the pieces of a word (or of any text) to `into`. They depend on the word alone, so callers may cache them.
     fn pieces(&self, word: &str, into: &mut Vec<u32>);
 
-    /// Adds pieces to the text at hand. Pieces that did not come from `pieces` are passed over.
+    /// Adds pieces to the current text. Pieces that did not come from `pieces` are ignored.
     fn add(&mut self, pieces: &[u32]);
 
-    /// Adds all pieces of a text, looking up its words in a cache of the sum's own.
+    /// Adds all pieces of a text, with a cache of its own.
     fn add_text(&mut self, text: &str);
 
-    /// The vector of what was added since the last call.
-    fn take(&mut self) -> Vector;
+    /// Returns the vector of what was added since the last call, and begins the next text.
+    fn finish(&mut self) -> Vector;
 }
 
-/// What a text is to a search; some models treat the two differently.
+/// The role of a text in a search; some models treat the two differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EmbedRole {
-    /// What somebody asks.
+    /// A query.
     Query,
-    /// What may answer.
+    /// A text that may answer a query.
     Passage,
 }
 
-/// Which model made a vector: its name and a fingerprint of everything else that changes its vectors.
+/// The identity of a model: its name and a fingerprint of everything else that changes its vectors.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EmbedderId(String);
 
 impl EmbedderId {
-    /// `name` is for people; `fingerprint` tells apart models (weights, dimensions, prefixes) that share a name.
+    /// Creates an identity. `name` is for people; `fingerprint` distinguishes models (weights, dimensions, prefixes) of one name.
     pub fn new(name: &str, fingerprint: &str) -> Self {
         EmbedderId::parse(&format!("{name}@{fingerprint}"))
     }
 
-    /// The identity that `as_str` gave. One line: control characters become blanks.
+    /// Parses what `as_str` returned. Control characters become blanks.
     pub fn parse(whole: &str) -> Self {
         EmbedderId(whole.replace(char::is_control, " "))
     }
@@ -119,12 +118,12 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// The vector that is like nothing.
+    /// The zero vector.
     pub fn zero(dim: usize) -> Self {
         Vector { scale: 0.0, row: vec![0; dim].into() }
     }
 
-    /// The direction of `values` in one byte per number. Nothing if one of them is not a finite number.
+    /// The direction of `values` with one byte per number, or `None` if one of them is not finite.
     pub fn from_values(values: &[f32]) -> Option<Self> {
         // Zero times a number is zero, times infinity or NaN it is NaN. `max` alone would pass over NaN.
         let (largest, zero) = values.iter().fold((0f32, 0f32), |(largest, zero), v| (largest.max(v.abs()), zero + v * 0.0));
@@ -147,7 +146,7 @@ impl Vector {
         Vector { scale: unit_scale(&row), row }
     }
 
-    /// What each number of the row is multiplied with.
+    /// The factor of each number of the row.
     pub fn scale(&self) -> f32 {
         self.scale
     }
@@ -157,12 +156,12 @@ impl Vector {
         &self.row
     }
 
-    /// How many numbers.
+    /// The number of dimensions.
     pub fn dim(&self) -> usize {
         self.row.len()
     }
 
-    /// Whether this is the vector that is like nothing.
+    /// Whether this is the zero vector.
     pub fn is_zero(&self) -> bool {
         self.scale == 0.0
     }
@@ -170,7 +169,7 @@ impl Vector {
     /// The cosine with a vector of the same dimension, -1 to 1; 0 with the zero vector.
     ///
     /// # Panics
-    /// If the other has another dimension.
+    /// If the dimensions differ.
     pub fn cosine(&self, other: &Vector) -> f32 {
         let mut dot = [0];
         Simd::best().dots(&self.row, &other.row, &mut dot);
@@ -178,7 +177,7 @@ impl Vector {
     }
 }
 
-/// What makes a row a unit vector; 0 for a row of zeros. A stored scale that is not this one belongs to a damaged row.
+/// The scale that makes a row a unit vector; 0 for a row of zeros. A stored row with another scale is damaged.
 pub fn unit_scale(row: &[i8]) -> f32 {
     let mut squares = [0];
     Simd::best().dots(row, row, &mut squares);
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_numbers_are_refused() {
+    fn values_that_are_not_finite_are_rejected() {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             assert_eq!(Vector::from_values(&[1.0, bad, 2.0]), None);
         }
@@ -237,16 +236,18 @@ mod tests {
     }
 }
 
-/// What a stored vector stands for: the hash of its text.
+/// The key of a stored vector: the hash of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct Key(pub [u8; 16]);
 
 impl Key {
     /// The key of a text.
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         let mut key = [0; 16];
         key.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
         Key(key)
     }
+
+    #[rustfmt::skip] #[doc(hidden)]    pub fn of(text: &str) -> Self { Key::from_text(text) } // transitional alias
 }

@@ -1,4 +1,4 @@
-//! From signals to an ordered list: pure, and the same whatever number of answers is wanted.
+//! From signals to an ordered list. Pure, and independent of the requested number of hits.
 
 use crate::{
     base::day::Day,
@@ -20,10 +20,10 @@ pub(crate) struct Ranked {
     pub(crate) score: f32,
 }
 
-/// Days after which a dated log counts half.
+/// The half-life of a dated log's score.
 const HALF_LIFE_DAYS: f32 = 30.0;
 
-/// Scores the candidates of all mounts, best first. Near duplicates within a file stay out; the first of them stays in.
+/// Scores the candidates of all mounts, best first. Of near duplicates within a file only the first stays.
 pub(super) fn fuse(candidates: Vec<(usize, Source, Candidate)>, counts: &Counts, scale: Scale, decay: Option<Timestamp>) -> Vec<Ranked> {
     let mass = ranking::mass(counts);
     let mut ranked: Vec<Ranked> = candidates
@@ -39,18 +39,18 @@ pub(super) fn fuse(candidates: Vec<(usize, Source, Candidate)>, counts: &Counts,
     collapse(ranked)
 }
 
-/// Better first; of equals a memory before a chat, then by name and line.
+/// Orders by score; of equals a memory before a chat, then by name and line.
 fn order(a: &Ranked, b: &Ranked) -> Ordering {
     let place = |r: &Ranked| (r.source, r.mount, r.candidate.path.clone(), r.candidate.first);
     b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
 }
 
-/// Memories and chats in one list. Chats never outnumber the memories above them as long as a memory is left that is
-/// good enough: there are a hundred times as many turns as memories, and a memory is what somebody wanted to keep.
+/// Merges memories and chats into one list. As long as a memory with enough score is left, chats never outnumber the memories above
+/// them: there are a hundred times as many turns as memories, and a memory was kept on purpose.
 pub(super) fn share(memories: Vec<Ranked>, chats: Vec<Ranked>, min_score: f32) -> Vec<Ranked> {
-    let enough = |ranked: &Ranked| ranked.score >= min_score;
-    let (good, weak): (Vec<Ranked>, Vec<Ranked>) = memories.into_iter().partition(enough);
-    let (good_chats, weak_chats): (Vec<Ranked>, Vec<Ranked>) = chats.into_iter().partition(enough);
+    let is_good = |ranked: &Ranked| ranked.score >= min_score;
+    let (good, weak): (Vec<Ranked>, Vec<Ranked>) = memories.into_iter().partition(is_good);
+    let (good_chats, weak_chats): (Vec<Ranked>, Vec<Ranked>) = chats.into_iter().partition(is_good);
     let mut all = Vec::with_capacity(good.len() + good_chats.len() + weak.len() + weak_chats.len());
     let (mut good, mut good_chats) = (good.into_iter().peekable(), good_chats.into_iter().peekable());
     let (mut taken, mut taken_chats) = (0_usize, 0_usize);
@@ -85,7 +85,7 @@ fn collapse(ranked: Vec<Ranked>) -> Vec<Ranked> {
     kept
 }
 
-/// The day of a dated log: `logs/2024/05/...`, `memory/2024-05-01.md`, `2024-05-01.md`. Other files are evergreen.
+/// The date of a log: `logs/2024/05/...`, `memory/2024-05-01.md`, `2024-05-01.md`. Other files are evergreen.
 pub(super) fn log_day(path: &str) -> Option<Day> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_day = |text: &str| {

@@ -1,5 +1,5 @@
-//! The seam to the search index of one mount: which words stand in which lines. Never truth: everything in it can be made
-//! again from the files. An index never reads a memory and never knows a store.
+//! The [`Index`] trait: the search index of one mount, which maps words to lines. It is derived data and can always be rebuilt from
+//! the files. An index never reads a memory and never uses a store.
 
 use crate::{
     base::{
@@ -14,86 +14,96 @@ use crate::{
 };
 use std::sync::Arc;
 
+pub use self::IndexMatches as Asked; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Ask<'a> = IndexQuery<'a>; // transitional alias
+#[rustfmt::skip] #[doc(hidden)] pub type Known = KnownFile; // transitional alias
+
 /// The search index of one mount. Names in it are relative to the mount.
 ///
 /// The contract, which one test checks for every implementation:
-/// - A [`View`] never changes. `view` gives the newest one, with all that any process applied before the call.
-/// - What a view answers depends on its files alone, not on how they came there: an index that was updated and one that was
-///   made anew give the same numbers.
-/// - `begin` gives the one writer there is, waiting for others as long as `wait` says. What a batch does is seen by nobody
-///   before it is committed, and then at once. A batch that is dropped has done nothing.
-/// - An overlay is seen by nobody but its owner.
-/// - Damage is never an answer: an index that cannot be trusted is empty, and says so.
+/// - A [`View`] never changes. `view` returns the newest one, with everything that any process committed before the call.
+/// - What a view returns depends on its files alone, not on their history: an index that was updated and one that was rebuilt give
+///   the same numbers.
+/// - `begin` returns the only writer, and waits for other writers as `wait` demands. The changes of a batch become visible all at
+///   once when it is committed. A batch that is dropped changes nothing.
+/// - An overlay is visible to its owner only.
+/// - Damage never leads to wrong results: an index that cannot be trusted is empty and has a damage report.
 pub trait Index: Send + Sync {
-    /// What is there now.
+    /// Returns the newest view.
     fn view(&self) -> Result<Arc<dyn View>>;
 
-    /// A view with some files changed on top, in memory.
+    /// Returns a view with some files changed on top, in memory.
     fn overlay(&self, base: &Arc<dyn View>, changes: &[IndexChange]) -> Result<Arc<dyn View>>;
 
-    /// Begins to change the index. Nothing if another process is at it and we do not wait.
+    /// Begins to change the index. `None` if another process is writing and `wait` is [`Wait::No`].
     fn begin(&self, wait: Wait) -> Result<Option<Box<dyn Batch + '_>>>;
 
-    /// Puts aside what is there, so that the next view is empty. For an index that gave impossible answers.
+    /// Discards what is there, so that the next view is empty. For an index that gave impossible answers.
     fn forget(&self) -> Result<()>;
-    /// Whether every byte of it is as it was written. Reads all of them.
+
+    /// Returns why the index had to be discarded since the last call, or `None` if it was intact. What was made by another
+    /// version is not damage.
+    fn damage_report(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether every byte is as it was written. Reads all of them.
     fn is_whole(&self) -> bool {
         true
     }
 
-    /// How much it holds on disk.
+    /// Its size on disk.
     fn size(&self) -> IndexSize;
 }
 
 /// Whether to wait for another writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// Until it is done.
+    /// Wait until it is done.
     Yes,
-    /// Not at all.
+    /// Do not wait.
     No,
 }
 
-/// How much an index holds on disk.
+/// The size of an index on disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct IndexSize {
     /// Bytes of all its files.
     pub bytes: u64,
-    /// How many files.
+    /// The number of files.
     pub files: u64,
-    /// Parts that are searched one after the other.
+    /// The number of segments.
     pub segments: u64,
 }
 
-/// One change to an index, under the writer's lock.
+/// A change of an index, under the writer's lock.
 pub trait Batch {
-    /// What is there now: nobody else changes it while this batch lives.
+    /// The newest view, which no other process changes during this batch.
     fn view(&self) -> Arc<dyn View>;
 
-    /// A writer for new or changed files. Several may work at once, each on its thread; a file that is put replaces the one
-    /// of its name when the batch is committed. `files` is about how many it will get.
+    /// Returns a writer for new or changed files. Several may work in parallel, each on its thread; a file replaces the one of its name
+    /// when the batch is committed. `files` is the approximate number of files to come.
     fn writer(&self, files: usize) -> Result<Box<dyn FileWriter>>;
 
-    /// Takes a file out.
+    /// Removes a file.
     fn remove(&mut self, path: &str);
 
-    /// Notes that a file, seen again, is still the version that is indexed.
+    /// Records that a file was checked and is still the indexed version.
     fn seen(&mut self, path: &str, stamp: Stamp, seen_ns: i64);
 
-    /// Brings in the vectors of a file that was indexed, in this version, before it could be embedded. With them, and those
-    /// that were there, all of its units have one.
+    /// Adds vectors to a file that was indexed, in this version, before it was embedded. Then all of its units have one.
     fn embedded(&mut self, path: &str, version: Version, vectors: Vec<(Key, Vector)>);
 
-    /// Makes everything visible at once.
+    /// Makes all changes visible at once.
     fn commit(self: Box<Self>, written: Vec<Box<dyn FileWriter>>) -> Result<()>;
 }
 
 /// Writes files into an index.
 pub trait FileWriter: Send {
-    /// Takes one file in.
+    /// Adds one file.
     fn put(&mut self, file: Arc<IndexFile>) -> Result<()>;
 
-    /// Finishes what was put, on the thread of the caller: the commit has less to do then.
+    /// Finishes the added files on the thread of the caller, so that the commit has less to do.
     fn flush(&mut self) -> Result<()>;
 
     /// For the implementation that made it.
@@ -109,12 +119,12 @@ pub enum IndexChange {
     Remove(String),
 }
 
-/// A file made ready for the index: its words, not its text.
+/// A file prepared for the index: its words, not its text.
 #[derive(Debug, Clone)]
 pub struct IndexFile {
     /// Its name in the mount.
     pub path: String,
-    /// What the file system said when it was read.
+    /// Its stamp when it was read.
     pub stamp: Stamp,
     /// When it was read, nanoseconds since 1970.
     pub seen_ns: i64,
@@ -129,33 +139,33 @@ pub struct IndexFile {
 }
 
 impl IndexFile {
-    /// Units that do more than point to a file.
+    /// The number of units with content, not counting lines that only point to a file.
     pub fn told_units(&self) -> u32 {
         self.units.iter().filter(|unit| unit.points_to.is_none()).count() as u32
     }
 
-    /// Whether people are told of it: somebody wrote something into it. What memdir keeps for itself is no file of theirs.
+    /// Whether it counts as a file for users: an entrypoint that consists of generated lines does not.
     pub fn is_told(&self) -> bool {
         !mounts::is_pointer_file_name(&self.path) || self.told_units() > 0
     }
 }
 
-/// Words as the index takes them: stems between blanks, those of stop words behind [`STOP_MARK`].
+/// Words in the form of the index: stems between blanks, those of stop words behind [`STOP_MARK`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
     /// The stems.
     pub stems: String,
-    /// How many.
+    /// Their number.
     pub count: u32,
-    /// How many of them are no stop words.
+    /// The number of those that are not stop words.
     pub kept: u32,
 }
 
-/// What stands before the stem of a stop word in [`Words::stems`].
+/// The prefix of the stem of a stop word in [`Words::stems`].
 pub const STOP_MARK: char = '\u{1}';
 
 impl Words {
-    /// Adds a word at the end.
+    /// Appends a word.
     pub fn push(&mut self, stem: &str, stop: bool) {
         if !self.stems.is_empty() {
             self.stems.push(' ');
@@ -169,20 +179,20 @@ impl Words {
     }
 }
 
-/// One unit of a file, made ready for the index.
+/// One unit of a file, prepared for the index.
 #[derive(Debug, Clone)]
 pub struct IndexUnit {
     /// Its first line, 1-based.
     pub first: u32,
     /// Its last line, inclusive.
     pub last: u32,
-    /// Its day.
+    /// Its date.
     pub day: Option<Day>,
-    /// Whether an assistant speaks.
+    /// Whether it is an assistant's turn.
     pub assistant: bool,
     /// Whether its words count among those of the whole file.
     pub in_file: bool,
-    /// The name in the mount of the file it points to, if it does nothing else.
+    /// The name of the file that it points to, if it does nothing else.
     pub points_to: Option<String>,
     /// Its words.
     pub body: Words,
@@ -190,11 +200,11 @@ pub struct IndexUnit {
     pub title: Words,
     /// Its codes, between blanks.
     pub codes: String,
-    /// For telling near duplicates: see [`Sketch`].
+    /// For the detection of near duplicates: see [`Sketch`].
     pub sketch: Sketch,
-    /// The key of the text that is embedded for it.
+    /// The key of the text that is embedded.
     pub key: Key,
-    /// That text's vector, if there is one.
+    /// The vector of that text, if there is one.
     pub vector: Option<Vector>,
 }
 
@@ -210,9 +220,9 @@ impl Default for Sketch {
 }
 
 impl Sketch {
-    /// Takes in the hash of a word.
+    /// Adds the hash of a word.
     pub fn add(&mut self, hash: u32) {
-        // The last value is the largest: nearly every hash ends here.
+        // The last value is the largest: nearly every hash stops here.
         if hash >= self.0[7] {
             return;
         }
@@ -231,45 +241,45 @@ impl Sketch {
     }
 }
 
-/// What an index knew at one moment.
+/// An immutable snapshot of an index.
 pub trait View: Send + Sync {
-    /// How a file was when it was indexed.
-    fn known(&self, path: &str) -> Option<Known>;
+    /// Returns what was recorded when a file was indexed.
+    fn known(&self, path: &str) -> Option<KnownFile>;
 
-    /// Every file, in no order.
-    fn each_file(&self, each: &mut dyn FnMut(&str, Known));
+    /// Calls `each` with every file, in no particular order.
+    fn each_file(&self, each: &mut dyn FnMut(&str, KnownFile));
 
-    /// How many files and units.
+    /// The sums over all files and units.
     fn totals(&self) -> Totals;
 
     /// Whether there is a vector for a text.
     fn has_vector(&self, key: &Key) -> bool;
 
     /// Looks up a query's words.
-    fn ask<'a>(&'a self, ask: &'a Ask<'a>) -> Result<Box<dyn Asked + 'a>>;
+    fn ask<'a>(&'a self, ask: &'a IndexQuery<'a>) -> Result<Box<dyn IndexMatches + 'a>>;
 
     /// For the implementation that made it.
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
-/// How a file was when it was indexed.
+/// What was recorded when a file was indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known {
-    /// What the file system said of it.
+pub struct KnownFile {
+    /// Its stamp.
     pub stamp: Stamp,
-    /// When, nanoseconds since 1970.
+    /// When it was read, nanoseconds since 1970.
     pub seen_ns: i64,
-    /// The version that is indexed.
+    /// The indexed version.
     pub version: Version,
     /// Its type.
     pub kind: Option<Kind>,
-    /// Its units.
+    /// The number of its units.
     pub units: u32,
     /// Whether one of its units has no vector.
     pub unembedded: bool,
 }
 
-/// Sums over the living units and files of an index: what average lengths and frequencies are measured by.
+/// Sums over the live units and files of an index, on which average lengths and frequencies are based.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Totals {
@@ -285,19 +295,19 @@ pub struct Totals {
     pub title: u64,
     /// Words of all whole files.
     pub file: u64,
-    /// Files somebody wrote something into: what people are told. An entrypoint with nothing but lines that point is none.
+    /// Files as users count them: without entrypoints that consist of generated lines.
     pub told_files: u64,
-    /// Units that do more than point to a file.
+    /// Units with content: without lines that only point to a file.
     pub told_units: u64,
 }
 
 impl Totals {
-    /// Adds another index's.
+    /// Adds the sums of another index.
     pub fn add(&mut self, other: &Totals) {
         self.each(other, |a, b| a + b);
     }
 
-    /// Takes some away again.
+    /// Subtracts sums.
     pub fn sub(&mut self, other: &Totals) {
         self.each(other, u64::saturating_sub);
     }
@@ -309,68 +319,68 @@ impl Totals {
     }
 }
 
-/// What is asked of an index.
-pub struct Ask<'a> {
+/// A query in the form of the index.
+pub struct IndexQuery<'a> {
     /// Stems.
     pub terms: &'a [String],
     /// Codes.
     pub codes: &'a [String],
-    /// Places in `terms` of words that stand side by side.
+    /// Adjacent words, as indexes into `terms`.
     pub pairs: &'a [(usize, usize)],
-    /// Units with one of these words or codes are no answer.
+    /// Units with one of these words or codes are excluded.
     pub without: &'a [String],
-    /// Units must hold all words of each of these.
+    /// Units must have all words of each of these.
     pub must: &'a [Vec<String>],
-    /// The month and year that are named.
+    /// The month and year that the query names.
     pub time: NamedTime,
     /// The query's vector.
     pub vector: Option<&'a Vector>,
-    /// Which files may be answers, by name and what is known of them. Nothing means all.
-    pub files: Option<&'a (dyn Fn(&str, &Known) -> bool + Sync)>,
-    /// The earliest day an answer may have: units without a day go by the time of their file.
+    /// Which files may be hits, by name and what was recorded of them. `None` means all.
+    pub files: Option<&'a (dyn Fn(&str, &KnownFile) -> bool + Sync)>,
+    /// The earliest date of a hit; for units without a date, the time of their file.
     pub since: Option<Since>,
 }
 
-/// The earliest time of an answer.
+/// The earliest time of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Since {
-    /// For units that have a day.
+    /// For units with a date.
     pub day: Day,
     /// For the others: nanoseconds since 1970.
     pub ns: i64,
 }
 
-/// A query's words, looked up in one view.
-pub trait Asked {
-    /// How often they occur.
+/// The matches of a query in one view.
+pub trait IndexMatches {
+    /// How often its words occur.
     fn counts(&self) -> &Counts;
 
-    /// The best units by words, and the nearest ones by meaning. `counts` are those of all views that are searched together.
-    /// How many there are does not depend on how many are wanted in the end.
+    /// Returns the best units by words and the nearest ones by meaning. `counts` are those of all views that are searched together. The
+    /// number of candidates does not depend on the requested number of hits.
     fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>>;
 }
 
-/// How often words occur, in living units and files. Adds up over indexes.
+/// How often words occur in live units and files. Adds up over indexes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Counts {
-    /// The sums everything is measured by.
+    /// The sums of the index.
     pub totals: Totals,
     /// For each term.
     pub terms: Vec<TermCount>,
-    /// For each code: units that hold it.
+    /// For each code, the number of units that have it.
     pub codes: Vec<u64>,
-    /// For each pair: units that hold it.
+    /// For each pair, the number of units that have it.
     pub pairs: Vec<u64>,
 }
 
-/// Units and files that hold a term.
+/// The number of units and files that have a term.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TermCount {
-    /// Units, in their own words.
+    /// Units that have it in their own words.
     pub body: u64,
-    /// Units, in their title.
+    /// Units that have it in their title.
     pub title: u64,
-    /// Units, as a code.
+    /// Units that have it as a code.
     pub code: u64,
     /// Files.
     pub file: u64,
@@ -396,7 +406,7 @@ impl Counts {
     }
 }
 
-/// A unit that may be an answer, with everything its rank depends on.
+/// A unit that may be a hit, with everything its rank depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// Its file's name in the mount.
@@ -411,28 +421,28 @@ pub struct Candidate {
     pub first: u32,
     /// Its last line, inclusive.
     pub last: u32,
-    /// Its day.
+    /// Its date.
     pub day: Option<Day>,
-    /// Whether an assistant speaks.
+    /// Whether it is an assistant's turn.
     pub assistant: bool,
-    /// How well its words fit.
+    /// Its lexical signals.
     pub parts: Parts,
-    /// The cosine with the query, where both have a vector.
+    /// The cosine with the query, if both have a vector.
     pub cosine: Option<f32>,
-    /// For telling near duplicates.
+    /// For the detection of near duplicates.
     pub sketch: Sketch,
     /// The key of its text.
     pub key: Key,
 }
 
-/// The signals of a unit, before they are weighed.
+/// The lexical signals of a unit, before they are weighted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Parts {
     /// Its own words.
     pub body: f32,
     /// Its headings, speaker and the file's name and description.
     pub title: f32,
-    /// Words side by side, as in the query.
+    /// Words that are adjacent as in the query.
     pub pair: f32,
     /// Identifiers and parts of them.
     pub code: f32,
@@ -442,6 +452,6 @@ pub struct Parts {
     pub parent: f32,
     /// The words of the entrypoint line that points to the file.
     pub pointer: f32,
-    /// Whether it is of the time the query names.
+    /// Whether its date is the one that the query names.
     pub date: f32,
 }

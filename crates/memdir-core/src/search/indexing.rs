@@ -1,7 +1,7 @@
-//! Brings the search index in step with the files: only what changed is read. The same code starts, updates and repairs.
+//! Brings the search index in step with the files; only changed files are read. The same code builds, updates and repairs.
 //!
-//! As in git, a file whose times are not clearly older than the moment it was read is read again: it may have changed
-//! since without the times telling.
+//! As in git, a file whose timestamps are not clearly older than the time it was read is read again: it may have changed since without
+//! a new timestamp.
 
 mod prepare;
 
@@ -29,37 +29,37 @@ use std::{
     },
 };
 
-/// A file's times must be so much older than the moment it was read to be believed: file systems that keep whole seconds
-/// exist, and clocks are read a little apart.
+/// How much older than the time it was read a file's timestamps must be to be trusted: some file systems keep whole seconds, and clocks
+/// differ a little.
 const RACY_NS: i64 = 2_000_000_000;
 
-/// What differs between the files and an index.
+/// The files that differ from an index.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Difference {
-    /// New files, and files whose stamp is another.
+pub struct StaleFiles {
+    /// New files, and files with another stamp.
     pub changed: Vec<String>,
-    /// Files whose stamp is the same but cannot be believed yet.
+    /// Files with the same stamp, which cannot be trusted yet.
     pub doubtful: Vec<String>,
-    /// Files that are gone.
+    /// Files that no longer exist.
     pub gone: Vec<String>,
 }
 
-impl Difference {
-    /// Compares the files of one mount, by their names in it, with what a view knows.
-    pub fn of<'a>(files: impl Iterator<Item = (&'a str, Stamp)>, view: &dyn View) -> Difference {
-        let mut difference = Difference::default();
+impl StaleFiles {
+    /// Compares the files of one mount, by their names in it, with a view.
+    pub fn compare<'a>(files: impl Iterator<Item = (&'a str, Stamp)>, view: &dyn View) -> StaleFiles {
+        let mut stale = StaleFiles::default();
         let mut known = 0;
         let mut names = Vec::new();
         for (name, stamp) in files {
             names.push(name);
             match view.known(name) {
-                None => difference.changed.push(name.to_owned()),
+                None => stale.changed.push(name.to_owned()),
                 Some(was) => {
                     known += 1;
                     if was.stamp != stamp {
-                        difference.changed.push(name.to_owned());
+                        stale.changed.push(name.to_owned());
                     } else if is_racy(stamp, was.seen_ns) {
-                        difference.doubtful.push(name.to_owned());
+                        stale.doubtful.push(name.to_owned());
                     }
                 }
             }
@@ -68,15 +68,15 @@ impl Difference {
             names.sort_unstable();
             view.each_file(&mut |name, _| {
                 if names.binary_search(&name).is_err() {
-                    difference.gone.push(name.to_owned());
+                    stale.gone.push(name.to_owned());
                 }
             });
-            difference.gone.sort_unstable();
+            stale.gone.sort_unstable();
         }
-        difference
+        stale
     }
 
-    /// Files that have to be looked at.
+    /// The number of files that must be checked.
     pub fn len(&self) -> usize {
         self.changed.len() + self.doubtful.len() + self.gone.len()
     }
@@ -87,109 +87,110 @@ impl Difference {
     }
 }
 
-/// Whether a file that was read at `seen_ns` may have changed since without its stamp telling.
+/// Whether a file that was read at `seen_ns` may have changed since without a new stamp.
 pub fn is_racy(stamp: Stamp, seen_ns: i64) -> bool {
     stamp.mtime_ns.max(stamp.ctime_ns) > seen_ns.saturating_sub(RACY_NS)
 }
 
-/// What indexing needs to know.
+/// Indexes the files of one mount.
 #[derive(Clone, Copy)]
 pub struct Indexer<'a> {
     /// The files.
     pub store: &'a dyn Store,
-    /// Makes vectors.
+    /// The embedder, if there is one.
     pub embedder: Option<&'a dyn Embedder>,
-    /// Tells the time.
+    /// The clock.
     pub clock: &'a dyn Clock,
-    /// What the names of the mount begin with in the store.
+    /// The prefix of the mount in the store.
     pub prefix: &'a str,
 }
 
-/// How far indexing is.
-pub type Progress<'a> = dyn Fn(Step) + Sync + 'a;
+/// A callback for the progress of indexing.
+pub type Progress<'a> = dyn Fn(IndexProgress) + Sync + 'a;
 
-/// A step of indexing.
+#[rustfmt::skip] #[doc(hidden)] pub type Step = IndexProgress; // transitional alias
+
+/// The progress of indexing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
-    /// Files that were looked at.
+pub struct IndexProgress {
+    /// The number of files checked so far.
     pub done: usize,
-    /// Files to look at.
+    /// The number of files to check.
     pub of: usize,
-    /// Bytes of the last one.
+    /// The size of the last file.
     pub bytes: usize,
 }
 
-/// A file that was looked at again.
+/// The result of checking a file.
 #[derive(Debug, Clone)]
-pub enum Look {
-    /// It has another text than the one indexed.
+pub enum FileCheck {
+    /// It differs from the indexed version.
     New(Arc<IndexFile>),
-    /// It is still the version that is indexed.
+    /// It is the indexed version.
     Same(Stamp, i64),
-    /// It is gone, or cannot be read.
+    /// It does not exist or cannot be read.
     Gone,
 }
 
-/// What indexing did.
+/// The result of indexing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Indexed {
-    /// Files that were brought in.
+    /// Files that were added or replaced.
     pub put: usize,
-    /// Files that were taken out.
+    /// Files that were removed.
     pub removed: usize,
-    /// Files that were read and had not changed.
+    /// Files that were read and are unchanged.
     pub same: usize,
-    /// Files whose missing vectors were made.
+    /// Files whose missing vectors were computed.
     pub embedded: usize,
-    /// Bytes that were read.
+    /// The number of bytes read.
     pub bytes: u64,
-    /// Files that could not be read.
+    /// What went wrong, such as files that could not be read.
     pub problems: Vec<Problem>,
 }
 
 impl<'a> Indexer<'a> {
-    /// A preparer with the embedder's help, where that costs a search nothing.
+    /// Creates a preparer, with the embedder if it is instant.
     pub fn preparer(&self) -> Preparer<'a> {
         Preparer::new(self.embedder)
     }
 
-    /// Looks at one file: reads it, and prepares it if it is not the version the view knows.
-    pub fn look(&self, name: &str, view: &dyn View, preparer: &mut Preparer<'_>) -> Result<Look> {
+    /// Reads one file, and prepares it if it is not the version of the view.
+    pub fn check(&self, name: &str, view: &dyn View, preparer: &mut Preparer<'_>) -> Result<FileCheck> {
         let path = MemoryPath::parse(name)?.prefixed(self.prefix);
         let seen_ns = self.clock.now().as_nanosecond() as i64;
-        let Some(stored) = self.store.get(&path)?.filter(|stored| stored.path == path) else { return Ok(Look::Gone) };
+        let Some(stored) = self.store.get(&path)?.filter(|stored| stored.path == path) else { return Ok(FileCheck::Gone) };
         match view.known(name) {
-            Some(known) if known.version == stored.version => Ok(Look::Same(stored.stamp, seen_ns)),
-            _ => Ok(Look::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))),
+            Some(known) if known.version == stored.version => Ok(FileCheck::Same(stored.stamp, seen_ns)),
+            _ => Ok(FileCheck::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))),
         }
     }
 
-    /// Looks at some files, for an overlay. Files that cannot be read are as if they were not there.
-    pub fn look_at(&self, difference: &Difference, view: &dyn View, preparer: &mut Preparer<'_>) -> BTreeMap<String, Look> {
-        let looked = difference.changed.iter().chain(&difference.doubtful);
-        let mut looks: BTreeMap<String, Look> =
-            looked.map(|name| (name.clone(), self.look(name, view, preparer).unwrap_or(Look::Gone))).collect();
-        looks.extend(difference.gone.iter().map(|name| (name.clone(), Look::Gone)));
-        looks
+    /// Checks files for an overlay. Files that cannot be read count as gone.
+    pub fn check_all(&self, stale: &StaleFiles, view: &dyn View, preparer: &mut Preparer<'_>) -> BTreeMap<String, FileCheck> {
+        let checked = stale.changed.iter().chain(&stale.doubtful);
+        let mut checks: BTreeMap<String, FileCheck> =
+            checked.map(|name| (name.clone(), self.check(name, view, preparer).unwrap_or(FileCheck::Gone))).collect();
+        checks.extend(stale.gone.iter().map(|name| (name.clone(), FileCheck::Gone)));
+        checks
     }
 
-    /// Brings an index in step with the files of its mount. Nothing if another process is at it and we do not wait.
+    /// Brings an index in step with the files of its mount. `None` if another process is writing and `wait` is [`Wait::No`].
     pub fn update(&self, index: &dyn Index, entries: &[Entry], wait: Wait, progress: &Progress<'_>) -> Result<Option<Indexed>> {
         let Some(batch) = index.begin(wait)? else { return Ok(None) };
-        let difference = Difference::of(self.files(entries), &*batch.view());
-        if difference.is_empty() {
+        let stale = StaleFiles::compare(self.files(entries), &*batch.view());
+        if stale.is_empty() {
             return Ok(Some(Indexed::default()));
         }
-        self.apply(batch, &difference, progress).map(Some)
+        self.apply(batch, &stale, progress).map(Some)
     }
 
-    /// Makes an index anew from the files of its mount.
+    /// Rebuilds an index from the files of its mount.
     pub fn rebuild(&self, index: &dyn Index, entries: &[Entry], progress: &Progress<'_>) -> Result<Indexed> {
         let Some(batch) = index.begin(Wait::Yes)? else { return Ok(Indexed::default()) };
-        let mut difference =
-            Difference { changed: self.files(entries).map(|(name, _)| name.to_owned()).collect(), ..Difference::default() };
-        difference.gone = Difference::of(self.files(entries), &*batch.view()).gone;
-        self.apply_all(batch, &difference, true, progress)
+        let mut stale = StaleFiles { changed: self.files(entries).map(|(name, _)| name.to_owned()).collect(), ..StaleFiles::default() };
+        stale.gone = StaleFiles::compare(self.files(entries), &*batch.view()).gone;
+        self.apply_all(batch, &stale, true, progress)
     }
 
     /// The files of the mount that are indexed, by their names in it.
@@ -198,66 +199,69 @@ impl<'a> Indexer<'a> {
         entries.iter().filter(|entry| is_indexed(entry)).filter_map(move |entry| Some((entry.path.as_str().get(skip..)?, entry.stamp)))
     }
 
-    fn apply(&self, batch: Box<dyn Batch + '_>, difference: &Difference, progress: &Progress<'_>) -> Result<Indexed> {
-        self.apply_all(batch, difference, false, progress)
+    fn apply(&self, batch: Box<dyn Batch + '_>, stale: &StaleFiles, progress: &Progress<'_>) -> Result<Indexed> {
+        self.apply_all(batch, stale, false, progress)
     }
 
-    /// Two threads read, prepare and write; each has a segment of its own.
-    fn apply_all(&self, mut batch: Box<dyn Batch + '_>, difference: &Difference, anew: bool, progress: &Progress<'_>) -> Result<Indexed> {
+    /// Applies changes to a batch. Two threads read, prepare and write, each into a segment of its own.
+    fn apply_all(&self, mut batch: Box<dyn Batch + '_>, stale: &StaleFiles, rebuild: bool, progress: &Progress<'_>) -> Result<Indexed> {
         let view = batch.view();
-        let names: Vec<&String> = difference.changed.iter().chain(&difference.doubtful).collect();
+        let names: Vec<&String> = stale.changed.iter().chain(&stale.doubtful).collect();
         let next = AtomicUsize::new(0);
         let threads = if names.len() < THREADED_FILES { 1 } else { 2 };
         let mut writers = (0..threads).map(|_| batch.writer(names.len() / threads)).collect::<Result<Vec<_>>>()?;
-        let gathered = Mutex::new(Gathered::default());
+        let outcome = Mutex::new(IndexOutcome::default());
         let work = |writer: &mut Box<dyn crate::search::index::FileWriter>| -> Result<()> {
             let mut preparer = self.preparer();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(name) = names.get(at) else { return writer.flush() };
-                let look = if anew { self.read_anew(name, &mut preparer) } else { self.look(name, &*view, &mut preparer) };
-                let bytes = gather(&gathered, name, look, writer)?;
-                progress(Step { done: at + 1, of: names.len(), bytes });
+                let check = if rebuild { self.read(name, &mut preparer) } else { self.check(name, &*view, &mut preparer) };
+                let bytes = add_check(&outcome, name, check, writer)?;
+                progress(IndexProgress { done: at + 1, of: names.len(), bytes });
             }
         };
         std::thread::scope(|scope| {
-            let (first, rest) = writers.split_first_mut().ok_or_else(nothing)?;
+            let (first, rest) = writers.split_first_mut().ok_or_else(thread_ended)?;
             let others: Vec<_> = rest.iter_mut().map(|writer| scope.spawn(|| work(writer))).collect();
             let own = work(first);
-            let joined: Result<Vec<()>> = others.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(nothing()))).collect();
+            let joined: Result<Vec<()>> = others.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(thread_ended()))).collect();
             own.and(joined.map(|_| ()))
         })?;
-        let mut gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-        gathered.gone.extend(difference.gone.iter().cloned());
-        gathered.gone.iter().for_each(|name| batch.remove(name));
-        gathered.same.iter().for_each(|(name, stamp, seen_ns)| batch.seen(name, *stamp, *seen_ns));
-        gathered.indexed.removed = gathered.gone.len();
-        gathered.indexed.same = gathered.same.len();
+        let mut outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+        outcome.gone.extend(stale.gone.iter().cloned());
+        outcome.gone.iter().for_each(|name| batch.remove(name));
+        outcome.same.iter().for_each(|(name, stamp, seen_ns)| batch.seen(name, *stamp, *seen_ns));
+        outcome.indexed.removed = outcome.gone.len();
+        outcome.indexed.same = outcome.same.len();
         batch.commit(writers)?;
-        Ok(gathered.indexed)
+        Ok(outcome.indexed)
     }
 
-    fn read_anew(&self, name: &str, preparer: &mut Preparer<'_>) -> Result<Look> {
+    /// Reads and prepares one file, whatever the index has.
+    fn read(&self, name: &str, preparer: &mut Preparer<'_>) -> Result<FileCheck> {
         let path = MemoryPath::parse(name)?.prefixed(self.prefix);
         let seen_ns = self.clock.now().as_nanosecond() as i64;
         let stored = self.store.get(&path)?.filter(|stored| stored.path == path);
-        Ok(stored.map_or(Look::Gone, |stored| Look::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))))
+        Ok(stored.map_or(FileCheck::Gone, |stored| FileCheck::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))))
     }
 
-    /// Writes what was looked at before into the index. Nothing if another process is at it.
-    pub fn settle(&self, index: &dyn Index, looks: &BTreeMap<String, Look>) -> Result<bool> {
+    /// Writes earlier checks into the index. Returns `false` if another process is writing.
+    pub fn settle(&self, index: &dyn Index, checks: &BTreeMap<String, FileCheck>) -> Result<bool> {
         let Some(mut batch) = index.begin(Wait::No)? else { return Ok(false) };
         let view = batch.view();
-        let mut writer = batch.writer(looks.len())?;
-        for (name, look) in looks {
+        let mut writer = batch.writer(checks.len())?;
+        for (name, check) in checks {
             let known = view.known(name);
-            match look {
-                // Another process may have brought in the same, or something newer.
-                Look::New(file) if known.is_none_or(|known| known.seen_ns < file.seen_ns && known.version != file.version) => {
+            match check {
+                // Another process may have indexed the same version, or a newer one.
+                FileCheck::New(file) if known.is_none_or(|known| known.seen_ns < file.seen_ns && known.version != file.version) => {
                     writer.put(file.clone())?;
                 }
-                Look::Same(stamp, seen_ns) if known.is_some_and(|known| known.seen_ns < *seen_ns) => batch.seen(name, *stamp, *seen_ns),
-                Look::Gone if known.is_some() => batch.remove(name),
+                FileCheck::Same(stamp, seen_ns) if known.is_some_and(|known| known.seen_ns < *seen_ns) => {
+                    batch.seen(name, *stamp, *seen_ns)
+                }
+                FileCheck::Gone if known.is_some() => batch.remove(name),
                 _ => {}
             }
         }
@@ -265,8 +269,8 @@ impl<'a> Indexer<'a> {
         Ok(true)
     }
 
-    /// Makes the vectors some indexed files still lack, and tells how many files that were. Nothing happens without an
-    /// embedder; one that fails ends it with its error, and what was made before is kept.
+    /// Computes the missing vectors of at most `files` indexed files and returns their number. Does nothing without an embedder; if the
+    /// embedder fails, returns its error and keeps the vectors computed before.
     pub fn embed_missing(&self, index: &dyn Index, files: usize) -> Result<usize> {
         let Some(embedder) = self.embedder else { return Ok(0) };
         let view = index.view()?;
@@ -280,21 +284,21 @@ impl<'a> Indexer<'a> {
         let mut done = 0;
         for some in lacking.chunks(EMBED_FILES) {
             let mut made = Vec::new();
-            let outcome = some.iter().try_for_each(|(name, version)| {
-                made.extend(self.vectors_of(embedder, &*view, name, *version)?);
+            let result = some.iter().try_for_each(|(name, version)| {
+                made.extend(self.missing_vectors(embedder, &*view, name, *version)?);
                 Ok(())
             });
-            let Some(mut batch) = index.begin(Wait::Yes)? else { return outcome.map(|()| done) };
+            let Some(mut batch) = index.begin(Wait::Yes)? else { return result.map(|()| done) };
             done += made.len();
             made.into_iter().for_each(|(name, version, vectors)| batch.embedded(&name, version, vectors));
             batch.commit(Vec::new())?;
-            outcome?;
+            result?;
         }
         Ok(done)
     }
 
-    /// The vectors a file lacks; nothing if it is no longer the version that is indexed.
-    fn vectors_of(&self, embedder: &dyn Embedder, view: &dyn View, name: &str, version: Version) -> Result<Option<Made>> {
+    /// Computes the missing vectors of a file, or returns `None` if it is no longer the indexed version.
+    fn missing_vectors(&self, embedder: &dyn Embedder, view: &dyn View, name: &str, version: Version) -> Result<Option<FileVectors>> {
         let path = MemoryPath::parse(name)?.prefixed(self.prefix);
         let Some(stored) = self.store.get(&path)?.filter(|stored| stored.version == version) else { return Ok(None) };
         let (decoded, _) = crate::base::text::decode(&stored.bytes);
@@ -308,31 +312,32 @@ impl<'a> Indexer<'a> {
     }
 }
 
-/// A file's new vectors.
-type Made = (String, Version, Vec<(Key, Vector)>);
+/// The new vectors of a file: its name, version and vectors.
+type FileVectors = (String, Version, Vec<(Key, Vector)>);
 
-/// Files whose vectors are written at once.
+/// The number of files whose vectors are written at once.
 const EMBED_FILES: usize = 64;
 
-/// Files from which on a second thread is worth its start.
+/// The number of files from which a second thread is worth its start.
 const THREADED_FILES: usize = 32;
 
 #[derive(Default)]
-struct Gathered {
+struct IndexOutcome {
     indexed: Indexed,
     same: Vec<(String, Stamp, i64)>,
     gone: Vec<String>,
 }
 
-fn gather(
-    gathered: &Mutex<Gathered>,
+/// Adds a checked file to the writer and the outcome; returns its size.
+fn add_check(
+    outcome: &Mutex<IndexOutcome>,
     name: &str,
-    look: Result<Look>,
+    check: Result<FileCheck>,
     writer: &mut Box<dyn crate::search::index::FileWriter>,
 ) -> Result<usize> {
     let mut bytes = 0;
-    let problem = match &look {
-        Ok(Look::New(file)) => {
+    let problem = match &check {
+        Ok(FileCheck::New(file)) => {
             bytes = file.stamp.size as usize;
             writer.put(file.clone())?;
             None
@@ -340,40 +345,40 @@ fn gather(
         Ok(_) => None,
         Err(error) => Some(Problem::whole(format!("{name}: {error}"))),
     };
-    let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-    gathered.indexed.bytes += bytes as u64;
-    gathered.indexed.problems.extend(problem);
-    match look {
-        Ok(Look::New(_)) => gathered.indexed.put += 1,
-        Ok(Look::Same(stamp, seen_ns)) => gathered.same.push((name.to_owned(), stamp, seen_ns)),
-        Ok(Look::Gone) | Err(_) => gathered.gone.push(name.to_owned()),
+    let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+    outcome.indexed.bytes += bytes as u64;
+    outcome.indexed.problems.extend(problem);
+    match check {
+        Ok(FileCheck::New(_)) => outcome.indexed.put += 1,
+        Ok(FileCheck::Same(stamp, seen_ns)) => outcome.same.push((name.to_owned(), stamp, seen_ns)),
+        Ok(FileCheck::Gone) | Err(_) => outcome.gone.push(name.to_owned()),
     }
     Ok(bytes)
 }
 
-fn nothing() -> crate::base::error::Error {
-    crate::base::error::Error::Unavailable { what: "the search index".into(), why: "a thread that made it ended early".into() }
+fn thread_ended() -> crate::base::error::Error {
+    crate::base::error::Error::Unavailable { what: "the search index".into(), why: "an indexing thread ended early".into() }
 }
 
-/// The changes of an overlay, from what was looked at.
-pub fn changes(looks: &BTreeMap<String, Look>) -> Vec<IndexChange> {
-    let change = |(name, look): (&String, &Look)| match look {
-        Look::New(file) => Some(IndexChange::Put(file.clone())),
-        Look::Gone => Some(IndexChange::Remove(name.clone())),
-        Look::Same(..) => None,
+/// The changes of an overlay.
+pub fn changes(checks: &BTreeMap<String, FileCheck>) -> Vec<IndexChange> {
+    let change = |(name, check): (&String, &FileCheck)| match check {
+        FileCheck::New(file) => Some(IndexChange::Put(file.clone())),
+        FileCheck::Gone => Some(IndexChange::Remove(name.clone())),
+        FileCheck::Same(..) => None,
     };
-    looks.iter().filter_map(change).collect()
+    checks.iter().filter_map(change).collect()
 }
 
-/// Files that hold text for people.
+/// The extensions of text files.
 const SEARCHED: [&str; 9] = ["md", "markdown", "mdx", "mdc", "txt", "text", "rst", "org", "adoc"];
 
-/// Whether a file is searched: text for people that can be read whole.
+/// Whether a file is indexed: a text file that is not too large.
 pub fn is_indexed(entry: &Entry) -> bool {
     is_searched(&entry.path) && entry.stamp.size <= limits::READ_FILE_BYTES
 }
 
-/// Whether files of this name are searched. One without an extension is.
+/// Whether files of this name are searched. Names without an extension are.
 pub fn is_searched(path: &MemoryPath) -> bool {
     match path.file_name().rsplit_once('.') {
         Some((stem, end)) if !stem.is_empty() => SEARCHED.iter().any(|known| end.eq_ignore_ascii_case(known)),

@@ -1,5 +1,5 @@
-//! The vectors of queries. An embedder that may be slow is never waited for longer than a moment: what comes later is kept
-//! for the next time.
+//! The vectors of queries. A search never waits longer than a moment for an embedder that may be slow: a vector that arrives
+//! later is kept for the next time.
 
 use crate::{
     base::error::Result,
@@ -18,14 +18,14 @@ use std::{
     time::Duration,
 };
 
-/// How long a search waits for an embedder that is not instant: about as long as nobody notices.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// Queries under way at once: an embedder that hangs must not gather threads.
-const MOST_WAITING: usize = 4;
-/// Vectors of queries that are kept.
-const MOST_KEPT: usize = 256;
+/// How long a search waits for an embedder that is not instant: about as long as goes unnoticed.
+const TIMEOUT: Duration = Duration::from_millis(100);
+/// The maximum number of queries under way: threads must not pile up behind an embedder that hangs.
+const MAX_WAITING: usize = 4;
+/// The maximum number of kept query vectors.
+const MAX_KEPT: usize = 256;
 
-/// Turns queries into vectors.
+/// Embeds queries.
 pub(super) struct Meaning {
     embedder: Arc<dyn Embedder>,
     kept: Arc<Mutex<HashMap<String, Vector>>>,
@@ -41,13 +41,13 @@ impl Meaning {
         &*self.embedder
     }
 
-    /// How its cosines enter scores.
+    /// The scale at which its cosines enter scores.
     pub(super) fn scale(&self) -> Scale {
         if self.embedder.is_instant() { Scale::STATIC } else { Scale::ENCODER }
     }
 
-    /// A query's vector, if it can be had in time; otherwise a note says why not.
-    pub(super) fn of_query(&self, text: &str, notes: &mut Vec<String>) -> Option<Vector> {
+    /// Returns the vector of a query, or `None` with a note if it is not available in time.
+    pub(super) fn query_vector(&self, text: &str, notes: &mut Vec<String>) -> Option<Vector> {
         if !self.embedder.understands(text) {
             return None;
         }
@@ -55,7 +55,7 @@ impl Meaning {
         match vector {
             Ok(vector) => vector.filter(|vector| !vector.is_zero()),
             Err(why) => {
-                notes.push(format!("meaning was not searched, only words: {why}"));
+                notes.push(format!("searched by words only, not by meaning: {why}"));
                 None
             }
         }
@@ -65,7 +65,7 @@ impl Meaning {
         if let Some(vector) = lock(&self.kept).get(text) {
             return Ok(Some(vector.clone()));
         }
-        if self.waiting.fetch_add(1, Ordering::SeqCst) >= MOST_WAITING {
+        if self.waiting.fetch_add(1, Ordering::SeqCst) >= MAX_WAITING {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
             return Err("the embedder is still busy with earlier queries".to_owned());
         }
@@ -75,20 +75,20 @@ impl Meaning {
             let vector = embed(&*embedder, &text);
             if let Ok(Some(vector)) = &vector {
                 let mut kept = lock(&kept);
-                if kept.len() >= MOST_KEPT {
+                if kept.len() >= MAX_KEPT {
                     kept.clear();
                 }
                 kept.insert(text, vector.clone());
             }
             waiting.fetch_sub(1, Ordering::SeqCst);
-            // The search may have gone on without it.
+            // The search may have continued without it.
             let _ = send.send(vector);
         });
         if started.is_err() {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
-            return Err("no thread could be started for the embedder".to_owned());
+            return Err("the thread for the embedder could not be started".to_owned());
         }
-        receive.recv_timeout(PATIENCE).unwrap_or_else(|_| Err("the embedder did not answer in time".to_owned()))
+        receive.recv_timeout(TIMEOUT).unwrap_or_else(|_| Err("the embedder did not answer in time".to_owned()))
     }
 }
 

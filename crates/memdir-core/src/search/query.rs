@@ -1,7 +1,7 @@
-//! What a search asks, read from any text. Reading never fails: whatever is no operator is words.
+//! Parses a query from any text. Parsing never fails: what is not an operator is words.
 //!
-//! `"exact phrase"`, `type:feedback`, `path:team/`, `source:chat` and `-word` narrow the answer. In a sentence (one that
-//! has stop words outside the quotes) quotes are a title rather than a demand: there a phrase only ranks.
+//! `"exact phrase"`, `type:feedback`, `path:team/`, `source:chat` and `-word` filter the hits. In a sentence (with stop words outside
+//! of the quotes) quotes are a title rather than a filter: there a phrase only ranks.
 
 use crate::{
     base::{day::NamedTime, stamp::Source},
@@ -9,23 +9,23 @@ use crate::{
     search::analysis::{Analyser, Word},
 };
 
-/// Words of a query that are looked up. A longer text is not a question; its first words are as good as all.
-pub const MOST_TERMS: usize = 64;
-/// Codes of a query that are looked up.
-const MOST_CODES: usize = 32;
+/// The maximum number of words that are looked up. A longer text is not a question; its first words are as good as all.
+pub const MAX_TERMS: usize = 64;
+/// The maximum number of codes that are looked up.
+const MAX_CODES: usize = 32;
 
-/// A query, read.
+/// A parsed query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
-    /// The words to look for, each once, in the order of the text; without stop words unless there are no others.
+    /// The stems to look up, each once, in the order of the text; without stop words unless there are no others.
     pub terms: Vec<String>,
     /// Identifiers and paths as written, and parts of them.
     pub codes: Vec<String>,
-    /// Terms that stand side by side, as places in `terms`.
+    /// Adjacent terms, as indexes into `terms`.
     pub pairs: Vec<(usize, usize)>,
-    /// Phrases an answer must hold, in plain form: see [`plain`].
+    /// Phrases that a hit must contain, folded: see [`fold_phrase`].
     pub phrases: Vec<String>,
-    /// Words and codes no answer may hold.
+    /// Words and codes that a hit must not contain.
     pub without: Vec<String>,
     /// Only memories of this type.
     pub kind: Option<Kind>,
@@ -35,12 +35,12 @@ pub struct Query {
     pub source: Option<Source>,
     /// The month and year it names.
     pub time: NamedTime,
-    /// The text without its operators: what is embedded.
+    /// The text without its operators, which is embedded.
     pub text: String,
 }
 
 impl Query {
-    /// Reads a query. Any text is legal.
+    /// Parses a query. Any text is valid.
     pub fn parse(text: &str, analyser: &mut Analyser) -> Query {
         let mut query = Query::default();
         let mut quoted = Vec::new();
@@ -61,18 +61,18 @@ impl Query {
         query.time = NamedTime::find(&query.text);
         let is_sentence = analyser.words(&outside).iter().any(|word| word.stop);
         if !is_sentence {
-            query.phrases = quoted.into_iter().map(plain).filter(|phrase| !phrase.is_empty()).collect();
+            query.phrases = quoted.into_iter().map(fold_phrase).filter(|phrase| !phrase.is_empty()).collect();
         }
         query.look_up(analyser);
         query
     }
 
-    /// Whether it asks for no word at all.
+    /// Whether it has neither words nor codes.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.codes.is_empty()
     }
 
-    /// Takes a word that is an operator.
+    /// Applies a word if it is an operator. Returns whether it is one.
     fn operator(&mut self, word: &str, analyser: &mut Analyser) -> bool {
         if let Some(rest) = word.strip_prefix('-')
             && rest.starts_with(char::is_alphabetic)
@@ -110,7 +110,7 @@ impl Query {
         for word in kept {
             let at = match self.terms.iter().position(|term| *term == word.stem) {
                 Some(at) => at,
-                None if self.terms.len() == MOST_TERMS => break,
+                None if self.terms.len() == MAX_TERMS => break,
                 None => {
                     self.terms.push(word.stem.clone());
                     self.terms.len() - 1
@@ -123,22 +123,22 @@ impl Query {
                 self.pairs.push((before, at));
             }
         }
-        // One character of a longer run would match everywhere; alone it is a term.
+        // A single character of a longer run would match everywhere; alone it is a term.
         let is_single = |code: &str| !code.is_ascii() && code.chars().nth(1).is_none();
         for code in codes.into_iter().filter(|code| !is_single(code)) {
-            if self.codes.len() < MOST_CODES && !self.codes.contains(&code) && !self.terms.contains(&code) {
+            if self.codes.len() < MAX_CODES && !self.codes.contains(&code) && !self.terms.contains(&code) {
                 self.codes.push(code);
             }
         }
     }
 }
 
-/// A text in the form in which phrases are compared: lower case, white space as single blanks.
-pub fn plain(text: &str) -> String {
+/// Folds a text for the comparison of phrases: lower case, white space as single blanks.
+pub fn fold_phrase(text: &str) -> String {
     text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// Where a text has words of a query, in order.
+/// Returns the ranges of the words of a query in a text, in order.
 pub fn highlights(text: &str, query: &Query, analyser: &mut Analyser) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let mut start = None;
@@ -165,7 +165,7 @@ enum Token<'a> {
     Plain(&'a str),
 }
 
-/// Words between white space, and what stands between two quotation marks.
+/// Splits a text into words and quoted phrases.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -215,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn operators_narrow_and_are_no_words() {
+    fn operators_filter_and_are_not_words() {
         let query = parse("deploy type:feedback path:team/ source:chat -friday");
         assert_eq!((query.kind, query.under.as_deref(), query.source), (Some(Kind::Feedback), Some("team"), Some(Source::Chat)));
         assert_eq!((query.terms, query.without, query.text), (vec!["deploy".to_owned()], vec!["friday".to_owned()], "deploy".to_owned()));
     }
 
     #[test]
-    fn what_is_no_operator_is_words() {
+    fn what_is_not_an_operator_is_words() {
         let query = parse("type:nonsense path: a:b --dry-run -5 - \"open");
         assert_eq!(query.kind, None);
         assert_eq!(query.terms, ["type", "nonsens", "path", "b", "dri", "run", "5", "open"]);
@@ -231,14 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_is_a_demand_unless_it_stands_in_a_sentence() {
+    fn a_phrase_is_a_filter_unless_it_is_in_a_sentence() {
         assert_eq!(parse("deploy \"Blue  Green\"").phrases, ["blue green"]);
         assert_eq!(parse("“to be or”").phrases, ["to be or"]);
         assert!(parse("When did she read \"The Lean Startup\"?").phrases.is_empty());
     }
 
     #[test]
-    fn words_of_the_query_stand_out() {
+    fn words_of_the_query_are_highlighted() {
         let text = "We deployed getUserName, never the users.";
         let marked = |query: &str| {
             highlights(text, &parse(query), &mut Analyser::default()).into_iter().map(|range| &text[range]).collect::<Vec<_>>()
@@ -252,7 +252,7 @@ mod tests {
         #[test]
         fn any_text_is_a_query(text in "(.|\n){0,200}") {
             let query = parse(&text);
-            prop_assert!(query.terms.len() <= MOST_TERMS);
+            prop_assert!(query.terms.len() <= MAX_TERMS);
             prop_assert!(query.pairs.iter().all(|(a, b)| *a < query.terms.len() && *b < query.terms.len()));
         }
     }

@@ -1,43 +1,43 @@
-//! Tells a long-lived process, without waiting and without a thread, what has changed in a directory tree since it was last
-//! asked. Says so whenever there is a doubt: then the files are listed.
+//! Watches a directory tree for a long-lived process, without waiting and without a thread. Reports every doubt; the caller then lists
+//! the files.
 //!
-//! Linux queues an event in the very call that changes a file, so what was acknowledged before the question is in the
-//! queue. Other programs' writes through links, mounts or the network are not seen: trees with such are never certain.
+//! Linux queues an event in the system call that changes a file, so every change that was acknowledged before a poll is in the queue.
+//! Writes through links, other mounts or the network cause no events: trees with such are not watched.
 
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::Watch;
+pub(super) use linux::TreeWatch;
 
-/// What has happened in a tree.
+/// The changes of a tree since the last poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum News {
-    /// Nothing at all.
-    Quiet,
-    /// Something happened to files of these names, below the root, and to nothing else.
+pub(super) enum TreeChanges {
+    /// No change.
+    None,
+    /// Only the files with these paths, relative to the root, may have changed.
     Files(Vec<String>),
-    /// Anything may have happened, and the watch is no good any more.
-    Unsure,
+    /// Anything may have changed, and the watch is useless from now on.
+    Unknown,
 }
 
-/// Watches the tree below `root`; nothing if that cannot be certain.
+/// A watched tree; not supported on this system.
 #[cfg(not(target_os = "linux"))]
-pub(super) struct Watch;
+pub(super) struct TreeWatch;
 
 #[cfg(not(target_os = "linux"))]
-impl Watch {
+impl TreeWatch {
     pub(super) fn new(_root: &Path) -> Option<Self> {
         None
     }
 
-    pub(super) fn news(&mut self) -> News {
-        News::Unsure
+    pub(super) fn poll(&mut self) -> TreeChanges {
+        TreeChanges::Unknown
     }
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{News, Path};
+    use super::{Path, TreeChanges};
     use rustix::{
         fd::OwnedFd,
         fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags},
@@ -51,60 +51,60 @@ mod linux {
         path::PathBuf,
     };
 
-    /// Directories of one tree at the most: the system grants a process some thousand.
-    const MOST_DIRECTORIES: usize = 4_096;
+    /// The maximum number of directories of one tree: a process has some thousand watches.
+    const MAX_DIRECTORIES: usize = 4_096;
 
     /// A watched tree.
-    pub(crate) struct Watch {
+    pub(crate) struct TreeWatch {
         root: PathBuf,
         device: u64,
         inode: u64,
         queue: OwnedFd,
-        /// The directories, below the root, by the number of their watch.
+        /// The directories relative to the root, by the number of their watch.
         folders: HashMap<i32, PathBuf>,
     }
 
-    impl Watch {
-        /// Watches the tree below `root`; nothing if that cannot be certain. List the files after this call.
-        pub(crate) fn new(root: &Path) -> Option<Watch> {
+    impl TreeWatch {
+        /// Watches the tree below `root`. Returns `None` if some changes would go unnoticed. List the files after this call.
+        pub(crate) fn new(root: &Path) -> Option<TreeWatch> {
             let meta = fs::metadata(root).ok().filter(|meta| meta.is_dir())?;
             if !is_local(root) {
                 return None;
             }
             let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
-            let mut watch = Watch { root: root.to_owned(), device: meta.dev(), inode: meta.ino(), queue, folders: HashMap::new() };
+            let mut watch = TreeWatch { root: root.to_owned(), device: meta.dev(), inode: meta.ino(), queue, folders: HashMap::new() };
             watch.add_tree()?;
             Some(watch)
         }
 
-        /// What has happened in the tree since the last call. Takes the events away.
-        pub(crate) fn news(&mut self) -> News {
+        /// Returns the changes since the last call, and clears the queue.
+        pub(crate) fn poll(&mut self) -> TreeChanges {
             let same = fs::metadata(&self.root).is_ok_and(|meta| (meta.dev(), meta.ino()) == (self.device, self.inode));
             let mut files = BTreeSet::new();
-            let mut sure = same;
+            let mut certain = same;
             let mut buffer = [MaybeUninit::uninit(); 4096];
             let mut events = Reader::new(&self.queue, &mut buffer);
             loop {
                 match events.next() {
-                    Ok(event) => match self.file_of(event.wd(), event.events(), event.file_name().map(|name| name.to_str())) {
+                    Ok(event) => match self.event_file(event.wd(), event.events(), event.file_name().map(|name| name.to_str())) {
                         Some(file) => drop(files.insert(file)),
-                        None => sure = false,
+                        None => certain = false,
                     },
                     Err(Errno::AGAIN) => break,
                     Err(Errno::INTR) => {}
-                    Err(_) => return News::Unsure,
+                    Err(_) => return TreeChanges::Unknown,
                 }
             }
-            match (sure && files.iter().all(|file| self.is_seen(file)), files.is_empty()) {
-                (false, _) => News::Unsure,
-                (true, true) => News::Quiet,
-                (true, false) => News::Files(files.into_iter().collect()),
+            match (certain && files.iter().all(|file| self.is_visible(file)), files.is_empty()) {
+                (false, _) => TreeChanges::Unknown,
+                (true, true) => TreeChanges::None,
+                (true, false) => TreeChanges::Files(files.into_iter().collect()),
             }
         }
 
-        /// The file an event is about; nothing if it is about a directory, or about something that cannot be told.
-        fn file_of(&self, folder: i32, what: ReadFlags, name: Option<Result<&str, std::str::Utf8Error>>) -> Option<String> {
-            let plain = ReadFlags::CREATE
+        /// The file of an event, or `None` if it concerns a directory or something unknown.
+        fn event_file(&self, folder: i32, what: ReadFlags, name: Option<Result<&str, std::str::Utf8Error>>) -> Option<String> {
+            let file_events = ReadFlags::CREATE
                 | ReadFlags::MODIFY
                 | ReadFlags::CLOSE_WRITE
                 | ReadFlags::ATTRIB
@@ -112,11 +112,11 @@ mod linux {
                 | ReadFlags::MOVED_TO
                 | ReadFlags::DELETE;
             let path = self.folders.get(&folder)?.join(name?.ok()?);
-            if plain.contains(what) { path.into_os_string().into_string().ok() } else { None }
+            if file_events.contains(what) { path.into_os_string().into_string().ok() } else { None }
         }
 
-        /// Whether everything that happens to a file is seen here: a link or a second name may change elsewhere.
-        fn is_seen(&self, file: &str) -> bool {
+        /// Whether all changes of a file cause events: a link or a hard link may change elsewhere.
+        fn is_visible(&self, file: &str) -> bool {
             fs::symlink_metadata(self.root.join(file)).map_or(true, |meta| meta.is_file() && meta.nlink() == 1)
         }
 
@@ -139,9 +139,9 @@ mod linux {
                 for entry in fs::read_dir(&folder).ok()? {
                     let entry = entry.ok()?;
                     let meta = entry.metadata().ok()?;
-                    // A link, a second name of a file or another file system may change unseen.
-                    let unseen = meta.is_symlink() || meta.dev() != self.device || (meta.is_file() && meta.nlink() > 1);
-                    if unseen || count > MOST_DIRECTORIES {
+                    // A link, a hard link or another file system may change without an event.
+                    let unwatchable = meta.is_symlink() || meta.dev() != self.device || (meta.is_file() && meta.nlink() > 1);
+                    if unwatchable || count > MAX_DIRECTORIES {
                         return None;
                     }
                     if meta.is_dir() && entry.file_name() != ".git" {
@@ -153,7 +153,7 @@ mod linux {
         }
     }
 
-    /// Whether the directory is on a file system that only this machine writes.
+    /// Whether the directory is on a file system that only this machine writes to.
     fn is_local(root: &Path) -> bool {
         // ext2-4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs.
         const LOCAL: [u64; 8] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
@@ -167,42 +167,42 @@ mod tests {
     use std::fs;
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the test plays another program")]
-    fn every_change_is_known_at_once() {
+    #[expect(clippy::disallowed_methods, reason = "the test acts as another program")]
+    fn every_change_is_reported_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         fs::create_dir_all(root.join("a/b")).unwrap();
         fs::write(root.join("a/b/x.md"), "1").unwrap();
         let watch = || {
-            let mut watch = Watch::new(root).unwrap();
-            assert_eq!((watch.news(), watch.news()), (News::Quiet, News::Quiet));
+            let mut watch = TreeWatch::new(root).unwrap();
+            assert_eq!((watch.poll(), watch.poll()), (TreeChanges::None, TreeChanges::None));
             watch
         };
-        let files = |names: &[&str]| News::Files(names.iter().map(|name| (*name).to_owned()).collect());
-        let deeds: [(&dyn Fn(), News); 8] = [
+        let files = |names: &[&str]| TreeChanges::Files(names.iter().map(|name| (*name).to_owned()).collect());
+        let cases: [(&dyn Fn(), TreeChanges); 8] = [
             (&|| fs::write(root.join("a/b/x.md"), "2").unwrap(), files(&["a/b/x.md"])),
             (&|| fs::write(root.join("new.md"), "1").unwrap(), files(&["new.md"])),
             (&|| fs::rename(root.join("new.md"), root.join("a/new.md")).unwrap(), files(&["a/new.md", "new.md"])),
-            (&|| fs::create_dir(root.join("c")).unwrap(), News::Unsure),
+            (&|| fs::create_dir(root.join("c")).unwrap(), TreeChanges::Unknown),
             (&|| fs::write(root.join("c/y.md"), "1").unwrap(), files(&["c/y.md"])),
             (&|| fs::remove_file(root.join("a/new.md")).unwrap(), files(&["a/new.md"])),
-            (&|| fs::rename(root.join("a"), root.join("d")).unwrap(), News::Unsure),
-            (&|| fs::hard_link(root.join("c/y.md"), root.join("c/z.md")).unwrap(), News::Unsure),
+            (&|| fs::rename(root.join("a"), root.join("d")).unwrap(), TreeChanges::Unknown),
+            (&|| fs::hard_link(root.join("c/y.md"), root.join("c/z.md")).unwrap(), TreeChanges::Unknown),
         ];
-        for (n, (deed, expected)) in deeds.iter().enumerate() {
+        for (n, (change, expected)) in cases.iter().enumerate() {
             let mut watch = watch();
-            deed();
-            assert_eq!(watch.news(), *expected, "deed {n}");
+            change();
+            assert_eq!(watch.poll(), *expected, "case {n}");
         }
     }
 
     #[test]
     fn doubtful_trees_are_not_watched() {
         let folder = tempfile::tempdir().unwrap();
-        let mut watch = Watch::new(folder.path()).unwrap();
+        let mut watch = TreeWatch::new(folder.path()).unwrap();
         std::os::unix::fs::symlink("/nowhere", folder.path().join("link.md")).unwrap();
-        assert_eq!(watch.news(), News::Unsure);
-        assert!(Watch::new(folder.path()).is_none());
-        assert!(Watch::new(&folder.path().join("missing")).is_none());
+        assert_eq!(watch.poll(), TreeChanges::Unknown);
+        assert!(TreeWatch::new(folder.path()).is_none());
+        assert!(TreeWatch::new(&folder.path().join("missing")).is_none());
     }
 }

@@ -1,151 +1,143 @@
-//! Why a memory is not among the answers, and what would change it.
+//! Why a memory is not among the hits of a search, and what would change that.
 
-use super::{Search, Searcher};
+use super::{Answer, Search, analysis::Analyser, indexing::is_searched, query::Query, ranking};
 use crate::{
-    base::{error::Result, path::MemoryPath},
-    search::{query::Query, ranking},
+    base::{error::Result, limits, path::MemoryPath},
     store::{Source, Store},
 };
 use serde::Serialize;
-use std::sync::PoisonError;
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+};
 
-/// Why a memory is not among the answers.
+/// Why a memory is not among the hits of a search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "why", rename_all = "kebab-case")]
 pub enum WhyNot {
-    /// It is among them, at this place from 1.
+    /// It is among them.
     Returned {
-        /// Its place.
+        /// Its rank from 1.
         rank: usize,
     },
-    /// There is no such memory in the space.
+    /// The space has no such memory.
     Missing,
-    /// It is no Markdown file, or too large to be searched.
+    /// It is not a text file, or too large to be searched.
     NotSearched,
-    /// A filter leaves it out.
+    /// A filter excludes it.
     Filtered {
         /// Which.
         by: String,
     },
-    /// Its best unit scores less than asked for.
+    /// Its best unit scores less than the minimum.
     TooWeak {
-        /// Its best unit.
+        /// The lines of its best unit.
         lines: String,
         /// That unit's score.
         score: f32,
-        /// The score asked for.
+        /// The minimum score.
         min_score: f32,
-        /// Words of the query its best unit does not share.
+        /// Words of the query that its best unit does not have.
         unshared: Vec<String>,
     },
-    /// Others are better.
+    /// Other memories rank above it.
     Outranked {
-        /// Its best unit.
+        /// The lines of its best unit.
         lines: String,
         /// That unit's score.
         score: f32,
-        /// Its place from 1.
+        /// Its rank from 1.
         rank: usize,
-        /// How many answers were asked for.
+        /// The maximum number of hits.
         max_results: usize,
     },
-    /// It shares nothing with the query, by words or by meaning.
+    /// It shares neither words nor meaning with the query.
     Unrelated,
 }
 
-impl WhyNot {
-    /// In a sentence, with what would change it.
-    pub fn say(&self) -> String {
+/// One sentence, followed by what would change it.
+impl fmt::Display for WhyNot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WhyNot::Returned { rank } => format!("It is returned, at place {rank}."),
-            WhyNot::Missing => "There is no such memory here. List the names that exist.".into(),
-            WhyNot::NotSearched => "It is not searched: only text files such as Markdown, up to 64 MB, are.".into(),
-            WhyNot::Filtered { by } => format!("{by} leaves it out. Search without it."),
+            WhyNot::Returned { rank } => write!(f, "It is returned, at rank {rank}."),
+            WhyNot::Missing => f.write_str("There is no such memory. `memdir list` shows the names that exist."),
+            WhyNot::NotSearched => f.write_str("It is not searched: only text files such as Markdown, up to 64 MB, are."),
+            WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that filter."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
-                let words = if unshared.is_empty() { String::new() } else { format!(" It lacks: {}.", unshared.join(", ")) };
-                format!(
-                    "Its best lines, {lines}, score {score:.2}, below {min_score:.2}.{words} Ask with its own words, or lower the minimum score."
-                )
+                write!(f, "Its best lines, {lines}, score {score:.2}, below the minimum of {min_score:.2}.")?;
+                if !unshared.is_empty() {
+                    write!(f, " It lacks: {}.", unshared.join(", "))?;
+                }
+                f.write_str(" Search with words it contains, or with a lower --min-score.")
             }
-            WhyNot::Outranked { lines, score, rank, max_results } => {
-                format!(
-                    "Its best lines, {lines}, score {score:.2} and are at place {rank}; {max_results} answers were asked for. Ask for more, or more precisely."
-                )
-            }
-            WhyNot::Unrelated => "It shares no word with the query and means something else. Ask with its own words.".into(),
+            WhyNot::Outranked { lines, score, rank, max_results } => write!(
+                f,
+                "Its best lines, {lines}, score {score:.2} and rank {rank}; only the best {max_results} were returned. Search for more results, or with more specific words."
+            ),
+            WhyNot::Unrelated => f.write_str("It shares neither words nor meaning with the query. Search with words it contains."),
         }
     }
 }
 
-impl Searcher {
-    /// Tells why a memory is not among the answers to a search.
-    pub fn why_not(&self, store: &dyn Store, search: &Search, path: &MemoryPath) -> Result<WhyNot> {
-        let Some(stored) = store.get(path)? else { return Ok(WhyNot::Missing) };
-        let path = stored.path;
-        if !crate::search::indexing::is_searched(&path) || stored.stamp.size > crate::base::limits::READ_FILE_BYTES {
-            return Ok(WhyNot::NotSearched);
-        }
-        let answer = self.search(store, search)?;
-        if let Some(at) = answer.hits.iter().position(|hit| hit.path == path) {
-            return Ok(WhyNot::Returned { rank: at + 1 });
-        }
-        let open = Search { max_results: usize::MAX, min_score: 0.0, explain: true, ..search.clone() };
-        let everything = self.search(store, &open)?;
-        if let Some(at) = everything.hits.iter().position(|hit| hit.path == path) {
-            let hit = &everything.hits[at];
-            return Ok(match hit.score < search.min_score {
-                true => WhyNot::TooWeak {
-                    lines: hit.lines.clone(),
-                    score: hit.score,
-                    min_score: search.min_score,
-                    unshared: self.unshared(search, &hit.text),
-                },
-                false => WhyNot::Outranked { lines: hit.lines.clone(), score: hit.score, rank: at + 1, max_results: search.max_results },
-            });
-        }
-        // Not even among all candidates: alone it may still be one, or a filter leaves it out.
-        let query = self.query(search);
-        let alone =
-            Search { query: query.text, under: Some(path.as_str().to_owned()), kind: None, source: None, since: None, ..open.clone() };
-        let alone = self.search(store, &alone)?;
-        let Some(hit) = alone.hits.first() else { return Ok(WhyNot::Unrelated) };
-        if let Some(by) = self.filter_against(search, &path, hit.source) {
-            return Ok(WhyNot::Filtered { by });
-        }
-        Ok(WhyNot::TooWeak {
-            lines: hit.lines.clone(),
-            score: hit.score,
-            min_score: search.min_score.max(ranking::MIN_SCORE),
-            unshared: self.unshared(search, &hit.text),
-        })
-    }
+#[rustfmt::skip] impl WhyNot { #[doc(hidden)] pub fn say(&self) -> String { self.to_string() } } // transitional alias
 
-    fn query(&self, search: &Search) -> Query {
-        Query::parse(&search.query, &mut self.analyser.lock().unwrap_or_else(PoisonError::into_inner))
+/// Explains why a memory is not among the hits of a search; `run` runs a search on the same space.
+pub(super) fn why_not(
+    store: &dyn Store,
+    search: &Search,
+    path: &MemoryPath,
+    analyser: &Mutex<Analyser>,
+    run: &dyn Fn(&Search) -> Result<Answer>,
+) -> Result<WhyNot> {
+    let Some(stored) = store.get(path)? else { return Ok(WhyNot::Missing) };
+    let path = stored.path;
+    if !is_searched(&path) || stored.stamp.size > limits::READ_FILE_BYTES {
+        return Ok(WhyNot::NotSearched);
     }
+    let answer = run(search)?;
+    if let Some(at) = answer.hits.iter().position(|hit| hit.path == path) {
+        return Ok(WhyNot::Returned { rank: at + 1 });
+    }
+    let query = Query::parse(&search.query, &mut analyser.lock().unwrap_or_else(PoisonError::into_inner));
+    let unshared = |text: &str| {
+        let words = analyser.lock().unwrap_or_else(PoisonError::into_inner).words(text);
+        let has = |term: &&String| words.iter().any(|word| word.stem == **term);
+        query.terms.iter().filter(|term| !has(term)).cloned().collect()
+    };
+    let open = Search { max_results: usize::MAX, min_score: 0.0, explain: true, ..search.clone() };
+    let everything = run(&open)?;
+    if let Some(at) = everything.hits.iter().position(|hit| hit.path == path) {
+        let hit = &everything.hits[at];
+        let (lines, score) = (hit.lines.clone(), hit.score);
+        return Ok(match score < search.min_score {
+            true => WhyNot::TooWeak { lines, score, min_score: search.min_score, unshared: unshared(&hit.text) },
+            false => WhyNot::Outranked { lines, score, rank: at + 1, max_results: search.max_results },
+        });
+    }
+    // It is not a candidate among all memories. Alone it may be one, or a filter excludes it.
+    let under = Some(path.as_str().to_owned());
+    let alone = run(&Search { query: query.text.clone(), under, kind: None, source: None, since: None, ..open })?;
+    let Some(hit) = alone.hits.first() else { return Ok(WhyNot::Unrelated) };
+    if let Some(by) = excluding_filter(search, &query, &path, hit.source) {
+        return Ok(WhyNot::Filtered { by });
+    }
+    let min_score = search.min_score.max(ranking::MIN_SCORE);
+    Ok(WhyNot::TooWeak { lines: hit.lines.clone(), score: hit.score, min_score, unshared: unshared(&hit.text) })
+}
 
-    fn filter_against(&self, search: &Search, path: &MemoryPath, source: Source) -> Option<String> {
-        let query = self.query(search);
-        let under = search.under.as_ref().or(query.under.as_ref()).filter(|under| !path.is_under(under));
-        if let Some(under) = under {
-            return Some(format!("The path {under}"));
-        }
-        if let Some(wanted) = search.source.or(query.source).filter(|wanted| *wanted != source) {
-            return Some(format!("The source {wanted:?}").to_lowercase().replacen('t', "T", 1));
-        }
-        if let Some(kind) = search.kind.or(query.kind) {
-            return Some(format!("The type {kind}"));
-        }
-        if search.since.is_some() {
-            return Some("The earliest time".into());
-        }
-        (!query.without.is_empty() || !query.phrases.is_empty()).then(|| "A phrase it must have or a word it must not have".to_owned())
+/// The filter of a search that excludes a memory.
+fn excluding_filter(search: &Search, query: &Query, path: &MemoryPath, source: Source) -> Option<String> {
+    if let Some(under) = search.under.as_ref().or(query.under.as_ref()).filter(|under| !path.is_under(under)) {
+        return Some(format!("The path {under}"));
     }
-
-    fn unshared(&self, search: &Search, text: &str) -> Vec<String> {
-        let query = self.query(search);
-        let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
-        let words: Vec<String> = analyser.words(text).into_iter().map(|word| word.stem).collect();
-        query.terms.into_iter().filter(|term| !words.contains(term)).collect()
+    if let Some(wanted) = search.source.or(query.source).filter(|wanted| *wanted != source) {
+        return Some(format!("The source {}", format!("{wanted:?}").to_lowercase()));
     }
+    if let Some(kind) = search.kind.or(query.kind) {
+        return Some(format!("The type {kind}"));
+    }
+    if search.since.is_some() {
+        return Some("The earliest time".into());
+    }
+    (!query.without.is_empty() || !query.phrases.is_empty()).then(|| "A phrase it must have or a word it must not have".to_owned())
 }

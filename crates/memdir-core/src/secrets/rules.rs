@@ -1,72 +1,72 @@
-//! The table of rules: the public shapes of tokens, one row each. No logic.
+//! The table of rules: the published shapes of tokens, one row each. No logic.
 
 use super::{
-    Severity::{self, Refuse, Warn},
-    near,
+    SecretSeverity::{self, Refuse, Warn},
+    false_positives,
 };
 use regex::Captures;
 
-/// How far a rule looks from the line its word is on.
+/// How far the match of a rule may extend from the line of its literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// That line.
     Line,
-    /// That line and those after it.
+    /// That line and those below it.
     Block,
 }
 
-/// What every match has, and most lines have not. Keeps the expressions away from ordinary prose.
+/// What every match has and most lines lack. Keeps the expressions away from ordinary prose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
-    /// So many characters without a space, a digit among them.
+    /// This many characters without a space, at least one of them a digit.
     Run(usize),
-    /// So many characters without a space.
+    /// This many characters without a space.
     Long(usize),
     /// This character.
     Byte(u8),
 }
 
-/// Looks at a match again; nothing if it is a near miss.
-type Judge = fn(&Captures<'_>, &str) -> Option<Severity>;
+/// Reviews a match; returns `None` for a false positive.
+type Review = fn(&Captures<'_>, &str) -> Option<SecretSeverity>;
 
-/// One shape.
-pub(super) struct Rule {
-    /// What people see and name in settings.
+/// One rule.
+pub(super) struct SecretRule {
+    /// The name in messages and settings.
     pub(super) name: &'static str,
-    /// What it finds, in words.
+    /// What it finds, as a noun phrase.
     pub(super) what: &'static str,
-    /// At least one of these is in every match, none shorter than three bytes.
-    pub(super) words: &'static [&'static str],
-    /// The shape; a group `v` is the value, else all of the match is.
+    /// At least one of these is part of every match; each has at least three bytes.
+    pub(super) literals: &'static [&'static str],
+    /// The regular expression; its group `v` is the value, else the whole match is.
     pub(super) pattern: &'static str,
-    /// Bits per character below which the value is made up.
+    /// The entropy in bits per character below which the value is an example.
     pub(super) entropy: f32,
     /// What a write does about a match.
-    pub(super) severity: Severity,
-    /// What a line has to show before the expression is tried.
+    pub(super) severity: SecretSeverity,
+    /// What a line must have before the expression is run.
     pub(super) needs: Needs,
-    /// How far to look.
+    /// How far a match may extend.
     pub(super) reach: Reach,
-    /// A closer look.
-    pub(super) judge: Option<Judge>,
+    /// Reviews every match.
+    pub(super) review: Option<Review>,
 }
 
-const fn token(name: &'static str, what: &'static str, words: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule { name, what, words, pattern, entropy: 3.0, severity: Refuse, needs: Needs::Long(20), reach: Reach::Line, judge: None }
+const fn token(name: &'static str, what: &'static str, literals: &'static [&'static str], pattern: &'static str) -> SecretRule {
+    SecretRule { name, what, literals, pattern, entropy: 3.0, severity: Refuse, needs: Needs::Long(20), reach: Reach::Line, review: None }
 }
 
-const fn with_digit(rule: Rule) -> Rule {
-    Rule { needs: Needs::Run(20), ..rule }
+const fn with_digit(rule: SecretRule) -> SecretRule {
+    SecretRule { needs: Needs::Run(20), ..rule }
 }
 
-const fn judged(rule: Rule, severity: Severity, needs: Needs, entropy: f32, judge: Judge) -> Rule {
-    Rule { severity, needs, entropy, judge: Some(judge), ..rule }
+const fn reviewed(rule: SecretRule, severity: SecretSeverity, needs: Needs, entropy: f32, review: Review) -> SecretRule {
+    SecretRule { severity, needs, entropy, review: Some(review), ..rule }
 }
 
-/// All rules. Of two that match the same place the earlier one is reported.
-pub(super) const RULES: [Rule; 65] = [
+/// All rules. Of two that match the same range the earlier one is reported.
+pub(super) const RULES: [SecretRule; 65] = [
     // Keys themselves.
-    Rule {
+    SecretRule {
         needs: Needs::Byte(b'-'),
         reach: Reach::Block,
         ..token(
@@ -80,7 +80,7 @@ pub(super) const RULES: [Rule; 65] = [
     token("jwt", "a signed JSON web token", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
     // Clouds.
     token("aws-access-key", "an AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
-    judged(
+    reviewed(
         token(
             "aws-secret-key",
             "an AWS secret access key",
@@ -90,7 +90,7 @@ pub(super) const RULES: [Rule; 65] = [
         Refuse,
         Needs::Run(40),
         4.1,
-        near::not_hex,
+        false_positives::not_hex,
     ),
     token("google-api-key", "a Google API key", &["AIza"], r"\bAIza[A-Za-z0-9_-]{35}"),
     token(
@@ -207,7 +207,7 @@ pub(super) const RULES: [Rule; 65] = [
         r"\bSK[a-f0-9]{32}\b",
     ),
     token("sendgrid-key", "a SendGrid key", &["SG."], r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
-    // Its words begin much that is ordinary; hex always has a digit.
+    // Ordinary words begin like its literals; hex always has a digit.
     with_digit(token(
         "mail-key",
         "a Mailgun, Mailchimp, Brevo or Resend key",
@@ -238,7 +238,7 @@ pub(super) const RULES: [Rule; 65] = [
     )),
     token("memdir-token", "a memdir token", &["mdt_"], r"\bmdt_[a-f0-9]{64}\b"),
     // Anything with a password in it.
-    judged(
+    reviewed(
         token(
             "url-password",
             "a connection string with a password",
@@ -248,9 +248,9 @@ pub(super) const RULES: [Rule; 65] = [
         Refuse,
         Needs::Byte(b'@'),
         1.5,
-        near::url_password,
+        false_positives::url_password,
     ),
-    judged(
+    reviewed(
         token(
             "dsn-password",
             "a database connection string with a password",
@@ -260,9 +260,9 @@ pub(super) const RULES: [Rule; 65] = [
         Refuse,
         Needs::Byte(b';'),
         1.5,
-        near::dsn_password,
+        false_positives::dsn_password,
     ),
-    judged(
+    reviewed(
         token(
             "keyword-password",
             "a database's keyword string with a password",
@@ -272,9 +272,9 @@ pub(super) const RULES: [Rule; 65] = [
         Refuse,
         Needs::Byte(b'='),
         1.5,
-        near::keyword_password,
+        false_positives::keyword_password,
     ),
-    judged(
+    reviewed(
         token(
             "query-password",
             "a database address with a password in its query",
@@ -284,10 +284,10 @@ pub(super) const RULES: [Rule; 65] = [
         Refuse,
         Needs::Byte(b':'),
         1.5,
-        near::url_password,
+        false_positives::url_password,
     ),
     // Only suspected.
-    judged(
+    reviewed(
         token(
             "authorization-header",
             "credentials in an HTTP header",
@@ -297,9 +297,9 @@ pub(super) const RULES: [Rule; 65] = [
         Warn,
         Needs::Run(20),
         3.3,
-        near::assigned,
+        false_positives::assigned,
     ),
-    judged(
+    reviewed(
         token(
             "assigned-secret",
             "a long random value given to something called a secret",
@@ -324,6 +324,6 @@ pub(super) const RULES: [Rule; 65] = [
         Warn,
         Needs::Run(8),
         2.8,
-        near::assigned,
+        false_positives::assigned,
     ),
 ];

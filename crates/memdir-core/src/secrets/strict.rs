@@ -1,11 +1,11 @@
-//! What is a secret where nobody looks before it is kept, as in a conversation: any value given to a password, and what
-//! follows `Bearer`. In a memory these would refuse too much.
+//! Additional shapes for text that is kept without a review, such as a conversation: any value given to a password, and what
+//! follows `Bearer`. For memories these would refuse too much.
 
-use super::{Finding, Severity, near};
+use super::{SecretFinding, SecretSeverity, false_positives};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Names of rules with their shapes; the group `v` is the value.
+/// Rule names with their expressions; the group `v` is the value.
 static SHAPES: LazyLock<[(&str, Regex); 2]> = LazyLock::new(|| {
     [
         (
@@ -25,22 +25,22 @@ fn shape(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the patterns are tested")
 }
 
-/// Everything of these shapes, in no order.
-pub(super) fn find(text: &str) -> Vec<Finding> {
+/// Returns everything of these shapes, in no particular order.
+pub(super) fn find(text: &str) -> Vec<SecretFinding> {
     let mut found = Vec::new();
     for (rule, shape) in SHAPES.iter() {
         for captures in shape.captures_iter(text) {
             let Some(value) = captures.name("v") else { continue };
             if is_secret(value.as_str()) {
-                found.push(Finding { rule, line: 0, span: value.range(), severity: Severity::Warn });
+                found.push(SecretFinding { rule, line: 0, span: value.range(), severity: SecretSeverity::Warn });
             }
         }
     }
     found
 }
 
-/// A word, a name of a variable and a call are none; whatever has a digit or a sign in it may be one.
+/// Whether a value may be a secret: it has a digit or a sign, and is not a variable, a path or a call.
 fn is_secret(value: &str) -> bool {
     let is_mixed = value.chars().any(|c| c.is_ascii_digit() || "!@#$%^&*+?~".contains(c));
-    is_mixed && !near::is_placeholder(value) && !value.starts_with(['$', '%', '/', '.', '~', '*']) && !value.contains("::")
+    is_mixed && !false_positives::is_placeholder(value) && !value.starts_with(['$', '%', '/', '.', '~', '*']) && !value.contains("::")
 }

@@ -7,7 +7,7 @@ use crate::{
         limits, text,
     },
     memdir::Memdir,
-    search::{Answer, Hit, Search},
+    search::{Answer, Hit, Search, ranking::MIN_SCORE_F64},
     store::Source,
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
@@ -22,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
         json!({ "type": "object", "properties": {
             "query": { "type": "string", "description": "the need, as a sentence" },
             "maxResults": { "type": "integer", "minimum": 1, "maximum": 20, "default": 6 },
-            "minScore": { "type": "number", "minimum": 0, "maximum": 1, "default": 0.35 },
+            "minScore": { "type": "number", "minimum": 0, "maximum": 1, "default": MIN_SCORE_F64 },
             "source": { "enum": ["all", "memory", "chat", "custom"], "default": "all" },
             "type": { "enum": ["user", "feedback", "project", "reference"] },
             "since": { "type": "string", "description": "not older than this date: 2026-01-31" }
@@ -61,7 +61,7 @@ pub(crate) fn request(args: &Args<'_>) -> Result<Search> {
     let since = args.text(&["since", "after"])?.map(|text| since(&text)).transpose()?;
     Ok(Search {
         max_results: args.whole(&["maxResults", "max_results", "limit"], 1..=20)?.unwrap_or(6) as usize,
-        min_score: args.number(&["minScore", "min_score"], 0.0..=1.0)?.unwrap_or(0.35) as f32,
+        min_score: args.number(&["minScore", "min_score"], 0.0..=1.0)?.unwrap_or(MIN_SCORE_F64) as f32,
         source: source(args.text(&["source", "sources"])?.as_deref())?,
         kind: args.text(&["type", "kind"])?.map(|kind| kind.parse()).transpose()?,
         since,

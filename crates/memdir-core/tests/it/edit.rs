@@ -48,8 +48,8 @@ fn several_places_are_counted_and_named() {
 fn a_missing_text_says_what_comes_nearest() {
     let none = "the text to replace does not occur in the memory";
     let text = "# Deploy\n\nRun the  big script first.\nThen rest.\n";
-    assert_eq!(literal(text, "Run the big\nscript", "", false), err(&format!("{none}; it does but for blanks and line ends, at line 3")));
-    assert_eq!(literal(text, "then REST", "", false), err(&format!("{none}; it does but for upper and lower case, at line 4")));
+    assert_eq!(literal(text, "Run the big\nscript", "", false), err(&format!("{none}; it does except for white space, at line 3")));
+    assert_eq!(literal(text, "then REST", "", false), err(&format!("{none}; it does except for case, at line 4")));
     assert_eq!(
         literal(text, "Run the big skript first", "", false),
         err(&format!("{none}; the nearest line is 3: \"Run the  big script first.\""))
@@ -114,7 +114,7 @@ fn python_patterns_mean_what_they_mean_there() {
 fn patterns_that_do_not_fit_say_why() {
     assert_eq!(regex("abc", "x", "", false), err("the regular expression matches nothing in the memory"));
     assert_eq!(regex("abc", "", "", false), err("the regular expression is empty; give one that matches what is to be replaced"));
-    let everywhere = "the regular expression also matches the empty text, and so everywhere; make it match at least one character";
+    let everywhere = "the regular expression matches the empty string; make it match at least one character";
     assert_eq!(regex("abc", "x*", "-", true), err(everywhere));
     assert_eq!(regex("abc", "b", "$!1", false), err("the replacement names group $!1, but the regular expression has 0"));
     assert!(matches!(edit("a", &Needle::Regex("(".into()), "", false), Err(Error::BadInput { .. })));

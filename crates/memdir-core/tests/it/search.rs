@@ -302,7 +302,7 @@ fn old_logs_lose_weight_only_when_asked_and_evergreen_files_never() {
 }
 
 #[test]
-fn why_not_tells_what_stands_in_the_way() {
+fn why_not_names_the_obstacle() {
     let space = Space::new(NOTES);
     let why = |query: &str, name: &str, change: fn(&mut Search)| {
         let mut search = Search::new(query);
@@ -464,4 +464,50 @@ fn the_index_says_what_it_holds() {
     space.remove("db.md");
     let state = space.searcher.state(&space.store).unwrap().remove(0);
     assert_eq!((state.changed, state.gone), (1, 1));
+}
+
+#[test]
+fn code_and_frontmatter_comments_are_not_headings_of_hits() {
+    let quoting = "# Guide\n\n````md\n```sh\n# not a heading\n```\n# not one either\n````\n\nThe zebra sleeps at noon.\n";
+    let commented = "---\n# draft\nname: Okapi\n---\n\n## Habitat ##\n\nThe okapi lives in forests.\n";
+    let space = Space::new(&[("zebra.md", quoting), ("okapi.md", commented)]);
+    assert_eq!(space.ask("where does the zebra sleep").hits[0].headings, ["Guide"]);
+    assert_eq!(space.ask("okapi forests").hits[0].headings, ["Habitat"]);
+}
+
+#[test]
+fn a_damaged_index_is_rebuilt_and_reported_once() {
+    let space = Space::new(NOTES);
+    space.searcher.index(&space.store, false, &|_| {}).unwrap();
+    let reopened = || Searcher::new(&space.store, None, Arc::new(SystemClock), |info| index(space.folder.path(), info, None));
+    let notes = |searcher: &Searcher| {
+        let answer = searcher.search(&space.store, &Search::new("when do we ship")).unwrap();
+        assert_eq!(answer.hits[0].path.as_str(), "deploy.md");
+        answer.notes
+    };
+    assert_eq!(notes(&reopened()), [""; 0]);
+    damage(&space.folder.path().join("cache"));
+    let searcher = reopened();
+    assert_eq!(notes(&searcher), ["the search index was damaged and has been rebuilt"]);
+    assert_eq!(notes(&searcher), [""; 0]);
+    assert_eq!(notes(&reopened()), [""; 0]);
+    space.searcher.index(&space.store, false, &|_| {}).unwrap();
+    damage(&space.folder.path().join("cache"));
+    let indexed = reopened().index(&space.store, false, &|_| {}).unwrap().remove(0);
+    let problems: Vec<&str> = indexed.problems.iter().map(|problem| problem.what.as_str()).collect();
+    assert_eq!(problems, ["the search index was damaged and has been rebuilt"]);
+}
+
+/// Inverts the last byte of the state of every index below a directory.
+fn damage(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            damage(&path);
+        } else if path.file_name().is_some_and(|name| name == "state") {
+            let mut bytes = fs::read(&path).unwrap();
+            *bytes.last_mut().unwrap() ^= 0xff;
+            fs::write(&path, bytes).unwrap();
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Secrets: every rule hits its token, no rule hits what only looks like one, and no value ever comes back.
 //! Tokens are put together here from parts, so that this file holds none.
 
-use memdir_core::secrets::{self, Allow, Finding, Severity};
+use memdir_core::secrets::{self, Allow, SecretFinding, SecretSeverity};
 use std::{collections::BTreeSet, fs, path::Path};
 
 const HEX: &str = "0123456789abcdef";
@@ -137,7 +137,7 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
     ]
 }
 
-fn names(findings: &[Finding]) -> Vec<&'static str> {
+fn names(findings: &[SecretFinding]) -> Vec<&'static str> {
     findings.iter().map(|finding| finding.rule).collect()
 }
 
@@ -159,7 +159,7 @@ fn every_rule_finds_its_token_and_nothing_else_does() {
 
 #[test]
 fn named_shapes_refuse_and_suspicions_warn() {
-    let warns: Vec<_> = secrets::rules().filter(|(_, severity, _)| *severity == Severity::Warn).map(|(name, ..)| name).collect();
+    let warns: Vec<_> = secrets::rules().filter(|(_, severity, _)| *severity == SecretSeverity::Warn).map(|(name, ..)| name).collect();
     assert_eq!(warns, ["authorization-header", "assigned-secret"]);
 }
 
@@ -250,15 +250,18 @@ fn near_misses_stay_quiet() {
 fn a_password_for_this_machine_only_warns() {
     let text = format!("DATABASE_URL=postgres://ada:{}@localhost:5432/shop", random(ALNUM, 12));
     let findings = secrets::scan(&text);
-    assert_eq!(findings.iter().map(|finding| (finding.rule, finding.severity)).collect::<Vec<_>>(), [("url-password", Severity::Warn)]);
+    assert_eq!(
+        findings.iter().map(|finding| (finding.rule, finding.severity)).collect::<Vec<_>>(),
+        [("url-password", SecretSeverity::Warn)]
+    );
     let text = format!("host=localhost user=ada password={} dbname=shop", random(ALNUM, 12));
-    assert_eq!(secrets::scan(&text)[0].severity, Severity::Warn);
+    assert_eq!(secrets::scan(&text)[0].severity, SecretSeverity::Warn);
 }
 
 #[test]
 fn a_password_of_letters_that_are_no_words_is_still_refused() {
     for text in ["host=web user=ci password=xkqzvbnm", "host=web user=ci password=aQeRaTyo", "Server=db;User Id=ci;Password=hunter2;"] {
-        assert_eq!(secrets::scan(text).iter().map(|finding| finding.severity).collect::<Vec<_>>(), [Severity::Refuse], "{text}");
+        assert_eq!(secrets::scan(text).iter().map(|finding| finding.severity).collect::<Vec<_>>(), [SecretSeverity::Refuse], "{text}");
     }
 }
 
@@ -275,19 +278,19 @@ fn only_what_a_change_adds_is_judged() {
 }
 
 #[test]
-fn masking_hides_every_refused_value_and_keeps_the_lines() {
+fn redaction_hides_every_refused_value_and_keeps_the_lines() {
     for (rule, before, part, after) in tokens() {
         let text = format!("a\nkey {before}{part}{after} end\nb é\n");
-        let masked = secrets::mask(&text);
-        let refused = secrets::scan(&text).iter().any(|finding| finding.severity == Severity::Refuse);
-        assert_eq!(refused, masked.contains(&format!("[secret: {rule}]")), "{masked}");
-        assert_eq!(refused, !masked.contains(&part), "{masked}");
-        assert_eq!(text.lines().count(), masked.lines().count(), "{masked}");
-        assert!(masked.starts_with("a\nkey ") && masked.ends_with("\nb é\n"), "{masked}");
-        assert_eq!(secrets::mask(&masked), masked, "masking twice changes nothing");
+        let redacted = secrets::redact(&text);
+        let refused = secrets::scan(&text).iter().any(|finding| finding.severity == SecretSeverity::Refuse);
+        assert_eq!(refused, redacted.contains(&format!("[secret: {rule}]")), "{redacted}");
+        assert_eq!(refused, !redacted.contains(&part), "{redacted}");
+        assert_eq!(text.lines().count(), redacted.lines().count(), "{redacted}");
+        assert!(redacted.starts_with("a\nkey ") && redacted.ends_with("\nb é\n"), "{redacted}");
+        assert_eq!(secrets::redact(&redacted), redacted, "redacting twice changes nothing");
     }
     let plain = "nothing secret here";
-    assert!(matches!(secrets::mask(plain), std::borrow::Cow::Borrowed(same) if same == plain));
+    assert!(matches!(secrets::redact(plain), std::borrow::Cow::Borrowed(same) if same == plain));
 }
 
 #[test]
@@ -297,7 +300,7 @@ fn a_person_may_allow_a_rule_or_a_value() {
     assert_eq!(names(&by_rule.filter(&text, secrets::scan(&text))), ["npm-token"]);
     let by_value = Allow::new(&[], &["^npm_".into()]).unwrap();
     assert_eq!(names(&by_value.filter(&text, secrets::scan(&text))), ["github-token"]);
-    assert_eq!(Allow::new(&["gihub-token".into()], &[]).unwrap_err(), "there is no rule named \"gihub-token\"");
+    assert_eq!(Allow::new(&["gihub-token".into()], &[]).unwrap_err(), "unknown secret rule \"gihub-token\"");
     assert!(Allow::new(&[], &["(".into()]).is_err());
 }
 
@@ -435,5 +438,74 @@ mod verbs {
         let allowing = memdir.allowing(Allow::new(&["github-token".into()], &[]).unwrap());
         allowing.write(&Write::create(path("b"), token())).unwrap();
         assert!(memdir.write(&Write::create(path("c"), token())).is_err(), "the other caller is not allowed");
+    }
+}
+
+mod shown {
+    use super::{ALNUM, random};
+    use crate::{desk, verbs::path};
+    use memdir_core::{
+        base::text::LineRange,
+        operations::{read::Read, recall::Request},
+        recall::{self, RecallBudget, RecallCandidate},
+        search::Search,
+    };
+    use serde_json::json;
+
+    fn token() -> String {
+        format!("ghp_{}", random(ALNUM, 36))
+    }
+
+    /// A memory that another program wrote with a secret in its title, description, heading and text.
+    fn memory() -> String {
+        let token = token();
+        format!(
+            "---\nname: Deploy {token}\ndescription: use {token} to deploy\npinned: true\n---\n\n# Token {token}\n\nThe deploy token is {token}.\n"
+        )
+    }
+
+    #[test]
+    fn injected_text_is_redacted() {
+        let desk = desk::native();
+        desk.put("deploy.md", &memory());
+        let memdir = &desk.caller.memdir;
+        let hit = memdir.search(&Search::new("deploy token")).unwrap().hits.remove(0);
+        let recalled = memdir.recall(&Request { message: Some("deploy token"), ..Request::default() }).unwrap();
+        memdir.repair(true).unwrap();
+        let entrypoint = desk.file("MEMORY.md").unwrap();
+        assert!(hit.masked && entrypoint.contains("(deploy.md)"), "{entrypoint}");
+        for text in [hit.text, hit.headings.join(" > "), recalled.text, entrypoint] {
+            assert!(text.contains("[secret: github-token]") && !text.contains(&token()), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_notes_around_a_recalled_memory_are_redacted() {
+        let candidate = RecallCandidate {
+            name: "deploy",
+            text: "text".into(),
+            why: Some(format!("the command fits \"{}\"", token())),
+            gone: vec![format!("src/{}", token())],
+            missing: vec![format!("{}, which no tracked file has", token())],
+            ..RecallCandidate::default()
+        };
+        let recalled = recall::fit(&[candidate], RecallBudget::default());
+        assert_eq!(recalled.text.matches("[secret: github-token]").count(), 3, "{}", recalled.text);
+        assert!(!recalled.text.contains(&token()), "{}", recalled.text);
+    }
+
+    #[test]
+    fn what_may_be_written_back_stays_byte_for_byte() {
+        let desk = desk::native();
+        desk.put("deploy.md", &memory());
+        let memdir = &desk.caller.memdir;
+        assert_eq!(memdir.read(&Read::all(path("deploy"))).unwrap().content, memory());
+        let lines = Some(LineRange { first: 7, last: Some(9) });
+        let part = memdir.read(&Read { lines, ..Read::all(path("deploy")) }).unwrap().content;
+        assert_eq!(part, format!("# Token {0}\n\nThe deploy token is {0}.\n", token()));
+        for (tool, arguments) in [("memory_read", json!({ "name": "deploy" })), ("memory_get", json!({ "path": "deploy.md" }))] {
+            let text = desk.said(tool, arguments);
+            assert!(text.contains(&token()) && !text.contains("[secret:"), "{tool}: {text}");
+        }
     }
 }

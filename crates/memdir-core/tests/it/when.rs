@@ -1,17 +1,17 @@
-//! Tripwires: what is read, what trips, what never can.
+//! Tripwires: what is parsed, what trips, what can never trip.
 
 use memdir_core::{
     base::error::Problem,
     memory::Memory,
-    recall::when::{self, Action, Over, When},
+    recall::when::{self, Action, TripwireKind, When},
 };
 
 fn read(frontmatter: &str) -> (When, Vec<Problem>) {
     let text = format!("---\nname: x\n{frontmatter}\n---\nbody\n");
-    when::of(&Memory::parse(&text).0)
+    when::parse_field(&Memory::parse(&text).0)
 }
 
-fn wires(when: &When) -> Vec<(Over, &str, u64)> {
+fn wires(when: &When) -> Vec<(TripwireKind, &str, u64)> {
     when.0.iter().map(|wire| (wire.over, wire.pattern.as_str(), wire.line)).collect()
 }
 
@@ -22,30 +22,30 @@ fn every_form_is_read_with_its_line() {
     let (when, problems) = read(block);
     assert_eq!(problems, []);
     let expected = [
-        (Over::Command, "git push*", 5),
-        (Over::Command, "npm publish", 6),
-        (Over::Path, "migrations/**", 7),
-        (Over::Words, "deploy", 8),
-        (Over::Words, "roll back", 8),
-        (Over::Tools, "Bash", 9),
+        (TripwireKind::Command, "git push*", 5),
+        (TripwireKind::Command, "npm publish", 6),
+        (TripwireKind::Path, "migrations/**", 7),
+        (TripwireKind::Words, "deploy", 8),
+        (TripwireKind::Words, "roll back", 8),
+        (TripwireKind::Tools, "Bash", 9),
     ];
     assert_eq!(wires(&when), expected);
-    assert_eq!(wires(&read("when: deploy").0), [(Over::Words, "deploy", 3)]);
-    assert_eq!(wires(&read("when: [deploy, 2026]").0), [(Over::Words, "deploy", 3), (Over::Words, "2026", 3)]);
-    assert_eq!(wires(&read("when: {paths: ['*.sql']}").0), [(Over::Path, "*.sql", 3)]);
-    assert_eq!(wires(&read("when:\n- deploy\n- release").0), [(Over::Words, "deploy", 4), (Over::Words, "release", 5)]);
+    assert_eq!(wires(&read("when: deploy").0), [(TripwireKind::Words, "deploy", 3)]);
+    assert_eq!(wires(&read("when: [deploy, 2026]").0), [(TripwireKind::Words, "deploy", 3), (TripwireKind::Words, "2026", 3)]);
+    assert_eq!(wires(&read("when: {paths: ['*.sql']}").0), [(TripwireKind::Path, "*.sql", 3)]);
+    assert_eq!(wires(&read("when:\n- deploy\n- release").0), [(TripwireKind::Words, "deploy", 4), (TripwireKind::Words, "release", 5)]);
     assert_eq!(wires(&read("other: 1").0), []);
 }
 
 #[test]
-fn what_is_not_understood_is_said_and_the_rest_holds() {
+fn an_unknown_key_is_reported_and_the_rest_is_kept() {
     let (when, problems) = read("when:\n  comand: x\n  path: a");
-    assert_eq!(wires(&when), [(Over::Path, "a", 5)]);
-    assert_eq!(problems, [Problem::at(4, "when: comand is none of command, path, words, tools")]);
+    assert_eq!(wires(&when), [(TripwireKind::Path, "a", 5)]);
+    assert_eq!(problems, [Problem::at(4, "when: unknown key \"comand\"; use command, path, words or tools")]);
 }
 
 fn trips(frontmatter: &str, action: &Action<'_>) -> Option<String> {
-    read(frontmatter).0.trips(action).map(|wire| wire.why())
+    read(frontmatter).0.trips(action).map(|wire| wire.reason())
 }
 
 #[test]
@@ -90,14 +90,14 @@ fn tools_beside_others_narrow_them() {
 #[test]
 fn wires_that_can_never_fire_are_named() {
     let (when, _) = read("when:\n  command: ['[', 'git push']\n  path: [gone/**, src/**, ../x, '{a']\n  words: ['--', ok]\n  tools: [a b]");
-    let dead: Vec<(Option<u64>, String)> = when.dead().into_iter().map(|problem| (problem.line, problem.what)).collect();
+    let unreachable: Vec<(Option<u64>, String)> = when.unreachable().into_iter().map(|problem| (problem.line, problem.what)).collect();
     let says = |line, pattern: &str, why: &str| (Some(line), format!("the tripwire {pattern:?} can never fire: {why}"));
     let expected = [
         says(4, "[", "a [ has no ]"),
         says(5, "../x", "a path with .. is outside the project"),
         says(5, "{a", "a { has no }"),
-        says(6, "--", "it holds no word"),
+        says(6, "--", "it has no words"),
         says(7, "a b", "a tool's name has no space"),
     ];
-    assert_eq!(dead, expected);
+    assert_eq!(unreachable, expected);
 }

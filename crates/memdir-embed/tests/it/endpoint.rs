@@ -5,7 +5,7 @@ use memdir_core::search::embed::{
     EmbedRole, Embedder,
     testing::{RAM_DIM, RamEmbedder, check_embedder},
 };
-use memdir_embed::{ApiKey, Endpoint, Protocol, Settings};
+use memdir_embed::{ApiKey, Endpoint, EndpointSettings, Protocol};
 use serde_json::{Value, json};
 use std::{
     net::TcpListener,
@@ -19,7 +19,7 @@ const BOTH: [Protocol; 2] = [Protocol::OpenAi, Protocol::Ollama];
 fn good(protocol: Protocol, request: &Request) -> Value {
     let texts: Vec<&str> = request.body["input"].as_array().expect("texts").iter().map(|t| t.as_str().expect("text")).collect();
     let vectors = RamEmbedder::new().embed(EmbedRole::Passage, &texts).expect("vectors");
-    // Not of unit length: the client must see to that.
+    // Not of unit length: the client must normalise them.
     let rows: Vec<Vec<f32>> = vectors.iter().map(|v| v.row().iter().map(|x| f32::from(*x) * 0.37).collect()).collect();
     match protocol {
         Protocol::Ollama => json!({ "model": "m", "embeddings": rows }),
@@ -31,12 +31,12 @@ fn good(protocol: Protocol, request: &Request) -> Value {
     }
 }
 
-fn settings(protocol: Protocol, url: &str) -> Settings {
-    Settings { timeout: Duration::from_secs(20), ..Settings::new(protocol, url, "m", RAM_DIM) }
+fn settings(protocol: Protocol, url: &str) -> EndpointSettings {
+    EndpointSettings { timeout: Duration::from_secs(20), ..EndpointSettings::new(protocol, url, "m", RAM_DIM) }
 }
 
 /// What a call to a server that replies so ends in.
-fn failure(settings: impl FnOnce(&mut Settings), protocol: Protocol, reply: impl Fn() -> Reply + Send + 'static) -> String {
+fn failure(settings: impl FnOnce(&mut EndpointSettings), protocol: Protocol, reply: impl Fn() -> Reply + Send + 'static) -> String {
     let server = Server::start(move |_| reply());
     let mut all = self::settings(protocol, &server.url);
     settings(&mut all);
@@ -73,7 +73,7 @@ fn requests_are_what_the_servers_expect() {
             tell.send(request).expect("the test listens");
             Reply::Status(200, answer)
         });
-        let endpoint = Endpoint::new(Settings {
+        let endpoint = Endpoint::new(EndpointSettings {
             key: Some(ApiKey::new(" sk-123\n")),
             shorten: true,
             query_prefix: "query: ".into(),
@@ -108,24 +108,24 @@ fn wrong_answers_are_errors() {
         (
             Protocol::OpenAi,
             json!("what?"),
-            "its answer cannot be read (invalid type: string \"what?\", expected struct Answer at line 1 column 7)",
+            "invalid response: invalid type: string \"what?\", expected struct OpenAiResponse at line 1 column 7",
         ),
-        (Protocol::OpenAi, json!({ "data": [] }), "it answered 0 vectors for 2 texts"),
+        (Protocol::OpenAi, json!({ "data": [] }), "the response has 0 vectors for 2 texts"),
         (
             Protocol::OpenAi,
             json!({ "data": [{ "index": 0, "embedding": row(RAM_DIM) }, { "index": 0, "embedding": row(RAM_DIM) }] }),
-            "it answered one text twice and another not at all",
+            "the response has two vectors for one text and none for another",
         ),
         (
             Protocol::OpenAi,
             json!({ "data": [{ "index": 0, "embedding": row(RAM_DIM) }, { "index": 1, "embedding": row(3) }] }),
-            "it answered vectors of 3 numbers; 83 are configured",
+            "the response has vectors of 3 dimensions; 83 are configured",
         ),
-        (Protocol::Ollama, json!({ "embeddings": [row(RAM_DIM)] }), "it answered 1 vectors for 2 texts"),
-        (Protocol::Ollama, json!({ "embeddings": [row(RAM_DIM), row(RAM_DIM), row(RAM_DIM)] }), "it answered 3 vectors for 2 texts"),
-        (Protocol::Ollama, json!({ "embeddings": [row(2), row(2)] }), "it answered vectors of 2 numbers; 83 are configured"),
-        (Protocol::Ollama, json!({ "embeddings": [vec![1e300; RAM_DIM], row(RAM_DIM)] }), "it answered numbers that are not finite"),
-        (Protocol::Ollama, json!({ "error": "no" }), "its answer cannot be read (missing field `embeddings` at line 1 column 14)"),
+        (Protocol::Ollama, json!({ "embeddings": [row(RAM_DIM)] }), "the response has 1 vectors for 2 texts"),
+        (Protocol::Ollama, json!({ "embeddings": [row(RAM_DIM), row(RAM_DIM), row(RAM_DIM)] }), "the response has 3 vectors for 2 texts"),
+        (Protocol::Ollama, json!({ "embeddings": [row(2), row(2)] }), "the response has vectors of 2 dimensions; 83 are configured"),
+        (Protocol::Ollama, json!({ "embeddings": [vec![1e300; RAM_DIM], row(RAM_DIM)] }), "the response has numbers that are not finite"),
+        (Protocol::Ollama, json!({ "error": "no" }), "invalid response: missing field `embeddings` at line 1 column 14"),
     ];
     for (protocol, body, why) in cases {
         let path = if protocol == Protocol::OpenAi { "v1/embeddings" } else { "api/embed" };
@@ -133,12 +133,12 @@ fn wrong_answers_are_errors() {
         assert_eq!(found, format!("embedder m at SERVER/{path}: {why}"));
     }
     let cut = failure(|_| {}, Protocol::Ollama, || Reply::Status(200, "{\"embeddings\": [[1.0,".into()));
-    assert_eq!(cut, "embedder m at SERVER/api/embed: its answer cannot be read (EOF while parsing a value at line 1 column 21)");
+    assert_eq!(cut, "embedder m at SERVER/api/embed: invalid response: EOF while parsing a value at line 1 column 21");
 }
 
 #[test]
 fn refusals_are_errors_with_the_servers_words_and_without_the_key() {
-    let key = |s: &mut Settings| s.key = Some(ApiKey::new("sk-123"));
+    let key = |s: &mut EndpointSettings| s.key = Some(ApiKey::new("sk-123"));
     let found = failure(key, Protocol::OpenAi, || Reply::Status(500, "{\"error\":\n \"sk-123 is wrong\"}".into()));
     assert_eq!(found, "embedder m at SERVER/v1/embeddings: status 500: {\"error\": \"… is wrong\"}");
     let moved = failure(key, Protocol::OpenAi, || Reply::Status(307, String::new()));
@@ -156,7 +156,7 @@ fn broken_and_endless_answers_are_errors() {
 
 #[test]
 fn a_server_that_does_not_answer_costs_no_more_than_the_timeout() {
-    let short = |s: &mut Settings| s.timeout = Duration::from_millis(150);
+    let short = |s: &mut EndpointSettings| s.timeout = Duration::from_millis(150);
     for bytes in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"embed"] {
         let found = failure(short, Protocol::Ollama, move || Reply::Hang(bytes.into()));
         assert!(found.starts_with("embedder m at SERVER/api/embed: timeout"), "{found}");
@@ -173,14 +173,14 @@ fn a_server_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn blank_texts_ask_nobody() {
+fn blank_texts_send_no_request() {
     let endpoint = Endpoint::new(settings(Protocol::OpenAi, "http://127.0.0.1:9")).unwrap();
     assert!(endpoint.embed(EmbedRole::Passage, &["", " \n"]).unwrap().iter().all(|v| v.is_zero()));
 }
 
 #[test]
 fn bad_settings_are_refused_before_anything_is_sent() {
-    let refused = |change: &dyn Fn(&mut Settings)| {
+    let refused = |change: &dyn Fn(&mut EndpointSettings)| {
         let mut all = settings(Protocol::OpenAi, "http://localhost:1");
         change(&mut all);
         Endpoint::new(all).map(|_| ()).unwrap_err().to_string()
@@ -192,12 +192,12 @@ fn bad_settings_are_refused_before_anything_is_sent() {
     assert_eq!(refused(&|s| s.model = " ".into()), "embedder model: give the model's name");
     assert_eq!(refused(&|s| s.dimensions = 0), "embedder dimensions: 0 is not from 1 to 65536");
     assert_eq!(refused(&|s| s.batch = 0), "embedder limits: batch, text size and timeout must not be 0");
-    assert_eq!(refused(&|s| s.key = Some(ApiKey::new("a\r\nb"))), "embedder key: it holds characters that no key has");
+    assert_eq!(refused(&|s| s.key = Some(ApiKey::new("a\r\nb"))), "embedder key: it contains characters that are not printable ASCII");
 }
 
 #[test]
 fn the_identity_changes_with_all_that_changes_the_vectors_and_with_nothing_else() {
-    let id = |change: &dyn Fn(&mut Settings)| {
+    let id = |change: &dyn Fn(&mut EndpointSettings)| {
         let mut all = settings(Protocol::OpenAi, "http://user:pass@host/v1");
         change(&mut all);
         Endpoint::new(all).unwrap().id().clone()
@@ -206,7 +206,7 @@ fn the_identity_changes_with_all_that_changes_the_vectors_and_with_nothing_else(
     assert!(plain.as_str().starts_with("openai:m@"), "{plain}");
     assert_eq!(plain, id(&|s| s.url = "http://user:pass@host/v1/embeddings".into()));
     assert_eq!(plain, id(&|s| (s.key, s.batch, s.timeout) = (Some(ApiKey::new("k")), 7, Duration::from_secs(1))));
-    let others: [&dyn Fn(&mut Settings); 7] = [
+    let others: [&dyn Fn(&mut EndpointSettings); 7] = [
         &|s| s.url = "http://other/v1".into(),
         &|s| s.model = "n".into(),
         &|s| s.dimensions = 84,

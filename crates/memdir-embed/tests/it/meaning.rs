@@ -9,7 +9,7 @@ use memdir_embed::StaticModel;
 use memdir_index::TantivyIndex;
 use std::sync::Arc;
 
-/// What is remembered, and how somebody else would ask for it.
+/// Memories, each with a question in other words.
 const PLANTED: [(&str, &str); 20] = [
     ("The dentist appointment moved to Thursday afternoon.", "When must I get my teeth checked?"),
     ("Our cat throws up after eating tuna.", "Which food makes the pet sick?"),
@@ -33,7 +33,7 @@ const PLANTED: [(&str, &str); 20] = [
     ("Users complain that login is slow.", "What do customers say about signing in?"),
 ];
 
-/// What else is remembered.
+/// Other memories.
 const OTHERS: [&str; 30] = [
     "Rotate the access keys every ninety days.",
     "The blue folder holds the tax papers.",
@@ -67,7 +67,7 @@ const OTHERS: [&str; 30] = [
     "Backups are encrypted before upload.",
 ];
 
-/// What nobody here knows anything about.
+/// Questions about which there is no memory.
 const OFF_TOPIC: [&str; 20] = [
     "ADAR1 binds to Dicer to cleave pre-miRNA.",
     "eigenvalues of the Laplacian on compact manifolds",

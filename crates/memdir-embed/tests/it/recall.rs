@@ -1,5 +1,5 @@
-//! Recall on whole prompts: a question inside 20, 60 or 300 words brings its memory, and a prompt about nothing stored brings
-//! nothing.
+//! Recall on whole prompts: a question inside 20, 60 or 300 words recalls its memory, and a prompt without a related memory
+//! recalls nothing.
 
 use memdir_core::{
     base::time::SystemClock,
@@ -20,7 +20,7 @@ use std::{
     sync::Arc,
 };
 
-/// A memory, and what a person at work asks that it answers.
+/// A memory with a question that it answers.
 const PLANTED: [(&str, &str, &str); 24] = [
     (
         "deploy",
@@ -132,7 +132,7 @@ const PLANTED: [(&str, &str, &str); 24] = [
     ),
 ];
 
-/// What people write around a question, and about which nothing is stored.
+/// Text around a question, without a related memory.
 const AROUND: [&str; 24] = [
     "Good morning, I hope the weekend was relaxing and the weather treated you kindly.",
     "I have just brewed a pot of green tea and finally found some quiet to concentrate.",
@@ -160,7 +160,7 @@ const AROUND: [&str; 24] = [
     "Thanks a lot in advance, your patience with my rambling is much appreciated.",
 ];
 
-/// Prompts that ask for something of which nothing is stored.
+/// Prompts that ask for something without a related memory.
 const NOTHING: [&str; 24] = [
     "Could you write a haiku about autumn leaves falling on a pond?",
     "Translate this paragraph into Portuguese for my aunt.",
@@ -188,7 +188,7 @@ const NOTHING: [&str; 24] = [
     "Rewrite this apology so that it sounds sincere.",
 ];
 
-/// A prompt of about so many words, with the question somewhere in it.
+/// A prompt of about `words` words, with the question somewhere in it.
 fn prompt(question: &str, words: usize, turn: usize) -> String {
     let mut around: Vec<&str> = Vec::new();
     let mut count = question.split_whitespace().count();
@@ -205,7 +205,7 @@ fn prompt(question: &str, words: usize, turn: usize) -> String {
     around.join(" ")
 }
 
-/// What people say while they work: none of it asks for a memory.
+/// Messages of people at work that ask for no memory.
 const SMALL_TALK: [&str; 36] = [
     "yes",
     "continue",
@@ -245,7 +245,7 @@ const SMALL_TALK: [&str; 36] = [
     "Could you say that in simpler words, as if I were new here?",
 ];
 
-/// Memory files of real projects, among which planted ones must still be found; none where they are not at hand.
+/// Memory files of real projects, among which planted ones must still be found; none if the corpus is missing.
 fn real_files() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/memory-files");
     let Ok(projects) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -279,13 +279,13 @@ fn space_of(folder: &Path, notes: &BTreeMap<String, String>, beside: &[PathBuf])
     Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None }).with_searcher(searcher)
 }
 
-fn brought(memdir: &Memdir, message: &str) -> Vec<String> {
+fn recalled(memdir: &Memdir, message: &str) -> Vec<String> {
     let recalled = memdir.recall(&Request { message: Some(message), ..Request::default() }).expect("a recall");
     assert_eq!(recalled.text.is_empty(), recalled.shown.is_empty());
     recalled.shown.into_iter().map(|shown| shown.name).collect()
 }
 
-/// Small talk of about so many words.
+/// Small talk of about `words` words.
 fn small_talk(words: usize, turn: usize) -> String {
     let mut said: Vec<&str> = Vec::new();
     let mut count = 0;
@@ -300,8 +300,8 @@ fn small_talk(words: usize, turn: usize) -> String {
     said.join("\n")
 }
 
-fn woken(memdir: &Memdir, prompts: impl Iterator<Item = String>) -> Vec<(String, Vec<String>)> {
-    prompts.map(|prompt| (brought(memdir, &prompt), prompt)).filter(|(shown, _)| !shown.is_empty()).map(|(a, b)| (b, a)).collect()
+fn false_recalls(memdir: &Memdir, prompts: impl Iterator<Item = String>) -> Vec<(String, Vec<String>)> {
+    prompts.map(|prompt| (recalled(memdir, &prompt), prompt)).filter(|(shown, _)| !shown.is_empty()).map(|(a, b)| (b, a)).collect()
 }
 
 #[expect(clippy::print_stderr, reason = "the numbers are worth seeing")]
@@ -310,11 +310,11 @@ fn measure(memdir: &Memdir, among: &str) {
         let missed: Vec<&str> = PLANTED
             .iter()
             .enumerate()
-            .filter(|(turn, (name, _, question))| !brought(memdir, &prompt(question, words, *turn)).iter().any(|shown| shown == name))
+            .filter(|(turn, (name, _, question))| !recalled(memdir, &prompt(question, words, *turn)).iter().any(|shown| shown == name))
             .map(|(_, (name, ..))| *name)
             .collect();
-        let asked = woken(memdir, NOTHING.iter().enumerate().map(|(turn, question)| prompt(question, words, turn)));
-        let talked = woken(memdir, (0..SMALL_TALK.len()).map(|turn| small_talk(words, turn)));
+        let asked = false_recalls(memdir, NOTHING.iter().enumerate().map(|(turn, question)| prompt(question, words, turn)));
+        let talked = false_recalls(memdir, (0..SMALL_TALK.len()).map(|turn| small_talk(words, turn)));
         eprintln!(
             "{among}, {words} words: found {}/{}, nothing for nothing {}/{}, for small talk {}/{}",
             PLANTED.len() - missed.len(),
@@ -365,7 +365,7 @@ struct Planted {
     prompts: [String; 4],
 }
 
-/// One line for each memory, as every memory that was saved has one.
+/// An entrypoint with one line for each memory.
 fn entrypoint(memories: &BTreeMap<String, String>) -> String {
     let line = |(name, text): (&String, &String)| {
         let description = text.lines().find_map(|line| line.strip_prefix("description: ")).unwrap_or_default();
@@ -382,13 +382,13 @@ fn holds_in(project: &str, beside: &[PathBuf]) {
     files.insert("MEMORY".into(), entrypoint(&project.memories));
     let memdir = space_of(folder.path(), &files, beside);
     for at in 0..4 {
-        let found = |one: &&Planted| brought(&memdir, &one.prompts[at]).contains(&one.memory);
+        let found = |one: &&Planted| recalled(&memdir, &one.prompts[at]).contains(&one.memory);
         let (other, same): (Vec<&Planted>, Vec<&Planted>) = project.planted.iter().partition(|one| one.other_words);
         let (found_same, found_other) = (same.iter().copied().filter(found).count(), other.iter().copied().filter(found).count());
         eprintln!("{}: found {found_same}/{}, in other words {found_other}/{}", ["alone", "20", "60", "300"][at], same.len(), other.len());
         assert!(found_same * 100 >= same.len() * 85, "found {found_same} of {}", same.len());
     }
-    let woken = woken(&memdir, project.nothing.iter().cloned());
+    let woken = false_recalls(&memdir, project.nothing.iter().cloned());
     eprintln!("nothing for nothing {}/{}", project.nothing.len() - woken.len(), project.nothing.len());
     assert!(woken.len() * 100 <= project.nothing.len() * 15, "woken {woken:#?}");
 }
@@ -409,10 +409,10 @@ fn a_small_number_tells_notes_apart_that_are_alike() {
     let note = |n: usize| (format!("n{n:03}"), format!("The frobnicator number {n} is tuned to {} {}.\n", tuned[n % 7], tuned[n / 7 % 7]));
     let memdir = space_of(folder.path(), &(1..=200).map(note).collect(), &[]);
     for n in [3, 17, 42, 99, 117] {
-        let shown = brought(&memdir, &format!("what is the frobnicator number {n} tuned to?"));
+        let shown = recalled(&memdir, &format!("what is the frobnicator number {n} tuned to?"));
         assert_eq!(shown.first(), Some(&format!("n{n:03}")), "{shown:?}");
     }
     for nothing in ["7 |", "17", "do step 17 next", "see line 42, please"] {
-        assert_eq!(brought(&memdir, nothing), [""; 0], "{nothing}");
+        assert_eq!(recalled(&memdir, nothing), [""; 0], "{nothing}");
     }
 }

@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-/// What the server is told about each request: the first line, the headers it looks at, the body.
+/// A request as the server received it: the first line, the headers it checks, the body.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Request {
     pub(crate) line: String,
@@ -21,18 +21,18 @@ pub(crate) enum Reply {
     Status(u16, String),
     /// Answers exactly these bytes and closes.
     Raw(Vec<u8>),
-    /// Says nothing, or only these bytes, and keeps the connection open until the server is dropped.
+    /// Sends only these bytes, if any, and keeps the connection open until the server is dropped.
     Hang(Vec<u8>),
 }
 
-/// A running server. Dropping it lets go of connections that hang.
+/// A running server. Dropping it closes connections that hang.
 pub(crate) struct Server {
     pub(crate) url: String,
     _release: mpsc::Sender<()>,
 }
 
 impl Server {
-    /// Serves every connection with what `reply` says, one after the other.
+    /// Serves connections one after the other with what `reply` returns.
     pub(crate) fn start(mut reply: impl FnMut(Request) -> Reply + Send + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -50,7 +50,7 @@ impl Server {
     }
 }
 
-/// Nothing means that the server was dropped.
+/// Returns `None` if the server was dropped.
 fn serve(mut stream: TcpStream, reply: &mut impl FnMut(Request) -> Reply, hold: &mpsc::Receiver<()>) -> Option<()> {
     let Some(request) = read(&stream) else { return Some(()) };
     match reply(request) {

@@ -77,7 +77,7 @@ proptest! {
         let mut sum = model.sum();
         for text in texts.iter().chain(&texts) {
             sum.add_text(text);
-            prop_assert_eq!(vec![sum.take()], model.embed(EmbedRole::Passage, &[text]).unwrap());
+            prop_assert_eq!(vec![sum.finish()], model.embed(EmbedRole::Passage, &[text]).unwrap());
         }
     }
 }

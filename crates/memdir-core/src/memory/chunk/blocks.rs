@@ -1,6 +1,8 @@
-//! The blocks of a Markdown text, as runs of whole lines. Knows nothing of units, speakers or words.
+//! The blocks of a Markdown text, as runs of whole lines. Independent of units, speakers and words.
 
-/// A run of lines that belong together; both ends count from 0 and are inside.
+use crate::memory::lines::{Fence, heading, indent, underline_level};
+
+/// A run of lines that belong together; both ends count from 0 and are inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) first: usize,
@@ -18,14 +20,14 @@ pub(super) enum BlockKind {
     Item,
     Table,
     Fence,
-    /// A line across the page: separates, says nothing.
+    /// A horizontal rule.
     Rule,
 }
 
-/// A list item longer than this is parted at its nested items: too much to cite at once.
+/// A list item with more lines is split at its nested items: it is too much to cite at once.
 const ITEM_LINES: usize = 15;
 
-/// The blocks of some lines, in order. Together they hold every line that is not blank.
+/// Splits lines into blocks, in order. Together they contain every line that is not blank.
 pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut at = 0;
@@ -37,7 +39,7 @@ pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
         let block = block_at(lines, at);
         at = block.last + 1;
         match block.kind {
-            BlockKind::Item => part_item(lines, block, &mut blocks),
+            BlockKind::Item => split_item(lines, block, &mut blocks),
             _ => blocks.push(block),
         }
     }
@@ -46,10 +48,11 @@ pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
 
 fn block_at(lines: &[&str], first: usize) -> Block {
     let line = lines[first];
-    if let Some((level, text)) = atx_heading(line) {
-        return Block { first, last: first, kind: BlockKind::Heading { level, text: text.to_owned() } };
+    if let Some(heading) = heading(line) {
+        let kind = BlockKind::Heading { level: heading.level, text: heading.text.to_owned() };
+        return Block { first, last: first, kind };
     }
-    if let Some(fence) = fence_open(line) {
+    if let Some(fence) = Fence::parse(line) {
         return Block { first, last: fence_end(lines, first, fence), kind: BlockKind::Fence };
     }
     if is_rule(line) {
@@ -65,9 +68,9 @@ fn block_at(lines: &[&str], first: usize) -> Block {
     paragraph(lines, first)
 }
 
-/// A paragraph, or the heading that it is when a line of `=` or `-` underlines its one line.
+/// A paragraph, or a heading if its one line is underlined with `=` or `-`.
 fn paragraph(lines: &[&str], first: usize) -> Block {
-    if let Some(level) = lines.get(first + 1).and_then(|l| underline(l)) {
+    if let Some(level) = lines.get(first + 1).and_then(|l| underline_level(l)) {
         let text = lines[first].trim().to_owned();
         return Block { first, last: first + 1, kind: BlockKind::Heading { level, text } };
     }
@@ -77,41 +80,11 @@ fn paragraph(lines: &[&str], first: usize) -> Block {
 
 fn starts_block(lines: &[&str], at: usize) -> bool {
     let line = lines[at];
-    atx_heading(line).is_some() || fence_open(line).is_some() || is_rule(line) || item_indent(line).is_some() || is_table(lines, at)
+    heading(line).is_some() || Fence::parse(line).is_some() || is_rule(line) || item_indent(line).is_some() || is_table(lines, at)
 }
 
 pub(super) fn is_blank(line: &str) -> bool {
     line.trim().is_empty()
-}
-
-fn indent(line: &str) -> usize {
-    line.chars()
-        .map_while(|c| match c {
-            ' ' => Some(1),
-            '\t' => Some(4),
-            _ => None,
-        })
-        .sum()
-}
-
-fn atx_heading(line: &str) -> Option<(u8, &str)> {
-    let text = line.trim_start();
-    let level = text.bytes().take_while(|b| *b == b'#').count();
-    let rest = &text[level..];
-    let fits = (1..=6).contains(&level) && indent(line) <= 3 && (rest.is_empty() || rest.starts_with([' ', '\t']));
-    fits.then(|| (level as u8, rest.trim().trim_end_matches('#').trim_end()))
-}
-
-fn underline(line: &str) -> Option<u8> {
-    let text = line.trim();
-    let all = |c: char| text.len() >= 2 && text.chars().all(|x| x == c);
-    if all('=') {
-        Some(1)
-    } else if all('-') && text.len() >= 3 {
-        Some(2)
-    } else {
-        None
-    }
 }
 
 fn is_rule(line: &str) -> bool {
@@ -124,21 +97,9 @@ fn is_rule(line: &str) -> bool {
     }) && count >= 3
 }
 
-/// The mark and length of a fence that opens here.
-fn fence_open(line: &str) -> Option<(char, usize)> {
-    let text = line.trim_start();
-    let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let length = text.chars().take_while(|c| *c == mark).count();
-    // A line such as ```like this``` is inline code.
-    (length >= 3 && !(mark == '`' && text[length..].contains('`'))).then_some((mark, length))
-}
-
-fn fence_end(lines: &[&str], first: usize, (mark, length): (char, usize)) -> usize {
-    let closes = |line: &&str| {
-        let text = line.trim();
-        text.chars().count() >= length && text.chars().all(|c| c == mark)
-    };
-    lines[first + 1..].iter().position(closes).map_or(lines.len() - 1, |at| first + 1 + at)
+/// The last line of the code block that `fence` opens on line `first`; a block that is never closed ends with the text.
+fn fence_end(lines: &[&str], first: usize, fence: Fence<'_>) -> usize {
+    lines[first + 1..].iter().position(|line| fence.is_closed_by(line)).map_or(lines.len() - 1, |at| first + 1 + at)
 }
 
 fn is_table(lines: &[&str], at: usize) -> bool {
@@ -147,7 +108,7 @@ fn is_table(lines: &[&str], at: usize) -> bool {
     next.contains('|') && next.contains('-') && next.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
 }
 
-/// How far a list item's marker is indented, if the line is one.
+/// The indentation of a list item's marker, if the line is one.
 pub(super) fn item_indent(line: &str) -> Option<usize> {
     let text = line.trim_start();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -159,7 +120,7 @@ pub(super) fn item_indent(line: &str) -> Option<usize> {
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| indent(line))
 }
 
-/// The last line of the item that begins at `first`: its own lines, what is indented below it, lazy continuations.
+/// The last line of the item that begins at `first`: its own lines, what is indented below it, and lazy continuations.
 fn item_end(lines: &[&str], first: usize) -> usize {
     let own = indent(lines[first]);
     let mut last = first;
@@ -175,14 +136,14 @@ fn item_end(lines: &[&str], first: usize) -> usize {
         if !(inside || lazy) {
             break;
         }
-        last = fence_open(line).filter(|_| inside).map_or(at, |fence| fence_end(lines, at, fence));
+        last = Fence::parse(line).filter(|_| inside).map_or(at, |fence| fence_end(lines, at, fence));
         at = last + 1;
     }
     last
 }
 
-/// Keeps an item whole, or parts it at its outermost nested items when it is long.
-fn part_item(lines: &[&str], item: Block, into: &mut Vec<Block>) {
+/// Keeps an item whole, or splits it at its outermost nested items if it is long.
+fn split_item(lines: &[&str], item: Block, into: &mut Vec<Block>) {
     let nested = (item.first + 1..=item.last).filter_map(|at| Some((at, item_indent(lines[at])?)));
     let outermost = nested.clone().map(|(_, indent)| indent).min();
     let starts: Vec<usize> = nested.filter(|(_, indent)| Some(*indent) == outermost).map(|(at, _)| at).collect();
@@ -194,7 +155,7 @@ fn part_item(lines: &[&str], item: Block, into: &mut Vec<Block>) {
     for (n, &first) in starts.iter().enumerate() {
         let last = starts.get(n + 1).map_or(item.last, |next| next - 1);
         let block = trimmed(lines, first, last);
-        part_item(lines, block, into);
+        split_item(lines, block, into);
     }
 }
 

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 /// One line per unit: lines, kind, speaker, heading path.
 fn shape(text: &str, body_line: u32) -> Vec<String> {
-    let chunks = Chunks::of(text, body_line);
+    let chunks = Chunks::new(text, body_line);
     let show = |unit: &Unit| {
         let speaker = unit.speaker.as_ref().map(|s| format!(" {}{}", s.name, if s.assistant { "*" } else { "" })).unwrap_or_default();
         format!("{}-{} {:?}{speaker} [{}]", unit.first, unit.last, unit.kind, chunks.heading_path(unit).join(" > "))
@@ -12,7 +12,7 @@ fn shape(text: &str, body_line: u32) -> Vec<String> {
 }
 
 #[test]
-fn a_note_is_parted_into_what_one_would_cite() {
+fn a_note_is_split_into_citable_units() {
     let text = "---\nname: x\n---\n# Deploy\n\nWe ship on Fridays.\nNever later.\n\n## Steps\n- build\n  - with care\n- push\n\n1. one\n\n   more of one\n2. two\n\n```sh\n# not a heading\n\nmake\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n\nTitle\n=====\n\n---\nlast\n\n### End\n";
     assert_eq!(
         shape(text, 4),
@@ -43,7 +43,7 @@ fn turns_of_people_last_until_the_next_one() {
             "11-11 Turn Bob [Talk of Ann and Bob, 25 May, 2023]",
         ]
     );
-    assert_eq!(Chunks::of(text, 1).units[0].day, Day::new(2023, 5, 25));
+    assert_eq!(Chunks::new(text, 1).units[0].day, Day::new(2023, 5, 25));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn reasons_in_a_note_are_not_a_chat() {
 }
 
 #[test]
-fn headings_may_open_turns_and_sections_may_part_them() {
+fn headings_may_open_turns_and_sections_may_separate_them() {
     let text = "## User\n\nhi\n\n## Assistant\n\nhello\n\n### Details\n\nmore\n\n## Session 2024-05-01\n\n## User\n\nagain\n";
     assert_eq!(shape(text, 1), ["1-3 Turn User []", "5-11 Turn Assistant* []", "13-17 Turn User [Session 2024-05-01]"]);
 }
@@ -68,13 +68,13 @@ fn headings_may_open_turns_and_sections_may_part_them() {
 fn a_turn_may_be_one_line_and_carry_its_time() {
     let text = "[2024-01-02 10:00] Ann: hi\n[2024-01-03 10:01] Bob: hello\n[2024-01-03 10:02] Ann: so\n[2024-01-03 10:03] Bob: yes\n";
     assert_eq!(shape(text, 1), ["1-1 Turn Ann []", "2-2 Turn Bob []", "3-3 Turn Ann []", "4-4 Turn Bob []"]);
-    assert_eq!(Chunks::of(text, 1).units[1].day, Day::new(2024, 1, 3));
+    assert_eq!(Chunks::new(text, 1).units[1].day, Day::new(2024, 1, 3));
 }
 
 #[test]
-fn a_long_item_is_parted_at_its_nested_items() {
+fn a_long_item_is_split_at_its_nested_items() {
     let nested: String = (0..20).map(|n| format!("  - part {n}\n")).collect();
-    let units = Chunks::of(&format!("- head\n{nested}- tail\n"), 1).units;
+    let units = Chunks::new(&format!("- head\n{nested}- tail\n"), 1).units;
     assert_eq!(units.len(), 22);
 }
 
@@ -100,7 +100,7 @@ fn markdown() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn units_are_disjoint_ordered_and_hold_every_line(text in prop_oneof![markdown(), "(.|\n|\r)*"], body_line in 0u32..6) {
-        let chunks = Chunks::of(&text, body_line);
+        let chunks = Chunks::new(&text, body_line);
         let lines: Vec<&str> = text.lines().collect();
         let mut covered = vec![false; lines.len() + 1];
         let mut last = body_line.max(1) - 1;
@@ -111,7 +111,7 @@ proptest! {
         }
         for (at, line) in lines.iter().enumerate() {
             if at + 1 >= body_line as usize && !line.trim().is_empty() {
-                prop_assert!(covered[at + 1], "line {} is in no unit", at + 1);
+                prop_assert!(covered[at + 1], "line {} is not in any unit", at + 1);
             }
         }
     }

@@ -1,37 +1,37 @@
-//! Who speaks where in a chat written as Markdown. Most texts are no chat: then nobody speaks.
+//! The turns of a chat written as Markdown. Most texts are not a chat and have none.
 //!
-//! The trap is that prose is full of words that look like a speaker (`**Note:** …`, `Why: …`). So when a text has
-//! openers such as User and Assistant, only those are speakers; otherwise a name must open at least two paragraphs, the
-//! names together must open a good part of all paragraphs, and the usual labels of notes are never names.
+//! Prose is full of words that look like a speaker (`**Note:** …`, `Why: …`). So if a text has openers such as User and Assistant,
+//! only those are speakers; otherwise a name must open at least two paragraphs, all names together must open a third of the
+//! paragraphs, and the usual labels of notes are never names.
 
 use super::blocks::{Block, BlockKind, is_blank};
 use crate::base::day::Day;
 use std::collections::HashMap;
 
-/// Where a turn begins, and whose it is.
+/// The line that opens a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Opener {
     /// The line, from 0.
     pub(super) line: usize,
     pub(super) name: String,
     pub(super) assistant: bool,
-    /// The day written beside the name.
+    /// The date beside the name.
     pub(super) day: Option<Day>,
 }
 
-/// The openers of a chat, in order; none when the text is not a chat.
+/// Returns the openers of a chat, in order; none if the text is not a chat.
 pub(super) fn openers(lines: &[&str], blocks: &[Block]) -> Vec<Opener> {
-    let found = possible(lines, blocks);
-    let roles = |part: Part| found.iter().filter(|o| part_of(&o.name) == part).count();
-    let (people, assistants) = (roles(Part::Person), roles(Part::Assistant));
+    let found = candidates(lines, blocks);
+    let count = |wanted: Role| found.iter().filter(|o| role(&o.name) == wanted).count();
+    let (people, assistants) = (count(Role::Person), count(Role::Assistant));
     if people + assistants >= 2 && assistants >= 1 {
         let partner = if people == 0 { partner(&found) } else { None };
-        return found.into_iter().filter(|o| part_of(&o.name) != Part::Name || Some(&o.name) == partner.as_ref()).collect();
+        return found.into_iter().filter(|o| role(&o.name) != Role::Name || Some(&o.name) == partner.as_ref()).collect();
     }
     by_name(found, blocks)
 }
 
-/// The chat of people who are called by their names.
+/// The openers of a chat in which speakers are called by name.
 fn by_name(found: Vec<Opener>, blocks: &[Block]) -> Vec<Opener> {
     let counts = counts(&found);
     let speaks = |o: &Opener| counts[&o.name] >= 2 && !is_label(&o.name);
@@ -43,9 +43,9 @@ fn by_name(found: Vec<Opener>, blocks: &[Block]) -> Vec<Opener> {
     found.into_iter().filter(|o| speaks(o)).collect()
 }
 
-/// The one name that talks with an assistant where nobody is called User.
+/// The most frequent name in a chat with an assistant in which no speaker is called User.
 fn partner(found: &[Opener]) -> Option<String> {
-    let names = found.iter().filter(|o| part_of(&o.name) == Part::Name && !is_label(&o.name));
+    let names = found.iter().filter(|o| role(&o.name) == Role::Name && !is_label(&o.name));
     let counts = counts(found);
     // The first of the most frequent ones, so that the choice does not depend on the order of a hash map.
     names
@@ -64,8 +64,8 @@ fn counts(found: &[Opener]) -> HashMap<String, usize> {
     })
 }
 
-/// Every line that could open a turn: paragraphs, or in a text of one turn a line each of their lines, and headings.
-fn possible(lines: &[&str], blocks: &[Block]) -> Vec<Opener> {
+/// Every line that could open a turn: the first lines of paragraphs, all their lines if most turns are one line, and headings.
+fn candidates(lines: &[&str], blocks: &[Block]) -> Vec<Opener> {
     let paragraphs = || blocks.iter().filter(|b| b.kind == BlockKind::Paragraph);
     let firsts: Vec<usize> = paragraphs().map(|b| b.first).filter(|&at| opener(lines[at], at).is_some()).collect();
     let inner: Vec<usize> = paragraphs().flat_map(|b| b.first + 1..=b.last).filter(|&at| opener(lines[at], at).is_some()).collect();
@@ -80,12 +80,12 @@ fn possible(lines: &[&str], blocks: &[Block]) -> Vec<Opener> {
     found
 }
 
-/// `## User`, `### Assistant (2024-05-01 10:00)`: only those who are never the subject of a section.
+/// `## User`, `### Assistant (2024-05-01 10:00)`: only roles, because a name may be the subject of a section.
 fn heading_opener(text: &str, line: usize) -> Option<Opener> {
     let bare = text.trim_matches(['*', '_', ':', ' ']);
     let (name, rest) = bare.split_once(['(', '[', ',', '—', '-', ':']).unwrap_or((bare, ""));
     let name = name.trim().trim_matches(['*', '_']);
-    (part_of(name) != Part::Name).then(|| make(name, Day::find(rest), line))
+    (role(name) != Role::Name).then(|| make(name, Day::find(rest), line))
 }
 
 /// `**Name:** …`, `**Name**: …`, `Name: …`, each with an optional time in brackets before the name or before the colon.
@@ -101,7 +101,7 @@ fn opener(line: &str, at: usize) -> Option<Opener> {
     text = &text[marks..];
     let colon = text.char_indices().take(80).find(|(_, c)| *c == ':' || *c == '：')?;
     let (head, rest) = (&text[..colon.0], &text[colon.0 + colon.1.len_utf8()..]);
-    // A time in brackets may hold the first colon: `Name (13:14): …`.
+    // A time in brackets may contain the first colon: `Name (13:14): …`.
     if let Some(open) = head.find(['(', '[']) {
         let (inside, after) = bracketed(&text[open..])?;
         let after = after.trim_start().trim_start_matches(['*', '_']);
@@ -115,7 +115,7 @@ fn opener(line: &str, at: usize) -> Option<Opener> {
     (closes_bold && spaced && is_name(name)).then(|| make(name, day, at))
 }
 
-/// What a bracket at the beginning of `text` holds, and what follows it.
+/// The content of a bracket at the start of `text`, and what follows it.
 fn bracketed(text: &str) -> Option<(&str, &str)> {
     let close = match text.chars().next()? {
         '(' => ')',
@@ -127,40 +127,40 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
 }
 
 fn make(name: &str, day: Option<Day>, line: usize) -> Opener {
-    Opener { line, name: name.to_owned(), assistant: part_of(name) == Part::Assistant, day }
+    Opener { line, name: name.to_owned(), assistant: role(name) == Role::Assistant, day }
 }
 
-/// One to four words that can be a person's name, or a role.
+/// Whether a text is a role, or one to four words that can be a name.
 fn is_name(text: &str) -> bool {
     let words = text.split(' ').count();
-    let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '\'' | '’' | '_'));
+    let has_name_chars = text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '\'' | '’' | '_'));
     let first = text.chars().next();
     !is_blank(text)
         && words <= 4
         && text.chars().count() <= 40
-        && plain
-        && (part_of(text) != Part::Name || first.is_some_and(|c| c.is_alphabetic() && !c.is_lowercase()))
+        && has_name_chars
+        && (role(text) != Role::Name || first.is_some_and(|c| c.is_alphabetic() && !c.is_lowercase()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Role {
     Person,
     Assistant,
     Name,
 }
 
-fn part_of(name: &str) -> Part {
+fn role(name: &str) -> Role {
     let lower = name.to_lowercase();
     match lower.as_str() {
-        "user" | "human" | "me" | "customer" => Part::Person,
+        "user" | "human" | "me" | "customer" => Role::Person,
         "assistant" | "ai" | "ai assistant" | "bot" | "chatbot" | "model" | "llm" | "agent" | "claude" | "gpt" | "chatgpt" | "gemini"
-        | "copilot" | "codex" | "claude code" => Part::Assistant,
-        _ if lower.starts_with("gpt-") || lower.starts_with("claude-") => Part::Assistant,
-        _ => Part::Name,
+        | "copilot" | "codex" | "claude code" => Role::Assistant,
+        _ if lower.starts_with("gpt-") || lower.starts_with("claude-") => Role::Assistant,
+        _ => Role::Name,
     }
 }
 
-/// Words that head paragraphs of notes and are nobody's name.
+/// Whether a word is a usual label of paragraphs in notes, not a name.
 fn is_label(name: &str) -> bool {
     const LABELS: &[&str] = &[
         "action",

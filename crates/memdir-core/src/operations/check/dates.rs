@@ -1,5 +1,7 @@
 //! Dates that mean something only on the day they were written: "yesterday", "next week", "by Friday".
 
+use crate::memory::lines::FenceScanner;
+
 /// A relative date in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relative {
@@ -12,11 +14,9 @@ pub struct Relative {
 /// Every relative date outside code and quotes, on lines that do not say the date as well.
 pub fn relative(text: &str) -> Vec<Relative> {
     let mut out = Vec::new();
-    let mut fenced = false;
+    let mut fences = FenceScanner::default();
     for (line, content) in (1..).zip(text.lines()) {
-        if content.trim_start().starts_with("```") || content.trim_start().starts_with("~~~") {
-            fenced = !fenced;
-        } else if !fenced && !has_date(content) {
+        if !fences.is_code(content) && !has_date(content) {
             let words: Vec<Word<'_>> = words(content).collect();
             out.extend(find(content, &words).into_iter().map(|words| Relative { line, words }));
         }

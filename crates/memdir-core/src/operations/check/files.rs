@@ -5,7 +5,7 @@ use crate::{
     base::{error::Problem, limits, path::MemoryPath, text},
     memory::{
         Memory,
-        markdown::{self, ReferenceKind},
+        links::{self, ReferenceKind},
     },
     operations::verify::{self, Look},
     project::Project,
@@ -67,7 +67,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         let sure = if secret.severity == secrets::Severity::Refuse { "looks like a secret" } else { "may be a secret" };
         add(Some(secret.line), Rule::Secret, format!("{sure} ({}): remove it here and at its source", secret.rule));
     }
-    for reference in markdown::references(text, &stored.path) {
+    for reference in links::references(text, &stored.path) {
         reference_finding(space, &stored.path, &reference, &mut add);
     }
     if !space.is_memory(&stored.path) {
@@ -97,7 +97,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
 fn reference_finding(
     space: &Space<'_>,
     holder: &MemoryPath,
-    reference: &markdown::Reference,
+    reference: &links::Reference,
     add: &mut impl FnMut(Option<u64>, Rule, String),
 ) {
     let target = &reference.target;
@@ -110,7 +110,7 @@ fn reference_finding(
             add(line, Rule::DeadLink, format!("a link leads to {target}, which is not there"));
         }
         ReferenceKind::Wiki => {
-            let reachable = markdown::wiki_names(target, holder).any(|name| space.exists(&name));
+            let reachable = links::wiki_names(target, holder).any(|name| space.exists(&name));
             if !reachable {
                 add(line, Rule::DeadLink, format!("[[{target}]] is no memory's name{}", candidates(space, target)));
             }

@@ -1,6 +1,7 @@
 //! What a memory names that can be looked up: paths, commands, symbols, commits, addresses. Pure, and rather takes too little
 //! than too much: a wrong "is gone" costs more trust than a missed one.
 
+use crate::memory::lines::{FenceScanner, LineKind};
 use serde::Serialize;
 
 /// The kind of a thing that is named.
@@ -35,25 +36,19 @@ pub struct Named {
 /// Everything a text names, in order, each once.
 pub fn names(text: &str) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
-    let mut fence: Option<Fence> = None;
+    let mut fences = FenceScanner::default();
+    let mut in_shell = false;
     for (line, content) in (1..).zip(text.lines()) {
         let mut add = |(what, text): (What, String)| {
             if found.iter().all(|named| named.what != what || named.text != text) {
                 found.push(Named { what, text, line });
             }
         };
-        if let Some(marks) = fence_marks(content) {
-            fence = match fence {
-                Some(open) if marks.0 == open.mark && marks.1 >= open.length => None,
-                Some(open) => Some(open),
-                None => Some(Fence { mark: marks.0, length: marks.1, shell: is_shell(marks.2) }),
-            };
-        } else if let Some(open) = &fence {
-            if open.shell {
-                command(content.trim().trim_start_matches("$ ")).into_iter().for_each(&mut add);
-            }
-        } else {
-            in_prose(content).into_iter().for_each(&mut add);
+        match fences.classify(content) {
+            LineKind::Open(fence) => in_shell = is_shell(fence.info),
+            LineKind::Code if in_shell => command(content.trim().trim_start_matches("$ ")).into_iter().for_each(&mut add),
+            LineKind::Code | LineKind::Close => {}
+            LineKind::Text => in_prose(content).into_iter().for_each(&mut add),
         }
     }
     found
@@ -66,12 +61,9 @@ pub fn bare_files(text: &str) -> Vec<Named> {
     const NOT_FILES: &[&str] = &["js", "c", "h", "r", "cs", "env", "go", "mod", "ex", "less"];
     let named: Vec<Named> = names(text);
     let mut found: Vec<Named> = Vec::new();
-    let mut fenced = false;
+    let mut fences = FenceScanner::default();
     for (line, content) in (1..).zip(text.lines()) {
-        if fence_marks(content).is_some() {
-            fenced = !fenced;
-        }
-        if fenced {
+        if fences.is_code(content) {
             continue;
         }
         for word in content.split(|c: char| c.is_whitespace() || "()[]<>\"'`".contains(c)) {
@@ -86,20 +78,6 @@ pub fn bare_files(text: &str) -> Vec<Named> {
         }
     }
     found
-}
-
-struct Fence {
-    mark: char,
-    length: usize,
-    shell: bool,
-}
-
-pub(super) fn fence_marks(line: &str) -> Option<(char, usize, &str)> {
-    let line = line.trim_start();
-    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-    let rest = line.trim_start_matches(mark);
-    let length = line.len() - rest.len();
-    (length >= 3).then(|| (mark, length, rest.trim()))
 }
 
 fn is_shell(language: &str) -> bool {

@@ -1,7 +1,8 @@
 //! Which symbols of a text are said to be of the project: those that stand beside one of its paths. A name that stands alone may
 //! be of any library, of a database or of the environment, and its absence says nothing. Pure.
 
-use super::names::{What, fence_marks, in_code, path};
+use super::names::{What, in_code, path};
+use crate::memory::lines::FenceScanner;
 
 /// Words that may stand between a symbol and the path it belongs to: "is defined in".
 const BETWEEN: usize = 3;
@@ -13,11 +14,9 @@ const DENIES: &[&str] =
 /// The symbols of a text that stand beside a path with a folder, with that path.
 pub(super) fn beside_paths(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut fenced = false;
+    let mut fences = FenceScanner::default();
     for line in text.lines() {
-        if fence_marks(line).is_some() {
-            fenced = !fenced;
-        } else if !fenced {
+        if !fences.is_code(line) {
             found.extend(in_line(&pieces(line)));
         }
     }

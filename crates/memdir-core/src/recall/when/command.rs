@@ -1,14 +1,14 @@
-//! Whether a command line runs a command. Understands as much of a shell as keeps tripwires from being stepped over: chains,
-//! pipes, assignments, programs that run the rest of their words, scripts for another shell, the program's directory, git's
-//! own options. Never runs anything.
+//! Whether a command line runs a command. Parses as much of shell syntax as keeps tripwires from being bypassed: chains, pipes,
+//! assignments, wrappers that run the rest of their arguments, scripts for another shell, the program's directory, git's own
+//! options. Never runs anything.
 
 use crate::base::glob::{Glob, is_glob};
 
-/// Scripts within scripts that are looked into.
-const DEEP: usize = 4;
+/// The maximum nesting of scripts within scripts.
+const MAX_DEPTH: usize = 4;
 
-/// Programs that run the words behind them: their options that take a word, and how many words of their own follow.
-const RUNNERS: &[(&str, &[&str], usize)] = &[
+/// Programs that run their arguments as a command: their options with a value, and the number of their own arguments.
+const WRAPPERS: &[(&str, &[&str], usize)] = &[
     ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "--user", "--group", "--chdir"], 0),
     ("doas", &["-u", "-C"], 0),
     ("env", &["-u", "-C", "--unset", "--chdir"], 0),
@@ -33,14 +33,14 @@ const RUNNERS: &[(&str, &[&str], usize)] = &[
     ("{", &[], 0),
 ];
 
-/// Shells, which run a script that is given to them as a word.
+/// Shells, which run a script given as an argument.
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"];
 
-/// Options of git that stand before its verb and take a word.
+/// Options of git with a value, before its subcommand.
 const GIT: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
 
-/// Whether the line, or one of the commands it is made of, fits. A pattern without wildcards fits by its whole words.
-pub(super) fn fits(pattern: &str, line: &str) -> bool {
+/// Whether the line, or one of its commands, matches. A pattern without wildcards matches by its whole words.
+pub(super) fn matches(pattern: &str, line: &str) -> bool {
     let pattern = pattern.trim();
     let glob = if is_glob(pattern) { Glob::text(pattern).ok() } else { None };
     let one = |command: &str| match &glob {
@@ -49,13 +49,13 @@ pub(super) fn fits(pattern: &str, line: &str) -> bool {
     };
     let all = || {
         let mut all = Vec::new();
-        commands(line, DEEP, &mut all);
+        commands(line, MAX_DEPTH, &mut all);
         all
     };
     !pattern.is_empty() && (one(line.trim()) || all().iter().any(|command| one(command)))
 }
 
-/// The commands of a line, each as words with single spaces, without what stands before the program.
+/// Collects the commands of a line, each with single spaces between its words and without what precedes the program.
 fn commands(line: &str, deep: usize, out: &mut Vec<String>) {
     let (mut start, mut quote) = (0, None);
     let mut chars = line.char_indices();
@@ -75,30 +75,30 @@ fn commands(line: &str, deep: usize, out: &mut Vec<String>) {
 }
 
 fn command(text: &str, deep: usize, out: &mut Vec<String>) {
-    let words = words(text);
-    let mut rest = run(&words);
-    let Some(program) = rest.first().map(|word| name(word)) else { return };
+    let words = split_words(text);
+    let mut rest = unwrapped(&words);
+    let Some(program) = rest.first().map(|word| program_name(word)) else { return };
     let script = script(&program, rest);
     if let Some(script) = script.filter(|_| deep > 0) {
         commands(&script, deep - 1, out);
     }
     out.push(rest[1..].iter().fold(program.clone(), |all, word| format!("{all} {word}")));
     if program == "git" {
-        rest = behind_options(&rest[1..], GIT);
+        rest = skip_options(&rest[1..], GIT);
         out.push(rest.iter().fold(program, |all, word| format!("{all} {word}")));
     }
 }
 
-/// The words without assignments and the programs that only run the rest.
-fn run<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
+/// Skips assignments and wrappers.
+fn unwrapped<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
     let mut rest = words;
     while let Some((first, behind)) = rest.split_first() {
         let assigns = first.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
-        let program = name(first);
-        match RUNNERS.iter().find(|(runner, ..)| *runner == program) {
+        let program = program_name(first);
+        match WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == program) {
             _ if assigns => rest = behind,
             Some((_, options, own)) => {
-                let behind = behind_options(behind, options);
+                let behind = skip_options(behind, options);
                 rest = behind.get(*own..).unwrap_or_default();
             }
             None => break,
@@ -107,16 +107,16 @@ fn run<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
     rest
 }
 
-/// The words behind a program's options, some of which take a word.
-fn behind_options<'a>(words: &'a [&'a str], with_word: &[&str]) -> &'a [&'a str] {
+/// Skips a program's options, some of which have a value.
+fn skip_options<'a>(words: &'a [&'a str], with_value: &[&str]) -> &'a [&'a str] {
     let mut rest = words;
     while let Some((first, behind)) = rest.split_first().filter(|(first, _)| first.starts_with('-') && first.len() > 1) {
-        rest = if with_word.contains(first) { behind.get(1..).unwrap_or_default() } else { behind };
+        rest = if with_value.contains(first) { behind.get(1..).unwrap_or_default() } else { behind };
     }
     rest
 }
 
-/// The script that a shell is given, or that is evaluated.
+/// The script that a shell or `eval` runs.
 fn script(program: &str, words: &[&str]) -> Option<String> {
     if program == "eval" {
         return Some(words[1..].iter().map(|word| unquoted(word)).collect::<Vec<_>>().join(" "));
@@ -126,14 +126,14 @@ fn script(program: &str, words: &[&str]) -> Option<String> {
     given.filter(|_| is_shell).and_then(|at| words.get(at + 1)).map(|word| unquoted(word))
 }
 
-/// A program without its directory.
-fn name(word: &str) -> String {
+/// The name of a program without its directory.
+fn program_name(word: &str) -> String {
     let word = unquoted(word);
     word.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(&word).to_owned()
 }
 
-/// The words of a command, with their quotes.
-fn words(command: &str) -> Vec<&str> {
+/// Splits a command into words, which keep their quotes.
+fn split_words(command: &str) -> Vec<&str> {
     let (mut words, mut start, mut quote) = (Vec::new(), None, None);
     let mut chars = command.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -153,7 +153,7 @@ fn words(command: &str) -> Vec<&str> {
     words
 }
 
-/// A word as the program gets it.
+/// A word without its quotes, as the program receives it.
 fn unquoted(word: &str) -> String {
     let (mut out, mut quote) = (String::new(), None);
     let mut chars = word.chars();
@@ -170,10 +170,10 @@ fn unquoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::matches;
 
     #[test]
-    fn a_command_is_recognised_wherever_it_stands() {
+    fn a_command_is_recognised_wherever_it_is() {
         let pushes = [
             "git push",
             "git  push origin main",
@@ -202,8 +202,8 @@ mod tests {
             "while git push; do sleep 1; done",
         ];
         for line in pushes {
-            assert!(fits("git push", line), "{line}");
-            assert!(fits("git push*", line), "{line}");
+            assert!(matches("git push", line), "{line}");
+            assert!(matches("git push*", line), "{line}");
         }
         for line in [
             "git pushx",
@@ -219,9 +219,9 @@ mod tests {
             "echo git push",
             "git log -c push",
         ] {
-            assert!(!fits("git push", line), "{line}");
+            assert!(!matches("git push", line), "{line}");
         }
-        assert!(fits("*--force*", "git push --force origin"));
-        assert!(!fits("", "git push"));
+        assert!(matches("*--force*", "git push --force origin"));
+        assert!(!matches("", "git push"));
     }
 }

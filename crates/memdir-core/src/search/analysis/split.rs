@@ -1,4 +1,4 @@
-//! Where words begin and end. Knows scripts and identifiers, nothing of stems.
+//! Word boundaries of scripts and identifiers, independent of stemming.
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -7,19 +7,19 @@ use unicode_normalization::UnicodeNormalization as _;
 pub(super) enum Piece<'a> {
     /// Letters, digits and everything else that is neither white space nor ASCII punctuation.
     Run(&'a str),
-    /// Several runs joined as an identifier or path; comes after its runs.
+    /// Several runs joined as an identifier or path; follows its runs.
     Code(&'a str),
 }
 
-/// A part of a run in some script.
+/// A part of a run in one script.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ScriptPart {
     Word(String),
     Pair(String),
     Single(String),
 }
 
-/// The pieces of a text, in order.
+/// Returns the pieces of a text, in order.
 pub(super) fn pieces(text: &str) -> Pieces<'_> {
     Pieces { text, at: 0, token: 0, joined: false, code: None }
 }
@@ -27,9 +27,9 @@ pub(super) fn pieces(text: &str) -> Pieces<'_> {
 pub(super) struct Pieces<'a> {
     text: &'a str,
     at: usize,
-    /// Where the present token (runs and joining marks without white space between them) began.
+    /// The start of the current token: runs and joining marks without white space between them.
     token: usize,
-    /// Whether the token holds a joining mark.
+    /// Whether the token has a joining mark.
     joined: bool,
     code: Option<&'a str>,
 }
@@ -51,18 +51,18 @@ impl<'a> Iterator for Pieces<'a> {
                 return None;
             };
             match CLASS[byte as usize] {
-                Class::Run => {
+                ByteClass::Run => {
                     let start = self.at;
-                    while bytes.get(self.at).is_some_and(|b| CLASS[*b as usize] == Class::Run) {
+                    while bytes.get(self.at).is_some_and(|b| CLASS[*b as usize] == ByteClass::Run) {
                         self.at += 1;
                     }
                     return Some(Piece::Run(&self.text[start..self.at]));
                 }
-                Class::Join => {
+                ByteClass::Join => {
                     self.joined = true;
                     self.at += 1;
                 }
-                Class::Apart => {
+                ByteClass::Apart => {
                     self.end_token();
                     self.at += 1;
                     self.token = self.at;
@@ -75,7 +75,7 @@ impl<'a> Iterator for Pieces<'a> {
 impl Pieces<'_> {
     fn end_token(&mut self) {
         if self.joined {
-            // A sentence's own marks are no part of the identifier that ends it.
+            // Punctuation of the sentence does not belong to the identifier at its end.
             let token = self.text[self.token..self.at]
                 .trim_end_matches(['.', ':', '-', '/', '@', '~', '_'])
                 .trim_start_matches(['.', ':', '/', '@', '+', '#', '_']);
@@ -87,30 +87,30 @@ impl Pieces<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum ByteClass {
     Run,
-    /// Punctuation that identifiers, paths and flags hold.
+    /// Punctuation of identifiers, paths and flags.
     Join,
     /// White space and all other punctuation.
     Apart,
 }
 
-const CLASS: [Class; 256] = {
-    let mut table = [Class::Run; 256];
+const CLASS: [ByteClass; 256] = {
+    let mut table = [ByteClass::Run; 256];
     let mut byte = 0;
     while byte < 128 {
         let b = byte as u8;
         table[byte] = match b {
-            b'_' | b'/' | b'.' | b'-' | b':' | b'@' | b'#' | b'+' | b'~' => Class::Join,
-            _ if b.is_ascii_alphanumeric() => Class::Run,
-            _ => Class::Apart,
+            b'_' | b'/' | b'.' | b'-' | b':' | b'@' | b'#' | b'+' | b'~' => ByteClass::Join,
+            _ if b.is_ascii_alphanumeric() => ByteClass::Run,
+            _ => ByteClass::Apart,
         };
         byte += 1;
     }
     table
 };
 
-/// Whether a token is more than words with hyphens or a number: something one would look up as it is written.
+/// Whether a token is an identifier, path or flag rather than hyphenated words or a number.
 pub(super) fn is_code(token: &str) -> bool {
     let bytes = token.as_bytes();
     let alnum = |at: usize| bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b >= 128);
@@ -127,7 +127,7 @@ pub(super) fn is_code(token: &str) -> bool {
     joined || flag || language
 }
 
-/// The parts of `camelCase` and `HTTPServer`; nothing for a word that has one part.
+/// The parts of `camelCase` and `HTTPServer`; none for a word with only one part.
 pub(super) fn camel_parts(run: &str) -> impl Iterator<Item = &str> {
     let bytes = run.as_bytes();
     let breaks = |at: &usize| {
@@ -147,7 +147,7 @@ pub(super) fn camel_parts(run: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A run in its plain form: compatibility forms made plain, lower case, no accents.
+/// Folds a run: compatibility decomposition, lower case, no accents.
 pub(super) fn fold(run: &str) -> String {
     run.nfkd().filter(|c| !is_accent(*c)).nfc().flat_map(char::to_lowercase).filter(|c| !is_accent(*c)).collect()
 }
@@ -177,7 +177,7 @@ fn script(c: char) -> Script {
         | '\u{ac00}'..='\u{d7ff}'
         | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{323af}' => Script::Unspaced,
-        // Skin tones say nothing alone.
+        // Skin tones mean nothing alone.
         '\u{1f3fb}'..='\u{1f3ff}' => Script::None,
         '\u{2190}'..='\u{21ff}'
         | '\u{2300}'..='\u{23ff}'
@@ -189,30 +189,30 @@ fn script(c: char) -> Script {
     }
 }
 
-/// Whether a character is of a script that parts no words by spaces.
+/// Whether a character belongs to a script without spaces between words.
 pub(crate) fn is_unspaced(c: char) -> bool {
-    // Hangul is matched like the others here, since its particles stand without a space too.
+    // Hangul is treated alike, because its particles are attached without a space.
     script(c) == Script::Unspaced
 }
 
-/// Vowel signs of scripts whose letters do not stand alone.
+/// Whether a character is a vowel sign of an Indic script.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{900}'..='\u{dff}')
 }
 
-/// The words, pairs and emoji of a folded run.
-pub(super) fn by_script(folded: &str) -> Vec<Part> {
+/// Splits a folded run into words, pairs and emoji.
+pub(super) fn by_script(folded: &str) -> Vec<ScriptPart> {
     let chars: Vec<char> = folded.chars().collect();
     let mut parts = Vec::new();
     for group in chars.chunk_by(|a, b| script(*a) == script(*b)) {
         match script(group[0]) {
             Script::None => {}
-            Script::Spaced => parts.push(Part::Word(group.iter().collect())),
-            Script::Emoji => parts.extend(group.iter().map(|c| Part::Word(c.to_string()))),
-            Script::Unspaced if group.len() == 1 => parts.push(Part::Word(group[0].to_string())),
+            Script::Spaced => parts.push(ScriptPart::Word(group.iter().collect())),
+            Script::Emoji => parts.extend(group.iter().map(|c| ScriptPart::Word(c.to_string()))),
+            Script::Unspaced if group.len() == 1 => parts.push(ScriptPart::Word(group[0].to_string())),
             Script::Unspaced => {
-                parts.extend(group.windows(2).map(|pair| Part::Pair(pair.iter().collect())));
-                parts.extend(group.iter().map(|c| Part::Single(c.to_string())));
+                parts.extend(group.windows(2).map(|pair| ScriptPart::Pair(pair.iter().collect())));
+                parts.extend(group.iter().map(|c| ScriptPart::Single(c.to_string())));
             }
         }
     }

@@ -1,6 +1,6 @@
-//! The words a question does without. Negations are not among them: they change what is asked.
+//! English stop words. Negations are not among them, because they change the meaning of a query.
 
-/// Sorted, so that it can be searched in halves.
+/// Sorted, for binary search.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "d", "did", "do",
     "does", "doing", "for", "from", "had", "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into",
@@ -10,7 +10,7 @@ const STOP_WORDS: &[&str] = &[
     "whose", "why", "will", "with", "would", "you", "your", "yours",
 ];
 
-/// Whether a lower-cased word is one of them.
+/// Whether a lower-case word is a stop word.
 pub fn is_stop(word: &str) -> bool {
     word.len() <= 6 && STOP_WORDS.binary_search(&word).is_ok()
 }

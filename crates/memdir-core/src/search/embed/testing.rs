@@ -1,4 +1,4 @@
-//! For tests: an embedder in memory, and the check every embedder passes. Never part of a release build.
+//! For tests: an in-memory embedder, and the contract test of all embedders. Never part of a release build.
 
 use super::{EmbedRole, Embedder, EmbedderId, Vector};
 use crate::base::error::{Error, Result};
@@ -7,8 +7,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// An embedder in memory. Texts that share words are alike, whatever the order; it remembers what it was asked, and can
-/// be told to fail.
+/// An in-memory embedder. Texts that share words are similar, in any order; it records its calls and can be made to fail.
 pub struct RamEmbedder {
     id: EmbedderId,
     instant: bool,
@@ -16,32 +15,32 @@ pub struct RamEmbedder {
     asked: Mutex<Vec<String>>,
 }
 
-/// How many numbers the vectors of a [`RamEmbedder`] have: not a multiple of any register's width, on purpose.
+/// The dimensions of a [`RamEmbedder`]: on purpose not a multiple of any register's width.
 pub const RAM_DIM: usize = 83;
 
 impl RamEmbedder {
-    /// One that a search may call.
+    /// An instant embedder.
     pub fn new() -> Self {
         RamEmbedder::named("ram")
     }
 
-    /// One with an identity of its own. Its vectors are as different as its name.
+    /// An instant embedder with this identity, which also determines its vectors.
     pub fn named(name: &str) -> Self {
         RamEmbedder { id: EmbedderId::new(name, "1"), instant: true, failing: AtomicBool::new(false), asked: Mutex::default() }
     }
 
-    /// The same, but one that a search may not wait for.
+    /// Makes it an embedder that a search does not wait for.
     pub fn slow(mut self) -> Self {
         self.instant = false;
         self
     }
 
-    /// Whether every call fails from now on.
+    /// Sets whether every call fails from now on.
     pub fn set_failing(&self, failing: bool) {
         self.failing.store(failing, Ordering::SeqCst);
     }
 
-    /// Every text it was asked for, in order.
+    /// Every text that it embedded, in order.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -77,7 +76,7 @@ impl Embedder for RamEmbedder {
     fn embed(&self, _role: EmbedRole, texts: &[&str]) -> Result<Vec<Vector>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).extend(texts.iter().map(|t| (*t).to_owned()));
         if self.failing.load(Ordering::SeqCst) {
-            return Err(Error::Unavailable { what: self.id.to_string(), why: "told to fail".into() });
+            return Err(Error::Unavailable { what: self.id.to_string(), why: "set to fail".into() });
         }
         Ok(texts.iter().map(|t| self.vector(t)).collect())
     }
@@ -87,7 +86,7 @@ impl Embedder for RamEmbedder {
     }
 }
 
-/// Panics unless the embedder keeps the contract of [`Embedder`] and can tell likeness: the one test of them all.
+/// Panics unless the embedder keeps the contract of [`Embedder`] and recognises similar texts.
 pub fn check_embedder(embedder: &dyn Embedder) {
     let texts = texts();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -102,7 +101,7 @@ pub fn check_embedder(embedder: &dyn Embedder) {
             let same = alone == [vector.clone()] || alone[0].cosine(vector) > 0.9999;
             assert!(same, "the vector of {:?} depends on other texts", head(text));
         }
-        assert!(vectors[0].cosine(&vectors[1]) > vectors[0].cosine(&vectors[2]), "likeness counts for something");
+        assert!(vectors[0].cosine(&vectors[1]) > vectors[0].cosine(&vectors[2]), "similar texts have a larger cosine");
     }
     if embedder.word_sum().is_some() {
         check_word_sum(embedder, &texts);
@@ -119,14 +118,14 @@ fn check_vector(embedder: &dyn Embedder, text: &str, vector: &Vector) {
     assert!(fine, "length of {:?} is {length}", head(text));
 }
 
-/// Whole texts, and texts cut where the contract allows it, give the vectors of `embed`.
+/// Whole texts, and texts split where the contract allows it, give the vectors of `embed`.
 fn check_word_sum(embedder: &dyn Embedder, texts: &[&str]) {
     let mut sum = embedder.word_sum().expect("asked before");
     let expected = embedder.embed(EmbedRole::Passage, texts).expect("texts");
     let mut pieces = Vec::new();
     for (text, expected) in texts.iter().zip(&expected) {
         sum.add_text(text);
-        assert_eq!(&sum.take(), expected, "add_text of {:?}", head(text));
+        assert_eq!(&sum.finish(), expected, "add_text of {:?}", head(text));
         for part in text.split_inclusive(|c: char| c.is_ascii_punctuation() || c.is_whitespace()) {
             pieces.clear();
             let word = part.trim_end_matches(|c: char| c.is_ascii_punctuation());
@@ -134,10 +133,10 @@ fn check_word_sum(embedder: &dyn Embedder, texts: &[&str]) {
             sum.pieces(&part[word.len()..], &mut pieces);
             sum.add(&pieces);
         }
-        assert_eq!(&sum.take(), expected, "the words of {:?}", head(text));
+        assert_eq!(&sum.finish(), expected, "the words of {:?}", head(text));
     }
     sum.add(&[u32::MAX]);
-    assert!(sum.take().is_zero(), "foreign pieces are passed over, and take begins anew");
+    assert!(sum.finish().is_zero(), "foreign pieces are passed over, and take begins anew");
 }
 
 fn texts() -> Vec<String> {

@@ -1,4 +1,4 @@
-//! A memory's text made ready for the index: units, words, vectors. Pure: the same bytes give the same words.
+//! Prepares a memory's text for the index: units, words, vectors. Pure: the same bytes give the same result.
 
 use crate::search::embed::Key;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
         chunk::{Chunks, Unit, UnitKind},
     },
     search::{
-        analysis::{Analyser, Sink, Word},
+        analysis::{Analyser, TokenSink, Word},
         embed::{EmbedRole, Embedder, Vector, WordSum},
         index::{IndexFile, IndexUnit, Sketch, Words},
     },
@@ -17,47 +17,47 @@ use crate::{
 };
 use std::hash::{Hash as _, Hasher as _};
 
-/// Makes files ready, one after the other. Keep one per thread: it remembers words.
+/// Prepares files, one after the other. Keep one per thread: it caches words.
 pub struct Preparer<'e> {
     analyser: Analyser,
-    vectors: Vectors<'e>,
+    vectors: VectorSource<'e>,
 }
 
-/// Where the vectors of units come from.
-enum Vectors<'e> {
+/// The source of the vectors of units.
+enum VectorSource<'e> {
     None,
     Sum(Box<dyn WordSum + 'e>),
     Embedder(&'e dyn Embedder),
 }
 
-/// The text of a unit as it is embedded: the headings above it, then its lines.
+/// The text of a unit that is embedded: the headings above it, then its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitText {
     /// Its first line, 1-based.
     pub first: u32,
     /// Its last line, inclusive.
     pub last: u32,
-    /// What it is kept under.
+    /// The key of its vector.
     pub key: Key,
     /// The text.
     pub text: String,
 }
 
 impl<'e> Preparer<'e> {
-    /// With an instant embedder units get their vectors at once; without, they have none yet.
+    /// Creates a preparer. With an instant embedder units get their vectors at once; otherwise they have none yet.
     pub fn new(embedder: Option<&'e dyn Embedder>) -> Self {
         let vectors = match embedder.filter(|embedder| embedder.is_instant()) {
-            None => Vectors::None,
-            Some(embedder) => embedder.word_sum().map_or(Vectors::Embedder(embedder), Vectors::Sum),
+            None => VectorSource::None,
+            Some(embedder) => embedder.word_sum().map_or(VectorSource::Embedder(embedder), VectorSource::Sum),
         };
         Preparer { analyser: Analyser::default(), vectors }
     }
 
-    /// A file, whose name in the mount is `path`, ready for the index.
+    /// Prepares a file, whose name in the mount is `path`.
     pub fn prepare(&mut self, path: &str, stored: &Stored, seen_ns: i64) -> IndexFile {
         let (decoded, _) = text::decode(&stored.bytes);
         let (memory, _) = Memory::parse(&decoded);
-        let chunks = Chunks::of(&decoded, memory.body_first_line() as u32);
+        let chunks = Chunks::new(&decoded, memory.body_first_line() as u32);
         let starts = line_starts(&decoded);
         let file_name = strip_md(path.rsplit('/').next().unwrap_or(path));
         let mut file = IndexFile {
@@ -74,14 +74,14 @@ impl<'e> Preparer<'e> {
         let points = mounts::is_pointer_file_name(path);
         for unit in &chunks.units {
             let lines = |first: u32| &decoded[starts[first as usize - 1]..starts[unit.last as usize]];
-            // The headings above a turn are its title, not what was said.
+            // The headings above a turn are its title, not part of what the speaker wrote.
             let own = lines(if unit.kind == UnitKind::Turn { unit.own } else { unit.first });
-            // What memdir itself puts around the lines of an entrypoint is nobody's memory.
+            // The frame that memdir writes around the lines of an entrypoint is not content.
             if points && own.lines().all(entrypoint::is_frame) {
                 continue;
             }
             let points_to = if points && unit.kind == UnitKind::Item { entrypoint::pointer(own) } else { None };
-            let mut found = Found::default();
+            let mut found = UnitWords::default();
             if points {
                 own.lines().filter(|line| !entrypoint::is_frame(line)).for_each(|line| self.analyser.feed(line, &mut found));
             } else {
@@ -109,23 +109,25 @@ impl<'e> Preparer<'e> {
 
     fn vector(&mut self, text: &str) -> Option<Vector> {
         match &mut self.vectors {
-            Vectors::None => None,
-            Vectors::Sum(sum) => {
+            VectorSource::None => None,
+            VectorSource::Sum(sum) => {
                 sum.add_text(text);
-                Some(sum.take())
+                Some(sum.finish())
             }
-            // A failure leaves the unit without a vector: it is embedded later.
-            Vectors::Embedder(embedder) => embedder.embed(EmbedRole::Passage, &[text]).ok().and_then(|vectors| vectors.into_iter().next()),
+            // After a failure the unit has no vector and is embedded later.
+            VectorSource::Embedder(embedder) => {
+                embedder.embed(EmbedRole::Passage, &[text]).ok().and_then(|vectors| vectors.into_iter().next())
+            }
         }
     }
 
     fn words<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Words {
-        let mut found = Found::default();
+        let mut found = UnitWords::default();
         texts.into_iter().for_each(|text| self.analyser.feed(text, &mut found));
         found.words
     }
 
-    /// Name and description, headings from the outermost, speaker.
+    /// The words of the title: name and description, headings from the outermost, speaker.
     fn title(&mut self, chunks: &Chunks, unit: &Unit, head: &Words, headings: &[Words]) -> Words {
         let mut title = head.clone();
         let mut path: Vec<usize> = std::iter::successors(unit.heading, |&at| chunks.headings[at].parent).collect();
@@ -138,10 +140,10 @@ impl<'e> Preparer<'e> {
     }
 }
 
-/// The texts of a file's units, in order, as [`Preparer::prepare`] keys them.
+/// Returns the texts of a file's units, in order, with the keys that [`Preparer::prepare`] gives them.
 pub fn unit_texts(decoded: &str) -> Vec<UnitText> {
     let (memory, _) = Memory::parse(decoded);
-    let chunks = Chunks::of(decoded, memory.body_first_line() as u32);
+    let chunks = Chunks::new(decoded, memory.body_first_line() as u32);
     let starts = line_starts(decoded);
     let text = |unit: &Unit| {
         let first = if unit.kind == UnitKind::Turn { unit.own } else { unit.first };
@@ -163,10 +165,10 @@ fn unit_text(chunks: &Chunks, unit: &Unit, own: &str) -> UnitText {
         }
     }
     text.push_str(own);
-    UnitText { first: unit.first, last: unit.last, key: Key::of(&text), text }
+    UnitText { first: unit.first, last: unit.last, key: Key::from_text(&text), text }
 }
 
-/// Where each line begins, and where the last one ends.
+/// The start of each line, and the end of the last one.
 fn line_starts(text: &str) -> Vec<usize> {
     let mut starts: Vec<usize> =
         std::iter::once(0).chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1)).collect();
@@ -188,14 +190,15 @@ fn append(words: &mut Words, more: &Words) {
     words.kept += more.kept;
 }
 
+/// Collects the words of a unit.
 #[derive(Default)]
-struct Found {
+struct UnitWords {
     words: Words,
     codes: String,
     sketch: Sketch,
 }
 
-impl Sink for Found {
+impl TokenSink for UnitWords {
     fn word(&mut self, word: &Word) {
         self.words.push(&word.stem, word.stop);
         if !word.stop {

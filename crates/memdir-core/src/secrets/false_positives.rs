@@ -1,9 +1,9 @@
-//! What looks like a secret and is none: placeholders, digests, identifiers, names of variables.
+//! What looks like a secret but is not: placeholders, digests, identifiers, names of variables.
 
-use super::Severity;
+use super::SecretSeverity;
 use regex::Captures;
 
-/// Bits per character of the text's own letter frequencies: near 4 for hex digits, near 5 for a random token.
+/// The Shannon entropy in bits per character: near 4 for hex digits, near 5 for a random token.
 pub(super) fn entropy(value: &str) -> f32 {
     let mut counts = [0u32; 256];
     value.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
@@ -15,9 +15,9 @@ pub(super) fn entropy(value: &str) -> f32 {
     counts.iter().filter(|&&count| count > 0).map(|&count| bits(count)).sum()
 }
 
-/// Whether the value says of itself that it stands for another one.
+/// Whether the value declares itself to be a placeholder.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    const SAYS_SO: &[&str] = &[
+    const MARKERS: &[&str] = &[
         "example",
         "placeholder",
         "your",
@@ -41,32 +41,32 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         "deadbeef",
         "9876543",
     ];
-    /// The signature of the token that every explanation of JWT shows.
+    /// The signature of the sample token in explanations of JWT.
     const JWT_SAMPLE: &str = "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV";
     let lower = value.to_ascii_lowercase();
-    SAYS_SO.iter().any(|word| lower.contains(word)) || value.contains(JWT_SAMPLE) || has_run(value, 7)
+    MARKERS.iter().any(|word| lower.contains(word)) || value.contains(JWT_SAMPLE) || has_run(value, 7)
 }
 
-/// Whether one character is repeated so many times in a row. Random tokens do not do that, made-up ones do.
+/// Whether one character is repeated `length` times in a row, which happens in examples but not in random tokens.
 fn has_run(value: &str, length: usize) -> bool {
     value.as_bytes().windows(length).any(|run| run.iter().all(|byte| *byte == run[0]))
 }
 
-/// A password inside a URL. A stand-in word or the user's own name is no secret; one for this machine only warns.
-pub(super) fn url_password(captures: &Captures<'_>, value: &str) -> Option<Severity> {
+/// A password in a URL. A stand-in word or the user's own name is not a secret; one for the local machine only warns.
+pub(super) fn url_password(captures: &Captures<'_>, value: &str) -> Option<SecretSeverity> {
     let part = |name: &str| captures.name(name).map_or("", |part| part.as_str());
     if is_stand_in(value) || value == part("user") {
         return None;
     }
-    Some(if is_here(part("host")) { Severity::Warn } else { Severity::Refuse })
+    Some(if is_local(part("host")) { SecretSeverity::Warn } else { SecretSeverity::Refuse })
 }
 
-/// A password in a connection string. Such strings are also written by hand, to say of a password where it is.
-pub(super) fn dsn_password(captures: &Captures<'_>, value: &str) -> Option<Severity> {
+/// A password in a connection string. Such strings are also written by hand, with words that say where the password is.
+pub(super) fn dsn_password(captures: &Captures<'_>, value: &str) -> Option<SecretSeverity> {
     if is_plain_words(value) { None } else { url_password(captures, value) }
 }
 
-/// Whether a value is made of words alone, as `ask-ops` and `disabled` are.
+/// Whether a value consists of words only, such as `ask-ops` and `disabled`.
 fn is_plain_words(value: &str) -> bool {
     let is_word = |run: &str| {
         let inner = run.get(1..).unwrap_or_default();
@@ -78,7 +78,7 @@ fn is_plain_words(value: &str) -> bool {
         .all(|run| run.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_word(run))
 }
 
-/// Whether a password is a word that stands for one.
+/// Whether a password is a stand-in word.
 fn is_stand_in(value: &str) -> bool {
     const STAND_INS: &[&str] = &[
         "pass",
@@ -113,14 +113,14 @@ fn is_stand_in(value: &str) -> bool {
     STAND_INS.contains(&lower.as_str()) || lower.contains("password") || value.starts_with(['$', '%', '[', '{', ':'])
 }
 
-/// Whether a host is this machine or one of the manuals'.
-fn is_here(host: &str) -> bool {
-    let here = ["localhost", "127.", "0.0.0.0", "[::1]", "host.docker.internal", "example."];
-    here.iter().any(|name| host.starts_with(name)) || host.contains("example.")
+/// Whether a host is the local machine or an example.
+fn is_local(host: &str) -> bool {
+    let names = ["localhost", "127.", "0.0.0.0", "[::1]", "host.docker.internal", "example."];
+    names.iter().any(|name| host.starts_with(name)) || host.contains("example.")
 }
 
-/// A password among the pairs of a keyword string. Without a host or database beside it, it is an assignment like any other.
-pub(super) fn keyword_password(captures: &Captures<'_>, value: &str) -> Option<Severity> {
+/// A password in a keyword string. Without a host or database beside it, it is an ordinary assignment.
+pub(super) fn keyword_password(captures: &Captures<'_>, value: &str) -> Option<SecretSeverity> {
     let part = |name: &str| captures.name(name).map_or("", |part| part.as_str());
     let pairs: Vec<(&str, &str)> = part("before")
         .split_ascii_whitespace()
@@ -135,23 +135,22 @@ pub(super) fn keyword_password(captures: &Captures<'_>, value: &str) -> Option<S
     if is_stand_in(value) || given("user") == Some(value) || is_code(value) || is_plain_words(value) {
         return None;
     }
-    Some(if is_here(host.unwrap_or("localhost")) { Severity::Warn } else { Severity::Refuse })
+    Some(if is_local(host.unwrap_or("localhost")) { SecretSeverity::Warn } else { SecretSeverity::Refuse })
 }
 
-/// Whether a token that has no digit is one all the same: random letters stand in one long run, two capitals somewhere side by
-/// side; joined words do not.
+/// Whether a token without digits is random: random letters form one long run with two adjacent capitals; joined words do not.
 pub(super) fn is_random_letters(value: &str) -> bool {
     let longest = value.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or(0);
     longest >= 16 && value.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_uppercase))
 }
 
 /// Base64 of forty characters that is not a digest in hex.
-pub(super) fn not_hex(_: &Captures<'_>, value: &str) -> Option<Severity> {
-    (!is_hex(value)).then_some(Severity::Refuse)
+pub(super) fn not_hex(_: &Captures<'_>, value: &str) -> Option<SecretSeverity> {
+    (!is_hex(value)).then_some(SecretSeverity::Refuse)
 }
 
-/// A value given to something called a secret: long and mixed, and no identifier, path, digest, UUID or call.
-pub(super) fn assigned(captures: &Captures<'_>, value: &str) -> Option<Severity> {
+/// A value assigned to something called a secret: long and mixed, and not an identifier, path, digest, UUID or call.
+pub(super) fn assigned(captures: &Captures<'_>, value: &str) -> Option<SecretSeverity> {
     let has = |test: fn(&char) -> bool| value.chars().any(|c| test(&c));
     let classes =
         [has(char::is_ascii_lowercase), has(char::is_ascii_uppercase), has(char::is_ascii_digit), has(|c| "!@#$%^&*+=?~".contains(*c))];
@@ -159,7 +158,7 @@ pub(super) fn assigned(captures: &Captures<'_>, value: &str) -> Option<Severity>
     let digit = classes[2];
     let password = captures.name("pw").is_some();
     let enough = if password { value.len() >= 8 } else { value.len() >= 20 && entropy(value) >= 3.7 };
-    (digit && kinds >= 3 && enough && !is_ordinary(value)).then_some(Severity::Warn)
+    (digit && kinds >= 3 && enough && !is_ordinary(value)).then_some(SecretSeverity::Warn)
 }
 
 fn is_ordinary(value: &str) -> bool {
@@ -175,15 +174,15 @@ fn is_ordinary(value: &str) -> bool {
         || is_words(value)
 }
 
-/// Whether a value is code that fetches one.
+/// Whether a value is code that fetches the secret.
 fn is_code(value: &str) -> bool {
     const CODE: &[&str] =
         &["process.env", "os.environ", "env.", "secrets.", "config.", "self.", "this.", "std::", "func", "new ", "http://", "https://"];
     CODE.iter().any(|prefix| value.starts_with(prefix))
 }
 
-/// Words joined by `_`, `-`, `.`, `/` or camel case, as names of variables, files and models are: each run of letters is
-/// pronounceable, with short numbers between.
+/// Whether a value is words joined by `_`, `-`, `.`, `/` or camel case, such as names of variables, files and models: each run of
+/// letters is pronounceable, with short numbers in between.
 fn is_words(value: &str) -> bool {
     let mut runs = value.split(|c: char| !c.is_ascii_alphabetic()).filter(|run| !run.is_empty());
     let digits = value.bytes().filter(u8::is_ascii_digit).count();

@@ -1,40 +1,35 @@
-//! Markdown as one plain line, for titles and hooks. Loses marks on purpose; never used on text that is kept.
+//! Markdown as one line of plain text, for titles and hooks. Drops marks on purpose; never used on text that is kept.
 
-/// All of a text on one line, without Markdown marks.
+use super::lines::FenceScanner;
+
+/// Returns the whole text on one line, without Markdown marks.
 pub(super) fn one_line(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     without_marks(&joined)
 }
 
-/// The first line that says something beyond `known`: a heading, a sentence, a list item. Code, comments and rules do not.
+/// Returns the first line with text other than `known`: a heading, a sentence or a list item. Skips code, comments and rules.
 pub(super) fn first_line(body: &str, known: &str) -> String {
-    let mut fence: Option<&str> = None;
+    let mut fences = FenceScanner::default();
     let mut comment = false;
     for line in body.lines().map(str::trim) {
-        if comment || (fence.is_none() && line.starts_with("<!--")) {
+        let is_code = !comment && fences.is_code(line);
+        if comment || (!is_code && line.starts_with("<!--")) {
             comment = !line.ends_with("-->");
             continue;
         }
-        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark)) {
-            fence = match fence {
-                None => Some(mark),
-                Some(open) if open == mark => None,
-                other => other,
-            };
+        if is_code {
             continue;
         }
-        if fence.is_some() {
-            continue;
-        }
-        let said = one_line(without_lead(line));
-        if said.chars().any(char::is_alphanumeric) && !said.eq_ignore_ascii_case(known) {
-            return said;
+        let text = one_line(without_lead(line));
+        if text.chars().any(char::is_alphanumeric) && !text.eq_ignore_ascii_case(known) {
+            return text;
         }
     }
     String::new()
 }
 
-/// A line without what makes it a heading, quote or list item.
+/// Strips the marks that make a line a heading, quote or list item.
 fn without_lead(line: &str) -> &str {
     let line = line.trim_start_matches('>').trim_start();
     let heading = line.trim_start_matches('#');
@@ -46,7 +41,7 @@ fn without_lead(line: &str) -> &str {
     if digits.len() < item.len() { digits.strip_prefix(". ").or_else(|| digits.strip_prefix(") ")).unwrap_or(item) } else { item }
 }
 
-/// Links become their text; emphasis and code marks go.
+/// Replaces links by their text, and removes emphasis and code marks.
 fn without_marks(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -71,7 +66,7 @@ fn without_marks(line: &str) -> String {
     out
 }
 
-/// The text of the link a text begins with, and what follows the link.
+/// The text of the link at the start of `text`, and what follows the link.
 fn link(text: &str) -> Option<(&str, &str)> {
     if let Some(inner) = text.strip_prefix("[[") {
         let (target, after) = inner.split_once("]]")?;

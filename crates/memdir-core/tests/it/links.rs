@@ -2,7 +2,7 @@
 
 use memdir_core::{
     base::path::MemoryPath,
-    memory::markdown::{Reference, ReferenceKind, link_destination, rebase_links, references, resolve, rewrite_references},
+    memory::links::{Reference, ReferenceKind, link_destination, rebase_links, references, resolve, rewrite_references},
 };
 use proptest::prelude::*;
 

@@ -1,10 +1,12 @@
-//! References between memories in Markdown: links, definitions, `[[wikilinks]]` and `mem:` names. Finds and rewrites them
-//! without touching another byte. Links in code are left alone; `mem:` names count everywhere, since they live in code marks.
+//! References between memories in Markdown: links, definitions, `[[wikilinks]]` and `mem:` names. Finds and rewrites them without
+//! changing any other byte. Links in code are ignored; `mem:` names count everywhere, because they are usually written as code.
 
+use super::lines::FenceScanner;
 use crate::base::{
     path::{MemoryPath, strip_md},
     text::line_at,
 };
+use percent_encoding::{percent_decode_str, percent_encode_byte};
 use std::{borrow::Cow, ops::Range};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -13,9 +15,9 @@ use unicode_normalization::UnicodeNormalization as _;
 pub struct Reference {
     /// The line it is on, 1-based.
     pub line: u64,
-    /// What it names: for links the path from the root, for wikilinks and `mem:` the name as written.
+    /// Its target: for links the path from the root, for wikilinks and `mem:` the name as written.
     pub target: String,
-    /// In which form.
+    /// Its form.
     pub kind: ReferenceKind,
 }
 
@@ -33,9 +35,9 @@ pub enum ReferenceKind {
     Mem,
 }
 
-/// Every reference that may name a file beside or below the holder's root. Addresses (`https:`) and bare anchors are none.
+/// Returns every reference that may name a file in the root of `holder`. URLs and bare anchors are not references.
 pub fn references(text: &str, holder: &MemoryPath) -> Vec<Reference> {
-    let of = |spot: Spot| {
+    let reference = |spot: ReferenceSpan| {
         let written = &text[spot.range.clone()];
         let target = match spot.kind {
             ReferenceKind::Link | ReferenceKind::Definition => resolve(written, holder.parent())?,
@@ -43,10 +45,10 @@ pub fn references(text: &str, holder: &MemoryPath) -> Vec<Reference> {
         };
         Some(Reference { line: line_at(text, spot.range.start), target, kind: spot.kind })
     };
-    spots(text).into_iter().filter_map(of).collect()
+    spots(text).into_iter().filter_map(reference).collect()
 }
 
-/// The text with every reference to `from` naming `to` instead, in the form it had. Nothing if there is none.
+/// Returns the text with every reference to `from` changed to `to`, in its form, or `None` if there is none.
 pub fn rewrite_references(text: &str, holder: &MemoryPath, from: &MemoryPath, to: &MemoryPath) -> Option<String> {
     replace(text, |spot, written| match spot.kind {
         ReferenceKind::Link | ReferenceKind::Definition => {
@@ -66,8 +68,8 @@ pub fn rewrite_references(text: &str, holder: &MemoryPath, from: &MemoryPath, to
     })
 }
 
-/// The text of a memory that itself moves from `from` to `to`: relative links still lead where they led, and links to
-/// itself lead to its new place. Nothing if no link changes.
+/// Returns the text of a memory that moves from `from` to `to`: relative links keep their targets, and links to itself follow it.
+/// `None` if no link changes.
 pub fn rebase_links(text: &str, from: &MemoryPath, to: &MemoryPath) -> Option<String> {
     replace(text, |spot, written| {
         if !matches!(spot.kind, ReferenceKind::Link | ReferenceKind::Definition) {
@@ -83,14 +85,14 @@ pub fn rebase_links(text: &str, from: &MemoryPath, to: &MemoryPath) -> Option<St
     })
 }
 
-/// A path as the destination of a Markdown link: plain where that is safe, `<in angles>` where it holds blanks or brackets.
+/// Formats a path as the destination of a Markdown link: plain, or `<in angles>` if it has blanks or brackets.
 pub fn link_destination(path: &str) -> String {
     let escaped = escape(path);
     if escaped.contains(needs_angles) { format!("<{escaped}>") } else { escaped }
 }
 
-/// The path a link destination names when its holder lies in `folder`: decoded, without anchor, from the root.
-/// A folder keeps its final slash. Nothing for addresses, bare anchors and what leads out of the root.
+/// Resolves a link destination in a memory of `folder` to a path from the root, percent-decoded and without anchor. A folder keeps its
+/// final slash. `None` for URLs, bare anchors and paths that leave the root.
 pub fn resolve(destination: &str, folder: Option<&str>) -> Option<String> {
     if destination.is_empty() || destination.starts_with("//") || has_scheme(destination) {
         return None;
@@ -118,22 +120,22 @@ pub fn resolve(destination: &str, folder: Option<&str>) -> Option<String> {
     (!path.is_empty()).then_some(path)
 }
 
-/// Where a reference stands: the range of its target, without angles, anchor and alias.
-pub(crate) struct Spot {
+/// The range of a reference's target, without angles, anchor and alias.
+pub(crate) struct ReferenceSpan {
     pub(crate) kind: ReferenceKind,
     pub(crate) range: Range<usize>,
     angle: bool,
 }
 
-/// Every reference in a text, in order.
-pub(crate) fn spots(text: &str) -> Vec<Spot> {
+/// Returns the spans of all references in a text, in order.
+pub(crate) fn spots(text: &str) -> Vec<ReferenceSpan> {
     let mut found = Vec::new();
-    let mut fence = Fence::default();
+    let mut fences = FenceScanner::default();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        if !fence.holds(line) {
+        if !fences.is_code(line) {
             line_spots(line, start, &mut found);
         }
         mem_spots(line, start, &mut found);
@@ -142,37 +144,8 @@ pub(crate) fn spots(text: &str) -> Vec<Spot> {
     found
 }
 
-/// Follows code blocks through the lines of a text.
-#[derive(Default)]
-pub(crate) struct Fence<'a>(Option<&'a str>);
-
-impl<'a> Fence<'a> {
-    /// Whether the next line is part of a code block, its marks included.
-    pub(crate) fn holds(&mut self, line: &'a str) -> bool {
-        match (self.0, fence_mark(line)) {
-            (None, mark) => {
-                self.0 = mark;
-                mark.is_some()
-            }
-            (Some(open), Some(mark)) if mark.starts_with(open) && line.trim() == mark => {
-                self.0 = None;
-                true
-            }
-            (Some(_), _) => true,
-        }
-    }
-}
-
-/// The run of backticks or tildes that opens or closes a code block.
-fn fence_mark(line: &str) -> Option<&str> {
-    let body = line.trim_start_matches(' ');
-    let first = body.chars().next().filter(|c| line.len() - body.len() <= 3 && matches!(c, '`' | '~'))?;
-    let run = &body[..body.len() - body.trim_start_matches(first).len()];
-    (run.len() >= 3 && !(first == '`' && body[run.len()..].contains('`'))).then_some(run)
-}
-
-/// Links, definitions and wikilinks of one line that is not code.
-fn line_spots(line: &str, start: usize, found: &mut Vec<Spot>) {
+/// Collects the links, definitions and wikilinks of a line that is not code.
+fn line_spots(line: &str, start: usize, found: &mut Vec<ReferenceSpan>) {
     if let Some(behind) = definition(line) {
         push_destination(line, behind, start, ReferenceKind::Definition, found);
         return;
@@ -190,7 +163,7 @@ fn line_spots(line: &str, start: usize, found: &mut Vec<Spot>) {
     }
 }
 
-/// The byte behind the colon of `[id]:`, if the line is a definition (a footnote is none).
+/// The position behind the colon of `[id]:`, if the line is a definition; a footnote is not.
 fn definition(line: &str) -> Option<usize> {
     let body = line.trim_start_matches(' ');
     let indent = line.len() - body.len();
@@ -199,7 +172,7 @@ fn definition(line: &str) -> Option<usize> {
     inner[close..].starts_with("]:").then_some(indent + 1 + close + 2)
 }
 
-/// How long a code span is, or its opening marks if it is never closed on this line.
+/// The length of a code span, or of its opening marks if it is not closed on this line.
 fn code_span(text: &str) -> usize {
     let open = text.len() - text.trim_start_matches('`').len();
     let mut at = open;
@@ -213,8 +186,8 @@ fn code_span(text: &str) -> usize {
     open
 }
 
-/// Notes the wikilink at `at`; returns how many bytes to go on by.
-fn wiki(line: &str, at: usize, start: usize, found: &mut Vec<Spot>) -> usize {
+/// Collects the wikilink at `at`; returns the number of bytes to advance.
+fn wiki(line: &str, at: usize, start: usize, found: &mut Vec<ReferenceSpan>) -> usize {
     let inner = &line[at + 2..];
     let Some(close) = inner.find("]]").filter(|&close| !inner[..close].contains('[') && !inner[close + 2..].starts_with('(')) else {
         return 1;
@@ -223,13 +196,13 @@ fn wiki(line: &str, at: usize, start: usize, found: &mut Vec<Spot>) -> usize {
     let lead = name.len() - name.trim_start().len();
     let range = start + at + 2 + lead..start + at + 2 + lead + name.trim().len();
     if !range.is_empty() {
-        found.push(Spot { kind: ReferenceKind::Wiki, range, angle: false });
+        found.push(ReferenceSpan { kind: ReferenceKind::Wiki, range, angle: false });
     }
     close + 4
 }
 
-/// Notes the destination that begins at `at`; returns how many bytes to go on by.
-fn push_destination(line: &str, at: usize, start: usize, kind: ReferenceKind, found: &mut Vec<Spot>) -> usize {
+/// Collects the destination at `at`; returns the number of bytes to advance.
+fn push_destination(line: &str, at: usize, start: usize, kind: ReferenceKind, found: &mut Vec<ReferenceSpan>) -> usize {
     let rest = &line[at..];
     let lead = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     let body = &rest[lead..];
@@ -244,12 +217,12 @@ fn push_destination(line: &str, at: usize, start: usize, kind: ReferenceKind, fo
     let target = &target[..target.find(['#', '?']).unwrap_or(target.len())];
     let begin = start + at + lead + from;
     if !target.is_empty() {
-        found.push(Spot { kind, range: begin..begin + target.len(), angle });
+        found.push(ReferenceSpan { kind, range: begin..begin + target.len(), angle });
     }
     (lead + end).max(1)
 }
 
-/// Where a plain destination ends: at a blank, or at the bracket that closes the link.
+/// The end of a plain destination: at a blank, or at the bracket that closes the link.
 fn plain_end(body: &str, kind: ReferenceKind) -> usize {
     let mut depth = 0usize;
     for (at, c) in body.char_indices() {
@@ -264,8 +237,8 @@ fn plain_end(body: &str, kind: ReferenceKind) -> usize {
     body.len()
 }
 
-/// Notes every `mem:name` of a line.
-fn mem_spots(line: &str, start: usize, found: &mut Vec<Spot>) {
+/// Collects every `mem:name` of a line.
+fn mem_spots(line: &str, start: usize, found: &mut Vec<ReferenceSpan>) {
     for (at, mark) in line.match_indices("mem:") {
         let before = line[..at].chars().next_back();
         if before.is_some_and(|c| is_name_char(c) || c == ':') {
@@ -277,7 +250,7 @@ fn mem_spots(line: &str, start: usize, found: &mut Vec<Spot>) {
         let name = quoted.unwrap_or_else(|| run.trim_end_matches(['.', '/', '-']));
         if !name.is_empty() {
             let begin = start + at + mark.len();
-            found.push(Spot { kind: ReferenceKind::Mem, range: begin..begin + name.len(), angle: false });
+            found.push(ReferenceSpan { kind: ReferenceKind::Mem, range: begin..begin + name.len(), angle: false });
         }
     }
 }
@@ -286,8 +259,8 @@ fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.')
 }
 
-/// The text with the spots replaced for which there is something new.
-fn replace(text: &str, mut new: impl FnMut(&Spot, &str) -> Option<String>) -> Option<String> {
+/// Replaces the references for which `new` returns a text. `None` if nothing changes.
+fn replace(text: &str, mut new: impl FnMut(&ReferenceSpan, &str) -> Option<String>) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut done = 0;
     for spot in spots(text) {
@@ -303,7 +276,7 @@ fn replace(text: &str, mut new: impl FnMut(&Spot, &str) -> Option<String>) -> Op
     (done > 0).then(|| out + &text[done..])
 }
 
-/// `to`, with or without `.md` as `written` names `from`.
+/// `to` with or without `.md`, as `written` names `from`.
 fn with_extension_as(written: &str, from: &MemoryPath, to: &MemoryPath) -> String {
     let had = strip_md(written).len() < written.len();
     match (had, from.is_md()) {
@@ -313,7 +286,7 @@ fn with_extension_as(written: &str, from: &MemoryPath, to: &MemoryPath) -> Strin
     }
 }
 
-/// A destination for `target` as seen from `folder`, in the style of the one that stood there.
+/// A destination for `target` as seen from `folder`, in the style of `written`.
 fn destination(written: &str, target: &str, folder: Option<&str>, angle: bool) -> String {
     let path = if written.starts_with('/') { format!("/{target}") } else { relative(folder, target) };
     let path = if written.starts_with("./") && !path.starts_with("../") { format!("./{path}") } else { path };
@@ -334,10 +307,10 @@ fn needs_angles(c: char) -> bool {
 }
 
 fn percent(c: char, out: &mut String) {
-    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(percent_encode_byte(byte)));
 }
 
-/// The way from a folder to a path, both from the root.
+/// The relative path from a folder to a target.
 fn relative(folder: Option<&str>, target: &str) -> String {
     let folder: Vec<&str> = folder.into_iter().flat_map(|folder| folder.split('/')).collect();
     let parts: Vec<&str> = target.split('/').collect();
@@ -346,12 +319,12 @@ fn relative(folder: Option<&str>, target: &str) -> String {
     ups.chain(parts[shared..].iter().copied()).collect::<Vec<_>>().join("/")
 }
 
-/// The names a `[[wikilink]]` may mean, seen from its holder: nearest folder first.
+/// The names that a `[[wikilink]]` in `holder` may refer to, nearest folder first.
 pub fn wiki_names<'a>(written: &'a str, holder: &'a MemoryPath) -> impl Iterator<Item = String> + 'a {
     ancestors(holder).map(move |base| join(base, strip_md(written)))
 }
 
-/// The folders above a holder, nearest first, the root (`""`) last.
+/// The folders of a memory, nearest first, the root (`""`) last.
 fn ancestors(holder: &MemoryPath) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(holder.parent().unwrap_or("")), |folder| {
         (!folder.is_empty()).then(|| folder.rsplit_once('/').map_or("", |(parent, _)| parent))
@@ -363,31 +336,21 @@ fn join(base: &str, name: &str) -> String {
     if base.is_empty() { name } else { format!("{base}/{name}") }
 }
 
-/// Characters that mean something else in a destination, percent-encoded.
+/// Percent-encodes the characters that have a meaning in a destination.
 fn escape(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     let scheme = has_scheme(path);
     for (at, c) in path.char_indices() {
         let coded = path.as_bytes().get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
-        let means_more = matches!(c, '#' | '?' | '<' | '>') || (c == '%' && coded) || (c == ':' && scheme);
-        if means_more { percent(c, &mut out) } else { out.push(c) }
+        let is_special = matches!(c, '#' | '?' | '<' | '>') || (c == '%' && coded) || (c == ':' && scheme);
+        if is_special { percent(c, &mut out) } else { out.push(c) }
     }
     out
 }
 
+/// Percent-decodes a destination; one that is not UTF-8 then stays as written.
 fn decode(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let hex = tail.get(..2).filter(|two| first == b'%' && two.iter().all(u8::is_ascii_hexdigit));
-        let byte = hex.and_then(|two| std::str::from_utf8(two).ok()).and_then(|two| u8::from_str_radix(two, 16).ok());
-        bytes.push(byte.unwrap_or(first));
-        rest = if byte.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
+    percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
 }
 
 /// Whether a destination begins with a scheme (`https:`, `mailto:`).

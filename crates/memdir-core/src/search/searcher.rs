@@ -1,0 +1,320 @@
+//! [`Searcher`], the facade of search: one method per thing a caller may want. The work is done by the modules beside it, over
+//! explicit inputs.
+
+use super::{
+    Answer, IndexState, MountCounts, Search, SearchedCounts, WhyNot,
+    analysis::Analyser,
+    background::{self, Background},
+    chats::ChatLocator,
+    embed::Embedder,
+    find::{Finder, RankedCandidates},
+    hits::HitReader,
+    index::{Index, View, Wait},
+    indexing::{Indexed, Progress, StaleFiles},
+    meaning::Meaning,
+    mount_index::MountIndex,
+    mount_views::{CurrentViews, IndexContext, MountViews, SearchMount, all_entries},
+    query::Query,
+    why,
+};
+use crate::{
+    base::{
+        error::{Error, Problem, Result},
+        path::MemoryPath,
+        time::Clock,
+    },
+    store::{MountInfo, Store},
+};
+use jiff::Timestamp;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Files without vectors that are embedded after an answer.
+const SETTLED_FILES: usize = 100;
+/// Files that are embedded in the background before other writers get the index.
+const STEP_FILES: usize = 64;
+/// How often a search starts again if files change under it.
+const ATTEMPTS: usize = 5;
+/// The note about an index that could not be read.
+const REBUILT: &str = "the search index was damaged and has been rebuilt";
+
+/// Searches the mounts of a space. Keep one: it remembers what it has opened.
+pub struct Searcher {
+    mounts: MountViews,
+    meaning: Option<Meaning>,
+    clock: Arc<dyn Clock>,
+    analyser: Mutex<Analyser>,
+    /// `Some` in a long-lived process.
+    background: Option<Background>,
+    /// Locates a line of a kept conversation.
+    chats: Option<ChatLocator>,
+}
+
+impl Searcher {
+    /// Creates a searcher over the mounts of a store; `index` opens the index of each.
+    pub fn new(
+        store: &dyn Store,
+        embedder: Option<Arc<dyn Embedder>>,
+        clock: Arc<dyn Clock>,
+        index: impl Fn(&MountInfo) -> Arc<dyn Index>,
+    ) -> Self {
+        let mount = |info: &MountInfo| SearchMount {
+            prefix: info.prefix.clone(),
+            root: info.root.clone(),
+            source: info.source,
+            index: MountIndex::new(index(info)),
+        };
+        Searcher {
+            mounts: MountViews::new(store.mounts().iter().map(mount).collect()),
+            meaning: embedder.map(Meaning::new),
+            clock,
+            analyser: Mutex::default(),
+            background: None,
+            chats: None,
+        }
+    }
+
+    /// Adds the place in its conversation to every hit in one.
+    pub fn with_chat_locator(mut self, locator: ChatLocator) -> Self {
+        self.chats = Some(locator);
+        self
+    }
+
+    /// Prepares the searcher for a long-lived process: views are kept as long as it is certain that no file has changed, instead
+    /// of listing the files for every search.
+    pub fn watching(mut self) -> Self {
+        self.mounts.watch();
+        self.background = Some(Background::default());
+        self
+    }
+
+    /// Searches the files as they are now.
+    pub fn search(&self, store: &dyn Store, search: &Search) -> Result<Answer> {
+        let mut last = None;
+        let mut rebuilt = false;
+        // A file that changed between ranking and reading is ranked again.
+        for attempt in 1..=ATTEMPTS {
+            let (candidates, was_rebuilt) = self.candidates(store, search)?;
+            rebuilt |= was_rebuilt;
+            let (hits, stale) = self.hit_reader(store).hits(&candidates, search, attempt == ATTEMPTS)?;
+            last = Some(candidates.answer(hits, search));
+            if !stale {
+                break;
+            }
+        }
+        let mut answer = last.ok_or_else(|| Error::Unavailable { what: "search".into(), why: "there was no answer".into() })?;
+        if rebuilt {
+            answer.notes.push(REBUILT.to_owned());
+        }
+        Ok(answer)
+    }
+
+    /// Explains why a memory is not among the hits of a search.
+    pub fn why_not(&self, store: &dyn Store, search: &Search, path: &MemoryPath) -> Result<WhyNot> {
+        why::why_not(store, search, path, &self.analyser, &|search| self.search(store, search))
+    }
+
+    /// Runs many searches on one state of the files.
+    pub fn batch<'a>(
+        &'a self,
+        store: &'a dyn Store,
+        searches: impl IntoIterator<Item = Search> + 'a,
+    ) -> Result<impl Iterator<Item = Result<Answer>> + 'a> {
+        let views = self.views(store)?;
+        Ok(searches.into_iter().map(move |search| {
+            let candidates = self.finder().find(&views, &search, &self.analyser)?;
+            let (hits, _) = self.hit_reader(store).hits(&candidates, &search, true)?;
+            Ok(candidates.answer(hits, &search))
+        }))
+    }
+
+    /// Counts what each mount contributes, as its files are now.
+    pub fn counts(&self, store: &dyn Store) -> Result<Vec<MountCounts>> {
+        let views = self.views(store)?;
+        let count = |(mount, view): (&SearchMount, &Arc<dyn View>)| {
+            let totals = view.totals();
+            MountCounts {
+                prefix: mount.prefix.clone(),
+                source: mount.source,
+                counts: SearchedCounts { files: totals.told_files, units: totals.told_units },
+            }
+        };
+        Ok(self.mounts.mounts().iter().zip(&views).map(count).collect())
+    }
+
+    /// The embedder, if there is one.
+    pub fn embedder(&self) -> Option<&dyn Embedder> {
+        self.meaning.as_ref().map(Meaning::embedder)
+    }
+
+    /// Writes overlays into the indexes where they are large enough to be worth it, and embeds some of what has no vector if the
+    /// embedder is instant. Call it after the answer.
+    pub fn settle(&self, store: &dyn Store) -> Result<()> {
+        for mount in self.mounts.mounts() {
+            let indexer = self.context(store).indexer(mount);
+            mount.index.settle(&indexer)?;
+            if self.embedder().is_some_and(|embedder| embedder.is_instant()) {
+                indexer.embed_missing(mount.index.index(), SETTLED_FILES)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings every index in step with the files, or rebuilds it; then embeds what has no vector yet.
+    pub fn index(&self, store: &dyn Store, rebuild: bool, progress: &Progress<'_>) -> Result<Vec<Indexed>> {
+        let entries = all_entries(store)?;
+        let mut all = Vec::new();
+        for mount in self.mounts.mounts() {
+            let (indexer, entries) = (self.context(store).indexer(mount), self.mounts.entries_of(mount, &entries));
+            let index = mount.index.index();
+            if rebuild && !index.is_whole() {
+                mount.index.forget()?;
+            }
+            let mut indexed = match rebuild {
+                true => indexer.rebuild(index, &entries, progress)?,
+                false => indexer.update(index, &entries, Wait::Yes, progress)?.unwrap_or_default(),
+            };
+            if index.damage_report().is_some() {
+                indexed.problems.push(Problem::whole(REBUILT));
+            }
+            match indexer.embed_missing(index, usize::MAX) {
+                Ok(files) => indexed.embedded = files,
+                Err(error) => indexed.problems.push(Problem::whole(format!("not everything has a vector yet: {error}"))),
+            }
+            all.push(indexed);
+        }
+        Ok(all)
+    }
+
+    /// Embeds at most `files` files that have no vectors yet and returns their number; for small steps in the background.
+    /// After an error the embedder should not be called for a while.
+    pub fn embed_missing(&self, store: &dyn Store, files: usize) -> Result<usize> {
+        let mut done = 0;
+        for mount in self.mounts.mounts() {
+            done += self.context(store).indexer(mount).embed_missing(mount.index.index(), files - done)?;
+        }
+        Ok(done)
+    }
+
+    /// Starts what is to be done after an answer in the background, unless there is nothing to do or it runs already.
+    pub fn work_after(self: &Arc<Self>, store: &Arc<dyn Store>) {
+        let Some(background) = &self.background else { return };
+        let embeds = self.embedder().is_some() && background.may_embed();
+        if !(embeds || self.mounts.mounts().iter().any(|mount| mount.index.is_worth_settling())) || !background.begin() {
+            return;
+        }
+        let (searcher, store) = (self.clone(), store.clone());
+        let queued = background::spawn(move || {
+            // A panic must not keep later work from being done.
+            let _ = catch_unwind(AssertUnwindSafe(|| searcher.work(&*store)));
+            searcher.background.iter().for_each(Background::end);
+        });
+        if !queued {
+            background.end();
+        }
+    }
+
+    /// Opens every index without a look at the files, as a first search would do.
+    pub fn open(&self) -> Result<()> {
+        self.mounts.mounts().iter().try_for_each(|mount| mount.index.index().view().map(|_| ()))
+    }
+
+    /// Compares the indexes with the files.
+    pub fn state(&self, store: &dyn Store) -> Result<Vec<IndexState>> {
+        let entries = all_entries(store)?;
+        let state = |mount: &SearchMount| -> Result<IndexState> {
+            let index = mount.index.index();
+            let view = index.view()?;
+            let (mut unembedded, mut last_ns) = (0, 0);
+            view.each_file(&mut |_, known| {
+                unembedded += u64::from(known.unembedded);
+                last_ns = last_ns.max(known.seen_ns);
+            });
+            let entries = self.mounts.entries_of(mount, &entries);
+            let stale = StaleFiles::compare(self.context(store).indexer(mount).files(&entries), &*view);
+            let totals = view.totals();
+            Ok(IndexState {
+                prefix: mount.prefix.clone(),
+                source: mount.source,
+                files: totals.told_files,
+                units: totals.told_units,
+                size: index.size(),
+                changed: stale.changed.len(),
+                gone: stale.gone.len(),
+                unembedded: if self.meaning.is_some() { unembedded } else { 0 },
+                last_indexed: Timestamp::from_nanosecond(i128::from(last_ns)).ok().filter(|_| totals.files > 0),
+            })
+        };
+        self.mounts.mounts().iter().map(state).collect()
+    }
+
+    /// The prefix of a mount, by its number.
+    pub(crate) fn prefix(&self, mount: usize) -> &str {
+        &self.mounts.mounts()[mount].prefix
+    }
+
+    /// Runs something with the analyser, which one caller uses at a time.
+    pub(crate) fn with_analyser<T>(&self, run: impl FnOnce(&mut Analyser) -> T) -> T {
+        run(&mut self.analyser.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns views with everything that is on disk now.
+    pub(crate) fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
+        let CurrentViews { views, changed } = self.mounts.current(self.context(store))?;
+        if let Some(background) = self.background.as_ref().filter(|_| changed) {
+            background.files_changed();
+        }
+        Ok(views)
+    }
+
+    /// Ranks candidates for a parsed query; `must` are the words of its phrases.
+    pub(crate) fn find_query(
+        &self,
+        views: &[Arc<dyn View>],
+        search: &Search,
+        query: Query,
+        must: &[Vec<String>],
+    ) -> Result<RankedCandidates> {
+        self.finder().find_query(views, search, query, must)
+    }
+
+    /// Ranks candidates in the files as they are now, and returns whether an index was damaged. An index that answers
+    /// impossibly is discarded and made again.
+    fn candidates(&self, store: &dyn Store, search: &Search) -> Result<(RankedCandidates, bool)> {
+        let views = self.views(store)?;
+        let mut damaged = false;
+        for mount in self.mounts.mounts() {
+            damaged |= mount.index.index().damage_report().is_some();
+        }
+        match catch_unwind(AssertUnwindSafe(|| self.finder().find(&views, search, &self.analyser))) {
+            Ok(Ok(found)) => Ok((found, damaged)),
+            Ok(Err(error)) if !matches!(error, Error::Corrupt { .. } | Error::Io { .. }) => Err(error),
+            _ => {
+                self.mounts.forget()?;
+                Ok((self.finder().find(&self.views(store)?, search, &self.analyser)?, true))
+            }
+        }
+    }
+
+    /// The background work: settles overlays, then embeds what has no vector.
+    fn work(&self, store: &dyn Store) {
+        let Some(background) = &self.background else { return };
+        // A failure costs time and nothing else: the next search makes the overlay again.
+        let _ = self.settle(store);
+        background.embed_all(|| self.embed_missing(store, STEP_FILES));
+    }
+
+    fn context<'a>(&'a self, store: &'a dyn Store) -> IndexContext<'a> {
+        IndexContext { store, embedder: self.embedder(), clock: &*self.clock }
+    }
+
+    fn finder(&self) -> Finder<'_> {
+        Finder { mounts: self.mounts.mounts(), meaning: self.meaning.as_ref(), clock: &*self.clock }
+    }
+
+    fn hit_reader<'a>(&'a self, store: &'a dyn Store) -> HitReader<'a> {
+        HitReader { store, mounts: self.mounts.mounts(), analyser: &self.analyser, chats: self.chats, clock: &*self.clock }
+    }
+}
