@@ -12,9 +12,11 @@ use crate::{
     entrypoint::{self, upkeep},
     memory::{Kind, Memory},
     operations::context::Context,
+    secrets,
     store::{Entrypoint, Store, Stored},
 };
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// What to read.
 #[derive(Debug, Clone)]
@@ -153,8 +155,18 @@ fn with_line_problem(store: &dyn Store, context: &Context, mut reading: Reading)
     reading
 }
 
-/// Reads the entrypoint of the mount with this prefix.
+/// Reads the entrypoint of the mount with this prefix, byte for byte.
 pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<EntrypointReading> {
+    load_entrypoint(store, context, prefix, |text| Cow::Borrowed(text))
+}
+
+/// Reads the entrypoint of the mount with this prefix with its secrets redacted, for text that is injected into a conversation.
+pub(crate) fn redacted_entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<EntrypointReading> {
+    load_entrypoint(store, context, prefix, |text| secrets::mask(text))
+}
+
+/// `prepare` gets the whole text, before it is cut: half of a secret would no longer be recognised.
+fn load_entrypoint(store: &dyn Store, context: &Context, prefix: &str, prepare: fn(&str) -> Cow<'_, str>) -> Result<EntrypointReading> {
     let mount = store.mounts().iter().find(|mount| mount.prefix == prefix);
     let mount = mount.ok_or_else(|| Error::bad_input("mount", format!("there is no mount with the prefix {prefix:?}")))?;
     let unlisted = if mount.entrypoint == Entrypoint::Kept { upkeep::unlisted(store, &context.books, prefix)? } else { Vec::new() };
@@ -168,7 +180,8 @@ pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<
                 .map(|long| Problem::at(long.line, format!("the line has {} characters; a pointer needs at most 150", long.chars))),
         );
     }
-    let loaded = entrypoint::load(&decoded);
+    let prepared = prepare(&decoded);
+    let loaded = entrypoint::load(&prepared);
     Ok(EntrypointReading {
         content: loaded.content.to_owned(),
         line_count: loaded.line_count,

@@ -44,7 +44,7 @@ pub struct Request<'a> {
 }
 
 /// Brings what matters; an empty text if nothing does. Without a searcher only pins and tripwires are known.
-pub fn of(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Request<'_>) -> Result<Recalled> {
+pub fn recall(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Request<'_>) -> Result<Recalled> {
     let mut wanted: Vec<Wanted> = Vec::new();
     if request.message.is_some() || request.action.is_some() {
         let wires = Wires::of(store, request.cache, context.clock.now())?;
