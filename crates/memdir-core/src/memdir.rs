@@ -298,6 +298,6 @@ impl Memdir {
 
     /// Runs the memory tests of every mount.
     pub fn test(&self) -> Result<memory_tests::Tested> {
-        memory_tests::run(&*self.store, self.searcher()?)
+        memory_tests::run_memory_tests(&*self.store, self.searcher()?)
     }
 }

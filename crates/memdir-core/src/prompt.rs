@@ -8,7 +8,7 @@ mod parts;
 mod space;
 mod texts;
 
-pub use parts::{Open, Part};
+pub use parts::{OpenPath, SpacePart};
 pub use space::{Load, Made, ModeName, Request, log_is_open, log_prefix, main_prefix, prompt};
 
 use crate::base::limits;
@@ -20,11 +20,11 @@ pub struct PromptInput<'a> {
     /// The heading of the section.
     pub title: &'a str,
     /// The parts of the space, at least one.
-    pub parts: &'a [Part<'a>],
+    pub parts: &'a [SpacePart<'a>],
     /// The prefix of the part whose log is written, if memories are first written as a log.
     pub log: Option<&'a str>,
     /// The agent whose memory the first part is, if the prompt is for that agent.
-    pub agent: Option<Agent<'a>>,
+    pub agent: Option<PromptAgent<'a>>,
     /// Whether the model is on another machine: it has tools, and the prompt names no directory.
     pub remote: bool,
     /// The file name of the entrypoint.
@@ -43,7 +43,7 @@ pub struct PromptInput<'a> {
 
 impl<'a> PromptInput<'a> {
     /// The prompt for these parts, with the default for everything else.
-    pub fn new(parts: &'a [Part<'a>]) -> Self {
+    pub fn new(parts: &'a [SpacePart<'a>]) -> Self {
         PromptInput {
             title: "Memory",
             parts,
@@ -60,7 +60,7 @@ impl<'a> PromptInput<'a> {
     }
 
     /// The part that a prompt about a single directory describes: the one with the log, else the first.
-    fn main_part(&self) -> Option<&'a Part<'a>> {
+    fn main_part(&self) -> Option<&'a SpacePart<'a>> {
         self.parts.iter().find(|part| self.log == Some(part.prefix)).or(self.parts.first())
     }
 
@@ -90,7 +90,7 @@ impl<'a> PromptInput<'a> {
 
 /// An agent that has a memory of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Agent<'a> {
+pub struct PromptAgent<'a> {
     /// Its name.
     pub name: &'a str,
     /// The reach of its memory.
@@ -299,8 +299,8 @@ fn save(input: &PromptInput<'_>) -> Option<String> {
 /// those inside it.
 fn dirs<'a>(input: &PromptInput<'a>) -> Vec<&'a str> {
     let searched = match input.log {
-        Some(_) => input.main_part().map_or_else(Vec::new, Part::paths),
-        None => input.parts.iter().flat_map(Part::paths).collect(),
+        Some(_) => input.main_part().map_or_else(Vec::new, SpacePart::paths),
+        None => input.parts.iter().flat_map(SpacePart::paths).collect(),
     };
     let mut dirs: Vec<&str> = Vec::new();
     for dir in searched {
@@ -346,7 +346,7 @@ fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
     }
     let wording = input.wording();
     let labelled = input.parts.len() > 1 || wording.name == SCOPES.name;
-    let section = |(n, part): (usize, &Part<'_>)| {
+    let section = |(n, part): (usize, &SpacePart<'_>)| {
         let heading = match (labelled, wording.labels.get(n)) {
             (false, _) => input.file.to_owned(),
             (true, Some(label)) => format!("{}, {label}", input.file),

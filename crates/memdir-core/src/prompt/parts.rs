@@ -4,7 +4,7 @@ use super::texts::{self, fill};
 
 /// One mount of a space, as a prompt describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part<'a> {
+pub struct SpacePart<'a> {
     /// The prefix of its names; empty for the project's.
     pub prefix: &'a str,
     /// Its directory as the model should write it.
@@ -14,22 +14,22 @@ pub struct Part<'a> {
     /// Whether it has an entrypoint. A mount that is narrowed to some names has none.
     pub kept: bool,
     /// The folders and memories that it is narrowed to; empty if all of it is open.
-    pub open: &'a [Open],
+    pub open: &'a [OpenPath],
 }
 
 /// A folder or a memory that a mount is narrowed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Open {
+pub struct OpenPath {
     /// Its name in the space; a folder's ends with `/`.
     pub name: String,
     /// Its path as the model should write it.
     pub path: String,
 }
 
-impl<'a> Part<'a> {
+impl<'a> SpacePart<'a> {
     /// A whole directory with an entrypoint.
     pub const fn new(prefix: &'a str, dir: &'a str, entrypoint: Option<&'a str>) -> Self {
-        Part { prefix, dir, entrypoint, kept: true, open: &[] }
+        SpacePart { prefix, dir, entrypoint, kept: true, open: &[] }
     }
 
     /// The label over its entrypoint.
@@ -46,7 +46,7 @@ impl<'a> Part<'a> {
     fn names(&self, remote: bool) -> String {
         let at = |path: &str| if remote { String::new() } else { format!(", in `{path}`") };
         if !self.open.is_empty() {
-            let named = |open: &Open| {
+            let named = |open: &OpenPath| {
                 let names = if open.name.ends_with('/') { "names that begin with" } else { "the name" };
                 format!("{names} `{}`{}", open.name, at(&open.path))
             };
@@ -63,14 +63,14 @@ pub(super) fn is_shared(prefix: &str, remote: bool) -> bool {
 }
 
 /// Whether every part is shared, so that nothing in the space is private.
-pub(super) fn is_all_shared(parts: &[Part<'_>], remote: bool) -> bool {
+pub(super) fn is_all_shared(parts: &[SpacePart<'_>], remote: bool) -> bool {
     parts.iter().all(|part| is_shared(part.prefix, remote))
 }
 
 /// One line for each scope. All shared parts are one scope.
-pub(super) fn scopes(parts: &[Part<'_>], remote: bool) -> String {
-    let (shared, own): (Vec<&Part<'_>>, Vec<&Part<'_>>) = parts.iter().partition(|part| is_shared(part.prefix, remote));
-    let (users, others): (Vec<&Part<'_>>, Vec<&Part<'_>>) = own.into_iter().partition(|part| part.prefix == "user");
+pub(super) fn scopes(parts: &[SpacePart<'_>], remote: bool) -> String {
+    let (shared, own): (Vec<&SpacePart<'_>>, Vec<&SpacePart<'_>>) = parts.iter().partition(|part| is_shared(part.prefix, remote));
+    let (users, others): (Vec<&SpacePart<'_>>, Vec<&SpacePart<'_>>) = own.into_iter().partition(|part| part.prefix == "user");
     let mut lines: Vec<String> = users.into_iter().chain(others).map(|part| scope(part, remote)).collect();
     let names: Vec<String> = shared.iter().map(|part| part.names(remote)).collect();
     if !names.is_empty() {
@@ -83,7 +83,7 @@ pub(super) fn scopes(parts: &[Part<'_>], remote: bool) -> String {
 }
 
 /// The line of a scope that is not shared.
-fn scope(part: &Part<'_>, remote: bool) -> String {
+fn scope(part: &SpacePart<'_>, remote: bool) -> String {
     let names = part.names(remote);
     let names = [("names", names.as_str())];
     match (part.prefix, part.prefix.strip_prefix("agent/")) {

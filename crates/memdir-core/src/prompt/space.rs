@@ -1,6 +1,6 @@
 //! The prompt of a space: selects the parts to describe, reads their entrypoints, and counts what loading the prompt costs.
 
-use super::{Agent, AgentScope, Entrypoint, Open, Part, PromptInput, Search, Tools, build};
+use super::{AgentScope, Entrypoint, OpenPath, PromptAgent, PromptInput, Search, SpacePart, Tools, build};
 use crate::{
     base::{
         error::{Error, Result},
@@ -107,7 +107,7 @@ pub struct Load {
 /// Builds the prompt of a space.
 pub fn prompt(store: &dyn Store, context: &Context, request: &Request<'_>) -> Result<Made> {
     let selected = Selected::new(store, context, request)?;
-    let parts: Vec<Part<'_>> = selected.parts.iter().map(Loaded::part).collect();
+    let parts: Vec<SpacePart<'_>> = selected.parts.iter().map(Loaded::part).collect();
     // Without any entrypoint, the prompt must not ask for a line in one.
     let entrypoint = if parts.iter().any(|part| part.kept) { request.entrypoint } else { Entrypoint::Unused };
     let input = PromptInput {
@@ -135,7 +135,7 @@ struct Selected<'a> {
     /// The index of the part for names without a prefix, or of the one with the log.
     main: usize,
     is_log: bool,
-    agent: Option<Agent<'a>>,
+    agent: Option<PromptAgent<'a>>,
 }
 
 impl<'a> Selected<'a> {
@@ -148,7 +148,7 @@ impl<'a> Selected<'a> {
             None if team.is_some() => ModeName::Team,
             None => ModeName::Individual,
         };
-        let agent = request.agent.filter(|_| mode == ModeName::Agent).map(|(name, scope)| Agent { name, scope });
+        let agent = request.agent.filter(|_| mode == ModeName::Agent).map(|(name, scope)| PromptAgent { name, scope });
         let prefix = match (mode, agent) {
             (ModeName::Agent, Some(agent)) => format!("agent/{}", agent.name.replace(':', "-")),
             (ModeName::Agent, None) => return Err(Error::bad_input("mode", "the agent mode needs an agent")),
@@ -204,7 +204,7 @@ pub fn log_is_open(store: &dyn Store, context: &Context) -> bool {
 
 /// The existing folders and memories that a mount is narrowed to. A remote caller, to whom the prompt names no directory, may also
 /// create one.
-fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<Open>> {
+fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<OpenPath>> {
     let mut all = Vec::new();
     for part in &mount.part {
         let name = MemoryPath::parse(part)?.prefixed(&mount.prefix);
@@ -216,11 +216,11 @@ fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<Open>>
             return Err(nothing_open(store, &name));
         }
         if is_folder || memory.is_none() {
-            all.push(Open { name: format!("{}/", name.name()), path: dir.display().to_string() });
+            all.push(OpenPath { name: format!("{}/", name.name()), path: dir.display().to_string() });
         }
         if let Some(memory) = memory {
             let file = memory.path.strip_prefix(&mount.prefix).unwrap_or(memory.path);
-            all.push(Open { name: name.name().to_owned(), path: mount.root.join(file.as_str()).display().to_string() });
+            all.push(OpenPath { name: name.name().to_owned(), path: mount.root.join(file.as_str()).display().to_string() });
         }
     }
     Ok(all)
@@ -249,7 +249,7 @@ struct Loaded {
     kept: bool,
     cut_by_lines: bool,
     cut_by_bytes: bool,
-    open: Vec<Open>,
+    open: Vec<OpenPath>,
 }
 
 impl Loaded {
@@ -272,8 +272,8 @@ impl Loaded {
         }
     }
 
-    fn part(&self) -> Part<'_> {
-        Part { prefix: &self.prefix, dir: &self.dir, entrypoint: self.text.as_deref(), kept: self.kept, open: &self.open }
+    fn part(&self) -> SpacePart<'_> {
+        SpacePart { prefix: &self.prefix, dir: &self.dir, entrypoint: self.text.as_deref(), kept: self.kept, open: &self.open }
     }
 }
 

@@ -118,7 +118,7 @@ impl Shown {
             let _ = write!(text, "\n\n(no memory named {name:?}{near})");
         }
         if !self.left.is_empty() {
-            let _ = write!(text, "\n\n(not shown for lack of room, read them apart: {})", self.left.join(", "));
+            let _ = write!(text, "\n\n(omitted: over the size limit; read them separately: {})", self.left.join(", "));
         }
         let mut out = json!({ "memories": self.readings.iter().map(structured).collect::<Vec<_>>() });
         if !self.missing.is_empty() {

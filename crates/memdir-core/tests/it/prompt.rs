@@ -3,7 +3,7 @@
 use crate::verbs::Home;
 use memdir_core::{
     memdir::Memdir,
-    prompt::{self, Agent, AgentScope, Entrypoint, ModeName, Open, Part, PromptInput, Request, Search, Tools},
+    prompt::{self, AgentScope, Entrypoint, ModeName, OpenPath, PromptAgent, PromptInput, Request, Search, SpacePart, Tools},
     store::{
         Actor,
         files::{Mount, Vault},
@@ -14,10 +14,10 @@ use std::{fs, path::Path, sync::Arc};
 const DIR: &str = "/home/ada/.memdir/projects/shop-1a2b3c4d5e";
 const TEAM_DIR: &str = "/home/ada/shop/.memdir";
 const PRIVATE: &str = "- [Ada](ada.md) — builds the shop, new to Rust\n";
-const PROJECT: Part<'_> = Part::new("", DIR, Some(PRIVATE));
-const TEAM: Part<'_> = Part::new("team", TEAM_DIR, Some("- [Deploy](deploy.md) — never on Fridays"));
-const USER: Part<'_> = Part::new("user", DIR, Some(PRIVATE));
-const AGENT: Part<'_> = Part::new("agent/reviewer", DIR, Some(PRIVATE));
+const PROJECT: SpacePart<'_> = SpacePart::new("", DIR, Some(PRIVATE));
+const TEAM: SpacePart<'_> = SpacePart::new("team", TEAM_DIR, Some("- [Deploy](deploy.md) — never on Fridays"));
+const USER: SpacePart<'_> = SpacePart::new("user", DIR, Some(PRIVATE));
+const AGENT: SpacePart<'_> = SpacePart::new("agent/reviewer", DIR, Some(PRIVATE));
 const TOOLS: Tools<'_> = Tools { write: "memory_write", search: "memory_search", log: Some("memory_log") };
 
 fn individual() -> PromptInput<'static> {
@@ -33,7 +33,7 @@ fn log() -> PromptInput<'static> {
 }
 
 fn agent() -> PromptInput<'static> {
-    PromptInput { agent: Some(Agent { name: "reviewer", scope: AgentScope::Project }), ..PromptInput::new(&[AGENT]) }
+    PromptInput { agent: Some(PromptAgent { name: "reviewer", scope: AgentScope::Project }), ..PromptInput::new(&[AGENT]) }
 }
 
 /// Every combination that is kept as a golden file, by its name.
@@ -46,11 +46,11 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
             }
         }
     }
-    let agents = Part::new("agent/reviewer", "/home/ada/.memdir/agents/reviewer", None);
-    let project = Part::new("", TEAM_DIR, Some("- [Plan](plan.md) — what comes next"));
-    let plan: &[Open] = Box::leak(Box::new([Open { name: "plan/".into(), path: format!("{DIR}/plan") }]));
-    let part = Part { kept: false, open: plan, ..project };
-    let spaces: [(&str, bool, Vec<Part<'_>>); 6] = [
+    let agents = SpacePart::new("agent/reviewer", "/home/ada/.memdir/agents/reviewer", None);
+    let project = SpacePart::new("", TEAM_DIR, Some("- [Plan](plan.md) — what comes next"));
+    let plan: &[OpenPath] = Box::leak(Box::new([OpenPath { name: "plan/".into(), path: format!("{DIR}/plan") }]));
+    let part = SpacePart { kept: false, open: plan, ..project };
+    let spaces: [(&str, bool, Vec<SpacePart<'_>>); 6] = [
         ("caller", true, vec![USER, agents, project, TEAM]),
         ("caller-alone", true, vec![USER]),
         ("caller-narrow", true, vec![part]),
@@ -65,7 +65,7 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
     }
     let remote_log = |prefix, parts| PromptInput { remote: true, log: Some(prefix), tools: Some(TOOLS), ..PromptInput::new(parts) };
     all.push(("caller-log".into(), remote_log("user", leak(&[USER, project, TEAM]))));
-    all.push(("caller-log-team".into(), remote_log("team", leak(&[Part { prefix: "team", ..PROJECT }]))));
+    all.push(("caller-log-team".into(), remote_log("team", leak(&[SpacePart { prefix: "team", ..PROJECT }]))));
     all.push(("log-write".into(), PromptInput { tools: Some(Tools { log: None, ..TOOLS }), ..log() }));
     let transcripts = Some("/home/ada/.claude/projects/-home-ada-shop");
     all.push(("individual-shell".into(), PromptInput { search: Search::Shell, transcripts, ..individual() }));
@@ -75,7 +75,7 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
     all
 }
 
-fn leak(parts: &[Part<'static>]) -> &'static [Part<'static>] {
+fn leak(parts: &[SpacePart<'static>]) -> &'static [SpacePart<'static>] {
     Box::leak(parts.to_vec().into_boxed_slice())
 }
 
@@ -134,23 +134,23 @@ fn only_the_team_prompt_mentions_teams_and_scopes() {
 
 #[test]
 fn a_missing_or_blank_entrypoint_is_one_line_and_the_rest_stays() {
-    let with = built(&PromptInput::new(&[Part::new("", DIR, Some("- [A](a.md) — x"))]));
+    let with = built(&PromptInput::new(&[SpacePart::new("", DIR, Some("- [A](a.md) — x"))]));
     let (instructions, _) = with.split_once("## MEMORY.md\n").unwrap();
     for entrypoint in [None, Some(""), Some(" \n\t\n")] {
-        let text = built(&PromptInput::new(&[Part::new("", DIR, entrypoint)]));
+        let text = built(&PromptInput::new(&[SpacePart::new("", DIR, entrypoint)]));
         assert_eq!(text, format!("{instructions}## MEMORY.md\n\nMEMORY.md is empty for now. Saved memories will appear here.\n"));
     }
 }
 
 #[test]
 fn a_directory_with_special_characters_stays_one_word_of_the_shell() {
-    let input = PromptInput { search: Search::Shell, ..PromptInput::new(&[const { Part::new("", "/a b/it's {dir}", None) }]) };
+    let input = PromptInput { search: Search::Shell, ..PromptInput::new(&[const { SpacePart::new("", "/a b/it's {dir}", None) }]) };
     assert!(built(&input).contains(r#"grep -rn "narrow term" '/a b/it'\''s {dir}' --include="*.md""#), "{}", built(&input));
 }
 
 #[test]
 fn a_team_directory_inside_the_memory_is_searched_once() {
-    let parts = [Part::new("", "/m", None), Part::new("team", "/m/team", None)];
+    let parts = [SpacePart::new("", "/m", None), SpacePart::new("team", "/m/team", None)];
     let input = PromptInput { search: Search::Shell, ..PromptInput::new(&parts) };
     assert_eq!(built(&input).matches("grep -rn").count(), 1);
 }
@@ -194,7 +194,7 @@ fn the_size_table_is_true() {
          for a directory of 42 bytes. A token is about four bytes of English.\n\n| prompt | bytes | lines |\n|---|---:|---:|\n",
     );
     for (name, mut input) in prompts() {
-        let parts: Vec<Part<'_>> = input.parts.iter().map(|part| Part { entrypoint: None, ..*part }).collect();
+        let parts: Vec<SpacePart<'_>> = input.parts.iter().map(|part| SpacePart { entrypoint: None, ..*part }).collect();
         input.parts = leak(&parts);
         let text = built(&input);
         page += &format!("| {name} | {} | {} |\n", text.len(), text.lines().count());
