@@ -1,5 +1,5 @@
-//! The tools of other systems, exactly: their names, parameters, outputs and error texts over our verbs, on the
-//! directory they used, in place. One table each. Knows no protocol, reads no environment.
+//! Dialects: the tools of other systems with their names, parameters, outputs and error texts, on the directory they used, in
+//! place. One file with one table each. Knows no protocol and reads no environment.
 
 mod agent_memory;
 mod anthropic;
@@ -11,67 +11,68 @@ mod serena;
 use crate::{base::error::Result, store::files::Mount, tools::Tool};
 use std::path::{Path, PathBuf};
 
-/// A system that is stood in for.
+/// Another system whose tools memdir serves.
 pub struct Dialect {
-    /// What it is chosen by.
+    /// The name on the command line.
     pub name: &'static str,
-    /// The system.
+    /// The system it replaces.
     pub stands_for: &'static str,
-    /// Where its memories are, and what it reads to find them.
+    /// Its directories, and the variables and files that select them.
     pub needs: &'static str,
-    /// Its tools.
+    /// Returns its tools.
     pub tools: fn() -> &'static [Tool],
-    /// Its directories.
+    /// Finds its directories.
     pub space: fn(&Places<'_>) -> Result<Space>,
 }
 
-/// What is known about the machine and the person, for finding a directory.
+/// What a dialect may use to find its directories. Passed in, because the library reads no environment.
 pub struct Places<'a> {
-    /// The one directory that was asked for instead of the system's own.
+    /// The directory to use instead of the system's own.
     pub dir: Option<&'a Path>,
-    /// The person's home directory.
+    /// The user's home directory.
     pub home: &'a Path,
     /// The current directory.
     pub cwd: &'a Path,
-    /// The top of the project around it.
+    /// The root of the project that contains it.
     pub project: &'a Path,
-    /// The value of an environment variable that holds a path, expanded and absolute.
+    /// Returns the value of an environment variable that holds a path, expanded and absolute.
     pub path_var: &'a dyn Fn(&str) -> Result<Option<PathBuf>>,
-    /// The text of a settings file, if it is there.
+    /// Returns the text of a settings file, or `None` if it does not exist.
     pub read: &'a dyn Fn(&Path) -> Option<String>,
-    /// The directory of the journal of a directory of memories.
+    /// Returns the journal directory for a directory of memories.
     pub journal: &'a dyn Fn(&Path) -> PathBuf,
-    /// Further directories a person has configured, to be read.
+    /// Additional read-only directories from the user's settings.
     pub extra: Vec<Mount>,
 }
 
 /// The directories of a dialect.
 pub struct Space {
-    /// What is mounted.
+    /// The mounts.
     pub mounts: Vec<Mount>,
-    /// The directory as a person named it, for tools that print paths.
+    /// The directory as the user named it, for tools that print paths.
     pub root: PathBuf,
 }
 
-/// All of them, in the order they are listed.
+/// All dialects, in the order they are listed.
 pub const DIALECTS: &[Dialect] =
     &[koding::DIALECT, agent_memory::DIALECT, serena::DIALECT, profclaw::DIALECT, openclaw::DIALECT, anthropic::DIALECT];
 
-/// The dialect of that name.
+/// Returns the dialect with this name.
 pub fn find(name: &str) -> Option<&'static Dialect> {
     DIALECTS.iter().find(|dialect| dialect.name == name)
 }
 
 impl Places<'_> {
-    /// A mount that never gets an entrypoint and shows hidden directories: a directory of files, no more.
-    fn plain(&self, prefix: &str, root: &Path) -> Mount {
+    /// Returns a mount for a directory of files: memdir keeps no entrypoint in it.
+    fn file_mount(&self, prefix: &str, root: &Path) -> Mount {
         let mount = Mount::new(prefix, root, (self.journal)(root));
         Mount { entrypoint: crate::store::Entrypoint::Off, ..mount }
     }
 }
 
-/// A text cut to a dialect's limit, and `more` said with the line to go on at if something is left.
-fn whole(text: &str, max_chars: usize, more: impl FnOnce(u64, u64) -> String) -> String {
+/// Cuts a text to a dialect's limit. If something was cut, appends the result of `more`, which gets the line to continue at and the
+/// number of characters left.
+fn cut_with_note(text: &str, max_chars: usize, more: impl FnOnce(u64, u64) -> String) -> String {
     let part = crate::base::text::truncate_chars(text, 1, max_chars);
     if part.left_chars == 0 {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! The library's front door: opens a space, and one short method per verb. Decides nothing itself.
+//! [`Memdir`], the facade of the library: a space for one caller, with one method per operation. Decides nothing itself.
 
 use crate::{
     base::{
@@ -7,17 +7,18 @@ use crate::{
         time::{Clock, SystemClock},
     },
     operations::{
-        check, context::Context, delete, diff, edit, history, import, list, log, memory_tests, read, recall as recall_operation, rename,
-        repair, restore, stats, undo, verify, write,
+        check, context::Context, delete, diff, edit, history, import, list, log, memory_tests, read, recall, rename, repair, restore,
+        stats, undo, verify, write,
     },
-    prompt, recall,
+    prompt,
+    recall::Recalled,
     search::{Answer, Search, Searcher, chats::ChatSync},
     secrets,
     store::{Actor, Change, ChangeFilter, Source, Store, mounts, stop::Stop},
 };
 use std::sync::Arc;
 
-/// A space of memories, as one caller sees it.
+/// A space of memories as one caller sees it. Cloning it is cheap: clones share the store, the indexes and the caches.
 #[derive(Clone)]
 pub struct Memdir {
     pub(crate) store: Arc<dyn Store>,
@@ -28,55 +29,55 @@ pub struct Memdir {
 }
 
 impl Memdir {
-    /// A space over a store, for one actor.
+    /// Opens a space over a store for one actor, with the system's clock.
     pub fn new(store: Arc<dyn Store>, actor: Actor) -> Self {
         Memdir::with_clock(store, actor, Arc::new(SystemClock))
     }
 
-    /// A space whose time is told by `clock`.
+    /// Opens a space whose time comes from `clock`.
     pub fn with_clock(store: Arc<dyn Store>, actor: Actor, clock: Arc<dyn Clock>) -> Self {
         Memdir { store, context: Context::new(actor, clock), searcher: None, chats: None, no_chats: None }
     }
 
-    /// The same space for another actor.
+    /// Returns the same space for another actor.
     pub fn for_actor(&self, actor: Actor) -> Self {
         Memdir { context: Context { actor, ..self.context.clone() }, ..self.clone() }
     }
 
-    /// The same space for one call that may be ended early.
+    /// Returns the same space for one call, which fails with `cancelled` once `stop` is set.
     pub fn stoppable(&self, stop: &Stop) -> Self {
         Memdir { store: self.store.with_stop(stop), ..self.clone() }
     }
 
-    /// The same space, which can be searched.
+    /// Adds search. Without it, every search fails with `unavailable`.
     pub fn with_searcher(self, searcher: Searcher) -> Self {
         Memdir { searcher: Some(Arc::new(searcher)), ..self }
     }
 
-    /// The same space, in which searches first take in what was said since the last one.
+    /// Adds the source of new conversations that [`Memdir::catch_up_chats`] reads.
     pub fn with_chats(self, chats: Arc<dyn ChatSync>) -> Self {
         Memdir { chats: Some(chats), ..self }
     }
 
-    /// The same space, which has no chats although they are on, and why.
+    /// Records why this space has no chats although they are turned on.
     pub fn without_chats(self, why: &str) -> Self {
         Memdir { no_chats: Some(why.into()), ..self }
     }
 
-    /// Whether chats are off, so that no search can find any.
+    /// Whether chats are turned off.
     pub fn chats_off(&self) -> bool {
         self.no_chats.is_none() && !self.has_chats()
     }
 
-    /// Why no search finds chats here; nothing where searches do.
+    /// Returns why no search finds chats in this space, or `None` if the space has chats.
     pub fn why_no_chats(&self) -> Option<&str> {
         let why = self.no_chats.as_deref().unwrap_or("chats are off; a person can turn them on with: memdir chats on");
         (!self.has_chats()).then_some(why)
     }
 
-    /// What a person is told, and what they can run, where a search for chats finds none because they are off.
-    pub fn chats_notice(&self, asked: Option<Source>) -> Option<(&str, &'static str)> {
-        let why = self.why_no_chats().filter(|_| asked == Some(Source::Chat))?;
+    /// Returns a message and the command that helps if `source` asks for chats and this space has none.
+    pub fn chats_notice(&self, source: Option<Source>) -> Option<(&str, &'static str)> {
+        let why = self.why_no_chats().filter(|_| source == Some(Source::Chat))?;
         Some((why, if self.chats_off() { "memdir chats on" } else { "memdir chats sync" }))
     }
 
@@ -84,28 +85,27 @@ impl Memdir {
         self.store.mounts().iter().any(|mount| mount.source == Source::Chat)
     }
 
-    /// The same space, in which these are no secrets. Only ever from a person's own settings or command line.
+    /// Returns the same space with an allow list for the secret scanner, which only a user's own settings or command line may fill.
     pub fn allowing(&self, allow: secrets::Allow) -> Self {
         Memdir { context: Context { allow: Arc::new(allow), ..self.context.clone() }, ..self.clone() }
     }
 
-    /// The same space, which keeps its log in the memory with this prefix.
+    /// Selects the mount that holds the log, by its prefix.
     pub fn logging_in(self, prefix: &str) -> Self {
         Memdir { context: Context { log: Some(prefix.into()), ..self.context }, ..self }
     }
 
-    /// The store underneath.
+    /// The underlying store.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// Who acts, and when.
+    /// The actor, the clock and the caches of this space.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// What a name means here: `global/…` is another word for `user/…`, where no mount has that name itself, and an agent with a
-    /// `:` in its name has a `-` there.
+    /// Resolves aliases in a name: `global/…` is `user/…` unless a mount is called `global`, and a `:` in an agent's name is a `-`.
     pub fn name(&self, path: &MemoryPath) -> MemoryPath {
         self.alias(path).unwrap_or_else(|| path.clone())
     }
@@ -114,26 +114,26 @@ impl Memdir {
         mounts::resolve_alias(&*self.store, path)
     }
 
-    /// Runs a request with its name as it is meant; nearly always that is as it was given, and nothing is copied.
-    fn meaning<R: Clone, T>(&self, path: &MemoryPath, request: &R, set: fn(&mut R, MemoryPath), run: impl FnOnce(&R) -> T) -> T {
+    /// Runs a request with its path resolved. The request is only copied if its path is an alias, which is rare.
+    fn resolved<R: Clone, T>(&self, path: &MemoryPath, request: &R, set: fn(&mut R, MemoryPath), run: impl FnOnce(&R) -> T) -> T {
         match self.alias(path) {
             None => run(request),
-            Some(meant) => {
+            Some(path) => {
                 let mut request = request.clone();
-                set(&mut request, meant);
+                set(&mut request, path);
                 run(&request)
             }
         }
     }
 
-    /// The entrypoint of one mount, as it is loaded into a conversation.
+    /// Reads the entrypoint of one mount, cut as it is loaded into a conversation.
     pub fn entrypoint(&self, prefix: &str) -> Result<read::EntrypointReading> {
         read::entrypoint(&*self.store, &self.context, prefix)
     }
 
-    /// One memory, or a range of its lines.
+    /// Reads one memory, or a range of its lines.
     pub fn read(&self, request: &read::Read) -> Result<read::Reading> {
-        self.meaning(
+        self.resolved(
             &request.path,
             request,
             |request, path| request.path = path,
@@ -141,7 +141,7 @@ impl Memdir {
         )
     }
 
-    /// The memories there are.
+    /// Lists memories.
     pub fn list(&self, query: &list::List) -> Result<list::Listing> {
         let topic = MemoryPath::parse(query.topic.trim_end_matches('/')).ok().and_then(|topic| self.alias(&topic));
         match topic {
@@ -150,25 +150,30 @@ impl Memdir {
         }
     }
 
-    /// The lines that answer a query.
+    /// Reads conversations that were held since the last call, for at most 300 ms. Call it before a search over `source`, where
+    /// `None` is every source; it does nothing if the search excludes chats. Returns a note for the answer if the conversations
+    /// could not be read, or not all of them in time.
+    pub fn catch_up_chats(&self, source: Option<Source>) -> Option<String> {
+        let searches_chats = source.is_none_or(|source| source == Source::Chat);
+        self.chats.as_ref().filter(|_| searches_chats)?.catch_up()
+    }
+
+    /// Returns the passages that answer a query. Reads no new conversations: see [`Memdir::catch_up_chats`].
     pub fn search(&self, search: &Search) -> Result<Answer> {
-        let asks_chats = search.source.is_none_or(|source| source == Source::Chat);
-        let news = self.chats.as_ref().filter(|_| asks_chats).and_then(|chats| chats.catch_up());
         let searcher = self.searcher()?;
         let mut answer = searcher.search(&*self.store, search)?;
         searcher.work_after(&self.store);
-        answer.notes.extend(news);
         let why = self.why_no_chats().filter(|_| search.source == Some(Source::Chat));
         answer.notes.extend(why.map(str::to_owned));
         Ok(answer)
     }
 
-    /// Writes what searches had to work out into the index, where it is enough to be worth it. For after an answer.
+    /// Writes what searches computed back to the index if it is enough to be worth a commit. Call it after the answer is out.
     pub fn settle(&self) -> Result<()> {
         self.searcher.as_deref().map_or(Ok(()), |searcher| searcher.settle(&*self.store))
     }
 
-    /// What searches over this space.
+    /// The searcher of this space, or `unavailable` if it was opened without one.
     pub fn searcher(&self) -> Result<&Arc<Searcher>> {
         let none = || Error::Unavailable { what: "search".into(), why: "this space was opened without it".into() };
         self.searcher.as_ref().ok_or_else(none)
@@ -176,7 +181,7 @@ impl Memdir {
 
     /// Creates, replaces or appends to a memory.
     pub fn write(&self, request: &write::Write) -> Result<write::Saved> {
-        self.meaning(
+        self.resolved(
             &request.path,
             request,
             |request, path| request.path = path,
@@ -184,15 +189,15 @@ impl Memdir {
         )
     }
 
-    /// Appends an entry to the log of the day in the mount with this prefix.
+    /// Appends an entry to today's log in the mount with this prefix.
     pub fn log(&self, prefix: &str, text: &str) -> Result<write::Saved> {
-        let meant = MemoryPath::parse(prefix).ok().and_then(|prefix| self.alias(&prefix));
-        log::log(&*self.store, &self.context, meant.as_ref().map_or(prefix, MemoryPath::as_str), text)
+        let alias = MemoryPath::parse(prefix).ok().and_then(|prefix| self.alias(&prefix));
+        log::log(&*self.store, &self.context, alias.as_ref().map_or(prefix, MemoryPath::as_str), text)
     }
 
     /// Replaces a part of a memory.
     pub fn edit(&self, request: &edit::Edit) -> Result<edit::Edited> {
-        self.meaning(
+        self.resolved(
             &request.path,
             request,
             |request, path| request.path = path,
@@ -200,14 +205,14 @@ impl Memdir {
         )
     }
 
-    /// Gives a memory another name, everywhere.
+    /// Renames a memory and rewrites every reference to it.
     pub fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<rename::Renamed> {
         rename::rename(&*self.store, &self.context, &self.name(from), &self.name(to))
     }
 
-    /// Removes a memory; undo brings it back.
+    /// Deletes a memory. [`Memdir::undo`] restores it.
     pub fn delete(&self, request: &delete::Delete) -> Result<delete::Deleted> {
-        self.meaning(
+        self.resolved(
             &request.path,
             request,
             |request, path| request.path = path,
@@ -215,56 +220,56 @@ impl Memdir {
         )
     }
 
-    /// Takes a change back.
+    /// Undoes a change.
     pub fn undo(&self, which: &undo::Which) -> Result<undo::Undone> {
         undo::undo(&*self.store, &self.context, which)
     }
 
-    /// Makes a change again that was taken back.
+    /// Redoes a change that was undone.
     pub fn redo(&self, which: &undo::Which) -> Result<undo::Undone> {
         undo::redo(&*self.store, &self.context, which)
     }
 
-    /// What happened, newest first.
+    /// Returns the changes that match a filter, newest first.
     pub fn history(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
         let path = filter.path.as_ref().map(|path| self.name(path));
         history::history(&*self.store, &ChangeFilter { path, ..filter.clone() })
     }
 
-    /// What differs between two versions of a memory.
+    /// Compares two versions of a memory.
     pub fn diff(&self, request: &diff::Diff) -> Result<diff::Difference> {
-        self.meaning(&request.path, request, |request, path| request.path = path, |request| diff::diff(&*self.store, request))
+        self.resolved(&request.path, request, |request, path| request.path = path, |request| diff::diff(&*self.store, request))
     }
 
-    /// Brings an earlier version of a memory back.
+    /// Restores an earlier version of a memory.
     pub fn restore(&self, path: &MemoryPath, version: &str) -> Result<write::Saved> {
         restore::restore(&*self.store, &self.context, &self.name(path), version)
     }
 
-    /// How much there is.
+    /// Counts memories and bytes, mount by mount.
     pub fn stats(&self) -> Result<stats::Stats> {
         let counted = stats::stats(&*self.store)?;
         Ok(stats::Stats { off: self.chats_off().then_some(Source::Chat).into_iter().collect(), ..counted })
     }
 
-    /// Says what an import would do.
+    /// Returns what an import would do, without changing anything.
     pub fn preview_import(&self, request: &import::Import) -> Result<import::Imported> {
         import::preview(&*self.store, &self.context, request)
     }
 
-    /// Takes in memories from elsewhere, in one change.
+    /// Imports memories from another system, in one change.
     pub fn import(&self, request: &import::Import) -> Result<import::Imported> {
         import::import(&*self.store, &self.context, request)
     }
 
-    /// Looks whether the entrypoints tell the truth, and with `fix` adds the lines that are missing.
+    /// Compares every entrypoint with its memories. With `fix`, adds the missing lines.
     pub fn repair(&self, fix: bool) -> Result<Vec<repair::Repaired>> {
         repair::repair(&*self.store, &self.context, fix)
     }
 
-    /// Looks up what a memory names, and stamps it if all of it is there.
+    /// Looks up what a memory mentions in the project and, if everything exists, records today as its verification date.
     pub fn verify(&self, request: &verify::Verify<'_>) -> Result<verify::Verified> {
-        self.meaning(
+        self.resolved(
             &request.path,
             request,
             |request, path| request.path = path,
@@ -272,23 +277,23 @@ impl Memdir {
         )
     }
 
-    /// Looks over everything for what is wrong.
+    /// Checks all memories for errors and likely mistakes.
     pub fn check(&self, request: &check::Check<'_>) -> Result<check::Checked> {
         check::check(&*self.store, &self.context, request)
     }
 
-    /// The memory section of a system prompt.
+    /// Builds the memory section of a system prompt.
     pub fn prompt(&self, request: &prompt::Request<'_>) -> Result<prompt::Made> {
-        prompt::of(&*self.store, &self.context, request)
+        prompt::prompt(&*self.store, &self.context, request)
     }
 
-    /// The memories that matter for a message, or lie on the way of an action.
-    pub fn recall(&self, request: &recall_operation::Request<'_>) -> Result<recall::Recalled> {
-        recall_operation::of(&*self.store, &self.context, self.searcher.as_deref(), request)
+    /// Selects the memories relevant to a message, or the tripwires of an action.
+    pub fn recall(&self, request: &recall::Request<'_>) -> Result<Recalled> {
+        recall::recall(&*self.store, &self.context, self.searcher.as_deref(), request)
     }
 
-    /// Runs the memory tests.
+    /// Runs the memory tests of every mount.
     pub fn test(&self) -> Result<memory_tests::Tested> {
-        memory_tests::run(&*self.store, self.searcher()?)
+        memory_tests::run_memory_tests(&*self.store, self.searcher()?)
     }
 }

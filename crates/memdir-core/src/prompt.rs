@@ -1,12 +1,15 @@
-//! The memory section of a system prompt. Equal input gives equal bytes, because hosts cache prompts by them.
-//! Holds no words for models itself; those are in `texts/prompts`.
+//! The memory section of a system prompt. Equal input gives equal bytes, because hosts cache prompts by their bytes. The words are
+//! in `texts/prompts`; this module only selects and fills them.
+//!
+//! A prompt describes the parts of a space: the mounts that the model may write. One person's project, a project with a team, an
+//! agent's memory and a log differ only in their parts and in the [`Wording`] that follows from them.
 
 mod parts;
 mod space;
 mod texts;
 
-pub use parts::{Open, Part};
-pub use space::{Load, Made, ModeName, Request, log_is_open, log_prefix, main_prefix, of};
+pub use parts::{OpenPath, SpacePart};
+pub use space::{Load, Made, ModeName, Request, log_is_open, log_prefix, main_prefix, prompt};
 
 use crate::{base::limits, store::space::AgentScope};
 use texts::fill;
@@ -14,44 +17,38 @@ use texts::fill;
 /// Everything a prompt depends on. Nothing in it may change between two conversations unless the memory did: no dates, no ids.
 #[derive(Debug, Clone)]
 pub struct PromptInput<'a> {
-    /// Whether memory is on. Where it is off there is no prompt, and whoever knows the switch says which it was.
-    pub enabled: bool,
-    /// Whose memory, and how it is written.
-    pub mode: Mode<'a>,
-    /// The section's heading.
+    /// The heading of the section.
     pub title: &'a str,
-    /// The memory, private where there is a team's too.
-    pub memory: Place<'a>,
-    /// What the memory's names begin with; empty for the unprefixed one.
-    pub prefix: &'a str,
-    /// The memories a log is kept beside, whose entrypoints stand below it; with the log's own.
-    pub beside: &'a [Part<'a>],
-    /// Whether the model is on another machine: it has tools, and no directory is named to it.
+    /// The parts of the space, at least one.
+    pub parts: &'a [SpacePart<'a>],
+    /// The prefix of the part whose log is written, if memories are first written as a log.
+    pub log: Option<&'a str>,
+    /// The agent whose memory the first part is, if the prompt is for that agent.
+    pub agent: Option<PromptAgent<'a>>,
+    /// Whether the model is on another machine: it has tools, and the prompt names no directory.
     pub remote: bool,
-    /// The entrypoint's file name.
+    /// The file name of the entrypoint.
     pub file: &'a str,
-    /// What becomes of the entrypoint.
+    /// How the prompt treats the entrypoint.
     pub entrypoint: Entrypoint,
-    /// The names of memdir's tools, where the model has them.
+    /// The names of memdir's tools, if the model has them.
     pub tools: Option<Tools<'a>>,
-    /// What the model searches with.
+    /// The tool for searching.
     pub search: Search<'a>,
-    /// The directory of the host's own transcripts, where grep would find them.
+    /// The directory of the host's own transcripts, for a search with grep.
     pub transcripts: Option<&'a str>,
-    /// What a person wants said besides. Blank ones are passed over.
+    /// Additional paragraphs from the user's settings. Blank ones are skipped.
     pub guidelines: &'a [&'a str],
 }
 
 impl<'a> PromptInput<'a> {
-    /// The prompt of a mode over a directory, with everything else as usual.
-    pub fn new(mode: Mode<'a>, memory: Place<'a>) -> Self {
+    /// The prompt for these parts, with the default for everything else.
+    pub fn new(parts: &'a [SpacePart<'a>]) -> Self {
         PromptInput {
-            enabled: true,
-            mode,
             title: "Memory",
-            memory,
-            prefix: "",
-            beside: &[],
+            parts,
+            log: None,
+            agent: None,
             remote: false,
             file: "MEMORY.md",
             entrypoint: Entrypoint::Shown,
@@ -61,67 +58,64 @@ impl<'a> PromptInput<'a> {
             guidelines: &[],
         }
     }
-}
 
-/// A directory of memories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
-    /// Its path as the model should write it.
-    pub dir: &'a str,
-    /// Its entrypoint as loaded: cut to its caps, with the warning. Nothing if there is none or it cannot be read.
-    pub entrypoint: Option<&'a str>,
-}
-
-/// Whose memory it is, and how it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode<'a> {
-    /// One person's.
-    Individual,
-    /// One person's and, in this place, the team's.
-    Team(Place<'a>),
-    /// One person's, written as a log.
-    Log,
-    /// An agent's own.
-    Agent {
-        /// Its name.
-        name: &'a str,
-        /// How far its memory reaches.
-        scope: AgentScope,
-    },
-    /// Whatever a space is made of where that is not one person's project: a caller's, or one without the project's memory.
-    Space(&'a [Part<'a>]),
-}
-
-impl<'a> Mode<'a> {
-    /// The mode when nobody named one: the log if it is set, else the team's if there is one.
-    pub fn choose(log: bool, team: Option<Place<'a>>) -> Self {
-        match team {
-            _ if log => Mode::Log,
-            Some(team) => Mode::Team(team),
-            None => Mode::Individual,
-        }
+    /// The part that a prompt about a single directory describes: the one with the log, else the first.
+    fn main_part(&self) -> Option<&'a SpacePart<'a>> {
+        self.parts.iter().find(|part| self.log == Some(part.prefix)).or(self.parts.first())
     }
 
-    /// The mode's name, as on the command line.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Mode::Individual => "individual",
-            Mode::Team(_) => "team",
-            Mode::Log => "log",
-            Mode::Agent { .. } => "agent",
-            Mode::Space(_) => "space",
+    /// Whether other people read some of the memories that the model writes. A log has a single scope, which its intro names.
+    fn is_shared(&self) -> bool {
+        self.log.is_none() && self.parts.iter().any(|part| parts::is_shared(part.prefix, self.remote))
+    }
+
+    /// Whether no part belongs to a single person.
+    fn has_no_private_part(&self) -> bool {
+        parts::is_all_shared(self.parts, self.remote)
+    }
+
+    /// The wording that follows from the parts.
+    fn wording(&self) -> &'static Wording {
+        let prefixes: Vec<&str> = self.parts.iter().map(|part| part.prefix).collect();
+        let whole_directories = !self.remote && self.parts.iter().all(|part| part.open.is_empty());
+        match (self.log, self.agent, prefixes.as_slice()) {
+            (Some(_), ..) => &LOG,
+            (None, Some(_), _) => &AGENT,
+            (None, None, [""]) if whole_directories => &PROJECT,
+            (None, None, ["", "team"]) if whole_directories => &PROJECT_AND_TEAM,
+            _ => &SCOPES,
         }
     }
 }
 
-/// What becomes of the entrypoint in a prompt.
+/// An agent that has a memory of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PromptAgent<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The reach of its memory.
+    pub scope: AgentScope,
+}
+
+/// The sentence about the reach of an agent's memory.
+fn scope_sentence(scope: AgentScope) -> &'static str {
+    match scope {
+        AgentScope::User => "It follows you into every project, so keep what holds everywhere.",
+        AgentScope::Project => {
+            "It belongs to this project and is shared with everybody who works on it, so keep what holds for all of them."
+        }
+        AgentScope::Local => "It belongs to this project on this machine and is not shared, so keep what holds here.",
+    }
+}
+
+/// How a prompt treats the entrypoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entrypoint {
-    /// Its text stands at the end.
+    /// Its text is at the end of the prompt.
     Shown,
     /// The host loads it itself.
     LeftOut,
-    /// Nobody keeps one: saving is one step.
+    /// There is none: saving a memory is one step.
     Unused,
 }
 
@@ -132,155 +126,176 @@ pub struct Tools<'a> {
     pub write: &'a str,
     /// Searches memories and conversations.
     pub search: &'a str,
-    /// Appends to the log, where that tool is served.
+    /// Appends to the log, if that tool is served.
     pub log: Option<&'a str>,
 }
 
-/// What the model searches with.
+/// The tool that the model searches with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search<'a> {
     /// memdir: its tool if the model has it, else its command.
     Memdir,
-    /// The host's own search tool of this name.
+    /// The host's own search tool with this name.
     Grep(&'a str),
-    /// A shell.
+    /// `grep` in a shell.
     Shell,
 }
 
-/// The memory section; nothing where memory is off.
-pub fn build(input: &PromptInput<'_>) -> Option<String> {
-    if !input.enabled {
-        return None;
-    }
+/// The words of a prompt that depend on its parts.
+struct Wording {
+    /// The name in counts and on the command line.
+    name: &'static str,
+    /// The introduction.
+    intro: &'static str,
+    /// How the name of a new memory selects its part.
+    name_rule: &'static str,
+    /// The labels over the entrypoints; empty for the labels of the parts themselves.
+    labels: &'static [&'static str],
+}
+
+const PROJECT: Wording = Wording { name: "individual", intro: texts::INTRO, name_rule: "", labels: &[] };
+const PROJECT_AND_TEAM: Wording =
+    Wording { name: "team", intro: texts::INTRO_TEAM, name_rule: ", beginning with `team/` for team memory", labels: &["private", "team"] };
+const AGENT: Wording = Wording { name: "agent", intro: texts::INTRO_AGENT, name_rule: "", labels: &[] };
+const LOG: Wording = Wording { name: "log", intro: texts::INTRO_LOG, name_rule: "", labels: &[] };
+const SCOPES: Wording = Wording { name: "space", intro: texts::INTRO_SPACE, name_rule: ", beginning as its scope says", labels: &[] };
+
+/// Builds the memory section.
+pub fn build(input: &PromptInput<'_>) -> String {
+    let is_log = input.log.is_some();
     let mut sections = vec![format!("# {}", input.title.trim()), intro(input)];
-    if input.mode != Mode::Log {
+    if !is_log {
         sections.push(types(input).trim_end().to_owned());
     }
-    let above_all = if is_shared(input) { ", above all in team memory" } else { "" };
+    let above_all = if input.is_shared() { ", above all in team memory" } else { "" };
     sections.push(fill(texts::NEVER, &[("above_all", above_all)]));
     sections.extend(save(input));
     sections.push(texts::LOOK.trim_end().to_owned());
-    let correct = if input.mode == Mode::Log { "log the correction" } else { "correct the memory" };
-    sections.push(fill(texts::TRUST, &[("correct", correct)]));
+    sections.push(fill(texts::TRUST, &[("correct", if is_log { "log the correction" } else { "correct the memory" })]));
     sections.push(texts::TASKS.trim_end().to_owned());
     sections.extend(input.guidelines.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).map(str::to_owned));
     sections.push(past(input));
     sections.extend(entrypoints(input));
-    Some(sections.join("\n\n") + "\n")
+    sections.join("\n\n") + "\n"
 }
 
 fn types(input: &PromptInput<'_>) -> &'static str {
-    match (is_nobodys(input), is_shared(input)) {
+    match (input.has_no_private_part(), input.is_shared()) {
         (true, _) => texts::TYPES_SHARED,
         (false, true) => texts::TYPES_TEAM,
         (false, false) => texts::TYPES,
     }
 }
 
-/// Whether nothing that is written is one person's.
-fn is_nobodys(input: &PromptInput<'_>) -> bool {
-    matches!(input.mode, Mode::Space(parts) if parts::is_nobodys(parts, input.remote))
-}
-
-/// Whether others read some of what is written.
-fn is_shared(input: &PromptInput<'_>) -> bool {
-    match input.mode {
-        Mode::Team(_) => true,
-        Mode::Space(parts) => parts.iter().any(|part| parts::is_shared(part.prefix, input.remote)),
-        _ => false,
-    }
-}
-
 fn intro(input: &PromptInput<'_>) -> String {
-    let dir = ("dir", input.memory.dir);
-    match input.mode {
-        Mode::Individual => fill(texts::INTRO, &[dir]),
-        Mode::Team(team) => fill(texts::INTRO_TEAM, &[dir, ("team_dir", team.dir)]),
-        Mode::Log => log_intro(input),
-        Mode::Space(parts) => {
-            let reach = if input.remote { texts::REACH_TOOLS } else { texts::REACH_DIRS };
-            fill(texts::INTRO_SPACE, &[("reach", reach.trim_end()), ("scopes", &parts::scopes(parts, input.remote))])
-        }
-        Mode::Agent { name, scope } => {
-            let scope = match scope {
-                AgentScope::User => "It follows you into every project, so keep what holds everywhere.",
-                AgentScope::Project => {
-                    "It belongs to this project and is shared with everybody who works on it, so keep what holds for all of them."
-                }
-                AgentScope::Local => "It belongs to this project on this machine and is not shared, so keep what holds here.",
-            };
-            fill(texts::INTRO_AGENT, &[dir, ("agent", name), ("scope", scope)])
+    let dir = input.main_part().map_or("", |part| part.dir);
+    let team_dir = input.parts.iter().find(|part| part.prefix == "team").map_or("", |part| part.dir);
+    let (agent, scope) = input.agent.map_or(("", ""), |agent| (agent.name, scope_sentence(agent.scope)));
+    let reach = match (input.remote, input.log) {
+        (true, _) => texts::REACH_TOOLS.trim_end().to_owned(),
+        (false, None) => texts::REACH_DIRS.trim_end().to_owned(),
+        (false, Some(_)) => fill(texts::REACH_DIR, &[("dir", dirs(input).first().copied().unwrap_or(dir))]),
+    };
+    let log = LogWording::new(input, dir);
+    let values = [
+        ("dir", dir),
+        ("team_dir", team_dir),
+        ("agent", agent),
+        ("scope", scope),
+        ("reach", &reach),
+        ("scopes", &parts::scopes(input.parts, input.remote)),
+        ("log", &log.file),
+        ("log_how", &log.how),
+        ("person", log.person),
+        ("nothing_private", &log.nothing_private),
+    ];
+    fill(input.wording().intro, &values)
+}
+
+/// The words that only the introduction of a log needs.
+struct LogWording {
+    /// The log of a day, without a date.
+    file: String,
+    /// How to append an entry.
+    how: String,
+    /// What to log about the person; empty if other people read the log.
+    person: &'static str,
+    /// The rule for a log that other people read, else empty.
+    nothing_private: String,
+}
+
+impl LogWording {
+    fn new(input: &PromptInput<'_>, dir: &str) -> Self {
+        let prefix = input.log.unwrap_or_default();
+        let sample = crate::operations::log::SAMPLE;
+        let how = match (input.tools, input.search) {
+            (Some(Tools { log: Some(log), .. }), _) => {
+                format!("Call `{log}` with one short entry; it finds the file and adds the time.")
+            }
+            (Some(tools), _) => format!(
+                "Call `{}` with the name `{}`, mode \"append\" and one short bullet that begins with the time: `{sample}`.",
+                tools.write,
+                log_under(prefix)
+            ),
+            (None, Search::Memdir) => {
+                format!("Use `memdir log \"…\"`, which does all this, or write short bullets that begin with the time: `{sample}`.")
+            }
+            (None, _) => format!("Write short bullets that begin with the time: `{sample}`."),
+        };
+        let is_shared = parts::is_shared(prefix, input.remote);
+        LogWording {
+            file: log_under(if input.remote { prefix } else { dir.trim_end_matches('/') }),
+            how,
+            person: if is_shared { "" } else { "- who the person is: role, goals, what they know\n" },
+            nothing_private: if is_shared { format!("\n{}", texts::SCOPE_NOBODY.trim_end()) } else { String::new() },
         }
     }
 }
 
-fn log_intro(input: &PromptInput<'_>) -> String {
-    let dir = input.memory.dir.trim_end_matches('/');
-    let (reach, log) = match input.remote {
-        true => (texts::REACH_TOOLS.trim_end().to_owned(), in_names(input.prefix)),
-        false => (fill(texts::REACH_DIR, &[("dir", dirs(input).first().copied().unwrap_or(dir))]), in_names(dir)),
-    };
-    let sample = crate::operations::log::SAMPLE;
-    let how = match (input.tools, input.search) {
-        (Some(Tools { log: Some(log), .. }), _) => format!("Call `{log}` with one short entry; it finds the file and adds the time."),
-        (Some(tools), _) => {
-            let name = in_names(input.prefix);
-            format!(
-                "Call `{}` with the name `{name}`, mode \"append\" and one short bullet that begins with the time: `{sample}`.",
-                tools.write
-            )
-        }
-        (None, Search::Memdir) => {
-            format!("Use `memdir log \"…\"`, which does all this, or write short bullets that begin with the time: `{sample}`.")
-        }
-        (None, _) => format!("Write short bullets that begin with the time: `{sample}`."),
-    };
-    let nobodys = parts::is_shared(input.prefix, input.remote);
-    let person = if nobodys { "" } else { "- who the person is: role, goals, what they know\n" };
-    let intro = fill(texts::INTRO_LOG, &[("reach", &reach), ("log", &log), ("log_how", &how), ("person", person)]);
-    if nobodys { format!("{intro}\n{}", texts::SCOPE_NOBODY.trim_end()) } else { intro }
-}
-
-/// The log of a day under a prefix.
-fn in_names(prefix: &str) -> String {
-    if prefix.is_empty() { crate::operations::log::PATTERN.to_owned() } else { format!("{prefix}/{}", crate::operations::log::PATTERN) }
+/// The log of a day under a prefix or directory.
+fn log_under(prefix: &str) -> String {
+    let pattern = crate::operations::log::PATTERN;
+    if prefix.is_empty() { pattern.to_owned() } else { format!("{prefix}/{pattern}") }
 }
 
 fn save(input: &PromptInput<'_>) -> Option<String> {
     let indexed = input.entrypoint != Entrypoint::Unused;
-    if input.mode == Mode::Log {
+    if input.log.is_some() {
         return indexed.then(|| fill(texts::DISTILLED, &[("file", input.file)]));
     }
     let lines = limits::ENTRYPOINT_LINES.to_string();
-    let example = fill(texts::EXAMPLE, &[("user", if is_nobodys(input) { "" } else { "user | " })]);
+    let example = fill(texts::EXAMPLE, &[("user", if input.has_no_private_part() { "" } else { "user | " })]);
     let both = [("example", example.as_str()), ("care", texts::CARE.trim_end()), ("file", input.file), ("lines", &lines)];
-    let is_team = matches!(input.mode, Mode::Team(_) | Mode::Space([_, _, ..]));
+    let has_scopes = input.parts.len() > 1;
     Some(match input.tools {
         Some(tools) => {
-            let place = match input.mode {
-                Mode::Team(_) => ", beginning with `team/` for team memory",
-                Mode::Space(_) => ", beginning as its scope says",
-                _ => "",
-            };
             let index = if indexed { fill(texts::TOOL_INDEX, &both) + "\n\n" } else { String::new() };
-            fill(texts::SAVE_TOOL, &[&both[..], &[("write", tools.write), ("where", place), ("index", &index)]].concat())
+            let values = [("write", tools.write), ("where", input.wording().name_rule), ("index", &index)];
+            fill(texts::SAVE_TOOL, &[&both[..], &values].concat())
         }
         None if !indexed => {
-            fill(texts::SAVE_FILE, &[&both[..], &[("where", if is_team { " in the directory of its scope" } else { "" })]].concat())
+            let place = if has_scopes { " in the directory of its scope" } else { "" };
+            fill(texts::SAVE_FILE, &[&both[..], &[("where", place)]].concat())
         }
-        None if is_team => fill(texts::SAVE_TEAM, &both),
+        None if has_scopes => fill(texts::SAVE_TEAM, &both),
         None => fill(texts::SAVE, &both),
     })
 }
 
-/// Where memories are.
+/// The directories and files to search: those of the log's part, else of all parts. A recursive search of one directory covers
+/// those inside it.
 fn dirs<'a>(input: &PromptInput<'a>) -> Vec<&'a str> {
-    let main = input.beside.iter().find(|part| part.prefix == input.prefix);
-    match input.mode {
-        Mode::Space(parts) => parts.iter().flat_map(Part::paths).collect(),
-        Mode::Team(team) if !is_inside(team.dir, input.memory.dir) => vec![input.memory.dir, team.dir],
-        _ => main.map_or_else(|| vec![input.memory.dir], Part::paths),
+    let searched = match input.log {
+        Some(_) => input.main_part().map_or_else(Vec::new, SpacePart::paths),
+        None => input.parts.iter().flat_map(SpacePart::paths).collect(),
+    };
+    let mut dirs: Vec<&str> = Vec::new();
+    for dir in searched {
+        if !dirs.iter().any(|outer| std::path::Path::new(dir).starts_with(outer)) {
+            dirs.push(dir);
+        }
     }
+    dirs
 }
 
 fn past(input: &PromptInput<'_>) -> String {
@@ -289,7 +304,7 @@ fn past(input: &PromptInput<'_>) -> String {
     let shell = |dir: &str, files: &str| format!("grep -rn \"narrow term\" {} --include=\"{files}\"", quoted(dir));
     let each = |one: &dyn Fn(&str) -> String| dirs.iter().map(|dir| one(dir)).collect::<Vec<_>>().join("\n");
     let (memories, transcripts) = match (input.search, input.tools) {
-        // Nobody's conversations are on a server.
+        // A server has no conversations.
         (Search::Memdir, Some(tools)) if input.remote => (format!("{} with query=\"narrow term\"", tools.search), None),
         (Search::Memdir, Some(tools)) => (
             format!("{} with query=\"narrow term\"", tools.search),
@@ -305,33 +320,27 @@ fn past(input: &PromptInput<'_>) -> String {
     }
 }
 
-/// A recursive search of the outer directory covers one inside it.
-fn is_inside(dir: &str, outer: &str) -> bool {
-    std::path::Path::new(dir).starts_with(outer)
-}
-
 /// A path as one word of a shell.
 fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
     if !path.is_empty() && path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
+/// One section per part that keeps an entrypoint. A single directory needs no label.
 fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
     if input.entrypoint != Entrypoint::Shown {
         return Vec::new();
     }
-    let section = |heading: String, place: Place<'_>| {
-        let text = place.entrypoint.map(str::trim).filter(|text| !text.is_empty());
+    let wording = input.wording();
+    let labelled = input.parts.len() > 1 || wording.name == SCOPES.name;
+    let section = |(n, part): (usize, &SpacePart<'_>)| {
+        let heading = match (labelled, wording.labels.get(n)) {
+            (false, _) => input.file.to_owned(),
+            (true, Some(label)) => format!("{}, {label}", input.file),
+            (true, None) => format!("{}, {}", input.file, part.label()),
+        };
+        let text = part.entrypoint.map(str::trim).filter(|text| !text.is_empty());
         format!("## {heading}\n\n{}", text.map_or_else(|| fill(texts::EMPTY, &[("file", input.file)]), str::to_owned))
     };
-    let each = |parts: &[Part<'_>]| {
-        let kept = parts.iter().filter(|part| part.kept);
-        kept.map(|part| section(format!("{}, {}", input.file, part.label()), part.place)).collect()
-    };
-    match input.mode {
-        Mode::Team(team) => vec![section(format!("{}, private", input.file), input.memory), section(format!("{}, team", input.file), team)],
-        Mode::Space(parts) => each(parts),
-        Mode::Log if input.beside.len() > 1 => each(input.beside),
-        _ => vec![section(input.file.to_owned(), input.memory)],
-    }
+    input.parts.iter().enumerate().filter(|(_, part)| part.kept).map(section).collect()
 }

@@ -1,11 +1,12 @@
-//! The native tools: one table of names, texts, schemas and levels over the verbs. Knows no protocol and no transport;
-//! a failure is a result that says what to do next, never a panic and never silence.
+//! The native tools: one table of names, texts, parameters and levels over the operations. Knows no protocol and no transport.
+//! A failure is a result that says what to do next, never a panic.
 
 pub(crate) mod args;
 mod delete;
 mod edit;
 pub(crate) mod get;
 mod log;
+pub(crate) mod params;
 mod prompts;
 mod read;
 mod rename;
@@ -19,29 +20,32 @@ use crate::{
     memdir::Memdir,
 };
 use args::Args;
+use params::Param;
 pub use prompts::{INSTRUCTIONS, PROMPTS, Prompt};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
-/// A tool: what a model is told of it, and what it does.
+/// A tool: its description for models, and the function that runs it.
 pub struct Tool {
-    /// What it is called by.
+    /// The name it is called by.
     pub name: &'static str,
-    /// What people see.
+    /// The name shown to people.
     pub title: &'static str,
-    /// What the model is told, exactly as served.
+    /// The description for models, exactly as served.
     pub description: &'static str,
-    /// The schema of its arguments, without references.
-    pub input: fn() -> Value,
-    /// The schema of its structured result, where a program would use one.
+    /// Its parameters, in the order they are served.
+    pub(crate) params: &'static [Param],
+    /// Whether the schema has `additionalProperties: false`.
+    pub closed: bool,
+    /// The schema of its structured result, if it has one.
     pub output: Option<fn() -> Value>,
     /// What it may do to memories.
     pub level: Level,
     /// Whether the same call again changes nothing more.
     pub idempotent: bool,
-    /// Whether the title stands among the annotations too, as older servers did it.
+    /// Whether the title is also an annotation, as older servers had it.
     pub titled: bool,
-    /// Does it.
+    /// Runs the tool.
     pub(crate) run: fn(&Caller, &Args<'_>) -> Result<ToolResult>,
 }
 
@@ -50,14 +54,14 @@ pub struct Tool {
 pub enum Level {
     /// Reads only.
     Safe,
-    /// Adds, or changes what is there; the earlier text stays in the journal.
+    /// Adds or changes memories; the earlier text stays in the journal.
     Changes,
-    /// Takes something away.
+    /// Removes or may overwrite memories; the journal keeps the text.
     Destroys,
 }
 
 impl Level {
-    /// The word in the docs.
+    /// The name in the documentation.
     pub fn as_str(self) -> &'static str {
         match self {
             Level::Safe => "safe",
@@ -67,40 +71,40 @@ impl Level {
     }
 }
 
-/// Who calls: a space, and whether the calls of one conversation can be told from another's.
+/// The context of a call: the space, and whether its actor is a single conversation.
 #[derive(Clone)]
 pub struct Caller {
-    /// The space, with the caller as actor.
+    /// The space, with the caller as its actor.
     pub memdir: Memdir,
-    /// Whether the actor is one conversation alone, so that "my last change" means something.
+    /// Whether the actor is a single conversation, so that "my last change" is well defined.
     pub session: bool,
-    /// The directory as a person named it, for tools that print paths.
+    /// The directory as the user named it, for tools that print paths.
     pub root: PathBuf,
 }
 
-/// What a tool answers.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
-    /// For programs.
+    /// The part for programs.
     pub structured: Option<Value>,
-    /// For models: compact, never a dump of the structured part.
+    /// The part for models: compact, never a dump of the structured part.
     pub text: String,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub is_error: bool,
 }
 
 impl ToolResult {
-    /// A result with both parts.
+    /// Returns a result with both parts.
     pub fn new(structured: Value, text: impl Into<String>) -> Self {
         ToolResult { structured: Some(structured), text: text.into(), is_error: false }
     }
 
-    /// A result that is text alone.
+    /// Returns a result without a structured part.
     pub fn text(text: impl Into<String>) -> Self {
         ToolResult { structured: None, text: text.into(), is_error: false }
     }
 
-    /// A failure that is text alone.
+    /// Returns a failure without a structured part.
     pub fn failure(text: impl Into<String>) -> Self {
         ToolResult { structured: None, text: text.into(), is_error: true }
     }
@@ -115,15 +119,20 @@ impl From<&Error> for ToolResult {
 }
 
 impl Tool {
-    /// Runs the tool. Whatever goes wrong is in the result.
+    /// Runs the tool. An error becomes a result with `is_error` set.
     pub fn call(&self, caller: &Caller, arguments: &Map<String, Value>) -> ToolResult {
-        let args = Args::new(self.name, arguments);
+        let args = Args::new(self.name, self.params, arguments);
         let mut result = (self.run)(caller, &args).unwrap_or_else(|error| ToolResult::from(&error));
-        // An output schema tells what success looks like. Clients hold failures against it too, so those are text alone.
+        // Clients validate failures against the output schema too, so a failure of such a tool is text only.
         if result.is_error && self.output.is_some() {
             result.structured = None;
         }
         result
+    }
+
+    /// The JSON Schema of the arguments, generated from the parameters.
+    pub fn input_schema(&self) -> Value {
+        params::input_schema(self.params, self.closed)
     }
 
     /// The tool as `tools/list` serves it.
@@ -141,7 +150,7 @@ impl Tool {
             "name": self.name,
             "title": self.title,
             "description": self.description.trim_end(),
-            "inputSchema": (self.input)(),
+            "inputSchema": self.input_schema(),
         });
         if let Some(output) = self.output {
             tool["outputSchema"] = output();
@@ -156,7 +165,7 @@ pub fn native() -> &'static [Tool] {
     ALL.split_last().map_or(ALL, |(_, usual)| usual)
 }
 
-/// The same and the one that logs, for where memories are first written as a log.
+/// The native tools and `memory_log`, for spaces whose memories are first written as a log.
 pub fn native_with_log() -> &'static [Tool] {
     ALL
 }

@@ -76,7 +76,11 @@ fn a_turn_is_found_in_a_live_conversation_with_its_place() {
         clock: Arc::new(Still),
     };
     let memdir = space(dir.path()).with_chats(Arc::new(syncer));
-    let hits = memdir.search(&Search { source: Some(Source::Chat), ..Search::new("what about hashing twice") }).unwrap().hits;
+    let about_hashing = Search { source: Some(Source::Chat), ..Search::new("what about hashing twice") };
+    assert_eq!(memdir.search(&about_hashing).unwrap().hits.len(), 0, "a search reads no transcripts");
+    assert_eq!((memdir.catch_up_chats(Some(Source::Memory)), memdir.search(&about_hashing).unwrap().hits.len()), (None, 0));
+    assert_eq!(memdir.catch_up_chats(Some(Source::Chat)), None);
+    let hits = memdir.search(&about_hashing).unwrap().hits;
     // The turn itself is best; those beside it are about the same.
     assert_eq!(hits.iter().map(|hit| hit.lines.as_str()).collect::<Vec<_>>(), ["19-21", "13-17", "23-25"]);
     let (hit, place) = (&hits[0], hits[0].chat.as_ref().unwrap());
@@ -94,8 +98,9 @@ fn a_turn_is_found_in_a_live_conversation_with_its_place() {
     let reading = memdir.read(&Read { lines, ..Read::all(hit.path.clone()) }).unwrap();
     assert_eq!(reading.content, hit.text);
 
-    // What is said next is found by the next search.
+    // What is said next is found once it was read.
     put(&transcript, &(fs::read_to_string(&transcript).unwrap() + &user(4, "And now the kangaroo sorting")));
+    assert_eq!(memdir.catch_up_chats(None), None);
     let hits = memdir.search(&Search::new("kangaroo sorting")).unwrap().hits;
     assert_eq!((hits[0].source, hits[0].text.lines().last()), (Source::Chat, Some("And now the kangaroo sorting")));
     assert_eq!(memdir.search(&Search { source: Some(Source::Memory), ..Search::new("kangaroo sorting") }).unwrap().hits.len(), 0);

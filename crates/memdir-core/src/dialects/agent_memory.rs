@@ -1,9 +1,8 @@
-//! The tools of mcp-agent-memory: an index and topics to read, sessions to append, a plain search, and a status that
-//! works everywhere.
+//! The tools of mcp-agent-memory: read the index and topics, append sessions, search for words, and show the consolidation status.
 
 mod status;
 
-use super::{Dialect, Places, Space, whole};
+use super::{Dialect, Places, Space, cut_with_note};
 use crate::{
     base::{
         error::{Error, Result},
@@ -11,15 +10,14 @@ use crate::{
         path::MemoryPath,
         text,
     },
-    operations::{exact, write::Write},
+    operations::{raw_files, write::Write},
     search::{Search, analysis::Analyser},
     store::{
         Source, Store,
         files::{Mount, real_path},
     },
-    tools::{Caller, Level, Tool, ToolResult, args::Args},
+    tools::{Caller, Level, Tool, ToolResult, args::Args, params::Param, search::search_with_chats},
 };
-use serde_json::json;
 use std::{collections::BTreeSet, fmt::Write as _};
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -30,16 +28,18 @@ pub(super) const DIALECT: Dialect = Dialect {
     space,
 };
 
+const TOPICS: Param = Param::text_list("topics").aliases(&["topic"]).describe("names of memories; .md may be left off");
+const CONTENT: Param = Param::text("content").required().describe("Markdown");
+const SOURCE: Param = Param::text("source").describe("who saves it, for the file's name; default mcp");
+const QUERY: Param = Param::text("query").required().describe("words, in any order");
+
 const TOOLS: [Tool; 4] = [
     Tool {
         name: "memory_read",
         title: "Read memory",
         description: include_str!("../../texts/dialects/agent-memory-read.md"),
-        input: || {
-            json!({ "type": "object", "properties": {
-                "topics": { "type": "array", "items": { "type": "string" }, "description": "names of memories; .md may be left off" }
-            } })
-        },
+        params: &[TOPICS],
+        closed: false,
         output: None,
         level: Level::Safe,
         idempotent: true,
@@ -50,12 +50,8 @@ const TOOLS: [Tool; 4] = [
         name: "memory_append_session",
         title: "Save a session",
         description: include_str!("../../texts/dialects/agent-memory-append_session.md"),
-        input: || {
-            json!({ "type": "object", "properties": {
-                "content": { "type": "string", "description": "Markdown" },
-                "source": { "type": "string", "description": "who saves it, for the file's name; default mcp" }
-            }, "required": ["content"] })
-        },
+        params: &[CONTENT, SOURCE],
+        closed: false,
         output: None,
         level: Level::Changes,
         idempotent: false,
@@ -66,7 +62,8 @@ const TOOLS: [Tool; 4] = [
         name: "memory_search",
         title: "Search memory",
         description: include_str!("../../texts/dialects/agent-memory-search.md"),
-        input: || json!({ "type": "object", "properties": { "query": { "type": "string", "description": "words, in any order" } }, "required": ["query"] }),
+        params: &[QUERY],
+        closed: false,
         output: None,
         level: Level::Safe,
         idempotent: true,
@@ -77,7 +74,8 @@ const TOOLS: [Tool; 4] = [
         name: "memory_daemon_status",
         title: "Consolidation status",
         description: include_str!("../../texts/dialects/agent-memory-status.md"),
-        input: || json!({ "type": "object", "properties": {} }),
+        params: &[],
+        closed: false,
         output: None,
         level: Level::Safe,
         idempotent: true,
@@ -88,11 +86,11 @@ const TOOLS: [Tool; 4] = [
 
 const RULE: &str = "\n\n---\n\n";
 const SESSIONS: &str = "sessions";
-/// Files a search shows.
+/// Maximum number of files in a search result.
 const FILES: usize = 20;
-/// Lines it shows of each.
+/// Maximum number of lines per file.
 const LINES: usize = 3;
-/// Characters of a line.
+/// Maximum number of characters per line.
 const LINE_CHARS: usize = 400;
 
 fn space(places: &Places<'_>) -> Result<Space> {
@@ -107,16 +105,16 @@ fn space(places: &Places<'_>) -> Result<Space> {
         (Some(dir), None) => dir.join(SESSIONS),
         (None, None) => base.join(SESSIONS),
     };
-    let mut mounts = vec![places.plain("", &memory)];
-    // Sessions below the memories have names there already.
+    let mut mounts = vec![places.file_mount("", &memory)];
+    // Sessions below the memory directory already have names there.
     if !real_path(&sessions).starts_with(real_path(&memory)) {
-        mounts.push(Mount { source: Source::Chat, ..places.plain(SESSIONS, &sessions) });
+        mounts.push(Mount { source: Source::Chat, ..places.file_mount(SESSIONS, &sessions) });
     }
     Ok(Space { mounts, root: sessions })
 }
 
-/// What the names of sessions begin with.
-fn sessions(caller: &Caller) -> Result<String> {
+/// The prefix of the names of sessions.
+fn sessions_prefix(caller: &Caller) -> Result<String> {
     let root = real_path(&caller.root);
     let holding = caller.memdir.store().mounts().iter().filter_map(|mount| Some((mount, root.strip_prefix(&mount.root).ok()?)));
     let (mount, below) = holding
@@ -126,17 +124,17 @@ fn sessions(caller: &Caller) -> Result<String> {
     Ok(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/"))
 }
 
-/// Failures as this system writes them.
-fn told(done: Result<ToolResult>) -> Result<ToolResult> {
-    Ok(done.unwrap_or_else(|error| ToolResult::failure(format!("Error: {error}"))))
+/// Turns an error into a failure as this system writes it.
+fn as_failure(result: Result<ToolResult>) -> Result<ToolResult> {
+    Ok(result.unwrap_or_else(|error| ToolResult::failure(format!("Error: {error}"))))
 }
 
 fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    told((|| {
-        let topics = args.texts(&["topics", "topic"])?;
-        args.finish()?;
+    as_failure((|| {
+        let topics = args.texts(&TOPICS)?;
+        args.reject_unknown()?;
         let store = caller.memdir.store();
-        let mut out = match exact::get(store, &MemoryPath::parse("MEMORY.md")?)? {
+        let mut out = match raw_files::get(store, &MemoryPath::parse("MEMORY.md")?)? {
             Some(index) => content(&text::decode(&index.bytes).0, "MEMORY.md", limits::DIALECT_CHARS),
             None => "(no memories yet)".to_owned(),
         };
@@ -166,15 +164,15 @@ fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
 }
 
 fn content(text: &str, name: &str, max_chars: usize) -> String {
-    whole(text, max_chars, |line, left| {
+    cut_with_note(text, max_chars, |line, left| {
         format!("[{left} more characters of {name} from line {line} on; ask for it alone, or read the file]")
     })
 }
 
 fn append_session(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    told((|| {
-        let (content, source) = (args.needed(&["content"])?, args.text(&["source"])?);
-        args.finish()?;
+    as_failure((|| {
+        let (content, source) = (args.required_text(&CONTENT)?, args.text(&SOURCE)?);
+        args.reject_unknown()?;
         if content.trim().is_empty() {
             return Err(Error::bad_input("content", "it must not be blank"));
         }
@@ -187,8 +185,8 @@ fn append_session(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
             &content,
         );
         let stem = format!("{}-{tag}", time.replace([':', '.'], "-"));
-        let prefix = sessions(caller)?;
-        // Two sessions of one moment are two files.
+        let prefix = sessions_prefix(caller)?;
+        // Sessions saved in the same millisecond get numbered names.
         for n in 1..1_000 {
             let name = if n == 1 { format!("{stem}.md") } else { format!("{stem}-{n}.md") };
             let path = MemoryPath::parse(&name)?.prefixed(&prefix);
@@ -203,9 +201,9 @@ fn append_session(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
 }
 
 fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    told((|| {
-        let query = args.needed(&["query"])?;
-        args.finish()?;
+    as_failure((|| {
+        let query = args.required_text(&QUERY)?;
+        args.reject_unknown()?;
         let query = query.trim();
         if query.is_empty() {
             return Err(Error::bad_input("query", "it must not be blank"));
@@ -214,36 +212,37 @@ fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         if !store.mounts().iter().any(|mount| mount.root.is_dir()) {
             return Ok(ToolResult::text("(memory directory does not exist)"));
         }
-        let found = found(caller, query)?;
-        if found.is_empty() {
+        let files = matching_files(caller, query)?;
+        if files.is_empty() {
             return Ok(ToolResult::text(format!("(no matches for \"{query}\")")));
         }
-        let shown: Vec<String> = found.iter().take(FILES).map(|(path, lines)| format!("## {path}\n{}", lines.join("\n"))).collect();
+        let shown: Vec<String> = files.iter().take(FILES).map(|(path, lines)| format!("## {path}\n{}", lines.join("\n"))).collect();
         let mut out = shown.join("\n\n");
-        if found.len() > FILES {
-            let _ = write!(out, "\n\n({} more files)", found.len() - FILES);
+        if files.len() > FILES {
+            let _ = write!(out, "\n\n({} more files)", files.len() - FILES);
         }
         Ok(ToolResult::text(out))
     })())
 }
 
-/// Files that answer, best first, then every other one that holds the query as it stands.
-fn found(caller: &Caller, query: &str) -> Result<Vec<(MemoryPath, Vec<String>)>> {
+/// The files found by the search, best first, then every other file that contains the query verbatim.
+fn matching_files(caller: &Caller, query: &str) -> Result<Vec<(MemoryPath, Vec<String>)>> {
     let store = caller.memdir.store();
     let mut out: Vec<(MemoryPath, Vec<String>)> = Vec::new();
-    for hit in caller.memdir.search(&Search { max_results: FILES * 2, ..Search::new(query) })?.hits {
+    let search = Search { max_results: FILES * 2, ..Search::new(query) };
+    for hit in search_with_chats(&caller.memdir, &search)?.hits {
         if out.iter().any(|(path, _)| *path == hit.path) {
             continue;
         }
-        let mut lines = matching(store, &hit.path, query, true)?;
+        let mut lines = matching_lines(store, &hit.path, query, true)?;
         if lines.is_empty() {
-            lines = hit.text.lines().filter(|line| !line.trim().is_empty()).take(LINES).map(short).collect();
+            lines = hit.text.lines().filter(|line| !line.trim().is_empty()).take(LINES).map(shorten).collect();
         }
         out.push((hit.path, lines));
     }
     for entry in store.list("")?.entries {
         if !out.iter().any(|(path, _)| *path == entry.path) {
-            let lines = matching(store, &entry.path, query, false)?;
+            let lines = matching_lines(store, &entry.path, query, false)?;
             if !lines.is_empty() {
                 out.push((entry.path, lines));
             }
@@ -252,20 +251,21 @@ fn found(caller: &Caller, query: &str) -> Result<Vec<(MemoryPath, Vec<String>)>>
     Ok(out)
 }
 
-/// Lines with the query as it stands, or else, if any word will do, with most of its words in any form.
-fn matching(store: &dyn Store, path: &MemoryPath, query: &str, any_word: bool) -> Result<Vec<String>> {
+/// The lines that contain the query verbatim. If there are none and `any_word` is set, the lines with the most words of the query,
+/// in any inflection.
+fn matching_lines(store: &dyn Store, path: &MemoryPath, query: &str, any_word: bool) -> Result<Vec<String>> {
     let stored = match store.get(path) {
         Ok(Some(stored)) => stored,
-        // It vanished, or is no text: the other files still count.
+        // The file vanished or is not a text; the other files are still searched.
         Ok(None) | Err(Error::TooLarge { .. } | Error::BadPath { .. } | Error::Io { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let (content, _) = text::decode(&stored.bytes);
     let content = crate::secrets::mask(&content);
     let query = query.to_lowercase();
-    let whole: Vec<String> = content.lines().filter(|line| line.to_lowercase().contains(&query)).take(LINES).map(short).collect();
-    if !whole.is_empty() || !any_word {
-        return Ok(whole);
+    let verbatim: Vec<String> = content.lines().filter(|line| line.to_lowercase().contains(&query)).take(LINES).map(shorten).collect();
+    if !verbatim.is_empty() || !any_word {
+        return Ok(verbatim);
     }
     let mut analyser = Analyser::default();
     let asked = stems(&mut analyser, &query);
@@ -278,14 +278,14 @@ fn matching(store: &dyn Store, path: &MemoryPath, query: &str, any_word: bool) -
     lines.sort_by_key(|(count, n, _)| (std::cmp::Reverse(*count), *n));
     lines.truncate(LINES);
     lines.sort_by_key(|(_, n, _)| *n);
-    Ok(lines.into_iter().map(|(_, _, line)| short(line)).collect())
+    Ok(lines.into_iter().map(|(_, _, line)| shorten(line)).collect())
 }
 
-/// The words that count in a text, as the search itself tells them apart.
+/// The stems of a text without stop words, by the analyser of the search.
 fn stems(analyser: &mut Analyser, text: &str) -> BTreeSet<String> {
     analyser.words(text).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect()
 }
 
-fn short(line: &str) -> String {
+fn shorten(line: &str) -> String {
     text::ellipsis(line.trim(), LINE_CHARS).into_owned()
 }

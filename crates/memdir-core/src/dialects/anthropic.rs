@@ -1,4 +1,4 @@
-//! The one tool `memory`: files under `/memories`, byte for byte, with the texts of the reference implementation.
+//! Anthropic's tool `memory`: files under `/memories`, byte for byte, with the texts of the reference implementation.
 
 mod view;
 
@@ -9,14 +9,17 @@ use crate::{
         path::MemoryPath,
         text,
     },
-    operations::{exact, write},
+    operations::{raw_files, write},
     store::{
         Verb,
         files::{Links, Mount},
     },
-    tools::{Caller, Level, Tool, ToolResult, args::Args},
+    tools::{
+        Caller, Level, Tool, ToolResult,
+        args::Args,
+        params::{Param, ShownRange},
+    },
 };
-use serde_json::json;
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "anthropic",
@@ -26,24 +29,24 @@ pub(super) const DIALECT: Dialect = Dialect {
     space,
 };
 
+const COMMAND: Param = Param::typed_choice("command", &["view", "create", "str_replace", "insert", "delete", "rename"]).required();
+const PATH: Param = Param::text("path").describe("begins with /memories; for all but rename");
+const VIEW_RANGE: Param = Param::integer_pair("view_range").describe("view: first and last line");
+const FILE_TEXT: Param = Param::text("file_text").describe("create: the content");
+const OLD_STR: Param = Param::text("old_str").describe("str_replace: what is there");
+const NEW_STR: Param = Param::text("new_str").describe("str_replace: what stands there afterwards");
+const INSERT_LINE: Param =
+    Param::integer("insert_line", i64::MIN, i64::MAX).shown_range(ShownRange::Neither).describe("insert: the line after which");
+const INSERT_TEXT: Param = Param::text("insert_text").aliases(&["new_str"]).describe("insert: the text");
+const OLD_PATH: Param = Param::text("old_path").describe("rename: its name now");
+const NEW_PATH: Param = Param::text("new_path").describe("rename: its new name");
+
 const TOOLS: [Tool; 1] = [Tool {
     name: "memory",
     title: "Memory",
     description: include_str!("../../texts/dialects/anthropic-memory.md"),
-    input: || {
-        json!({ "type": "object", "properties": {
-            "command": { "type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"] },
-            "path": { "type": "string", "description": "begins with /memories; for all but rename" },
-            "view_range": { "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2, "description": "view: first and last line" },
-            "file_text": { "type": "string", "description": "create: the content" },
-            "old_str": { "type": "string", "description": "str_replace: what is there" },
-            "new_str": { "type": "string", "description": "str_replace: what stands there afterwards" },
-            "insert_line": { "type": "integer", "description": "insert: the line after which" },
-            "insert_text": { "type": "string", "description": "insert: the text" },
-            "old_path": { "type": "string", "description": "rename: its name now" },
-            "new_path": { "type": "string", "description": "rename: its new name" }
-        }, "required": ["command"] })
-    },
+    params: &[COMMAND, PATH, VIEW_RANGE, FILE_TEXT, OLD_STR, NEW_STR, INSERT_LINE, INSERT_TEXT, OLD_PATH, NEW_PATH],
+    closed: false,
     output: None,
     level: Level::Destroys,
     idempotent: false,
@@ -55,12 +58,12 @@ const ROOT: &str = "/memories";
 
 fn space(places: &Places<'_>) -> Result<Space> {
     let root = places.dir.map_or_else(|| places.cwd.join("memory/memories"), ToOwned::to_owned);
-    let mount = Mount { hidden: true, links: Links { inside: true, ..Links::default() }, ..places.plain("", &root) };
+    let mount = Mount { hidden: true, links: Links { inside: true, ..Links::default() }, ..places.file_mount("", &root) };
     Ok(Space { mounts: vec![mount], root })
 }
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let command = args.needed(&["command"])?;
+    let command = args.required_text(&COMMAND)?;
     let done = match command.as_str() {
         "view" => view::view(caller, args),
         "create" => create(caller, args),
@@ -68,101 +71,105 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         "insert" => insert(caller, args),
         "delete" => delete(caller, args),
         "rename" => rename(caller, args),
-        other => Err(says(format!("Unknown command: {other}"))),
+        other => Err(failure(format!("Unknown command: {other}"))),
     };
-    Ok(done.map_or_else(|error| ToolResult::failure(words(&error)), ToolResult::text))
+    Ok(done.map_or_else(|error| ToolResult::failure(failure_text(&error)), ToolResult::text))
 }
 
-/// A failure in exactly these words.
-fn says(text: impl Into<String>) -> Error {
+/// An error whose text is shown verbatim.
+fn failure(text: impl Into<String>) -> Error {
     Error::BadEdit { why: text.into() }
 }
 
-/// What is told of a failure: the reference's words where it has some.
-fn words(error: &Error) -> String {
+/// The text of an error: the reference's wording if it has one.
+fn failure_text(error: &Error) -> String {
     match error {
         Error::BadEdit { why } => why.clone(),
         other => format!("{other}. {}", other.hint()),
     }
 }
 
-/// A path the caller gave: as given, and the file it means; nothing for the directory itself.
-struct Given {
+/// A path from the caller.
+struct GivenPath {
+    /// As the caller wrote it.
     shown: String,
+    /// The file, or `None` for `/memories` itself.
     path: Option<MemoryPath>,
 }
 
-impl Given {
+impl GivenPath {
     fn new(shown: String) -> Result<Self> {
         let rest = shown.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-        let Some(rest) = rest else { return Err(says(format!("Path must start with /memories, got: {shown}"))) };
+        let Some(rest) = rest else { return Err(failure(format!("Path must start with /memories, got: {shown}"))) };
         let rest = rest.trim_matches('/');
         if rest.is_empty() {
-            return Ok(Given { path: None, shown });
+            return Ok(GivenPath { path: None, shown });
         }
         match MemoryPath::parse(rest) {
-            Ok(path) => Ok(Given { path: Some(path), shown }),
+            Ok(path) => Ok(GivenPath { path: Some(path), shown }),
             Err(_) if rest.contains("..") || rest.contains(['%', '\\', '\0']) => Err(escapes(&shown)),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn of(args: &Args<'_>, name: &'static str) -> Result<Self> {
-        Given::new(args.needed(&[name])?)
+    fn parse(args: &Args<'_>, param: &Param) -> Result<Self> {
+        GivenPath::new(args.required_text(param)?)
     }
 
-    /// The file that is meant, or `text` if it is the directory itself.
+    /// Returns the file, or fails with `text` if the path is `/memories` itself.
     fn file(&self, text: impl FnOnce(&str) -> String) -> Result<&MemoryPath> {
-        self.path.as_ref().ok_or_else(|| says(text(&self.shown)))
+        self.path.as_ref().ok_or_else(|| failure(text(&self.shown)))
     }
 
-    /// A refusal by the store in the reference's words.
-    fn refused(&self, error: Error) -> Error {
+    /// Rewords an error of the store as the reference does.
+    fn reworded(&self, error: Error) -> Error {
         match error {
             Error::BadPath { why, .. } if why.contains("symbolic link") => escapes(&self.shown),
-            Error::BadPath { why, .. } if why.contains("not a regular file") => says(format!("Unsupported file type for {}", self.shown)),
+            Error::BadPath { why, .. } if why.contains("not a regular file") => {
+                failure(format!("Unsupported file type for {}", self.shown))
+            }
             other => other,
         }
     }
 
     fn missing(&self) -> Error {
-        says(format!("The path {} does not exist. Please provide a valid path.", self.shown))
+        failure(format!("The path {} does not exist. Please provide a valid path.", self.shown))
     }
 }
 
 fn escapes(shown: &str) -> Error {
-    says(format!("Path {shown} would escape /memories directory"))
+    failure(format!("Path {shown} would escape /memories directory"))
 }
 
 fn create(caller: &Caller, args: &Args<'_>) -> Result<String> {
-    let (given, content) = (Given::of(args, "path")?, args.text(&["file_text"])?.unwrap_or_default());
+    let (given, content) = (GivenPath::parse(args, &PATH)?, args.text(&FILE_TEXT)?.unwrap_or_default());
     let exists = |shown: &str| format!("File {shown} already exists");
     let path = given.file(exists)?;
     let (store, context) = (caller.memdir.store(), caller.memdir.context());
-    exact::rewrite(store, context, Verb::Write, path, &mut |view, there| match there {
-        None if !exact::is_folder(view, path)? => Ok(content.clone().into_bytes()),
-        _ => Err(says(exists(&given.shown))),
+    raw_files::rewrite(store, context, Verb::Write, path, &mut |view, old| match old {
+        None if !raw_files::is_folder(view, path)? => Ok(content.clone().into_bytes()),
+        _ => Err(failure(exists(&given.shown))),
     })
-    .map_err(|error| given.refused(error))?;
+    .map_err(|error| given.reworded(error))?;
     Ok(format!("File created successfully at: {}", given.shown))
 }
 
-/// Changes the text of a file that must be there.
-fn rewrite(caller: &Caller, given: &Given, change: &mut dyn FnMut(&str) -> Result<String>) -> Result<()> {
+/// Changes the text of an existing file.
+fn rewrite(caller: &Caller, given: &GivenPath, change: &mut dyn FnMut(&str) -> Result<String>) -> Result<()> {
     let not_a_file = |shown: &str| format!("The path {shown} is not a file.");
     let path = given.file(not_a_file)?;
     let (store, context) = (caller.memdir.store(), caller.memdir.context());
-    let changed = exact::rewrite(store, context, Verb::Edit, path, &mut |view, there| match there {
+    let changed = raw_files::rewrite(store, context, Verb::Edit, path, &mut |view, old| match old {
         Some(bytes) => Ok(change(write::utf8(path, bytes)?)?.into_bytes()),
-        None if exact::is_folder(view, path)? => Err(says(not_a_file(&given.shown))),
+        None if raw_files::is_folder(view, path)? => Err(failure(not_a_file(&given.shown))),
         None => Err(given.missing()),
     });
-    changed.map(|_| ()).map_err(|error| given.refused(error))
+    changed.map(|_| ()).map_err(|error| given.reworded(error))
 }
 
 fn str_replace(caller: &Caller, args: &Args<'_>) -> Result<String> {
-    let given = Given::of(args, "path")?;
-    let (old, new) = (args.needed(&["old_str"])?, args.text(&["new_str"])?.unwrap_or_default());
+    let given = GivenPath::parse(args, &PATH)?;
+    let (old, new) = (args.required_text(&OLD_STR)?, args.text(&NEW_STR)?.unwrap_or_default());
     let mut snippet = String::new();
     rewrite(caller, &given, &mut |content| {
         let spots: Vec<usize> = content.match_indices(old.as_str()).map(|(at, _)| at).take(2_000).collect();
@@ -175,26 +182,26 @@ fn str_replace(caller: &Caller, args: &Args<'_>) -> Result<String> {
     Ok(format!("The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"))
 }
 
-fn not_once(given: &Given, content: &str, old: &str, spots: &[usize]) -> Error {
+fn not_once(given: &GivenPath, content: &str, old: &str, spots: &[usize]) -> Error {
     if spots.is_empty() {
-        return says(format!("No replacement was performed, old_str `{old}` did not appear verbatim in {}.", given.shown));
+        return failure(format!("No replacement was performed, old_str `{old}` did not appear verbatim in {}.", given.shown));
     }
     let lines: Vec<String> = spots.iter().map(|at| text::line_at(content, *at).to_string()).collect();
     let lines = lines.join(", ");
-    says(format!("No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"))
+    failure(format!("No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"))
 }
 
 fn insert(caller: &Caller, args: &Args<'_>) -> Result<String> {
-    let given = Given::of(args, "path")?;
-    let after = args.whole(&["insert_line"], i64::MIN..=i64::MAX)?.ok_or_else(|| Error::bad_input("insert_line", "insert needs it"))?;
-    let added = args.needed(&["insert_text", "new_str"])?;
+    let given = GivenPath::parse(args, &PATH)?;
+    let after = args.integer(&INSERT_LINE)?.ok_or_else(|| Error::bad_input("insert_line", "insert needs it"))?;
+    let added = args.required_text(&INSERT_TEXT)?;
     let added = added.trim_end_matches('\n');
     rewrite(caller, &given, &mut |content| {
         let count = text::lines(content);
         let after = u64::try_from(after)
             .ok()
             .filter(|after| *after <= count)
-            .ok_or_else(|| says(format!("Invalid `insert_line` parameter: {after}. It should be within the range [0, {count}].")))?;
+            .ok_or_else(|| failure(format!("Invalid `insert_line` parameter: {after}. It should be within the range [0, {count}].")))?;
         let at = text::line_start(content, after + 1);
         let (before, rest) = content.split_at(at);
         let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
@@ -205,24 +212,24 @@ fn insert(caller: &Caller, args: &Args<'_>) -> Result<String> {
 }
 
 fn delete(caller: &Caller, args: &Args<'_>) -> Result<String> {
-    let given = Given::of(args, "path")?;
+    let given = GivenPath::parse(args, &PATH)?;
     let path = given.file(|_| "Cannot delete the /memories directory itself".into())?;
-    match exact::remove(caller.memdir.store(), caller.memdir.context(), path) {
+    match raw_files::remove(caller.memdir.store(), caller.memdir.context(), path) {
         Ok(_) => Ok(format!("Successfully deleted {}", given.shown)),
-        Err(Error::NotFound { .. }) => Err(says(format!("The path {} does not exist", given.shown))),
-        Err(error) => Err(given.refused(error)),
+        Err(Error::NotFound { .. }) => Err(failure(format!("The path {} does not exist", given.shown))),
+        Err(error) => Err(given.reworded(error)),
     }
 }
 
 fn rename(caller: &Caller, args: &Args<'_>) -> Result<String> {
-    let (from, to) = (Given::of(args, "old_path")?, Given::of(args, "new_path")?);
+    let (from, to) = (GivenPath::parse(args, &OLD_PATH)?, GivenPath::parse(args, &NEW_PATH)?);
     let old = from.file(|_| "Cannot rename the /memories directory itself".into())?;
     let taken = |shown: &str| format!("The destination {shown} already exists");
     let new = to.file(taken)?;
-    match exact::relocate(caller.memdir.store(), caller.memdir.context(), old, new) {
+    match raw_files::relocate(caller.memdir.store(), caller.memdir.context(), old, new) {
         Ok(_) => Ok(format!("Successfully renamed {} to {}", from.shown, to.shown)),
-        Err(Error::NotFound { .. }) => Err(says(format!("The path {} does not exist", from.shown))),
-        Err(Error::Exists { .. }) => Err(says(taken(&to.shown))),
-        Err(error) => Err(to.refused(error)),
+        Err(Error::NotFound { .. }) => Err(failure(format!("The path {} does not exist", from.shown))),
+        Err(Error::Exists { .. }) => Err(failure(taken(&to.shown))),
+        Err(error) => Err(to.reworded(error)),
     }
 }

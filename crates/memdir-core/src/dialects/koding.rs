@@ -1,6 +1,6 @@
-//! `MemoryRead` and `MemoryWrite` over one directory of files of any kind.
+//! `MemoryRead` and `MemoryWrite` of anon-kode, on one directory with files of any kind.
 
-use super::{Dialect, Places, Space, whole};
+use super::{Dialect, Places, Space, cut_with_note};
 use crate::{
     base::{
         error::{Error, Result},
@@ -8,12 +8,12 @@ use crate::{
         path::MemoryPath,
         text,
     },
-    operations::exact,
+    operations::raw_files,
     store::{
         Verb,
         files::{Mount, real_path},
     },
-    tools::{Caller, Level, Tool, ToolResult, args::Args},
+    tools::{Caller, Level, Tool, ToolResult, args::Args, params::Param},
 };
 use serde_json::json;
 use std::{fmt::Write as _, path::Path};
@@ -26,16 +26,18 @@ pub(super) const DIALECT: Dialect = Dialect {
     space,
 };
 
+const READ_PATH: Param = Param::text("file_path").describe("the file; without it the root file and the list of all files");
+const WRITE_PATH: Param =
+    Param::text("file_path").required().describe("the file, as MemoryRead lists it or relative to the memory directory");
+const CONTENT: Param = Param::text("content").required().describe("the whole new content");
+
 const TOOLS: [Tool; 2] = [
     Tool {
         name: "MemoryRead",
         title: "Read Memory",
         description: include_str!("../../texts/dialects/koding-read.md"),
-        input: || {
-            json!({ "type": "object", "properties": {
-                "file_path": { "type": "string", "description": "the file; without it the root file and the list of all files" }
-            }, "additionalProperties": false })
-        },
+        params: &[READ_PATH],
+        closed: true,
         output: None,
         level: Level::Safe,
         idempotent: true,
@@ -46,12 +48,8 @@ const TOOLS: [Tool; 2] = [
         name: "MemoryWrite",
         title: "Write Memory",
         description: include_str!("../../texts/dialects/koding-write.md"),
-        input: || {
-            json!({ "type": "object", "properties": {
-                "file_path": { "type": "string", "description": "the file, as MemoryRead lists it or relative to the memory directory" },
-                "content": { "type": "string", "description": "the whole new content" }
-            }, "required": ["file_path", "content"], "additionalProperties": false })
-        },
+        params: &[WRITE_PATH, CONTENT],
+        closed: true,
         output: None,
         level: Level::Changes,
         idempotent: true,
@@ -60,11 +58,11 @@ const TOOLS: [Tool; 2] = [
     },
 ];
 
-/// The root file, and the one that is taken in its place.
+/// The root file, and the fallback if it does not exist.
 const ROOT_FILES: [&str; 2] = ["index.md", "MEMORY.md"];
 const INVALID: &str = "Invalid memory file path";
 const MISSING: &str = "Memory file does not exist";
-/// Files listed at the most.
+/// Maximum number of listed files.
 const LISTED: usize = 2_000;
 
 fn space(places: &Places<'_>) -> Result<Space> {
@@ -73,40 +71,41 @@ fn space(places: &Places<'_>) -> Result<Space> {
         (None, Some(config)) => config.join("memory"),
         (None, None) => places.home.join(".koding/memory"),
     };
-    let mount = Mount { hidden: true, ..places.plain("", &root) };
+    let mount = Mount { hidden: true, ..places.file_mount("", &root) };
     Ok(Space { mounts: vec![mount], root })
 }
 
 fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let given = args.text(&["file_path"])?;
-    args.finish()?;
+    let given = args.text(&READ_PATH)?;
+    args.reject_unknown()?;
     let Some(given) = given else { return overview(caller) };
-    let Some(path) = inside(caller, &given) else { return Ok(ToolResult::failure(INVALID)) };
+    let Some(path) = path_inside(caller, &given) else { return Ok(ToolResult::failure(INVALID)) };
     let store = caller.memdir.store();
-    match exact::get(store, &path) {
+    match raw_files::get(store, &path) {
         Ok(Some(stored)) => {
-            let content = whole(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, |line, left| {
+            let content = cut_with_note(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, |line, left| {
                 format!("[{left} more characters: read {} from line {line} on]", shown(caller, path.as_str()))
             });
             Ok(content_result(content))
         }
-        Ok(None) if exact::is_folder(store, &path)? => Ok(ToolResult::failure(INVALID)),
+        Ok(None) if raw_files::is_folder(store, &path)? => Ok(ToolResult::failure(INVALID)),
         Ok(None) => Ok(ToolResult::failure(MISSING)),
-        // A link that leads out, or something that is no file.
+        // A link that leads out of the directory, or not a regular file.
         Err(Error::BadPath { .. }) => Ok(ToolResult::failure(INVALID)),
         Err(error) => Err(error),
     }
 }
 
 fn write(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let (given, content) = (args.needed(&["file_path"])?, args.needed(&["content"])?);
-    args.finish()?;
-    let Some(path) = inside(caller, &given) else { return Ok(ToolResult::failure(INVALID)) };
+    let (given, content) = (args.required_text(&WRITE_PATH)?, args.required_text(&CONTENT)?);
+    args.reject_unknown()?;
+    let Some(path) = path_inside(caller, &given) else { return Ok(ToolResult::failure(INVALID)) };
     let store = caller.memdir.store();
-    let written = exact::rewrite(store, caller.memdir.context(), Verb::Write, &path, &mut |view, _| match exact::is_folder(view, &path)? {
-        true => Err(Error::bad_path(path.as_str(), "it is a folder")),
-        false => Ok(content.clone().into_bytes()),
-    });
+    let written =
+        raw_files::rewrite(store, caller.memdir.context(), Verb::Write, &path, &mut |view, _| match raw_files::is_folder(view, &path)? {
+            true => Err(Error::bad_path(path.as_str(), "it is a folder")),
+            false => Ok(content.clone().into_bytes()),
+        });
     match written {
         Ok(_) => Ok(ToolResult::new(json!({ "content": "Saved", "file_path": shown(caller, path.as_str()) }), "Saved")),
         Err(Error::BadPath { .. }) => Ok(ToolResult::failure(INVALID)),
@@ -118,10 +117,10 @@ fn overview(caller: &Caller) -> Result<ToolResult> {
     let store = caller.memdir.store();
     let mut root = (ROOT_FILES[0], String::new());
     for name in ROOT_FILES {
-        if let Some(stored) = exact::get(store, &MemoryPath::parse(name)?)? {
+        if let Some(stored) = raw_files::get(store, &MemoryPath::parse(name)?)? {
             let path = shown(caller, name);
             let more = |line, left| format!("[{left} more characters: read {path} from line {line} on]");
-            root = (name, whole(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, more));
+            root = (name, cut_with_note(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, more));
             break;
         }
     }
@@ -141,19 +140,19 @@ fn content_result(content: String) -> ToolResult {
     ToolResult::new(json!({ "content": content }), content)
 }
 
-/// A file's path as the old system printed it.
+/// A file's path as anon-kode prints it.
 fn shown(caller: &Caller, path: &str) -> String {
     caller.root.join(path).display().to_string()
 }
 
-/// The file that is meant: below the root, given relative to it or as it is printed. Nothing for any other.
-fn inside(caller: &Caller, given: &str) -> Option<MemoryPath> {
+/// Parses a path that is relative to the root, or absolute as anon-kode prints it. Returns `None` for a path outside the root.
+fn path_inside(caller: &Caller, given: &str) -> Option<MemoryPath> {
     if !given.starts_with('/') {
         return MemoryPath::parse(given).ok();
     }
     let roots = [caller.root.clone(), real_path(&caller.root)];
     let rest = roots.iter().find_map(|root| Path::new(given).strip_prefix(root).ok())?;
-    // What `strip_prefix` overlooks, such as `//` and `.`, is not for us to repair.
+    // `strip_prefix` ignores `//` and `.`; such a path is refused, not normalised.
     let rest = rest.to_str().filter(|rest| given.ends_with(rest))?;
     MemoryPath::parse(rest).ok()
 }

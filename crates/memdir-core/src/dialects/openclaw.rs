@@ -1,18 +1,23 @@
-//! OpenClaw's memory tools over its workspace. Reads only.
+//! OpenClaw's memory tools, on its workspace. Read-only.
 
-use super::{Dialect, Places, Space, profclaw::said};
+use super::{Dialect, Places, Space, profclaw::json_result};
 use crate::{
     base::{
         error::{Error, Result},
         text::LineRange,
     },
     operations::read::Read,
-    search::{Hit, Search, ranking},
+    search::{
+        Hit, Search,
+        ranking::{self, MIN_SCORE},
+    },
     store::{Access, Source, files::Mount},
     tools::{
         Caller, Level, Tool, ToolResult,
         args::Args,
-        search::{cut, notice, query, score},
+        get::MAX_LINE,
+        params::{Param, ShownRange},
+        search::{self, add_chats_notice, fit_hit, query, rounded_score, search_with_chats},
     },
 };
 use serde_json::{Value, json};
@@ -25,19 +30,36 @@ pub(super) const DIALECT: Dialect = Dialect {
     space,
 };
 
+const QUERY: Param = search::QUERY.describe("what you need to know");
+/// More results than [`MOST_RESULTS`] are accepted and cut.
+const MAX_RESULTS: Param = Param::integer("maxResults", 1, i64::MAX)
+    .aliases(&["max_results"])
+    .shown_range(ShownRange::Min)
+    .default_integer(search::DEFAULT_RESULTS)
+    .unserved_default()
+    .describe("default 6");
+const MIN_SCORE_PARAM: Param = search::MIN_SCORE_PARAM.shown_range(ShownRange::Neither).unserved_default().describe("0 to 1, default 0.35");
+const SEARCH_CORPUS: Param = Param::typed_choice("corpus", &["memory", "wiki", "all", "sessions"]).describe("default all");
+const PATH: Param = Param::text("path").aliases(&["file_path"]).required().describe("as memory_search returned it");
+const FROM: Param = Param::integer("from", 1, MAX_LINE)
+    .shown_range(ShownRange::Min)
+    .default_integer(1)
+    .unserved_default()
+    .describe("the first line, default 1");
+const LINES: Param = Param::integer("lines", 1, MAX_LINE)
+    .shown_range(ShownRange::Min)
+    .default_integer(GET_LINES)
+    .unserved_default()
+    .describe("how many, default 120");
+const GET_CORPUS: Param = Param::typed_choice("corpus", &["memory", "wiki", "all"]).describe("default all");
+
 const TOOLS: [Tool; 2] = [
     Tool {
         name: "memory_search",
         title: "Search memory",
         description: include_str!("../../texts/dialects/openclaw-search.md"),
-        input: || {
-            json!({ "type": "object", "properties": {
-                "query": { "type": "string", "description": "what you need to know" },
-                "maxResults": { "type": "integer", "minimum": 1, "description": "default 6" },
-                "minScore": { "type": "number", "description": format!("0 to 1, default {}", ranking::MIN_SCORE_F64) },
-                "corpus": { "type": "string", "enum": ["memory", "wiki", "all", "sessions"], "description": "default all" }
-            }, "required": ["query"] })
-        },
+        params: &[QUERY, MAX_RESULTS, MIN_SCORE_PARAM, SEARCH_CORPUS],
+        closed: false,
         output: None,
         level: Level::Safe,
         idempotent: true,
@@ -48,14 +70,8 @@ const TOOLS: [Tool; 2] = [
         name: "memory_get",
         title: "Read memory",
         description: include_str!("../../texts/dialects/openclaw-get.md"),
-        input: || {
-            json!({ "type": "object", "properties": {
-                "path": { "type": "string", "description": "as memory_search returned it" },
-                "from": { "type": "integer", "minimum": 1, "description": "the first line, default 1" },
-                "lines": { "type": "integer", "minimum": 1, "description": "how many, default 120" },
-                "corpus": { "type": "string", "enum": ["memory", "wiki", "all"], "description": "default all" }
-            }, "required": ["path"] })
-        },
+        params: &[PATH, FROM, LINES, GET_CORPUS],
+        closed: false,
         output: None,
         level: Level::Safe,
         idempotent: true,
@@ -72,42 +88,42 @@ const MOST_RESULTS: i64 = 100;
 fn space(places: &Places<'_>) -> Result<Space> {
     let root = places.dir.map_or_else(|| places.home.join(".openclaw/workspace"), ToOwned::to_owned);
     let only = ["MEMORY.md", "memory.md", "USER.md", "memory/**/*.md"].map(ToOwned::to_owned).to_vec();
-    let mut mounts = vec![Mount { access: Access::ReadOnly, only, ..places.plain("", &root) }];
+    let mut mounts = vec![Mount { access: Access::ReadOnly, only, ..places.file_mount("", &root) }];
     mounts.extend(places.extra.iter().cloned());
     Ok(Space { mounts, root })
 }
 
-/// Which memories are meant.
+/// The memories that are searched or read.
 enum Corpus {
     /// All of them, or those of one source.
-    Of(Option<Source>),
-    /// One that memdir does not have.
+    Memories(Option<Source>),
+    /// A corpus that memdir does not have.
     Empty,
 }
 
-/// A corpus nobody knows is refused: an answer from another one would be believed.
-fn corpus(args: &Args<'_>, known: &[&str]) -> Result<Corpus> {
-    let given = args.text(&["corpus"])?;
-    match given.as_deref() {
-        None | Some("all") => Ok(Corpus::Of(None)),
-        Some("memory") => Ok(Corpus::Of(Some(Source::Memory))),
-        Some("sessions") if known.contains(&"sessions") => Ok(Corpus::Of(Some(Source::Chat))),
-        Some("wiki") => Ok(Corpus::Empty),
-        Some(other) => Err(Error::bad_input("corpus", format!("{other:?} is not one of {}", known.join(", ")))),
-    }
+/// An unknown corpus is an error: an answer from another corpus would be misleading.
+fn corpus(args: &Args<'_>, param: &Param) -> Result<Corpus> {
+    Ok(match args.choice(param)? {
+        Some("memory") => Corpus::Memories(Some(Source::Memory)),
+        Some("sessions") => Corpus::Memories(Some(Source::Chat)),
+        Some("wiki") => Corpus::Empty,
+        _ => Corpus::Memories(None),
+    })
 }
 
 fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     let search = Search {
-        max_results: args.whole(&["maxResults", "max_results"], 1..=i64::MAX)?.unwrap_or(6).min(MOST_RESULTS) as usize,
-        min_score: args.number(&["minScore", "min_score"], 0.0..=1.0)?.unwrap_or(ranking::MIN_SCORE_F64) as f32,
+        max_results: args.integer(&MAX_RESULTS)?.unwrap_or(search::DEFAULT_RESULTS).min(MOST_RESULTS) as usize,
+        min_score: args.number(&MIN_SCORE_PARAM)?.unwrap_or(MIN_SCORE),
         explain: true,
         ..Search::new(query(args)?)
     };
-    let corpus = corpus(args, &["memory", "wiki", "all", "sessions"])?;
-    args.finish()?;
-    let Corpus::Of(source) = corpus else { return said(json!({ "results": [], "provider": "none", "fallback": null, "mode": "none" })) };
-    let answer = match caller.memdir.search(&Search { source, ..search }) {
+    let corpus = corpus(args, &SEARCH_CORPUS)?;
+    args.reject_unknown()?;
+    let Corpus::Memories(source) = corpus else {
+        return json_result(json!({ "results": [], "provider": "none", "fallback": null, "mode": "none" }));
+    };
+    let answer = match search_with_chats(&caller.memdir, &Search { source, ..search }) {
         Ok(answer) => answer,
         Err(error @ (Error::BadInput { .. } | Error::BadPath { .. })) => return Err(error),
         Err(error) => return unavailable(&error),
@@ -121,33 +137,34 @@ fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         "citations": "auto",
         "mode": answer.method,
     });
-    notice(&caller.memdir, source, &mut out);
-    said(out)
+    add_chats_notice(&caller.memdir, source, &mut out);
+    json_result(out)
 }
 
 fn hit(hit: &Hit) -> Value {
-    let fitted = cut(hit, SNIPPET_CHARS);
+    let fitted = fit_hit(hit, SNIPPET_CHARS);
     let (first, last) = fitted.lines.split_once('-').unwrap_or((&fitted.lines, &fitted.lines));
     let number = |text: &str| text.parse::<u64>().unwrap_or(1);
     let corpus = if hit.source == Source::Chat { "sessions" } else { "memory" };
     let (first, last) = (number(first), number(last));
     let place = if first == last { format!("{}#L{first}", hit.path) } else { format!("{}#L{first}-L{last}", hit.path) };
     let mut out = json!({
-        "path": hit.path, "startLine": first, "endLine": last, "score": score(hit.score),
+        "path": hit.path, "startLine": first, "endLine": last, "score": rounded_score(hit.score),
         "snippet": crate::base::text::ellipsis(fitted.text, SNIPPET_CHARS), "source": corpus, "corpus": corpus, "citation": place,
     });
     if let Some(explain) = &hit.explain {
-        out["textScore"] = json!(score(ranking::score(&explain.parts, explain.assistant, explain.mass, None, ranking::Scale::WORDS)));
+        out["textScore"] =
+            json!(rounded_score(ranking::score(&explain.parts, explain.assistant, explain.mass, None, ranking::Scale::WORDS)));
         if let Some(cosine) = explain.cosine {
-            out["vectorScore"] = json!(score(cosine.clamp(0.0, 1.0)));
+            out["vectorScore"] = json!(rounded_score(cosine.clamp(0.0, 1.0)));
         }
     }
     out
 }
 
-/// What is answered when the memory cannot be searched: the model is to tell the user.
+/// The answer if the memory cannot be searched. It asks the model to inform the user.
 fn unavailable(error: &Error) -> Result<ToolResult> {
-    said(json!({
+    json_result(json!({
         "results": [], "disabled": true, "unavailable": true, "error": error.to_string(),
         "warning": "Memory cannot be searched at the moment; tell the user.",
         "action": error.hint(),
@@ -155,12 +172,12 @@ fn unavailable(error: &Error) -> Result<ToolResult> {
 }
 
 fn get(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let path = args.path(&["path", "file_path"])?;
-    let first = args.whole(&["from"], 1..=i64::from(u32::MAX))?.unwrap_or(1).unsigned_abs();
-    let count = args.whole(&["lines"], 1..=i64::from(u32::MAX))?.unwrap_or(GET_LINES).unsigned_abs();
-    let corpus = corpus(args, &["memory", "wiki", "all"])?;
-    args.finish()?;
-    let missing = || said(json!({ "status": "not_found", "text": "", "path": path }));
+    let path = args.path(&PATH)?;
+    let first = args.integer(&FROM)?.unwrap_or(1).unsigned_abs();
+    let count = args.integer(&LINES)?.unwrap_or(GET_LINES).unsigned_abs();
+    let corpus = corpus(args, &GET_CORPUS)?;
+    args.reject_unknown()?;
+    let missing = || json_result(json!({ "status": "not_found", "text": "", "path": path }));
     if matches!(corpus, Corpus::Empty) {
         return missing();
     }
@@ -177,9 +194,9 @@ fn get(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         out["truncated"] = json!(true);
         out["nextFrom"] = json!(last + 1);
         let note = format!("\n[lines {first}-{last} of {}; continue with from={}]", reading.total_lines, last + 1);
-        if args.any(&["lines"]).is_none() || reading.next_line.is_some() {
+        if !args.has(&LINES) || reading.next_line.is_some() {
             out["text"] = json!(format!("{}{note}", reading.content.trim_end_matches('\n')));
         }
     }
-    said(out)
+    json_result(out)
 }

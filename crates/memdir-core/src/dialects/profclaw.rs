@@ -1,4 +1,4 @@
-//! profClaw's memory tools over a workspace: `MEMORY.md`, everything below `memory/`, and further paths. Reads only.
+//! profClaw's memory tools, on a workspace: `MEMORY.md`, everything below `memory/`, and additional paths. Read-only.
 
 use super::{Dialect, Places, Space};
 use crate::{
@@ -13,7 +13,8 @@ use crate::{
         Caller, Level, Tool, ToolResult,
         args::Args,
         get,
-        search::{self, fitted, score},
+        params::{Param, ShownRange},
+        search::{self, fit_hits, rounded_score},
     },
 };
 use serde_json::{Value, json};
@@ -26,19 +27,20 @@ pub(super) const DIALECT: Dialect = Dialect {
     space,
 };
 
+const QUERY: Param = search::QUERY.describe("what you need to know");
+const SOURCE: Param = Param::typed_choice("source", search::SOURCES).aliases(&["sources"]).default_text("all");
+const PATH: Param = Param::text("path").aliases(&["file_path"]).required().describe("as memory_search returned it");
+const LINES: Param = Param::text_or_integer("lines").aliases(get::LINES_ALIASES).describe("42-56, or with from how many lines");
+const FROM: Param =
+    Param::integer("from", 1, get::MAX_LINE).aliases(get::FROM_ALIASES).shown_range(ShownRange::Min).describe("the first line");
+
 const TOOLS: [Tool; 3] = [
     Tool {
         name: "memory_search",
         title: "Search memory",
         description: include_str!("../../texts/dialects/profclaw-search.md"),
-        input: || {
-            json!({ "type": "object", "properties": {
-                "query": { "type": "string", "description": "what you need to know" },
-                "maxResults": { "type": "integer", "minimum": 1, "maximum": 20, "default": 6 },
-                "minScore": { "type": "number", "minimum": 0, "maximum": 1, "default": crate::search::ranking::MIN_SCORE_F64 },
-                "source": { "type": "string", "enum": ["all", "memory", "chat", "custom"], "default": "all" }
-            }, "required": ["query"] })
-        },
+        params: &[QUERY, search::MAX_RESULTS, search::MIN_SCORE_PARAM, SOURCE, search::TYPE.unserved(), search::SINCE.unserved()],
+        closed: false,
         output: None,
         level: Level::Safe,
         idempotent: true,
@@ -49,13 +51,8 @@ const TOOLS: [Tool; 3] = [
         name: "memory_get",
         title: "Read memory lines",
         description: include_str!("../../texts/dialects/profclaw-get.md"),
-        input: || {
-            json!({ "type": "object", "properties": {
-                "path": { "type": "string", "description": "as memory_search returned it" },
-                "lines": { "type": ["string", "integer"], "description": "42-56, or with from how many lines" },
-                "from": { "type": "integer", "minimum": 1, "description": "the first line" }
-            }, "required": ["path"] })
-        },
+        params: &[PATH, LINES, FROM, get::COUNT.unserved()],
+        closed: false,
         output: None,
         level: Level::Safe,
         idempotent: true,
@@ -66,7 +63,8 @@ const TOOLS: [Tool; 3] = [
         name: "memory_stats",
         title: "Memory statistics",
         description: include_str!("../../texts/dialects/profclaw-stats.md"),
-        input: || json!({ "type": "object", "properties": {} }),
+        params: &[],
+        closed: false,
         output: None,
         level: Level::Safe,
         idempotent: true,
@@ -75,35 +73,35 @@ const TOOLS: [Tool; 3] = [
     },
 ];
 
-/// Characters of all passages of one answer.
+/// Maximum number of characters of all passages in one answer.
 const SEARCH_CHARS: usize = 30_000;
-/// Lines shown from `from` on when nobody says how many.
+/// Number of lines from `from` on if the caller gives none.
 const USUAL_LINES: u64 = 20;
 
 fn space(places: &Places<'_>) -> Result<Space> {
     let root = places.dir.unwrap_or(places.cwd).to_owned();
     let only = ["MEMORY.md", "memory/**/*.md", "memory/**/*.markdown", "memory/**/*.txt"].map(ToOwned::to_owned).to_vec();
-    let mut mounts = vec![Mount { access: Access::ReadOnly, only, ..places.plain("", &root) }];
+    let mut mounts = vec![Mount { access: Access::ReadOnly, only, ..places.file_mount("", &root) }];
     mounts.extend(places.extra.iter().cloned());
     Ok(Space { mounts, root })
 }
 
-/// The documented JSON, as text too.
-pub(super) fn said(value: Value) -> Result<ToolResult> {
+/// A result whose text is its JSON, as profClaw documents it.
+pub(super) fn json_result(value: Value) -> Result<ToolResult> {
     let text = value.to_string();
     Ok(ToolResult::new(value, text))
 }
 
 fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let request = search::request(args)?;
-    args.finish()?;
-    let answer = caller.memdir.search(&request)?;
-    let results: Vec<Value> = fitted(&answer.hits, SEARCH_CHARS)
+    let request = search::request(args, &SOURCE)?;
+    args.reject_unknown()?;
+    let answer = search::search_with_chats(&caller.memdir, &request)?;
+    let results: Vec<Value> = fit_hits(&answer.hits, SEARCH_CHARS)
         .iter()
         .map(|fitted| {
             json!({
                 "path": fitted.hit.path, "lines": fitted.lines, "text": fitted.text,
-                "score": score(fitted.hit.score), "source": fitted.hit.source,
+                "score": rounded_score(fitted.hit.score), "source": fitted.hit.source,
             })
         })
         .collect();
@@ -111,17 +109,17 @@ fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         "query": request.query, "results": results, "totalFound": answer.total, "method": answer.method,
         "stats": { "totalFiles": answer.searched.files, "totalChunks": answer.searched.units },
     });
-    search::notice(&caller.memdir, request.source, &mut out);
-    said(out)
+    search::add_chats_notice(&caller.memdir, request.source, &mut out);
+    json_result(out)
 }
 
 fn get(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let path = args.path(&["path", "file_path"])?;
-    let lines = get::lines(args)?;
-    args.finish()?;
-    // Where only the first line was given, a few follow it; a range such as 42- goes to the end.
-    let lines = lines.map(|lines| match (args.any(&["from"]), args.any(&["lines"])) {
-        (Some(_), None) => LineRange { last: Some(lines.first + USUAL_LINES - 1), ..lines },
+    let path = args.path(&PATH)?;
+    let lines = get::line_range(args, &LINES, &FROM)?;
+    args.reject_unknown()?;
+    // With `from` alone a few lines are shown; a range such as 42- goes to the end.
+    let lines = lines.map(|lines| match (args.has(&FROM), args.has(&LINES)) {
+        (true, false) => LineRange { last: Some(lines.first + USUAL_LINES - 1), ..lines },
         _ => lines,
     });
     match caller.memdir.read(&Read { path: path.clone(), lines, max_chars: limits::DIALECT_CHARS }) {
@@ -132,15 +130,15 @@ fn get(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
             if let Some(next) = reading.next_line {
                 out["nextFrom"] = json!(next);
             }
-            said(out)
+            json_result(out)
         }
-        Err(Error::NotFound { .. }) => said(json!({ "path": path, "content": "", "fromLine": 0, "toLine": 0, "found": false })),
+        Err(Error::NotFound { .. }) => json_result(json!({ "path": path, "content": "", "fromLine": 0, "toLine": 0, "found": false })),
         Err(error) => Err(error),
     }
 }
 
 fn stats(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    args.finish()?;
+    args.reject_unknown()?;
     let searcher = caller.memdir.searcher()?;
     let counts = searcher.counts(caller.memdir.store())?;
     let (files, chunks) = counts.iter().fold((0, 0), |(files, chunks), mount| (files + mount.counts.files, chunks + mount.counts.units));
@@ -149,7 +147,7 @@ fn stats(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     sources.sort();
     sources.dedup();
     let model = searcher.embedder().map(|embedder| embedder.id().as_str().to_owned());
-    // Counting brings the index in step with the files first.
+    // Counting first updates the index from the files.
     let now = caller.memdir.context().clock.now().round(jiff::Unit::Second).unwrap_or_default();
     let mut out = json!({
         "totalFiles": files, "totalChunks": chunks, "totalTokensEstimate": bytes / 4, "lastSyncAt": now.to_string(),
@@ -158,5 +156,5 @@ fn stats(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     if caller.memdir.chats_off() {
         out["off"] = json!([Source::Chat]);
     }
-    said(out)
+    json_result(out)
 }

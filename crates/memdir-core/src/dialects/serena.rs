@@ -1,8 +1,8 @@
-//! Serena's memory tools: a project's memories by name, those of all projects under `global/`, with its own patterns.
+//! Serena's memory tools: the memories of a project by name, those of all projects under `global/`, with Serena's own patterns.
 
 mod settings;
 
-use super::{Dialect, Places, Space, whole};
+use super::{Dialect, Places, Space, cut_with_note};
 use crate::{
     base::{
         error::{Error, Result},
@@ -16,8 +16,13 @@ use crate::{
         edit::Edit,
         write::{Mode, Write},
     },
+    secrets,
     store::files::{Links, Mount, real_path},
-    tools::{Caller, Level, Tool, ToolResult, args::Args},
+    tools::{
+        Caller, Level, Tool, ToolResult,
+        args::Args,
+        params::{Param, ShownRange},
+    },
 };
 use serde_json::{Value, json};
 
@@ -29,7 +34,33 @@ pub(super) const DIALECT: Dialect = Dialect {
     space,
 };
 
-const NAME: &[&str] = &["memory_name", "memory_file_name"];
+const NAME: Param = Param::text("memory_name").aliases(&["memory_file_name"]).required();
+const READ_NAME: Param = NAME.describe("as list_memories shows it");
+const WRITE_NAME: Param = NAME.describe("topics parted by /; .md is not needed");
+const TOPIC: Param = Param::text("topic").default_text("").describe("only names under it");
+const MAX_ANSWER_CHARS: Param =
+    max_chars("max_answer_chars").aliases(&["max_chars"]).describe("show at most so many characters; -1 for 150,000");
+const CONTENT: Param = Param::text("content").required().describe("Markdown");
+const MAX_CHARS: Param = max_chars("max_chars").aliases(&["max_answer_chars"]).describe("refuse longer content; -1 for 150,000");
+const NEEDLE: Param = Param::text("needle").required().describe("what to look for");
+const REPL: Param = Param::text("repl").required().describe("what stands there afterwards");
+const MODE: Param = Param::typed_choice("mode", &["literal", "regex"]).required();
+const ALLOW_MULTIPLE: Param = Param::flag("allow_multiple_occurrences").default_flag(false);
+const OLD_NAME: Param = Param::text("old_name").required();
+const NEW_NAME: Param = Param::text("new_name").required();
+
+const LIST_PARAMS: &[Param] = &[TOPIC];
+const READ_PARAMS: &[Param] = &[READ_NAME, MAX_ANSWER_CHARS];
+const WRITE_PARAMS: &[Param] = &[WRITE_NAME, CONTENT, MAX_CHARS];
+const EDIT_PARAMS: &[Param] = &[NAME, NEEDLE, REPL, MODE, ALLOW_MULTIPLE];
+const DELETE_PARAMS: &[Param] = &[NAME];
+const RENAME_PARAMS: &[Param] = &[OLD_NAME, NEW_NAME];
+
+/// A limit in characters, of which -1 is the default limit.
+const fn max_chars(name: &'static str) -> Param {
+    Param::integer(name, -1, limits::MEMORY_BYTES as i64).shown_range(ShownRange::Neither).default_integer(-1)
+}
+
 const TOOLS: [Tool; 7] = [
     tool(
         "list_memories",
@@ -37,17 +68,17 @@ const TOOLS: [Tool; 7] = [
         include_str!("../../texts/dialects/serena-list_memories.md"),
         Level::Safe,
         true,
-        list_schema,
+        LIST_PARAMS,
         list,
     ),
-    tool("read_memory", "Read Memory", include_str!("../../texts/dialects/serena-read_memory.md"), Level::Safe, true, read_schema, read),
+    tool("read_memory", "Read Memory", include_str!("../../texts/dialects/serena-read_memory.md"), Level::Safe, true, READ_PARAMS, read),
     tool(
         "write_memory",
         "Write Memory",
         include_str!("../../texts/dialects/serena-write_memory.md"),
         Level::Destroys,
         true,
-        write_schema,
+        WRITE_PARAMS,
         write,
     ),
     tool(
@@ -56,7 +87,7 @@ const TOOLS: [Tool; 7] = [
         include_str!("../../texts/dialects/serena-edit_memory.md"),
         Level::Destroys,
         false,
-        edit_schema,
+        EDIT_PARAMS,
         edit,
     ),
     tool(
@@ -65,7 +96,7 @@ const TOOLS: [Tool; 7] = [
         include_str!("../../texts/dialects/serena-delete_memory.md"),
         Level::Destroys,
         true,
-        delete_schema,
+        DELETE_PARAMS,
         delete,
     ),
     tool(
@@ -74,18 +105,10 @@ const TOOLS: [Tool; 7] = [
         include_str!("../../texts/dialects/serena-rename_memory.md"),
         Level::Destroys,
         false,
-        rename_schema,
+        RENAME_PARAMS,
         rename,
     ),
-    tool(
-        "onboarding",
-        "Onboarding",
-        include_str!("../../texts/dialects/serena-onboarding-tool.md"),
-        Level::Safe,
-        true,
-        no_schema,
-        onboarding,
-    ),
+    tool("onboarding", "Onboarding", include_str!("../../texts/dialects/serena-onboarding-tool.md"), Level::Safe, true, &[], onboarding),
 ];
 
 const fn tool(
@@ -94,59 +117,14 @@ const fn tool(
     description: &'static str,
     level: Level,
     idempotent: bool,
-    input: fn() -> Value,
+    params: &'static [Param],
     run: fn(&Caller, &Args<'_>) -> Result<ToolResult>,
 ) -> Tool {
-    Tool { name, title, description, input, output: Some(result_schema), level, idempotent, titled: true, run }
+    Tool { name, title, description, params, closed: false, output: Some(result_schema), level, idempotent, titled: true, run }
 }
 
 fn result_schema() -> Value {
     json!({ "type": "object", "properties": { "result": { "type": "string" } }, "required": ["result"] })
-}
-
-fn no_schema() -> Value {
-    json!({ "type": "object", "properties": {} })
-}
-
-fn list_schema() -> Value {
-    json!({ "type": "object", "properties": {
-        "topic": { "type": "string", "default": "", "description": "only names under it" }
-    } })
-}
-
-fn read_schema() -> Value {
-    json!({ "type": "object", "properties": {
-        "memory_name": { "type": "string", "description": "as list_memories shows it" },
-        "max_answer_chars": { "type": "integer", "default": -1, "description": "show at most so many characters; -1 for 150,000" }
-    }, "required": ["memory_name"] })
-}
-
-fn write_schema() -> Value {
-    json!({ "type": "object", "properties": {
-        "memory_name": { "type": "string", "description": "topics parted by /; .md is not needed" },
-        "content": { "type": "string", "description": "Markdown" },
-        "max_chars": { "type": "integer", "default": -1, "description": "refuse longer content; -1 for 150,000" }
-    }, "required": ["memory_name", "content"] })
-}
-
-fn edit_schema() -> Value {
-    json!({ "type": "object", "properties": {
-        "memory_name": { "type": "string" },
-        "needle": { "type": "string", "description": "what to look for" },
-        "repl": { "type": "string", "description": "what stands there afterwards" },
-        "mode": { "type": "string", "enum": ["literal", "regex"] },
-        "allow_multiple_occurrences": { "type": "boolean", "default": false }
-    }, "required": ["memory_name", "needle", "repl", "mode"] })
-}
-
-fn delete_schema() -> Value {
-    json!({ "type": "object", "properties": { "memory_name": { "type": "string" } }, "required": ["memory_name"] })
-}
-
-fn rename_schema() -> Value {
-    json!({ "type": "object", "properties": {
-        "old_name": { "type": "string" }, "new_name": { "type": "string" }
-    }, "required": ["old_name", "new_name"] })
 }
 
 fn space(places: &Places<'_>) -> Result<Space> {
@@ -160,17 +138,17 @@ fn space(places: &Places<'_>) -> Result<Space> {
         links: Links { inside: true, ..Links::default() },
         ..mount
     };
-    let mut mounts = vec![with_rules(places.plain("", &root))];
+    let mut mounts = vec![with_rules(places.file_mount("", &root))];
     let global = home.join("memories/global");
-    // In the home directory itself the one lies inside the other, and its names are the same without a mount.
+    // In the home directory itself, the global memories are inside the project's and already have the same names.
     if !real_path(&global).starts_with(real_path(&root)) {
-        mounts.push(with_rules(places.plain("global", &global)));
+        mounts.push(with_rules(places.file_mount("global", &global)));
     }
     Ok(Space { mounts, root })
 }
 
-/// The file a name means. `mem:` before it and `.md` behind it are dropped once.
-fn named(given: &str) -> Result<MemoryPath> {
+/// Parses a name. One prefix `mem:` and one suffix `.md` are removed.
+fn parse_name(given: &str) -> Result<MemoryPath> {
     let name = given.strip_prefix("mem:").unwrap_or(given);
     let name = path::strip_md(name);
     if name == "global" {
@@ -180,61 +158,60 @@ fn named(given: &str) -> Result<MemoryPath> {
     Ok(MemoryPath::parse(&format!("{name}.md"))?)
 }
 
-fn says(text: impl Into<String>) -> Result<ToolResult> {
+fn text_result(text: impl Into<String>) -> Result<ToolResult> {
     let text = text.into();
     Ok(ToolResult::new(json!({ "result": text }), text))
 }
 
 fn list(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let topic = args.text(&["topic"])?.unwrap_or_default();
-    args.finish()?;
+    let topic = args.text(&TOPIC)?.unwrap_or_default();
+    args.reject_unknown()?;
     let topic = match topic.as_str() {
         "" => String::new(),
-        // One slash behind a topic only says that it is one; a slash alone is the root of the machine.
+        // One trailing slash is accepted; a lone slash is the root of the file system and refused.
         topic => MemoryPath::parse(topic.strip_suffix('/').filter(|topic| !topic.is_empty()).unwrap_or(topic))?.as_str().to_owned(),
     };
     let store = caller.memdir.store();
     let (mut memories, mut read_only) = (Vec::new(), Vec::new());
     for entry in store.list(&topic)?.entries.iter().filter(|entry| entry.path.is_md()) {
         let list = if store.check_writable(&entry.path).is_ok() { &mut memories } else { &mut read_only };
-        list.push(entry.path.name().to_owned());
+        list.push(secrets::mask(entry.path.name()).into_owned());
     }
     memories.sort();
     read_only.sort();
     let lists = [("memories", memories), ("read_only_memories", read_only)];
-    let lists = lists.iter().filter(|(_, names)| !names.is_empty()).map(|(key, names)| format!("{}: [{}]", json!(key), spaced(names)));
-    says(format!("{{{}}}", lists.collect::<Vec<_>>().join(", ")))
+    let lists = lists.iter().filter(|(_, names)| !names.is_empty()).map(|(key, names)| format!("{}: [{}]", json!(key), python_list(names)));
+    text_result(format!("{{{}}}", lists.collect::<Vec<_>>().join(", ")))
 }
 
-/// Names as JSON, with a blank after each comma as Python writes it.
-fn spaced(names: &[String]) -> String {
+/// Names as JSON, with a space after each comma as Python's `json.dumps` writes it.
+fn python_list(names: &[String]) -> String {
     names.iter().map(|name| json!(name).to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let given = args.needed(NAME)?;
-    let max = limit(args, &["max_answer_chars", "max_chars"])?;
-    args.finish()?;
-    let Some(stored) = caller.memdir.store().get(&named(&given)?)? else {
+    let given = args.required_text(&READ_NAME)?;
+    let max = limit(args, &MAX_ANSWER_CHARS)?;
+    args.reject_unknown()?;
+    let Some(stored) = caller.memdir.store().get(&parse_name(&given)?)? else {
         return Ok(ToolResult::failure(format!("Memory named '{given}' not found")));
     };
     let (content, _) = text::decode(&stored.bytes);
     let all = content.chars().count();
-    says(whole(&content, max, |_, left| {
+    text_result(cut_with_note(&content, max, |_, left| {
         format!("[{left} of {all} characters are not shown; for the whole memory call read_memory again with max_answer_chars={all}]")
     }))
 }
 
-/// A limit in characters, of which -1 means the usual one.
-fn limit(args: &Args<'_>, names: &[&'static str]) -> Result<usize> {
-    let max = args.whole(names, -1..=limits::MEMORY_BYTES as i64)?.unwrap_or(-1);
+fn limit(args: &Args<'_>, param: &Param) -> Result<usize> {
+    let max = args.integer(param)?.unwrap_or(-1);
     Ok(usize::try_from(max).unwrap_or(limits::DIALECT_CHARS))
 }
 
 fn write(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let (given, content) = (args.needed(NAME)?, args.needed(&["content"])?);
-    let max = limit(args, &["max_chars", "max_answer_chars"])?;
-    args.finish()?;
+    let (given, content) = (args.required_text(&WRITE_NAME)?, args.required_text(&CONTENT)?);
+    let max = limit(args, &MAX_CHARS)?;
+    args.reject_unknown()?;
     let chars = content.chars().count();
     if chars > max {
         let text = format!(
@@ -242,40 +219,40 @@ fn write(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         );
         return Ok(ToolResult::failure(text));
     }
-    caller.memdir.write(&Write::create(named(&given)?, content).mode(Mode::Exact))?;
-    says(format!("Memory {given} written."))
+    caller.memdir.write(&Write::create(parse_name(&given)?, content).mode(Mode::Exact))?;
+    text_result(format!("Memory {given} written."))
 }
 
 fn edit(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let (given, needle) = (args.needed(NAME)?, args.needed(&["needle"])?);
-    let needle = match args.text(&["mode"])?.as_deref() {
+    let (given, needle) = (args.required_text(&NAME)?, args.required_text(&NEEDLE)?);
+    let needle = match args.text(&MODE)?.as_deref() {
         Some("literal") | None => Needle::Literal(needle),
         Some("regex") => Needle::Regex(needle),
         Some(other) => return Err(Error::bad_input("mode", format!("{other:?} is neither literal nor regex"))),
     };
-    let (with, all) = (args.needed(&["repl"])?, args.flag(&["allow_multiple_occurrences"])?);
-    args.finish()?;
-    match caller.memdir.edit(&Edit { path: named(&given)?, needle, with, all, expect: None }) {
-        Ok(_) => says(format!("Memory {given} edited successfully.")),
+    let (with, all) = (args.required_text(&REPL)?, args.flag(&ALLOW_MULTIPLE)?);
+    args.reject_unknown()?;
+    match caller.memdir.edit(&Edit { path: parse_name(&given)?, needle, with, all, expect: None }) {
+        Ok(_) => text_result(format!("Memory {given} edited successfully.")),
         Err(Error::NotFound { .. }) => Ok(ToolResult::failure(format!("Memory named '{given}' not found"))),
         Err(error) => Err(error),
     }
 }
 
 fn delete(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let given = args.needed(NAME)?;
-    args.finish()?;
-    match caller.memdir.delete(&Delete { path: named(&given)?, expect: None }) {
-        Ok(_) => says(format!("Memory {given} deleted.")),
-        Err(Error::NotFound { .. }) => says(format!("Memory {given} not found.")),
+    let given = args.required_text(&NAME)?;
+    args.reject_unknown()?;
+    match caller.memdir.delete(&Delete { path: parse_name(&given)?, expect: None }) {
+        Ok(_) => text_result(format!("Memory {given} deleted.")),
+        Err(Error::NotFound { .. }) => text_result(format!("Memory {given} not found.")),
         Err(error) => Err(error),
     }
 }
 
 fn rename(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let (old, new) = (args.needed(&["old_name"])?, args.needed(&["new_name"])?);
-    args.finish()?;
-    let renamed = match caller.memdir.rename(&named(&old)?, &named(&new)?) {
+    let (old, new) = (args.required_text(&OLD_NAME)?, args.required_text(&NEW_NAME)?);
+    args.reject_unknown()?;
+    let renamed = match caller.memdir.rename(&parse_name(&old)?, &parse_name(&new)?) {
         Err(Error::NotFound { .. }) => return Ok(ToolResult::failure(format!("Memory named '{old}' not found"))),
         Err(Error::Exists { .. }) => return Ok(ToolResult::failure(format!("Memory named '{new}' already exists"))),
         renamed => renamed?,
@@ -284,10 +261,10 @@ fn rename(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     if !renamed.skipped.is_empty() {
         text += &format!(" References in read-only memories were left as they are: {}.", renamed.skipped.join(", "));
     }
-    says(text)
+    text_result(text)
 }
 
 fn onboarding(_: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    args.finish()?;
-    says(include_str!("../../texts/dialects/serena-onboarding.md").trim_end())
+    args.reject_unknown()?;
+    text_result(include_str!("../../texts/dialects/serena-onboarding.md").trim_end())
 }

@@ -1,5 +1,5 @@
-//! Looks over a whole space for what is wrong or doubtful, for people and for CI. Changes nothing unless asked to add
-//! entrypoint lines that are missing, which can lose nothing.
+//! Checks all memories for errors and likely mistakes, for users and CI. Changes nothing, except that `fix` adds missing entrypoint
+//! lines.
 
 mod alike;
 mod dates;
@@ -26,52 +26,52 @@ use serde::Serialize;
 /// What to check.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Check<'a> {
-    /// The project the memories speak of, if one is known: its instruction files and its own files are looked at.
+    /// The project that the memories are about, if known. Its instruction files and its sources are compared with them.
     pub project: Option<&'a Project>,
-    /// Whether to add entrypoint lines that are missing.
+    /// Adds missing entrypoint lines.
     pub fix: bool,
 }
 
-/// What is looked for. The name is what people see, and what a setting names.
+/// A rule of the check. Its name in kebab case is shown to users and used in settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// An entrypoint line leads to no memory.
+    /// The memory of an entrypoint line does not exist.
     DeadLine,
-    /// A link or wikilink leads to no file.
+    /// The target of a link or wikilink does not exist.
     DeadLink,
-    /// A `mem:` name is no memory's.
+    /// The target of a `mem:` reference does not exist.
     DeadReference,
     /// A memory has no entrypoint line.
     Unlisted,
-    /// A secret is in a memory.
+    /// A memory contains a secret.
     Secret,
-    /// The frontmatter cannot be read as meant.
+    /// The frontmatter is invalid.
     Frontmatter,
-    /// Two names differ by case only.
+    /// Two names differ only by case.
     CaseCollision,
     /// A tripwire can never fire.
     Tripwire,
     /// A file could not be read or listed.
     Unreadable,
-    /// An entrypoint is at or near a cap.
+    /// An entrypoint is near or over a limit.
     Cap,
-    /// An entrypoint line has become content.
+    /// An entrypoint line is too long for a pointer.
     LongLine,
     /// A memory has no type.
     Type,
-    /// A date that means nothing tomorrow.
+    /// A date is relative to the day it was written.
     RelativeDate,
-    /// Two memories are nearly the same.
+    /// Two memories are nearly identical.
     NearDuplicate,
-    /// A memory repeats the project's instructions.
+    /// A memory repeats an instruction file of the project.
     RepeatsInstructions,
-    /// A memory names what is gone.
+    /// A memory mentions something that no longer exists.
     Gone,
 }
 
 impl Rule {
-    /// Whether a memory is wrong by this, or only could be better.
+    /// Whether the rule reports errors or advice.
     pub fn severity(self) -> Severity {
         match self {
             Rule::DeadLine
@@ -90,53 +90,53 @@ impl Rule {
     }
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something does not work.
+    /// An error.
     Wrong,
-    /// Something could be better.
+    /// Advice.
     Advice,
 }
 
-/// One thing that was found.
+/// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
     /// The file.
     pub path: String,
-    /// The line, 1-based, where there is one.
+    /// The line, 1-based, if the finding has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// By which rule.
+    /// The rule.
     pub rule: Rule,
-    /// How bad.
+    /// The severity of the rule.
     pub severity: Severity,
-    /// What is found, and what to do.
+    /// The message: what is wrong, and what to do.
     pub what: String,
 }
 
-/// The outcome of a check.
+/// The result of a check.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
-    /// How many files were looked at.
+    /// Number of files checked.
     pub files: usize,
-    /// What was found, by file and line.
+    /// The findings, sorted by file and line.
     pub findings: Vec<Finding>,
-    /// Memories that got their entrypoint line.
+    /// Memories whose entrypoint line was added.
     pub fixed: Vec<MemoryPath>,
-    /// The changes that were made, for undo.
+    /// The changes that added lines, for undo.
     pub changes: Vec<ChangeId>,
 }
 
 impl Checked {
-    /// Whether anything is wrong, advice aside.
+    /// Whether there is an error, as opposed to advice.
     pub fn is_wrong(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Wrong)
     }
 }
 
-/// The files that instruct agents in a project. What they say need not be remembered.
+/// Instruction files for agents in a project. Memories should not repeat them.
 pub const INSTRUCTION_FILES: &[&str] = &[
     "CLAUDE.md",
     ".claude/CLAUDE.md",
@@ -193,17 +193,21 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
     }
     for dead in &repaired.dead {
         let line = if let Place::Hand(line) = dead.place { Some(line) } else { None };
-        add(line, Rule::DeadLine, format!("a line leads to {}, which is not there", dead.path));
+        add(line, Rule::DeadLine, format!("the line for {} is dead: the memory does not exist", dead.path));
     }
     for long in &repaired.long {
-        add(Some(long.line), Rule::LongLine, format!("{} characters: keep a pointer here and the content in the memory", long.chars));
+        add(
+            Some(long.line),
+            Rule::LongLine,
+            format!("line of {} characters; keep a pointer here and the content in the memory", long.chars),
+        );
     }
     let loaded = read::entrypoint(store, context, &repaired.prefix)?;
     for (what, size, cap) in
         [("lines", loaded.line_count, limits::ENTRYPOINT_LINES as u64), ("bytes", loaded.byte_count, limits::ENTRYPOINT_BYTES as u64)]
     {
         if size * 100 >= cap * limits::ENTRYPOINT_WARN_PERCENT as u64 {
-            add(None, Rule::Cap, format!("{size} of the {cap} {what} that are loaded"));
+            add(None, Rule::Cap, format!("{size} of at most {cap} {what}; what exceeds the limit is not loaded"));
         }
     }
     match &repaired.change {
@@ -211,14 +215,12 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
             out.fixed.extend(repaired.missing.iter().cloned());
             out.changes.push(change.clone());
         }
-        None => out.findings.extend(repaired.missing.iter().map(|path| {
-            finding(
-                path.as_str(),
-                None,
-                Rule::Unlisted,
-                "the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it",
-            )
-        })),
+        None => out.findings.extend(
+            repaired
+                .missing
+                .iter()
+                .map(|path| finding(path.as_str(), None, Rule::Unlisted, "no line in the entrypoint; add it with: memdir check --fix")),
+        ),
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What every operation needs besides the store: who acts, when, and what is known of the entrypoints.
+//! [`Context`]: what every operation needs besides the store.
 
 use crate::{
     base::time::Clock,
@@ -8,23 +8,23 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What every verb that changes something needs besides the store: who, when, and what is known of the entrypoints.
+/// The actor, the clock, the allow list and the caches of a space.
 #[derive(Clone)]
 pub struct Context {
-    /// Who acts.
+    /// The actor that changes are recorded for.
     pub actor: Actor,
-    /// Tells the time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// What a person has declared to be no secret.
+    /// The user's allow list for the secret scanner.
     pub allow: Arc<secrets::Allow>,
-    /// The prefix of the memory that keeps the log, where that is not the main one.
+    /// The prefix of the mount that holds the log, if it is not the main one.
     pub log: Option<Arc<str>>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) books: Arc<Books>,
 }
 
 impl Context {
-    /// A context with nothing known yet.
+    /// Returns a context with empty caches.
     pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
         Context { actor, clock, allow: Arc::default(), log: None, books: Arc::default() }
     }

@@ -1,4 +1,4 @@
-//! Removing a memory and its entrypoint line. The journal keeps the text; undo brings it back.
+//! Deletes a memory and its entrypoint line. The journal keeps the text, so the change can be undone.
 
 use crate::{
     base::{error::Result, path::MemoryPath, version::Version},
@@ -8,32 +8,32 @@ use crate::{
 };
 use serde::Serialize;
 
-/// What to remove.
+/// The memory to delete.
 #[derive(Debug, Clone)]
 pub struct Delete {
     /// The memory.
     pub path: MemoryPath,
-    /// The version that must be there.
+    /// The version that the memory must have.
     pub expect: Option<Version>,
 }
 
-/// A memory that was removed.
+/// A deleted memory.
 #[derive(Debug, Clone, Serialize)]
 pub struct Deleted {
     /// Its name.
     pub name: String,
     /// Its path, with folder and extension.
     pub path: MemoryPath,
-    /// The version that was removed; `restore` takes it.
+    /// The deleted version, for `restore`.
     pub version: Version,
     /// The change, for undo.
     pub change: ChangeId,
-    /// What still mentions it.
+    /// Notes for the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// Removes a memory.
+/// Deletes a memory.
 pub fn delete(store: &dyn Store, context: &Context, request: &Delete) -> Result<Deleted> {
     let touches = std::slice::from_ref(&request.path);
     let (change, (path, version, notes)) = change_with(store, &context.intent(Verb::Delete), touches, |view| {

@@ -1,4 +1,4 @@
-//! What differs between two versions of a memory.
+//! Compares two versions of a memory.
 
 use crate::{
     base::{
@@ -12,27 +12,27 @@ use crate::{
 use serde::Serialize;
 use similar::TextDiff;
 
-/// Which versions to compare.
+/// The versions to compare.
 #[derive(Debug, Clone)]
 pub struct Diff {
     /// The memory.
     pub path: MemoryPath,
-    /// The older version, or the beginning of one; without it the one before the last change.
+    /// The older version, or a prefix of it. The default is the one before the last change.
     pub from: Option<String>,
-    /// The newer version; without it what is there now.
+    /// The newer version, or a prefix of it. The default is the current one.
     pub to: Option<String>,
 }
 
-/// A difference, in unified form.
+/// The differences between two versions.
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
     /// The memory.
     pub path: MemoryPath,
-    /// The older version; nothing if the memory was not there.
+    /// The older version; `None` if the memory did not exist.
     pub from: Option<Version>,
-    /// The newer version; nothing if the memory is not there.
+    /// The newer version; `None` if the memory does not exist.
     pub to: Option<Version>,
-    /// The lines that differ; empty if none do.
+    /// The unified diff; empty if the versions are equal.
     pub diff: String,
 }
 
@@ -66,7 +66,7 @@ pub fn diff(store: &dyn Store, request: &Diff) -> Result<Difference> {
     Ok(Difference { diff: unified(&path, &text(from)?, &text(to)?), path, from, to })
 }
 
-/// The version of a memory that begins with `text`.
+/// Returns the only version of a memory that starts with `text`.
 pub fn version(store: &dyn Store, path: &MemoryPath, text: &str) -> Result<Version> {
     let changes = store.changes(&ChangeFilter { path: Some(path.clone()), ..ChangeFilter::default() })?;
     let files = changes.iter().flat_map(|change| &change.files).filter(|file| file.path.name() == path.name());
@@ -77,12 +77,14 @@ pub fn version(store: &dyn Store, path: &MemoryPath, text: &str) -> Result<Versi
     versions.dedup();
     match versions.as_slice() {
         [version] => Ok(*version),
-        [] => Err(Error::no_change(format!("{path} has no version {text}"))),
-        several => Err(Error::no_change(format!("{} versions of {path} begin with {text}; give more of it", several.len()))),
+        [] => Err(Error::no_change(format!("version {text} of {path} not found"))),
+        several => {
+            Err(Error::no_change(format!("version {text} of {path} is ambiguous: {} versions match; give more characters", several.len())))
+        }
     }
 }
 
-/// A version's text, for showing.
+/// Returns the text of a version, decoded lossily.
 pub fn text_of(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<String> {
     let bytes = store.text_at(path, version)?.ok_or_else(|| Error::Unavailable {
         what: format!("version {} of {path}", version.short()),
@@ -91,7 +93,7 @@ pub fn text_of(store: &dyn Store, path: &MemoryPath, version: Version) -> Result
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The lines that differ, in unified form; empty if none do.
+/// Returns the unified diff of two texts; empty if they are equal.
 pub fn unified(path: &MemoryPath, from: &str, to: &str) -> String {
     if from == to {
         return String::new();

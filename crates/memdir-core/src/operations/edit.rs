@@ -1,4 +1,4 @@
-//! Replacing a part of a memory, literally or by a regular expression.
+//! Replaces a part of a memory, by a literal text or a regular expression.
 
 use crate::{
     base::{error::Result, path::MemoryPath, version::Version},
@@ -13,28 +13,28 @@ use crate::{
 };
 use serde::Serialize;
 
-/// What to replace.
+/// The replacement to make.
 #[derive(Debug, Clone)]
 pub struct Edit {
     /// The memory.
     pub path: MemoryPath,
-    /// What is looked for.
+    /// The text or pattern to find.
     pub needle: Needle,
-    /// What stands there afterwards.
+    /// The replacement.
     pub with: String,
-    /// Every occurrence instead of the only one.
+    /// Replaces every occurrence instead of exactly one.
     pub all: bool,
-    /// The version that must be there.
+    /// The version that the memory must have.
     pub expect: Option<Version>,
 }
 
 /// A memory that was edited.
 #[derive(Debug, Clone, Serialize)]
 pub struct Edited {
-    /// The memory as it is now.
+    /// The memory after the edit.
     #[serde(flatten)]
     pub saved: Saved,
-    /// How many places were replaced.
+    /// Number of replacements.
     pub replaced: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What happened: every change, whoever made it, newest first.
+//! The history: all changes by any actor, newest first.
 
 use crate::{
     base::{
@@ -8,10 +8,10 @@ use crate::{
     store::{Change, ChangeFilter, Role, Store},
 };
 
-/// Names of one memory that are followed back.
+/// Maximum number of renames that the history of one memory follows.
 const NAMES: usize = 50;
 
-/// The changes that fit a filter; those of a memory under the names it had before too.
+/// Returns the changes that match a filter. The history of one memory includes its earlier names.
 pub fn history(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Change>> {
     let Some(path) = &filter.path else { return store.changes(filter) };
     let mut changes = store.changes(&ChangeFilter { most: 0, ..filter.clone() })?;
@@ -30,7 +30,7 @@ pub fn history(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Change>> 
     Ok(changes)
 }
 
-/// The name a memory had before it got this one, and the place of the change that gave it.
+/// Returns the previous name of a memory, and the index of the change that renamed it.
 fn came_from(changes: &[Change], path: &MemoryPath) -> Option<(MemoryPath, usize)> {
     changes.iter().enumerate().find_map(|(at, change)| {
         let memories = || change.files.iter().filter(|file| file.role == Role::Memory);
@@ -40,16 +40,16 @@ fn came_from(changes: &[Change], path: &MemoryPath) -> Option<(MemoryPath, usize
     })
 }
 
-/// The one change whose id begins so.
+/// Returns the only change whose id starts with `id`.
 pub fn change(store: &dyn Store, id: &str) -> Result<Change> {
     if id.len() < 3 {
-        return Err(Error::bad_input("change", "give at least three letters of its id, as memdir history shows it"));
+        return Err(Error::bad_input("change", "give at least three characters of the id that `memdir history` shows"));
     }
     let filter = ChangeFilter { id: Some(id.to_ascii_lowercase()), ..ChangeFilter::default() };
     let mut found = store.changes(&filter)?;
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => Err(Error::no_change(format!("there is no change {id}"))),
-        n => Err(Error::no_change(format!("{n} changes begin with {id}; give more of the id"))),
+        0 => Err(Error::no_change(format!("change {id} not found"))),
+        n => Err(Error::no_change(format!("change id {id} is ambiguous: {n} changes match; give more characters"))),
     }
 }

@@ -1,11 +1,11 @@
-//! Taking in memories from elsewhere, in one change that can be taken back as one; and a bundle of memories for elsewhere.
-//! What is there already is found and left alone; nothing that is there is ever overwritten unless it is asked for.
+//! Imports memories from other systems in one change. A memory that exists with the same body is skipped, and nothing is overwritten
+//! unless the caller asks for it. `bundle` is memdir's own format for export and import.
 
 pub mod bundle;
+mod conversations;
 mod graph;
 mod mem0;
 mod names;
-mod talk;
 
 use crate::{
     base::{
@@ -30,103 +30,104 @@ pub use names::slug;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
-/// A memory as it comes from elsewhere.
+/// A memory to import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Incoming {
-    /// The name it wants, with its folders.
+    /// Its preferred name, with folders.
     pub name: String,
     /// Its text, with or without frontmatter.
     pub text: String,
 }
 
-/// What a file from elsewhere holds.
+/// The memories in a file of another system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
-    /// Where it is from, for people.
+    /// The format of the file, for users.
     pub from: &'static str,
     /// The memories in it.
     pub memories: Vec<Incoming>,
-    /// What in it was not understood, and passed over.
+    /// The parts that could not be parsed and were skipped.
     pub problems: Vec<Problem>,
 }
 
-/// What to do with a memory whose name is taken by another text.
+/// What to do if the name of a memory is taken by a different text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Clash {
-    /// It gets a number behind its name.
+    /// Adds a number to the name.
     #[default]
     Number,
-    /// It stays out.
+    /// Skips the memory.
     Skip,
-    /// It replaces what is there.
+    /// Replaces the existing memory.
     Replace,
 }
 
-/// What to take in.
+/// The memories to import.
 #[derive(Debug, Clone, Default)]
 pub struct Import {
     /// The memories.
     pub memories: Vec<Incoming>,
-    /// The topic or mount they come under; empty for the names as they are.
+    /// The topic or mount to import them under; empty for none.
     pub under: String,
-    /// What to do about names that are taken.
+    /// What to do if a name is taken.
     pub clash: Clash,
 }
 
-/// What became of an import, or would.
+/// The result of an import or a preview.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Imported {
-    /// Each memory, in the order it came.
+    /// The outcome for each memory, in their order.
     pub memories: Vec<Item>,
-    /// The change, for undo; nothing if nothing was new.
+    /// The change, for undo; `None` if nothing was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
-    /// What the caller should know.
+    /// Notes for the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// What became of one memory.
+/// One memory and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Item {
-    /// The name it came with.
+    /// Its name in the import.
     pub from: String,
-    /// What was done.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-/// What was done with a memory.
+/// The outcome for one memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "did", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It is new.
+    /// It was added.
     Added {
         /// Its name here.
         name: String,
     },
-    /// It replaced another text of its name.
+    /// It replaced a different text with the same name.
     Replaced {
         /// Its name here.
         name: String,
     },
-    /// It is here already.
+    /// A memory with the same body exists.
     Duplicate {
-        /// Where.
+        /// The name of that memory.
         of: String,
     },
-    /// It stayed out.
+    /// It was skipped.
     Skipped {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// Reads a file from elsewhere: a bundle, a knowledge graph, an export of memories or conversations, or one Markdown file
-/// of that name.
+/// Parses a file of another system: a bundle, a knowledge graph, an export of memories or conversations, or a Markdown file with this
+/// name.
 pub fn read(name: &str, text: &str) -> Result<Taken> {
     let text = text.trim_start_matches('\u{feff}');
-    if let Some(taken) = bundle::read(text).or_else(|| graph::read(text)).or_else(|| mem0::read(text)).or_else(|| talk::read(text)) {
+    if let Some(taken) = bundle::read(text).or_else(|| graph::read(text)).or_else(|| mem0::read(text)).or_else(|| conversations::read(text))
+    {
         return Ok(taken);
     }
     if name.to_ascii_lowercase().ends_with(".md") {
@@ -138,24 +139,24 @@ pub fn read(name: &str, text: &str) -> Result<Taken> {
     }
     Err(Error::bad_input(
         "file",
-        "it is none of: a memdir bundle, server-memory's JSONL graph, a mem0 or OpenMemory export, conversations.json or memories.json of a ChatGPT or Claude data export, a Markdown file",
+        "unknown format; supported are: a memdir bundle, server-memory's JSONL graph, a mem0 or OpenMemory export, conversations.json or memories.json of a ChatGPT or Claude data export, a Markdown file",
     ))
 }
 
-/// Says what an import would do.
+/// Returns what an import would do, without changing anything.
 pub fn preview(store: &dyn Store, context: &Context, request: &Import) -> Result<Imported> {
     let (memories, _) = decide(store, store, context, request)?;
     Ok(Imported { memories, change: None, notes: Vec::new() })
 }
 
-/// Takes the memories in.
+/// Imports memories in one change.
 pub fn import(store: &dyn Store, context: &Context, request: &Import) -> Result<Imported> {
     let (memories, edits) = decide(store, store, context, request)?;
     if edits.is_empty() {
         return Ok(Imported { memories, change: None, notes: Vec::new() });
     }
     let touches: Vec<MemoryPath> = edits.iter().map(|edit| edit.path.clone()).collect();
-    // Decided again under the lock: what somebody saved meanwhile is there too.
+    // Decided again under the lock, because another process may have saved a memory since.
     let (change, (memories, notes)) = change_with(store, &context.intent(Verb::Import), &touches, |view| {
         let (decided, mut edits) = decide(store, view, context, request)?;
         let kept = upkeep::lines_for(view, &context.books, &edits)?;
@@ -165,9 +166,9 @@ pub fn import(store: &dyn Store, context: &Context, request: &Import) -> Result<
     Ok(Imported { memories, change: (!change.files.is_empty()).then_some(change.id), notes })
 }
 
-/// What becomes of each memory, and the edits that follow.
+/// Decides the outcome for each memory, and the resulting edits.
 fn decide(store: &dyn Store, view: &dyn View, context: &Context, request: &Import) -> Result<(Vec<Item>, Vec<FileEdit>)> {
-    let mut known = Known::of(store, view, context)?;
+    let mut known = Known::load(store, view, context)?;
     let mut items = Vec::new();
     let mut edits = Vec::new();
     for incoming in &request.memories {
@@ -190,7 +191,7 @@ fn one(
         return skipped("it is empty".into());
     }
     if incoming.text.len() > limits::MEMORY_BYTES {
-        return skipped(format!("it has {}, and a memory may have {}", human(incoming.text.len()), human(limits::MEMORY_BYTES)));
+        return skipped(format!("{} exceeds the limit of {} for a memory", human(incoming.text.len()), human(limits::MEMORY_BYTES)));
     }
     let key = body_key(&incoming.text);
     if let Some(of) = known.bodies.get(&key) {
@@ -200,16 +201,16 @@ fn one(
         return skipped(error.to_string());
     }
     let wanted = names::path(&request.under, &incoming.name)?;
-    // What a listing hides is there all the same.
+    // A file that listings hide still occupies its name.
     let there = view.get(&wanted)?.map(|stored| stored.path);
     let taken = there.is_some() || known.names.contains(wanted.name());
-    if let Some(why) = std::iter::once(&wanted).chain(&there).find_map(|path| no_memory(view, path)) {
+    if let Some(why) = std::iter::once(&wanted).chain(&there).find_map(|path| why_not_a_memory(view, path)) {
         return skipped(why);
     }
     let path = match request.clash {
-        Clash::Skip if taken => return skipped(format!("{} is here with another text", wanted.name())),
+        Clash::Skip if taken => return skipped(format!("{} already exists with a different text", wanted.name())),
         Clash::Number if taken => numbered(view, &wanted, known)?,
-        // The file that is there keeps its name.
+        // An existing file keeps its name.
         _ => there.unwrap_or(wanted),
     };
     if let Err(error) = view.check_writable(&path) {
@@ -227,20 +228,20 @@ fn human(bytes: usize) -> String {
     text::human_bytes(bytes as u64)
 }
 
-/// Why a file of that name is not taken in: an entrypoint is loaded into every conversation and says what its memories
-/// say, and the tests are a person's. What comes from elsewhere must not speak in their place, in any folder.
-fn no_memory(view: &dyn View, path: &MemoryPath) -> Option<String> {
+/// Returns why a file with this name is not imported, or `None` if it is a memory. An entrypoint is loaded into every conversation,
+/// so imported text must not become one, in any folder; tests are the user's own.
+fn why_not_a_memory(view: &dyn View, path: &MemoryPath) -> Option<String> {
     let name = path.file_name();
-    // A `memory.md` in a folder is a memory like any other.
+    // A `memory.md` in a folder is an ordinary memory.
     if name == ENTRYPOINT_FILE || mounts::file_kind(view, path).is_maintained() || mounts::would_be_entrypoint(view, path) {
-        return Some("it is an entrypoint, which memdir keeps itself".into());
+        return Some("it is an entrypoint; memdir maintains its own".into());
     }
     if mounts::is_page_name(name) {
-        return Some("it is an overflow page of an entrypoint, which memdir keeps itself".into());
+        return Some("it is an overflow page of an entrypoint; memdir maintains its own".into());
     }
     mounts::locate(view.mounts(), path.as_str())
         .is_some_and(|(_, rel)| rel.eq_ignore_ascii_case(TESTS_FILE))
-        .then(|| format!("{TESTS_FILE} contains memory tests; copy it by hand if you want them"))
+        .then(|| format!("{TESTS_FILE} contains memory tests; copy it by hand to keep them"))
 }
 
 fn numbered(view: &dyn View, wanted: &MemoryPath, known: &Known) -> Result<MemoryPath> {
@@ -253,15 +254,15 @@ fn numbered(view: &dyn View, wanted: &MemoryPath, known: &Known) -> Result<Memor
     Ok(wanted.clone())
 }
 
-/// What is here already.
+/// The existing memories.
 struct Known {
     names: HashSet<String>,
-    /// The name of a memory, by what it says.
+    /// The names of memories by the hash of their body.
     bodies: HashMap<[u8; 32], String>,
 }
 
 impl Known {
-    fn of(store: &dyn Store, view: &dyn View, context: &Context) -> Result<Known> {
+    fn load(store: &dyn Store, view: &dyn View, context: &Context) -> Result<Known> {
         let mut known = Known { names: HashSet::new(), bodies: HashMap::new() };
         for listed in list::list(store, context, &List::default())?.memories {
             if let Some(stored) = read::if_readable(view.get(&listed.path))? {
@@ -274,7 +275,7 @@ impl Known {
     }
 }
 
-/// Two memories that say the same are the same, whatever their frontmatter and line ends.
+/// The hash of a body. Memories that differ only in frontmatter and line endings have the same one.
 fn body_key(text: &str) -> [u8; 32] {
     let (memory, _) = Memory::parse(text);
     let body: Vec<&str> = memory.body().trim().lines().map(str::trim_end).collect();

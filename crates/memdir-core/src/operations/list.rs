@@ -1,4 +1,4 @@
-//! Which memories there are: by topic, type, age and size.
+//! Lists memories by topic, type, age and size. Secrets in descriptions are redacted.
 
 use crate::{
     base::{
@@ -8,24 +8,25 @@ use crate::{
     },
     memory::{Kind, Memory},
     operations::{context::Context, read::memory_time},
+    secrets,
     store::{Entry, Store, mounts},
 };
 use serde::Serialize;
 
-/// Which memories are wanted.
+/// The memories to list.
 #[derive(Debug, Clone, Default)]
 pub struct List {
-    /// Only those under this topic, part by part.
+    /// Only memories under this topic, matched by whole path components.
     pub topic: String,
-    /// Only those of this type.
+    /// Only memories of this type.
     pub kind: Option<Kind>,
-    /// Only those not older than so many days.
+    /// Only memories that are at most this many days old.
     pub newer_than_days: Option<i64>,
-    /// Only those at least so many days old.
+    /// Only memories that are at least this many days old.
     pub older_than_days: Option<i64>,
-    /// Only those of at least so many bytes.
+    /// Only memories with at least this many bytes.
     pub min_bytes: Option<u64>,
-    /// Read each file for its type, description and dates. Without it a listing only looks at the directory.
+    /// Reads each file for its type, description and dates. Without it, only directories are read.
     pub details: bool,
 }
 
@@ -34,10 +35,10 @@ pub struct List {
 pub struct Listing {
     /// The memories, sorted by name.
     pub memories: Vec<Listed>,
-    /// Names that are refused, links that lead out, names that collide.
+    /// Refused names, links that lead out of the mount, names that collide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    /// Files left out because there were too many.
+    /// Number of files omitted because there were too many.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: usize,
 }
@@ -49,25 +50,25 @@ fn is_zero(n: &usize) -> bool {
 /// One memory of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Listed {
-    /// Its name, as every verb accepts it.
+    /// Its name, as every operation accepts it.
     pub name: String,
     /// Its path, with folder and extension.
     pub path: MemoryPath,
     /// Its size.
     pub bytes: u64,
-    /// How long ago it was checked or changed.
+    /// The age since it was last verified or changed.
     pub age: String,
-    /// The same in days.
+    /// The age in days.
     pub age_days: i64,
     /// Its type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Its description.
+    /// Its description, with secrets redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// Lists memories. The entrypoint, its pages and the file of tests are none.
+/// Lists memories. Entrypoints, their pages and tests files are not memories.
 pub fn list(store: &dyn Store, context: &Context, query: &List) -> Result<Listing> {
     let topic = match query.topic.trim_end_matches('/') {
         "" => String::new(),
@@ -91,7 +92,7 @@ fn describe(store: &dyn Store, context: &Context, query: &List, entry: &Entry, n
     if query.details || query.kind.is_some() {
         let stored = match store.get(&entry.path) {
             Ok(Some(stored)) => stored,
-            // It vanished, or cannot be read, since the walk: the rest of the listing stands.
+            // The file vanished or became unreadable since the walk; the other memories are still listed.
             Ok(None) | Err(Error::Io { .. } | Error::TooLarge { .. }) => return Ok(None),
             Err(e) => return Err(e),
         };
@@ -99,7 +100,7 @@ fn describe(store: &dyn Store, context: &Context, query: &List, entry: &Entry, n
         let (memory, _) = Memory::parse(&decoded);
         time = memory_time(&memory, &stored);
         kind = memory.kind();
-        description = memory.description().map(ToOwned::to_owned);
+        description = memory.description().map(|text| secrets::mask(text).into_owned());
     }
     let now = context.clock.now();
     let (age, age_days) = (time::age(now, time), time::age_days(now, time));
@@ -113,7 +114,7 @@ fn wanted(query: &List, listed: &Listed) -> bool {
         && query.min_bytes.is_none_or(|bytes| listed.bytes >= bytes)
 }
 
-/// `.md` is left off, except where the short name means another file: one without it that stands beside, or, for
+/// Returns the name without `.md`, unless the short name means another file: one without the extension in the same folder or, for
 /// `x.md.md`, the file `x.md`.
 fn shown_name(sorted: &[&Entry], n: usize) -> String {
     let full = sorted[n].path.as_str();
@@ -121,7 +122,7 @@ fn shown_name(sorted: &[&Entry], n: usize) -> String {
     let doubled = path::strip_md(short).len() < short.len();
     let shadowed = short.len() < full.len()
         && sorted[..n].iter().rev().take_while(|entry| entry.path.as_str().starts_with(short)).any(|entry| entry.path.as_str() == short);
-    // What is printed is accepted back: only a plain `.md` is added to a name that is looked for.
+    // A printed name must be accepted back, and only a lower-case `.md` is added on lookup.
     let plain = full.ends_with(".md") && MemoryPath::parse(short).is_ok();
     if shadowed || doubled || !plain { full.to_owned() } else { short.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! The log of a day: where an entry goes, how it looks, and appending it like any other change.
+//! Appends entries to the log of a day.
 
 use crate::{
     base::{
@@ -13,17 +13,17 @@ use crate::{
 };
 use jiff::{Timestamp, tz::TimeZone};
 
-/// Where a day's log is, as prompts say it: never a date, so that the prompt stays the same over midnight.
+/// The path of a day's log in prompts, without a date, so that the prompt does not change at midnight.
 pub const PATTERN: &str = "logs/YYYY/MM/YYYY-MM-DD.md";
-/// An entry, as prompts show it.
+/// The sample entry in prompts.
 pub const SAMPLE: &str = "- 14:05 what happened";
 
-/// Appends an entry to the log of the day, in the mount with this prefix.
+/// Appends an entry to today's log in the mount with this prefix.
 pub fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Result<Saved> {
     let (now, zone) = (context.clock.now(), context.clock.zone());
     if !store.mounts().iter().any(|mount| mount.prefix == prefix) {
         let known: Vec<&str> = store.mounts().iter().map(|mount| mount.prefix.as_str()).filter(|known| !known.is_empty()).collect();
-        let why = format!("there is no memory {prefix:?} with a log of its own; there are: {}", known.join(", "));
+        let why = format!("no mount has the prefix {prefix:?}; prefixes: {}", known.join(", "));
         return Err(Error::bad_input("in", why));
     }
     let entry = bullet(text, now, &zone).ok_or_else(|| Error::bad_input("entry", "it is empty"))?;
@@ -31,12 +31,12 @@ pub fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Re
     write::write(store, context, &Write::create(path, entry).mode(Mode::Append))
 }
 
-/// The log of the day that moment lies in, in that zone: `logs/2026/03/2026-03-05.md`.
+/// The path of the log for a time and zone: `logs/2026/03/2026-03-05.md`.
 pub fn path(at: Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("logs/%Y/%m/%Y-%m-%d.md").to_string()
 }
 
-/// Whether a name, from its mount's root, is a day's log: logs are searched, and stand in no entrypoint.
+/// Whether a name, relative to its mount, is a day's log. Logs are searched and have no entrypoint line.
 pub fn is_log(name: &str) -> bool {
     let digits = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = crate::base::path::strip_md(name).split('/').collect();
@@ -45,8 +45,7 @@ pub fn is_log(name: &str) -> bool {
     digits(year, 4) && digits(month, 2) && date == format!("{year}-{month}") && digits(number, 2)
 }
 
-/// One entry: a bullet that begins with the time of day. Further lines of the text are indented, so that they stay part of it,
-/// and an empty text is no entry.
+/// Formats an entry: a bullet that begins with the time of day, with further lines indented. Returns `None` for a blank text.
 pub fn bullet(text: &str, at: Timestamp, zone: &TimeZone) -> Option<String> {
     let mut lines = text.trim().lines().map(str::trim_end);
     let first = lines.next().filter(|line| !line.is_empty())?;

@@ -1,5 +1,5 @@
-//! Memory tests: `memory.tests.md` beside the memories says what a search must find, so that a rename, a clean-up or another
-//! embedder cannot silently lose a fact. The file itself is no memory: it is neither listed nor searched.
+//! Runs memory tests: `memory.tests.md` at the root of a mount declares what searches must find, so that a rename, a clean-up or
+//! another embedder cannot silently lose a fact. The file is not a memory: it is neither listed nor searched.
 //!
 //! ```markdown
 //! - When do we deploy? → must find notes/deploy (in top 3)
@@ -18,61 +18,61 @@ use crate::{
 };
 use serde::Serialize;
 
-/// Where a memory must stand if the test does not say.
+/// The rank that a memory must reach if the test declares none.
 const TOP: usize = 5;
-/// Lines that are found for each place that counts: several may be of one memory.
+/// Hits to fetch per rank, because several may be of one memory.
 const LINES_PER_PLACE: usize = 6;
 
-/// One line of the file.
+/// One test: a line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Test {
     /// The line, 1-based.
     pub line: u64,
-    /// What is asked.
+    /// The query.
     pub question: String,
-    /// What must come of it.
+    /// The expected result.
     pub expect: Expect,
 }
 
-/// What a search must find.
+/// The expected result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expect {
-    /// This memory, among so many.
+    /// This memory, among the first `top`.
     Find {
-        /// Its name, from the mount's root.
+        /// Its name, relative to the mount.
         name: String,
-        /// How far down it may stand.
+        /// The lowest rank that passes.
         top: usize,
     },
-    /// Nothing.
+    /// No memory.
     Nothing,
 }
 
-/// What came of a test.
+/// The result of one test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outcome {
-    /// The file.
+    /// The tests file.
     pub file: MemoryPath,
     /// The test.
     #[serde(flatten)]
     pub test: Test,
-    /// Whether it holds.
+    /// Whether it passed.
     pub passed: bool,
-    /// The memories that were found, best first.
+    /// The memories found, best first.
     pub found: Vec<String>,
 }
 
-/// What came of all of them.
+/// The results of all tests.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tested {
     /// Every test, in the order of the files.
     pub outcomes: Vec<Outcome>,
-    /// Lines that are no test though they have an arrow.
+    /// Lines with an arrow that are not valid tests.
     pub problems: Vec<Problem>,
 }
 
-/// Reads the file. A line without an arrow is prose.
+/// Parses a tests file. Lines without an arrow are prose.
 pub fn parse(text: &str) -> (Vec<Test>, Vec<Problem>) {
     let (mut tests, mut problems) = (Vec::new(), Vec::new());
     for (line, content) in (1..).zip(text.lines()) {
@@ -80,7 +80,7 @@ pub fn parse(text: &str) -> (Vec<Test>, Vec<Problem>) {
         let question = question.trim().trim_start_matches(['-', '*', '+']).trim().trim_matches(['`', '"', '“', '”']).trim();
         match (question.is_empty(), expect(answer.trim())) {
             (false, Some(expect)) => tests.push(Test { line, question: question.to_owned(), expect }),
-            _ => problems.push(Problem::at(line, "a test is a question, an arrow, and a memory's name or the word nothing")),
+            _ => problems.push(Problem::at(line, "invalid test: expected `question → name` or `question → nothing`")),
         }
     }
     (tests, problems)
@@ -99,8 +99,8 @@ fn expect(answer: &str) -> Option<Expect> {
     (says_top && MemoryPath::parse(name).is_ok()).then(|| Expect::Find { name: name.to_owned(), top: top.unwrap_or(TOP).max(1) })
 }
 
-/// Runs the tests of every mount that has any, on the files as they are now.
-pub fn run(store: &dyn Store, searcher: &Searcher) -> Result<Tested> {
+/// Runs the tests of every mount.
+pub fn run_memory_tests(store: &dyn Store, searcher: &Searcher) -> Result<Tested> {
     let mut tested = Tested::default();
     for mount in store.mounts() {
         let file = MemoryPath::parse(TESTS_FILE)?.prefixed(&mount.prefix);

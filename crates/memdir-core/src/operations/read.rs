@@ -1,4 +1,4 @@
-//! Reading: the entrypoint, or a memory and a range of its lines. Creates nothing and takes no lock.
+//! Reads the entrypoint, or a memory or a range of its lines. Creates no file and takes no lock.
 
 use crate::{
     base::{
@@ -12,9 +12,11 @@ use crate::{
     entrypoint::{self, upkeep},
     memory::{Kind, Memory},
     operations::context::Context,
+    secrets,
     store::{Entrypoint, Store, Stored, mounts},
 };
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// What to read.
 #[derive(Debug, Clone)]
@@ -23,12 +25,12 @@ pub struct Read {
     pub path: MemoryPath,
     /// Only these lines.
     pub lines: Option<LineRange>,
-    /// Characters to show at the most.
+    /// Maximum number of characters to return.
     pub max_chars: usize,
 }
 
 impl Read {
-    /// All of a memory, up to the usual limit.
+    /// Reads all of a memory, up to the default limit.
     pub fn all(path: MemoryPath) -> Self {
         Read { path, lines: None, max_chars: limits::READ_CHARS }
     }
@@ -41,15 +43,15 @@ pub struct Reading {
     pub name: String,
     /// Its path, with folder and extension.
     pub path: MemoryPath,
-    /// The text asked for.
+    /// The requested text.
     pub content: String,
-    /// Which lines that is.
+    /// The lines of `content`, as `first-last`.
     pub lines: String,
-    /// Lines of the whole memory.
+    /// Number of lines of the whole memory.
     pub total_lines: u64,
-    /// Bytes of the whole memory.
+    /// Size of the whole memory.
     pub bytes: u64,
-    /// Its version, for a later write that must not overwrite somebody else's.
+    /// Its version, for a later write that must not overwrite another change.
     pub version: Version,
     /// Its type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
@@ -57,12 +59,12 @@ pub struct Reading {
     /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How long ago it was checked or changed.
+    /// The age since it was last verified or changed.
     pub age: String,
-    /// The line to continue at, if not everything was shown.
+    /// The line to continue at, if `content` was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_line: Option<u64>,
-    /// What is wrong with the file.
+    /// The problems of the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -70,25 +72,25 @@ pub struct Reading {
 /// An entrypoint as it is loaded into a conversation.
 #[derive(Debug, Clone, Serialize)]
 pub struct EntrypointReading {
-    /// Its path; nothing if there is none yet.
+    /// Its path, or `None` if it does not exist yet.
     pub path: Option<MemoryPath>,
-    /// Its text, trimmed and cut to the caps.
+    /// Its text, trimmed and cut to the limits.
     pub content: String,
-    /// Lines of the whole, trimmed.
+    /// Number of lines of the whole text, trimmed.
     pub line_count: u64,
-    /// Bytes of the whole, trimmed.
+    /// Size of the whole text, trimmed.
     pub byte_count: u64,
     /// Whether it has too many lines.
     pub cut_by_lines: bool,
     /// Whether it has too many bytes.
     pub cut_by_bytes: bool,
-    /// What to say after the content when it was cut: one quoted line.
+    /// The warning to show after a content that was cut: one quoted line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Memories it has no line for.
+    /// Memories without a line in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<MemoryPath>,
-    /// What is wrong with it.
+    /// The problems of the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -111,18 +113,15 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
     let total_lines = text::lines(&decoded);
     let range = request.lines.unwrap_or(LineRange { first: 1, last: None });
     if range.first > total_lines.max(1) {
-        return Err(Error::bad_input("lines", format!("{} has {total_lines} lines; {range} begins after its end", stored.path)));
+        return Err(Error::bad_input("lines", format!("{} has {total_lines} lines; {range} is past its end", stored.path)));
     }
     let part = text::truncate_chars(range.of(&decoded), range.first, request.max_chars);
     let shown = text::lines(part.text);
     let last = if shown == 0 { range.first } else { range.first + shown - 1 };
     if part.text.len() < range.of(&decoded).len() && !part.text.ends_with('\n') {
         let whole = LineRange { first: last, last: Some(last) }.of(&decoded).trim_end_matches(['\r', '\n']).chars().count();
-        let said = format!(
-            "the line has {whole} characters, and only its first {} are shown",
-            part.text.lines().last().map_or(0, |l| l.chars().count())
-        );
-        problems.push(Problem::at(last, said));
+        let shown_chars = part.text.lines().last().map_or(0, |line| line.chars().count());
+        problems.push(Problem::at(last, format!("the line is cut to {shown_chars} of {whole} characters")));
     }
     Ok(Reading {
         name: stored.path.name().to_owned(),
@@ -140,23 +139,33 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
     })
 }
 
-/// When a memory was last known to be true: checked, changed, made, and only then the file's own time.
+/// When a memory was last known to be true: the date it was verified, else modified, else created, else the file's modification time.
 pub fn memory_time(memory: &Memory, stored: &Stored) -> jiff::Timestamp {
     memory.last_confirmed(stored.stamp.modified())
 }
 
-/// A memory nobody can reach from the entrypoint is worth a word.
+/// Adds a problem if the memory has no entrypoint line.
 fn with_line_problem(store: &dyn Store, context: &Context, mut reading: Reading) -> Reading {
     if let Some(false) = upkeep::has_line(store, &context.books, &reading.path) {
-        reading.problems.push(Problem::whole("it has no line in the entrypoint; memdir entrypoint --repair adds it"));
+        reading.problems.push(Problem::whole("no line in the entrypoint; add it with: memdir entrypoint --repair"));
     }
     reading
 }
 
-/// Reads the entrypoint of the mount with this prefix.
+/// Reads the entrypoint of the mount with this prefix, byte for byte.
 pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<EntrypointReading> {
+    load_entrypoint(store, context, prefix, |text| Cow::Borrowed(text))
+}
+
+/// Reads the entrypoint of the mount with this prefix with its secrets redacted, for text that is injected into a conversation.
+pub(crate) fn redacted_entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<EntrypointReading> {
+    load_entrypoint(store, context, prefix, |text| secrets::mask(text))
+}
+
+/// `prepare` gets the whole text, before it is cut: half of a secret would no longer be recognised.
+fn load_entrypoint(store: &dyn Store, context: &Context, prefix: &str, prepare: fn(&str) -> Cow<'_, str>) -> Result<EntrypointReading> {
     let mount = store.mounts().iter().find(|mount| mount.prefix == prefix);
-    let mount = mount.ok_or_else(|| Error::bad_input("mount", format!("there is no mount with the prefix {prefix:?}")))?;
+    let mount = mount.ok_or_else(|| Error::bad_input("mount", format!("no mount has the prefix {prefix:?}")))?;
     let unlisted = if mount.entrypoint == Entrypoint::Kept { upkeep::unlisted(store, &context.books, prefix)? } else { Vec::new() };
     let stored = mounts::entrypoint_file(store, prefix)?;
     let bytes = stored.as_ref().map_or(&[][..], |stored| &stored.bytes);
@@ -165,10 +174,11 @@ pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<
         problems.extend(
             entrypoint::long_lines(&book)
                 .into_iter()
-                .map(|long| Problem::at(long.line, format!("the line has {} characters; a pointer needs at most 150", long.chars))),
+                .map(|long| Problem::at(long.line, format!("line of {} characters; a pointer needs at most 150", long.chars))),
         );
     }
-    let loaded = entrypoint::load(&decoded);
+    let prepared = prepare(&decoded);
+    let loaded = entrypoint::load(&prepared);
     Ok(EntrypointReading {
         content: loaded.content.to_owned(),
         line_count: loaded.line_count,
@@ -184,7 +194,7 @@ pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<
 
 pub(crate) use crate::store::if_readable;
 
-/// The error for a name that is not there, with the names that look like it.
+/// The error for a memory that does not exist, with similar names.
 pub fn not_found(store: &dyn Store, path: &MemoryPath) -> Error {
     let names: Vec<String> = match store.list("") {
         Ok(walk) => walk.entries.iter().map(|entry| entry.path.name().to_owned()).collect(),

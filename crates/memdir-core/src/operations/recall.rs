@@ -1,4 +1,4 @@
-//! The recall of a space: which memories matter for a message, or lie on the way of an action, shown within a budget.
+//! Recalls memories: selects those relevant to a message and the tripwires of an action, and shows them within a budget.
 
 use crate::recall::{About, Candidate, Dropped, Recalled, Room, Wires, fit::fit_with, is_manual, message};
 use crate::{
@@ -23,27 +23,27 @@ use crate::{
 };
 use std::{borrow::Cow, path::Path};
 
-/// What is wanted.
+/// The message or action to recall memories for.
 #[derive(Debug, Clone, Default)]
 pub struct Request<'a> {
-    /// What the person wrote, if that is what memories are wanted for.
+    /// The user's message.
     pub message: Option<&'a str>,
-    /// What is about to be done, if that is.
+    /// The action that is about to be done.
     pub action: Option<Action<'a>>,
-    /// How much room there is.
+    /// The budget.
     pub room: Room,
-    /// Names that were shown already in this conversation.
+    /// Names that this conversation was already shown.
     pub shown: &'a [String],
-    /// Tools that are in use: whoever works with one needs no manual for it.
+    /// Tools in use, whose manuals are not recalled.
     pub tools: &'a [&'a str],
-    /// The project the memories speak of: what they name and is gone is told.
+    /// The project, for reporting what memories mention and no longer exists.
     pub project: Option<&'a Project>,
-    /// Where the table of tripwires and pins is kept.
+    /// The directory for the cached table of tripwires and pins.
     pub cache: Option<&'a Path>,
 }
 
-/// Brings what matters; an empty text if nothing does. Without a searcher only pins and tripwires are known.
-pub fn of(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Request<'_>) -> Result<Recalled> {
+/// Recalls memories. The text is empty if nothing is relevant. Without a searcher, only pins and tripwires are considered.
+pub fn recall(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Request<'_>) -> Result<Recalled> {
     let mut wanted: Vec<Wanted> = Vec::new();
     if request.message.is_some() || request.action.is_some() {
         let wires = Wires::of(store, request.cache, context.clock.now())?;
@@ -70,7 +70,7 @@ pub fn of(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, req
     let mut texts: Vec<Found> = Vec::new();
     let mut besides = Vec::new();
     for one in wanted {
-        // One more than fits, so that a manual that drops out makes room; the rest is only named.
+        // One more than fits, in case a manual is dropped; the rest is only named.
         if texts.len() > request.room.memories {
             besides.push(Dropped { name: one.path.name().to_owned(), why: format!("only {} are shown", request.room.memories) });
             continue;
@@ -81,10 +81,10 @@ pub fn of(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, req
     Ok(fit_with(&candidates, besides, request.room))
 }
 
-/// Places that stay for what a message asks, however many memories are pinned.
+/// Places that are reserved for matches of the message, however many memories are pinned.
 const FOR_MATCHES: usize = 2;
 
-/// Pinned memories first, but never all the places: what matches comes before the pins that would take its last ones.
+/// Puts pinned memories first, but reserves the last places for matches.
 fn with_places_for_matches(wanted: Vec<Wanted>, places: usize) -> Vec<Wanted> {
     let (mut firm, mut met): (Vec<Wanted>, Vec<Wanted>) = wanted.into_iter().partition(|one| one.met.is_none());
     let kept = met.len().min(FOR_MATCHES).min(places.saturating_sub(1));
@@ -97,7 +97,7 @@ fn with_places_for_matches(wanted: Vec<Wanted>, places: usize) -> Vec<Wanted> {
     firm.into_iter().chain(met).chain(later).chain(rest).collect()
 }
 
-/// A message, of one that is too long its two ends.
+/// The message, or the beginning and the end of one that is too long.
 fn ends(message: &str) -> Cow<'_, str> {
     if message.len() <= limits::RECALL_MESSAGE_BYTES {
         return Cow::Borrowed(message);
@@ -107,14 +107,14 @@ fn ends(message: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n\n{}", &message[..head], &message[tail..]))
 }
 
-/// A memory that may be brought, and why.
+/// A memory that may be recalled, with the reason.
 struct Wanted {
     path: MemoryPath,
     why: Option<String>,
     met: Option<Met>,
 }
 
-/// The first reason stays.
+/// Adds a memory unless it is there; the first reason is kept.
 fn push(wanted: &mut Vec<Wanted>, one: Wanted) {
     if wanted.iter().all(|other| other.path != one.path) {
         wanted.push(one);
@@ -169,10 +169,10 @@ fn found(store: &dyn Store, context: &Context, wanted: &Wanted, request: &Reques
     }))
 }
 
-/// Lines of a long memory that stand before what matched, so that it is understood.
+/// Lines of context before the match in a long memory.
 const BEFORE: u64 = 3;
 
-/// The body; of one that is longer than a recall shows, the part that matched.
+/// The body, or the part from the match on if the body is longer than a recall shows.
 fn part(memory: &Memory, met: Option<&Met>) -> (String, Option<String>) {
     let body = memory.body();
     let fits = body.len() <= limits::RECALL_BYTES && text::lines(body) <= limits::RECALL_LINES as u64;

@@ -1,5 +1,5 @@
-//! Giving a memory another name: the file, its entrypoint line, and every link, wikilink and `mem:` reference to it
-//! in the whole space, all or nothing. Holders that may not be changed are skipped and named.
+//! Renames a memory: the file, its entrypoint line, and every link, wikilink and `mem:` reference to it in the whole space, in one
+//! change. Read-only memories that refer to it are skipped and listed.
 
 use crate::{
     base::{
@@ -14,7 +14,7 @@ use crate::{
 };
 use serde::Serialize;
 
-/// A memory that got another name.
+/// A renamed memory.
 #[derive(Debug, Clone, Serialize)]
 pub struct Renamed {
     /// Its old path.
@@ -27,10 +27,10 @@ pub struct Renamed {
     pub change: ChangeId,
     /// Memories whose references were rewritten.
     pub rewritten: Vec<String>,
-    /// Memories that refer to it and may not be changed.
+    /// Read-only memories that refer to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
-    /// What the caller should know.
+    /// Notes for the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -50,7 +50,7 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
             return Err(Error::Exists { path: there.path });
         }
         if target == stored.path {
-            return Err(Error::bad_input("name", format!("{target} is its name already")));
+            return Err(Error::bad_input("name", format!("it is already named {target}")));
         }
         write::judge_new_name(context, &stored.path, &target)?;
         let bytes = moved(&stored, &target);
@@ -87,7 +87,7 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
     Ok(Renamed { change: change.id, ..renamed })
 }
 
-/// A file in every mount that may be written: a reference can stand anywhere.
+/// One file in every writable mount, because any of them may contain a reference.
 fn writable(store: &dyn Store, from: &MemoryPath, to: &MemoryPath) -> Vec<MemoryPath> {
     let mounts = store.mounts().iter().filter(|mount| mount.access == Access::ReadWrite);
     let mut touches: Vec<MemoryPath> = mounts.filter_map(|mount| mounts::entrypoint_path(&mount.prefix).ok()).collect();
@@ -95,7 +95,7 @@ fn writable(store: &dyn Store, from: &MemoryPath, to: &MemoryPath) -> Vec<Memory
     touches
 }
 
-/// The new path, with the old one's extension where the new name has none of its own.
+/// The new path, with the extension of the old one unless it has the same.
 fn target(from: &MemoryPath, to: &MemoryPath) -> MemoryPath {
     let extension = |path: &MemoryPath| path.file_name().rsplit_once('.').map(|(_, extension)| extension.to_owned());
     match extension(from) {
@@ -104,7 +104,7 @@ fn target(from: &MemoryPath, to: &MemoryPath) -> MemoryPath {
     }
 }
 
-/// The memory's own text at its new place: its relative links still lead where they led, references to itself follow.
+/// The memory's own text at its new path: relative links keep their targets, references to itself are rewritten.
 fn moved(stored: &Stored, target: &MemoryPath) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(&stored.bytes) else { return stored.bytes.clone() };
     let text = links::rewrite_references(text, &stored.path, &stored.path, target).unwrap_or_else(|| text.to_owned());
@@ -116,14 +116,14 @@ struct References<'a> {
     alias: Option<MemoryPath>,
     to: &'a MemoryPath,
     edits: Vec<FileEdit>,
-    /// Memories whose line says something else now, with what they become.
+    /// Memories whose entrypoint line changes, with their new text.
     said: Vec<(MemoryPath, Vec<u8>)>,
     rewritten: Vec<String>,
     skipped: Vec<String>,
 }
 
 impl References<'_> {
-    /// The text with every reference following, also one by another word for the mount.
+    /// Rewrites every reference in a text, including those by an alias of the mount.
     fn rewritten(&self, text: &str, holder: &MemoryPath) -> Option<String> {
         let new = links::rewrite_references(text, holder, self.from, self.to);
         let Some(alias) = &self.alias else { return new };
@@ -139,12 +139,12 @@ impl References<'_> {
             }
             let holder = match view.get(&entry.path) {
                 Ok(Some(holder)) => holder,
-                // It vanished, or is no text that could hold a reference.
+                // The file vanished, or is not a text that could contain a reference.
                 Ok(None) | Err(Error::TooLarge { .. } | Error::BadPath { .. }) => continue,
                 Err(e) => return Err(e),
             };
             let Ok(text) = std::str::from_utf8(&holder.bytes) else { continue };
-            // A link may be percent-encoded, a name may not hold a percent sign by accident: both are worth a closer look.
+            // A link may be percent-encoded, so a text with a percent sign is always parsed.
             if !text.contains(&stem) && !text.contains('%') {
                 continue;
             }

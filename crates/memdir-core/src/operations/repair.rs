@@ -1,5 +1,4 @@
-//! Bringing entrypoints in step with the files: adds lines that are missing, and tells which lead nowhere. Never drops
-//! a line a person wrote.
+//! Repairs entrypoints: adds missing lines and reports dead ones. Never removes a line that a user wrote.
 
 use crate::{
     base::{error::Result, path::MemoryPath},
@@ -9,29 +8,29 @@ use crate::{
 };
 use serde::Serialize;
 
-/// How the entrypoint of one mount stands.
+/// The state of the entrypoint of one mount.
 #[derive(Debug, Clone, Serialize)]
 pub struct Repaired {
     /// The mount's prefix.
     pub prefix: String,
-    /// Memories that had no line; with a change, they have one now.
+    /// Memories without a line. If `change` is set, the lines were added.
     pub missing: Vec<MemoryPath>,
-    /// Lines that lead to no memory. They stay: a person decides.
+    /// Lines whose memory does not exist. They are kept: the user decides.
     pub dead: Vec<DeadLine>,
-    /// Lines that are too long to be pointers.
+    /// Lines that are too long for a pointer.
     pub long: Vec<LongLine>,
     /// The change that added lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
-    /// Why the entrypoint itself could not be read, if it could not.
+    /// The error if the entrypoint could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
-    /// What the caller should know.
+    /// Notes for the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// Looks at every entrypoint, and with `fix` adds the lines that are missing.
+/// Compares every entrypoint with its memories. With `fix`, adds the missing lines.
 pub fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<Vec<Repaired>> {
     let kept = store.mounts().iter().filter(|mount| mount.entrypoint == Entrypoint::Kept);
     kept.map(|mount| one(store, context, &mount.prefix, fix && mount.access == Access::ReadWrite)).collect()
@@ -48,7 +47,7 @@ fn one(store: &dyn Store, context: &Context, prefix: &str, fix: bool) -> Result<
         notes: Vec::new(),
     };
     if let Err(error) = mounts::entrypoint_file(store, prefix) {
-        // One mount whose entrypoint is a link or cannot be read is no reason to say nothing of the others.
+        // The entrypoint is a link or unreadable; the other mounts are still repaired.
         out.unreadable = Some(error.to_string());
         return Ok(out);
     }

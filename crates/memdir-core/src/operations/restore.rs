@@ -1,4 +1,4 @@
-//! Bringing an earlier version of a memory back, also of one that was deleted.
+//! Restores an earlier version of a memory, including a deleted one.
 
 use crate::{
     base::{
@@ -14,7 +14,7 @@ use crate::{
     store::{ChangeFilter, FileEdit, Role, Store, Verb, change_with},
 };
 
-/// Makes a memory what it was at a version, or at the beginning of one.
+/// Restores the version of a memory that starts with `version`.
 pub fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, version: &str) -> Result<Saved> {
     let path = recorded(store, path)?;
     let version = diff::version(store, &path, version)?;
@@ -32,7 +32,7 @@ pub fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, version:
     Ok(write::said(path, &bytes, created, &change, notes))
 }
 
-/// The file a name means: the one that is there, else the one the journal remembers.
+/// Resolves a name to the existing file, else to the last one in the journal.
 fn recorded(store: &dyn Store, path: &MemoryPath) -> Result<MemoryPath> {
     if let Some(stored) = store.get(path)? {
         return Ok(stored.path);

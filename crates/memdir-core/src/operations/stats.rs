@@ -1,4 +1,4 @@
-//! How much there is, mount by mount.
+//! Counts memories and bytes, mount by mount.
 
 use crate::{
     base::error::Result,
@@ -7,45 +7,45 @@ use crate::{
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// How much a space holds.
+/// The counts of a space.
 #[derive(Debug, Clone, Serialize)]
 pub struct Stats {
-    /// Memories.
+    /// Number of memories.
     pub files: usize,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Mount by mount.
+    /// The counts of each mount.
     pub mounts: Vec<MountStats>,
-    /// The journal.
+    /// The size of the journal.
     pub journal: JournalSize,
-    /// Sources that are off: nothing of them is found.
+    /// Sources that are turned off, so that searches find nothing in them.
     pub off: Vec<Source>,
 }
 
-/// How much a mount holds.
+/// The counts of one mount.
 #[derive(Debug, Clone, Serialize)]
 pub struct MountStats {
     /// Its prefix.
     pub prefix: String,
     /// Its directory.
     pub root: PathBuf,
-    /// Whether it may be written.
+    /// Whether it is writable.
     pub access: Access,
     /// Its source class.
     pub source: Source,
-    /// Memories.
+    /// Number of memories.
     pub files: usize,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Lines of its entrypoint, of which at most 200 are loaded.
+    /// Number of lines of its entrypoint, of which at most 200 are loaded.
     pub entrypoint_lines: u64,
-    /// Bytes of its entrypoint, of which at most 25,000 are loaded.
+    /// Size of its entrypoint, of which at most 25,000 bytes are loaded.
     pub entrypoint_bytes: u64,
-    /// What could not be listed or read.
+    /// Number of files that could not be listed or read.
     pub problems: usize,
 }
 
-/// Counts.
+/// Counts the memories of a space.
 pub fn stats(store: &dyn Store) -> Result<Stats> {
     let mut mounts = Vec::new();
     for mount in store.mounts() {

@@ -1,5 +1,5 @@
-//! Taking a change back, and making it again. Itself a change: if a memory is no longer as the change left it, undo
-//! refuses and shows what differs. Nobody's change is taken back by somebody else's undo unless they name it.
+//! Undoes and redoes changes. Both are changes themselves. Undo fails with a diff if a memory was changed since. A change of another
+//! actor is only undone if the caller gives its id.
 
 use crate::{
     base::error::{Error, Result},
@@ -10,43 +10,43 @@ use crate::{
 use serde::Serialize;
 use std::collections::HashSet;
 
-/// Which change to take back.
+/// The change to undo or redo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
-    /// The newest one of this actor and session.
+    /// The newest change of this actor and session.
     Mine,
-    /// The newest of all, if it is this actor's; otherwise an error that names it.
+    /// The newest change of all. An error that names it, if another actor made it.
     Last,
-    /// The one whose id begins so, whoever made it.
+    /// The change whose id starts with this text, by any actor.
     Id(String),
 }
 
-/// A change that was taken back or made again.
+/// An undone or redone change.
 #[derive(Debug, Clone, Serialize)]
 pub struct Undone {
-    /// The change that was taken back, or for redo the undo that was.
+    /// The change that was undone; for a redo, the undo that was reversed.
     pub undone: Change,
-    /// The change that did it, which can be taken back in turn.
+    /// The change that did it, which can be undone in turn.
     pub change: Change,
-    /// What the caller should know.
+    /// Notes for the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// Changes looked back on for the newest one that fits.
+/// Maximum number of changes that are searched for the newest match.
 const LOOK_BACK: usize = 1_000;
 
-/// Takes a change back.
+/// Undoes a change.
 pub fn undo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undone> {
-    let change = pick(store, context, which, &|change| change.verb != Verb::Undo, "take")?;
+    let change = pick(store, context, which, &|change| change.verb != Verb::Undo, "undo")?;
     reverse(store, context, change, Verb::Undo)
 }
 
-/// Makes a change again that was taken back.
+/// Redoes a change that was undone.
 pub fn redo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undone> {
     let change = match which {
         Which::Id(id) => undo_of(store, id)?,
-        _ => pick(store, context, which, &|change| change.verb == Verb::Undo, "bring")?,
+        _ => pick(store, context, which, &|change| change.verb == Verb::Undo, "redo")?,
     };
     reverse(store, context, change, Verb::Redo)
 }
@@ -54,13 +54,13 @@ pub fn redo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undon
 fn pick(store: &dyn Store, context: &Context, which: &Which, fits: &dyn Fn(&Change) -> bool, doing: &str) -> Result<Change> {
     if let Which::Id(id) = which {
         let change = history::change(store, id)?;
-        return if standing(store)?.iter().any(|other| other.id == change.id) || !recent(store, &change)? {
+        return if in_effect(store)?.iter().any(|other| other.id == change.id) || !recent(store, &change)? {
             Ok(change)
         } else {
-            Err(Error::no_change(format!("{} was taken back already; a redo brings it back", change.id)))
+            Err(Error::no_change(format!("change {0} is already undone; redo it with: memdir redo {0}", change.id)))
         };
     }
-    let all = standing(store)?;
+    let all = in_effect(store)?;
     let mut fitting = all.into_iter().filter(|change| fits(change));
     let mine = |change: &Change| change.actor == context.actor;
     let newest = match which {
@@ -68,19 +68,19 @@ fn pick(store: &dyn Store, context: &Context, which: &Which, fits: &dyn Fn(&Chan
         _ => fitting.find(|change| mine(change)),
     };
     match newest {
-        None => Err(Error::no_change(format!("there is no change of yours to {doing} back"))),
+        None => Err(Error::no_change(format!("you have no change to {doing}"))),
         Some(change) if mine(&change) => Ok(change),
         Some(change) => {
             let own = fitting.find(|change| mine(change));
-            let own = own.map_or(String::new(), |own| format!("; your own newest is {} ({})", own.id, describe(&own)));
+            let own = own.map_or(String::new(), |own| format!("; your newest is {} ({})", own.id, describe(&own)));
             let what = describe(&change);
             let (whose, id) = (&change.actor.name, &change.id);
-            Err(Error::no_change(format!("the newest change is {whose}'s: {id} ({what}); name its id to {doing} it back{own}")))
+            Err(Error::no_change(format!("the newest change is by {whose}: {id} ({what}); give its id to {doing} it{own}")))
         }
     }
 }
 
-/// What a change did, in a few words.
+/// Describes a change in a few words.
 pub fn describe(change: &Change) -> String {
     let memories: Vec<&str> = change.files.iter().filter(|file| file.role == Role::Memory).map(|file| file.path.name()).collect();
     let what = match memories.as_slice() {
@@ -93,7 +93,7 @@ pub fn describe(change: &Change) -> String {
         let moved = |file: &&FileChange| file.role == Role::Memory && if gone { file.after.is_none() } else { file.before.is_none() };
         change.files.iter().find(moved).map_or("", |file| file.path.name())
     };
-    // Of a move into or out of what is not open here only one name is known.
+    // If a memory was moved into or out of another space, only one of its names is known.
     let other = || change.elsewhere.first().and_then(|dir| dir.file_name()).map_or("elsewhere".into(), |name| name.to_string_lossy());
     match (change.verb, side(true), side(false)) {
         (Verb::Rename, from, "") => return format!("moved {from} to {}", other()),
@@ -107,8 +107,8 @@ pub fn describe(change: &Change) -> String {
     }
 }
 
-/// Changes that are still in force, newest first: neither taken back nor the taking back of something brought back.
-fn standing(store: &dyn Store) -> Result<Vec<Change>> {
+/// The changes in effect, newest first: not undone, and not an undo that was redone.
+fn in_effect(store: &dyn Store) -> Result<Vec<Change>> {
     let mut cancelled = HashSet::new();
     let all = history::history(store, &crate::store::ChangeFilter { most: LOOK_BACK, ..Default::default() })?;
     let mut out = Vec::new();
@@ -124,7 +124,7 @@ fn standing(store: &dyn Store) -> Result<Vec<Change>> {
     Ok(out)
 }
 
-/// Whether a change is among those looked back on; of an older one nothing is known to have taken it back.
+/// Whether a change is recent enough to know whether it was undone.
 fn recent(store: &dyn Store, change: &Change) -> Result<bool> {
     let all = history::history(store, &crate::store::ChangeFilter { most: LOOK_BACK, ..Default::default() })?;
     Ok(all.iter().any(|other| other.id == change.id))
@@ -135,9 +135,9 @@ fn undo_of(store: &dyn Store, id: &str) -> Result<Change> {
     if change.verb == Verb::Undo {
         return Ok(change);
     }
-    let all = standing(store)?;
+    let all = in_effect(store)?;
     let undo = all.into_iter().find(|other| other.verb == Verb::Undo && other.undoes.as_ref() == Some(&change.id));
-    undo.ok_or_else(|| Error::no_change(format!("{} was not taken back", change.id)))
+    undo.ok_or_else(|| Error::no_change(format!("change {} is not undone", change.id)))
 }
 
 fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> Result<Undone> {
@@ -145,7 +145,7 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
         let (id, other) = (&undone.id, dir.file_name().unwrap_or_default().to_string_lossy());
         let doing = if verb == Verb::Undo { "undo" } else { "redo" };
         return Err(Error::no_change(format!(
-            "{id} also changed {other}, which is not open here, and half of it would lose memories; memdir {doing} {id} in a shell does the whole"
+            "change {id} also changed {other}, which is not part of this space; {doing} all of it with: memdir {doing} {id}"
         )));
     }
     let intent = Intent { undoes: Some(undone.id.clone()), ..context.intent(verb) };
@@ -153,17 +153,17 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
     let (change, mut notes) = change_with(store, &intent, &touches, |view| {
         let (mut edits, mut notes) = (Vec::new(), Vec::new());
         for file in undone.files.iter().filter(|file| file.role == Role::Memory) {
-            as_left(store, view, file)?;
+            check_unchanged_since(store, view, file)?;
             edits.push(old_bytes(store, file)?);
         }
         let kept: Vec<&FileChange> = undone.files.iter().filter(|file| file.role == Role::Entrypoint).collect();
-        let untouched = kept.iter().map(|file| Ok(exact(view, file)? == file.after)).collect::<Result<Vec<bool>>>()?;
+        let untouched = kept.iter().map(|file| Ok(version_at(view, file)? == file.after)).collect::<Result<Vec<bool>>>()?;
         if untouched.iter().all(|same| *same) {
             for file in kept {
                 edits.push(old_bytes(store, file)?);
             }
         } else {
-            // Others have added lines since: theirs stay, only these memories' lines change.
+            // Other lines were added since and are kept; only the lines of these memories change.
             let lines = upkeep::lines_for(view, &context.books, &edits)?;
             notes = lines.notes;
             edits.extend(lines.edits);
@@ -174,13 +174,13 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
     Ok(Undone { undone, change, notes })
 }
 
-fn exact(view: &dyn View, file: &FileChange) -> Result<Option<crate::base::version::Version>> {
+fn version_at(view: &dyn View, file: &FileChange) -> Result<Option<crate::base::version::Version>> {
     Ok(view.get(&file.path)?.filter(|stored| stored.path == file.path).map(|stored| stored.version))
 }
 
-/// Fails unless a memory is as the change left it.
-fn as_left(store: &dyn Store, view: &dyn View, file: &FileChange) -> Result<()> {
-    let now = exact(view, file)?;
+/// Fails with a diff if a memory was changed after the change.
+fn check_unchanged_since(store: &dyn Store, view: &dyn View, file: &FileChange) -> Result<()> {
+    let now = version_at(view, file)?;
     if now == file.after {
         return Ok(());
     }

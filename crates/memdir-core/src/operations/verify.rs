@@ -1,4 +1,4 @@
-//! Standing by a memory: what it names is looked up in the project, and if all of it is there the memory is stamped.
+//! Verifies a memory: looks up what it mentions in the project and, if everything exists, records the date.
 
 mod git;
 mod look;
@@ -23,42 +23,42 @@ use crate::{
 };
 use serde::Serialize;
 
-/// What to verify.
+/// The memory to verify.
 #[derive(Debug, Clone)]
 pub struct Verify<'a> {
     /// The memory.
     pub path: MemoryPath,
-    /// The project it speaks of, if one is known.
+    /// The project that the memory is about, if known.
     pub project: Option<&'a Project>,
-    /// Stamp it even though something is gone: a person has looked.
+    /// Records the date even if something no longer exists, because a user has checked it.
     pub anyway: bool,
 }
 
-/// What came of it.
+/// The result of a verification.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verified {
     /// The memory.
     pub name: String,
-    /// What is there.
+    /// What exists.
     pub found: Vec<Named>,
-    /// What is not there any more.
+    /// What no longer exists.
     pub gone: Vec<Named>,
     /// What could not be looked up.
     pub unknown: Vec<Named>,
-    /// Whether it was stamped.
+    /// Whether the date was recorded.
     pub stamped: bool,
     /// The change, for undo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
 }
 
-/// Looks up what a memory names and, if nothing is gone, writes today's date into its `last_verified`.
+/// Looks up what a memory mentions and, if everything exists, sets its `last_verified` to today.
 pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Result<Verified> {
     let stored = store.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
     let text = write::utf8(&stored.path, &stored.bytes)?;
     let mut out = Verified { name: stored.path.name().into(), found: vec![], gone: vec![], unknown: vec![], stamped: false, change: None };
     let referred = references(store, request.project, &stored.path, text)?;
-    // What is a reference to a memory is not looked up in the project again.
+    // References to memories are not looked up in the project as well.
     let is_new = |named: &Named| referred.iter().all(|(other, _)| other.text != named.text);
     let named: Vec<Named> = names(text).into_iter().chain(bare_files(text)).filter(is_new).collect();
     let looked_up = look_up(request.project, named, text);
@@ -76,13 +76,13 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
     Ok(out)
 }
 
-/// What a text names and is gone. Only what is cheap to look up.
+/// Returns what a text mentions and no longer exists, as far as that is cheap to look up.
 pub fn gone(look: &Look<'_>, text: &str) -> Vec<Named> {
     names(text).into_iter().filter(|named| look.is_there(named) == Some(false)).collect()
 }
 
-/// What of a memory's text is named and not there, in words, besides what [`gone`] tells: links and references to memories, and,
-/// where the project's sources are few enough to be read at once, the project's symbols that no tracked file has.
+/// Describes what a text mentions and does not exist, besides what [`gone`] returns: links and references to memories and, if the
+/// project's sources are few enough to be read now, symbols of the project that no tracked file contains.
 pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, text: &str) -> Result<Vec<String>> {
     let mut out = Vec::new();
     for (named, there) in references(store, look.map(Look::project), holder, text)? {
@@ -92,7 +92,7 @@ pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, 
             _ => {}
         }
     }
-    // What belongs to a person is not about this project, and neither are symbols in it.
+    // A user's memories are not about this project, so their symbols are not the project's.
     let of_project = mounts::mount_of(store, holder).is_some_and(|mount| matches!(mount.prefix.as_str(), "" | "team"));
     let Some(look) = look.filter(|_| of_project) else { return Ok(out) };
     let symbols = of_the_project(look, text);
@@ -106,7 +106,7 @@ pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, 
     Ok(out)
 }
 
-/// The symbols a text says are the project's: they stand beside a path of it. Of others nobody knows whose they are.
+/// The symbols that are the project's because the text has them next to one of its paths. The owner of other symbols is unknown.
 fn of_the_project(look: &Look<'_>, text: &str) -> Vec<String> {
     let mut symbols: Vec<String> = Vec::new();
     for (symbol, path) in own::beside_paths(text) {
@@ -117,7 +117,7 @@ fn of_the_project(look: &Look<'_>, text: &str) -> Vec<String> {
     symbols
 }
 
-/// Whether a symbol is of a module that no file or folder of the project is called after, as `tokio::spawn` is.
+/// Whether a symbol is in a module that no file or folder of the project is named after, such as `tokio::spawn`.
 fn is_foreign(look: &Look<'_>, symbol: &str) -> bool {
     let Some((module, _)) = symbol.split_once("::") else { return false };
     let is_module = module.starts_with(|c: char| c.is_ascii_lowercase()) && !matches!(module, "crate" | "self" | "super");
@@ -125,7 +125,7 @@ fn is_foreign(look: &Look<'_>, symbol: &str) -> bool {
     is_module && !look.tracked().is_some_and(|files| files.iter().any(is_ours))
 }
 
-/// What the links, wikilinks and `mem:` references of a text lead to: memories, or files of the project.
+/// The targets of the links, wikilinks and `mem:` references of a text, and whether they exist: memories, or files of the project.
 fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath, text: &str) -> Result<Vec<(Named, Option<bool>)>> {
     let mut out: Vec<(Named, Option<bool>)> = Vec::new();
     for reference in links::references(text, holder) {
@@ -141,7 +141,7 @@ fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath,
         }
         let what = if is_link { What::Path } else { What::Memory };
         let named = Named { what, text: reference.target, line: reference.line };
-        // A link may be meant from the project's root; without a project nothing is known of it.
+        // A link may be relative to the root of the project; without a project its target is unknown.
         let there = match (there, is_link, project) {
             (true, ..) => Some(true),
             (false, true, Some(project)) => Some(project.checkout.join(&named.text).exists()),

@@ -1,4 +1,4 @@
-//! Saving a memory: the file and its entrypoint line in one step.
+//! Saves a memory: the file and its entrypoint line in one change.
 
 use crate::{
     base::{
@@ -16,14 +16,14 @@ use crate::{
 };
 use serde::Serialize;
 
-/// What to save.
+/// The memory to save.
 #[derive(Debug, Clone)]
 pub struct Write {
-    /// The memory; `.md` is added to a new name that has no extension of a text file.
+    /// The memory; `.md` is added to a new name without the extension of a text file.
     pub path: MemoryPath,
     /// The text, with or without frontmatter.
     pub content: Vec<u8>,
-    /// What becomes of a memory that is there.
+    /// How an existing memory is treated.
     pub mode: Mode,
     /// Sets the frontmatter's name.
     pub name: Option<String>,
@@ -31,32 +31,32 @@ pub struct Write {
     pub description: Option<String>,
     /// Sets the frontmatter's type.
     pub kind: Option<Kind>,
-    /// The version that must be there.
+    /// The version that the memory must have.
     pub expect: Option<Version>,
 }
 
 impl Write {
-    /// A new memory.
+    /// Creates a new memory.
     pub fn create(path: MemoryPath, content: impl Into<Vec<u8>>) -> Self {
         Write { path, content: content.into(), mode: Mode::Create, name: None, description: None, kind: None, expect: None }
     }
 
-    /// The same with another mode.
+    /// Sets the mode.
     pub fn mode(self, mode: Mode) -> Self {
         Write { mode, ..self }
     }
 }
 
-/// What becomes of a memory that is there.
+/// How a write treats an existing memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// It stays, and the write is refused.
+    /// The write fails.
     Create,
-    /// Its body is replaced; its frontmatter stays unless the new text brings its own.
+    /// The body is replaced; the frontmatter stays unless the new text has one.
     Replace,
-    /// The text is added at its end; a missing memory is created.
+    /// The text is appended; a missing memory is created.
     Append,
-    /// Exactly these bytes under exactly this name, whatever was there.
+    /// The file is replaced with exactly these bytes, under exactly this name.
     Exact,
 }
 
@@ -69,14 +69,14 @@ pub struct Saved {
     pub path: MemoryPath,
     /// Its version now.
     pub version: Version,
-    /// The change, for undo; nothing if it was already so.
+    /// The change, for undo; `None` if the memory is unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
     /// Whether it is new.
     pub created: bool,
     /// Its size now.
     pub bytes: u64,
-    /// What the writer should know: an entrypoint near its cap, lines that moved.
+    /// Notes for the writer: an entrypoint near its limit, lines that moved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -107,7 +107,7 @@ pub fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Sa
     Ok(said(path, &bytes, created, &change, notes))
 }
 
-/// Refuses a change that would add a secret, by its rule and line; what is only suspected is told.
+/// Fails if a change would add a secret, naming its rule and line. Returns warnings for likely secrets.
 pub(crate) fn judge(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result<Vec<String>> {
     let (new, _) = text::decode(new);
     let findings = secrets::added(&text::decode(old.unwrap_or_default()).0, &new);
@@ -123,12 +123,12 @@ pub(crate) fn judge(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result
     Ok(warnings)
 }
 
-/// Refuses a new name that is a secret: names stand in every list and history. The refusal does not repeat it.
+/// Fails if a new name contains a secret: names are in every list and history. The error does not repeat the name.
 pub(crate) fn judge_name(context: &Context, path: &MemoryPath) -> Result<()> {
     refuse_name(&context.allow.filter(path.as_str(), secrets::scan(path.as_str())))
 }
 
-/// Refuses another name that is a secret where the old one was none: getting away from such a name is never blocked.
+/// Fails if a rename would add a secret to the name. Renaming away from such a name is always possible.
 pub(crate) fn judge_new_name(context: &Context, old: &MemoryPath, new: &MemoryPath) -> Result<()> {
     let findings = context.allow.filter(new.as_str(), secrets::added(old.as_str(), new.as_str()));
     refuse_name(&findings)
@@ -141,19 +141,19 @@ fn refuse_name(findings: &[secrets::Finding]) -> Result<()> {
     }
 }
 
-/// What a saved memory's caller is told.
+/// The outcome of a write.
 pub(crate) fn said(path: MemoryPath, bytes: &[u8], created: bool, change: &Change, notes: Vec<String>) -> Saved {
     let id = (!change.files.is_empty()).then(|| change.id.clone());
     Saved { name: path.name().to_owned(), version: Version::of(bytes), change: id, created, bytes: bytes.len() as u64, notes, path }
 }
 
-/// The memory that is meant; for exact bytes only the file of exactly that name.
+/// The existing memory. In exact mode, only a file with exactly this name counts.
 fn there(view: &dyn View, request: &Write) -> Result<Option<Stored>> {
     let found = view.get(&request.path)?;
     Ok(found.filter(|stored| request.mode != Mode::Exact || stored.path == request.path))
 }
 
-/// Extensions that say a name is whole without `.md`.
+/// Extensions of text files, to which `.md` is not added.
 const TEXT_EXTENSIONS: &[&str] = &[
     "md", "markdown", "mdx", "txt", "text", "rst", "org", "adoc", "json", "jsonl", "yaml", "yml", "toml", "csv", "tsv", "xml", "html",
     "log", "ini", "sql",
@@ -179,7 +179,7 @@ fn new_bytes(request: &Write, there: Option<&Stored>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Adds whole lines: a line end before what is added if one is missing, and one after it, of the file's own kind.
+/// Appends whole lines, with the line ending of the file before and after them if it is missing.
 fn appended(old: &[u8], new: &[u8]) -> Vec<u8> {
     let end: &[u8] = if old.windows(2).any(|pair| pair == b"\r\n") { b"\r\n" } else { b"\n" };
     let mut all = old.to_vec();
@@ -193,7 +193,7 @@ fn appended(old: &[u8], new: &[u8]) -> Vec<u8> {
     all
 }
 
-/// A text without frontmatter replaces the body and leaves the frontmatter, unknown keys and all.
+/// A text without frontmatter replaces only the body, so that unknown frontmatter keys are kept.
 fn replaced(old: &[u8], new: &[u8]) -> Vec<u8> {
     let (Ok(old), Ok(text)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else { return new.to_vec() };
     let (new_memory, _) = Memory::parse(text);
@@ -214,7 +214,7 @@ fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
         return Err(Error::bad_input(*key, "it must be one line"));
     }
     let text = String::from_utf8(bytes)
-        .map_err(|_| Error::bad_input("content", "it is not UTF-8, so frontmatter cannot be set; leave name, description and type out"))?;
+        .map_err(|_| Error::bad_input("content", "it is not UTF-8, so frontmatter cannot be set; omit name, description and type"))?;
     let (parsed, _) = Memory::parse(&text);
     if parsed.frontmatter_lines() == 0 {
         return Ok(memory::compose(&fields, &text).into_bytes());
@@ -223,10 +223,10 @@ fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
     Ok(text.into_bytes())
 }
 
-/// Reads bytes as text for a change that needs text.
+/// Decodes bytes for a change that needs text.
 pub(crate) fn utf8<'a>(path: &MemoryPath, bytes: &'a [u8]) -> Result<&'a str> {
     std::str::from_utf8(bytes).map_err(|e| {
         let line = text::line_at(&String::from_utf8_lossy(&bytes[..e.valid_up_to()]), e.valid_up_to());
-        Error::BadEdit { why: format!("{path} is not UTF-8 (line {line}), and is not rewritten; append to it, or replace it whole") }
+        Error::BadEdit { why: format!("{path} is not UTF-8 (line {line}) and cannot be edited; append to it, or replace all of it") }
     })
 }

@@ -1,6 +1,6 @@
-//! The prompt of a space: reads the entrypoints, chooses the mode, and tells what a load of it costs.
+//! The prompt of a space: selects the parts to describe, reads their entrypoints, and counts what loading the prompt costs.
 
-use super::{AgentScope, Entrypoint, Mode, Open, Part, Place, PromptInput, Search, Tools, build};
+use super::{AgentScope, Entrypoint, OpenPath, PromptAgent, PromptInput, Search, SpacePart, Tools, build};
 use crate::{
     base::{
         error::{Error, Result},
@@ -9,6 +9,7 @@ use crate::{
     },
     entrypoint,
     operations::{context::Context, read},
+    secrets,
     store::{
         Access, Entrypoint as Kept, MountInfo, Source, Store,
         mounts::{self, ENTRYPOINT_FILE},
@@ -17,30 +18,30 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Which prompt is wanted.
+/// The prompt to build.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    /// The mode; without one the log if `log` is set, else the team's if there is one, else the individual.
+    /// The mode. The default is the log if `log` is set, else the team's if there is one, else the individual.
     pub mode: Option<ModeName>,
     /// Whether memories are first written as a log.
     pub log: bool,
-    /// The agent whose memory is mounted as `agent/NAME`, for its mode.
+    /// The agent whose memory is mounted as `agent/NAME`, for the agent's mode.
     pub agent: Option<(&'a str, AgentScope)>,
-    /// Whether the model is on another machine, where it has tools and nothing else, and shares the project with other callers.
+    /// Whether the model is on another machine: it has only tools, and shares the project with other callers.
     pub remote: bool,
-    /// Whether the folder `team/` of the unprefixed mount is the team's: in a directory that is the whole memory.
+    /// Whether the folder `team/` of the unprefixed mount is the team's memory, as in a space that is a single directory.
     pub team_folder: bool,
     /// The heading.
     pub title: &'a str,
-    /// What becomes of the entrypoint.
+    /// How the prompt treats the entrypoint.
     pub entrypoint: Entrypoint,
-    /// The names of memdir's tools, where the model has them.
+    /// The names of memdir's tools, if the model has them.
     pub tools: Option<Tools<'a>>,
-    /// What the model searches with.
+    /// The tool that the model searches with.
     pub search: Search<'a>,
     /// The directory of the host's transcripts.
     pub transcripts: Option<&'a str>,
-    /// What a person wants said besides.
+    /// Additional paragraphs from the user's settings.
     pub guidelines: &'a [&'a str],
 }
 
@@ -62,7 +63,7 @@ impl Default for Request<'_> {
     }
 }
 
-/// A mode by name.
+/// A mode, which selects the parts that a prompt describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModeName {
@@ -76,164 +77,173 @@ pub enum ModeName {
     Agent,
 }
 
-/// A prompt, and what loading it costs.
+/// A prompt, and the cost of loading it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Made {
     /// The memory section.
     pub text: String,
-    /// What is counted.
+    /// The cost of loading it.
     pub load: Load,
 }
 
-/// What is counted of a load. Numbers only: it never leaves the machine, and holds nothing of the memories.
+/// The cost of loading a prompt. Only numbers: they never leave the machine, and nothing of the memories is in them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
-    /// When.
+    /// The time of the load.
     pub at: jiff::Timestamp,
-    /// In which mode.
+    /// The name of the mode.
     pub mode: String,
     /// Bytes of the prompt.
     pub bytes: u64,
     /// Lines of the prompt.
     pub lines: u64,
-    /// An entrypoint was cut by its lines.
+    /// Whether an entrypoint had too many lines and was cut.
     pub cut_by_lines: bool,
-    /// An entrypoint was cut by its bytes.
+    /// Whether an entrypoint had too many bytes and was cut.
     pub cut_by_bytes: bool,
-    /// Files of the mounts it speaks of.
+    /// Number of files in the mounts it describes.
     pub files: u64,
-    /// Their folders.
+    /// Number of their folders.
     pub folders: u64,
 }
 
-/// Makes the prompt of a space.
-pub fn of(store: &dyn Store, context: &Context, request: &Request<'_>) -> Result<Made> {
-    let team = team(store, context, request);
-    let mode = match request.mode {
-        Some(mode) => mode,
-        // Where the log's own file is not open, nobody is told to write it.
-        None if request.log && log_is_open(store, context) => ModeName::Log,
-        None if team.is_some() => ModeName::Team,
-        None => ModeName::Individual,
-    };
-    let prefix = match (mode, request.agent) {
-        (ModeName::Agent, Some((name, _))) => format!("agent/{}", name.replace(':', "-")),
-        (ModeName::Agent, None) => return Err(Error::bad_input("mode", "the agent's mode needs an agent")),
-        (ModeName::Log, _) => log_prefix(store, context).to_owned(),
-        _ => main_prefix(store).to_owned(),
-    };
-    if mode == ModeName::Team && team.is_none() && mount(store, "team").is_none() {
-        return Err(Error::bad_input("mode", "there is no team memory here; memdir init --team makes one"));
-    }
-    if mode == ModeName::Log && !log_is_open(store, context) {
-        return Err(Error::bad_input("mode", "the log of this space is not open for writing"));
-    }
-    let narrowed = || parts(store).any(|mount| !mount.part.is_empty());
-    let by_parts = matches!(mode, ModeName::Individual | ModeName::Team) && (request.remote || mount(store, "").is_none() || narrowed());
-    let mounts: Vec<&MountInfo> = if by_parts || (mode == ModeName::Log && request.remote) {
-        parts(store).collect()
-    } else {
-        mount(store, &prefix).into_iter().collect()
-    };
-    let mut loaded = Vec::new();
-    for mount in mounts {
-        loaded.push(Loaded { open: open(store, mount, request.remote)?, ..Loaded::of_mount(store, context, mount) });
-    }
-    let team = team.filter(|_| mode == ModeName::Team && !by_parts || mode == ModeName::Log && !request.remote && prefix != "team");
-    let Some(main) = loaded.iter().find(|one| one.prefix == prefix).or(loaded.first()) else {
-        return Err(Error::bad_input("mode", "nothing can be written in this space, so there is nothing to tell of it"));
-    };
-    let parts: Vec<Part<'_>> = loaded.iter().chain(&team).map(Loaded::part).collect();
-    let mode = match (mode, &team, request.agent) {
-        _ if by_parts => Mode::Space(&parts),
-        (ModeName::Team, Some(team), _) => Mode::Team(team.place()),
-        (ModeName::Log, ..) => Mode::Log,
-        (ModeName::Agent, _, Some((name, scope))) => Mode::Agent { name, scope },
-        _ => Mode::Individual,
-    };
-    let loaded: Vec<&Loaded> = loaded.iter().chain(&team).collect();
-    // Where nothing keeps an entrypoint, nobody is told to add a line to it.
-    let entrypoint = if loaded.iter().any(|one| one.kept) { request.entrypoint } else { Entrypoint::Unused };
+/// Builds the prompt of a space.
+pub fn prompt(store: &dyn Store, context: &Context, request: &Request<'_>) -> Result<Made> {
+    let selected = Selected::new(store, context, request)?;
+    let parts: Vec<SpacePart<'_>> = selected.parts.iter().map(Loaded::part).collect();
+    // Without any entrypoint, the prompt must not ask for a line in one.
+    let entrypoint = if parts.iter().any(|part| part.kept) { request.entrypoint } else { Entrypoint::Unused };
     let input = PromptInput {
-        enabled: true,
-        mode,
         title: request.title,
-        memory: main.place(),
-        prefix: &main.prefix,
-        beside: if mode == Mode::Log { &parts } else { &[] },
+        parts: &parts,
+        log: selected.is_log.then_some(selected.main().prefix.as_str()),
+        agent: selected.agent,
         remote: request.remote,
-        file: &main.file,
+        file: &selected.main().file,
         entrypoint,
         tools: request.tools,
         search: request.search,
         transcripts: request.transcripts,
         guidelines: request.guidelines,
     };
-    let text = build(&input).unwrap_or_default();
-    let load = count(store, context, mode.name(), &text, &loaded, entrypoint)?;
+    let text = build(&input);
+    let load = count(store, context, input.wording().name, &text, &selected.parts, entrypoint)?;
     Ok(Made { text, load })
 }
 
-/// What the names of the memory begin with that is meant where none is named: the project's if there is one, else the person's,
-/// else the first that can be written.
+/// The parts of a space that a prompt describes.
+struct Selected<'a> {
+    /// At least one part.
+    parts: Vec<Loaded>,
+    /// The index of the part for names without a prefix, or of the one with the log.
+    main: usize,
+    is_log: bool,
+    agent: Option<PromptAgent<'a>>,
+}
+
+impl<'a> Selected<'a> {
+    fn new(store: &dyn Store, context: &Context, request: &Request<'a>) -> Result<Self> {
+        let team = team(store, context, request);
+        let mode = match request.mode {
+            Some(mode) => mode,
+            // A model that may not write the log must not be asked to.
+            None if request.log && log_is_open(store, context) => ModeName::Log,
+            None if team.is_some() => ModeName::Team,
+            None => ModeName::Individual,
+        };
+        let agent = request.agent.filter(|_| mode == ModeName::Agent).map(|(name, scope)| PromptAgent { name, scope });
+        let prefix = match (mode, agent) {
+            (ModeName::Agent, Some(agent)) => format!("agent/{}", agent.name.replace(':', "-")),
+            (ModeName::Agent, None) => return Err(Error::bad_input("mode", "the agent mode needs an agent")),
+            (ModeName::Log, _) => log_prefix(store, context).to_owned(),
+            _ => main_prefix(store).to_owned(),
+        };
+        if mode == ModeName::Team && team.is_none() && mount(store, "team").is_none() {
+            return Err(Error::bad_input("mode", "this space has no team memory; create one with: memdir init --team"));
+        }
+        if mode == ModeName::Log && !log_is_open(store, context) {
+            return Err(Error::bad_input("mode", "the log of this space is read-only"));
+        }
+        let is_log = mode == ModeName::Log;
+        // A space that is not simply a whole project directory is described part by part.
+        let by_parts = matches!(mode, ModeName::Individual | ModeName::Team)
+            && (request.remote || mount(store, "").is_none() || parts(store).any(|mount| !mount.part.is_empty()));
+        let mounts: Vec<&MountInfo> =
+            if by_parts || (is_log && request.remote) { parts(store).collect() } else { mount(store, &prefix).into_iter().collect() };
+        let mut parts = Vec::new();
+        for mount in mounts {
+            parts.push(Loaded { open: open(store, mount, request.remote)?, ..Loaded::from_mount(store, context, mount) });
+        }
+        if parts.is_empty() {
+            return Err(Error::bad_input("mode", "every memory of this space is read-only, so there is nothing to describe"));
+        }
+        let main = parts.iter().position(|part| part.prefix == prefix).unwrap_or(0);
+        let with_team = (mode == ModeName::Team && !by_parts) || (is_log && !request.remote && prefix != "team");
+        parts.extend(team.filter(|_| with_team));
+        Ok(Selected { parts, main, is_log, agent })
+    }
+
+    fn main(&self) -> &Loaded {
+        &self.parts[self.main]
+    }
+}
+
+/// The prefix of the mount for names without a prefix: the project's if there is one, else the user's, else the first writable one.
 pub fn main_prefix(store: &dyn Store) -> &str {
     let named = ["", "user"].into_iter().find_map(|prefix| mount(store, prefix));
     named.or_else(|| parts(store).next()).map_or("", |mount| mount.prefix.as_str())
 }
 
-/// Where the log of this space is.
+/// The prefix of the mount that holds the log.
 pub fn log_prefix<'a>(store: &'a dyn Store, context: &'a Context) -> &'a str {
     context.log.as_deref().filter(|prefix| mount(store, prefix).is_some()).unwrap_or_else(|| main_prefix(store))
 }
 
-/// Whether the log of this space can be written.
+/// Whether the log of this space is writable.
 pub fn log_is_open(store: &dyn Store, context: &Context) -> bool {
     let name = crate::operations::log::path(context.clock.now(), &context.clock.zone());
     MemoryPath::parse(&name).is_ok_and(|path| store.check_writable(&path.prefixed(log_prefix(store, context))).is_ok())
 }
 
-/// What is open of a mount that is narrowed: folders and memories that are there. A caller elsewhere, to whom no directory is
-/// named, may begin one.
-fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<Open>> {
+/// The existing folders and memories that a mount is narrowed to. A remote caller, to whom the prompt names no directory, may also
+/// create one.
+fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<OpenPath>> {
     let mut all = Vec::new();
     for part in &mount.part {
         let name = MemoryPath::parse(part)?.prefixed(&mount.prefix);
         let dir = mount.root.join(part);
-        // A link would lead elsewhere.
+        // A symbolic link may lead out of the mount.
         let is_folder = dir.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         let memory = store.get(&name)?;
         if !is_folder && memory.is_none() && !remote {
-            return Err(nothing_there(store, &name));
+            return Err(nothing_open(store, &name));
         }
         if is_folder || memory.is_none() {
-            all.push(Open { name: format!("{}/", name.name()), path: dir.display().to_string() });
+            all.push(OpenPath { name: format!("{}/", name.name()), path: dir.display().to_string() });
         }
         if let Some(memory) = memory {
             let file = memory.path.strip_prefix(&mount.prefix).unwrap_or(memory.path);
-            all.push(Open { name: name.name().to_owned(), path: mount.root.join(file.as_str()).display().to_string() });
+            all.push(OpenPath { name: name.name().to_owned(), path: mount.root.join(file.as_str()).display().to_string() });
         }
     }
     Ok(all)
 }
 
-/// Why there is nothing to tell of a name the space was narrowed to.
-fn nothing_there(store: &dyn Store, name: &MemoryPath) -> Error {
+/// The error for a name that the space was narrowed to and that does not exist.
+fn nothing_open(store: &dyn Store, name: &MemoryPath) -> Error {
     let inside = MemoryPath::parse(&format!("{}/x", name.name())).map(|inside| store.check_writable(&inside));
     match inside {
         Ok(Err(Error::ReadOnly { why, .. })) => Error::bad_input("only", format!("{}: {why}", name.name())),
-        _ => Error::bad_input(
-            "only",
-            format!("there is no memory and no folder named {} yet, so there is nothing to tell of it", name.name()),
-        ),
+        _ => Error::bad_input("only", format!("{:?} is neither a memory nor a folder", name.name())),
     }
 }
 
-/// The memories of a space that can be written, which are those a model is told of.
+/// The writable mounts of memories, which are those that a prompt describes.
 fn parts(store: &dyn Store) -> impl Iterator<Item = &MountInfo> {
     store.mounts().iter().filter(|mount| !mount.apart && mount.access == Access::ReadWrite && mount.source == Source::Memory)
 }
 
-/// One memory a prompt speaks of.
+/// A part with the texts it borrows.
 struct Loaded {
     prefix: String,
     dir: String,
@@ -242,13 +252,13 @@ struct Loaded {
     kept: bool,
     cut_by_lines: bool,
     cut_by_bytes: bool,
-    open: Vec<Open>,
+    open: Vec<OpenPath>,
 }
 
 impl Loaded {
-    /// An entrypoint that is absent, blank or unreadable is no reason to leave the instructions out.
-    fn of_mount(store: &dyn Store, context: &Context, mount: &MountInfo) -> Loaded {
-        let reading = read::entrypoint(store, context, &mount.prefix).ok();
+    /// Reads the entrypoint of a mount. A prompt is built even if the entrypoint is missing or unreadable.
+    fn from_mount(store: &dyn Store, context: &Context, mount: &MountInfo) -> Loaded {
+        let reading = read::redacted_entrypoint(store, context, &mount.prefix).ok();
         let file = reading.as_ref().and_then(|reading| reading.path.as_ref()).map_or(ENTRYPOINT_FILE, |path| path.file_name()).to_owned();
         Loaded {
             prefix: mount.prefix.clone(),
@@ -265,12 +275,8 @@ impl Loaded {
         }
     }
 
-    fn place(&self) -> Place<'_> {
-        Place { dir: &self.dir, entrypoint: self.text.as_deref() }
-    }
-
-    fn part(&self) -> Part<'_> {
-        Part { prefix: &self.prefix, place: self.place(), kept: self.kept, open: &self.open }
+    fn part(&self) -> SpacePart<'_> {
+        SpacePart { prefix: &self.prefix, dir: &self.dir, entrypoint: self.text.as_deref(), kept: self.kept, open: &self.open }
     }
 }
 
@@ -278,20 +284,21 @@ fn mount<'a>(store: &'a dyn Store, prefix: &str) -> Option<&'a MountInfo> {
     store.mounts().iter().find(|mount| mount.prefix == prefix)
 }
 
-/// The team's memory. There is none without the project's own.
+/// The team's memory, or `None` if the space has none or lacks the project's own.
 fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<Loaded> {
     let own = mount(store, "")?;
     if let Some(team) = mount(store, "team") {
-        return Some(Loaded::of_mount(store, context, team));
+        return Some(Loaded::from_mount(store, context, team));
     }
     let dir = own.root.join("team");
-    // A link would lead elsewhere.
+    // A symbolic link may lead out of the mount.
     if !request.team_folder || !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         return None;
     }
     let stored = MemoryPath::parse(&format!("team/{}", ENTRYPOINT_FILE)).ok().and_then(|path| store.get(&path).ok()).flatten();
     let decoded = stored.map(|stored| text::decode(&stored.bytes).0.into_owned()).unwrap_or_default();
-    let loaded = entrypoint::load(&decoded);
+    let redacted = secrets::mask(&decoded);
+    let loaded = entrypoint::load(&redacted);
     Some(Loaded {
         prefix: "team".into(),
         dir: dir.display().to_string(),
@@ -304,19 +311,19 @@ fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<L
     })
 }
 
-fn count(store: &dyn Store, context: &Context, mode: &str, made: &str, loaded: &[&Loaded], shown: Entrypoint) -> Result<Load> {
+fn count(store: &dyn Store, context: &Context, mode: &str, text: &str, loaded: &[Loaded], shown: Entrypoint) -> Result<Load> {
     let mut files = BTreeSet::new();
     for one in loaded {
         let own = |path: &MemoryPath| !one.prefix.is_empty() || mounts::mount_of(store, path).is_some_and(|mount| mount.prefix.is_empty());
         files.extend(store.list(&one.prefix)?.entries.into_iter().map(|entry| entry.path).filter(own));
     }
     let folders: BTreeSet<&str> = files.iter().filter_map(MemoryPath::parent).collect();
-    let cut = |by: fn(&Loaded) -> bool| shown == Entrypoint::Shown && loaded.iter().any(|one| by(one));
+    let cut = |by: fn(&Loaded) -> bool| shown == Entrypoint::Shown && loaded.iter().any(by);
     Ok(Load {
         at: context.clock.now(),
         mode: mode.to_owned(),
-        bytes: made.len() as u64,
-        lines: text::lines(made),
+        bytes: text.len() as u64,
+        lines: text::lines(text),
         cut_by_lines: cut(|one| one.cut_by_lines),
         cut_by_bytes: cut(|one| one.cut_by_bytes),
         files: files.len() as u64,

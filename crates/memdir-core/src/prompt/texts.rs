@@ -1,4 +1,4 @@
-//! The prompt's texts, as they lie in `texts/prompts`, and the filling of their blanks.
+//! The texts in `texts/prompts`, and the substitution of their placeholders.
 
 macro_rules! texts {
     ($($name:ident = $file:literal;)*) => {
@@ -41,14 +41,14 @@ texts! {
     EMPTY = "empty.md";
 }
 
-/// Puts values into the blanks `{name}` of a text. What a value holds is never looked at again.
+/// Replaces the placeholders `{name}` of a text. Values are not scanned for placeholders again.
 pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     let mut rest = text.trim_end();
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
-        let blank = after.split_once('}').and_then(|(name, tail)| Some((values.iter().find(|(key, _)| *key == name)?.1, tail)));
-        match blank {
+        let found = after.split_once('}').and_then(|(name, tail)| Some((values.iter().find(|(key, _)| *key == name)?.1, tail)));
+        match found {
             Some((value, tail)) => {
                 out.push_str(value);
                 rest = tail;

@@ -1,18 +1,22 @@
-//! `memory_delete`: forgets a memory.
+//! `memory_delete`: deletes a memory.
 
 use super::{
     Caller, Level, Tool, ToolResult,
-    args::{Args, PATH},
-    write::said,
+    args::{Args, PATH_ALIASES},
+    params::Param,
+    write::sentence_with_change,
 };
 use crate::{base::error::Result, operations::delete::Delete};
 use serde_json::json;
+
+const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required();
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_delete",
     title: "Delete a memory",
     description: include_str!("../../texts/tools/delete.md"),
-    input: || json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] }),
+    params: &[PATH],
+    closed: false,
     output: None,
     level: Level::Destroys,
     idempotent: true,
@@ -21,8 +25,9 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let path = args.path(PATH)?;
-    args.finish()?;
+    let path = args.path(&PATH)?;
+    args.reject_unknown()?;
     let deleted = caller.memdir.delete(&Delete { path, expect: None })?;
-    Ok(ToolResult::new(json!(deleted), said(&format!("Deleted {}", deleted.path), Some(&deleted.change), &deleted.notes)))
+    let text = sentence_with_change(&format!("Deleted {}", deleted.path), Some(&deleted.change), &deleted.notes);
+    Ok(ToolResult::new(json!(deleted), text))
 }

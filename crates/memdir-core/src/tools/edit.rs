@@ -2,25 +2,27 @@
 
 use super::{
     Caller, Level, Tool, ToolResult,
-    args::{Args, PATH},
-    write::said,
+    args::{Args, PATH_ALIASES},
+    params::Param,
+    write::sentence_with_change,
 };
 use crate::{base::error::Result, memory::edit::Needle, operations::edit::Edit};
 use serde_json::json;
+
+const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required();
+const OLD: Param =
+    Param::text("old").aliases(&["old_str", "old_string", "old_text", "needle"]).required().describe("the exact text, or a pattern");
+const NEW: Param =
+    Param::text("new").aliases(&["new_str", "new_string", "new_text", "repl"]).required().describe("with regex, $!1 is a group");
+const REGEX: Param = Param::flag("regex").default_flag(false);
+const ALL: Param = Param::flag("all").aliases(&["replace_all"]).default_flag(false);
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_edit",
     title: "Edit a memory",
     description: include_str!("../../texts/tools/edit.md"),
-    input: || {
-        json!({ "type": "object", "properties": {
-            "path": { "type": "string" },
-            "old": { "type": "string", "description": "the exact text, or a pattern" },
-            "new": { "type": "string", "description": "with regex, $!1 is a group" },
-            "regex": { "type": "boolean", "default": false },
-            "all": { "type": "boolean", "default": false }
-        }, "required": ["path", "old", "new"] })
-    },
+    params: &[PATH, OLD, NEW, REGEX, ALL],
+    closed: false,
     output: None,
     level: Level::Changes,
     idempotent: false,
@@ -29,17 +31,18 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let old = args.needed(&["old", "old_str", "old_string", "old_text", "needle"])?;
+    let old = args.required_text(&OLD)?;
     let request = Edit {
-        path: args.path(PATH)?,
-        needle: if args.flag(&["regex"])? { Needle::Regex(old) } else { Needle::Literal(old) },
-        with: args.needed(&["new", "new_str", "new_string", "new_text", "repl"])?,
-        all: args.flag(&["all", "replace_all"])?,
+        path: args.path(&PATH)?,
+        needle: if args.flag(&REGEX)? { Needle::Regex(old) } else { Needle::Literal(old) },
+        with: args.required_text(&NEW)?,
+        all: args.flag(&ALL)?,
         expect: None,
     };
-    args.finish()?;
+    args.reject_unknown()?;
     let edited = caller.memdir.edit(&request)?;
     let places = if edited.replaced == 1 { "1 place".to_owned() } else { format!("{} places", edited.replaced) };
     let sentence = format!("Edited {} in {places}", edited.saved.path);
-    Ok(ToolResult::new(json!(edited), said(&sentence, edited.saved.change.as_ref(), &edited.saved.notes)))
+    let text = sentence_with_change(&sentence, edited.saved.change.as_ref(), &edited.saved.notes);
+    Ok(ToolResult::new(json!(edited), text))
 }

@@ -1,8 +1,9 @@
-//! `memory_get`: lines of one file, exactly as they are.
+//! `memory_get`: lines of one file, byte for byte.
 
 use super::{
     Caller, Level, Tool, ToolResult,
-    args::{Args, PATH},
+    args::{Args, PATH_ALIASES},
+    params::{Param, ShownRange},
     read,
 };
 use crate::{
@@ -13,20 +14,26 @@ use crate::{
     },
     operations::read::Read,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
+
+const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required().describe("as memory_search returned it");
+const LINES: Param = Param::text("lines").aliases(LINES_ALIASES).describe("42-56, 42- or 42; default all");
+const FROM: Param =
+    Param::integer("from", 1, MAX_LINE).aliases(FROM_ALIASES).shown_range(ShownRange::Neither).describe("instead of lines: the first");
+
+/// The last line that can be asked for.
+pub(crate) const MAX_LINE: i64 = u32::MAX as i64;
+pub(crate) const LINES_ALIASES: &[&str] = &["range"];
+pub(crate) const FROM_ALIASES: &[&str] = &["from_line", "start", "offset"];
+pub(crate) const COUNT: Param =
+    Param::integer("count", 1, MAX_LINE).aliases(&["limit"]).shown_range(ShownRange::Neither).describe("and how many");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_get",
     title: "Read lines of a memory",
     description: include_str!("../../texts/tools/get.md"),
-    input: || {
-        json!({ "type": "object", "properties": {
-            "path": { "type": "string", "description": "as memory_search returned it" },
-            "lines": { "type": "string", "description": "42-56, 42- or 42; default all" },
-            "from": { "type": "integer", "description": "instead of lines: the first" },
-            "count": { "type": "integer", "description": "and how many" }
-        }, "required": ["path"] })
-    },
+    params: &[PATH, LINES, FROM, COUNT],
+    closed: false,
     output: None,
     level: Level::Safe,
     idempotent: true,
@@ -35,20 +42,21 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let path = args.path(PATH)?;
-    let lines = lines(args)?;
-    args.finish()?;
+    let path = args.path(&PATH)?;
+    let lines = line_range(args, &LINES, &FROM)?;
+    args.reject_unknown()?;
     let reading = caller.memdir.read(&Read { path, lines, max_chars: limits::TOOL_CHARS })?;
     let mut text = String::new();
     read::render(&mut text, &reading);
     Ok(ToolResult::new(read::structured(&reading), text))
 }
 
-/// The lines that are asked for: as a range, or as a first one and how many. A number as `lines` is how many.
-pub(crate) fn lines(args: &Args<'_>) -> Result<Option<LineRange>> {
-    let from = args.whole(&["from", "from_line", "start", "offset"], 1..=i64::from(u32::MAX))?;
-    let mut count = args.whole(&["count", "limit"], 1..=i64::from(u32::MAX))?;
-    match args.any(&["lines", "range"]) {
+/// Parses the requested lines: a range in `lines`, or the first line in `from` with the number of lines in `count` or `lines`.
+/// Returns `None` if none of them was given.
+pub(crate) fn line_range(args: &Args<'_>, lines: &Param, from: &Param) -> Result<Option<LineRange>> {
+    let from = args.integer(from)?;
+    let mut count = args.integer(&COUNT)?;
+    match args.value(lines) {
         None => {}
         Some((_, Value::String(text))) if from.is_none() || text.contains('-') => return text.parse().map(Some),
         Some((name, value)) => {

@@ -1,18 +1,17 @@
-//! `memory_log`: an entry in the log of the day. Served where memories are first written as a log.
+//! `memory_log`: appends an entry to today's log. Served if memories are first written as a log.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args, write::said};
+use super::{Caller, Level, Tool, ToolResult, args::Args, params::Param, write::sentence_with_change};
 use crate::{base::error::Result, prompt};
 use serde_json::json;
+
+const ENTRY: Param = Param::text("entry").aliases(&["text", "content"]).required().describe("what happened, dates absolute; no secrets");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_log",
     title: "Log",
     description: include_str!("../../texts/tools/log.md"),
-    input: || {
-        json!({ "type": "object", "properties": {
-            "entry": { "type": "string", "description": "what happened, dates absolute; no secrets" }
-        }, "required": ["entry"] })
-    },
+    params: &[ENTRY],
+    closed: false,
     output: None,
     level: Level::Changes,
     idempotent: false,
@@ -21,9 +20,10 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let entry = args.needed(&["entry", "text", "content"])?;
-    args.finish()?;
+    let entry = args.required_text(&ENTRY)?;
+    args.reject_unknown()?;
     let memdir = &caller.memdir;
     let saved = memdir.log(prompt::log_prefix(memdir.store(), memdir.context()), &entry)?;
-    Ok(ToolResult::new(json!(saved), said(&format!("Logged in {}", saved.path), saved.change.as_ref(), &saved.notes)))
+    let text = sentence_with_change(&format!("Logged in {}", saved.path), saved.change.as_ref(), &saved.notes);
+    Ok(ToolResult::new(json!(saved), text))
 }

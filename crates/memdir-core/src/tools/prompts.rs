@@ -1,20 +1,20 @@
-//! Prompts a person can start: a table of names, arguments and texts.
+//! MCP prompts that a user can start: a table of names, arguments and texts.
 
-/// A prompt.
+/// A prompt template that a user can start.
 pub struct Prompt {
-    /// What it is called by.
+    /// The name it is started by.
     pub name: &'static str,
-    /// What people see.
+    /// The name shown to people.
     pub title: &'static str,
-    /// What it is for.
+    /// The purpose, in one phrase.
     pub description: &'static str,
-    /// Its one argument.
+    /// The name of its only argument.
     pub argument: &'static str,
-    /// What the argument is.
+    /// The description of the argument.
     pub argument_description: &'static str,
-    /// Whether it must be given.
+    /// Whether the argument is required.
     pub required: bool,
-    /// The text; `{name}` stands for an argument, `{found}` for what memdir looked up.
+    /// The text. `{argument}` is replaced with the argument, `{found}` with the search results or the list of memories.
     pub text: &'static str,
 }
 
@@ -49,5 +49,5 @@ pub const PROMPTS: &[Prompt] = &[
     },
 ];
 
-/// What a model is told about memdir when it connects, exactly as served.
+/// The instructions that a model gets when it connects, exactly as served.
 pub const INSTRUCTIONS: &str = include_str!("../../texts/instructions.md");

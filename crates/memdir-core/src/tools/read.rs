@@ -1,6 +1,7 @@
-//! `memory_read`: the overview, or memories and topics by name, within one budget of characters.
+//! `memory_read`: the overview, or memories and topics by name, within one budget of characters. A memory is returned byte for
+//! byte; secrets in the overview, which is a list, are redacted.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args};
+use super::{Caller, Level, Tool, ToolResult, args::Args, params::Param};
 use crate::{
     base::{
         error::{Error, Result},
@@ -10,22 +11,24 @@ use crate::{
     },
     operations::{
         list::List,
-        read::{Read, Reading},
+        read::{self, Read, Reading},
     },
+    secrets,
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write as _};
+
+const PATHS: Param = Param::text_list("paths")
+    .aliases(&["topics", "path", "file_path", "name", "memory_name", "names", "memory", "file"])
+    .describe("names or topics, e.g. notes/deploy; .md optional");
+const LINES: Param = Param::text("lines").aliases(&["range"]).describe("with one path: 42-56, 42- or 42");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_read",
     title: "Read memories",
     description: include_str!("../../texts/tools/read.md"),
-    input: || {
-        json!({ "type": "object", "properties": {
-            "paths": { "type": "array", "items": { "type": "string" }, "description": "names or topics, e.g. notes/deploy; .md optional" },
-            "lines": { "type": "string", "description": "with one path: 42-56, 42- or 42" }
-        } })
-    },
+    params: &[PATHS, LINES],
+    closed: false,
     output: None,
     level: Level::Safe,
     idempotent: true,
@@ -33,15 +36,15 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-/// Characters of the overview kept for names.
+/// Characters of the overview that are reserved for names.
 const NAMES_CHARS: usize = 1_500;
-/// Less room than this is not worth beginning another memory in.
+/// With fewer characters left than this, no other memory is begun.
 const LEAST_ROOM: usize = 200;
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let paths = args.texts(&["paths", "topics", "path", "file_path", "name", "memory_name", "names", "memory", "file"])?;
-    let lines = args.text(&["lines", "range"])?.map(|lines| lines.parse::<LineRange>()).transpose()?;
-    args.finish()?;
+    let paths = args.texts(&PATHS)?;
+    let lines = args.text(&LINES)?.map(|lines| lines.parse::<LineRange>()).transpose()?;
+    args.reject_unknown()?;
     if paths.is_empty() {
         return overview(caller);
     }
@@ -55,7 +58,7 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     shown.finish()
 }
 
-/// What was read so far.
+/// The memories read so far.
 #[derive(Default)]
 struct Shown {
     readings: Vec<Reading>,
@@ -115,7 +118,7 @@ impl Shown {
             let _ = write!(text, "\n\n(no memory named {name:?}{near})");
         }
         if !self.left.is_empty() {
-            let _ = write!(text, "\n\n(not shown for lack of room, read them apart: {})", self.left.join(", "));
+            let _ = write!(text, "\n\n(omitted: over the size limit; read them separately: {})", self.left.join(", "));
         }
         let mut out = json!({ "memories": self.readings.iter().map(structured).collect::<Vec<_>>() });
         if !self.missing.is_empty() {
@@ -128,7 +131,7 @@ impl Shown {
     }
 }
 
-/// A memory as a model reads it: where it is from, how old, and then its text.
+/// Renders a memory for a model: its path and age, then its text.
 pub(super) fn render(text: &mut String, reading: &Reading) {
     let kind = reading.kind.map_or(String::new(), |kind| format!(", {kind}"));
     let part = if reading.next_line.is_some() || !reading.lines.starts_with("1-") {
@@ -167,11 +170,12 @@ pub(super) fn structured(reading: &Reading) -> Value {
 
 fn overview(caller: &Caller) -> Result<ToolResult> {
     let memdir = &caller.memdir;
-    let names: Vec<String> = memdir.list(&List::default())?.memories.into_iter().map(|memory| memory.name).collect();
+    let listed = memdir.list(&List::default())?.memories.into_iter();
+    let names: Vec<String> = listed.map(|memory| secrets::mask(&memory.name).into_owned()).collect();
     let mut text = String::new();
     let mut entrypoints = Vec::new();
     for mount in memdir.store().mounts() {
-        let entrypoint = memdir.entrypoint(&mount.prefix)?;
+        let entrypoint = read::redacted_entrypoint(memdir.store(), memdir.context(), &mount.prefix)?;
         let Some(path) = entrypoint.path else { continue };
         let room = (limits::TOOL_CHARS - NAMES_CHARS).saturating_sub(text.chars().count());
         let part = text::truncate_chars(&entrypoint.content, 1, room);
@@ -192,7 +196,7 @@ fn overview(caller: &Caller) -> Result<ToolResult> {
     Ok(ToolResult::new(out, text.trim_end()))
 }
 
-/// The names there are, or, where they are too many, how many stand under each topic: as text, and as a structured field.
+/// The names, or the number of memories by topic if there are too many names: as text, and as a structured field.
 fn listing(names: &[String]) -> (String, &'static str, Value) {
     if names.is_empty() {
         return ("No memories yet; memory_write saves the first.".into(), "names", json!([]));
@@ -214,7 +218,7 @@ fn listing(names: &[String]) -> (String, &'static str, Value) {
     (text.trim_end_matches(',').to_owned() + ". memory_search finds the right one.", "topics", json!(topics))
 }
 
-/// How many memories stand under each first part of their names; `.` for those without one. At most 100.
+/// Counts memories by the first part of their names, with `.` for names without a folder. At most 100 topics.
 fn topics(names: &[String]) -> BTreeMap<String, usize> {
     let mut topics = BTreeMap::new();
     for name in names {

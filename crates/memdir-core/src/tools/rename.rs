@@ -1,19 +1,19 @@
-//! `memory_move`: gives a memory another name, everywhere.
+//! `memory_move`: renames a memory and every reference to it.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args, write::said};
+use super::{Caller, Level, Tool, ToolResult, args::Args, params::Param, write::sentence_with_change};
 use crate::base::error::Result;
 use serde_json::json;
+
+const FROM: Param = Param::text("from").aliases(&["old_name", "old_path", "source", "path"]).required();
+const TO: Param =
+    Param::text("to").aliases(&["new_name", "new_path", "destination"]).required().describe("the new name; topics are made as needed");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_move",
     title: "Rename a memory",
     description: include_str!("../../texts/tools/rename.md"),
-    input: || {
-        json!({ "type": "object", "properties": {
-            "from": { "type": "string" },
-            "to": { "type": "string", "description": "the new name; topics are made as needed" }
-        }, "required": ["from", "to"] })
-    },
+    params: &[FROM, TO],
+    closed: false,
     output: None,
     level: Level::Changes,
     idempotent: false,
@@ -22,9 +22,8 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let from = args.path(&["from", "old_name", "old_path", "source", "path"])?;
-    let to = args.path(&["to", "new_name", "new_path", "destination"])?;
-    args.finish()?;
+    let (from, to) = (args.path(&FROM)?, args.path(&TO)?);
+    args.reject_unknown()?;
     let renamed = caller.memdir.rename(&from, &to)?;
     let mut sentence = format!("Renamed {} to {}", renamed.from, renamed.to);
     if !renamed.rewritten.is_empty() {
@@ -33,5 +32,5 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     if !renamed.skipped.is_empty() {
         sentence += &format!(". Read-only, so still referring to the old name: {}", renamed.skipped.join(", "));
     }
-    Ok(ToolResult::new(json!(renamed), said(&sentence, Some(&renamed.change), &renamed.notes)))
+    Ok(ToolResult::new(json!(renamed), sentence_with_change(&sentence, Some(&renamed.change), &renamed.notes)))
 }

@@ -1,33 +1,38 @@
-//! `memory_search`: passages that answer a described need, or an honest nothing.
+//! `memory_search`: passages that answer a question, or an empty answer if nothing is relevant. Shared with the dialects that search.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args};
+use super::{Caller, Level, Tool, ToolResult, args::Args, params::Param};
 use crate::{
     base::{
         error::{Error, Result},
         limits, text,
+        time::parse_since,
     },
     memdir::Memdir,
-    search::{Answer, Hit, Search, ranking::MIN_SCORE_F64},
+    search::{Answer, Hit, Search, ranking::MIN_SCORE},
     store::Source,
 };
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+
+pub(crate) const QUERY: Param = Param::text("query").aliases(&["q", "text"]).required();
+pub(crate) const MAX_RESULTS: Param =
+    Param::integer("maxResults", 1, 20).aliases(&["max_results", "limit"]).default_integer(DEFAULT_RESULTS);
+pub(crate) const MIN_SCORE_PARAM: Param = Param::number("minScore", 0.0, 1.0).aliases(&["min_score"]).default_number(MIN_SCORE);
+pub(crate) const SOURCES: &[&str] = &["all", "memory", "chat", "custom"];
+const SOURCE: Param = Param::choice("source", SOURCES).aliases(&["sources"]).default_text("all");
+pub(crate) const TYPES: &[&str] = &["user", "feedback", "project", "reference"];
+pub(crate) const TYPE: Param = Param::choice("type", TYPES).aliases(&["kind"]);
+pub(crate) const SINCE: Param = Param::text("since").aliases(&["after"]).describe("not older than this date: 2026-01-31");
+/// Results if the caller gives no maximum.
+pub(crate) const DEFAULT_RESULTS: i64 = 6;
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_search",
     title: "Search memories",
     description: include_str!("../../texts/tools/search.md"),
-    input: || {
-        json!({ "type": "object", "properties": {
-            "query": { "type": "string", "description": "the need, as a sentence" },
-            "maxResults": { "type": "integer", "minimum": 1, "maximum": 20, "default": 6 },
-            "minScore": { "type": "number", "minimum": 0, "maximum": 1, "default": MIN_SCORE_F64 },
-            "source": { "enum": ["all", "memory", "chat", "custom"], "default": "all" },
-            "type": { "enum": ["user", "feedback", "project", "reference"] },
-            "since": { "type": "string", "description": "not older than this date: 2026-01-31" }
-        }, "required": ["query"] })
-    },
+    params: &[QUERY.describe("the need, as a sentence"), MAX_RESULTS, MIN_SCORE_PARAM, SOURCE, TYPE, SINCE],
+    closed: false,
     output: None,
     level: Level::Safe,
     idempotent: true,
@@ -35,91 +40,85 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-/// Characters of one passage that are kept when there is not room for all.
+/// Characters of one passage that are kept if not all fit.
 const LEAST_CHARS: usize = 200;
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let search = request(args)?;
-    args.finish()?;
-    let answer = caller.memdir.search(&search)?;
-    let hits = fitted(&answer.hits, limits::TOOL_CHARS);
+    let search = request(args, &SOURCE)?;
+    args.reject_unknown()?;
+    let answer = search_with_chats(&caller.memdir, &search)?;
+    let hits = fit_hits(&answer.hits, limits::TOOL_CHARS);
     let mut value = structured(&search.query, &answer, &hits);
-    notice(&caller.memdir, search.source, &mut value);
+    add_chats_notice(&caller.memdir, search.source, &mut value);
     Ok(ToolResult::new(value, render(&answer, &hits)))
 }
 
-/// Adds what is to be told and run where chats were asked for and are off: `warning` and `action`.
-pub(crate) fn notice(memdir: &Memdir, asked: Option<Source>, answer: &mut Value) {
-    if let Some((warning, action)) = memdir.chats_notice(asked) {
+/// Reads new conversations if the search covers chats, then searches. A note about the former is added to the answer.
+pub(crate) fn search_with_chats(memdir: &Memdir, search: &Search) -> Result<Answer> {
+    let note = memdir.catch_up_chats(search.source);
+    let mut answer = memdir.search(search)?;
+    answer.notes.extend(note);
+    Ok(answer)
+}
+
+/// Adds `warning` and `action` to the answer if it was to come from chats and chats are off.
+pub(crate) fn add_chats_notice(memdir: &Memdir, source: Option<Source>, answer: &mut Value) {
+    if let Some((warning, action)) = memdir.chats_notice(source) {
         answer["warning"] = json!(warning);
         answer["action"] = json!(action);
     }
 }
 
-/// What is searched for, by the names every search tool shares.
-pub(crate) fn request(args: &Args<'_>) -> Result<Search> {
-    let since = args.text(&["since", "after"])?.map(|text| since(&text)).transpose()?;
+/// Parses the parameters that every search tool shares.
+pub(crate) fn request(args: &Args<'_>, source: &Param) -> Result<Search> {
+    let since = args.text(&SINCE)?.map(|text| parse_since("since", &text, &TimeZone::UTC)).transpose()?;
     Ok(Search {
-        max_results: args.whole(&["maxResults", "max_results", "limit"], 1..=20)?.unwrap_or(6) as usize,
-        min_score: args.number(&["minScore", "min_score"], 0.0..=1.0)?.unwrap_or(MIN_SCORE_F64) as f32,
-        source: source(args.text(&["source", "sources"])?.as_deref())?,
-        kind: args.text(&["type", "kind"])?.map(|kind| kind.parse()).transpose()?,
+        max_results: args.integer(&MAX_RESULTS)?.unwrap_or(DEFAULT_RESULTS) as usize,
+        min_score: args.number(&MIN_SCORE_PARAM)?.unwrap_or(MIN_SCORE),
+        source: match args.choice_or_synonym(source, &[("", "all"), ("sessions", "chat")])? {
+            Some("memory") => Some(Source::Memory),
+            Some("chat") => Some(Source::Chat),
+            Some("custom") => Some(Source::Custom),
+            _ => None,
+        },
+        kind: args.text(&TYPE)?.map(|kind| kind.parse()).transpose()?,
         since,
         ..Search::new(query(args)?)
     })
 }
 
-/// The query, which must say something.
+/// The query, which must not be blank.
 pub(crate) fn query(args: &Args<'_>) -> Result<String> {
-    let query = args.needed(&["query", "q", "text"])?;
+    let query = args.required_text(&QUERY)?;
     if query.trim().is_empty() {
         return Err(Error::bad_input("query", "it is empty; describe what you need to know"));
     }
     Ok(query)
 }
 
-fn source(text: Option<&str>) -> Result<Option<Source>> {
-    match text {
-        None | Some("all" | "") => Ok(None),
-        Some("memory") => Ok(Some(Source::Memory)),
-        Some("chat" | "sessions") => Ok(Some(Source::Chat)),
-        Some("custom") => Ok(Some(Source::Custom)),
-        Some(other) => Err(Error::bad_input("source", format!("{other:?} is not one of all, memory, chat, custom"))),
-    }
-}
-
-fn since(text: &str) -> Result<Timestamp> {
-    let bad = || Error::bad_input("since", format!("{text:?} is not a date such as 2026-01-31"));
-    if let Ok(time) = text.trim().parse::<Timestamp>() {
-        return Ok(time);
-    }
-    let date: Date = text.trim().parse().map_err(|_| bad())?;
-    Ok(date.to_zoned(TimeZone::UTC).map_err(|_| bad())?.timestamp())
-}
-
-/// A hit's lines and text, cut at a line's end where there is not room for all: the lines are always those of the text.
+/// A hit cut to a budget at the end of a line, so that `lines` are exactly the lines of `text`.
 pub(crate) struct Fitted<'a> {
     pub(crate) hit: &'a Hit,
     pub(crate) lines: String,
     pub(crate) text: &'a str,
 }
 
-/// Hits whose texts together have at most so many characters.
-pub(crate) fn fitted(hits: &[Hit], max_chars: usize) -> Vec<Fitted<'_>> {
+/// Cuts the texts of hits to `max_chars` characters together.
+pub(crate) fn fit_hits(hits: &[Hit], max_chars: usize) -> Vec<Fitted<'_>> {
     let mut left = max_chars;
     let mut out = Vec::with_capacity(hits.len());
     for (n, hit) in hits.iter().enumerate() {
-        // What the rest needs at least is not spent on this one.
+        // The minimum of the hits that follow is reserved for them.
         let reserved = (hits.len() - n - 1) * LEAST_CHARS;
-        let fitted = cut(hit, left.saturating_sub(reserved).max(LEAST_CHARS));
+        let fitted = fit_hit(hit, left.saturating_sub(reserved).max(LEAST_CHARS));
         left = left.saturating_sub(fitted.text.chars().count());
         out.push(fitted);
     }
     out
 }
 
-/// One hit with at most so many characters of whole lines; the first line stays whole if it alone is longer.
-pub(crate) fn cut(hit: &Hit, max_chars: usize) -> Fitted<'_> {
+/// Cuts the text of a hit to whole lines with at most `max_chars` characters. A first line that is longer stays whole.
+pub(crate) fn fit_hit(hit: &Hit, max_chars: usize) -> Fitted<'_> {
     let first = hit.lines.split('-').next().and_then(|line| line.parse().ok()).unwrap_or(1);
     let part = text::truncate_chars(&hit.text, first, max_chars);
     if part.left_chars == 0 {
@@ -130,8 +129,8 @@ pub(crate) fn cut(hit: &Hit, max_chars: usize) -> Fitted<'_> {
     Fitted { hit, lines: format!("{first}-{}", first + text::lines(shown).max(1) - 1), text: shown }
 }
 
-/// Two decimals, never rounded up to what was not reached.
-pub(crate) fn score(score: f32) -> f64 {
+/// Rounds a score down to two decimals, so that a score below a threshold never looks as if it reached it.
+pub(crate) fn rounded_score(score: f32) -> f64 {
     (f64::from(score) * 100.0 + 1e-4).floor() / 100.0
 }
 
@@ -143,7 +142,7 @@ fn structured(query: &str, answer: &Answer, hits: &[Fitted<'_>]) -> Value {
                 "path": fitted.hit.path,
                 "lines": fitted.lines,
                 "text": fitted.text,
-                "score": score(fitted.hit.score),
+                "score": rounded_score(fitted.hit.score),
                 "source": fitted.hit.source,
                 "age": fitted.hit.age,
             });
@@ -175,7 +174,7 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
             hit.path,
             fitted.lines,
             hit.age,
-            score(hit.score),
+            rounded_score(hit.score),
             fitted.text.trim_end()
         );
         if let Some(chat) = &hit.chat {
@@ -196,4 +195,15 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
         let _ = write!(out, "\n({note})");
     }
     out.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TYPES;
+    use crate::memory::Kind;
+
+    #[test]
+    fn every_type_of_memory_can_be_searched_for() {
+        assert_eq!(TYPES, Kind::ALL.map(Kind::as_str));
+    }
 }

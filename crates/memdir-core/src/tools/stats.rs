@@ -1,4 +1,4 @@
-//! `memory_stats`: how much there is.
+//! `memory_stats`: counts files and chunks.
 
 use super::{Caller, Level, Tool, ToolResult, args::Args};
 use crate::{base::error::Result, store::Source};
@@ -8,7 +8,8 @@ pub(super) const TOOL: Tool = Tool {
     name: "memory_stats",
     title: "Count memories",
     description: include_str!("../../texts/tools/stats.md"),
-    input: || json!({ "type": "object", "properties": {} }),
+    params: &[],
+    closed: false,
     output: None,
     level: Level::Safe,
     idempotent: true,
@@ -17,13 +18,13 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    args.finish()?;
+    args.reject_unknown()?;
     let counts = caller.memdir.searcher()?.counts(caller.memdir.store())?;
     let (files, chunks) = counts.iter().fold((0, 0), |(files, chunks), mount| (files + mount.counts.files, chunks + mount.counts.units));
     let mut sources: Vec<Source> = counts.iter().map(|mount| mount.source).collect();
     sources.sort();
     sources.dedup();
-    // Counting brings the index in step with the files first, so it was last indexed just now.
+    // Counting first updates the index from the files, so it was last indexed just now.
     let now = caller.memdir.context().clock.now().round(jiff::Unit::Second).unwrap_or_default();
     let off: Vec<Source> = caller.memdir.chats_off().then_some(Source::Chat).into_iter().collect();
     let text = counts.iter().map(|mount| {

@@ -1,6 +1,6 @@
-//! `memory_undo`: takes back the caller's own last change.
+//! `memory_undo`: undoes the caller's own last change.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args};
+use super::{Caller, Level, Tool, ToolResult, args::Args, params::Param};
 use crate::{
     base::error::{Error, Result},
     operations::{
@@ -10,15 +10,14 @@ use crate::{
 };
 use serde_json::json;
 
+const CHANGE: Param = Param::text("change").aliases(&["id"]).describe("the id a change returned; needed only without a session");
+
 pub(super) const TOOL: Tool = Tool {
     name: "memory_undo",
     title: "Undo my last change",
     description: include_str!("../../texts/tools/undo.md"),
-    input: || {
-        json!({ "type": "object", "properties": {
-            "change": { "type": "string", "description": "the id a change returned; needed only without a session" }
-        } })
-    },
+    params: &[CHANGE],
+    closed: false,
     output: None,
     level: Level::Changes,
     idempotent: false,
@@ -27,15 +26,15 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    let which = match args.text(&["change", "id"])? {
-        Some(id) => Which::Id(own(caller, &id)?),
+    let which = match args.text(&CHANGE)? {
+        Some(id) => Which::Id(own_change(caller, &id)?),
         None if caller.session => Which::Mine,
         None => {
-            let why = "this connection has no session, so nobody's last change can be told from another's; give the id the change returned";
+            let why = "this connection has no session, so the last change of this conversation is unknown; give the id the change returned";
             return Err(Error::bad_input("change", why));
         }
     };
-    args.finish()?;
+    args.reject_unknown()?;
     let undone = caller.memdir.undo(&which)?;
     let out =
         json!({ "undone": undone.undone.id, "change": undone.change.id, "what": undo::describe(&undone.undone), "notes": undone.notes });
@@ -44,11 +43,11 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     Ok(ToolResult::new(out, text))
 }
 
-/// The id of a change this caller made. Only whoever made a change was told all of its id, so a beginning is not enough.
-fn own(caller: &Caller, id: &str) -> Result<String> {
+/// Returns the id of a change that this caller made. Only the caller was given the whole id, so a prefix is not accepted.
+fn own_change(caller: &Caller, id: &str) -> Result<String> {
     let change = history::change(caller.memdir.store(), id)?;
     if change.id.0 != id.to_ascii_lowercase() || change.actor.name != caller.memdir.context().actor.name {
-        return Err(Error::bad_input("change", format!("{id} is no whole id of a change of yours")));
+        return Err(Error::bad_input("change", format!("{id} is not the whole id of one of your changes")));
     }
     Ok(change.id.0)
 }

@@ -2,7 +2,8 @@
 
 use super::{
     Caller, Level, Tool, ToolResult,
-    args::{Args, PATH},
+    args::{Args, PATH_ALIASES},
+    params::Param,
 };
 use crate::{
     base::{
@@ -14,20 +15,23 @@ use crate::{
 };
 use serde_json::json;
 
+const PATH: Param =
+    Param::text("path").aliases(PATH_ALIASES).required().describe("e.g. notes/deploy; team/ or user/ before it choose where");
+const CONTENT: Param = Param::text("content").aliases(&["text", "body", "file_text"]).required().describe("Markdown, dates absolute");
+const MODE: Param = Param::choice("mode", &["create", "replace", "append"]).default_text("create");
+const TYPE: Param =
+    Param::choice("type", super::search::TYPES).aliases(&["kind"]).describe("the person; how to work; ongoing work; outside systems");
+const TITLE: Param = Param::text("title").unserved();
+const DESCRIPTION: Param = Param::text("description").describe("one line for the entrypoint");
+const EXPECTED_VERSION: Param =
+    Param::text("expectedVersion").aliases(&["expected_version", "version"]).describe("fail unless memory_read's version is still there");
+
 pub(super) const TOOL: Tool = Tool {
     name: "memory_write",
     title: "Save a memory",
     description: include_str!("../../texts/tools/write.md"),
-    input: || {
-        json!({ "type": "object", "properties": {
-            "path": { "type": "string", "description": "e.g. notes/deploy; team/ or user/ before it choose where" },
-            "content": { "type": "string", "description": "Markdown, dates absolute" },
-            "mode": { "enum": ["create", "replace", "append"], "default": "create" },
-            "type": { "enum": ["user", "feedback", "project", "reference"], "description": "the person; how to work; ongoing work; outside systems" },
-            "description": { "type": "string", "description": "one line for the entrypoint" },
-            "expectedVersion": { "type": "string", "description": "fail unless memory_read's version is still there" }
-        }, "required": ["path", "content"] })
-    },
+    params: &[PATH, CONTENT, MODE, TYPE, TITLE, DESCRIPTION, EXPECTED_VERSION],
+    closed: false,
     output: None,
     level: Level::Changes,
     idempotent: false,
@@ -37,35 +41,31 @@ pub(super) const TOOL: Tool = Tool {
 
 fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     let request = Write {
-        path: args.path(PATH)?,
-        content: args.needed(&["content", "text", "body", "file_text"])?.into_bytes(),
-        mode: mode(args.text(&["mode"])?.as_deref())?,
-        name: args.text(&["title"])?,
-        description: args.text(&["description"])?,
-        kind: args.text(&["type", "kind"])?.map(|kind| kind.parse()).transpose()?,
-        expect: args.text(&["expectedVersion", "expected_version", "version"])?.map(|text| version(&text)).transpose()?,
+        path: args.path(&PATH)?,
+        content: args.required_text(&CONTENT)?.into_bytes(),
+        mode: match args.choice_or_synonym(&MODE, &[("overwrite", "replace")])? {
+            Some("replace") => Mode::Replace,
+            Some("append") => Mode::Append,
+            _ => Mode::Create,
+        },
+        name: args.text(&TITLE)?,
+        description: args.text(&DESCRIPTION)?,
+        kind: args.text(&TYPE)?.map(|kind| kind.parse()).transpose()?,
+        expect: args.text(&EXPECTED_VERSION)?.map(|text| parse_version(&text)).transpose()?,
     };
-    args.finish()?;
+    args.reject_unknown()?;
     let saved = caller.memdir.write(&request)?;
     let verb = if saved.created { "Saved" } else { "Updated" };
-    Ok(ToolResult::new(json!(saved), said(&format!("{verb} {}", saved.path), saved.change.as_ref(), &saved.notes)))
+    let text = sentence_with_change(&format!("{verb} {}", saved.path), saved.change.as_ref(), &saved.notes);
+    Ok(ToolResult::new(json!(saved), text))
 }
 
-fn mode(text: Option<&str>) -> Result<Mode> {
-    match text {
-        None | Some("create") => Ok(Mode::Create),
-        Some("replace" | "overwrite") => Ok(Mode::Replace),
-        Some("append") => Ok(Mode::Append),
-        Some(other) => Err(Error::bad_input("mode", format!("{other:?} is not one of create, replace, append"))),
-    }
-}
-
-fn version(text: &str) -> Result<Version> {
+fn parse_version(text: &str) -> Result<Version> {
     text.parse().map_err(|_| Error::bad_input("expectedVersion", format!("{text:?} is not a version as memory_read gives it")))
 }
 
-/// A sentence with the id of its change, and what the writer should know.
-pub(super) fn said(sentence: &str, change: Option<&ChangeId>, notes: &[String]) -> String {
+/// A sentence with the id of its change, followed by the notes of the operation.
+pub(super) fn sentence_with_change(sentence: &str, change: Option<&ChangeId>, notes: &[String]) -> String {
     let change = change.map_or_else(|| ", which it was already".to_owned(), |change| format!(" (change {change})"));
     std::iter::once(format!("{sentence}{change}.")).chain(notes.iter().cloned()).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Checking a whole space: every rule finds its fault, a clean space has none, and mending loses nothing.
+//! Checking a whole space: every rule reports its finding, a clean space has none, and `fix` loses nothing.
 
 use crate::{
     project::{git, place, put, repository},
@@ -15,13 +15,13 @@ use memdir_core::{
 };
 use std::{fs, path::Path};
 
-const TYPED: &str = "---\nname: A\ndescription: what it tells\ntype: project\n---\n\n";
+const TYPED: &str = "---\nname: A\ndescription: what it says\ntype: project\n---\n\n";
 
 fn save(memdir: &Memdir, name: &str, text: &str) {
     memdir.write(&Write::create(path(name), text).mode(Mode::Exact)).unwrap();
 }
 
-fn told(checked: &Checked) -> Vec<String> {
+fn lines(checked: &Checked) -> Vec<String> {
     let line = |line: Option<u64>| line.map_or_else(String::new, |line| format!(":{line}"));
     checked.findings.iter().map(|found| format!("{}{} {:?}: {}", found.path, line(found.line), found.rule, found.what)).collect()
 }
@@ -39,7 +39,7 @@ fn a_clean_space_has_no_findings() {
     )
     .unwrap();
     let checked = memdir.check(&Check::default()).unwrap();
-    assert_eq!(told(&checked), Vec::<String>::new());
+    assert_eq!(lines(&checked), Vec::<String>::new());
     assert!(!checked.is_wrong());
 }
 
@@ -73,31 +73,31 @@ fn every_fault_is_found_with_its_place() {
     fs::write(home.dir.path().join("memory/found.md"), format!("{TYPED}by hand\n")).unwrap();
     fs::write(home.dir.path().join("memory/Import.md"), format!("{TYPED}other\n")).unwrap();
     let checked = memdir.check(&Check { project: Some(&project), fix: false }).unwrap();
-    insta::assert_snapshot!(told(&checked).join("\n"), @r#"
+    insta::assert_snapshot!(lines(&checked).join("\n"), @r#"
      CaseCollision: "Import.md" and "import.md" differ only by case or Unicode form
-    Import.md Unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
-    MEMORY.md:1 DeadLine: a line leads to hand.md, which is not there
-    MEMORY.md:1 LongLine: 270 characters: keep a pointer here and the content in the memory
+    Import.md Unlisted: no line in the entrypoint; add it with: memdir check --fix
+    MEMORY.md:1 DeadLine: the line for hand.md is dead: the memory does not exist
+    MEMORY.md:1 LongLine: line of 270 characters; keep a pointer here and the content in the memory
     broken.md:2 Frontmatter: the type "opinion" is not one of user, feedback, project, reference
     broken.md:3 Tripwire: when: comand is none of command, path, words, tools
     broken.md:4 Frontmatter: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
-    found.md Unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
-    import-again.md NearDuplicate: 100 % the same as import: keep one
-    links.md:7 DeadLink: [[absent]] is no memory's name
-    links.md:7 DeadLink: a link leads to nowhere.md, which is not there
-    links.md:7 DeadReference: mem:improt is no memory's name; perhaps Import, import
-    secret.md:7 Secret: looks like a secret (github-token): remove it here and at its source
-    untyped.md Type: no type: user, feedback, project or reference
-    untyped.md:1 RelativeDate: "yesterday" means nothing later: write the date
-    untyped.md:3 RepeatsInstructions: AGENTS.md says this already
-    untyped.md:5 Gone: names src/gone.rs, which is gone
+    found.md Unlisted: no line in the entrypoint; add it with: memdir check --fix
+    import-again.md NearDuplicate: 100 % identical to import; keep one of them
+    links.md:7 DeadLink: [[absent]] does not name a memory
+    links.md:7 DeadLink: the link to nowhere.md is dead: it does not exist
+    links.md:7 DeadReference: mem:improt does not name a memory; did you mean Import, import?
+    secret.md:7 Secret: looks like a secret (github-token); remove it here and revoke it
+    untyped.md Type: no type; set it to user, feedback, project or reference
+    untyped.md:1 RelativeDate: "yesterday" is a relative date; write the date itself
+    untyped.md:3 RepeatsInstructions: already in AGENTS.md
+    untyped.md:5 Gone: mentions src/gone.rs, which no longer exists
     "#);
     assert!(checked.is_wrong());
     assert_eq!(checked.files, 10);
 }
 
 #[test]
-fn mending_adds_missing_lines_and_can_be_undone() {
+fn fix_adds_missing_lines_and_can_be_undone() {
     let home = Home::new();
     let memdir = home.open();
     save(&memdir, "a.md", &format!("{TYPED}a\n"));
@@ -113,7 +113,7 @@ fn mending_adds_missing_lines_and_can_be_undone() {
 }
 
 #[test]
-fn a_full_entrypoint_is_told_before_it_is_cut() {
+fn an_entrypoint_near_its_limit_is_reported_before_it_is_cut() {
     let home = Home::new();
     let memdir = home.open();
     save(&memdir, "a.md", &format!("{TYPED}a\n"));
@@ -122,10 +122,10 @@ fn a_full_entrypoint_is_told_before_it_is_cut() {
     fs::write(&main, filled).unwrap();
     let caps: Vec<_> = memdir.check(&Check::default()).unwrap().findings.into_iter().filter(|found| found.rule == Rule::Cap).collect();
     assert_eq!(caps.len(), 1);
-    assert!(caps[0].what.ends_with("of the 200 lines that are loaded") && caps[0].severity == Severity::Advice, "{}", caps[0].what);
+    assert!(caps[0].what.contains(" of at most 200 lines") && caps[0].severity == Severity::Advice, "{}", caps[0].what);
 }
 
-/// Real memories tell how often a lint cries wolf: what it finds in them was looked at by hand.
+/// Real memories show how often the rule is wrong: its findings in them were reviewed by hand.
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn relative_dates_are_rare_in_real_memories() {
@@ -145,7 +145,7 @@ fn relative_dates_are_rare_in_real_memories() {
         );
     }
     found.sort();
-    let looked_at = [
+    let reviewed = [
         "agents.md today",
         "feedback_building_for_others.md tomorrow",
         "feedback_building_for_others.md tomorrow",
@@ -156,5 +156,5 @@ fn relative_dates_are_rare_in_real_memories() {
         "project_session_2026-03-25.md tomorrow",
         "project_session_2026-03-31-s45.md in 14 days",
     ];
-    assert_eq!(found, looked_at);
+    assert_eq!(found, reviewed);
 }

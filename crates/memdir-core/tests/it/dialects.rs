@@ -1,4 +1,4 @@
-//! Each dialect: its documented examples with whole outputs, and the defects of the system it stands for, gone.
+//! Each dialect: its documented examples with whole outputs, without the defects of the system it replaces.
 
 mod agent_memory;
 mod anthropic;
@@ -7,7 +7,9 @@ mod openclaw;
 mod profclaw;
 mod serena;
 
+use crate::desk;
 use memdir_core::dialects::DIALECTS;
+use serde_json::json;
 
 #[test]
 fn every_schema_stands_alone_and_every_parameter_is_described() {
@@ -18,5 +20,24 @@ fn every_schema_stands_alone_and_every_parameter_is_described() {
             assert!(tool.description.len() < 1_000 && !tool.description.trim().is_empty(), "{}", tool.name);
             assert_eq!(json["annotations"]["openWorldHint"], false, "{}", tool.name);
         }
+    }
+}
+
+#[test]
+fn a_read_is_byte_for_byte_in_every_dialect() {
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
+    let text = format!("The token is {token}\n");
+    let reads = [
+        ("koding", "MemoryRead", "home/.koding/memory/note.md", json!({ "file_path": "note.md" })),
+        ("agent-memory", "memory_read", "home/.agent-memory/memory/note.md", json!({ "topics": ["note"] })),
+        ("serena", "read_memory", "project/.serena/memories/note.md", json!({ "memory_name": "note" })),
+        ("profclaw", "memory_get", "project/memory/note.md", json!({ "path": "memory/note.md" })),
+        ("openclaw", "memory_get", "home/.openclaw/workspace/memory/note.md", json!({ "path": "memory/note.md" })),
+        ("anthropic", "memory", "project/memory/memories/note.md", json!({ "command": "view", "path": "/memories/note.md" })),
+    ];
+    assert_eq!(reads.len(), DIALECTS.len());
+    for (dialect, tool, file, arguments) in reads {
+        let read = desk::dialect(dialect, &[], &[(file, &text)]).said(tool, arguments);
+        assert!(read.contains(&format!("The token is {token}")), "{dialect}: {read}");
     }
 }

@@ -102,7 +102,7 @@ fn what_is_here_already_is_found_and_left_alone() {
 fn a_taken_name_is_numbered_skipped_or_replaced_as_wanted() {
     for (clash, expected, names) in [
         (Clash::Number, Outcome::Added { name: "a-2".into() }, vec!["a", "a-2"]),
-        (Clash::Skip, Outcome::Skipped { why: "a is here with another text".into() }, vec!["a"]),
+        (Clash::Skip, Outcome::Skipped { why: "a already exists with a different text".into() }, vec!["a"]),
         (Clash::Replace, Outcome::Replaced { name: "a".into() }, vec!["a"]),
     ] {
         let world = world();
@@ -262,7 +262,7 @@ fn what_claude_remembered_is_taken_in() {
 fn something_else_is_refused_with_words() {
     for text in ["", "{}", "[]", "[1]", "hello", "{\"results\":[]}", "[{\"role\":\"user\",\"content\":\"x\"}]"] {
         let error = import::read("x.json", text).unwrap_err().to_string();
-        assert!(error.contains("none of: a memdir bundle"), "{text}: {error}");
+        assert!(error.contains("supported are: a memdir bundle"), "{text}: {error}");
     }
     assert_eq!(taken("Note.md", "hello"), [incoming("Note.md", "hello")]);
 }

@@ -1,75 +1,87 @@
-//! The prompt of every mode, word for word, and its size.
+//! The prompt of every kind of space, word for word, and its size.
 
-use memdir_core::prompt::{self, Entrypoint, Mode, Open, Part, Place, PromptInput, Search, Tools};
-use memdir_core::store::space::AgentScope;
-use std::{fs, path::Path};
+use crate::verbs::Home;
+use memdir_core::{
+    memdir::Memdir,
+    prompt::{self, Entrypoint, ModeName, OpenPath, PromptAgent, PromptInput, Request, Search, SpacePart, Tools},
+    store::{
+        Actor,
+        files::{Mount, Vault},
+        space::AgentScope,
+    },
+};
+use std::{fs, path::Path, sync::Arc};
 
 const DIR: &str = "/home/ada/.memdir/projects/shop-1a2b3c4d5e";
-const TEAM: Place<'_> = Place { dir: "/home/ada/shop/.memdir", entrypoint: Some("- [Deploy](deploy.md) — never on Fridays") };
+const TEAM_DIR: &str = "/home/ada/shop/.memdir";
+const PRIVATE: &str = "- [Ada](ada.md) — builds the shop, new to Rust\n";
+const PROJECT: SpacePart<'_> = SpacePart::new("", DIR, Some(PRIVATE));
+const TEAM: SpacePart<'_> = SpacePart::new("team", TEAM_DIR, Some("- [Deploy](deploy.md) — never on Fridays"));
+const USER: SpacePart<'_> = SpacePart::new("user", DIR, Some(PRIVATE));
+const AGENT: SpacePart<'_> = SpacePart::new("agent/reviewer", DIR, Some(PRIVATE));
 const TOOLS: Tools<'_> = Tools { write: "memory_write", search: "memory_search", log: Some("memory_log") };
-const AGENT: Mode<'_> = Mode::Agent { name: "reviewer", scope: AgentScope::Project };
 
-fn private() -> Place<'static> {
-    Place { dir: DIR, entrypoint: Some("- [Ada](ada.md) — builds the shop, new to Rust\n") }
+fn individual() -> PromptInput<'static> {
+    PromptInput::new(&[PROJECT])
+}
+
+fn team() -> PromptInput<'static> {
+    PromptInput::new(&[PROJECT, TEAM])
+}
+
+fn log() -> PromptInput<'static> {
+    PromptInput { log: Some(""), ..individual() }
+}
+
+fn agent() -> PromptInput<'static> {
+    PromptInput { agent: Some(PromptAgent { name: "reviewer", scope: AgentScope::Project }), ..PromptInput::new(&[AGENT]) }
 }
 
 /// Every combination that is kept as a golden file, by its name.
 fn prompts() -> Vec<(String, PromptInput<'static>)> {
     let mut all = Vec::new();
-    for mode in [Mode::Individual, Mode::Team(TEAM), Mode::Log, AGENT] {
+    for (name, input) in [("individual", individual()), ("team", team()), ("log", log()), ("agent", agent())] {
         for (flag, entrypoint) in [("", Entrypoint::Shown), ("-no-entrypoint", Entrypoint::LeftOut), ("-no-index", Entrypoint::Unused)] {
             for (with, tools) in [("", None), ("-tools", Some(TOOLS))] {
-                let input = PromptInput { entrypoint, tools, ..PromptInput::new(mode, private()) };
-                all.push((format!("{}{flag}{with}", mode.name()), input));
+                all.push((format!("{name}{flag}{with}"), PromptInput { entrypoint, tools, ..input.clone() }));
             }
         }
     }
-    let individual = PromptInput::new(Mode::Individual, private());
-    let shell = PromptInput { search: Search::Shell, transcripts: Some("/home/ada/.claude/projects/-home-ada-shop"), ..individual.clone() };
-    let grep = PromptInput { search: Search::Grep("Grep"), ..PromptInput::new(Mode::Team(TEAM), private()) };
-    let guided = PromptInput { title: "auto memory", guidelines: &["  ", "Write memories in French.\n", "\n"], ..individual };
-    let mine = Part { prefix: "user", place: private(), kept: true, open: &[] };
-    let agents = Part {
-        prefix: "agent/reviewer",
-        place: Place { dir: "/home/ada/.memdir/agents/reviewer", entrypoint: None },
-        kept: true,
-        open: &[],
-    };
-    let project =
-        Part { prefix: "", place: Place { entrypoint: Some("- [Plan](plan.md) — what comes next"), ..TEAM }, kept: true, open: &[] };
-    let teams = Part { prefix: "team", place: TEAM, kept: true, open: &[] };
-    let plan: &[Open] = Box::leak(Box::new([Open { name: "plan/".into(), path: format!("{DIR}/plan") }]));
-    let part = Part { kept: false, open: plan, ..project };
-    let spaces: [(&str, bool, Vec<Part<'_>>); 6] = [
-        ("caller", true, vec![mine, agents, project, teams]),
-        ("caller-alone", true, vec![mine]),
+    let agents = SpacePart::new("agent/reviewer", "/home/ada/.memdir/agents/reviewer", None);
+    let project = SpacePart::new("", TEAM_DIR, Some("- [Plan](plan.md) — what comes next"));
+    let plan: &[OpenPath] = Box::leak(Box::new([OpenPath { name: "plan/".into(), path: format!("{DIR}/plan") }]));
+    let part = SpacePart { kept: false, open: plan, ..project };
+    let spaces: [(&str, bool, Vec<SpacePart<'_>>); 6] = [
+        ("caller", true, vec![USER, agents, project, TEAM]),
+        ("caller-alone", true, vec![USER]),
         ("caller-narrow", true, vec![part]),
         ("narrow", false, vec![part]),
-        ("user-alone", false, vec![mine]),
-        ("team-alone", false, vec![teams]),
+        ("user-alone", false, vec![USER]),
+        ("team-alone", false, vec![TEAM]),
     ];
     for (name, remote, parts) in spaces {
         let tools = remote.then_some(TOOLS);
-        let place = parts[0].place;
         let entrypoint = if parts.iter().any(|part| part.kept) { Entrypoint::Shown } else { Entrypoint::Unused };
-        let mode = Mode::Space(Box::leak(parts.into_boxed_slice()));
-        all.push((name.into(), PromptInput { remote, tools, entrypoint, ..PromptInput::new(mode, place) }));
+        all.push((name.into(), PromptInput { remote, tools, entrypoint, ..PromptInput::new(leak(&parts)) }));
     }
-    let log = PromptInput { remote: true, prefix: "user", tools: Some(TOOLS), ..PromptInput::new(Mode::Log, private()) };
-    let appended = PromptInput { tools: Some(Tools { log: None, ..TOOLS }), ..PromptInput::new(Mode::Log, private()) };
-    let shared = PromptInput { prefix: "team", ..log.clone() };
-    let beside: &[Part<'_>] = Box::leak(Box::new([mine, project, teams]));
-    all.push(("caller-log".into(), PromptInput { beside, ..log }));
-    all.push(("caller-log-team".into(), shared));
-    all.push(("log-write".into(), appended));
-    all.push(("individual-shell".into(), shell));
-    all.push(("team-grep".into(), grep));
-    all.push(("individual-title-guidelines".into(), guided));
+    let remote_log = |prefix, parts| PromptInput { remote: true, log: Some(prefix), tools: Some(TOOLS), ..PromptInput::new(parts) };
+    all.push(("caller-log".into(), remote_log("user", leak(&[USER, project, TEAM]))));
+    all.push(("caller-log-team".into(), remote_log("team", leak(&[SpacePart { prefix: "team", ..PROJECT }]))));
+    all.push(("log-write".into(), PromptInput { tools: Some(Tools { log: None, ..TOOLS }), ..log() }));
+    let transcripts = Some("/home/ada/.claude/projects/-home-ada-shop");
+    all.push(("individual-shell".into(), PromptInput { search: Search::Shell, transcripts, ..individual() }));
+    all.push(("team-grep".into(), PromptInput { search: Search::Grep("Grep"), ..team() }));
+    let guidelines: &[&str] = &["  ", "Write memories in French.\n", "\n"];
+    all.push(("individual-title-guidelines".into(), PromptInput { title: "auto memory", guidelines, ..individual() }));
     all
 }
 
+fn leak(parts: &[SpacePart<'static>]) -> &'static [SpacePart<'static>] {
+    Box::leak(parts.to_vec().into_boxed_slice())
+}
+
 fn built(input: &PromptInput<'_>) -> String {
-    prompt::build(input).unwrap()
+    prompt::build(input)
 }
 
 #[test]
@@ -95,74 +107,84 @@ fn the_individual_prompt_without_entrypoint_stays_small() {
     for search in [Search::Memdir, Search::Grep("Grep"), Search::Shell] {
         for tools in [None, Some(TOOLS)] {
             let transcripts = Some("/home/ada/.claude/projects/-home-ada-shop");
-            let input = PromptInput {
-                entrypoint: Entrypoint::LeftOut,
-                search,
-                tools,
-                transcripts,
-                ..PromptInput::new(Mode::Individual, private())
-            };
+            let input = PromptInput { entrypoint: Entrypoint::LeftOut, search, tools, transcripts, ..individual() };
             assert!(built(&input).len() < 5_000, "{} bytes", built(&input).len());
         }
     }
 }
 
 #[test]
-fn a_caller_is_told_of_no_directory_and_of_nobody_elses_memory_as_private() {
+fn a_remote_caller_reads_no_directory_and_of_no_conversation() {
     for (name, input) in prompts().into_iter().filter(|(_, input)| input.remote) {
         let text = built(&input);
         assert!(!text.contains(DIR) && !text.contains("/home/") && !text.contains("write into it directly"), "{name}: {text}");
         assert!(text.contains("only memdir's tools reach"), "{name}: {text}");
-        assert!(!text.contains("source=\"chat\""), "{name}: no conversation is on a server");
+        assert!(!text.contains("source=\"chat\""), "{name}: a server has no conversations");
     }
 }
 
 #[test]
-fn off_means_no_prompt() {
-    assert_eq!(prompt::build(&PromptInput { enabled: false, ..PromptInput::new(Mode::Individual, private()) }), None);
-}
-
-#[test]
-fn the_mode_nobody_named_is_the_log_then_the_team_then_the_individual() {
-    assert_eq!(Mode::choose(true, Some(TEAM)), Mode::Log);
-    assert_eq!(Mode::choose(false, Some(TEAM)), Mode::Team(TEAM));
-    assert_eq!(Mode::choose(false, None), Mode::Individual);
-}
-
-#[test]
-fn only_the_team_prompt_speaks_of_teams_and_scopes() {
-    for mode in [Mode::Individual, Mode::Log] {
-        let text = built(&PromptInput { tools: Some(TOOLS), ..PromptInput::new(mode, private()) }).to_lowercase();
+fn only_the_team_prompt_mentions_teams_and_scopes() {
+    for input in [individual(), log()] {
+        let text = built(&PromptInput { tools: Some(TOOLS), ..input }).to_lowercase();
         assert!(!text.contains("team") && !text.contains("scope"), "{text}");
     }
-    let text = built(&PromptInput::new(Mode::Team(TEAM), private()));
-    assert!(text.contains(DIR) && text.contains(TEAM.dir) && text.contains("## Scope"), "{text}");
+    let text = built(&team());
+    assert!(text.contains(DIR) && text.contains(TEAM_DIR) && text.contains("## Scope"), "{text}");
 }
 
 #[test]
 fn a_missing_or_blank_entrypoint_is_one_line_and_the_rest_stays() {
-    let with = built(&PromptInput::new(Mode::Individual, Place { dir: DIR, entrypoint: Some("- [A](a.md) — x") }));
+    let with = built(&PromptInput::new(&[SpacePart::new("", DIR, Some("- [A](a.md) — x"))]));
     let (instructions, _) = with.split_once("## MEMORY.md\n").unwrap();
     for entrypoint in [None, Some(""), Some(" \n\t\n")] {
-        let text = built(&PromptInput::new(Mode::Individual, Place { dir: DIR, entrypoint }));
+        let text = built(&PromptInput::new(&[SpacePart::new("", DIR, entrypoint)]));
         assert_eq!(text, format!("{instructions}## MEMORY.md\n\nMEMORY.md is empty for now. Saved memories will appear here.\n"));
     }
 }
 
 #[test]
-fn a_directory_with_odd_letters_stays_one_word_of_the_shell() {
-    let input =
-        PromptInput { search: Search::Shell, ..PromptInput::new(Mode::Individual, Place { dir: "/a b/it's {dir}", entrypoint: None }) };
+fn a_directory_with_special_characters_stays_one_word_of_the_shell() {
+    let input = PromptInput { search: Search::Shell, ..PromptInput::new(&[const { SpacePart::new("", "/a b/it's {dir}", None) }]) };
     assert!(built(&input).contains(r#"grep -rn "narrow term" '/a b/it'\''s {dir}' --include="*.md""#), "{}", built(&input));
 }
 
 #[test]
 fn a_team_directory_inside_the_memory_is_searched_once() {
-    let input = PromptInput {
-        search: Search::Shell,
-        ..PromptInput::new(Mode::Team(Place { dir: "/m/team", entrypoint: None }), Place { dir: "/m", entrypoint: None })
-    };
+    let parts = [SpacePart::new("", "/m", None), SpacePart::new("team", "/m/team", None)];
+    let input = PromptInput { search: Search::Shell, ..PromptInput::new(&parts) };
     assert_eq!(built(&input).matches("grep -rn").count(), 1);
+}
+
+#[test]
+fn the_default_mode_is_the_log_then_the_team_then_the_individual() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let open = |prefixes: &[&str]| {
+        let mount = |prefix: &&str| Mount::new(prefix, dir.path().join(format!("m{prefix}")), dir.path().join(format!("journal{prefix}")));
+        let vault = Vault::open(&prefixes.iter().map(mount).collect::<Vec<_>>()).unwrap();
+        Memdir::new(Arc::new(vault), Actor { name: "ada".into(), session: None })
+    };
+    let mode = |prefixes: &[&str], log: bool| open(prefixes).prompt(&Request { log, ..Request::default() }).unwrap().load.mode;
+    assert_eq!(mode(&["", "team"], true), "log");
+    assert_eq!(mode(&["", "team"], false), "team");
+    assert_eq!(mode(&[""], false), "individual");
+    assert_eq!(mode(&["user"], false), "space");
+    let asked = |mode| open(&["", "team"]).prompt(&Request { mode: Some(mode), ..Request::default() }).unwrap().load.mode;
+    assert_eq!(asked(ModeName::Individual), "individual");
+    assert!(open(&[""]).prompt(&Request { mode: Some(ModeName::Team), ..Request::default() }).is_err());
+}
+
+#[test]
+fn secrets_in_an_entrypoint_are_redacted_before_it_is_cut() {
+    let home = Home::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
+    let main = home.dir.path().join("memory/MEMORY.md");
+    fs::create_dir_all(main.parent().unwrap()).unwrap();
+    fs::write(&main, format!("- [Deploy](deploy.md) — token {token}\n")).unwrap();
+    let memdir = home.open();
+    let text = memdir.prompt(&Request::default()).unwrap().text;
+    assert!(text.contains("token [secret: github-token]") && !text.contains(&token[..10]), "{text}");
+    assert!(memdir.entrypoint("").unwrap().content.contains(&token), "a read is byte for byte");
 }
 
 /// Reference pages cannot go stale: this test writes the page anew and fails when it was.
@@ -173,10 +195,8 @@ fn the_size_table_is_true() {
          for a directory of 42 bytes. A token is about four bytes of English.\n\n| prompt | bytes | lines |\n|---|---:|---:|\n",
     );
     for (name, mut input) in prompts() {
-        input.memory.entrypoint = None;
-        if let Mode::Team(place) = &mut input.mode {
-            place.entrypoint = None;
-        }
+        let parts: Vec<SpacePart<'_>> = input.parts.iter().map(|part| SpacePart { entrypoint: None, ..*part }).collect();
+        input.parts = leak(&parts);
         let text = built(&input);
         page += &format!("| {name} | {} | {} |\n", text.len(), text.lines().count());
     }

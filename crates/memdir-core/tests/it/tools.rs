@@ -1,9 +1,14 @@
-//! The native tools: what they say, what they are served as, and that nothing they answer grows without bound.
+//! The native tools: their texts, what they are served as, and the limits of their answers.
 
 mod served;
 
 use crate::desk::{self, nothing};
-use serde_json::{Value, json};
+use memdir_core::{
+    dialects::DIALECTS,
+    operations::list::List,
+    tools::{Tool, native as native_tools},
+};
+use serde_json::{Map, Value, json};
 
 #[test]
 fn the_overview_of_nothing_says_how_to_begin() {
@@ -115,7 +120,7 @@ fn undo_never_takes_back_somebody_elses_change() {
     let theirs = desk.call_as(&other, "memory_write", json!({ "path": "theirs", "content": "x" })).structured.unwrap()["change"].clone();
     desk.said("memory_undo", nothing());
     assert_eq!((desk.file("mine.md"), desk.file("theirs.md").as_deref()), (None, Some("x")));
-    assert!(desk.refused("memory_undo", nothing()).contains("no change of yours"));
+    assert!(desk.refused("memory_undo", nothing()).contains("you have no change to undo"));
     // Where conversations cannot be told apart, the id of the change shows whose it is.
     let nobody = memdir_core::tools::Caller { session: false, ..desk.other("tester", "three") };
     assert!(desk.call_as(&nobody, "memory_undo", nothing()).text.contains("no session"));
@@ -139,7 +144,7 @@ fn answers_are_capped_and_say_how_to_go_on() {
     assert_eq!(shown["memories"].as_array().unwrap().len(), 2);
     assert_eq!(shown["memories"][1]["nextLine"], 91);
     assert_eq!(shown["notShown"], json!(["long/2", "long/3", "long/4", "long/5"]));
-    assert!(result.text.contains("[more: lines \"91-\"]") && result.text.contains("read them apart: long/2, long/3"));
+    assert!(result.text.contains("[more: lines \"91-\"]") && result.text.contains("read them separately: long/2, long/3"));
     assert!(result.text.chars().count() < 8_500, "{}", result.text.len());
     let got = desk.json("memory_get", json!({ "path": "long/0", "lines": "91-" }));
     assert_eq!(got["content"].as_str().unwrap(), line.repeat(10));
@@ -248,4 +253,73 @@ fn a_call_that_was_ended_changes_nothing() {
     }
     assert_eq!(desk.tree(&desk.root), ["MEMORY.md", "a.md"]);
     assert_eq!(desk.file("a.md").unwrap(), "x");
+}
+
+#[test]
+fn since_accepts_the_dates_that_the_command_accepts() {
+    let desk = desk::native();
+    desk.said("memory_write", json!({ "path": "deploy", "content": "Deploys happen on Tuesdays.\n" }));
+    for since in ["2026/01/31", "2026-01-31", "2026-01-31 09:30", "2026-01-31T09:30:00Z"] {
+        let found = desk.json("memory_search", json!({ "query": "when do we deploy?", "since": since }));
+        assert_eq!(found["totalFound"], 1, "{since}");
+    }
+    let refused = desk.refused("memory_search", json!({ "query": "deploy", "since": "yesterday" }));
+    assert!(refused.contains("since: \"yesterday\" is not a date such as 2026-01-31"), "{refused}");
+}
+
+#[test]
+fn every_served_range_is_enforced() {
+    let native = desk::native();
+    let mut desks: Vec<(desk::Desk, &[Tool])> = vec![(native, native_tools())];
+    desks.extend(DIALECTS.iter().map(|dialect| (desk::dialect(dialect.name, &[], &[]), (dialect.tools)())));
+    let mut checked = 0;
+    for (desk, tools) in &desks {
+        for tool in *tools {
+            let schema = tool.input_schema();
+            let required = schema["required"].as_array().cloned().unwrap_or_default();
+            let arguments: Map<String, Value> = required.iter().map(|name| (name.as_str().unwrap().to_owned(), json!("x"))).collect();
+            for (name, property) in schema["properties"].as_object().unwrap() {
+                let outside = [property["minimum"].as_i64().map(|min| min - 1), property["maximum"].as_i64().map(|max| max + 1)];
+                for value in outside.into_iter().flatten() {
+                    let mut arguments = arguments.clone();
+                    arguments.insert(name.clone(), json!(value));
+                    let result = desk.call(tool.name, Value::Object(arguments));
+                    assert!(
+                        result.is_error && result.text.contains(&format!("{name}: {value} is not from")),
+                        "{}: {}",
+                        tool.name,
+                        result.text
+                    );
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(checked, 12);
+}
+
+#[test]
+fn secrets_are_redacted_in_lists_and_never_in_reads() {
+    let desk = desk::native();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
+    // Written by another program: memdir would refuse it.
+    let memory = format!("---\ndescription: token {token}\n---\n\nThe token is {token}\n");
+    let entrypoint = format!("- [Deploy](deploy.md) — token {token}\n");
+    desk.put("deploy.md", &memory);
+    desk.put("MEMORY.md", &entrypoint);
+    let overview = desk.call("memory_read", nothing());
+    let structured = overview.structured.unwrap().to_string();
+    for text in [&overview.text, &structured] {
+        assert!(text.contains("token [secret: github-token]") && !text.contains(&token), "{text}");
+    }
+    let listing = desk.caller.memdir.list(&List { details: true, ..List::default() }).unwrap();
+    assert_eq!(listing.memories[0].description.as_deref(), Some("token [secret: github-token]"));
+    let found = desk.said("memory_search", json!({ "query": "what is the deploy token?", "minScore": 0.0 }));
+    assert!(!found.contains(&token), "{found}");
+    for (name, arguments) in [("memory_read", json!({ "paths": ["deploy"] })), ("memory_get", json!({ "path": "deploy" }))] {
+        let read = desk.json(name, arguments);
+        let content = if name == "memory_read" { &read["memories"][0]["content"] } else { &read["content"] };
+        assert_eq!(content.as_str(), Some(memory.as_str()), "{name}");
+    }
+    assert_eq!(desk.json("memory_get", json!({ "path": "MEMORY.md" }))["content"].as_str(), Some(entrypoint.as_str()));
 }

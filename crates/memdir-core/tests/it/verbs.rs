@@ -1,4 +1,4 @@
-//! Verbs through the library's front door.
+//! Operations through [`Memdir`].
 
 use memdir_core::{
     base::{error::Error, path::MemoryPath},
@@ -109,7 +109,7 @@ fn nobodys_change_is_taken_back_by_somebody_elses_undo() {
     save(&home.open_as("ada"), "ada", "x\n");
     save(&home.open_as("bob"), "bob", "y\n");
     let error = home.open_as("ada").undo(&Which::Last).unwrap_err().to_string();
-    assert!(error.contains("bob's") && error.contains("your own newest is"), "{error}");
+    assert!(error.contains("by bob") && error.contains("your newest is"), "{error}");
     home.open_as("ada").undo(&Which::Mine).unwrap();
     assert_eq!(names(&home.open()), ["bob"]);
 }

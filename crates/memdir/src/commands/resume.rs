@@ -42,7 +42,9 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let Some((memdir, _)) = wire::open_chats(settings)? else {
         return Ok(Answer::new(Found { on: false, chats: Vec::new(), without_command: Vec::new() }, show).exit(Exit::NotSo));
     };
-    let answer = memdir.search(&Search { max_results: 50, ..Search::new(args.words.join(" ")) })?;
+    let chats_note = memdir.catch_up_chats(None);
+    let mut answer = memdir.search(&Search { max_results: 50, ..Search::new(args.words.join(" ")) })?;
+    answer.notes.extend(chats_note);
     let (mut chats, mut without_command): (Vec<One>, Vec<One>) = (Vec::new(), Vec::new());
     for Hit { score, lines, text, chat, .. } in answer.hits {
         let Some(place) = chat.filter(|place| host.is_none_or(|host| host.name() == place.host)) else { continue };

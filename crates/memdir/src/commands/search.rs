@@ -60,7 +60,9 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
         let answer = Answer::new(Told { message: why.say(), why }, |told, page| page.line(&told.message));
         return Ok(afterwards(answer, memdir));
     }
-    let answer = memdir.search(&search)?;
+    let chats_note = memdir.catch_up_chats(search.source);
+    let mut answer = memdir.search(&search)?;
+    answer.notes.extend(chats_note);
     let notes = answer.notes.clone();
     let answer = Answer::new(found(search.query, answer), show).with_notes(notes);
     Ok(afterwards(answer, memdir))

@@ -64,7 +64,7 @@ fn a_directory_is_taken_in_without_its_entrypoint() {
 fn something_else_is_refused_with_words() {
     let home = Home::new();
     let told = home.run_with(&["import", "-"], "hello");
-    assert!(told.contains("it is none of: a memdir bundle") && told.ends_with("-- exit 2\n"), "{told}");
+    assert!(told.contains("supported are: a memdir bundle") && told.ends_with("-- exit 2\n"), "{told}");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_was_deleted_in_openmemory_stays_deleted() {
         let home = Home::new();
         fs::write(home.path(name), text).unwrap();
         let told = home.run(&["import", home.path(name).to_str().unwrap()]);
-        assert!(told.contains("2 new, 0 here already, 0 left out") && told.contains("1 item is deleted, and was left out"), "{told}");
+        assert!(told.contains("2 new, 0 here already, 0 left out") && told.contains("skipped 1 deleted item"), "{told}");
         assert_eq!(home.ok(&["list"]), "mem0/facts/likes-tea\nmem0/facts/owns-a-boat\n");
         for memory in ["likes-tea", "owns-a-boat"] {
             let text = home.text(&format!("mem0/facts/{memory}.md"));

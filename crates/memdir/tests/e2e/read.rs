@@ -194,7 +194,7 @@ fn a_line_that_is_cut_says_so() {
     let home = Home::new();
     home.put("l.md", format!("{}axolotl\nb\n", "w ".repeat(60_000)));
     let read = home.json(&["get", "l", "--lines", "1"]);
-    assert_eq!(read["problems"][0]["what"], "the line has 120007 characters, and only its first 100000 are shown");
+    assert_eq!(read["problems"][0]["what"], "the line is cut to 100000 of 120007 characters");
 }
 
 #[test]

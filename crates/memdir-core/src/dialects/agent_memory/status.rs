@@ -1,27 +1,28 @@
-//! `memory_daemon_status`: when memories were last consolidated, what came since, and what the next time waits for.
+//! `memory_daemon_status`: the time of the last consolidation, the sessions since, and when the next one is due.
 
-use super::sessions;
+use super::sessions_prefix;
 use crate::{
     base::{error::Result, path::MemoryPath, text, time::age},
-    operations::exact,
+    operations::raw_files,
     tools::{Caller, ToolResult, args::Args},
 };
 use serde_json::json;
 
-/// The gates of the daemon whose directory this is, as its code has them.
+/// The conditions under which mcp-agent-memory's daemon consolidates, from its source.
 const MIN_HOURS: i64 = 48;
 const MIN_SESSIONS: usize = 8;
-/// The daemon's lock: its time is the last run, its text who runs now.
+/// The daemon's lock file: its modification time is the last run, its content the PID of the running process.
 const LOCK: &str = ".consolidate-lock";
 
 pub(super) fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
-    args.finish()?;
+    args.reject_unknown()?;
     let store = caller.memdir.store();
     let now = caller.memdir.context().clock.now();
-    let lock = exact::get(store, &MemoryPath::parse(LOCK)?)?;
+    let lock = raw_files::get(store, &MemoryPath::parse(LOCK)?)?;
     let last = lock.as_ref().map(|stored| stored.stamp.modified());
     let holder = lock.as_ref().and_then(|stored| text::decode(&stored.bytes).0.trim().parse::<u32>().ok()).filter(|pid| is_running(*pid));
-    let came = store.list(&sessions(caller)?)?.entries.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
+    let came =
+        store.list(&sessions_prefix(caller)?)?.entries.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
     let waits = last.map_or(0, |last| (MIN_HOURS * 3600 - (now.as_second() - last.as_second())).max(0));
     let due = waits == 0 && came >= MIN_SESSIONS;
     let mut lines = vec![
@@ -51,7 +52,7 @@ fn seconds(time: jiff::Timestamp) -> String {
     time.round(jiff::Unit::Second).unwrap_or(time).to_string()
 }
 
-/// Whether a process of that number exists.
+/// Whether a process with this PID exists.
 fn is_running(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())

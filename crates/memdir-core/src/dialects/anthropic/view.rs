@@ -1,45 +1,45 @@
-//! `view`: a directory two levels deep with sizes, or a file with numbered lines.
+//! The command `view`: a directory two levels deep with sizes, or a file with numbered lines.
 
-use super::{Given, ROOT, says};
+use super::{GivenPath, PATH, ROOT, VIEW_RANGE, failure};
 use crate::{
     base::{error::Result, limits, path::MemoryPath, text},
-    operations::exact,
+    operations::raw_files,
     store::View,
     tools::{Caller, args::Args},
 };
 use std::{collections::BTreeMap, fmt::Write as _};
 
-/// Lines a file may have.
+/// Maximum number of lines of a file.
 const LINES: u64 = 999_999;
 /// Levels below the directory that are shown.
 const LEVELS: usize = 2;
-/// Rows shown at the most.
+/// Maximum number of rows.
 const ROWS: usize = 5_000;
 
 pub(super) fn view(caller: &Caller, args: &Args<'_>) -> Result<String> {
-    let given = Given::of(args, "path")?;
+    let given = GivenPath::parse(args, &PATH)?;
     let range = range(args);
     let store = caller.memdir.store();
     let Some(path) = &given.path else { return directory(store, "", &given.shown) };
-    match exact::get(store, path).map_err(|error| given.refused(error))? {
+    match raw_files::get(store, path).map_err(|error| given.reworded(error))? {
         Some(stored) => file(&given, &text::decode(&stored.bytes).0, range),
-        None if exact::is_folder(store, path)? => directory(store, path.as_str(), &given.shown),
+        None if raw_files::is_folder(store, path)? => directory(store, path.as_str(), &given.shown),
         None => Err(given.missing()),
     }
 }
 
-/// First and last line, where exactly two numbers were given.
+/// The first and last line, or `None` unless exactly two numbers were given.
 fn range(args: &Args<'_>) -> Option<(i64, i64)> {
-    let (_, value) = args.any(&["view_range"])?;
+    let (_, value) = args.value(&VIEW_RANGE)?;
     match value.as_array()?.as_slice() {
         [first, last] => Some((first.as_i64()?, last.as_i64()?)),
         _ => None,
     }
 }
 
-fn file(given: &Given, content: &str, range: Option<(i64, i64)>) -> Result<String> {
+fn file(given: &GivenPath, content: &str, range: Option<(i64, i64)>) -> Result<String> {
     if content.matches('\n').count() as u64 >= LINES {
-        return Err(says(format!("File {} exceeds maximum line limit of 999,999 lines.", given.shown)));
+        return Err(failure(format!("File {} exceeds maximum line limit of 999,999 lines.", given.shown)));
     }
     let (first, last) = match range {
         None => (1, None),
@@ -56,7 +56,7 @@ fn file(given: &Given, content: &str, range: Option<(i64, i64)>) -> Result<Strin
     Ok(out)
 }
 
-/// Lines with their numbers; what follows a final line end counts as a line, as in the reference.
+/// Numbers lines. As in the reference, the empty text after a final line feed counts as a line.
 pub(super) fn numbered(content: &str, first: u64, last: Option<u64>) -> String {
     let lines = content.split('\n').zip(1_u64..).skip_while(|(_, n)| *n < first).take_while(|(_, n)| last.is_none_or(|last| *n <= last));
     lines.map(|(line, n)| format!("{n:>6}\t{line}")).collect::<Vec<_>>().join("\n")
@@ -99,13 +99,13 @@ fn directory(view: &dyn View, under: &str, shown: &str) -> Result<String> {
     Ok(out)
 }
 
-/// The size of the directory itself, as the system tells it.
+/// The size that the file system reports for the root directory.
 fn root_size(view: &dyn View) -> Option<u64> {
     let root = &view.mounts().first()?.root;
     std::fs::metadata(root).ok().map(|meta| meta.len())
 }
 
-/// `0B`, `28B`, `1.5K`: base 1024, one decimal unless it is whole.
+/// Formats a size as `0B`, `28B`, `1.5K`: base 1024, with one decimal unless it is 0.
 fn size(bytes: u64) -> String {
     let mut units = ["B", "K", "M", "G"].into_iter();
     let mut unit = units.next().unwrap_or_default();

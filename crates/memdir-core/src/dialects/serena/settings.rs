@@ -1,4 +1,4 @@
-//! What Serena's own settings say about memories: its folder, and the patterns of both levels, merged.
+//! Serena's own settings for memories: its folder, and the patterns of the global and the project's file, merged.
 
 use super::Places;
 use crate::base::error::{Error, Result};
@@ -6,13 +6,13 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 pub(super) struct Settings {
-    /// The project's folder of Serena.
+    /// Serena's folder in the project.
     pub(super) folder: PathBuf,
     pub(super) read_only: Vec<String>,
     pub(super) ignored: Vec<String>,
 }
 
-/// The keys that matter here; every other one is Serena's business.
+/// The keys that concern memories; all others are ignored.
 #[derive(Default, Deserialize)]
 struct File {
     #[serde(default)]
@@ -39,7 +39,7 @@ pub(super) fn load(places: &Places<'_>, home: &Path) -> Result<Settings> {
     })
 }
 
-/// A settings file that cannot be read protects nothing, so nothing is served on its word.
+/// A settings file that cannot be parsed is an error, because its read-only patterns would not be enforced.
 fn file(places: &Places<'_>, path: &Path) -> Result<File> {
     let Some(text) = (places.read)(path).filter(|text| !text.trim().is_empty()) else { return Ok(File::default()) };
     serde_saphyr::from_str(&text).map_err(|error| Error::bad_input(path.display().to_string(), error.to_string()))

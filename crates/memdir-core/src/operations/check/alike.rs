@@ -1,22 +1,22 @@
-//! Texts that say the same: memories that are nearly equal, and memories that repeat the project's instructions.
+//! Finds texts with the same content: nearly identical memories, and memories that repeat the project's instruction files.
 
 use std::collections::{HashMap, HashSet};
 
-/// Words of a run that is compared. Shorter runs are idioms, longer ones miss small changes.
-const RUN: usize = 5;
-/// Part of all runs of two texts that must be shared for them to be nearly the same.
-const SAME: f64 = 0.7;
-/// A run that more texts have than this is a form, not content.
+/// Words per shingle. Shorter shingles are idioms, longer ones miss small changes.
+const SHINGLE_WORDS: usize = 5;
+/// Minimum Jaccard similarity of the shingles of two nearly identical texts.
+const MIN_SIMILARITY: f64 = 0.7;
+/// A shingle in more texts than this is boilerplate.
 const COMMON: usize = 20;
-/// Words a line must have before repeating it counts.
+/// Minimum number of words of a repeated line.
 const LINE_WORDS: usize = 7;
 
-/// Pairs of texts that are nearly the same, by their places, with the shared part in percent.
+/// Returns the pairs of nearly identical texts by index, with their similarity in percent.
 pub fn pairs(texts: &[&str]) -> Vec<(usize, usize, u8)> {
-    let runs: Vec<HashSet<u64>> = texts.iter().map(|text| runs(text)).collect();
+    let shingles: Vec<HashSet<u64>> = texts.iter().map(|text| shingles(text)).collect();
     let mut holders: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (at, set) in runs.iter().enumerate() {
-        set.iter().for_each(|run| holders.entry(*run).or_default().push(at));
+    for (at, set) in shingles.iter().enumerate() {
+        set.iter().for_each(|shingle| holders.entry(*shingle).or_default().push(at));
     }
     let mut shared: HashMap<(usize, usize), usize> = HashMap::new();
     for together in holders.values().filter(|together| (2..=COMMON).contains(&together.len())) {
@@ -26,9 +26,9 @@ pub fn pairs(texts: &[&str]) -> Vec<(usize, usize, u8)> {
     }
     let mut out: Vec<(usize, usize, u8)> = Vec::new();
     for ((first, second), count) in shared {
-        let all = runs[first].len() + runs[second].len() - count;
+        let all = shingles[first].len() + shingles[second].len() - count;
         let part = count as f64 / all as f64;
-        if part >= SAME {
+        if part >= MIN_SIMILARITY {
             out.push((first, second, (part * 100.0).round() as u8));
         }
     }
@@ -36,34 +36,34 @@ pub fn pairs(texts: &[&str]) -> Vec<(usize, usize, u8)> {
     out
 }
 
-/// Lines of a text that stand word for word in one of the instruction files: the line, and the file's name.
+/// Returns the lines of a text that are in an instruction file word for word, each with the name of that file.
 pub(super) fn repeats<'a>(text: &str, instructions: &[(&'a str, HashSet<String>)]) -> Vec<(u64, &'a str)> {
     let mut out = Vec::new();
     for (line, content) in (1..).zip(text.lines()) {
-        let Some(plain) = plain(content) else { continue };
-        if let Some((name, _)) = instructions.iter().find(|(_, lines)| lines.contains(&plain)) {
+        let Some(normalised) = normalised(content) else { continue };
+        if let Some((name, _)) = instructions.iter().find(|(_, lines)| lines.contains(&normalised)) {
             out.push((line, *name));
         }
     }
     out
 }
 
-/// The lines of an instruction file in the form in which they are compared.
-pub(super) fn lines_of(text: &str) -> HashSet<String> {
-    text.lines().filter_map(plain).collect()
+/// The normalised lines of an instruction file.
+pub(super) fn normalised_lines(text: &str) -> HashSet<String> {
+    text.lines().filter_map(normalised).collect()
 }
 
-fn plain(line: &str) -> Option<String> {
-    let words: Vec<String> = words(line).collect();
+fn normalised(line: &str) -> Option<String> {
+    let words: Vec<String> = lower_case_words(line).collect();
     (words.len() >= LINE_WORDS).then(|| words.join(" "))
 }
 
-fn runs(text: &str) -> HashSet<u64> {
-    let words: Vec<String> = words(text).collect();
-    words.windows(RUN).map(|run| hash(&run.join(" "))).collect()
+fn shingles(text: &str) -> HashSet<u64> {
+    let words: Vec<String> = lower_case_words(text).collect();
+    words.windows(SHINGLE_WORDS).map(|shingle| hash(&shingle.join(" "))).collect()
 }
 
-fn words(text: &str) -> impl Iterator<Item = String> {
+fn lower_case_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
@@ -75,7 +75,7 @@ fn hash(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{lines_of, pairs, repeats};
+    use super::{normalised_lines, pairs, repeats};
 
     #[test]
     fn nearly_equal_texts_are_paired() {
@@ -84,14 +84,14 @@ mod tests {
         let other = "Ada prefers short answers and no emoji; explain borrow checker errors slowly, she is new to the language.";
         assert_eq!(pairs(&[one, other, one, "", "short"]), [(0, 2, 100)]);
         assert_eq!(pairs(&[one, other]), []);
-        assert_eq!(pairs(&[one, &two]), [], "half the runs differ");
+        assert_eq!(pairs(&[one, &two]), [], "half the shingles differ");
         let long = format!("{one} {other} {}", other.replace("Ada", "Bob"));
         assert_eq!(pairs(&[&long, &long.replace("ops", "they")]).len(), 1);
     }
 
     #[test]
     fn lines_of_the_instructions_are_recognised_whatever_their_marks() {
-        let agents = lines_of("# Rules\n- **Always** run `cargo fmt` before you commit anything.\n- Be kind.\n");
+        let agents = normalised_lines("# Rules\n- **Always** run `cargo fmt` before you commit anything.\n- Be kind.\n");
         let text = "Always run cargo fmt before you commit anything\nBe kind.\nAlways run cargo fmt sometimes, before you commit\n";
         assert_eq!(repeats(text, &[("AGENTS.md", agents)]), [(1, "AGENTS.md")]);
     }

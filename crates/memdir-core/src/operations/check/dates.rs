@@ -1,4 +1,4 @@
-//! Dates that mean something only on the day they were written: "yesterday", "next week", "by Friday".
+//! Finds relative dates: "yesterday", "next week", "by Friday".
 
 use crate::memory::lines::FenceScanner;
 
@@ -7,11 +7,11 @@ use crate::memory::lines::FenceScanner;
 pub struct Relative {
     /// The line it is on, 1-based.
     pub line: u64,
-    /// The words, as written.
+    /// The date as written.
     pub words: String,
 }
 
-/// Every relative date outside code and quotes, on lines that do not say the date as well.
+/// Returns every relative date outside code and quotes, on lines without an absolute date.
 pub fn relative(text: &str) -> Vec<Relative> {
     let mut out = Vec::new();
     let mut fences = FenceScanner::default();
@@ -24,7 +24,7 @@ pub fn relative(text: &str) -> Vec<Relative> {
     out
 }
 
-/// A word, where it stands, and whether it is quoted or code.
+/// A word with its offset, and whether it is quoted or code.
 struct Word<'a> {
     at: usize,
     text: &'a str,
@@ -68,13 +68,13 @@ fn find(line: &str, words: &[Word<'_>]) -> Vec<String> {
     out
 }
 
-/// How many words from here on are a relative date.
+/// The number of words that form a relative date at the beginning of `words`.
 fn length(words: &[Word<'_>]) -> usize {
     let word = |n: usize| words.get(n).map_or("", |word| word.lower.as_str());
     let is_amount = |text: &str| text.parse::<u32>().is_ok() || AMOUNTS.contains(&text);
     match word(0) {
         "yesterday" | "tomorrow" | "tonight" => 1,
-        // "Today" also opens sentences that hold on any day; a note means it when it tells of an event.
+        // "Today" also begins sentences that are true on any day, such as "Today's users" or "today the default".
         "today" if !matches!(word(1), "s" | "the") => 1,
         "last" | "next" | "this" | "past" | "previous" | "coming"
             if UNITS.contains(&word(1)) || is_day(word(1)) || MONTHS.contains(&word(1)) =>
@@ -115,7 +115,7 @@ fn is_day(word: &str) -> bool {
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].contains(&word)
 }
 
-/// Whether a line holds a date such as 2026-03-05, which then says what is meant.
+/// Whether a line contains a date such as 2026-03-05, which makes a relative one clear.
 fn has_date(line: &str) -> bool {
     let form =
         |part: &[u8]| part.iter().enumerate().all(|(at, byte)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() });

@@ -1,4 +1,4 @@
-//! The checks of single files and between them.
+//! The checks of single files, and of pairs of files.
 
 use super::{Finding, INSTRUCTION_FILES, Rule, alike, dates, finding};
 use crate::{
@@ -21,7 +21,7 @@ use std::{
     fs,
 };
 
-/// What the files are checked against.
+/// What the files of a space are checked against.
 pub(super) struct Space<'a> {
     store: &'a dyn Store,
     names: BTreeSet<&'a str>,
@@ -32,7 +32,7 @@ pub(super) struct Space<'a> {
 
 impl<'a> Space<'a> {
     pub(super) fn new(store: &'a dyn Store, texts: &[(&'a Stored, String)], project: Option<&'a Project>) -> Self {
-        let read = |name: &&'static str| Some((*name, alike::lines_of(&fs::read_to_string(project?.checkout.join(name)).ok()?)));
+        let read = |name: &&'static str| Some((*name, alike::normalised_lines(&fs::read_to_string(project?.checkout.join(name)).ok()?)));
         Space {
             store,
             names: texts.iter().map(|(stored, _)| stored.path.name()).collect(),
@@ -48,24 +48,24 @@ impl<'a> Space<'a> {
         self.paths.contains(path.as_str()) || self.names.contains(path.as_str()) || self.names.contains(path.name())
     }
 
-    /// People link to sources as well.
+    /// Whether a link leads to a tracked file of the project.
     fn is_project_file(&self, target: &str) -> bool {
         self.look.as_ref().and_then(Look::tracked).is_some_and(|files| files.iter().any(|file| file == target))
     }
 
-    /// Whether the rules for memories apply: entrypoints, pages, logs and memory tests have no type and no line.
+    /// Entrypoints, their pages, tests files and logs are not checked as memories: they have no type and no entrypoint line.
     fn is_memory(&self, path: &MemoryPath) -> bool {
         path.is_md() && mounts::file_kind(self.store, path) == FileKind::Memory
     }
 }
 
-/// What is wrong with one file.
+/// Adds the findings of one file.
 pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out: &mut Vec<Finding>) {
     let path = stored.path.as_str();
     let mut add = |line, rule, what: String| out.push(finding(path, line, rule, what));
     for secret in secrets::scan(text) {
         let sure = if secret.severity == secrets::Severity::Refuse { "looks like a secret" } else { "may be a secret" };
-        add(Some(secret.line), Rule::Secret, format!("{sure} ({}): remove it here and at its source", secret.rule));
+        add(Some(secret.line), Rule::Secret, format!("{sure} ({}); remove it here and revoke it", secret.rule));
     }
     for reference in links::references(text, &stored.path) {
         reference_finding(space, &stored.path, &reference, &mut add);
@@ -77,20 +77,20 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
     let told = |problem: &Problem| (problem.line, problem.what.clone());
     problems.iter().map(told).for_each(|(line, what)| add(line, Rule::Frontmatter, what));
     if memory.field("type").is_none() {
-        add(None, Rule::Type, "no type: user, feedback, project or reference".into());
+        add(None, Rule::Type, "no type; set it to user, feedback, project or reference".into());
     }
     for date in dates::relative(text) {
-        add(Some(date.line), Rule::RelativeDate, format!("{:?} means nothing later: write the date", date.words));
+        add(Some(date.line), Rule::RelativeDate, format!("{:?} is a relative date; write the date itself", date.words));
     }
     for (line, file) in alike::repeats(text, &space.instructions) {
-        add(Some(line), Rule::RepeatsInstructions, format!("{file} says this already"));
+        add(Some(line), Rule::RepeatsInstructions, format!("already in {file}"));
     }
     let (wires, problems) = when::of(&memory);
     problems.iter().chain(&wires.dead()).map(told).for_each(|(line, what)| add(line, Rule::Tripwire, what));
-    // What the frontmatter's tripwires name is judged with them.
+    // Paths in the tripwires of the frontmatter are checked with the tripwires.
     let in_body = |named: &verify::Named| named.line >= memory.body_first_line();
     for gone in space.look.iter().flat_map(|look| verify::gone(look, text)).filter(in_body) {
-        add(Some(gone.line), Rule::Gone, format!("names {}, which is gone", gone.text));
+        add(Some(gone.line), Rule::Gone, format!("mentions {}, which no longer exists", gone.text));
     }
 }
 
@@ -103,35 +103,40 @@ fn reference_finding(
     let target = &reference.target;
     let line = Some(reference.line);
     match reference.kind {
-        // A line of an entrypoint is judged with its entrypoint.
+        // The lines of an entrypoint are checked with the entrypoint.
         ReferenceKind::Link | ReferenceKind::Definition
             if space.exists(target) || !space.is_memory(holder) || space.is_project_file(target) => {}
         ReferenceKind::Link | ReferenceKind::Definition => {
-            add(line, Rule::DeadLink, format!("a link leads to {target}, which is not there"));
+            add(line, Rule::DeadLink, format!("the link to {target} is dead: it does not exist"));
         }
         ReferenceKind::Wiki => {
             let reachable = links::wiki_names(target, holder).any(|name| space.exists(&name));
             if !reachable {
-                add(line, Rule::DeadLink, format!("[[{target}]] is no memory's name{}", candidates(space, target)));
+                add(line, Rule::DeadLink, format!("[[{target}]] does not name a memory{}", candidates(space, target)));
             }
         }
         ReferenceKind::Mem if space.exists(target) => {}
-        ReferenceKind::Mem => add(line, Rule::DeadReference, format!("mem:{target} is no memory's name{}", candidates(space, target))),
+        ReferenceKind::Mem => add(line, Rule::DeadReference, format!("mem:{target} does not name a memory{}", candidates(space, target))),
     }
 }
 
 fn candidates(space: &Space<'_>, target: &str) -> String {
     let near = text::near(target, space.names.iter().copied(), limits::NEAR_NAMES);
-    if near.is_empty() { String::new() } else { format!("; perhaps {}", near.join(", ")) }
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
 }
 
-/// What is wrong between files.
+/// Adds the findings that concern two files.
 pub(super) fn between_files(space: &Space<'_>, texts: &[(&Stored, String)], out: &mut Vec<Finding>) {
     let memories: Vec<&(&Stored, String)> = texts.iter().filter(|(stored, _)| space.is_memory(&stored.path)).collect();
     let bodies: Vec<Memory> = memories.iter().map(|(_, text)| Memory::parse(text).0).collect();
     let bodies: Vec<&str> = bodies.iter().map(Memory::body).collect();
     for (first, second, percent) in alike::pairs(&bodies) {
         let (first, second) = (&memories[first].0.path, &memories[second].0.path);
-        out.push(finding(first.as_str(), None, Rule::NearDuplicate, format!("{percent} % the same as {}: keep one", second.name())));
+        out.push(finding(
+            first.as_str(),
+            None,
+            Rule::NearDuplicate,
+            format!("{percent} % identical to {}; keep one of them", second.name()),
+        ));
     }
 }

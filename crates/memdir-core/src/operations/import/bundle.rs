@@ -1,4 +1,4 @@
-//! A bundle: many memories in one file, Markdown for people and JSON for programs, read back byte for byte. Pure.
+//! Bundles: many memories in one file, as Markdown for people or JSON for programs, read back byte for byte. Pure.
 
 use super::{Incoming, Taken};
 use crate::base::error::Problem;
@@ -19,7 +19,7 @@ struct JsonMemory {
     text: String,
 }
 
-/// The memories as one Markdown file.
+/// Writes memories as one Markdown file.
 pub fn markdown(memories: &[(&str, &str)]) -> String {
     let mut out = format!("{HEAD}: {}; `memdir import` reads it -->\n", counted(memories.len()));
     for (path, text) in memories {
@@ -33,14 +33,14 @@ fn counted(n: usize) -> String {
     if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
 }
 
-/// The memories as one JSON file.
+/// Writes memories as one JSON file.
 pub fn json(memories: &[(&str, &str)]) -> String {
     let memories = memories.iter().map(|(path, text)| JsonMemory { path: (*path).into(), text: (*text).into() });
     let bundle = Json { memdir_bundle: 1, memories: memories.collect() };
     serde_json::to_string_pretty(&bundle).unwrap_or_default() + "\n"
 }
 
-/// Reads either; nothing if it is neither.
+/// Reads a bundle of either format, or returns `None` if it is not one.
 pub(super) fn read(text: &str) -> Option<Taken> {
     let from = "a memdir bundle";
     if text.starts_with(HEAD) {
@@ -61,12 +61,12 @@ fn read_markdown(text: &str) -> (Vec<Incoming>, Vec<Problem>) {
         let start = line_end;
         let Some((bytes, name)) = mark(text[at..line_end].trim_end()) else {
             let line = crate::base::text::line_at(text, at);
-            problems.push(Problem::at(line, "a memory's line that cannot be read; what follows it is passed over"));
+            problems.push(Problem::at(line, "invalid header of a memory; the text after it is skipped"));
             rest = next_mark(text, start);
             continue;
         };
         let counted = start.checked_add(bytes).filter(|end| is_end(text, *end));
-        // Somebody edited the bundle by hand: the memory goes on to the next one.
+        // The bundle was edited by hand and the length is wrong: the memory extends to the next header.
         let end = counted.unwrap_or_else(|| next_mark(text, start).map_or(text.len(), |next| before_gap(text, next)));
         memories.push(Incoming { name, text: text[start..end].to_owned() });
         rest = next_mark(text, end);
@@ -74,7 +74,7 @@ fn read_markdown(text: &str) -> (Vec<Incoming>, Vec<Problem>) {
     (memories, problems)
 }
 
-/// Whether a memory that ends here is followed by the next one, or by nothing.
+/// Whether the end of a memory is followed by the next header or the end of the file.
 fn is_end(text: &str, at: usize) -> bool {
     text.get(at..).is_some_and(|rest| {
         let rest = rest.trim_start_matches(['\n', '\r']);
@@ -82,7 +82,7 @@ fn is_end(text: &str, at: usize) -> bool {
     })
 }
 
-/// The next line that begins a memory, at or after a place.
+/// The offset of the next header line at or after `from`.
 fn next_mark(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {

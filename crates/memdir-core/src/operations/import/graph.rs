@@ -1,4 +1,4 @@
-//! The knowledge graph of server-memory: JSONL of entities and relations. Each entity becomes a memory. Pure.
+//! Imports the knowledge graph of server-memory: JSONL of entities and relations. Each entity becomes a memory. Pure.
 
 use super::{Incoming, Taken, names::slug};
 use crate::{base::error::Problem, memory};
@@ -20,7 +20,7 @@ enum Line {
     Relation { from: String, to: String, relation_type: String },
 }
 
-/// Reads a graph; nothing if the first line is none of one.
+/// Reads a graph, or returns `None` if the first line is not an entity or relation.
 pub(super) fn read(text: &str) -> Option<Taken> {
     let first = text.lines().find(|line| !line.trim().is_empty())?;
     serde_json::from_str::<Line>(first).ok()?;
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> Option<Taken> {
                 entity.1.extend(observations);
             }
             Ok(Line::Relation { from, to, relation_type }) => relations.push((from, relation_type, to)),
-            Err(_) => problems.push(Problem::at(n as u64 + 1, "it is neither an entity nor a relation")),
+            Err(_) => problems.push(Problem::at(n as u64 + 1, "neither an entity nor a relation")),
         }
     }
     for (from, _, _) in &relations {
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Option<Taken> {
     Some(Taken { from: "server-memory's graph", memories, problems })
 }
 
-/// One entity. What it is related to is linked where it is `known`, and named where it is not.
+/// Converts one entity. A related entity is linked if it is `known`, else only named.
 fn memory(
     name: &str,
     kind: &str,

@@ -1,4 +1,4 @@
-//! Exports of mem0 and OpenMemory: JSON with a list of single facts. Each becomes a memory. Pure.
+//! Imports exports of mem0 and OpenMemory: JSON with a list of facts. Each fact becomes a memory. Pure.
 
 use super::{Incoming, Taken, names::slug};
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// Keys under which the list is found, and under which a fact is.
+/// Keys of the list, and of the text of a fact.
 const LISTS: &[&str] = &["results", "memories", "items", "data"];
 const FACTS: &[&str] = &["memory", "text", "content", "data"];
 
-/// Reads an export, one JSON value or one per line; nothing if it is none.
+/// Reads an export, as one JSON value or one per line, or returns `None` if it is not one.
 pub(super) fn read(text: &str) -> Option<Taken> {
     let (list, mut problems) = items(text)?;
     let mut memories = Vec::new();
@@ -20,16 +20,16 @@ pub(super) fn read(text: &str) -> Option<Taken> {
     for (n, item) in kept {
         match fact(item) {
             Some(fact) => memories.push(memory(item, fact)),
-            None => problems.push(Problem { line: None, what: format!("item {} holds no text", n + 1) }),
+            None => problems.push(Problem { line: None, what: format!("item {} has no text", n + 1) }),
         }
     }
     let facts = memories.len() + deleted.iter().filter(|(_, item)| fact(item).is_some()).count();
     match deleted.len() {
         0 => {}
-        1 => problems.push(Problem { line: None, what: "1 item is deleted, and was left out".into() }),
-        n => problems.push(Problem { line: None, what: format!("{n} items are deleted, and were left out") }),
+        1 => problems.push(Problem { line: None, what: "skipped 1 deleted item".into() }),
+        n => problems.push(Problem { line: None, what: format!("skipped {n} deleted items") }),
     }
-    // A list without a single fact is something else.
+    // A list without a single fact is a different format.
     (facts > 0).then_some(Taken { from: "a mem0 or OpenMemory export", memories, problems })
 }
 
@@ -47,18 +47,18 @@ fn items(text: &str) -> Option<(Vec<Value>, Vec<Problem>)> {
     for (n, line) in lines {
         match serde_json::from_str(line) {
             Ok(item) => items.push(item),
-            Err(_) => problems.push(Problem::at(n as u64 + 1, "it is not JSON")),
+            Err(_) => problems.push(Problem::at(n as u64 + 1, "invalid JSON")),
         }
     }
     Some((items, problems))
 }
 
-/// OpenMemory keeps what a person deleted, with its text.
+/// OpenMemory exports deleted items with their text.
 fn is_deleted(item: &Value) -> bool {
     item["state"] == "deleted" || item["deleted"] == true || item["is_deleted"] == true || item["deleted_at"].is_string()
 }
 
-/// A time as a text, or as seconds or milliseconds since 1970.
+/// Parses a time: a text, or seconds or milliseconds since 1970.
 fn time(value: &Value) -> Option<Timestamp> {
     let text = value.as_str().and_then(memory::read_time);
     text.or_else(|| {
@@ -70,7 +70,7 @@ fn time(value: &Value) -> Option<Timestamp> {
 }
 
 fn fact(item: &Value) -> Option<&str> {
-    // Conversations and bundles have such keys too, but never beside these.
+    // Conversations and bundles have the keys of a fact too, but always with one of these.
     if ["mapping", "chat_messages", "path", "role"].iter().any(|key| !item[*key].is_null()) {
         return None;
     }

@@ -1,11 +1,11 @@
-//! Names for memories that had none, or had one that cannot be a memory's. Pure.
+//! Makes names for imported memories whose own name is missing or invalid. Pure.
 
 use crate::base::{error::Result, path::MemoryPath};
 
-/// Characters of a name's part.
+/// Maximum number of characters of a path component.
 const PART_CHARS: usize = 60;
 
-/// A part of a name made of any text: letters and digits of every script, in lower case, with hyphens between them.
+/// Makes a path component from any text: letters and digits of every script in lower case, with hyphens between them.
 pub fn slug(text: &str) -> String {
     let mut out = String::new();
     for c in text.trim().chars().flat_map(char::to_lowercase) {
@@ -22,7 +22,7 @@ pub fn slug(text: &str) -> String {
     if out.is_empty() { "unnamed".to_owned() } else { out.to_owned() }
 }
 
-/// The path a memory gets: the name it wants if it can be one, made of its words where it cannot.
+/// Returns the path for an imported memory: its own name if that is valid, else a slug of it.
 pub(super) fn path(under: &str, name: &str) -> Result<MemoryPath> {
     let joined = if under.is_empty() { name.to_owned() } else { format!("{}/{name}", under.trim_matches('/')) };
     let wanted = MemoryPath::parse(&joined).or_else(|_| MemoryPath::parse(&slugs(&joined)));

@@ -1,4 +1,4 @@
-//! Reads of a repository what verifying needs: which files it tracks, and whether a commit is in it. Runs no git.
+//! Reads what verification needs from a Git repository: the tracked files, and whether a commit exists. Does not run git.
 
 use std::{
     fs::{self, File},
@@ -6,10 +6,10 @@ use std::{
     path::Path,
 };
 
-/// The largest index that is read: a million files.
+/// Maximum size of an index that is read: about a million files.
 const INDEX_BYTES: u64 = 256 << 20;
 
-/// The tracked files of a repository. Nothing where they cannot be told: no index, or one with shortened names.
+/// Returns the tracked files, or `None` if there is no index or its version 4 compresses names.
 pub(super) fn tracked(git_dir: &Path) -> Option<Vec<String>> {
     let mut bytes = Vec::new();
     File::open(git_dir.join("index")).ok()?.take(INDEX_BYTES).read_to_end(&mut bytes).ok()?;
@@ -31,7 +31,7 @@ pub(super) fn tracked(git_dir: &Path) -> Option<Vec<String>> {
     Some(files)
 }
 
-/// Whether an object begins with these hex digits. Nothing where the history is not all here.
+/// Whether an object id starts with these hex digits. `None` if the repository is shallow or borrows objects.
 pub(super) fn has_object(common: &Path, id: &str) -> Option<bool> {
     if common.join("shallow").exists() || common.join("objects/info/alternates").exists() {
         return None;
@@ -53,10 +53,10 @@ pub(super) fn has_object(common: &Path, id: &str) -> Option<bool> {
     all_read.then_some(false)
 }
 
-/// The largest record of a branch that is read.
+/// Maximum size of a reflog that is read.
 const RECORD_BYTES: u64 = 16 << 20;
 
-/// Whether the record of where the head and the branches have been names a commit that begins with these hex digits.
+/// Whether a reflog contains a commit whose id starts with these hex digits.
 pub(super) fn was_recorded(common: &Path, id: &str) -> bool {
     let mut folders = vec![common.join("logs/refs")];
     let mut files = vec![common.join("logs/HEAD")];
@@ -72,7 +72,7 @@ pub(super) fn was_recorded(common: &Path, id: &str) -> bool {
     files.iter().any(|file| names_commit(file, id))
 }
 
-/// Every line begins with the commit before and the commit after.
+/// Every line of a reflog begins with the old and the new commit.
 fn names_commit(record: &Path, id: &str) -> bool {
     let mut text = Vec::new();
     let Ok(file) = File::open(record) else { return false };
@@ -83,7 +83,7 @@ fn names_commit(record: &Path, id: &str) -> bool {
     text.lines().any(|line| line.split(' ').take(2).any(|commit| commit.starts_with(id)))
 }
 
-/// Looks an id up in a pack's index: a table of counts by first byte, then all ids in order.
+/// Looks up an id in the index of a pack: a fan-out table by first byte, then all ids in order.
 fn pack_has(path: &Path, id: &str) -> Option<bool> {
     const HEAD: u64 = 8;
     const COUNTS: u64 = 256 * 4;

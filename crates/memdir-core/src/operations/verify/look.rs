@@ -1,4 +1,4 @@
-//! Looks up in a project what a memory names. Reads only inside the project; says "gone" only where that is sure.
+//! Looks up in a project what a memory mentions. Reads only inside the project, and reports something as gone only if that is certain.
 
 use super::{
     git,
@@ -12,17 +12,17 @@ use std::{
     path::{Component, Path},
 };
 
-/// How much source is read to find symbols; beyond it nothing is said of them.
+/// How much source is read to find symbols. In a larger project they are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sources {
-    /// What can be read while somebody waits for an answer that is about something else.
+    /// As much as can be read within a recall.
     Few,
     /// All of an ordinary project.
     All,
 }
 
 impl Sources {
-    /// The most files and bytes.
+    /// Maximum number of files and bytes.
     fn most(self) -> (usize, u64) {
         match self {
             Sources::Few => (400, 4 << 20),
@@ -31,10 +31,10 @@ impl Sources {
     }
 }
 
-/// The largest file looked into: beyond it is data.
+/// Maximum size of a source file. A larger one is data.
 const FILE_BYTES: u64 = 2 << 20;
 
-/// A project, open for looking things up.
+/// A project in which mentions are looked up.
 pub struct Look<'a> {
     project: &'a Project,
     tracked: OnceCell<Option<Vec<String>>>,
@@ -51,7 +51,7 @@ impl<'a> Look<'a> {
         self.project
     }
 
-    /// Whether it is still there; nothing where that cannot be told.
+    /// Whether it still exists; `None` if that is unknown.
     pub fn is_there(&self, named: &Named) -> Option<bool> {
         match named.what {
             What::Path => self.path(&named.text),
@@ -61,7 +61,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Which of these symbols occur in the tracked files; nothing where they cannot all be read.
+    /// Returns those symbols that occur in the tracked files, or `None` if not all files can be read.
     pub fn symbols<'n>(&self, wanted: &[&'n str], sources: Sources) -> Option<Vec<&'n str>> {
         let files = self.tracked()?;
         let (most, mut left) = sources.most();
@@ -86,16 +86,16 @@ impl<'a> Look<'a> {
         Some(wanted.iter().copied().filter(|name| !missing.contains(&last_part(name))).collect())
     }
 
-    /// A commit is gone if git's own records name it and no object has it; one they never heard of is of another repository, or
-    /// no commit at all.
+    /// A commit is gone if a reflog contains it and no object has it. An id without either may belong to another repository, or
+    /// may not be a commit.
     fn commit(&self, id: &str) -> Option<bool> {
         let git = self.project.git.as_deref()?;
         let there = git::has_object(git, id)?;
         (there || git::was_recorded(git, id)).then_some(there)
     }
 
-    /// A path is there if it is in the checkout, or if a tracked file ends so: memories name files as people do. It is gone only
-    /// if its first folder is there, else it may be of another project; so may a file or folder at the top.
+    /// A path exists if it is in the checkout or is the end of a tracked path, because memories abbreviate paths. It is gone only if
+    /// its first folder exists; otherwise, like a name without a folder, it may belong to another project.
     pub(super) fn path(&self, path: &str) -> Option<bool> {
         if !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
             return None;
@@ -115,7 +115,7 @@ impl<'a> Look<'a> {
         top.join(first).is_dir().then_some(false)
     }
 
-    /// Commands that the project itself defines: scripts of package.json, targets of make and just, files that are run.
+    /// Looks up commands that the project defines: scripts of package.json, targets of make and just, executed files.
     fn command(&self, command: &str) -> Option<bool> {
         let mut words = command.split_whitespace();
         let (program, next) = (words.next()?, words.find(|word| !word.starts_with('-')));
@@ -142,7 +142,7 @@ impl<'a> Look<'a> {
             return None;
         }
         let text = files.iter().find_map(|file| fs::read_to_string(self.project.checkout.join(file)).ok())?;
-        // An include or a pattern may define anything.
+        // An include or a pattern rule may define any target.
         if text.lines().any(|line| line.starts_with("include") || line.starts_with("import") || line.starts_with('%')) {
             return None;
         }
@@ -150,12 +150,12 @@ impl<'a> Look<'a> {
         Some(text.lines().any(|line| line.contains(':') && !line.starts_with(['\t', ' ']) && defines(line)))
     }
 
-    /// The tracked files of the project; nothing where they cannot be told.
+    /// The tracked files of the project; `None` if they are unknown.
     pub fn tracked(&self) -> Option<&Vec<String>> {
         self.tracked.get_or_init(|| git::tracked(&self.git_dir()?)).as_ref()
     }
 
-    /// A worktree has its own index.
+    /// The Git directory with the index: a worktree has its own.
     fn git_dir(&self) -> Option<std::path::PathBuf> {
         let dot_git = self.project.checkout.join(".git");
         if dot_git.is_dir() {
@@ -167,7 +167,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// `Store::put` occurs in no file as such; its last part does.
+/// The last part of a name, because a definition of `Store::put` only contains `put`.
 fn last_part(name: &str) -> &str {
     name.rsplit("::").next().and_then(|part| part.rsplit('.').next()).unwrap_or(name)
 }

@@ -1,10 +1,10 @@
-//! What a memory names that can be looked up: paths, commands, symbols, commits, addresses. Pure, and rather takes too little
-//! than too much: a wrong "is gone" costs more trust than a missed one.
+//! Finds what a memory mentions and can be looked up: paths, commands, symbols, commits, URLs. Pure. Prefers to miss a mention: a
+//! false report that something is gone costs more trust than a missing one.
 
 use crate::memory::lines::{FenceScanner, LineKind};
 use serde::Serialize;
 
-/// The kind of a thing that is named.
+/// The kind of a mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
@@ -14,26 +14,26 @@ pub enum What {
     Command,
     /// A function, type, constant or setting.
     Symbol,
-    /// A commit's id or the beginning of one.
+    /// A commit id or a prefix of one.
     Commit,
-    /// An address.
+    /// A URL.
     Link,
     /// Another memory.
     Memory,
 }
 
-/// One thing a text names.
+/// One thing that a text mentions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Named {
     /// Its kind.
     pub what: What,
-    /// As it is written, without line numbers, parentheses and punctuation around it.
+    /// The text as written, without line numbers, parentheses and surrounding punctuation.
     pub text: String,
-    /// The line it is first named on, 1-based.
+    /// The line of the first mention, 1-based.
     pub line: u64,
 }
 
-/// Everything a text names, in order, each once.
+/// Returns everything that a text mentions, in order, without duplicates.
 pub fn names(text: &str) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     let mut fences = FenceScanner::default();
@@ -54,10 +54,10 @@ pub fn names(text: &str) -> Vec<Named> {
     found
 }
 
-/// Files that plain prose names without a folder: `README.md`, `Cargo.toml`. Apart from [`names`], because in prose such a name
-/// may be of anything, and only somebody who verifies wants to hear that it is not there.
+/// Returns the files that prose mentions without a folder: `README.md`, `Cargo.toml`. Separate from [`names`], because such a file may
+/// belong to anything, and only a verification should report it.
 pub fn bare_files(text: &str) -> Vec<Named> {
-    // Names of products end like these: Node.js, ASP.net.
+    // Product names have these endings too: Node.js, ASP.net.
     const NOT_FILES: &[&str] = &["js", "c", "h", "r", "cs", "env", "go", "mod", "ex", "less"];
     let named: Vec<Named> = names(text);
     let mut found: Vec<Named> = Vec::new();
@@ -101,7 +101,7 @@ fn in_prose(line: &str) -> Vec<(What, String)> {
     out
 }
 
-/// Plain prose names paths and addresses; a commit only where the word stands before it.
+/// In prose, finds paths and URLs, and a commit id only after the word "commit".
 fn words(text: &str, out: &mut Vec<(What, String)>) {
     let mut after_commit = false;
     for word in text.split(|c: char| c.is_whitespace() || "()[]<>\"'".contains(c)) {
@@ -137,14 +137,14 @@ fn is_address(text: &str) -> bool {
         .any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| rest.contains('.') && !rest.contains(['<', '{', '*'])))
 }
 
-/// Seven to forty hex digits, of both kinds unless it is a whole id: `1234567` is a number and `deadbeef` a joke, but rarely.
+/// Seven to forty hex digits with both digits and letters: `1234567` is a number.
 fn is_commit(text: &str) -> bool {
     let hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let mixed = text.bytes().any(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte.is_ascii_alphabetic());
     hex && mixed && (7..=40).contains(&text.len())
 }
 
-/// A relative path with a known kind of ending: `src/db.rs`, `Cargo.toml`, `docs/`. Without one, `and/or` would be a path.
+/// A relative path with a known extension, or a folder: `src/db.rs`, `Cargo.toml`, `docs/`. Otherwise `and/or` would be a path.
 pub(super) fn path(text: &str) -> Option<String> {
     let text = text.split_once(":").filter(|(_, line)| line.starts_with(|c: char| c.is_ascii_digit())).map_or(text, |(path, _)| path);
     let text = text.split_once('#').map_or(text, |(path, _)| path);
@@ -239,7 +239,7 @@ const ENDINGS: &[&str] = &[
 const FILES: &[&str] =
     &["Makefile", "Dockerfile", "Justfile", "justfile", "Gemfile", "Rakefile", "Procfile", "LICENSE", ".gitignore", ".env"];
 
-/// A line that begins with a program whose commands can be looked up in the project.
+/// A command line whose program has commands that can be looked up in the project.
 fn command(text: &str) -> Option<(What, String)> {
     const PROGRAMS: &[&str] =
         &["npm", "pnpm", "yarn", "bun", "make", "just", "cargo", "deno", "composer", "task", "bash", "sh", "python", "python3", "node"];
@@ -250,7 +250,7 @@ fn command(text: &str) -> Option<(What, String)> {
     (named || script).then(|| (What::Command, text.to_owned()))
 }
 
-/// An identifier that cannot be a word of prose: with `()`, `::`, an underscore or an inner capital.
+/// An identifier that is not a word of prose: with `()`, `::`, an underscore or an inner capital.
 fn symbol(text: &str) -> Option<String> {
     let name = text.trim_end_matches("()").trim_end_matches('!');
     let called = name.len() < text.len();

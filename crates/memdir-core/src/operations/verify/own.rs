@@ -1,17 +1,17 @@
-//! Which symbols of a text are said to be of the project: those that stand beside one of its paths. A name that stands alone may
-//! be of any library, of a database or of the environment, and its absence says nothing. Pure.
+//! Finds the symbols that belong to the project: those next to one of its paths. A symbol on its own may belong to a library, a
+//! database or the environment, so its absence means nothing. Pure.
 
 use super::names::{What, in_code, path};
 use crate::memory::lines::FenceScanner;
 
-/// Words that may stand between a symbol and the path it belongs to: "is defined in".
+/// Maximum number of words between a symbol and its path, as in "is defined in".
 const BETWEEN: usize = 3;
 
-/// Words by which a line says that something is not there, or not yet.
+/// Words that mark something as absent, unwanted or planned.
 const DENIES: &[&str] =
     &["never", "not", "no", "don't", "avoid", "instead", "without", "unlike", "should", "add", "todo", "planned", "plan"];
 
-/// The symbols of a text that stand beside a path with a folder, with that path.
+/// Returns the symbols next to a path with a folder, each with that path.
 pub(super) fn beside_paths(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut fences = FenceScanner::default();
@@ -23,12 +23,12 @@ pub(super) fn beside_paths(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What a line is made of, as far as it matters here.
+/// A token of a line.
 enum Piece {
     Symbol(String),
     Path(String),
     Word,
-    /// Something in code that costs nothing: a list of names.
+    /// Other code, which does not count as a word between.
     Code,
     /// The end of a sentence.
     End,
@@ -50,7 +50,7 @@ fn in_line(pieces: &[Piece]) -> Vec<(String, String)> {
     symbols.filter_map(beside).collect()
 }
 
-/// The first path on the way, if it is near.
+/// The first path, if it is near enough.
 fn nearest<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Option<&'a str> {
     let mut words = 0;
     for piece in pieces {

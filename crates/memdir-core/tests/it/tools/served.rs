@@ -120,7 +120,7 @@ fn page() -> String {
 
 fn section(page: &mut String, tool: &Tool) {
     let _ = writeln!(page, "#### {}\n\n{}. Level: {}.\n\n{}\n", tool.name, tool.title, tool.level.as_str(), quoted(tool.description));
-    let schema = (tool.input)();
+    let schema = tool.input_schema();
     let Some(properties) = schema["properties"].as_object().filter(|properties| !properties.is_empty()) else { return };
     page.push_str("| parameter | type | |\n|---|---|---|\n");
     for (name, property) in properties {

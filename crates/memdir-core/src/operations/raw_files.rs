@@ -1,5 +1,5 @@
-//! Files exactly as asked, for callers that think in files: no name is completed, no frontmatter touched, no reference
-//! rewritten. Folders are what their files make them. Everything is journalled and can be undone like any other change.
+//! Operations on files by their exact path, for dialects of systems that know files and not memories: names are not completed,
+//! frontmatter and references are not touched. A folder exists if files are under it. Every change is in the journal and can be undone.
 
 use crate::{
     base::{
@@ -11,17 +11,18 @@ use crate::{
     store::{Change, FileEdit, Role, Store, Stored, Verb, View},
 };
 
-/// The file of exactly this name.
+/// Returns the file with exactly this path.
 pub(crate) fn get(view: &dyn View, path: &MemoryPath) -> Result<Option<Stored>> {
     Ok(view.get(path)?.filter(|stored| stored.path == *path))
 }
 
-/// Whether there are files under this name.
+/// Whether there are files under this path.
 pub(crate) fn is_folder(view: &dyn View, path: &MemoryPath) -> Result<bool> {
     Ok(!view.list(path.as_str())?.entries.is_empty())
 }
 
-/// Makes a file what `plan` makes of it. The plan may be asked again if somebody else was quicker, and may refuse.
+/// Writes the bytes that `plan` returns for the current bytes of a file. The plan may fail, and is called again if another process
+/// changed the file first.
 pub(crate) fn rewrite(
     store: &dyn Store,
     context: &Context,
@@ -33,7 +34,7 @@ pub(crate) fn rewrite(
         let there = get(view, path)?;
         let old = there.as_ref().map(|stored| stored.bytes.as_slice());
         let bytes = plan(view, old)?;
-        // What is only suspected has no place in another system's answers.
+        // Warnings about likely secrets are dropped: the other system's answers have no place for them.
         write::judge(context, old, &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(upkeep::line_for(view, &context.books, path, &bytes)?.edits);
@@ -41,7 +42,7 @@ pub(crate) fn rewrite(
     })
 }
 
-/// Removes a file, or every file under a folder, in one change.
+/// Deletes a file, or every file under a folder, in one change.
 pub(crate) fn remove(store: &dyn Store, context: &Context, path: &MemoryPath) -> Result<Change> {
     store.change(&context.intent(Verb::Delete), std::slice::from_ref(path), &mut |view| {
         let files = files(view, path)?;
@@ -51,7 +52,7 @@ pub(crate) fn remove(store: &dyn Store, context: &Context, path: &MemoryPath) ->
     })
 }
 
-/// Gives a file, or every file under a folder, another name, in one change. Never overwrites.
+/// Renames a file, or every file under a folder, in one change. Never overwrites.
 pub(crate) fn relocate(store: &dyn Store, context: &Context, from: &MemoryPath, to: &MemoryPath) -> Result<Change> {
     store.change(&context.intent(Verb::Rename), &[from.clone(), to.clone()], &mut |view| {
         let files = files(view, from)?;
@@ -59,7 +60,7 @@ pub(crate) fn relocate(store: &dyn Store, context: &Context, from: &MemoryPath, 
             return Err(Error::Exists { path: to.clone() });
         }
         if to.is_under(from.as_str()) {
-            return Err(Error::bad_path(to.as_str(), format!("it lies inside {from}, which would move into itself")));
+            return Err(Error::bad_path(to.as_str(), format!("it is inside {from}, which cannot be moved into itself")));
         }
         let mut edits = Vec::with_capacity(files.len() * 2);
         for file in files {
@@ -79,7 +80,7 @@ fn gone(path: &MemoryPath) -> FileEdit {
     FileEdit { path: path.clone(), bytes: None, role: Role::Memory }
 }
 
-/// The file of this name, or those under it.
+/// Returns the file with this path, or all files under it.
 fn files(view: &dyn View, path: &MemoryPath) -> Result<Vec<Stored>> {
     if let Some(file) = get(view, path)? {
         return Ok(vec![file]);

@@ -1,5 +1,5 @@
-//! Data exports of ChatGPT and Claude: `conversations.json` and Claude's `memories.json`. A conversation becomes a log, which
-//! is searched and stands in no entrypoint. Pure.
+//! Imports data exports of ChatGPT and Claude: `conversations.json` and Claude's `memories.json`. A conversation becomes a log, which
+//! is searched and has no entrypoint line. Pure.
 
 use super::{Incoming, Taken, names::slug};
 use crate::{
@@ -10,16 +10,16 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Reads an export; nothing if it is none.
+/// Reads an export, or returns `None` if it is not one.
 pub(super) fn read(text: &str) -> Option<Taken> {
     let value: Value = serde_json::from_str(text).ok()?;
     let list = value.as_array()?;
     let first = list.first()?;
     if first["mapping"].is_object() {
-        return Some(told("a ChatGPT data export", list, chatgpt));
+        return Some(conversations("a ChatGPT data export", list, chatgpt));
     }
     if first["chat_messages"].is_array() {
-        return Some(told("a Claude data export", list, claude));
+        return Some(conversations("a Claude data export", list, claude));
     }
     if first["conversations_memory"].is_string() || first["project_memories"].is_object() {
         return Some(Taken {
@@ -31,26 +31,26 @@ pub(super) fn read(text: &str) -> Option<Taken> {
     None
 }
 
-struct Talk<'a> {
+struct Conversation<'a> {
     host: &'static str,
     title: &'a str,
     at: Option<Timestamp>,
     turns: Vec<(&'static str, String)>,
 }
 
-fn told(from: &'static str, list: &[Value], talk: fn(&Value) -> Talk<'_>) -> Taken {
+fn conversations(from: &'static str, list: &[Value], parse: fn(&Value) -> Conversation<'_>) -> Taken {
     let mut memories = Vec::new();
     let mut problems = Vec::new();
     for (n, one) in list.iter().enumerate() {
-        let talk = talk(one);
-        if talk.turns.is_empty() {
-            problems.push(Problem { line: None, what: format!("conversation {} ({}) says nothing", n + 1, talk.title) });
+        let conversation = parse(one);
+        if conversation.turns.is_empty() {
+            problems.push(Problem { line: None, what: format!("conversation {} ({}) is empty", n + 1, conversation.title) });
         } else {
-            let parts = parts(talk);
+            let parts = parts(conversation);
             let of = parts.len();
             memories.extend(parts.into_iter().enumerate().map(|(n, part)| {
                 let mut log = log(&part, n + 1, of);
-                // As chats are kept: a conversation is not lost for a secret in it, and the secret does not come along.
+                // A conversation with a secret is imported without the secret, like chats.
                 if let Cow::Owned(masked) = secrets::mask(&log.text) {
                     log.text = masked;
                 }
@@ -61,10 +61,10 @@ fn told(from: &'static str, list: &[Value], talk: fn(&Value) -> Talk<'_>) -> Tak
     Taken { from, memories, problems }
 }
 
-/// The conversation in parts that each fit into a memory, with room for what masks and headings add.
-fn parts(talk: Talk<'_>) -> Vec<Talk<'_>> {
+/// Splits a conversation into parts that fit into a memory, with room for headings and redactions.
+fn parts(conversation: Conversation<'_>) -> Vec<Conversation<'_>> {
     let most = limits::MEMORY_BYTES / 4 * 3;
-    let Talk { host, title, at, turns } = talk;
+    let Conversation { host, title, at, turns } = conversation;
     let mut parts: Vec<Vec<(&'static str, String)>> = vec![Vec::new()];
     let mut bytes = 0;
     for (who, text) in turns {
@@ -80,31 +80,31 @@ fn parts(talk: Talk<'_>) -> Vec<Talk<'_>> {
             rest = after;
         }
     }
-    parts.into_iter().map(|turns| Talk { host, title, at, turns }).collect()
+    parts.into_iter().map(|turns| Conversation { host, title, at, turns }).collect()
 }
 
-/// One part of a conversation, as a memory.
-fn log(talk: &Talk<'_>, part: usize, of: usize) -> Incoming {
-    let title = talk.title.split_whitespace().collect::<Vec<_>>().join(" ");
+/// Converts one part of a conversation into a memory.
+fn log(conversation: &Conversation<'_>, part: usize, of: usize) -> Incoming {
+    let title = conversation.title.split_whitespace().collect::<Vec<_>>().join(" ");
     let title = secrets::mask(&title).into_owned();
     let title = if title.is_empty() { "Untitled" } else { &title };
     let (slug, number) = (slug(title), if part > 1 { format!("-part-{part}") } else { String::new() });
     let title = &if of > 1 { format!("{title} (part {part} of {of})") } else { title.to_owned() };
-    let day = talk.at.map(|at| at.to_zoned(TimeZone::UTC));
+    let day = conversation.at.map(|at| at.to_zoned(TimeZone::UTC));
     let folder = day.as_ref().map_or_else(|| "undated".to_owned(), |day| day.strftime("%Y/%m").to_string());
     let date = day.as_ref().map_or_else(String::new, |day| day.strftime("%Y-%m-%d-").to_string());
     let when = day.as_ref().map_or_else(String::new, |day| day.strftime(" on %Y-%m-%d").to_string());
-    let description = format!("A conversation with {}{when}", if talk.host == "chatgpt" { "ChatGPT" } else { "Claude" });
-    let created = talk.at.map(|at| at.to_string());
-    let mut fields = vec![("name", title.as_str()), ("description", &description), ("type", "reference"), ("source", talk.host)];
+    let description = format!("A conversation with {}{when}", if conversation.host == "chatgpt" { "ChatGPT" } else { "Claude" });
+    let created = conversation.at.map(|at| at.to_string());
+    let mut fields = vec![("name", title.as_str()), ("description", &description), ("type", "reference"), ("source", conversation.host)];
     fields.extend(created.as_deref().map(|created| ("created", created)));
-    let body: String = talk.turns.iter().map(|(who, text)| format!("## {who}\n\n{}\n\n", text.trim())).collect();
+    let body: String = conversation.turns.iter().map(|(who, text)| format!("## {who}\n\n{}\n\n", text.trim())).collect();
     let text = memory::compose(&fields, &format!("{}\n", body.trim_end()));
-    Incoming { name: format!("logs/imported/{}/{folder}/{date}{slug}{number}", talk.host), text }
+    Incoming { name: format!("logs/imported/{}/{folder}/{date}{slug}{number}", conversation.host), text }
 }
 
-/// The conversation as it ended: a tree, of which the branch of the current node counts.
-fn chatgpt(value: &Value) -> Talk<'_> {
+/// Reads the branch of the current node, because the export has a tree of edited messages.
+fn chatgpt(value: &Value) -> Conversation<'_> {
     let mut turns = Vec::new();
     let mut node = value["current_node"].as_str();
     let mut steps = 0;
@@ -123,7 +123,7 @@ fn chatgpt(value: &Value) -> Talk<'_> {
     }
     #[expect(clippy::cast_possible_truncation, reason = "seconds since 1970; the fraction does not matter")]
     let at = value["create_time"].as_f64().and_then(|seconds| Timestamp::from_second(seconds as i64).ok());
-    Talk { host: "chatgpt", title: value["title"].as_str().unwrap_or_default(), at, turns }
+    Conversation { host: "chatgpt", title: value["title"].as_str().unwrap_or_default(), at, turns }
 }
 
 fn chatgpt_turn(message: &Value) -> Option<(&'static str, String)> {
@@ -134,7 +134,7 @@ fn chatgpt_turn(message: &Value) -> Option<(&'static str, String)> {
     (!text.is_empty()).then(|| (who, text.join("\n\n")))
 }
 
-fn claude(value: &Value) -> Talk<'_> {
+fn claude(value: &Value) -> Conversation<'_> {
     let turns = value["chat_messages"].as_array().into_iter().flatten().filter_map(|message| {
         let who = speaker(message["sender"].as_str()?)?;
         let blocks = message["content"].as_array().into_iter().flatten().filter(|block| block["type"] == "text");
@@ -143,7 +143,7 @@ fn claude(value: &Value) -> Talk<'_> {
         (!text.trim().is_empty()).then_some((who, text))
     });
     let at = value["created_at"].as_str().and_then(memory::read_time);
-    Talk { host: "claude", title: value["name"].as_str().unwrap_or_default(), at, turns: turns.collect() }
+    Conversation { host: "claude", title: value["name"].as_str().unwrap_or_default(), at, turns: turns.collect() }
 }
 
 fn speaker(role: &str) -> Option<&'static str> {
