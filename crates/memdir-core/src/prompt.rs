@@ -8,7 +8,7 @@ mod texts;
 pub use parts::{Open, Part};
 pub use space::{Load, Made, ModeName, Request, log_is_open, log_prefix, main_prefix, of};
 
-use crate::base::limits;
+use crate::base::{limits, shell::quote_posix};
 use texts::fill;
 
 /// Everything a prompt depends on. Nothing in it may change between two conversations unless the memory did: no dates, no ids.
@@ -298,7 +298,7 @@ fn dirs<'a>(input: &PromptInput<'a>) -> Vec<&'a str> {
 fn past(input: &PromptInput<'_>) -> String {
     let dirs = dirs(input);
     let grep = |tool: &str, dir: &str, files: &str| format!("{tool} with pattern=\"narrow term\" path=\"{dir}\" glob=\"{files}\"");
-    let shell = |dir: &str, files: &str| format!("grep -rn \"narrow term\" {} --include=\"{files}\"", quoted(dir));
+    let shell = |dir: &str, files: &str| format!("grep -rn \"narrow term\" {} --include=\"{files}\"", quote_posix(dir));
     let each = |one: &dyn Fn(&str) -> String| dirs.iter().map(|dir| one(dir)).collect::<Vec<_>>().join("\n");
     let (memories, transcripts) = match (input.search, input.tools) {
         // Nobody's conversations are on a server.
@@ -322,11 +322,6 @@ fn is_inside(dir: &str, outer: &str) -> bool {
     std::path::Path::new(dir).starts_with(outer)
 }
 
-/// A path as one word of a shell.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
-    if !path.is_empty() && path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
-}
 
 fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
     if input.entrypoint != Entrypoint::Shown {

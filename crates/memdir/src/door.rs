@@ -2,10 +2,10 @@
 //! that a new token works and one that is taken back is refused from then on.
 
 use crate::{
-    commands::prompt,
     config::{Settings, TokenSetting},
     exit::Failure,
     live::{self, Current},
+    memory_section,
     scope::{self, Scope},
     wire,
 };
@@ -132,7 +132,7 @@ pub(crate) fn native(memdir: Memdir, settings: &Settings, root: PathBuf, remote:
         root,
         instructions: Some(tools::INSTRUCTIONS),
         resources: true,
-        section: Some(prompt::section(settings, remote)),
+        section: Some(memory_section::section(settings, remote)),
     })
 }
 

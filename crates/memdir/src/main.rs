@@ -17,6 +17,7 @@ mod install;
 mod known;
 mod live;
 mod loads;
+mod memory_section;
 mod output;
 mod scope;
 mod wire;
