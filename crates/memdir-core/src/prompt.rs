@@ -322,7 +322,6 @@ fn is_inside(dir: &str, outer: &str) -> bool {
     std::path::Path::new(dir).starts_with(outer)
 }
 
-
 fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
     if input.entrypoint != Entrypoint::Shown {
         return Vec::new();

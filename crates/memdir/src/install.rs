@@ -67,8 +67,7 @@ pub(crate) fn expected(receipts: &Receipts, request: &InstallRequest<'_>) -> (Ma
     let has_server = recorded.iter().any(|edit| matches!(edit, ConfigEdit::Entry { .. }));
     let has_hooks = recorded.iter().any(|edit| edit.is_hook());
     let is_expected = |edit: &ConfigEdit| if edit.is_hook() { has_hooks } else { has_server };
-    let files =
-        all(&machine).into_iter().map(|file| ConfigFile { edits: file.edits.into_iter().filter(is_expected).collect(), ..file });
+    let files = all(&machine).into_iter().map(|file| ConfigFile { edits: file.edits.into_iter().filter(is_expected).collect(), ..file });
     let settings = receipt.files.iter().map(|record| {
         let edits = record.edits.iter().filter(|edit| matches!(edit, ConfigEdit::Setting { .. })).cloned().collect();
         ConfigFile { path: record.path.clone(), format: record.format, edits }

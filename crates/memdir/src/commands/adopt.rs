@@ -126,10 +126,10 @@ fn is_same(a: &Path, b: &Path) -> bool {
 
 /// The only host with a capability that a flag refers to.
 fn host_with<T>(capability: impl Fn(&'static Host) -> Option<T>, flag: &str) -> Result<(&'static Host, T), Failure> {
-    HOSTS.iter().find_map(|host| Some((*host, capability(host)?))).ok_or_else(|| Failure::Usage {
-        message: format!("{flag} is not supported by any host"),
-        hint: "omit the flag".into(),
-    })
+    HOSTS
+        .iter()
+        .find_map(|host| Some((*host, capability(host)?)))
+        .ok_or_else(|| Failure::Usage { message: format!("{flag} is not supported by any host"), hint: "omit the flag".into() })
 }
 
 /// Makes memdir's directory, of the user or of this project, the host's own memory.

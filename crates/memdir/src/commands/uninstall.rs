@@ -86,9 +86,7 @@ fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<(
         };
         let is_unknown = !receipts.installed.iter().any(|receipt| receipt.key.host == host.name);
         let is_selected = move |scope: InstallScope| is_recorded(scope) || is_unknown || args.scope == Some(scope);
-        let fits = move |scope: &InstallScope| {
-            (host.config)(machine, *scope).is_some() && is_in_scope(*scope) && is_selected(*scope)
-        };
+        let fits = move |scope: &InstallScope| (host.config)(machine, *scope).is_some() && is_in_scope(*scope) && is_selected(*scope);
         let both = [InstallScope::User, InstallScope::Project].into_iter();
         both.filter(fits).map(move |scope| (host, scope, machine.clone())).collect::<Vec<_>>()
     };

@@ -50,7 +50,8 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
         let lines = BufReader::new(output).lines().map_while(Result::ok);
         lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok()).try_for_each(|value| sender.send(value))
     });
-    let mut send = |message: Value| writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|e| format!("does not read its input: {e}"));
+    let mut send =
+        |message: Value| writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|e| format!("does not read its input: {e}"));
     let wait_for = |id: u64| loop {
         let left = TIMEOUT.checked_sub(watch.elapsed()).unwrap_or_default();
         match receiver.recv_timeout(left) {

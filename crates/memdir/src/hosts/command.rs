@@ -91,8 +91,7 @@ mod tests {
     fn each_shell_gets_words_it_keeps_whole() {
         let args = ["hook", "codex", "stop"].map(str::to_owned);
         let lines = |program: &str| {
-            let shells =
-                [Shell::Posix, Shell::PosixIgnoringErrors, Shell::PowerShell, Shell::PowerShellIgnoringErrors, Shell::Cmd];
+            let shells = [Shell::Posix, Shell::PosixIgnoringErrors, Shell::PowerShell, Shell::PowerShellIgnoringErrors, Shell::Cmd];
             shells.map(|shell| shell.line(program, &args)).join("\n")
         };
         insta::assert_snapshot!(lines("/usr/bin/memdir"), @"

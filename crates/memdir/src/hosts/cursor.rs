@@ -41,11 +41,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, entry(hook)));
     vec![
         server_file(dir.join("mcp.json"), ConfigFormat::Json, "mcpServers", machine.server()),
-        ConfigFile {
-            path: dir.join("hooks.json"),
-            format: ConfigFormat::Json,
-            edits: std::iter::once(version).chain(hooks).collect(),
-        },
+        ConfigFile { path: dir.join("hooks.json"), format: ConfigFormat::Json, edits: std::iter::once(version).chain(hooks).collect() },
     ]
 }
 

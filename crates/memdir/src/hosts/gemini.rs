@@ -42,11 +42,7 @@ fn config(machine: &Machine, scope: InstallScope) -> ConfigFile {
     };
     let server = server_entry("mcpServers", machine.server());
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, hook_group(machine, hook)));
-    ConfigFile {
-        path: dir.join("settings.json"),
-        format: ConfigFormat::Json,
-        edits: std::iter::once(server).chain(hooks).collect(),
-    }
+    ConfigFile { path: dir.join("settings.json"), format: ConfigFormat::Json, edits: std::iter::once(server).chain(hooks).collect() }
 }
 
 fn hook_group(machine: &Machine, hook: &Hook) -> Value {

@@ -58,7 +58,9 @@ pub(crate) fn put_element(text: &str, path: &[String], value: &Value, ours: &dyn
     };
     let mut own = members(&list, ours).into_iter();
     match own.next() {
-        Some(first) if has_value(&Some(first.node.clone()), first.replacement(value)) && own.len() == 0 => return Ok(EditedText::unchanged(text)),
+        Some(first) if has_value(&Some(first.node.clone()), first.replacement(value)) && own.len() == 0 => {
+            return Ok(EditedText::unchanged(text));
+        }
         Some(first) => first.replace(&list, value),
         None => drop(list.append(input(value))),
     }
@@ -359,7 +361,10 @@ mod tests {
         ] {
             assert_eq!(set_server(text).text, expected);
         }
-        assert!(set_server("{\n  \"mcpServers\": {}\n}\n").text.contains("\n    \"memdir\": {\n"), "an empty object has no formatting to keep");
+        assert!(
+            set_server("{\n  \"mcpServers\": {}\n}\n").text.contains("\n    \"memdir\": {\n"),
+            "an empty object has no formatting to keep"
+        );
     }
 
     #[test]

@@ -233,6 +233,7 @@ fn remove_item(document: &mut DocumentMut, path: &[String]) -> Result<(), EditEr
         }
         None => {}
     }
+    kept.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
     for (position, text) in kept {
         // One blank line separates a table from what is before it, and goes with the table.
         let text = if text == "\n" || text.ends_with("\n\n") { &text[..text.len() - 1] } else { &text };
@@ -407,7 +408,8 @@ mod tests {
 
     #[test]
     fn invalid_files_are_refused_with_the_position() {
-        for (text, why) in [("a = [\n\"x\n", "line 2"), ("mcp_servers = 1\n", "`mcp_servers` is not a table"), ("a = 1\na = 2\n", "line 2")] {
+        for (text, why) in [("a = [\n\"x\n", "line 2"), ("mcp_servers = 1\n", "`mcp_servers` is not a table"), ("a = 1\na = 2\n", "line 2")]
+        {
             let error = set(text, &path(), &server()).unwrap_err();
             assert!(error.message.starts_with(why), "{text}: {}", error.message);
         }
@@ -463,7 +465,17 @@ mod tests {
     }
 
     fn line() -> impl Strategy<Value = &'static str> {
-        prop::sample::select(vec!["", "# c", "  # d  ", "[a]", "[b.c]", "[[d]]", "[mcp_servers.other] # e", "[mcp_servers]", "x = [ 1,\n 2 ]"])
+        prop::sample::select(vec![
+            "",
+            "# c",
+            "  # d  ",
+            "[a]",
+            "[b.c]",
+            "[[d]]",
+            "[mcp_servers.other] # e",
+            "[mcp_servers]",
+            "x = [ 1,\n 2 ]",
+        ])
     }
 
     proptest! {

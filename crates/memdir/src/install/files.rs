@@ -30,7 +30,9 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf, InstallError> {
             let target = path.canonicalize().map_err(broken)?;
             match target.symlink_metadata() {
                 Ok(meta) if meta.is_file() => Ok(target),
-                Ok(_) => Err(InstallError::refused(path, format!("symbolic link to something that is not a regular file{}", link_target(path)))),
+                Ok(_) => {
+                    Err(InstallError::refused(path, format!("symbolic link to something that is not a regular file{}", link_target(path))))
+                }
                 Err(e) => Err(InstallError::io(path, "read metadata", &e)),
             }
         }

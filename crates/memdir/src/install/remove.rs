@@ -61,9 +61,8 @@ fn plan_file(receipts: &Receipts, request: &InstallRequest<'_>, record: FileRece
     }
     let is_redundant = |backup: &PathBuf| {
         let text = fs::read_to_string(backup).ok().filter(|_| !own.is_empty());
-        let is_same = |text: String| {
-            after.as_ref() == Some(&text) || without_edits(&record, &own, &text, &programs).ok() == Some(after.clone())
-        };
+        let is_same =
+            |text: String| after.as_ref() == Some(&text) || without_edits(&record, &own, &text, &programs).ok() == Some(after.clone());
         is_exact || text.is_some_and(is_same)
     };
     let backups = record.backups.iter().map(|path| Backup { is_redundant: is_redundant(path), path: path.clone() }).collect();
@@ -77,16 +76,10 @@ fn original_text(record: &FileReceipt, text: &str) -> Option<String> {
 }
 
 /// The text without the edits; `None` if the file can be removed.
-fn without_edits(
-    record: &FileReceipt,
-    own: &[&ConfigEdit],
-    text: &str,
-    programs: &[String],
-) -> Result<Option<String>, InstallError> {
+fn without_edits(record: &FileReceipt, own: &[&ConfigEdit], text: &str, programs: &[String]) -> Result<Option<String>, InstallError> {
     let fail = |error: crate::hosts::text_edit::EditError| InstallError::refused(&record.path, error.message);
     let mut text = text.to_owned();
-    let (defaults, others): (Vec<&ConfigEdit>, Vec<&ConfigEdit>) =
-        own.iter().partition(|edit| matches!(edit, ConfigEdit::Default { .. }));
+    let (defaults, others): (Vec<&ConfigEdit>, Vec<&ConfigEdit>) = own.iter().partition(|edit| matches!(edit, ConfigEdit::Default { .. }));
     let mut created = record.created.clone();
     for edit in others {
         let previous = record.previous.get(&edit.key());
