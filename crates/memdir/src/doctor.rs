@@ -72,7 +72,7 @@ fn check_file(installation: &Installation<'_>, file: &ConfigFile) -> Vec<Finding
     for edit in &file.edits {
         let what = format!("{path}: {}", label(edit));
         match edit.is_applied(file.format, &text, programs) {
-            Err(error) => return vec![Finding::bad(path, error.message, "fix the file, then run: memdir doctor")],
+            Err(error) => return vec![Finding::bad(path, error.message, format!("{}, then run: memdir doctor", error.hint))],
             Ok(false) => findings.push(Finding::bad(what.clone(), difference(file.format, &text, edit), reinstall.clone())),
             Ok(true) => {}
         }

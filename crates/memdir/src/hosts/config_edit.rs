@@ -121,7 +121,8 @@ impl ConfigEdit {
             },
             ConfigEdit::Setting { path, value } => match get(format, text, path)? {
                 Some(other) if other != *value => {
-                    return Err(EditError::new(format!("`{}` is already set to {other}", dotted(path))));
+                    let error = EditError::new(format!("`{}` is already set to {other}", dotted(path)));
+                    return Err(error.with_hint("remove this setting"));
                 }
                 existing => {
                     previous = existing;
@@ -130,7 +131,7 @@ impl ConfigEdit {
             },
             ConfigEdit::Whole { text: wanted } => {
                 if !text.is_empty() && !text.starts_with(MARK) {
-                    return Err(EditError::new("the file exists and was not written by memdir"));
+                    return Err(EditError::new("the file exists and was not written by memdir").with_hint("move the file away"));
                 }
                 EditedText { text: wanted.clone(), created: Vec::new() }
             }
@@ -249,7 +250,8 @@ fn replaced_keys(existing: &Value, value: &Value) -> Value {
 fn set_entry(format: ConfigFormat, text: &str, path: &[String], value: &Value, programs: &[String]) -> Result<EditedText, EditError> {
     let (Some(existing), Some(wanted)) = (get(format, text, path)?, value.as_object()) else { return set(format, text, path, value) };
     if !is_our_server(&existing, programs) {
-        return Err(EditError::new(format!("`{}` exists and does not start memdir", dotted(path))));
+        let error = EditError::new(format!("`{}` exists and does not start memdir", dotted(path)));
+        return Err(error.with_hint("rename or remove this entry"));
     }
     let mut merged = existing.clone();
     for (key, value) in wanted {

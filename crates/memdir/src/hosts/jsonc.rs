@@ -162,7 +162,8 @@ fn parse(text: &str) -> Result<(&str, CstRootNode), EditError> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let root = CstRootNode::parse(rest, &options).map_err(|e| EditError::at(e.line_display(), e.column_display(), e.kind().to_string()))?;
+    let root =
+        CstRootNode::parse(rest, &options).map_err(|e| EditError::at(e.line_display(), e.column_display(), &e.kind().to_string()))?;
     if root.value().is_some_and(|value| value.as_object().is_none()) {
         return Err(not_a("an object", &[]));
     }

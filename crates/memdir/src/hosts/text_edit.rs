@@ -21,17 +21,27 @@ impl EditedText {
 pub(crate) struct EditError {
     /// The message, with the position if it is known.
     pub(crate) message: String,
+    /// What the user does about it.
+    pub(crate) hint: &'static str,
 }
 
 impl EditError {
     /// An error without a position.
     pub(crate) fn new(message: impl Into<String>) -> EditError {
-        EditError { message: message.into() }
+        EditError { message: message.into(), hint: "fix the file" }
+    }
+
+    /// The same error with another hint.
+    pub(crate) fn with_hint(self, hint: &'static str) -> EditError {
+        EditError { hint, ..self }
     }
 
     /// An error at a line and column, both 1-based.
-    pub(crate) fn at(line: usize, column: usize, message: impl std::fmt::Display) -> EditError {
-        EditError { message: format!("line {line}, column {column}: {message}") }
+    pub(crate) fn at(line: usize, column: usize, message: &str) -> EditError {
+        // The parsers disagree on the case of their messages.
+        let mut chars = message.chars();
+        let first: String = chars.next().into_iter().flat_map(char::to_lowercase).collect();
+        EditError::new(format!("line {line}, column {column}: {first}{}", chars.as_str()))
     }
 }
 

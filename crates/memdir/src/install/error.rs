@@ -1,6 +1,6 @@
 //! Why a file of a host, or the receipts, cannot be changed.
 
-use crate::exit::Failure;
+use crate::{exit::Failure, hosts::text_edit::EditError};
 use std::{
     fmt, io,
     path::{Path, PathBuf},
@@ -17,8 +17,13 @@ pub(crate) struct InstallError {
 impl InstallError {
     /// A file that cannot be edited as it is.
     pub(crate) fn refused(path: &Path, reason: impl Into<String>) -> InstallError {
-        let hint = "fix the file, then run the command again; no file was changed".into();
-        InstallError { path: path.to_owned(), reason: reason.into(), hint }
+        InstallError::from_edit(path, EditError::new(reason))
+    }
+
+    /// An edit that cannot be applied to a file.
+    pub(crate) fn from_edit(path: &Path, error: EditError) -> InstallError {
+        let hint = format!("{}, then run the command again; no file was changed", error.hint);
+        InstallError { path: path.to_owned(), reason: error.message, hint }
     }
 
     /// An I/O error.

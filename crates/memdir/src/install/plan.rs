@@ -23,7 +23,7 @@ fn plan_file(config: ConfigFile, programs: &[String]) -> Result<FileEdit, Instal
     let mut text = before.clone().unwrap_or_default();
     let (mut patches, mut created, mut previous) = (Vec::new(), Vec::new(), BTreeMap::new());
     for edit in &config.edits {
-        let applied = edit.apply(config.format, &text, programs).map_err(|error| InstallError::refused(&config.path, error.message))?;
+        let applied = edit.apply(config.format, &text, programs).map_err(|error| InstallError::from_edit(&config.path, error))?;
         if applied.text != text {
             patches.push(Patch::between(&text, &applied.text));
         }

@@ -9,7 +9,7 @@ use super::{
     patch::Patch,
     receipt::{FileReceipt, Receipts, hash},
 };
-use crate::hosts::{ConfigEdit, ConfigFile, InstallScope, config_edit};
+use crate::hosts::{ConfigEdit, ConfigFile, InstallScope, config_edit, text_edit::EditError};
 use std::{fs, path::PathBuf};
 
 /// The planned removal from one file.
@@ -77,7 +77,7 @@ fn original_text(record: &FileReceipt, text: &str) -> Option<String> {
 
 /// The text without the edits; `None` if the file can be removed.
 fn without_edits(record: &FileReceipt, own: &[&ConfigEdit], text: &str, programs: &[String]) -> Result<Option<String>, InstallError> {
-    let fail = |error: crate::hosts::text_edit::EditError| InstallError::refused(&record.path, error.message);
+    let fail = |error: EditError| InstallError::from_edit(&record.path, error);
     let mut text = text.to_owned();
     let (defaults, others): (Vec<&ConfigEdit>, Vec<&ConfigEdit>) = own.iter().partition(|edit| matches!(edit, ConfigEdit::Default { .. }));
     let mut created = record.created.clone();

@@ -10,7 +10,7 @@ use crate::hosts::{
 };
 use std::{fs, path::PathBuf};
 
-/// A machine with a home, a project and nothing on it.
+/// An empty home directory and an empty project.
 struct World {
     root: tempfile::TempDir,
     machine: Machine,
@@ -42,7 +42,7 @@ impl World {
         self.root.path().join("memdir")
     }
 
-    /// Every file but memdir's own, with its text.
+    /// All files except memdir's own, with their texts.
     fn files(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         let mut dirs = vec![self.machine.home.clone(), self.machine.project.clone()];
@@ -73,14 +73,14 @@ impl World {
     }
 }
 
-/// Every host and scope there is.
+/// Every host with each of its scopes.
 fn everywhere() -> Vec<(&'static Host, InstallScope)> {
     let both = HOSTS.iter().flat_map(|host| [(*host, InstallScope::User), (*host, InstallScope::Project)]);
     let world = World::new();
     both.filter(|(host, scope)| !world.config(host, *scope).is_empty()).collect()
 }
 
-/// Settings files as people have them, for a file.
+/// Texts that the file may have before the installation.
 fn written(file: &ConfigFile) -> Vec<&'static str> {
     match file.format {
         ConfigFormat::Whole => vec![],
@@ -89,6 +89,11 @@ fn written(file: &ConfigFile) -> Vec<&'static str> {
             "# my settings\r\nmodel = \"gpt\"\r\n\r\n[mcp_servers.other]\r\ncommand = \"npx\" # keep\r\nargs = [\"-y\", \"x\"]\r\n",
             "model = \"gpt\"\n[tui]\nnotifications = true",
             "\u{feff}[mcp_servers]\n\n[profiles.a]\nx = 1\n",
+            "mcp_servers.other.command = 'y'\r\n# the end",
+            "mcp_servers = { other = { command = 'y' }, } # all\n\n[[rules]]\nx = [\n  1, # one\n]\n",
+            "a = 1\r\nb = \"\"\"\r\nx\r\ny\"\"\"\n\n\n[mcp_servers.other]\n  command = 'y'\r\n\r\n",
+            "[mcp_servers.memdir] # mine\ncommand = 'memdir'\nargs = [ 'mcp' ]\nenv = { A = '1' }\n\n# after\n[tui]\n",
+            "\n# only a comment",
         ],
         ConfigFormat::Json => vec![
             "",
@@ -103,7 +108,7 @@ fn written(file: &ConfigFile) -> Vec<&'static str> {
     }
 }
 
-/// Runs `check` for each host, scope and way its files may be written.
+/// Runs `check` for each host, scope and form of its files.
 fn for_each(check: impl Fn(&World, &'static Host, InstallScope, &str)) {
     for (host, scope) in everywhere() {
         let world = World::new();
@@ -148,7 +153,7 @@ fn check_applied(files: &[ConfigFile], host: &Host, way: &str) {
 }
 
 #[test]
-fn a_second_installation_changes_nothing_and_a_newer_one_replaces() {
+fn installing_again_changes_nothing_and_a_newer_program_replaces_the_old() {
     for_each(|world, host, scope, way| {
         let (before, home) = (world.files(), world.memdir_home());
         let request = world.request(host, scope, &home);
@@ -168,7 +173,7 @@ fn a_second_installation_changes_nothing_and_a_newer_one_replaces() {
     });
 }
 
-/// The value of a file, without what is memdir's.
+/// The value of a whole file.
 fn value_of(format: ConfigFormat, text: &str) -> serde_json::Value {
     match format {
         ConfigFormat::Json => config_edit::get(format, text, &[]).unwrap().unwrap_or(serde_json::json!({})),
@@ -177,7 +182,7 @@ fn value_of(format: ConfigFormat, text: &str) -> serde_json::Value {
 }
 
 #[test]
-fn after_an_edit_in_between_everything_but_ours_stays() {
+fn uninstall_keeps_edits_made_since() {
     for_each(|world, host, scope, way| {
         let home = world.memdir_home();
         let request = world.request(host, scope, &home);
@@ -208,7 +213,7 @@ fn after_an_edit_in_between_everything_but_ours_stays() {
 }
 
 #[test]
-fn a_host_that_rewrites_its_file_loses_nothing_but_ours() {
+fn uninstall_keeps_everything_a_host_has_rewritten() {
     for_each(|world, host, scope, way| {
         let home = world.memdir_home();
         let request = world.request(host, scope, &home);
@@ -230,7 +235,7 @@ fn a_host_that_rewrites_its_file_loses_nothing_but_ours() {
 }
 
 #[test]
-fn a_lost_receipt_still_lets_go_of_what_is_recognised() {
+fn uninstall_without_a_receipt_removes_what_it_recognizes() {
     for_each(|world, host, scope, way| {
         let home = world.memdir_home();
         let request = world.request(host, scope, &home);
@@ -263,7 +268,7 @@ fn a_lost_receipt_still_lets_go_of_what_is_recognised() {
 }
 
 #[test]
-fn a_malformed_file_is_refused_and_no_file_of_the_host_is_outcomes() {
+fn an_invalid_file_is_refused_and_no_file_is_changed() {
     for (host, scope) in everywhere() {
         for broken in 0..World::new().config(host, scope).len() {
             let world = World::new();
@@ -282,7 +287,7 @@ fn a_malformed_file_is_refused_and_no_file_of_the_host_is_outcomes() {
 
 #[test]
 #[cfg(unix)]
-fn a_read_only_file_is_refused_with_words() {
+fn a_read_only_file_is_refused() {
     use std::os::unix::fs::PermissionsExt as _;
     for (host, scope) in everywhere() {
         let world = World::new();
@@ -300,7 +305,7 @@ fn a_read_only_file_is_refused_with_words() {
 
 #[test]
 #[cfg(unix)]
-fn a_linked_file_is_edited_where_it_is_and_stays_linked() {
+fn the_target_of_a_symbolic_link_is_edited() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     for (host, scope) in everywhere() {
         let world = World::new();
@@ -329,7 +334,7 @@ fn a_linked_file_is_edited_where_it_is_and_stays_linked() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_refused() {
+fn a_broken_symbolic_link_is_refused() {
     let world = World::new();
     let host = by_name("claude-code").unwrap();
     std::os::unix::fs::symlink("/nowhere/at/all", world.machine.home.join(".claude.json")).unwrap();
@@ -339,7 +344,7 @@ fn a_link_that_leads_nowhere_is_refused() {
 }
 
 #[test]
-fn two_hosts_that_share_a_file_both_have_it_until_the_last_goes() {
+fn a_shared_file_is_kept_until_the_last_host_is_uninstalled() {
     let hosts = ["vscode", "copilot-cli"].map(|name| by_name(name).unwrap());
     for [first, second] in [[hosts[0], hosts[1]], [hosts[1], hosts[0]]] {
         for [out, stays] in [[first, second], [second, first]] {
@@ -349,16 +354,16 @@ fn two_hosts_that_share_a_file_both_have_it_until_the_last_goes() {
                 apply(&world.request(host, InstallScope::User, &home), &world.config(host, InstallScope::User)).unwrap();
             }
             revert(&world.request(out, InstallScope::User, &home)).unwrap();
-            check_applied(&world.config(stays, InstallScope::User), stays, "the other is gone");
+            check_applied(&world.config(stays, InstallScope::User), stays, "after the other was uninstalled");
             revert(&world.request(stays, InstallScope::User, &home)).unwrap();
             assert_eq!((world.files(), world.dirs()), (before, dirs), "{} then {}", first.name, second.name);
         }
     }
 }
 
-/// As after an update that moved the program: whoever goes first leaves the other whole, and nothing is left at the end.
+/// As after an update that moved the program: the first to go leaves the other complete, and nothing is left at the end.
 #[test]
-fn two_hosts_that_share_a_file_need_not_have_put_in_the_same_program() {
+fn hosts_that_share_a_file_may_use_different_programs() {
     let hosts = ["vscode", "copilot-cli"].map(|name| by_name(name).unwrap());
     for edited in [false, true] {
         for [out, stays] in [[hosts[0], hosts[1]], [hosts[1], hosts[0]]] {
@@ -384,7 +389,7 @@ fn two_hosts_that_share_a_file_need_not_have_put_in_the_same_program() {
 
 #[test]
 #[cfg(unix)]
-fn a_link_to_something_that_is_no_file_is_refused() {
+fn a_symbolic_link_to_a_special_file_is_refused() {
     let world = World::new();
     let host = by_name("claude-code").unwrap();
     let (link, home) = (world.machine.home.join(".claude.json"), world.memdir_home());
@@ -402,7 +407,7 @@ fn a_link_to_something_that_is_no_file_is_refused() {
 }
 
 #[test]
-fn keys_a_person_added_to_our_entry_stay() {
+fn keys_the_user_added_to_our_entry_are_kept() {
     let world = World::new();
     let host = by_name("codex").unwrap();
     let file = world.machine.home.join(".codex/config.toml");
@@ -414,7 +419,7 @@ fn keys_a_person_added_to_our_entry_stay() {
         fs::read_to_string(&file).unwrap(),
         "[mcp_servers.memdir]\ncommand = \"/opt/my tools/memdir\"\nargs = [\"mcp\"]\ntool_timeout_sec = 90\n"
     );
-    // What the person had is there again, whatever they wrote since.
+    // The user's values are restored, and later edits are kept.
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}\n[tui]\ntheme = \"dark\"\n")).unwrap();
     revert(&world.request(host, InstallScope::User, &home)).unwrap();
@@ -425,7 +430,7 @@ fn keys_a_person_added_to_our_entry_stay() {
 }
 
 #[test]
-fn an_entry_in_one_line_is_ours_too_and_comments_stay() {
+fn an_inline_entry_is_updated_and_comments_are_kept() {
     for text in [
         "[mcp_servers]\nmemdir = { command = \"/old/memdir\", args = [\"mcp\"] } # mine\n",
         "[mcp_servers.memdir] # mine\n# where it is\ncommand = \"/old/memdir\" # old\nargs = [\"mcp\"]\n",
@@ -444,7 +449,7 @@ fn an_entry_in_one_line_is_ours_too_and_comments_stay() {
 }
 
 #[test]
-fn somebody_elses_entry_of_our_name_is_not_overruled() {
+fn another_servers_entry_with_our_name_is_not_replaced() {
     let world = World::new();
     let host = by_name("cursor").unwrap();
     let file = world.machine.home.join(".cursor/mcp.json");
@@ -455,7 +460,7 @@ fn somebody_elses_entry_of_our_name_is_not_overruled() {
     assert_eq!(error.reason, "`mcpServers.memdir` exists and does not start memdir");
 }
 
-/// What is put into each host's files, word for word: a changed shape is a reviewed change.
+/// The exact content for each host's files, so that every change is reviewed.
 #[test]
 fn what_goes_into_each_host() {
     let mut shown = String::new();
@@ -502,13 +507,13 @@ fn a_file_changed_since_it_was_planned_is_not_written() {
 }
 
 #[test]
-fn a_later_file_that_cannot_be_written_puts_the_earlier_back() {
+fn earlier_files_are_restored_if_a_later_one_cannot_be_written() {
     let world = World::new();
     let host = by_name("cursor").unwrap();
     let files = world.config(host, InstallScope::User);
     let (before, home) = (world.files(), world.memdir_home());
     let mut edits = plan(&files, &[]).unwrap();
-    // As if somebody wrote the second file between the plan and its turn.
+    // As if another process had written the second file since it was planned.
     edits[1].before = Some("{}".into());
     files::write_all(&edits, InstallScope::User, "2026-11-15T12:00:00Z".parse().unwrap()).unwrap_err();
     assert_eq!(world.files(), before);
