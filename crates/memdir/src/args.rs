@@ -2,7 +2,7 @@
 
 use crate::{
     exit::{self, Failure},
-    hosts::{self, Event, HOSTS, Host, Scope},
+    hosts::{self, HookEvent as Event, Host, InstallScope as Scope},
 };
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use std::{
@@ -789,8 +789,8 @@ pub(crate) struct Config {}
     after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --yes                 into all that are here, without asking\n  memdir install --yes --chats         and past conversations are searched too"
 )]
 pub(crate) struct Install {
-    /// Which: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
-    #[arg(value_name = "HOST", value_parser = host)]
+    /// Hosts to install into
+    #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
     /// Every one that is on this machine
     #[arg(long, conflicts_with = "hosts")]
@@ -817,7 +817,7 @@ pub(crate) struct Install {
 #[command(hide = true, after_help = "Example:\n  echo '{\"prompt\":\"How do we deploy?\"}' | memdir hook claude-code prompt")]
 pub(crate) struct Hook {
     /// Who calls
-    #[arg(value_name = "HOST", value_parser = host)]
+    #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) host: &'static Host,
     /// At what
     #[arg(value_enum)]
@@ -832,7 +832,7 @@ pub(crate) struct Hook {
 #[command(after_help = "Example:\n  memdir uninstall claude-code\n  memdir uninstall --all --dry-run")]
 pub(crate) struct Uninstall {
     /// Out of which
-    #[arg(value_name = "HOST", value_parser = host, required_unless_present = "all")]
+    #[arg(value_name = "HOST", value_parser = hosts::parser(), required_unless_present = "all")]
     pub(crate) hosts: Vec<&'static Host>,
     /// Out of everything it was put into
     #[arg(long, conflicts_with = "hosts")]
@@ -850,7 +850,7 @@ pub(crate) struct Uninstall {
 #[command(after_help = "Example:\n  memdir doctor\n  memdir doctor codex --fix")]
 pub(crate) struct Doctor {
     /// Which hosts; without one everything that was installed
-    #[arg(value_name = "HOST", value_parser = host)]
+    #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
     /// Install anew what does not work
     #[arg(long)]
@@ -1055,11 +1055,6 @@ pub(crate) enum Deed {
     Rename,
     /// One of its own memories goes
     Delete,
-}
-
-/// A host's name.
-fn host(name: &str) -> Result<&'static Host, String> {
-    hosts::named(name).ok_or_else(|| format!("the hosts are {}", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")))
 }
 
 /// Reads the command line, and whether the answer is wanted in JSON even if the rest of it cannot be read.

@@ -1,8 +1,8 @@
-//! What is published beside the program: the Claude Code plugin with its marketplace, the Gemini extension, the MCP registry's
-//! entry and the page on hosts. Made from the table of hosts, and a test fails if the committed files differ;
-//! `UPDATE_DOCS=1 cargo test -p memdir distribution` writes them anew. Compiled for tests only.
+//! The files published beside the program: the Claude Code plugin with its marketplace, the Gemini extension, the entry of the MCP
+//! registry and the page on hosts. They are generated from the table of hosts, and a test fails if the committed files differ;
+//! `UPDATE_DOCS=1 cargo test -p memdir distribution` writes them. Compiled for tests only.
 
-use crate::hosts::{HOSTS, Host, Machine, Os, Part, Scope, Wish, jsonc};
+use crate::hosts::{ConfigEdit, ConfigFile, ConfigFormat, Delivery, HOSTS, HookEvent, Host, InstallScope, Machine, Os, by_name, jsonc};
 use serde_json::{Value, json};
 use std::{fmt::Write as _, path::Path};
 
@@ -10,32 +10,41 @@ const ABOUT: &str = env!("CARGO_PKG_DESCRIPTION");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[test]
-fn what_is_published_is_current() {
-    let claude = parts("claude-code");
-    let gemini = parts("gemini");
+fn published_files_are_current() {
+    let claude = config("claude-code");
+    let gemini = config("gemini");
     check("plugins/claude-code/.claude-plugin/plugin.json", &pretty(&plugin()));
-    check("plugins/claude-code/.mcp.json", &written(&claude[0].wishes));
-    check("plugins/claude-code/hooks/hooks.json", &written(&claude[1].wishes));
+    check("plugins/claude-code/.mcp.json", &applied(&claude[0].edits));
+    check("plugins/claude-code/hooks/hooks.json", &applied(&claude[1].edits));
     check(".claude-plugin/marketplace.json", &pretty(&marketplace()));
-    let (hooks, servers): (Vec<Wish>, Vec<Wish>) = gemini[0].wishes.iter().cloned().partition(|wish| matches!(wish, Wish::Hook { .. }));
+    let (hooks, servers): (Vec<ConfigEdit>, Vec<ConfigEdit>) =
+        gemini[0].edits.iter().cloned().partition(|edit| matches!(edit, ConfigEdit::Hook { .. }));
     check("plugins/gemini/gemini-extension.json", &pretty(&extension(&servers)));
-    check("plugins/gemini/hooks/hooks.json", &written(&hooks));
+    check("plugins/gemini/hooks/hooks.json", &applied(&hooks));
     check("server.json", &pretty(&registry()));
     check("docs/reference/hosts.md", &page());
 }
 
-/// A program that is found in `PATH`: what is published cannot know where it lies.
+/// A machine on which the program is in `PATH`: published files cannot contain an absolute path.
 fn machine() -> Machine {
     let (home, project) = ("~".into(), std::path::PathBuf::new());
-    Machine { os: Os::Linux, home, main: project.clone(), project, exe: "memdir".into(), before: Vec::new(), variables: Default::default() }
+    Machine {
+        os: Os::Linux,
+        home,
+        main_checkout: project.clone(),
+        project,
+        exe: "memdir".into(),
+        global_args: Vec::new(),
+        variables: Default::default(),
+    }
 }
 
-fn parts(host: &str) -> Vec<Part> {
-    (crate::hosts::named(host).unwrap().parts)(&machine(), Scope::User).unwrap()
+fn config(host: &str) -> Vec<ConfigFile> {
+    (by_name(host).unwrap().config)(&machine(), InstallScope::User).unwrap()
 }
 
-fn written(wishes: &[Wish]) -> String {
-    wishes.iter().fold(String::new(), |text, wish| crate::hosts::wish::grant(crate::hosts::Format::Json, &text, wish, &[]).unwrap().text)
+fn applied(edits: &[ConfigEdit]) -> String {
+    edits.iter().fold(String::new(), |text, edit| edit.apply(ConfigFormat::Json, &text, &[]).unwrap().text)
 }
 
 fn plugin() -> Value {
@@ -47,12 +56,12 @@ fn marketplace() -> Value {
     json!({ "name": "memdir", "owner": { "name": "memdir" }, "plugins": [plugin] })
 }
 
-fn extension(servers: &[Wish]) -> Value {
-    let servers = jsonc::get(&written(servers), &["mcpServers".into()]).unwrap().unwrap();
+fn extension(servers: &[ConfigEdit]) -> Value {
+    let servers = jsonc::get(&applied(servers), &["mcpServers".into()]).unwrap().unwrap();
     json!({ "name": "memdir", "version": VERSION, "description": ABOUT, "mcpServers": servers })
 }
 
-/// The registry takes at most 100 characters of description.
+/// The entry of the MCP registry, which accepts at most 100 characters of description.
 fn registry() -> Value {
     let package = json!({
         "registryType": "cargo",
@@ -75,51 +84,111 @@ fn registry() -> Value {
     })
 }
 
+/// The beginning of the page on hosts.
+const INTRODUCTION: &str = "\
+# Hosts
+
+<!-- Generated from the table of hosts; UPDATE_DOCS=1 cargo test -p memdir distribution writes this page. -->
+
+```sh
+memdir install              # show the hosts on this machine, and ask
+memdir install HOST         # install the tools and hooks into one host
+memdir install --yes        # install into all hosts on this machine
+memdir doctor               # start the server and run the hooks as the host would
+memdir doctor --fix         # reinstall what does not work
+memdir uninstall HOST       # remove exactly what was installed
+```
+
+`memdir install` edits the host's own settings files in place. Comments, order, indentation, other entries and unknown keys are
+kept. Each changed file gets a dated backup beside it, and a file that cannot be parsed is not changed. `--dry-run` shows the
+changes first.
+
+`memdir uninstall` also restores the memdir entries you had before.
+
+The tools and hooks use the memory that is selected when you install: by `--dir`, `--project`, `--agent`, `--only`, `--home`, or
+the variables `MEMDIR_DIR` and `MEMDIR_HOME`.
+
+Hooks never make a network call. With a remote embedder they find memories by lexical search.
+
+`memdir install --chats`, or `memdir chats on`, makes past conversations searchable too.
+
+| host | command | hooks |
+|---|---|---|
+";
+
 fn page() -> String {
-    let mut page = String::from(
-        "# Hosts\n\nWritten by a test from the table of hosts.\n\n`memdir install HOST` puts memdir's tools and hooks into a host's own files, in place: comments, order, indentation, other\nentries and unknown keys stay, a dated copy of each file is kept beside it, and a file that cannot be parsed is refused.\n`--dry-run` shows the difference first. Without a name it shows what is on this machine and asks; `--yes` installs into all of\nit. `memdir uninstall HOST` takes out exactly what was put in, and gives back what you had of memdir there before;\n`memdir doctor` starts and calls what stands there as the host would, and `--fix` puts it right, as it was installed.\n\nThe memory that is chosen at the installation goes with it: `--dir`, `--project`, `--agent`, `--only`, and `MEMDIR_DIR` and\n`MEMDIR_HOME` (as `--home`), for the tools and the hooks alike. Hooks call nobody: where an endpoint understands meaning, a\nprompt's memories are found by words. `--chats`, or `memdir chats on`, makes past conversations searchable too.\n\n| host | type | called at |\n|---|---|---|\n",
-    );
+    let mut page = String::from(INTRODUCTION);
     for host in HOSTS {
-        let events: Vec<&str> = host.hooks.iter().map(|hook| hook.name).collect();
-        let events = if events.is_empty() {
-            "no hooks".to_owned()
-        } else {
-            events.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-        };
-        let _ = writeln!(
-            page,
-            "| [{}](#{}) | `memdir install {}` | {events} |",
-            host.title,
-            host.title.to_lowercase().replace(' ', "-"),
-            host.name
-        );
+        let names: Vec<String> = host.hooks.iter().map(|hook| format!("`{}`", hook.name)).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let anchor = host.title.to_lowercase().replace(' ', "-");
+        let _ = writeln!(page, "| [{}](#{anchor}) | `memdir install {}` | {names} |", host.title, host.name);
     }
-    for host in HOSTS {
-        section(&mut page, host);
-    }
+    HOSTS.iter().for_each(|host| section(&mut page, host));
     page
 }
 
 fn section(page: &mut String, host: &Host) {
-    let _ = writeln!(page, "\n## {}\n\n```sh\nmemdir install {}\n```\n\n{}\n", host.title, host.name, host.then);
-    for (scope, said) in [(Scope::User, "for you"), (Scope::Project, "with `--scope project`")] {
-        for part in (host.parts)(&machine(), scope).unwrap_or_default() {
-            let what: Vec<&str> = part.wishes.iter().filter_map(kind).collect();
-            let mut what = what;
-            what.dedup();
-            let _ = writeln!(page, "- {said}: `{}`, {}", part.file.display(), what.join(" and "));
+    let _ = writeln!(page, "\n## {}\n\n```sh\nmemdir install {}\n```\n\n{}\n", host.title, host.name, host.next_step);
+    for (scope, label) in [(InstallScope::User, "for you"), (InstallScope::Project, "with `--scope project`")] {
+        for file in (host.config)(&machine(), scope).unwrap_or_default() {
+            let mut content: Vec<&str> = file.edits.iter().filter_map(kind).collect();
+            content.dedup();
+            let _ = writeln!(page, "- {label}: `{}` ({})", file.path.display(), content.join(" and "));
         }
     }
-    let _ = writeln!(page, "- it hears {}", host.hears);
-    let _ = writeln!(page, "- a project instructs it in: {}", host.instructions);
+    let _ = writeln!(page, "- project instructions: {}", host.instructions);
+    for line in delivery(host) {
+        let _ = writeln!(page, "- {line}");
+    }
+    let _ = writeln!(page, "- tripwires: {}", tripwires(host));
+    let transcripts = host.transcripts.map_or("not read", |_| "read by `memdir chats`");
+    let _ = writeln!(page, "- past conversations: {transcripts}");
+    if host.memory.is_some() {
+        let _ = writeln!(page, "- own memory: mounted by `memdir adopt`");
+    }
 }
 
-fn kind(wish: &Wish) -> Option<&'static str> {
-    match wish {
-        Wish::Entry { .. } => Some("the tools"),
-        Wish::Hook { .. } => Some("the hooks"),
-        Wish::Whole { .. } => Some("the hooks, as a plugin"),
-        Wish::Default { .. } | Wish::Setting { .. } => None,
+/// Where the text of the host's hooks goes.
+fn delivery(host: &Host) -> Vec<String> {
+    if host.hooks.is_empty() {
+        return vec!["no hooks: the model reads memories through the tools only".to_owned()];
+    }
+    let labels = [
+        (Delivery::Model, "text of these hooks reaches the model"),
+        (Delivery::ToolResult, "text of these hooks reaches the model with the tool's result"),
+        (Delivery::VersionDependent, "text of these hooks reaches the model in some versions"),
+        (Delivery::User, "text of these hooks is shown to you, not to the model"),
+    ];
+    let line = |(delivery, label): (Delivery, &str)| {
+        let names: Vec<String> =
+            host.hooks.iter().filter(|hook| hook.delivery == delivery).map(|hook| format!("`{}`", hook.name)).collect();
+        (!names.is_empty()).then(|| format!("{label}: {}", names.join(", ")))
+    };
+    let mut lines: Vec<String> = labels.into_iter().filter_map(line).collect();
+    if !host.hooks.iter().any(|hook| hook.event == HookEvent::Prompt) {
+        lines.push("no hook for prompts: the agent searches memories with the tools".to_owned());
+    }
+    lines
+}
+
+/// Whether tripwires reach the model before a tool runs.
+fn tripwires(host: &Host) -> &'static str {
+    match host.hooks.iter().find(|hook| hook.event == HookEvent::BeforeTool).map(|hook| hook.delivery) {
+        Some(Delivery::Model) => "reach the model before the tool runs",
+        Some(Delivery::ToolResult) => "reach the model with the tool's result",
+        Some(Delivery::VersionDependent) => "reach the model before the tool runs in some versions",
+        Some(Delivery::User) => "are shown to you, not to the model",
+        Some(Delivery::Ignored) | None => "not supported",
+    }
+}
+
+fn kind(edit: &ConfigEdit) -> Option<&'static str> {
+    match edit {
+        ConfigEdit::Entry { .. } => Some("tools"),
+        ConfigEdit::Hook { .. } => Some("hooks"),
+        ConfigEdit::Whole { .. } => Some("hooks, as a plugin"),
+        ConfigEdit::Default { .. } | ConfigEdit::Setting { .. } => None,
     }
 }
 
@@ -127,7 +196,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap() + "\n"
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file is written on demand, by whoever changes what it is made from")]
+#[expect(clippy::disallowed_methods, reason = "a generated file is written on request")]
 fn check(name: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -135,5 +204,5 @@ fn check(name: &str, wanted: &str) {
         std::fs::write(&path, wanted).unwrap();
     }
     let there = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == wanted, "{name} is not current; UPDATE_DOCS=1 cargo test -p memdir distribution writes it");
+    assert!(there == wanted, "{name} is out of date; run: UPDATE_DOCS=1 cargo test -p memdir distribution");
 }

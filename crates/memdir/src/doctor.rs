@@ -1,38 +1,39 @@
-//! Whether an installation works: what stands in the host's files is started and called as the host would do it. Starts the
-//! programs that stand there, and nothing else; changes nothing.
+//! Checks whether an installation works: starts the server and runs the hooks from the host's files as the host would. Starts only the
+//! programs named there, and changes nothing.
 
 mod run;
 
 use crate::{
-    hook::DOCTOR,
+    hook::DOCTOR_SESSION,
     hosts::{
-        Event, Format, Hook, Host, Machine, Part, Wish,
-        command::is_memdir,
-        is_our_hook, jsonc,
-        wish::{self},
+        ConfigEdit, ConfigFile, ConfigFormat, Hook, HookEvent, Host, Machine,
+        command::{is_memdir, is_our_hook},
+        config_edit, jsonc,
     },
 };
-use run::{Ran, handshake, run_hook};
+use run::{HookRun, handshake, run_hook};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// One thing that was looked at.
+/// The number of characters that hosts accept from a hook.
+const MAX_HOOK_CHARS: usize = 10_000;
+
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
-    /// What.
+    /// What was checked.
     pub(crate) what: String,
-    /// Whether it is as it should be.
     pub(crate) ok: bool,
-    /// What was seen.
+    /// The state it is in.
     pub(crate) seen: String,
-    /// What to do, where it is not.
+    /// What to do if it is not ok.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fix: Option<String>,
 }
 
 impl Finding {
-    fn good(what: impl Into<String>, seen: impl Into<String>) -> Finding {
+    fn ok(what: impl Into<String>, seen: impl Into<String>) -> Finding {
         Finding { what: what.into(), ok: true, seen: seen.into(), fix: None }
     }
 
@@ -41,196 +42,201 @@ impl Finding {
     }
 }
 
-/// One installation, as it was made.
+/// An installation to check.
 #[derive(Debug)]
 pub(crate) struct Installation<'a> {
     pub(crate) host: &'a Host,
     pub(crate) machine: &'a Machine,
-    /// What should stand where.
-    pub(crate) parts: &'a [Part],
-    /// Programs that are memdir, whatever they are called.
-    pub(crate) known: &'a [String],
-    /// Whether memory is on, so that it can be called.
+    /// The files it should have.
+    pub(crate) files: &'a [ConfigFile],
+    /// Further paths of memdir, whatever their names.
+    pub(crate) programs: &'a [String],
+    /// Whether memory is on, so that server and hooks can be run.
     pub(crate) is_on: bool,
 }
 
-/// Looks at one installation from its files to its hooks' answers.
-pub(crate) fn examine(installation: &Installation<'_>) -> Vec<Finding> {
-    installation.parts.iter().flat_map(|part| examine_part(installation, part)).collect()
+/// Checks an installation, from its files to the output of its hooks.
+pub(crate) fn check(installation: &Installation<'_>) -> Vec<Finding> {
+    installation.files.iter().flat_map(|file| check_file(installation, file)).collect()
 }
 
-fn examine_part(installation: &Installation<'_>, part: &Part) -> Vec<Finding> {
-    let Installation { host, machine, known, .. } = installation;
-    let file = part.file.display().to_string();
-    let again = format!("memdir doctor {} --fix puts it there", host.name);
-    let text = match std::fs::read_to_string(&part.file) {
+fn check_file(installation: &Installation<'_>, file: &ConfigFile) -> Vec<Finding> {
+    let Installation { host, machine, programs, .. } = installation;
+    let path = file.path.display().to_string();
+    let reinstall = format!("run: memdir doctor {} --fix", host.name);
+    let text = match std::fs::read_to_string(&file.path) {
         Ok(text) => text,
-        Err(e) => return vec![Finding::bad(file, format!("cannot be read: {e}"), again)],
+        Err(e) => return vec![Finding::bad(path, format!("cannot be read: {e}"), reinstall)],
     };
     let mut findings = Vec::new();
-    for wish in &part.wishes {
-        let what = format!("{file}: {}", named(wish));
-        match wish::stands(part.format, &text, wish, known) {
-            Err(refused) => return vec![Finding::bad(file, refused.why, "mend the file by hand, then run this again")],
-            Ok(false) => findings.push(Finding::bad(what.clone(), missing(part.format, &text, wish), again.clone())),
+    for edit in &file.edits {
+        let what = format!("{path}: {}", label(edit));
+        match edit.is_applied(file.format, &text, programs) {
+            Err(error) => return vec![Finding::bad(path, error.message, format!("{}, then run: memdir doctor", error.hint))],
+            Ok(false) => findings.push(Finding::bad(what.clone(), difference(file.format, &text, edit), reinstall.clone())),
             Ok(true) => {}
         }
-        match wish {
+        match edit {
             _ if !installation.is_on => {}
-            Wish::Whole { .. } => findings.extend(called_by_plugin(host, machine, &text, &what)),
-            _ => findings.extend(call(installation, part.format, &text, wish, &what)),
+            ConfigEdit::Whole { .. } => findings.extend(run_plugin_hooks(host, machine, &text, &what)),
+            _ => findings.extend(run_edit(installation, file.format, &text, edit, &what)),
         }
     }
     findings
 }
 
-fn named(wish: &Wish) -> String {
-    match wish {
-        Wish::Entry { path, .. } | Wish::Default { path, .. } | Wish::Setting { path, .. } => path.join("."),
-        Wish::Hook { path, .. } => path.join("."),
-        Wish::Whole { .. } => "the plugin".to_owned(),
+fn label(edit: &ConfigEdit) -> String {
+    match edit {
+        ConfigEdit::Entry { path, .. }
+        | ConfigEdit::Default { path, .. }
+        | ConfigEdit::Setting { path, .. }
+        | ConfigEdit::Hook { path, .. } => path.join("."),
+        ConfigEdit::Whole { .. } => "the plugin".to_owned(),
     }
 }
 
-/// What stands there instead.
-fn missing(format: Format, text: &str, wish: &Wish) -> String {
-    let (Wish::Entry { path, .. } | Wish::Setting { path, .. }) = wish else {
-        return "is not there, or not as this memdir writes it".into();
+/// How the file differs from the edit.
+fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit) -> String {
+    let (ConfigEdit::Entry { path, .. } | ConfigEdit::Setting { path, .. }) = edit else {
+        return "missing or different from what this memdir writes".into();
     };
-    match wish::get(format, text, path) {
-        Ok(Some(there)) => match there["command"].as_str().filter(|program| is_memdir(program)) {
+    match config_edit::get(format, text, path) {
+        Ok(Some(value)) => match value["command"].as_str().filter(|program| is_memdir(program)) {
             Some(program) => format!("starts another memdir: {program}"),
-            None => "is not as this memdir writes it".into(),
+            None => "different from what this memdir writes".into(),
         },
-        _ => "is not there".into(),
+        _ => "missing".into(),
     }
 }
 
-/// Does what the host would do with what stands there.
-fn call(installation: &Installation<'_>, format: Format, text: &str, wish: &Wish, what: &str) -> Option<Finding> {
-    let Installation { host, machine, known, .. } = installation;
-    match wish {
-        Wish::Entry { path, .. } => {
-            let there = wish::get(format, text, path).ok()??;
-            let (program, args) = command_of(&there)?;
-            Some(started(&machine.project, &program, &args, what))
+/// Runs what the host would run.
+fn run_edit(installation: &Installation<'_>, format: ConfigFormat, text: &str, edit: &ConfigEdit, what: &str) -> Option<Finding> {
+    let Installation { host, machine, programs, .. } = installation;
+    match edit {
+        ConfigEdit::Entry { path, .. } => {
+            let entry = config_edit::get(format, text, path).ok()??;
+            let (program, args) = server_command(&entry)?;
+            Some(check_server(&machine.project, &program, &args, what))
         }
-        Wish::Hook { path, host: whose, event, .. } => {
-            let there = jsonc::held(text, path, &|value| is_our_hook(value, whose, *event, known)).ok()??;
-            Some(called(host, machine, *event, &there, what))
+        ConfigEdit::Hook { path, host: owner, event, .. } => {
+            let entry = jsonc::find_element(text, path, &|value| is_our_hook(value, owner, *event, programs)).ok()??;
+            Some(check_hook(host, machine, *event, &entry, what))
         }
-        Wish::Default { .. } | Wish::Setting { .. } | Wish::Whole { .. } => None,
+        ConfigEdit::Default { .. } | ConfigEdit::Setting { .. } | ConfigEdit::Whole { .. } => None,
     }
 }
 
-/// Runs every hook as the plugin does: with the program and the arguments that stand in it.
-fn called_by_plugin(host: &Host, machine: &Machine, text: &str, what: &str) -> Vec<Finding> {
-    let constant = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(&format!("const {name} = ")));
-        line.and_then(|value| serde_json::from_str::<Value>(value.trim_end_matches(';')).ok())
+/// Runs every hook as the plugin does, with the program and the arguments in it.
+fn run_plugin_hooks(host: &Host, machine: &Machine, text: &str, what: &str) -> Vec<Finding> {
+    let Some((program, global_args)) = host.plugin_command.and_then(|read| read(text)) else {
+        return vec![Finding::bad(what, "does not name a program", format!("run: memdir install {}", host.name))];
     };
-    let program = constant("program").and_then(|program| program.as_str().map(str::to_owned));
-    let Some(program) = program else { return vec![Finding::bad(what, "names no program", "memdir install writes it anew")] };
-    let before: Vec<String> = constant("before").and_then(|before| serde_json::from_value(before).ok()).unwrap_or_default();
     let run = |hook: &Hook| {
         let own = ["hook", host.name, hook.event.name()].map(str::to_owned);
-        let args: Vec<String> = before.iter().cloned().chain(own).collect();
-        let ran = run_hook(&machine.project, &program, Some(&args), &sample(hook.event, &machine.project));
-        judge(host, hook.event, ran, &format!("{what}: {}", hook.name))
+        let args: Vec<String> = global_args.iter().cloned().chain(own).collect();
+        let run = run_hook(&machine.project, &program, Some(&args), &sample_input(hook.event, &machine.project));
+        hook_finding(host, hook.event, run, &format!("{what}: {}", hook.name))
     };
     host.hooks.iter().map(run).collect()
 }
 
-/// The program and arguments of a server's entry.
-fn command_of(entry: &Value) -> Option<(String, Vec<String>)> {
-    let words =
+/// The program and the arguments of a server's entry.
+fn server_command(entry: &Value) -> Option<(String, Vec<String>)> {
+    let strings =
         |values: &Value| -> Vec<String> { values.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect() };
     match &entry["command"] {
-        Value::String(program) => Some((program.clone(), words(&entry["args"]))),
+        Value::String(program) => Some((program.clone(), strings(&entry["args"]))),
         list @ Value::Array(_) => {
-            let mut all = words(list);
+            let mut all = strings(list);
             (!all.is_empty()).then(|| (all.remove(0), all))
         }
         _ => None,
     }
 }
 
-fn started(dir: &Path, program: &str, args: &[String], what: &str) -> Finding {
+fn check_server(dir: &Path, program: &str, args: &[String], what: &str) -> Finding {
     match handshake(dir, program, args) {
-        Ok(met) => {
+        Ok(server) => {
             let own = env!("CARGO_PKG_VERSION");
-            let other = if met.version == own { String::new() } else { format!("; this is {own}") };
-            Finding::good(what, format!("memdir {} answers with {} tools in {} ms{other}", met.version, met.tools, met.millis))
+            let other = if server.version == own { String::new() } else { format!("; this is {own}") };
+            Finding::ok(what, format!("memdir {} serves {} tools, answered in {} ms{other}", server.version, server.tools, server.millis))
         }
-        Err(why) => Finding::bad(what, why, "see that the program is there and runs: memdir install puts this one in"),
+        Err(error) => Finding::bad(what, error, "check that the program runs, or run: memdir install"),
     }
 }
 
-/// What a hook's entry runs: words, or a line for a shell.
-fn called(host: &Host, machine: &Machine, event: Event, entry: &Value, what: &str) -> Finding {
-    let line = ["command", "bash", "powershell"].iter().find_map(|key| entry[*key].as_str());
-    let Some(line) = line else { return Finding::bad(what, "names no command", "memdir install writes it anew") };
+/// Runs the command of a hook's entry: a program with arguments, or a line for a shell.
+fn check_hook(host: &Host, machine: &Machine, event: HookEvent, entry: &Value, what: &str) -> Finding {
+    let Some(line) = host.hook_command_keys.iter().find_map(|key| entry[*key].as_str()) else {
+        return Finding::bad(what, "does not name a command", format!("run: memdir install {}", host.name));
+    };
     let args: Option<Vec<String>> = entry["args"].as_array().map(|args| args.iter().filter_map(Value::as_str).map(str::to_owned).collect());
-    let ran = run_hook(&machine.project, line, args.as_deref(), &sample(event, &machine.project));
-    judge(host, event, ran, what)
+    let run = run_hook(&machine.project, line, args.as_deref(), &sample_input(event, &machine.project));
+    hook_finding(host, event, run, what)
 }
 
-fn judge(host: &Host, event: Event, ran: Result<Ran, String>, what: &str) -> Finding {
-    let again = || format!("run it by hand: echo '{{}}' | memdir hook {} {} --explain", host.name, event.name());
-    match ran {
-        Err(why) => Finding::bad(what, why, "memdir install writes it anew"),
-        Ok(ran) if ran.exit != Some(0) => Finding::bad(what, format!("ended with {:?}: {}", ran.exit, ran.stderr.trim()), again()),
-        Ok(ran) if !ran.stderr.trim().is_empty() => Finding::bad(what, format!("said on standard error: {}", ran.stderr.trim()), again()),
-        Ok(ran) if ran.stdout.trim().is_empty() => Finding::good(what, format!("silent, in {} ms", ran.millis)),
-        Ok(ran) => match serde_json::from_str::<Value>(&ran.stdout) {
-            Ok(Value::Object(_)) if ran.stdout.chars().count() <= 10_000 => {
-                Finding::good(what, format!("{} characters in {} ms", ran.stdout.chars().count(), ran.millis))
-            }
-            Ok(Value::Object(_)) => {
-                Finding::bad(what, format!("{} characters, of which hosts take 10,000", ran.stdout.chars().count()), again())
-            }
-            _ => Finding::bad(what, "answers something that is not a JSON object", again()),
-        },
+fn hook_finding(host: &Host, event: HookEvent, run: Result<HookRun, String>, what: &str) -> Finding {
+    let explain = || format!("run: echo '{{}}' | memdir hook {} {} --explain", host.name, event.name());
+    let run = match run {
+        Ok(run) => run,
+        Err(error) => return Finding::bad(what, error, format!("run: memdir install {}", host.name)),
+    };
+    let (chars, stderr) = (run.stdout.chars().count(), run.stderr.trim());
+    if run.exit != Some(0) {
+        let status = run.exit.map_or_else(|| "a signal".to_owned(), |code| format!("exit status {code}"));
+        return Finding::bad(what, format!("ended with {status}: {stderr}"), explain());
+    }
+    if !stderr.is_empty() {
+        return Finding::bad(what, format!("printed to standard error: {stderr}"), explain());
+    }
+    if run.stdout.trim().is_empty() {
+        return Finding::ok(what, format!("no output, in {} ms", run.millis));
+    }
+    match serde_json::from_str::<Value>(&run.stdout) {
+        Ok(Value::Object(_)) if chars <= MAX_HOOK_CHARS => Finding::ok(what, format!("{chars} characters in {} ms", run.millis)),
+        Ok(Value::Object(_)) => Finding::bad(what, format!("{chars} characters, more than the {MAX_HOOK_CHARS} hosts accept"), explain()),
+        _ => Finding::bad(what, "output is not a JSON object", explain()),
     }
 }
 
-/// What a host would send, in every spelling.
-fn sample(event: Event, dir: &Path) -> String {
-    let mut input =
-        json!({ "session_id": DOCTOR, "cwd": dir, "hook_event_name": event.name(), "source": "startup", "transcript_path": null });
+/// The input of a hook, with the field names that hosts share.
+fn sample_input(event: HookEvent, dir: &Path) -> String {
+    let mut input = json!({
+        "session_id": DOCTOR_SESSION, "cwd": dir, "hook_event_name": event.name(), "source": "startup", "transcript_path": null,
+    });
     match event {
-        Event::Prompt => input["prompt"] = json!("What do we know about this project?"),
-        Event::BeforeTool => {
+        HookEvent::Prompt => input["prompt"] = json!("What do we know about this project?"),
+        HookEvent::BeforeTool => {
             input["tool_name"] = json!("Bash");
             input["tool_input"] = json!({ "command": "true" });
         }
-        // The doctor's conversation is never reminded of anything.
-        Event::Stop => input["stop_hook_active"] = json!(true),
-        Event::SessionStart | Event::SessionEnd | Event::BeforeCompaction => {}
+        // So that the doctor does not get a reminder.
+        HookEvent::Stop => input["stop_hook_active"] = json!(true),
+        HookEvent::SessionStart | HookEvent::SessionEnd | HookEvent::BeforeCompaction => {}
     }
     input.to_string()
 }
 
-/// What is said where memory is off, and what turned it off.
-pub(crate) fn off(switch: &str) -> Finding {
-    let fix = "turn it on there; until then the tools refuse, the hooks are silent, and neither is called here";
-    Finding::bad("memory", format!("is off: {switch}"), fix)
+/// The finding that memory is off, by which switch.
+pub(crate) fn memory_is_off(switch: &str) -> Finding {
+    let fix = "turn it on there; until then tools fail, hooks print nothing, and the doctor runs neither";
+    Finding::bad("memory", format!("off: {switch}"), fix)
 }
 
-/// Directories that must be there and writable for anything to work.
-pub(crate) fn grounds(home: &Path, mounts: &[(String, PathBuf)]) -> Vec<Finding> {
-    let mut findings = vec![ground("home", home)];
-    findings.extend(mounts.iter().map(|(name, root)| ground(&format!("mount {name}"), root)));
+/// Checks that the directories of the home and the mounts are usable.
+pub(crate) fn check_directories(home: &Path, mounts: &[(String, PathBuf)]) -> Vec<Finding> {
+    let mut findings = vec![check_directory("home", home)];
+    findings.extend(mounts.iter().map(|(name, root)| check_directory(&format!("mount {name}"), root)));
     findings
 }
 
-fn ground(what: &str, dir: &Path) -> Finding {
+fn check_directory(what: &str, dir: &Path) -> Finding {
     let shown = dir.display();
     match dir.metadata() {
-        Ok(meta) if !meta.is_dir() => Finding::bad(what, format!("{shown} is not a directory"), "move it away"),
-        Ok(meta) if meta.permissions().readonly() => Finding::bad(what, format!("{shown} cannot be written"), "give yourself permission"),
-        Ok(_) => Finding::good(what, shown.to_string()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Finding::good(what, format!("{shown}, made when it is needed")),
+        Ok(meta) if !meta.is_dir() => Finding::bad(what, format!("{shown} is not a directory"), "move the file away"),
+        Ok(meta) if meta.permissions().readonly() => Finding::bad(what, format!("{shown} is read-only"), "make it writable"),
+        Ok(_) => Finding::ok(what, shown.to_string()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Finding::ok(what, format!("{shown}, created when needed")),
         Err(e) => Finding::bad(what, format!("{shown}: {e}"), "check the path and its permissions"),
     }
 }

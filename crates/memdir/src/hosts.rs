@@ -1,31 +1,37 @@
-//! The agent programs memdir plugs into, one table entry each, and what an installation puts into their files. Reads
-//! nothing but which files exist, and writes nothing.
+//! The agent programs memdir works with. [`Host`] describes one of them completely: each has a file of its own here, and one line in
+//! [`HOSTS`]. Reads only which files exist, and writes nothing.
 
-pub(crate) mod claude_code;
+mod claude_code;
 mod claude_desktop;
-pub(crate) mod codex;
+mod codex;
 pub(crate) mod command;
+pub(crate) mod config_edit;
 mod copilot_cli;
 mod cursor;
-pub(crate) mod edit;
-pub(crate) mod gemini;
+mod gemini;
+mod hooks;
 pub(crate) mod jsonc;
+mod machine;
 mod opencode;
+mod own_memory;
+pub(crate) mod text_edit;
 pub(crate) mod toml;
 mod vscode;
 mod windsurf;
-pub(crate) mod wish;
 mod zed;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::{collections::BTreeMap, path::PathBuf};
-pub(crate) use wish::{Format, Part, Wish};
+pub(crate) use config_edit::{ConfigEdit, ConfigFile, ConfigFormat};
+pub(crate) use hooks::{Delivery, Hook, HookEvent, HookReply, ToolCall};
+pub(crate) use machine::{InstallScope, Machine, Os};
+pub(crate) use own_memory::{ForeignMemory, MemoryImport, MemoryRedirect};
 
-/// The name under which memdir's server stands in a host's settings.
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The name of memdir's server in a host's settings.
 pub(crate) const SERVER: &str = "memdir";
 
-/// Every host, in the order they are shown.
+/// Every host, in display order.
 pub(crate) const HOSTS: &[&Host] = &[
     &claude_code::HOST,
     &codex::HOST,
@@ -39,226 +45,99 @@ pub(crate) const HOSTS: &[&Host] = &[
     &copilot_cli::HOST,
 ];
 
-/// One agent program.
+/// An agent program: how to detect it, what an installation writes into its files, how its hooks talk, and where it keeps
+/// conversations and memories of its own.
 #[derive(Debug)]
 pub(crate) struct Host {
-    /// Its name on the command line.
-    pub(crate) name: &'static str,
-    /// Its name for people.
-    pub(crate) title: &'static str,
-    /// Programs that show it is installed, looked for in `PATH`.
-    pub(crate) programs: &'static [&'static str],
-    /// Files and directories that show it was used.
-    pub(crate) traces: fn(&Machine) -> Vec<PathBuf>,
-    /// What goes into which file; nothing if the host has no such scope.
-    pub(crate) parts: fn(&Machine, Scope) -> Option<Vec<Part>>,
-    /// The events memdir hooks into, with the host's names for them.
-    pub(crate) hooks: &'static [Hook],
-    /// The file in which a project instructs it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the generated pages"))]
-    pub(crate) instructions: &'static str,
-    /// What of a hook's words reaches the model, and what cannot.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the generated pages"))]
-    pub(crate) hears: &'static str,
-    /// What a person does after the installation.
-    pub(crate) then: &'static str,
-}
-
-/// Where an installation holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Scope {
-    /// In every project of this person
-    User,
-    /// In this project only
-    Project,
-}
-
-/// A moment at which a host calls memdir.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Event {
-    /// A conversation begins, or goes on after compaction
-    SessionStart,
-    /// A person sent a message
-    Prompt,
-    /// A tool is about to run
-    BeforeTool,
-    /// The agent has answered
-    Stop,
-    /// The conversation is over
-    SessionEnd,
-    /// The host is about to shorten the conversation
-    BeforeCompaction,
-}
-
-impl Event {
     /// The name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Event::SessionStart => "session-start",
-            Event::Prompt => "prompt",
-            Event::BeforeTool => "before-tool",
-            Event::Stop => "stop",
-            Event::SessionEnd => "session-end",
-            Event::BeforeCompaction => "before-compaction",
-        }
-    }
-}
-
-/// One event a host calls memdir at.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hook {
-    pub(crate) event: Event,
-    /// The host's own name for it.
     pub(crate) name: &'static str,
-    /// How long the host waits.
-    pub(crate) seconds: u64,
+    /// The name shown to people.
+    pub(crate) title: &'static str,
+
+    /// Programs in `PATH` that show it is installed.
+    pub(crate) programs: &'static [&'static str],
+    /// Files and directories that show it has been used.
+    pub(crate) traces: fn(&Machine) -> Vec<PathBuf>,
+    /// Environment variables that move its files.
+    pub(crate) variables: &'static [&'static str],
+
+    /// The settings files of a scope and what goes into them; `None` if the host does not have this scope.
+    pub(crate) config: fn(&Machine, InstallScope) -> Option<Vec<ConfigFile>>,
+    /// The file with a project's instructions for it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the generated page"))]
+    pub(crate) instructions: &'static str,
+    /// What the user does after the installation.
+    pub(crate) next_step: &'static str,
+
+    /// The events memdir hooks into; empty if the host has no hooks.
+    pub(crate) hooks: &'static [Hook],
+    /// The JSON by which a hook passes text to the host; `None` if the host does not read output at this event.
+    pub(crate) hook_output: fn(&HookReply<'_>) -> Option<Value>,
+    /// Where the input of a hook names the tool that is about to run.
+    pub(crate) tool_call: fn(&Value) -> ToolCall,
+    /// The keys of a hook's entry in the settings that may hold its command.
+    pub(crate) hook_command_keys: &'static [&'static str],
+    /// Reads the program and its arguments out of the plugin file that runs the hooks, for hosts that have one.
+    pub(crate) plugin_command: Option<fn(&str) -> Option<(String, Vec<String>)>>,
+
+    /// The reader of its transcripts, which also knows the command that resumes a conversation.
+    pub(crate) transcripts: Option<memdir_chats::Host>,
+
+    /// Locates the memory it keeps on its own.
+    pub(crate) memory: Option<fn(&Machine) -> Option<ForeignMemory>>,
+    /// The setting that moves its own memory into memdir's directory.
+    pub(crate) memory_redirect: Option<MemoryRedirect>,
+    /// The directory from which it imports the memories of other programs.
+    pub(crate) memory_import: Option<MemoryImport>,
 }
 
-/// A hook of a host's table.
-const fn hook(event: Event, name: &'static str, seconds: u64) -> Hook {
-    Hook { event, name, seconds }
-}
+/// The base of every host: without hooks, transcripts and a memory of its own.
+const BASE: Host = Host {
+    name: "",
+    title: "",
+    programs: &[],
+    traces: |_| Vec::new(),
+    variables: &[],
+    config: |_, _| None,
+    instructions: "none",
+    next_step: "",
+    hooks: &[],
+    hook_output: |_| None,
+    tool_call: |_| ToolCall::Named,
+    hook_command_keys: &["command"],
+    plugin_command: None,
+    transcripts: None,
+    memory: None,
+    memory_redirect: None,
+    memory_import: None,
+};
 
-/// A kind of operating system, as far as hosts' files and shells differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Os {
-    /// Linux and its like.
-    Linux,
-    /// macOS.
-    MacOs,
-    /// Windows.
-    Windows,
-}
-
-impl Os {
-    /// The one this program was built for.
-    pub(crate) const fn here() -> Os {
-        if cfg!(windows) {
-            Os::Windows
-        } else if cfg!(target_os = "macos") {
-            Os::MacOs
-        } else {
-            Os::Linux
-        }
-    }
-}
-
-/// What an installation depends on.
-#[derive(Debug, Clone)]
-pub(crate) struct Machine {
-    pub(crate) os: Os,
-    /// The person's home directory.
-    pub(crate) home: PathBuf,
-    /// The top of the project one stands in.
-    pub(crate) project: PathBuf,
-    /// The main checkout of its repository, where one stands in a worktree; the project itself otherwise.
-    pub(crate) main: PathBuf,
-    /// This program, by its whole path.
-    pub(crate) exe: String,
-    /// What stands before the verb: `--dir PATH` and its like, if another memory than the usual one is chosen.
-    pub(crate) before: Vec<String>,
-    /// The variables hosts look at, of those in [`VARIABLES`] that are set.
-    pub(crate) variables: BTreeMap<&'static str, String>,
-}
-
-/// The variables by which hosts move their files.
-pub(crate) const VARIABLES: &[&str] =
-    &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "APPDATA", "PATH"];
-
-impl Machine {
-    /// The directory a variable names, or one below the home directory.
-    fn dir(&self, variable: &str, below_home: &str) -> PathBuf {
-        self.variables.get(variable).map_or_else(|| self.home.join(below_home), PathBuf::from)
-    }
-
-    /// Where programs keep their settings on this system.
-    fn config_dir(&self) -> PathBuf {
-        match self.os {
-            Os::Linux => self.dir("XDG_CONFIG_HOME", ".config"),
-            Os::MacOs => self.home.join("Library/Application Support"),
-            Os::Windows => self.dir("APPDATA", "AppData/Roaming"),
-        }
-    }
-
-    /// The arguments that start memdir's server.
-    pub(crate) fn server_args(&self) -> Vec<String> {
-        self.before.iter().cloned().chain(["mcp".to_owned()]).collect()
-    }
-
-    /// The arguments that run a hook.
-    pub(crate) fn hook_args(&self, host: &str, event: Event) -> Vec<String> {
-        let own = ["hook", host, event.name()].map(str::to_owned);
-        self.before.iter().cloned().chain(own).collect()
-    }
-
-    /// A hook as one line for the shell the host runs it in.
-    fn hook_line(&self, shell: command::Shell, host: &str, event: Event) -> String {
-        shell.line(&self.exe, &self.hook_args(host, event))
-    }
-
-    /// The server in the shape most hosts share.
-    fn server(&self) -> Value {
-        json!({ "command": self.exe, "args": self.server_args() })
-    }
-
-    /// The same with its type.
-    fn typed_server(&self, kind: &str) -> Value {
-        json!({ "type": kind, "command": self.exe, "args": self.server_args() })
+impl Host {
+    /// The path that shows that the host is on this machine, or `None`.
+    pub(crate) fn detect(&self, machine: &Machine) -> Option<PathBuf> {
+        let trace = (self.traces)(machine).into_iter().find(|path| path.exists());
+        trace.or_else(|| self.programs.iter().find_map(|program| machine.find_program(program)))
     }
 }
 
-/// The host of that name.
-pub(crate) fn named(name: &str) -> Option<&'static Host> {
+/// Returns the host with this name.
+pub(crate) fn by_name(name: &str) -> Option<&'static Host> {
     HOSTS.iter().find(|host| host.name == name).copied()
 }
 
-/// What shows that a host is on this machine; nothing if nothing does.
-pub(crate) fn evidence(host: &Host, machine: &Machine) -> Option<PathBuf> {
-    let trace = (host.traces)(machine).into_iter().find(|path| path.exists());
-    trace.or_else(|| {
-        let path = machine.variables.get("PATH")?;
-        let endings: &[&str] = if machine.os == Os::Windows { &[".exe", ".cmd", ""] } else { &[""] };
-        let names = host.programs.iter().flat_map(|program| endings.iter().map(move |ending| format!("{program}{ending}")));
-        let names: Vec<String> = names.collect();
-        std::env::split_paths(path)
-            .flat_map(|dir| names.iter().map(move |name| dir.join(name)).collect::<Vec<_>>())
-            .find(|path| path.is_file())
-    })
+/// The names of all hosts, separated by commas.
+pub(crate) fn names() -> String {
+    HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A part that registers the server.
-fn server_part(file: PathBuf, format: Format, key: &str, value: Value) -> Part {
-    Part { file, format, wishes: vec![Wish::Entry { path: vec![key.to_owned(), SERVER.to_owned()], value }] }
+/// The environment variables that decide where hosts and their files are.
+pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
+    HOSTS.iter().flat_map(|host| host.variables).chain(machine::VARIABLES).copied()
 }
 
-/// Whether a value in a host's settings starts memdir's server. `programs` are memdir, whatever they are called.
-pub(crate) fn is_our_server(value: &Value, programs: &[String]) -> bool {
-    let (command, args) = match &value["command"] {
-        Value::Array(words) => (words.first(), words.get(1..).unwrap_or_default()),
-        command => (Some(command), value["args"].as_array().map_or(&[][..], Vec::as_slice)),
-    };
-    let program = command.and_then(Value::as_str).unwrap_or_default();
-    is_ours(program, programs) && args.iter().any(|arg| arg == "mcp")
-}
-
-/// Whether a value in a host's settings runs memdir's hook `host event`, however it is written.
-pub(crate) fn is_our_hook(value: &Value, host: &str, event: Event, programs: &[String]) -> bool {
-    let words = format!(" hook {host} {}", event.name());
-    match value {
-        Value::String(line) => command::names(line, programs) && line.contains(&words),
-        Value::Array(values) => values.iter().any(|value| is_our_hook(value, host, event, programs)),
-        Value::Object(map) => {
-            let args = value["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let tail: String = args.flat_map(|arg| [" ", arg]).chain([" "]).collect();
-            let runs = value["command"].as_str().is_some_and(|program| is_ours(program, programs));
-            (runs && tail.contains(&format!("{words} "))) || map.values().any(|value| is_our_hook(value, host, event, programs))
-        }
-        _ => false,
-    }
-}
-
-fn is_ours(program: &str, programs: &[String]) -> bool {
-    command::is_memdir(program) || programs.iter().any(|known| known == program)
+/// Parses the name of a host on the command line.
+pub(crate) fn parser() -> impl clap::builder::TypedValueParser<Value = &'static Host> {
+    use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+    let names = HOSTS.iter().map(|host| PossibleValue::new(host.name));
+    PossibleValuesParser::new(names).try_map(|name| by_name(&name).ok_or("unknown host"))
 }

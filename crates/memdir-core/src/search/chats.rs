@@ -1,6 +1,7 @@
 //! What search knows about past conversations: where a line of one stands, and that there may be new ones.
 //! How transcripts are read and kept is the business of `memdir-chats`.
 
+use crate::base::shell::quote_posix;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf};
@@ -82,14 +83,9 @@ pub struct ResumeCommand {
 impl fmt::Display for ResumeCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(dir) = &self.dir {
-            write!(f, "cd {} && ", shell_quote(&dir.display().to_string()))?;
+            write!(f, "cd {} && ", quote_posix(&dir.display().to_string()))?;
         }
-        let words: Vec<_> = self.argv.iter().map(|word| shell_quote(word)).collect();
+        let words: Vec<_> = self.argv.iter().map(|word| quote_posix(word)).collect();
         f.write_str(&words.join(" "))
     }
-}
-
-fn shell_quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

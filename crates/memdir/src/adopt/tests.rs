@@ -1,7 +1,8 @@
 #![expect(clippy::disallowed_methods, reason = "tests make files by hand")]
 
 use super::*;
-use crate::hosts::Os;
+use crate::hosts::{Host, Os, by_name};
+use std::path::PathBuf;
 
 fn machine(root: &Path) -> Machine {
     let [home, project] = ["home", "project"].map(|name| root.join(name));
@@ -11,10 +12,10 @@ fn machine(root: &Path) -> Machine {
     Machine {
         os: Os::Linux,
         home,
-        main: project.clone(),
+        main_checkout: project.clone(),
         project,
         exe: "/bin/memdir".into(),
-        before: Vec::new(),
+        global_args: Vec::new(),
         variables: Default::default(),
     }
 }
@@ -25,11 +26,12 @@ fn file(path: &Path, text: &str) {
 }
 
 #[test]
-fn everybodys_memories_are_found_where_they_keep_them() {
+fn memories_of_other_programs_are_found() {
     let root = tempfile::tempdir().unwrap();
     let machine = machine(root.path());
     assert_eq!(find(&machine), []);
-    let (home, slug) = (&machine.home, claude_slug(&machine.project).unwrap());
+    let home = &machine.home;
+    let slug: String = machine.project.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     file(&home.join(format!(".claude/projects/{slug}/memory/MEMORY.md")), "- [A](a.md)\n");
     file(&home.join(".claude/projects/-other/memory/MEMORY.md"), "not of this project\n");
     file(&home.join(".codex/memories/MEMORY.md"), "x");
@@ -44,7 +46,7 @@ fn everybodys_memories_are_found_where_they_keep_them() {
     let shown: Vec<String> = found
         .iter()
         .map(|found| {
-            format!("{} {}\n", found.memories, found.mount(found.name, &machine, "proj-1", false))
+            format!("{} {}\n", found.memories, mount_settings(found, found.name, &machine, "proj-1", false))
                 .replace(root.path().to_str().unwrap(), "ROOT")
                 .replace(&slug, "SLUG")
         })
@@ -53,30 +55,40 @@ fn everybodys_memories_are_found_where_they_keep_them() {
 }
 
 #[test]
-fn a_hostile_registry_leads_nowhere() {
+fn a_hostile_registry_of_projects_is_ignored() {
     let root = tempfile::tempdir().unwrap();
     let machine = machine(root.path());
     file(&machine.home.join(".gemini/tmp/x/memory/a.md"), "x");
     for id in ["../../.ssh", "", "/etc", "a/b"] {
         file(&machine.home.join(".gemini/projects.json"), &json!({ "projects": { machine.project.to_str().unwrap(): id } }).to_string());
-        assert_eq!(gemini_memory(&machine), None, "{id}");
+        assert_eq!(by_name("gemini").unwrap().memory.unwrap()(&machine), None, "{id}");
     }
 }
 
 #[test]
-fn codex_gets_what_is_there_and_loses_what_is_gone() {
+fn the_import_directory_follows_the_memories() {
     let root = tempfile::tempdir().unwrap();
     let machine = machine(root.path());
+    for host in HOSTS {
+        if let Some(import) = &host.memory_import {
+            check_import(host, import, &machine);
+        }
+    }
+}
+
+fn check_import(host: &Host, import: &crate::hosts::MemoryImport, machine: &Machine) {
     let memory = |name: &str, text: &str| (name.to_owned(), text.to_owned());
-    assert_eq!(for_codex::write(&machine, "p", &[memory("a.md", "A\n"), memory("b/c.md", "C\n")]).unwrap(), 4);
-    assert_eq!(for_codex::write(&machine, "p", &[memory("a.md", "A\n"), memory("b/c.md", "C\n")]).unwrap(), 0);
-    assert_eq!(for_codex::write(&machine, "p", &[memory("a.md", "A2\n")]).unwrap(), 2);
-    let resources = for_codex::dir(&machine).join("resources/p");
+    let write = |memories: &[(String, String)]| import_dir::write(import, machine, "p", memories).unwrap();
+    assert_eq!(write(&[memory("a.md", "A\n"), memory("b/c.md", "C\n")]), 4, "{}", host.name);
+    assert_eq!(write(&[memory("a.md", "A\n"), memory("b/c.md", "C\n")]), 0);
+    assert_eq!(write(&[memory("a.md", "A2\n")]), 2);
+    let dir: PathBuf = (import.dir)(machine);
+    let resources = dir.join("resources/p");
     assert_eq!(fs::read_to_string(resources.join("a.md")).unwrap(), "A2\n");
     assert_eq!(fs::read_to_string(resources.join("scope.json")).unwrap(), format!("{}\n", json!({ "cwd": machine.project })));
     assert!(!resources.join("b").exists());
-    assert!(for_codex::remove(&machine).unwrap());
-    assert!(!for_codex::dir(&machine).exists());
-    file(&for_codex::dir(&machine).join("instructions.md"), "somebody else's");
-    assert!(!for_codex::remove(&machine).unwrap());
+    assert!(import_dir::remove(import, machine).unwrap());
+    assert!(!dir.exists());
+    file(&dir.join("instructions.md"), "of another program");
+    assert!(!import_dir::remove(import, machine).unwrap());
 }

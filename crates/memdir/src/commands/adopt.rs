@@ -1,13 +1,13 @@
-//! `memdir adopt`: memories that other programs keep are mounted in place; or theirs and memdir's become one directory.
+//! `memdir adopt`: mounts the memories of other programs in place, or shares one memory with a host.
 
-use super::install::{Outcome, machine, show_outcomes};
+use super::install::{HostOutcome, machine, show_outcomes};
 use crate::{
-    adopt::{self, Found, for_codex},
-    args::Adopt as Typed,
+    adopt::{self, import_dir},
+    args::Adopt as AdoptArgs,
     config::Settings,
     exit::Failure,
-    hosts::{self, Scope as Reach, claude_code, codex},
-    install::{self, Order},
+    hosts::{self, ForeignMemory, HOSTS, Host, InstallScope},
+    install::{self, InstallRequest},
     output::{Answer, Page},
     scope::Scope,
     wire,
@@ -15,36 +15,45 @@ use crate::{
 use memdir_core::{
     base::{
         path::MemoryPath,
+        shell::quote_posix,
         time::{Clock as _, SystemClock},
     },
     operations::list::List,
-    store::{Access, files::Mount},
+    store::{
+        Access,
+        files::{Mount, real_path},
+        mounts::mount_of,
+    },
 };
 use serde::Serialize;
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 #[derive(Serialize)]
-struct Shown {
-    found: Vec<Offer>,
-    /// Whether it was done, not only shown.
+struct Adoption {
+    found: Vec<Candidate>,
+    /// Whether the settings were changed.
     adopted: bool,
-    file: std::path::PathBuf,
+    /// The settings file.
+    file: PathBuf,
 }
 
 #[derive(Serialize)]
-struct Offer {
+struct Candidate {
     #[serde(flatten)]
-    found: Found,
-    /// Whether the settings mount it already.
+    memory: ForeignMemory,
+    /// Whether the settings already mount it.
     mounted: bool,
-    /// Whether it is mounted already and can be written from now on.
+    /// Whether its mount changes from read-only to read-write.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     opened: bool,
-    /// What the settings would say, or now say.
+    /// Its table in the settings.
     toml: String,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
     if args.as_auto_memory {
         return as_auto_memory(args, settings, scope);
     }
@@ -52,38 +61,34 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         return to_codex(args, settings, scope);
     }
     let machine = machine(settings)?;
-    let there = adopt::find(&machine);
-    if let Some(unknown) = args.names.iter().find(|name| !there.iter().any(|found| found.name == **name)) {
-        let names: Vec<&str> = there.iter().map(|found| found.name).collect();
-        let known = if names.is_empty() { "nothing was found".to_owned() } else { format!("found: {}", names.join(", ")) };
-        return Err(Failure::Usage {
-            message: format!("there is no {unknown:?} to adopt; {known}"),
-            hint: "memdir adopt shows what is there.".into(),
-        });
+    let memories = adopt::find(&machine);
+    if let Some(unknown) = args.names.iter().find(|name| !memories.iter().any(|memory| memory.name == **name)) {
+        let names: Vec<&str> = memories.iter().map(|memory| memory.name).collect();
+        let hint = if names.is_empty() { "no other memories were found".to_owned() } else { format!("found: {}", names.join(", ")) };
+        return Err(Failure::Usage { message: format!("no memory {unknown:?} to adopt"), hint });
     }
-    let wanted = |found: &Found| args.names.is_empty() || args.names.iter().any(|name| name == found.name);
+    let is_wanted = |memory: &ForeignMemory| args.names.is_empty() || args.names.iter().any(|name| name == memory.name);
     let mut text = std::fs::read_to_string(&settings.file).unwrap_or_default();
     let mut found = Vec::new();
-    let mut given = Vec::new();
-    for one in there.into_iter().filter(wanted) {
-        let there = scope.mounts.iter().find(|placed| same(&placed.mount.root, &one.path)).map(|placed| &placed.mount);
-        let mounted = there.is_some();
-        let name = free_name(&one, settings, scope, &given);
-        let mount = one.mount(&name, &machine, &scope.id, args.read_write);
-        given.extend((!mounted).then_some(name));
+    let mut new_names = Vec::new();
+    for memory in memories.into_iter().filter(is_wanted) {
+        let existing = scope.mounts.iter().find(|placed| is_same(&placed.mount.root, &memory.path)).map(|placed| &placed.mount);
+        let mounted = existing.is_some();
+        let name = free_name(&memory, settings, scope, &new_names);
+        let mount = adopt::mount_settings(&memory, &name, &machine, &scope.id, args.read_write);
+        new_names.extend((!mounted).then_some(name));
         let toml = hosts::toml::push("", "mounts", &mount).unwrap_or_default();
         if !mounted && !args.names.is_empty() {
-            let pushed = hosts::toml::push(&text, "mounts", &mount);
-            text = pushed.map_err(|refused| Failure::Settings {
-                message: format!("{}: {}", settings.file.display(), refused.why),
-                hint: "Mend the file first; memdir changes no settings it cannot read.".into(),
+            text = hosts::toml::push(&text, "mounts", &mount).map_err(|error| Failure::Settings {
+                message: format!("{}: {}", settings.file.display(), error.message),
+                hint: "fix the file, then run the command again".into(),
             })?;
         }
-        let opens = |mount: &&Mount| args.read_write && !args.names.is_empty() && mount.access == Access::ReadOnly;
-        let changed = there.filter(opens).and_then(|mount| opened(&text, &mount.prefix));
+        let is_opened = |mount: &&Mount| args.read_write && !args.names.is_empty() && mount.access == Access::ReadOnly;
+        let changed = existing.filter(is_opened).and_then(|mount| with_write_access(&text, &mount.prefix));
         let opened = changed.is_some();
         text = changed.unwrap_or(text);
-        found.push(Offer { found: one, mounted, opened, toml });
+        found.push(Candidate { memory, mounted, opened, toml });
     }
     let adopted = !args.names.is_empty() && !args.dry_run;
     if adopted {
@@ -94,21 +99,21 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
             }
         })?;
     }
-    Ok(Answer::new(Shown { found, adopted, file: settings.file.clone() }, show))
+    Ok(Answer::new(Adoption { found, adopted, file: settings.file.clone() }, show))
 }
 
-/// A name that no mount has wherever this one would be: two of one name, and no command would work any more.
-fn free_name(one: &Found, settings: &Settings, scope: &Scope, given: &[String]) -> String {
-    let beside = |project: &Option<String>| !one.of_project || project.as_ref().is_none_or(|project| *project == scope.id);
-    let configured = settings.config.mounts.iter().filter(|mount| beside(&mount.project)).map(|mount| &mount.name);
+/// A name that is not taken by another mount wherever this one is active: with two mounts of one name no command would work.
+fn free_name(memory: &ForeignMemory, settings: &Settings, scope: &Scope, new_names: &[String]) -> String {
+    let is_beside = |project: &Option<String>| !memory.of_project || project.as_ref().is_none_or(|project| *project == scope.id);
+    let configured = settings.config.mounts.iter().filter(|mount| is_beside(&mount.project)).map(|mount| &mount.name);
     let placed = scope.mounts.iter().map(|placed| &placed.mount.prefix);
-    let taken: Vec<&String> = configured.chain(placed).chain(given).collect();
-    let mut names = std::iter::once(one.name.to_owned()).chain((2..).map(|n| format!("{}-{n}", one.name)));
+    let taken: Vec<&String> = configured.chain(placed).chain(new_names).collect();
+    let mut names = std::iter::once(memory.name.to_owned()).chain((2..).map(|n| format!("{}-{n}", memory.name)));
     names.find(|name| !taken.contains(&name)).unwrap_or_default()
 }
 
-/// The settings in which the mount of that name can be written; nothing if they have no such mount.
-fn opened(text: &str, name: &str) -> Option<String> {
+/// The settings with the mount of this name changed to read-write; `None` if they do not have it.
+fn with_write_access(text: &str, name: &str) -> Option<String> {
     let mut document: toml_edit::DocumentMut = text.parse().ok()?;
     let mounts = document.get_mut("mounts")?.as_array_of_tables_mut()?;
     let mount = mounts.iter_mut().find(|mount| mount.get("name").and_then(|value| value.as_str()) == Some(name))?;
@@ -116,98 +121,116 @@ fn opened(text: &str, name: &str) -> Option<String> {
     Some(document.to_string())
 }
 
-fn same(a: &Path, b: &Path) -> bool {
-    memdir_core::store::files::real_path(a) == memdir_core::store::files::real_path(b)
+fn is_same(a: &Path, b: &Path) -> bool {
+    real_path(a) == real_path(b)
 }
 
-/// Claude Code's own memory becomes memdir's directory: of the person, or of this project.
-fn as_auto_memory(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+/// The only host with a capability that a flag refers to.
+fn host_with<T>(capability: impl Fn(&'static Host) -> Option<T>, flag: &str) -> Result<(&'static Host, T), Failure> {
+    HOSTS
+        .iter()
+        .find_map(|host| Some((*host, capability(host)?)))
+        .ok_or_else(|| Failure::Usage { message: format!("{flag} is not supported by any host"), hint: "omit the flag".into() })
+}
+
+/// Makes memdir's directory, of the user or of this project, the host's own memory.
+fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+    let (host, redirect) = host_with(|host| host.memory_redirect.as_ref(), "--as-auto-memory")?;
     let machine = machine(settings)?;
     let places = settings.places();
     let dir = match args.scope {
-        Reach::User => places.user(),
-        Reach::Project => places.project(&scope.id),
+        InstallScope::User => places.user(),
+        InstallScope::Project => places.project(&scope.id),
     };
-    let part = claude_code::auto_memory(&machine, args.scope, &dir.display().to_string());
-    let host = &claude_code::HOST;
-    let order = Order { host, scope: args.scope, machine: &machine, home: &settings.home.value, now: SystemClock.now() };
+    let file = (redirect.setting)(&machine, args.scope, &dir.display().to_string());
+    let request = InstallRequest { host, scope: args.scope, machine: &machine, home: &settings.home.value, now: SystemClock.now() };
     if args.dry_run {
-        let edits = install::plan(std::slice::from_ref(&part), &[])?;
-        let diffs: String = edits.iter().map(|edit| install::diff(&edit.part.file, edit.before.as_deref(), Some(&edit.after))).collect();
+        let edits = install::plan(std::slice::from_ref(&file), &[])?;
+        let diffs: String = edits.iter().map(|edit| install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after))).collect();
         return Ok(Answer::new(diffs, |diff, page| page.content(diff)));
     }
     std::fs::create_dir_all(&dir).map_err(|source| Failure::File { doing: "make", path: dir.clone(), source })?;
-    let files = install::put(&order, std::slice::from_ref(&part))?;
-    let then =
-        Some("From its next session on, Claude Code reads and writes memdir's directory; memdir uninstall claude-code takes that back.");
-    let outcome = Outcome { host: host.name, title: host.title, scope: args.scope, files, error: None, then };
-    let notes = adopt::claude_memories(&machine, args.scope).into_iter().filter(|(old, _)| !same(old, &dir)).map(|(old, memories)| {
-        let under = if args.scope == Reach::User { " --under user" } else { "" };
-        let old = old.display();
-        format!("{memories} memories of Claude Code stay in {old}, where it no longer looks; memdir import '{old}'{under} brings them in")
+    let files = install::apply(&request, std::slice::from_ref(&file))?;
+    let Host { name, title, .. } = host;
+    let next_step = format!("From the next session on, {title} uses memdir's directory; undo with: memdir uninstall {name}");
+    let outcome = HostOutcome { next_step: Some(next_step), ..HostOutcome::new(host, args.scope, Ok(files)) };
+    let replaced = (redirect.replaced_dirs)(&machine, args.scope).into_iter().filter(|old| !is_same(old, &dir));
+    let notes = replaced.map(|old| (adopt::count_files(&old), old)).filter(|(memories, _)| *memories > 0).map(|(memories, old)| {
+        let under = if args.scope == InstallScope::User { " --under user" } else { "" };
+        let (memories, old) = (plural(memories, "memory", "memories"), old.display().to_string());
+        format!("{title} no longer reads {memories} in {old}; import with: memdir import {}{under}", quote_posix(&old))
     });
     Ok(Answer::new(vec![outcome], show_outcomes).with_notes(notes.collect()))
 }
 
-#[derive(Serialize)]
-struct ForCodex {
-    dir: std::path::PathBuf,
-    memories: usize,
-    changed: usize,
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Codex's own memory is fed with this project's and the person's.
-fn to_codex(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+#[derive(Serialize)]
+struct Imported {
+    dir: PathBuf,
+    memories: usize,
+    changed: usize,
+    #[serde(skip)]
+    note: &'static str,
+}
+
+/// Writes the memories of this project and of the user where the host imports them.
+fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+    let (_, import) = host_with(|host| host.memory_import.as_ref(), "--to-codex")?;
     let machine = machine(settings)?;
-    let dir = for_codex::dir(&machine);
-    let fail = |source| Failure::File { doing: "write into", path: dir.clone(), source };
+    let dir = (import.dir)(&machine);
     if args.dry_run {
-        return Ok(Answer::new(ForCodex { dir, memories: 0, changed: 0 }, |there, page| {
-            page.line(format!("Would write into {}", there.dir.display()))
+        return Ok(Answer::new(Imported { dir, memories: 0, changed: 0, note: import.note }, |imported, page| {
+            page.line(format!("would write into {}", imported.dir.display()))
         }));
     }
     let memdir = wire::open(settings, scope)?.memdir;
-    // What Codex wrote itself, and is only mounted here, is not told to it as news.
-    let own = memdir_core::store::files::real_path(&codex::home(&machine));
-    let theirs =
-        |path: &MemoryPath| memdir_core::store::mounts::mount_of(memdir.store(), path).is_some_and(|mount| mount.root.starts_with(&own));
+    // Memories that the host wrote itself, and that are only mounted here, are not new to it.
+    let root = real_path(&(import.root)(&machine));
+    let is_theirs = |path: &MemoryPath| mount_of(memdir.store(), path).is_some_and(|mount| mount.root.starts_with(&root));
     let mut memories = Vec::new();
-    for listed in memdir.list(&List::default())?.memories.into_iter().filter(|listed| !theirs(&listed.path)) {
+    for listed in memdir.list(&List::default())?.memories.into_iter().filter(|listed| !is_theirs(&listed.path)) {
         if let Some(Ok(text)) = memdir.store().get(&listed.path)?.map(|stored| String::from_utf8(stored.bytes)) {
             memories.push((listed.path.to_string(), memdir_core::secrets::mask(&text).into_owned()));
         }
     }
-    let changed = for_codex::write(&machine, &scope.id, &memories).map_err(fail)?;
-    Ok(Answer::new(ForCodex { dir, memories: memories.len(), changed }, |there, page| {
-        page.line(format!("{} memories in {}, {} files changed", there.memories, there.dir.display(), there.changed))?;
-        page.line("Codex takes them in when it consolidates its memories ([features] memories = true).")
+    let fail = |source| Failure::File { doing: "write into", path: dir.clone(), source };
+    let changed = import_dir::write(import, &machine, &scope.id, &memories).map_err(fail)?;
+    Ok(Answer::new(Imported { dir, memories: memories.len(), changed, note: import.note }, |imported, page| {
+        let (memories, files) = (plural(imported.memories, "memory", "memories"), plural(imported.changed, "file", "files"));
+        page.line(format!("wrote {memories} into {} ({files} changed)", imported.dir.display()))?;
+        page.line(imported.note)
     }))
 }
 
-fn show(shown: &Shown, page: &mut Page<'_>) -> io::Result<()> {
-    if shown.found.is_empty() {
-        return page.line("No other program's memories were found for you or this project");
+fn show(adoption: &Adoption, page: &mut Page<'_>) -> io::Result<()> {
+    if adoption.found.is_empty() {
+        return page.line("no memories of other programs found for you or this project");
     }
-    for offer in &shown.found {
-        let title = page.strong(offer.found.title);
-        let state = match (offer.mounted, shown.adopted) {
-            (true, true) if offer.opened => "can be written now",
-            (true, false) if offer.opened => "mounted read-only; would be read-write",
-            (true, _) => "mounted already",
-            (false, true) => "mounted now",
+    for candidate in &adoption.found {
+        let title = page.strong(candidate.memory.title);
+        let state = match (candidate.mounted, adoption.adopted) {
+            (true, true) if candidate.opened => "now read-write",
+            (true, false) if candidate.opened => "mounted read-only; would become read-write",
+            (true, _) => "already mounted",
+            (false, true) => "mounted",
             (false, false) => "not mounted",
         };
-        page.line(format!("{title}: {} files in {}, {state}", offer.found.memories, offer.found.path.display()))?;
-        if !offer.mounted {
-            for line in offer.toml.lines() {
+        let files = plural(candidate.memory.memories, "file", "files");
+        page.line(format!("{title}: {files} in {}, {state}", candidate.memory.path.display()))?;
+        if !candidate.mounted {
+            for line in candidate.toml.lines() {
                 page.line(format!("  {line}"))?;
             }
         }
     }
-    if !shown.adopted {
-        let names: Vec<&str> = shown.found.iter().filter(|offer| !offer.mounted).map(|offer| offer.found.name).collect();
+    if !adoption.adopted {
+        let new = adoption.found.iter().filter(|candidate| !candidate.mounted);
+        let names: Vec<&str> = new.map(|candidate| candidate.memory.name).collect();
         if !names.is_empty() {
-            page.line(format!("Next: memdir adopt {}   writes that into {}", names.join(" "), shown.file.display()))?;
+            page.line(format!("next: memdir adopt {} (adds this to {})", names.join(" "), adoption.file.display()))?;
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::{
     wire,
 };
 use clap::Parser as _;
-use memdir_core::memdir::Memdir;
+use memdir_core::{base::shell::quote_posix, memdir::Memdir};
 use memdir_embed::StaticModel;
 use serde::Serialize;
 use std::{io, sync::Arc};
@@ -57,7 +57,7 @@ pub(crate) fn run(look: Look) -> Result<Answer, Failure> {
 
 fn step(memdir: &Memdir, why: &'static str, typed: &[&str], look: Look) -> Result<Step, Failure> {
     let args = Args::try_parse_from(std::iter::once(&"memdir").chain(typed)).map_err(|error| Failure::Typed { error })?;
-    let command = std::iter::once("memdir".to_owned()).chain(typed.iter().map(|word| quoted(word))).collect::<Vec<_>>().join(" ");
+    let command = std::iter::once("memdir".to_owned()).chain(typed.iter().map(|word| quote_posix(word))).collect::<Vec<_>>().join(" ");
     let mut output = Vec::new();
     let mut page = Page::new(&mut output, Look { json: false, ..look });
     if let Some(asked) = &args.command {
@@ -75,10 +75,6 @@ fn step(memdir: &Memdir, why: &'static str, typed: &[&str], look: Look) -> Resul
     let mut output = String::from_utf8_lossy(&output).into_owned();
     notes.iter().for_each(|note| output.push_str(&format!("note: {note}\n")));
     Ok(Step { why, command, output })
-}
-
-fn quoted(word: &str) -> String {
-    if word.contains(' ') { format!("'{word}'") } else { word.to_owned() }
 }
 
 fn show(tour: &Tour, page: &mut Page<'_>) -> io::Result<()> {

@@ -1,124 +1,128 @@
-//! `memdir doctor`: whether what was installed works, from the host's file to the hook's answer, and what to do if not.
+//! `memdir doctor`: checks installations from the host's files to the output of the hooks, and reports what to do.
 
 use super::install::machine;
 use crate::{
-    args::Doctor as Typed,
+    args::Doctor as DoctorArgs,
     config::Settings,
     doctor::{self, Finding, Installation},
     exit::{Exit, Failure},
-    hosts::{self, Host, Machine, Scope},
-    install::{self, Order, Receipts},
+    hosts::{self, Host, InstallScope, Machine},
+    install::{self, InstallRequest, Receipts},
     output::{Answer, Page},
     scope,
 };
 use memdir_core::base::time::{Clock as _, SystemClock};
 use serde::Serialize;
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 #[derive(Serialize)]
 struct Report {
     ok: bool,
     version: &'static str,
-    grounds: Vec<Finding>,
-    hosts: Vec<Examined>,
+    #[serde(rename = "grounds")]
+    directories: Vec<Finding>,
+    hosts: Vec<HostReport>,
 }
 
 #[derive(Serialize)]
-struct Examined {
+struct HostReport {
     host: &'static str,
     title: &'static str,
-    scope: Scope,
+    scope: InstallScope,
     #[serde(skip_serializing_if = "Option::is_none")]
-    project: Option<std::path::PathBuf>,
-    /// What `--fix` did.
+    project: Option<PathBuf>,
+    /// The result of `--fix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<String>,
     findings: Vec<Finding>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &scope::Scope) -> Result<Answer, Failure> {
-    let here = machine(settings)?;
+pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) -> Result<Answer, Failure> {
+    let machine = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
     let mounts: Vec<_> = scope.mounts.iter().map(|placed| (placed.mount.prefix.clone(), placed.mount.root.clone())).collect();
-    let mut grounds = doctor::grounds(&settings.home.value, &mounts);
-    grounds.extend(scope.off.as_deref().map(doctor::off));
-    let chosen = chosen(args, &here, &receipts);
-    let practice = Practice { fix: args.fix, home: &settings.home.value, receipts: &receipts, is_on: scope.off.is_none() };
-    let examined: Vec<Examined> = chosen.iter().map(|(host, scope, machine)| practice.examine(host, *scope, machine)).collect();
-    let ok = grounds.iter().chain(examined.iter().flat_map(|one| &one.findings)).all(|finding| finding.ok);
-    let report = Report { ok, version: env!("CARGO_PKG_VERSION"), grounds, hosts: examined };
+    let mut directories = doctor::check_directories(&settings.home.value, &mounts);
+    directories.extend(scope.off.as_deref().map(doctor::memory_is_off));
+    let checkup = Checkup { fix: args.fix, home: &settings.home.value, receipts: &receipts, is_on: scope.off.is_none() };
+    let selected = select(args, &machine, &receipts);
+    let hosts: Vec<HostReport> = selected.iter().map(|(host, scope, machine)| checkup.run(host, *scope, machine)).collect();
+    let ok = directories.iter().chain(hosts.iter().flat_map(|host| &host.findings)).all(|finding| finding.ok);
+    let report = Report { ok, version: env!("CARGO_PKG_VERSION"), directories, hosts };
     Ok(Answer::new(report, show).exit(if ok { Exit::Done } else { Exit::NotSo }))
 }
 
-/// The installations there are, or those of the hosts that were named.
-fn chosen(args: &Typed, here: &Machine, receipts: &Receipts) -> Vec<(&'static Host, Scope, Machine)> {
-    let known = receipts.installed.iter().filter_map(|receipt| {
-        let project = receipt.key.project.clone().unwrap_or_else(|| here.project.clone());
-        Some((hosts::named(&receipt.key.host)?, receipt.key.scope, Machine { project, ..here.clone() }))
+/// The recorded installations, or those of the named hosts.
+fn select(args: &DoctorArgs, machine: &Machine, receipts: &Receipts) -> Vec<(&'static Host, InstallScope, Machine)> {
+    let recorded = receipts.installed.iter().filter_map(|receipt| {
+        let project = receipt.key.project.clone().unwrap_or_else(|| machine.project.clone());
+        Some((hosts::by_name(&receipt.key.host)?, receipt.key.scope, Machine { project, ..machine.clone() }))
     });
-    let mut chosen: Vec<_> =
-        known.filter(|(host, ..)| args.hosts.is_empty() || args.hosts.iter().any(|named| named.name == host.name)).collect();
-    let without = args.hosts.iter().filter(|named| !chosen.iter().any(|(host, ..)| host.name == named.name)).copied().collect::<Vec<_>>();
-    chosen.extend(without.into_iter().map(|host| (host, Scope::User, here.clone())));
-    chosen
+    let mut selected: Vec<_> =
+        recorded.filter(|(host, ..)| args.hosts.is_empty() || args.hosts.iter().any(|named| named.name == host.name)).collect();
+    let unrecorded: Vec<_> = args.hosts.iter().filter(|named| !selected.iter().any(|(host, ..)| host.name == named.name)).collect();
+    selected.extend(unrecorded.into_iter().map(|host| (*host, InstallScope::User, machine.clone())));
+    selected
 }
 
-/// What holds for every installation that is looked at.
-struct Practice<'a> {
+/// What all checks of a run share.
+struct Checkup<'a> {
     fix: bool,
     home: &'a Path,
     receipts: &'a Receipts,
-    /// Whether memory is on here: what is off does not answer.
+    /// Whether memory is on, so that server and hooks can be run.
     is_on: bool,
 }
 
-impl Practice<'_> {
-    fn examine(&self, host: &'static Host, scope: Scope, machine: &Machine) -> Examined {
-        let order = Order { host, scope, machine, home: self.home, now: SystemClock.now() };
-        let (machine, parts) = install::expected(self.receipts, &order);
-        let known = self.receipts.known(&machine);
-        let installation = Installation { host, machine: &machine, parts: &parts, known: &known, is_on: self.is_on };
-        let mut findings = doctor::examine(&installation);
+impl Checkup<'_> {
+    fn run(&self, host: &'static Host, scope: InstallScope, machine: &Machine) -> HostReport {
+        let request = InstallRequest { host, scope, machine, home: self.home, now: SystemClock.now() };
+        let (machine, files) = install::expected(self.receipts, &request);
+        let programs = self.receipts.programs(&machine);
+        let installation = Installation { host, machine: &machine, files: &files, programs: &programs, is_on: self.is_on };
+        let mut findings = doctor::check(&installation);
         let mut fixed = None;
         if self.fix && findings.iter().any(|finding| !finding.ok) {
-            fixed = Some(match install::put(&Order { machine: &machine, ..order }, &parts) {
-                Ok(_) => "installed anew".to_owned(),
-                Err(trouble) => format!("cannot be fixed: {}: {}", trouble.path.display(), trouble.why),
+            fixed = Some(match install::apply(&InstallRequest { machine: &machine, ..request }, &files) {
+                Ok(_) => "reinstalled".to_owned(),
+                Err(error) => format!("cannot be fixed: {error}"),
             });
-            findings = doctor::examine(&installation);
+            findings = doctor::check(&installation);
         }
-        let project = (scope == Scope::Project).then(|| machine.project.clone());
-        Examined { host: host.name, title: host.title, scope, project, fixed, findings }
+        let project = (scope == InstallScope::Project).then(|| machine.project.clone());
+        HostReport { host: host.name, title: host.title, scope, project, fixed, findings }
     }
 }
 
 fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.line(format!("memdir {}", report.version))?;
-    for finding in &report.grounds {
-        say(finding, page)?;
+    for finding in &report.directories {
+        show_finding(finding, page)?;
     }
-    for one in &report.hosts {
-        let title = page.strong(one.title);
-        let place = one.project.as_ref().map_or_else(String::new, |project| format!(" in {}", project.display()));
+    for host in &report.hosts {
+        let title = page.strong(host.title);
+        let place = host.project.as_ref().map_or_else(String::new, |project| format!(" in {}", project.display()));
         page.line(format!("{title}{place}"))?;
-        if let Some(fixed) = &one.fixed {
+        if let Some(fixed) = &host.fixed {
             page.line(format!("  {fixed}"))?;
         }
-        for finding in &one.findings {
-            say(finding, page)?;
+        for finding in &host.findings {
+            show_finding(finding, page)?;
         }
     }
     if report.hosts.is_empty() {
-        page.line("Nothing is installed. Next: memdir install")?;
-    } else if report.hosts.iter().flat_map(|one| &one.findings).any(|finding| !finding.ok) {
-        page.line("Next: memdir doctor --fix")?;
+        page.line("not installed into any host; next: memdir install")?;
+    } else if report.hosts.iter().flat_map(|host| &host.findings).any(|finding| !finding.ok) {
+        page.line("next: memdir doctor --fix")?;
     }
     Ok(())
 }
 
-fn say(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
-    let sign = if finding.ok { page.green("ok ") } else { page.red("bad") };
-    page.line(format!("  {sign} {}: {}", finding.what, finding.seen))?;
+fn show_finding(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
+    let status = if finding.ok { page.green("ok ") } else { page.red("bad") };
+    page.line(format!("  {status} {}: {}", finding.what, finding.seen))?;
     match &finding.fix {
         Some(fix) => page.line(format!("      {fix}")),
         None => Ok(()),

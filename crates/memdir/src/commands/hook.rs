@@ -1,10 +1,10 @@
-//! `memdir hook`: what a host calls. Ends with 0 and silence whatever goes wrong; `--explain` says what did.
+//! `memdir hook`: what a host runs at an event. Always exits with 0, and prints nothing after an error; `--explain` prints the errors.
 
 use crate::{
-    args::{Global, Hook as Typed},
+    args::{Global, Hook as HookArgs},
     config::Settings,
     exit::Failure,
-    hook::{self, Input, Live},
+    hook::{self, HookCall, HookInput},
     output::{Answer, Page},
 };
 use serde::Serialize;
@@ -12,26 +12,25 @@ use std::io;
 
 #[derive(Serialize)]
 #[serde(transparent)]
-struct Said(String);
+struct HookOutput(String);
 
-pub(crate) fn run(args: &Typed, global: &Global) -> Answer {
-    let (said, troubles) = said(args, global).unwrap_or_else(|failure| (String::new(), vec![failure.words().message]));
-    let notes = if args.explain { troubles } else { Vec::new() };
-    Answer::new(Said(said), show).with_notes(notes)
+pub(crate) fn run(args: &HookArgs, global: &Global) -> Answer {
+    let (output, errors) = call(args, global).unwrap_or_else(|failure| (String::new(), vec![failure.words().message]));
+    let notes = if args.explain { errors } else { Vec::new() };
+    Answer::new(HookOutput(output), show).with_notes(notes)
 }
 
-fn said(args: &Typed, global: &Global) -> Result<(String, Vec<String>), Failure> {
-    let text = String::from_utf8_lossy(&super::stdin()?).into_owned();
-    let input = Input::parse(&text);
+fn call(args: &HookArgs, global: &Global) -> Result<(String, Vec<String>), Failure> {
+    let input = HookInput::parse(args.host, &String::from_utf8_lossy(&super::stdin()?));
     let mut settings = Settings::load(global)?;
     if let Some(cwd) = input.cwd.as_ref().filter(|cwd| cwd.is_dir()) {
         settings.cwd.clone_from(cwd);
     }
-    let live = Live::open(args.host.name, &settings, &input)?;
-    let said = hook::hook(args.host.name, args.event, &text, &live);
-    Ok((said, live.troubles()))
+    let call = HookCall::open(args.host, &settings, &input)?;
+    let text = call.handle(args.event).unwrap_or_default();
+    Ok((hook::render(args.host, args.event, &input, &text), call.into_errors()))
 }
 
-fn show(said: &Said, page: &mut Page<'_>) -> io::Result<()> {
-    page.content(&said.0)
+fn show(output: &HookOutput, page: &mut Page<'_>) -> io::Result<()> {
+    page.content(&output.0)
 }

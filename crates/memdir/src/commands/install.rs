@@ -1,11 +1,11 @@
-//! `memdir install`: the tools and hooks go into the hosts' files, each host whole or not at all.
+//! `memdir install`: writes the tools and hooks into hosts' files, each host completely or not at all.
 
 use crate::{
-    args::Install as Typed,
+    args::Install as InstallArgs,
     config::{self, Settings},
     exit::{Exit, Failure},
-    hosts::{self, HOSTS, Host, Machine, Part, Scope},
-    install::{self, Did, Order, Receipts, Touched, Trouble},
+    hosts::{self, ConfigFile, HOSTS, Host, InstallScope, Machine, command::Shell},
+    install::{self, FileChange, FileOutcome, InstallRequest, Receipts},
     output::{Answer, Look, Page},
     wire,
 };
@@ -16,230 +16,249 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What became of one host.
+/// What was done for one host.
 #[derive(Debug, Serialize)]
-pub(super) struct Outcome {
-    pub(super) host: &'static str,
-    pub(super) title: &'static str,
-    pub(super) scope: Scope,
-    pub(super) files: Vec<Touched>,
+pub(super) struct HostOutcome {
+    pub(super) host: String,
+    pub(super) title: String,
+    pub(super) scope: InstallScope,
+    pub(super) files: Vec<FileOutcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) then: Option<&'static str>,
+    /// What the user does next.
+    #[serde(rename = "then", skip_serializing_if = "Option::is_none")]
+    pub(super) next_step: Option<String>,
 }
 
-/// What would become of one file.
+impl HostOutcome {
+    /// The outcome of an installation or its removal.
+    pub(super) fn new(host: &Host, scope: InstallScope, result: Result<Vec<FileOutcome>, Failure>) -> HostOutcome {
+        let describe = |failure: Failure| {
+            let words = failure.words();
+            format!("{}; {}", words.message, words.hint)
+        };
+        let (files, error) = result.map_or_else(|failure| (Vec::new(), Some(describe(failure))), |files| (files, None));
+        HostOutcome { host: host.name.to_owned(), title: host.title.to_owned(), scope, files, error, next_step: None }
+    }
+}
+
+/// The planned change of one file.
 #[derive(Debug, Serialize)]
 pub(super) struct Preview {
-    pub(super) host: &'static str,
+    pub(super) host: String,
     pub(super) path: PathBuf,
     pub(super) diff: String,
 }
 
-/// One line of the table of hosts.
+/// One row of the table of hosts.
 #[derive(Debug, Serialize)]
-struct Here {
+struct HostStatus {
     host: &'static str,
     title: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<PathBuf>,
-    installed: Vec<Scope>,
+    installed: Vec<InstallScope>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, look: Look) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &InstallArgs, settings: &Settings, look: Look) -> Result<Answer, Failure> {
     let machine = machine(settings)?;
-    let chosen = match choose(args, settings, &machine, look)? {
-        Choice::These(chosen) => chosen,
-        Choice::Show(here) => return Ok(Answer::new(here, show_here)),
+    let hosts = match select(args, settings, &machine, look)? {
+        Selection::Hosts(hosts) => hosts,
+        Selection::ShowTable(statuses) => return Ok(Answer::new(statuses, show_statuses)),
     };
     if args.dry_run {
-        let previews = chosen.iter().map(|host| preview(args, settings, &machine, host)).collect::<Result<Vec<_>, _>>()?;
+        let previews = hosts.iter().map(|host| preview(args, settings, &machine, host)).collect::<Result<Vec<_>, _>>()?;
         return Ok(Answer::new(previews.into_iter().flatten().collect(), show_previews));
     }
-    let outcomes: Vec<Outcome> = chosen.iter().map(|host| outcome(args, settings, &machine, host)).collect();
-    let failed = outcomes.iter().any(|outcome| outcome.error.is_some());
-    if failed && outcomes.len() == 1 {
-        let message = outcomes.into_iter().filter_map(|outcome| outcome.error).collect();
-        return Err(Failure::Settings { message, hint: "Nothing was changed.".into() });
+    let mut results: Vec<_> = hosts.iter().map(|host| (*host, install(args, settings, &machine, host))).collect();
+    if let [(_, result @ Err(_))] = results.as_mut_slice() {
+        let failure = std::mem::replace(result, Ok(Vec::new())).err().map(|failure| failure.words());
+        let (message, hint) = failure.map(|words| (words.message, words.hint)).unwrap_or_default();
+        return Err(Failure::Settings { message, hint });
     }
-    let chats = if outcomes.iter().all(|outcome| outcome.error.is_some()) { None } else { past_conversations(args, settings, look)? };
-    let notes = chosen_memory(&machine).into_iter().chain(chats).collect();
-    Ok(Answer::new(outcomes, show_outcomes).with_notes(notes).exit(if failed { Exit::Person } else { Exit::Done }))
+    let outcomes: Vec<HostOutcome> = results
+        .into_iter()
+        .map(|(host, result)| {
+            let next_step = result.is_ok().then(|| host.next_step.to_owned());
+            HostOutcome { next_step, ..HostOutcome::new(host, args.scope, result) }
+        })
+        .collect();
+    let failures = outcomes.iter().filter(|outcome| outcome.error.is_some()).count();
+    let chats = if failures == outcomes.len() { None } else { offer_transcripts(args, settings, look)? };
+    let notes = selected_memory(&machine).into_iter().chain(chats).collect();
+    Ok(Answer::new(outcomes, show_outcomes).with_notes(notes).exit(if failures > 0 { Exit::Person } else { Exit::Done }))
 }
 
-/// What is said where not the usual memory is put in: the host will use no other.
-fn chosen_memory(machine: &Machine) -> Option<String> {
-    let words = hosts::command::Shell::Sh.line("memdir", &machine.before);
-    (!machine.before.is_empty()).then(|| format!("the tools and hooks use the memory that is chosen here: {words}"))
+/// The note that tools and hooks use another memory than the default.
+fn selected_memory(machine: &Machine) -> Option<String> {
+    let line = Shell::Posix.line("memdir", &machine.global_args);
+    (!machine.global_args.is_empty()).then(|| format!("tools and hooks use the memory selected here: {line}"))
 }
 
-/// The machine an installation is for.
+/// The machine an installation is made on.
 pub(super) fn machine(settings: &Settings) -> Result<Machine, Failure> {
     let project = memdir_core::project::find(&settings.cwd, settings.config.worktrees)?;
     config::machine(settings, project)
 }
 
-/// The parts of a host in a scope.
-fn parts(args: &Typed, machine: &Machine, host: &Host) -> Result<Vec<Part>, Failure> {
-    let parts = (host.parts)(machine, args.scope).ok_or_else(|| Failure::Usage {
-        message: format!("{} has no settings of a project", host.title),
-        hint: "Leave --scope project out.".into(),
+/// The files of a host in the given scope.
+fn config_files(args: &InstallArgs, machine: &Machine, host: &Host) -> Result<Vec<ConfigFile>, Failure> {
+    let files = (host.config)(machine, args.scope).ok_or_else(|| Failure::Usage {
+        message: format!("{} does not have project settings", host.title),
+        hint: "omit --scope project".into(),
     })?;
-    let without = |part: Part| Part { wishes: part.wishes.into_iter().filter(|wish| !wish.is_hook()).collect(), ..part };
-    Ok(if args.no_hooks { parts.into_iter().map(without).filter(|part| !part.wishes.is_empty()).collect() } else { parts })
+    if !args.no_hooks {
+        return Ok(files);
+    }
+    let without_hooks = |file: ConfigFile| ConfigFile { edits: file.edits.into_iter().filter(|edit| !edit.is_hook()).collect(), ..file };
+    Ok(files.into_iter().map(without_hooks).filter(|file| !file.edits.is_empty()).collect())
 }
 
-fn preview(args: &Typed, settings: &Settings, machine: &Machine, host: &'static Host) -> Result<Vec<Preview>, Failure> {
+fn preview(args: &InstallArgs, settings: &Settings, machine: &Machine, host: &Host) -> Result<Vec<Preview>, Failure> {
     let receipts = Receipts::load(&settings.home.value)?;
-    let edits = install::plan(&parts(args, machine, host)?, &receipts.known(machine))?;
-    let changed = edits.into_iter().filter(install::FileEdit::changes);
+    let edits = install::plan(&config_files(args, machine, host)?, &receipts.programs(machine))?;
+    let changed = edits.into_iter().filter(install::FileEdit::is_change);
     Ok(changed
         .map(|edit| Preview {
-            host: host.name,
-            diff: install::diff(&edit.part.file, edit.before.as_deref(), Some(&edit.after)),
-            path: edit.part.file,
+            host: host.name.to_owned(),
+            diff: install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after)),
+            path: edit.config.path,
         })
         .collect())
 }
 
-fn outcome(args: &Typed, settings: &Settings, machine: &Machine, host: &'static Host) -> Outcome {
-    let order = Order { host, scope: args.scope, machine, home: &settings.home.value, now: SystemClock.now() };
-    let said = |trouble: Trouble| format!("{}: {}. {}", trouble.path.display(), trouble.why, trouble.hint);
-    let put =
-        parts(args, machine, host).map_err(|failure| failure.words().message).and_then(|parts| install::put(&order, &parts).map_err(said));
-    let (files, error) = put.map_or_else(|error| (Vec::new(), Some(error)), |files| (files, None));
-    let then = error.is_none().then_some(host.then);
-    Outcome { host: host.name, title: host.title, scope: args.scope, files, error, then }
+fn install(args: &InstallArgs, settings: &Settings, machine: &Machine, host: &Host) -> Result<Vec<FileOutcome>, Failure> {
+    let request = InstallRequest { host, scope: args.scope, machine, home: &settings.home.value, now: SystemClock.now() };
+    Ok(install::apply(&request, &config_files(args, machine, host)?)?)
 }
 
-enum Choice {
-    These(Vec<&'static Host>),
-    Show(Vec<Here>),
+enum Selection {
+    Hosts(Vec<&'static Host>),
+    ShowTable(Vec<HostStatus>),
 }
 
-/// Which hosts are meant; a person is asked if nobody said.
-fn choose(args: &Typed, settings: &Settings, machine: &Machine, look: Look) -> Result<Choice, Failure> {
+/// The hosts to install into: those that were named, else those on this machine, after asking the user.
+fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, look: Look) -> Result<Selection, Failure> {
     if !args.hosts.is_empty() {
-        return Ok(Choice::These(args.hosts.clone()));
+        return Ok(Selection::Hosts(args.hosts.clone()));
     }
     let receipts = Receipts::load(&settings.home.value)?;
-    let here = || HOSTS.iter().map(|host| look_for(host, machine, &receipts)).collect::<Vec<_>>();
-    let there: Vec<&'static Host> = HOSTS.iter().copied().filter(|host| hosts::evidence(host, machine).is_some()).collect();
-    let fitting: Vec<&'static Host> = there.into_iter().filter(|host| (host.parts)(machine, args.scope).is_some()).collect();
+    let statuses = || HOSTS.iter().map(|host| status(host, machine, &receipts)).collect::<Vec<_>>();
+    let is_candidate = |host: &&'static Host| host.detect(machine).is_some() && (host.config)(machine, args.scope).is_some();
+    let candidates: Vec<&'static Host> = HOSTS.iter().copied().filter(is_candidate).collect();
     if args.yes || (args.all && args.dry_run) {
-        return Ok(Choice::These(fitting));
+        return Ok(Selection::Hosts(candidates));
     }
-    if fitting.is_empty() || !(can_ask(look) || args.all) {
-        return Ok(Choice::Show(here()));
+    if candidates.is_empty() || !(can_ask(look) || args.all) {
+        return Ok(Selection::ShowTable(statuses()));
     }
     if !can_ask(look) {
-        let names: Vec<&str> = fitting.iter().map(|host| host.name).collect();
+        let names: Vec<&str> = candidates.iter().map(|host| host.name).collect();
         return Err(Failure::Usage {
-            message: format!("--all would install into {}, and there is nobody to ask whether that is meant", names.join(", ")),
-            hint: "Add --yes, or --dry-run to see what would change. Nothing was changed.".into(),
+            message: format!("--all needs confirmation, and there is no terminal to ask; it would install into {}", names.join(", ")),
+            hint: "add --yes, or --dry-run to show the changes; no file was changed".into(),
         });
     }
-    let line = ask(&here(), &fitting).map_err(|source| Failure::Output { source })?;
-    understood(&line, &fitting).map(Choice::These)
+    let answer = ask(&statuses(), &candidates).map_err(|source| Failure::Output { source })?;
+    parse_answer(&answer, &candidates).map(Selection::Hosts)
 }
 
-/// Whether somebody is there who can answer.
+/// Whether there is a terminal on which to ask the user.
 fn can_ask(look: Look) -> bool {
     look.terminal && !look.json && io::stdin().is_terminal()
 }
 
-fn look_for(host: &&'static Host, machine: &Machine, receipts: &Receipts) -> Here {
+fn status(host: &Host, machine: &Machine, receipts: &Receipts) -> HostStatus {
     let installed = receipts.installed.iter().filter(|receipt| receipt.key.host == host.name);
     let here = installed.filter(|receipt| receipt.key.project.as_deref().is_none_or(|project| project == machine.project));
-    Here {
+    HostStatus {
         host: host.name,
         title: host.title,
-        found: hosts::evidence(host, machine),
+        found: host.detect(machine),
         installed: here.map(|receipt| receipt.key.scope).collect(),
     }
 }
 
-/// Shows the table and asks, on standard error: the answer proper comes after.
-fn ask(here: &[Here], fitting: &[&'static Host]) -> io::Result<String> {
+/// Shows the table and asks, on standard error, because the result goes to standard output.
+fn ask(statuses: &[HostStatus], candidates: &[&'static Host]) -> io::Result<String> {
     let mut err = anstream::stderr().lock();
     let mut page = Page::new(&mut err, Look::of_stdout(false));
-    table(here, &mut page)?;
-    let names = fitting.iter().map(|host| host.name).collect::<Vec<_>>().join(" ");
-    write!(err, "\nInstall into {names}? Enter for all of them, names for some, n for none: ")?;
+    show_table(statuses, &mut page)?;
+    let names = candidates.iter().map(|host| host.name).collect::<Vec<_>>().join(" ");
+    write!(err, "\nInstall into {names}? [Enter: all, names: only those, n: none] ")?;
     drop(err);
-    answer()
+    read_answer()
 }
 
-/// One line of a person's; without a line end if there is no more to come.
-fn answer() -> io::Result<String> {
+/// Reads one line; it does not end with a line ending if the input is at its end.
+fn read_answer() -> io::Result<String> {
     io::stderr().flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     Ok(line)
 }
 
-/// Which hosts an answer means. One that is not understood is none: nothing is installed by mistake.
-fn understood(line: &str, fitting: &[&'static Host]) -> Result<Vec<&'static Host>, Failure> {
+/// The hosts that an answer selects. An unknown name is an error, so that nothing is installed by mistake.
+fn parse_answer(line: &str, candidates: &[&'static Host]) -> Result<Vec<&'static Host>, Failure> {
     let words: Vec<&str> = line.split([' ', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
     let host = |word: &&str| {
-        hosts::named(word).ok_or_else(|| Failure::Usage {
-            message: format!("{word:?} is no agent program that memdir knows"),
-            hint: format!("They are: {}. Nothing was changed.", HOSTS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ")),
+        hosts::by_name(word).ok_or_else(|| Failure::Usage {
+            message: format!("unknown host {word:?}"),
+            hint: format!("the hosts are {}; no file was changed", hosts::names()),
         })
     };
     match words.as_slice() {
-        [] if line.ends_with('\n') => Ok(fitting.to_vec()),
-        ["y" | "yes" | "all"] => Ok(fitting.to_vec()),
+        [] if line.ends_with('\n') => Ok(candidates.to_vec()),
+        ["y" | "yes" | "all"] => Ok(candidates.to_vec()),
         [] | ["n" | "no" | "none"] => Ok(Vec::new()),
         words => words.iter().map(host).collect(),
     }
 }
 
-/// Past conversations are a person's to decide on: asked for, asked about, or mentioned. Returns what is to be said.
-fn past_conversations(args: &Typed, settings: &Settings, look: Look) -> Result<Option<String>, Failure> {
+/// Turns the search of past conversations on if the user asks for it; returns a note.
+fn offer_transcripts(args: &InstallArgs, settings: &Settings, look: Look) -> Result<Option<String>, Failure> {
     if settings.config.chats.settings.on {
         return Ok(None);
     }
-    let wanted = args.chats || (!args.yes && can_ask(look) && asked_for_chats().map_err(|source| Failure::Output { source })?);
-    if !wanted {
-        return Ok(Some("your past conversations with agents can be searched too: memdir chats on".to_owned()));
+    let is_wanted = args.chats || (!args.yes && can_ask(look) && ask_for_transcripts().map_err(|source| Failure::Output { source })?);
+    if !is_wanted {
+        return Ok(Some("past conversations with agents can be searched too; turn on with: memdir chats on".to_owned()));
     }
     config::edit::change(&settings.file, |document| drop(config::edit::table(document, "chats").insert("on", toml_edit::value(true))))?;
     wire::keep(settings).make()?;
-    Ok(Some("past conversations are kept and searched from now on; memdir chats off ends that".to_owned()))
+    Ok(Some("past conversations are now kept and searched; turn off with: memdir chats off".to_owned()))
 }
 
-fn asked_for_chats() -> io::Result<bool> {
-    write!(
-        anstream::stderr(),
-        "Keep your past conversations with agents, on this machine, and search them too? y for yes, Enter for no: "
-    )?;
-    Ok(matches!(answer()?.trim(), "y" | "yes"))
+fn ask_for_transcripts() -> io::Result<bool> {
+    write!(anstream::stderr(), "Keep past conversations with agents on this machine, and search them? [y/N] ")?;
+    Ok(matches!(read_answer()?.trim(), "y" | "yes"))
 }
 
-fn table(here: &[Here], page: &mut Page<'_>) -> io::Result<()> {
+fn show_table(statuses: &[HostStatus], page: &mut Page<'_>) -> io::Result<()> {
     let mut rows = vec![["host", "program", "found", "memdir"].map(str::to_owned).to_vec()];
-    rows.extend(here.iter().map(|one| {
-        let found = one.found.as_ref().map_or_else(|| "-".to_owned(), |path| path.display().to_string());
-        let scopes = one.installed.iter().map(|scope| if *scope == Scope::User { "installed" } else { "installed in this project" });
-        vec![one.host.to_owned(), one.title.to_owned(), found, scopes.collect::<Vec<_>>().join(", ")]
+    rows.extend(statuses.iter().map(|status| {
+        let found = status.found.as_ref().map_or_else(|| "-".to_owned(), |path| path.display().to_string());
+        let scopes = status.installed.iter().map(|scope| match scope {
+            InstallScope::User => "installed",
+            InstallScope::Project => "installed in this project",
+        });
+        vec![status.host.to_owned(), status.title.to_owned(), found, scopes.collect::<Vec<_>>().join(", ")]
     }));
     page.table(&rows)
 }
 
-fn show_here(here: &Vec<Here>, page: &mut Page<'_>) -> io::Result<()> {
-    table(here, page)?;
+fn show_statuses(statuses: &Vec<HostStatus>, page: &mut Page<'_>) -> io::Result<()> {
+    show_table(statuses, page)?;
     page.line("")?;
-    match here.iter().find(|one| one.found.is_some() && one.installed.is_empty()) {
-        Some(one) => page.line(format!("Next: memdir install {} · memdir install --yes for all that were found", one.host)),
-        None => page.line("Next: memdir install HOST · memdir doctor"),
+    match statuses.iter().find(|status| status.found.is_some() && status.installed.is_empty()) {
+        Some(status) => page.line(format!("next: memdir install {} (or memdir install --yes for all that were found)", status.host)),
+        None => page.line("next: memdir install HOST, or memdir doctor"),
     }
 }
 
 pub(super) fn show_previews(previews: &Vec<Preview>, page: &mut Page<'_>) -> io::Result<()> {
     if previews.is_empty() {
-        return page.line("Nothing would change");
+        return page.line("no changes");
     }
     for preview in previews {
         for line in preview.diff.lines() {
@@ -254,37 +273,37 @@ pub(super) fn show_previews(previews: &Vec<Preview>, page: &mut Page<'_>) -> io:
     Ok(())
 }
 
-pub(super) fn show_outcomes(outcomes: &Vec<Outcome>, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn show_outcomes(outcomes: &Vec<HostOutcome>, page: &mut Page<'_>) -> io::Result<()> {
     if outcomes.is_empty() {
-        return page.line("Nothing to do");
+        return page.line("nothing to do");
     }
     for outcome in outcomes {
-        let title = page.strong(outcome.title);
+        let title = page.strong(&outcome.title);
         if let Some(error) = &outcome.error {
             let failed = page.red("failed");
             page.line(format!("{title}: {failed}: {error}"))?;
             continue;
         }
-        let same = outcome.files.iter().all(|file| file.did == Did::Nothing);
-        page.line(format!("{title}: {}", if same { "is so already" } else { "done" }))?;
+        let is_unchanged = outcome.files.iter().all(|file| file.change == FileChange::Unchanged);
+        page.line(format!("{title}: {}", if is_unchanged { "unchanged" } else { "done" }))?;
         for file in &outcome.files {
-            page.line(format!("  {}", said(file, page)))?;
+            page.line(format!("  {}", describe(file, page)))?;
         }
-        if let (Some(then), false) = (outcome.then, same) {
-            page.line(format!("  {then}"))?;
+        if let Some(next_step) = outcome.next_step.as_ref().filter(|_| !is_unchanged) {
+            page.line(format!("  {next_step}"))?;
         }
     }
     Ok(())
 }
 
-fn said(file: &Touched, page: &Page<'_>) -> String {
-    let did = match file.did {
-        Did::Created => "created",
-        Did::Changed => "changed",
-        Did::Nothing => "as it was",
-        Did::Removed => "removed",
+fn describe(file: &FileOutcome, page: &Page<'_>) -> String {
+    let change = match file.change {
+        FileChange::Created => "created",
+        FileChange::Changed => "changed",
+        FileChange::Unchanged => "unchanged",
+        FileChange::Removed => "removed",
     };
-    let kept = |backup: &PathBuf| format!(", as it was before in {}", Path::new(backup.file_name().unwrap_or_default()).display());
-    let backup = file.backup.as_ref().map_or_else(String::new, kept);
-    format!("{} {}", file.path.display(), page.dim(&format!("{did}{backup}")))
+    let name = |backup: &PathBuf| format!(", backup: {}", Path::new(backup.file_name().unwrap_or_default()).display());
+    let backup = file.backup.as_ref().map_or_else(String::new, name);
+    format!("{} {}", file.path.display(), page.dim(&format!("{change}{backup}")))
 }

@@ -14,8 +14,6 @@ use memdir_core::prompt::{Entrypoint, Load, ModeName, Request, Search};
 use serde::Serialize;
 use std::io;
 
-pub(crate) use crate::prompt_section::for_hook;
-
 #[derive(Serialize)]
 struct Made {
     enabled: bool,

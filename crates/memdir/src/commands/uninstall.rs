@@ -1,89 +1,94 @@
-//! `memdir uninstall`: exactly what was put into a host's files goes out again.
+//! `memdir uninstall`: removes exactly what was installed into a host's files.
 
-use super::install::{Outcome, Preview, machine, show_outcomes, show_previews};
+use super::install::{HostOutcome, Preview, machine, show_outcomes, show_previews};
 use crate::{
-    adopt::for_codex,
-    args::Uninstall as Typed,
+    adopt::import_dir,
+    args::Uninstall as UninstallArgs,
     config::Settings,
     exit::{Exit, Failure},
-    hosts::{self, Host, Machine, Scope, codex},
-    install::{self, Did, Installed, Order, Receipts, Touched},
+    hosts::{self, Host, InstallScope, Machine, MemoryImport},
+    install::{self, FileChange, FileOutcome, InstallKey, InstallRequest, Receipts},
     output::Answer,
 };
 use memdir_core::base::time::{Clock as _, SystemClock};
 
-pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> {
-    let here = machine(settings)?;
+pub(crate) fn run(args: &UninstallArgs, settings: &Settings) -> Result<Answer, Failure> {
+    let machine = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
-    let chosen = chosen(args, &here, &receipts);
-    let now = SystemClock.now();
-    let home = &settings.home.value;
+    let selected = select(args, &machine, &receipts);
+    let (now, home) = (SystemClock.now(), &settings.home.value);
+    let request = |host, scope, machine| InstallRequest { host, scope, machine, home, now };
     if args.dry_run {
         let mut previews = Vec::new();
-        for (host, scope, machine) in &chosen {
-            let order = Order { host, scope: *scope, machine, home, now };
-            let removals = install::plan_removal(&receipts, &order)?;
-            previews.extend(removals.into_iter().filter(|removal| removal.before != removal.after).map(|removal| Preview {
-                host: host.name,
-                diff: install::diff(&removal.path, removal.before.as_deref(), removal.after.as_deref()),
-                path: removal.path,
-            }));
-            let folder = for_codex::dir(machine);
-            previews.extend(feeds_codex(host, *scope, machine).then(|| Preview {
-                host: host.name,
-                diff: format!("The folder {} would be removed\n", folder.display()),
-                path: folder,
-            }));
+        for (host, scope, machine) in &selected {
+            previews.extend(preview(&receipts, &request(host, *scope, machine))?);
         }
         return Ok(Answer::new(previews, show_previews));
     }
     let mut outcomes = Vec::new();
-    for (host, scope, machine) in &chosen {
-        let order = Order { host, scope: *scope, machine, home, now };
-        let fed = feeds_codex(host, *scope, machine);
-        let (mut files, error) = match install::take(&order) {
-            Ok(files) => (files, None),
-            Err(trouble) => (Vec::new(), Some(format!("{}: {}. {}", trouble.path.display(), trouble.why, trouble.hint))),
-        };
-        if fed && error.is_none() {
-            let path = for_codex::dir(machine);
-            for_codex::remove(machine).map_err(|source| Failure::File { doing: "remove", path: path.clone(), source })?;
-            files.push(Touched { path, did: Did::Removed, backup: None });
-        }
-        outcomes.push(Outcome { host: host.name, title: host.title, scope: *scope, files, error, then: None });
+    for (host, scope, machine) in &selected {
+        outcomes.push(uninstall(&request(host, *scope, machine))?);
     }
-    let failed = outcomes.iter().any(|outcome| outcome.error.is_some());
-    Ok(Answer::new(outcomes, show_outcomes).exit(if failed { Exit::Person } else { Exit::Done }))
+    let has_failed = outcomes.iter().any(|outcome| outcome.error.is_some());
+    Ok(Answer::new(outcomes, show_outcomes).exit(if has_failed { Exit::Person } else { Exit::Done }))
 }
 
-/// Whether memories were written where Codex's own memory takes them in, which goes too.
-fn feeds_codex(host: &Host, scope: Scope, machine: &Machine) -> bool {
-    host.name == codex::HOST.name && scope == Scope::User && for_codex::is_there(machine)
+fn preview(receipts: &Receipts, request: &InstallRequest<'_>) -> Result<Vec<Preview>, Failure> {
+    let host = request.host.name;
+    let removals = install::plan_removal(receipts, request)?.into_iter().filter(|removal| removal.before != removal.after);
+    let files = removals.map(|removal| Preview {
+        host: host.to_owned(),
+        diff: install::diff(&removal.path, removal.before.as_deref(), removal.after.as_deref()),
+        path: removal.path,
+    });
+    let directory = import_to_remove(request).map(|import| {
+        let path = (import.dir)(request.machine);
+        Preview { host: host.to_owned(), diff: format!("would remove the directory {}\n", path.display()), path }
+    });
+    Ok(files.chain(directory).collect())
 }
 
-/// Which installations are meant. A host without any receipt is looked through all the same: the receipts may be lost. Where
-/// there is one for another scope, what stands in this one is somebody else's, unless this one is asked for.
-fn chosen(args: &Typed, here: &Machine, receipts: &Receipts) -> Vec<(&'static Host, Scope, Machine)> {
-    let wanted = |scope: Scope| args.scope.is_none_or(|only| only == scope);
+fn uninstall(request: &InstallRequest<'_>) -> Result<HostOutcome, Failure> {
+    let import = import_to_remove(request);
+    let mut outcome = HostOutcome::new(request.host, request.scope, install::revert(request).map_err(Failure::from));
+    if let Some(import) = import.filter(|_| outcome.error.is_none()) {
+        let path = (import.dir)(request.machine);
+        import_dir::remove(import, request.machine).map_err(|source| Failure::File { doing: "remove", path: path.clone(), source })?;
+        outcome.files.push(FileOutcome { path, change: FileChange::Removed, backup: None });
+    }
+    Ok(outcome)
+}
+
+/// The directory of imported memories, if `memdir adopt` has written it.
+fn import_to_remove<'a>(request: &InstallRequest<'a>) -> Option<&'a MemoryImport> {
+    let import = request.host.memory_import.as_ref().filter(|_| request.scope == InstallScope::User)?;
+    import_dir::is_ours(import, request.machine).then_some(import)
+}
+
+/// The installations to remove. A host without any receipt is searched all the same, because receipts may be lost. If there is a receipt
+/// for another scope only, what is in this scope is not memdir's, unless the scope was given.
+fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<(&'static Host, InstallScope, Machine)> {
+    let is_in_scope = |scope: InstallScope| args.scope.is_none_or(|only| only == scope);
     if args.all {
-        let known = receipts.installed.iter().filter(|receipt| wanted(receipt.key.scope));
-        return known
+        let recorded = receipts.installed.iter().filter(|receipt| is_in_scope(receipt.key.scope));
+        return recorded
             .filter_map(|receipt| {
-                let project = receipt.key.project.clone().unwrap_or_else(|| here.project.clone());
-                Some((hosts::named(&receipt.key.host)?, receipt.key.scope, Machine { project, ..here.clone() }))
+                let project = receipt.key.project.clone().unwrap_or_else(|| machine.project.clone());
+                Some((hosts::by_name(&receipt.key.host)?, receipt.key.scope, Machine { project, ..machine.clone() }))
             })
             .collect();
     }
     let scopes = |host: &&'static Host| {
         let host = *host;
-        let known = |scope: Scope| {
-            let project = (scope == Scope::Project).then(|| here.project.clone());
-            receipts.get(&Installed { host: host.name.to_owned(), scope, project }).is_some()
+        let is_recorded = |scope: InstallScope| {
+            let project = (scope == InstallScope::Project).then(|| machine.project.clone());
+            receipts.get(&InstallKey { host: host.name.to_owned(), scope, project }).is_some()
         };
-        let lost = !receipts.installed.iter().any(|receipt| receipt.key.host == host.name);
-        let meant = move |scope: Scope| known(scope) || lost || args.scope == Some(scope);
-        let fits = move |scope: &Scope| (host.parts)(here, *scope).is_some() && wanted(*scope) && meant(*scope);
-        [Scope::User, Scope::Project].into_iter().filter(fits).map(move |scope| (host, scope, here.clone())).collect::<Vec<_>>()
+        let is_unknown = !receipts.installed.iter().any(|receipt| receipt.key.host == host.name);
+        let is_selected = move |scope: InstallScope| is_recorded(scope) || is_unknown || args.scope == Some(scope);
+        let fits = move |scope: &InstallScope| (host.config)(machine, *scope).is_some() && is_in_scope(*scope) && is_selected(*scope);
+        let both = [InstallScope::User, InstallScope::Project].into_iter();
+        both.filter(fits).map(move |scope| (host, scope, machine.clone())).collect::<Vec<_>>()
     };
     args.hosts.iter().flat_map(scopes).collect()
 }

@@ -3,7 +3,7 @@
 use super::{Settings, user_home, variable};
 use crate::{
     exit::Failure,
-    hosts::{Machine, Os, VARIABLES},
+    hosts::{self, Machine, Os},
 };
 use memdir_core::{project::Project, store::space::AgentScope};
 use std::{
@@ -17,14 +17,15 @@ pub(crate) fn machine(settings: &Settings, project: Project) -> Result<Machine, 
         message: "there is no home directory to find the hosts' settings in".into(),
         hint: "Set HOME.".into(),
     })?;
-    let found = |name: &&'static str| variable(name).map(|value| (*name, value));
-    let variables: BTreeMap<&'static str, String> = VARIABLES.iter().filter_map(found).collect();
+    let variables: BTreeMap<&'static str, String> =
+        hosts::variables().filter_map(|name| variable(name).map(|value| (name, value))).collect();
     let exe = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "memdir itself".into(), source })?;
     let exe = on_path(&exe, variables.get("PATH")).unwrap_or(exe);
     let exe = utf8("this program", &exe)?;
-    let main = project.git.as_deref().filter(|git| git.file_name().is_some_and(|name| name == ".git")).and_then(Path::parent);
-    let main = main.unwrap_or(&project.root).to_owned();
-    Ok(Machine { os: Os::here(), before: before(settings, &home)?, home, project: project.checkout, main, exe, variables })
+    let main_checkout = project.git.as_deref().filter(|git| git.file_name().is_some_and(|name| name == ".git")).and_then(Path::parent);
+    let main_checkout = main_checkout.unwrap_or(&project.root).to_owned();
+    let global_args = before(settings, &home)?;
+    Ok(Machine { os: Os::current(), global_args, home, project: project.checkout, main_checkout, exe, variables })
 }
 
 /// The arguments that choose the memory which is in force here, for a host that knows nothing of our flags and variables.

@@ -1,4 +1,4 @@
-//! Starts a program as a host would, with an end to waiting.
+//! Starts a program as a host would, with a time limit.
 
 use memdir_core::base::time::Stopwatch;
 use serde_json::{Value, json};
@@ -11,67 +11,69 @@ use std::{
     time::Duration,
 };
 
-/// The shortest time any host waits for a server.
-const WAIT: Duration = Duration::from_secs(5);
+/// The shortest time that any host waits for a server.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A server that answered.
 #[derive(Debug)]
-pub(super) struct Met {
+pub(super) struct ServerInfo {
     pub(super) version: String,
     pub(super) tools: usize,
     pub(super) millis: u128,
 }
 
-/// A hook that ended.
+/// A hook that has ended.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct HookRun {
+    /// The exit status; `None` if a signal ended it.
     pub(super) exit: Option<i32>,
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) millis: u128,
 }
 
-/// Starts a server, greets it, and asks for its tools.
-pub(super) fn handshake(dir: &Path, program: &str, args: &[String]) -> Result<Met, String> {
+/// Starts a server, initializes it and lists its tools.
+pub(super) fn handshake(dir: &Path, program: &str, args: &[String]) -> Result<ServerInfo, String> {
     let watch = Stopwatch::start();
     let mut child = start(dir, program, args)?;
-    let met = greet(&mut child, &watch);
-    // It has served its purpose; where it cannot be ended it ends by its closed input.
+    let server = initialize(&mut child, &watch);
+    // A server that cannot be killed ends because its input is closed.
     let _ = child.kill();
     let _ = child.wait();
-    met
+    server
 }
 
-fn greet(child: &mut Child, watch: &Stopwatch) -> Result<Met, String> {
+fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return Err("has no input or output".into()) };
-    let (say, hear) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let lines = BufReader::new(output).lines().map_while(Result::ok);
-        lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok()).try_for_each(|value| say.send(value))
+        lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok()).try_for_each(|value| sender.send(value))
     });
-    let mut ask = |message: Value| writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|e| format!("does not listen: {e}"));
+    let mut send =
+        |message: Value| writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|e| format!("does not read its input: {e}"));
     let wait_for = |id: u64| loop {
-        let left = WAIT.checked_sub(watch.elapsed()).unwrap_or_default();
-        match hear.recv_timeout(left) {
+        let left = TIMEOUT.checked_sub(watch.elapsed()).unwrap_or_default();
+        match receiver.recv_timeout(left) {
             Ok(value) if value["id"] == id => return Ok(value),
             Ok(_) => {}
-            Err(mpsc::RecvTimeoutError::Timeout) => return Err(format!("gave no answer within {} s", WAIT.as_secs())),
+            Err(mpsc::RecvTimeoutError::Timeout) => return Err(format!("no answer within {} s", TIMEOUT.as_secs())),
             Err(mpsc::RecvTimeoutError::Disconnected) => return Err("ended without an answer".to_owned()),
         }
     };
     let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "memdir doctor", "version": "1" } });
-    ask(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }))?;
+    send(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }))?;
     let greeting = wait_for(1)?;
-    ask(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
-    ask(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }))?;
+    send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+    send(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }))?;
     let tools = wait_for(2)?;
-    let tools = tools["result"]["tools"].as_array().ok_or_else(|| format!("offers no tools: {}", tools["error"]["message"]))?.len();
-    let version = greeting["result"]["serverInfo"]["version"].as_str().unwrap_or("of no version").to_owned();
-    Ok(Met { version, tools, millis: watch.elapsed().as_millis() })
+    let tools = tools["result"]["tools"].as_array().ok_or_else(|| format!("does not list tools: {}", tools["error"]["message"]))?.len();
+    let version = greeting["result"]["serverInfo"]["version"].as_str().unwrap_or("(unknown version)").to_owned();
+    Ok(ServerInfo { version, tools, millis: watch.elapsed().as_millis() })
 }
 
-/// Runs a hook: its words as they are, or a line in the shell the host uses.
-pub(super) fn run_hook(dir: &Path, line: &str, args: Option<&[String]>, input: &str) -> Result<Ran, String> {
+/// Runs a hook: a program with arguments, or a line in the shell of the host.
+pub(super) fn run_hook(dir: &Path, line: &str, args: Option<&[String]>, input: &str) -> Result<HookRun, String> {
     let watch = Stopwatch::start();
     let (program, args): (&str, Vec<String>) = match args {
         Some(args) => (line, args.to_vec()),
@@ -79,33 +81,33 @@ pub(super) fn run_hook(dir: &Path, line: &str, args: Option<&[String]>, input: &
         None => ("sh", ["-c", line].map(str::to_owned).to_vec()),
     };
     let mut child = start(dir, program, &args)?;
-    let gather = |stream: Option<Box<dyn std::io::Read + Send>>| {
+    let read_all = |stream: Option<Box<dyn std::io::Read + Send>>| {
         thread::spawn(move || {
             let mut text = Vec::new();
             let _ = stream.map(|mut stream| stream.read_to_end(&mut text));
             String::from_utf8_lossy(&text).into_owned()
         })
     };
-    let out = gather(child.stdout.take().map(|stream| Box::new(stream) as _));
-    let err = gather(child.stderr.take().map(|stream| Box::new(stream) as _));
+    let out = read_all(child.stdout.take().map(|stream| Box::new(stream) as _));
+    let err = read_all(child.stderr.take().map(|stream| Box::new(stream) as _));
     if let Some(mut stdin) = child.stdin.take() {
-        // A hook that does not want to hear may have closed it.
+        // A hook that does not read its input may have closed it.
         let _ = stdin.write_all(input.as_bytes());
     }
     let exit = wait(&mut child, &watch)?;
-    let said = |text: thread::JoinHandle<String>| text.join().unwrap_or_default();
-    Ok(Ran { exit, stdout: said(out), stderr: said(err), millis: watch.elapsed().as_millis() })
+    let join = |text: thread::JoinHandle<String>| text.join().unwrap_or_default();
+    Ok(HookRun { exit, stdout: join(out), stderr: join(err), millis: watch.elapsed().as_millis() })
 }
 
 fn wait(child: &mut Child, watch: &Stopwatch) -> Result<Option<i32>, String> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status.code()),
-            Ok(None) if watch.elapsed() < WAIT => thread::sleep(Duration::from_millis(1)),
+            Ok(None) if watch.elapsed() < TIMEOUT => thread::sleep(Duration::from_millis(1)),
             Ok(None) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("did not end within {} s", WAIT.as_secs()));
+                return Err(format!("still running after {} s", TIMEOUT.as_secs()));
             }
             Err(e) => return Err(format!("cannot be waited for: {e}")),
         }
@@ -113,7 +115,7 @@ fn wait(child: &mut Child, watch: &Stopwatch) -> Result<Option<i32>, String> {
 }
 
 fn start(dir: &Path, program: &str, args: &[String]) -> Result<Child, String> {
-    #[expect(clippy::disallowed_methods, reason = "a person asked the doctor to start what the host starts")]
+    #[expect(clippy::disallowed_methods, reason = "the user asked the doctor to start what the host starts")]
     let mut command = Command::new(program);
     let dir = if dir.is_dir() { dir } else { Path::new(".") };
     command.args(args).current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

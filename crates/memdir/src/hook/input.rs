@@ -1,95 +1,90 @@
-//! What a host says when it calls a hook. Every field is optional and has several spellings; what cannot be read is as if
-//! it had not been said.
+//! The input of a hook. Every field is optional and has a different name in different hosts; a field that cannot be read counts as
+//! missing.
 
-use crate::hosts::command::Shell;
+use crate::hosts::{Host, ToolCall, command::Shell};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// One call.
+/// The input of one call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Input {
-    /// The conversation.
+pub(crate) struct HookInput {
+    /// The id of the conversation.
     pub(crate) session: Option<String>,
-    /// Its transcript.
+    /// The file of its transcript.
     pub(crate) transcript: Option<PathBuf>,
-    /// The directory it is held in.
+    /// The directory of the conversation.
     pub(crate) cwd: Option<PathBuf>,
-    /// The message.
+    /// The user's message.
     pub(crate) prompt: Option<String>,
     /// The tool that is about to run.
-    pub(crate) action: Option<Action>,
-    /// The agent only goes on because a hook asked for it.
-    pub(crate) goes_on: bool,
-    /// Whether the host names its events in its input, as those do that follow Claude Code.
+    pub(crate) action: Option<ToolAction>,
+    /// Whether the agent continues only because a hook kept it from stopping.
+    pub(crate) stop_hook_active: bool,
+    /// Whether the input names the event, as that of hosts that follow Claude Code does.
     pub(crate) names_event: bool,
 }
 
 /// A tool that is about to run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Action {
+pub(crate) struct ToolAction {
     pub(crate) tool: String,
-    /// The command line, where it is one that runs commands.
+    /// The command line, for tools that run commands.
     pub(crate) command: Option<String>,
-    /// The files it names.
+    /// The paths in its arguments.
     pub(crate) paths: Vec<String>,
-    /// Every other text it was given.
+    /// All other text in its arguments.
     pub(crate) text: String,
 }
 
-impl Input {
-    /// Reads what was said.
-    pub(crate) fn parse(text: &str) -> Input {
+impl HookInput {
+    /// Parses the input of a host. Invalid JSON gives an empty input.
+    pub(crate) fn parse(host: &Host, text: &str) -> HookInput {
         let text = text.trim_start_matches('\u{feff}');
-        let value: Value = serde_json::from_str(text).or_else(|_| serde_json::from_str(&whole(text))).unwrap_or(Value::Null);
+        let value: Value =
+            serde_json::from_str(text).or_else(|_| serde_json::from_str(&replace_lone_surrogates(text))).unwrap_or(Value::Null);
         let string = |keys: &[&str]| keys.iter().find_map(|key| value[*key].as_str()).filter(|text| !text.is_empty()).map(str::to_owned);
         let workspace = || value["workspace_roots"][0].as_str().map(str::to_owned);
-        Input {
+        HookInput {
             session: string(&["session_id", "conversation_id", "sessionId"]),
             transcript: string(&["transcript_path", "transcriptPath"]).map(PathBuf::from),
             cwd: string(&["cwd", "workingDirectory"]).or_else(workspace).map(PathBuf::from),
             prompt: string(&["prompt"]),
-            action: tool(&value).map(|tool| action(tool, &value)),
-            goes_on: ["stop_hook_active", "stopHookActive"].iter().any(|key| value[*key] == true),
+            action: action(host, &value),
+            stop_hook_active: ["stop_hook_active", "stopHookActive"].iter().any(|key| value[*key] == true),
             names_event: string(&["hook_event_name", "hookEventName"]).is_some(),
         }
     }
 }
 
-/// The tool that is about to run. Cursor tells of a command twice: once as a tool, and once by its own event, which
-/// names no tool and is the one that counts.
-fn tool(value: &Value) -> Option<String> {
-    let text = |key: &str| value[key].as_str().filter(|text| !text.is_empty());
-    match (text("hook_event_name"), text("tool_name").or(text("toolName"))) {
-        (Some("beforeShellExecution"), None) => Some("Shell".to_owned()),
-        (Some("preToolUse"), Some("Shell")) if !value["cursor_version"].is_null() => None,
-        (_, tool) => tool.map(str::to_owned),
+/// The tool that is about to run.
+fn action(host: &Host, value: &Value) -> Option<ToolAction> {
+    match (host.tool_call)(value) {
+        ToolCall::Command { tool, line } => Some(ToolAction { tool: tool.to_owned(), command: line, ..ToolAction::default() }),
+        ToolCall::Duplicate => None,
+        ToolCall::Named => {
+            let text = |key: &&str| value[*key].as_str().filter(|text| !text.is_empty());
+            let tool = ["tool_name", "toolName"].iter().find_map(text)?.to_owned();
+            let input = ["tool_input", "toolArgs", "toolInput"].iter().map(|key| &value[*key]).find(|input| !input.is_null());
+            // Some hosts send the arguments as a string of JSON.
+            let parsed = input.and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
+            let mut action = ToolAction { tool, ..ToolAction::default() };
+            collect("", parsed.as_ref().or(input).unwrap_or(&Value::Null), &mut action);
+            Some(action)
+        }
     }
 }
 
-fn action(tool: String, value: &Value) -> Action {
-    if value["hook_event_name"] == "beforeShellExecution" {
-        return Action { tool, command: value["command"].as_str().map(str::to_owned), ..Action::default() };
-    }
-    let input = ["tool_input", "toolArgs", "toolInput"].iter().map(|key| &value[*key]).find(|input| !input.is_null());
-    // Some hosts send the arguments as a text of JSON.
-    let parsed = input.and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
-    let mut action = Action { tool, ..Action::default() };
-    gather("", parsed.as_ref().or(input).unwrap_or(&Value::Null), &mut action);
-    action
-}
-
-/// The JSON with every half of a surrogate pair that stands alone made the sign for what cannot be read: some hosts cut
-/// texts in the middle of a character.
-fn whole(json: &str) -> String {
-    let half = |at: usize| -> Option<u32> {
+/// Replaces lone surrogates in JSON with U+FFFD: some hosts truncate texts in the middle of a character.
+fn replace_lone_surrogates(json: &str) -> String {
+    let surrogate = |at: usize| -> Option<u32> {
         let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
         u32::from_str_radix(digits, 16).ok().filter(|code| (0xd800..0xe000).contains(code))
     };
     let mut out = String::with_capacity(json.len());
     let mut at = 0;
     while let Some(c) = json[at..].chars().next() {
-        let len = match (c, half(at)) {
-            ('\\', Some(code)) if code < 0xdc00 && half(at + 6).is_some_and(|next| next >= 0xdc00) => 12,
+        let len = match (c, surrogate(at)) {
+            ('\\', Some(code)) if code < 0xdc00 && surrogate(at + 6).is_some_and(|next| next >= 0xdc00) => 12,
             ('\\', Some(_)) => {
                 out.push('\u{fffd}');
                 at += 6;
@@ -104,8 +99,8 @@ fn whole(json: &str) -> String {
     out
 }
 
-/// Takes a patch out of a text: the files it names, and what it says without its marks.
-fn patch(text: &str, action: &mut Action) -> Option<String> {
+/// Moves a patch in a text to the paths and the text of the action; returns the rest of the text, or `None` without a patch.
+fn extract_patch(text: &str, action: &mut ToolAction) -> Option<String> {
     let marks = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
     let (start, end) = (text.find("*** Begin Patch")?, "*** End Patch");
     let stop = text[start..].find(end).map_or(text.len(), |at| start + at);
@@ -119,22 +114,21 @@ fn patch(text: &str, action: &mut Action) -> Option<String> {
     Some(format!("{}{}", &text[..start], after.trim_start_matches(['\r', '\n'])).trim_end().to_owned())
 }
 
-/// Sorts everything a tool was given into commands, paths and other text, by the names of its fields. The files of a patch
-/// are named inside of it.
-fn gather(key: &str, value: &Value, action: &mut Action) {
+/// Sorts the arguments of a tool into command, paths and other text, by the names of their fields. The paths of a patch are inside it.
+fn collect(key: &str, value: &Value, action: &mut ToolAction) {
     match value {
-        Value::Object(map) => map.iter().for_each(|(key, value)| gather(key, value, action)),
+        Value::Object(map) => map.iter().for_each(|(key, value)| collect(key, value, action)),
         Value::Array(values) if matches!(key, "command" | "cmd") && values.iter().all(Value::is_string) => {
-            let words = values.iter().filter_map(Value::as_str).map(|word| patch(word, action).unwrap_or_else(|| word.to_owned()));
+            let words = values.iter().filter_map(Value::as_str).map(|word| extract_patch(word, action).unwrap_or_else(|| word.to_owned()));
             let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
             if let Some((program, args)) = words.split_first() {
-                action.command.get_or_insert(Shell::Sh.line(program, args));
+                action.command.get_or_insert(Shell::Posix.line(program, args));
             }
         }
-        Value::Array(values) => values.iter().for_each(|value| gather(key, value, action)),
+        Value::Array(values) => values.iter().for_each(|value| collect(key, value, action)),
         Value::String(text) => match key {
             _ if text.contains("*** Begin Patch") => {
-                let rest = patch(text, action).filter(|rest| !rest.is_empty());
+                let rest = extract_patch(text, action).filter(|rest| !rest.is_empty());
                 match rest {
                     Some(rest) if matches!(key, "command" | "cmd" | "script") => drop(action.command.get_or_insert(rest)),
                     Some(rest) => action.text.push_str(&format!("{rest}\n")),

@@ -1,83 +1,62 @@
-//! The shape in which each host hears what is said at an event. A host that does not know a key may refuse all of them, so
-//! each gets its own and no other.
+//! The output of a hook: text in the format of its host, within the length that hosts accept. Pure.
 
-use super::Input;
-use crate::hosts::{Event, named};
-use serde_json::{Value, json};
+use super::input::HookInput;
+use crate::hosts::{HookEvent, HookReply, Host};
+use memdir_core::base::text;
 
-/// Characters of a whole answer, as it is written: hosts cut, or hide in a file, what is longer than 10,000.
-pub(crate) const OUTPUT_CHARS: usize = 9_900;
+/// The maximum length of an output, in UTF-16 code units: hosts truncate longer ones, or move them to a file, at 10,000.
+pub(super) const MAX_UNITS: usize = 9_900;
 
-/// The answer; nothing where the host cannot hear at this event.
-pub(super) fn shape(host: &str, event: Event, input: &Input, said: &str) -> Option<Value> {
-    match host {
-        "claude-code" | "codex" => like_claude(claude_name(event)?, event, said),
-        "gemini" => gemini(event, said),
-        "cursor" => cursor(event, said),
-        // Both programs read the same hooks file; only VS Code names the event in what it sends.
-        "vscode" => vscode(event, said),
-        "copilot-cli" if input.names_event => vscode(event, said),
-        "copilot-cli" => copilot(event, said),
-        "opencode" => Some(json!({ "context": said })),
-        _ => None,
+/// The room for the note at the end of a truncated text.
+const NOTE_UNITS: usize = 200;
+
+/// Renders a text as the standard output of a hook: one line of JSON, or nothing if the text is blank or the host does not read output
+/// at this event.
+pub(crate) fn render(host: &Host, event: HookEvent, input: &HookInput, text: &str) -> String {
+    let format = |text: &str| {
+        let reply = HookReply { event, input_names_event: input.names_event, text };
+        (host.hook_output)(&reply).map(|value| format!("{value}\n"))
+    };
+    if text.trim().is_empty() { String::new() } else { fit(text, format).unwrap_or_default() }
+}
+
+/// Formats the text, truncated if the output would be too long.
+fn fit(text: &str, format: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let whole = format(text)?;
+    if utf16_len(&whole) <= MAX_UNITS {
+        return Some(whole);
+    }
+    let overhead = utf16_len(&format("")?);
+    format(&truncate(text, MAX_UNITS - overhead))
+}
+
+/// Length in UTF-16 code units, which is how the strictest host counts.
+pub(super) fn utf16_len(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// The length of a character in JSON, in UTF-16 code units.
+fn json_len(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        c => c.len_utf16(),
     }
 }
 
-/// The name by which Claude Code, Codex and VS Code know an event.
-fn claude_name(event: Event) -> Option<&'static str> {
-    let claude = named("claude-code")?;
-    claude.hooks.iter().find(|hook| hook.event == event).map(|hook| hook.name)
-}
-
-fn like_claude(name: &str, event: Event, said: &str) -> Option<Value> {
-    match event {
-        Event::SessionStart | Event::Prompt | Event::BeforeTool => Some(context(name, said)),
-        Event::Stop => Some(go_on(said)),
-        Event::SessionEnd | Event::BeforeCompaction => None,
-    }
-}
-
-fn gemini(event: Event, said: &str) -> Option<Value> {
-    match event {
-        Event::SessionStart => Some(context("SessionStart", said)),
-        Event::Prompt => Some(context("BeforeAgent", said)),
-        // Before a tool it listens to refusals only; what is said is shown to the person.
-        Event::BeforeTool => Some(json!({ "systemMessage": said })),
-        Event::Stop => Some(go_on(said)),
-        Event::SessionEnd | Event::BeforeCompaction => None,
-    }
-}
-
-fn cursor(event: Event, said: &str) -> Option<Value> {
-    match event {
-        Event::SessionStart => Some(json!({ "additional_context": said })),
-        // Without a decision: one of ours would stand in for the person's.
-        Event::BeforeTool => Some(json!({ "agent_message": said })),
-        Event::Stop => Some(json!({ "followup_message": said })),
-        Event::Prompt | Event::SessionEnd | Event::BeforeCompaction => None,
-    }
-}
-
-fn vscode(event: Event, said: &str) -> Option<Value> {
-    match event {
-        Event::Stop => Some(json!({ "hookSpecificOutput": { "hookEventName": "Stop", "decision": "block", "reason": said } })),
-        event => like_claude(claude_name(event)?, event, said),
-    }
-}
-
-fn copilot(event: Event, said: &str) -> Option<Value> {
-    match event {
-        Event::SessionStart | Event::Prompt | Event::BeforeTool => Some(json!({ "additionalContext": said })),
-        Event::Stop => Some(go_on(said)),
-        Event::SessionEnd | Event::BeforeCompaction => None,
-    }
-}
-
-fn context(name: &str, said: &str) -> Value {
-    json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": said } })
-}
-
-/// The agent goes on with this as its next message.
-fn go_on(said: &str) -> Value {
-    json!({ "decision": "block", "reason": said })
+/// Truncates a text to `room` code units of JSON, at the end of a line if one is near, and appends what was omitted.
+fn truncate(text: &str, room: usize) -> String {
+    let mut left = room.saturating_sub(NOTE_UNITS);
+    let over = text.char_indices().find(|(_, c)| {
+        let len = json_len(*c);
+        let fits = len <= left;
+        left = left.saturating_sub(len);
+        !fits
+    });
+    let limit = over.map_or(text.len(), |(at, _)| at);
+    let end = text[..limit].rfind('\n').map(|at| at + 1).filter(|end| *end > limit / 2).unwrap_or(limit);
+    let omitted = text[end..].lines().count();
+    let lines = if omitted == 1 { "1 line".to_owned() } else { format!("{omitted} lines") };
+    let bytes = text::human_bytes((text.len() - end) as u64);
+    format!("{}\n[omitted: {lines}, {bytes}, over the host's limit; `memdir read` shows all of it]\n", text[..end].trim_end())
 }

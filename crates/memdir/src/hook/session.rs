@@ -1,5 +1,5 @@
-//! What is remembered of one conversation between two hooks: which memories it has seen, and whether it was reminded.
-//! Derived: losing it shows a memory twice, and nothing else.
+//! The state of one conversation between two hooks: which memories it has seen, and whether it was reminded. Derived: without it a
+//! memory is shown twice, and nothing else.
 
 use jiff::Timestamp;
 use memdir_core::base::disk;
@@ -9,25 +9,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Conversations that are remembered; the oldest are forgotten beyond that.
-const MOST: usize = 200;
+/// The number of conversations that are kept; beyond it the oldest are removed.
+const MAX_SESSIONS: usize = 200;
 const REMINDED: &str = "# reminded";
 const COMPACTS: &str = "# compacts ";
-/// Seconds within which a host that calls twice means the same compaction: it may have hooks for the person and for the
-/// project.
+/// Seconds within which two calls report the same compaction: a host may have hooks in the user scope and in the project scope.
 const SAME_COMPACTION: i64 = 60;
 
-/// One conversation.
+/// The state of one conversation.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct SessionState {
     file: Option<PathBuf>,
 }
 
-impl Session {
-    /// The conversation of that name at a host; one without a name is never remembered.
-    pub(crate) fn of(cache: &Path, host: &str, id: Option<&str>) -> Session {
+impl SessionState {
+    /// The state of the conversation with this id at a host. Without an id nothing is recorded.
+    pub(crate) fn new(cache: &Path, host: &str, id: Option<&str>) -> SessionState {
         let name = |id: &str| blake3::hash(format!("{host}\0{id}").as_bytes()).to_hex()[..24].to_owned();
-        Session { file: id.map(|id| cache.join("sessions").join(name(id))) }
+        SessionState { file: id.map(|id| cache.join("sessions").join(name(id))) }
     }
 
     /// The names of the memories it has seen.
@@ -35,45 +34,45 @@ impl Session {
         self.lines().into_iter().filter(|line| !line.starts_with('#')).collect()
     }
 
-    /// Notes that it has seen these.
-    pub(crate) fn show<'a>(&self, names: impl Iterator<Item = &'a str>) {
-        // A name that could be a note of ours is no name of a memory.
-        self.add(&names.filter(|name| !name.starts_with('#')).map(|name| format!("{name}\n")).collect::<String>());
+    /// Records memories that it has seen.
+    pub(crate) fn add_shown<'a>(&self, names: impl Iterator<Item = &'a str>) {
+        // A memory's name never begins with `#`, which marks our own lines.
+        self.append(&names.filter(|name| !name.starts_with('#')).map(|name| format!("{name}\n")).collect::<String>());
     }
 
-    /// Whether it is to be reminded now: once, and never again.
-    pub(crate) fn remind(&self) -> bool {
+    /// Records a reminder; returns `false` if there has been one, or if it cannot be recorded and would be repeated.
+    pub(crate) fn record_reminder(&self) -> bool {
         if self.file.is_none() || self.lines().iter().any(|line| line == REMINDED) {
             return false;
         }
-        self.add(&format!("{REMINDED}\n"));
+        self.append(&format!("{REMINDED}\n"));
         self.lines().iter().any(|line| line == REMINDED)
     }
 
-    /// Whether a compaction that is told now is one that was not told yet.
-    pub(crate) fn compacts(&self, now: Timestamp) -> bool {
+    /// Records a compaction; returns `false` if another call has reported the same one.
+    pub(crate) fn record_compaction(&self, now: Timestamp) -> bool {
         if self.file.is_none() {
             return true;
         }
         let mine = format!("{COMPACTS}{now} {}", std::process::id());
-        self.add(&format!("{mine}\n"));
+        self.append(&format!("{mine}\n"));
         let lines = self.lines();
         let is_now = |line: &&String| {
             let at = line.strip_prefix(COMPACTS).and_then(|rest| rest.split(' ').next()).and_then(|at| at.parse::<Timestamp>().ok());
             at.is_some_and(|at| (now.as_second() - at.as_second()).abs() < SAME_COMPACTION)
         };
-        // Of those that are told at once, the one that was written down first counts.
+        // Of simultaneous calls, the first in the file counts.
         lines.iter().find(is_now).is_none_or(|line| *line == mine)
     }
 
-    /// Forgets what it has seen: it begins, or has lost it. That it was reminded stays, and when it was compacted.
-    pub(crate) fn begin(&self) {
+    /// Forgets the memories it has seen, because the conversation begins or was compacted. Reminders and compactions are kept.
+    pub(crate) fn restart(&self) {
         let notes: String = self.lines().iter().filter(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
         if let Some(file) = self.file.as_ref().filter(|file| file.exists()) {
-            // What cannot be removed is left: a memory is then not shown again.
+            // If this fails, memories are not shown again.
             let _ = fs::remove_file(file);
         }
-        self.add(&notes);
+        self.append(&notes);
     }
 
     fn lines(&self) -> Vec<String> {
@@ -81,27 +80,27 @@ impl Session {
         text.lines().map(str::to_owned).collect()
     }
 
-    fn add(&self, text: &str) {
+    fn append(&self, text: &str) {
         let Some(file) = self.file.as_ref().filter(|_| !text.is_empty()) else { return };
         let dir = file.parent().unwrap_or(file);
         if !file.exists() {
             let _ = disk::create_private_dir(dir);
-            forget_oldest(dir);
+            remove_oldest(dir);
         }
         let opened = disk::append_private_file(file);
-        // One write, so that hooks that run at once do not mix their lines.
+        // One write, so that lines of simultaneous hooks are not mixed.
         let _ = opened.and_then(|mut file| file.write_all(text.as_bytes()));
     }
 }
 
-fn forget_oldest(dir: &Path) {
+fn remove_oldest(dir: &Path) {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();
-    if files.len() < MOST {
+    if files.len() < MAX_SESSIONS {
         return;
     }
     files.sort();
-    files.iter().take(files.len() - MOST / 2).for_each(|(_, file)| drop(fs::remove_file(file)));
+    files.iter().take(files.len() - MAX_SESSIONS / 2).for_each(|(_, file)| drop(fs::remove_file(file)));
 }
 
 #[cfg(test)]
@@ -110,51 +109,51 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_conversation_knows_what_it_has_seen_until_it_begins_again() {
+    fn shown_memories_are_kept_until_the_conversation_restarts() {
         let dir = tempfile::tempdir().unwrap();
-        let session = Session::of(dir.path(), "codex", Some("a/../b"));
+        let session = SessionState::new(dir.path(), "codex", Some("a/../b"));
         assert_eq!(session.shown(), [""; 0]);
-        session.show(["notes/deploy", "user/ada"].into_iter());
-        session.show(["notes/é"].into_iter());
+        session.add_shown(["notes/deploy", "user/ada"].into_iter());
+        session.add_shown(["notes/é"].into_iter());
         assert_eq!(session.shown(), ["notes/deploy", "user/ada", "notes/é"]);
-        assert_eq!(Session::of(dir.path(), "gemini", Some("a/../b")).shown(), [""; 0]);
-        session.begin();
+        assert_eq!(SessionState::new(dir.path(), "gemini", Some("a/../b")).shown(), [""; 0]);
+        session.restart();
         assert_eq!(session.shown(), [""; 0]);
     }
 
     #[test]
-    fn it_is_reminded_once() {
+    fn a_conversation_is_reminded_once() {
         let dir = tempfile::tempdir().unwrap();
-        let session = Session::of(dir.path(), "codex", Some("s"));
-        assert!(session.remind());
-        assert!(!session.remind());
-        session.begin();
-        assert!(!session.remind());
-        assert!(!Session::of(dir.path(), "codex", None).remind());
+        let session = SessionState::new(dir.path(), "codex", Some("s"));
+        assert!(session.record_reminder());
+        assert!(!session.record_reminder());
+        session.restart();
+        assert!(!session.record_reminder());
+        assert!(!SessionState::new(dir.path(), "codex", None).record_reminder());
         fs::remove_dir_all(dir.path().join("sessions")).unwrap();
         fs::write(dir.path().join("sessions"), "in the way").unwrap();
-        assert!(!session.remind(), "what cannot be noted would be said again and again");
+        assert!(!session.record_reminder(), "a reminder that cannot be recorded would be repeated");
     }
 
     #[test]
-    fn a_compaction_is_told_once() {
+    fn a_compaction_is_recorded_once() {
         let dir = tempfile::tempdir().unwrap();
-        let session = Session::of(dir.path(), "codex", Some("s"));
+        let session = SessionState::new(dir.path(), "codex", Some("s"));
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
-        assert!(session.compacts(at("2026-01-15T10:00:00Z")));
-        session.begin();
-        assert!(!session.compacts(at("2026-01-15T10:00:30Z")), "the same, told by another hook");
-        assert!(session.compacts(at("2026-01-15T11:00:00Z")));
-        assert!(Session::of(dir.path(), "codex", None).compacts(at("2026-01-15T11:00:00Z")));
+        assert!(session.record_compaction(at("2026-01-15T10:00:00Z")));
+        session.restart();
+        assert!(!session.record_compaction(at("2026-01-15T10:00:30Z")), "the same one, reported by another hook");
+        assert!(session.record_compaction(at("2026-01-15T11:00:00Z")));
+        assert!(SessionState::new(dir.path(), "codex", None).record_compaction(at("2026-01-15T11:00:00Z")));
         assert_eq!(session.shown(), [""; 0]);
     }
 
     #[test]
-    fn old_conversations_are_forgotten() {
+    fn old_conversations_are_removed() {
         let dir = tempfile::tempdir().unwrap();
-        for n in 0..MOST + 5 {
-            Session::of(dir.path(), "codex", Some(&n.to_string())).show(["a"].into_iter());
+        for n in 0..MAX_SESSIONS + 5 {
+            SessionState::new(dir.path(), "codex", Some(&n.to_string())).add_shown(["a"].into_iter());
         }
-        assert!(fs::read_dir(dir.path().join("sessions")).unwrap().count() <= MOST);
+        assert!(fs::read_dir(dir.path().join("sessions")).unwrap().count() <= MAX_SESSIONS);
     }
 }

@@ -1,57 +1,22 @@
-//! What each host hears, checked against what that host accepts: the structs below are its schema, and refuse any other key.
+//! The output of hooks checked against what each host accepts: the structs below are its schema, and reject any other key.
 
-use super::*;
-use crate::hosts::{HOSTS, named};
+use super::{
+    input::{HookInput, ToolAction},
+    output::{MAX_UNITS, render, utf16_len},
+};
+use crate::hosts::{Delivery, HOSTS, HookEvent, Host, by_name};
+use memdir_core::base::text;
 use serde::Deserialize;
-use std::cell::RefCell;
 
-/// A memory that says what it is told, and notes what it is asked.
-#[derive(Default)]
-struct Fake {
-    says: String,
-    asked: RefCell<Vec<String>>,
+/// The output of a host's hook with this input, for this text.
+fn output(host: &str, event: HookEvent, input: &str, text: &str) -> String {
+    let host = by_name(host).unwrap();
+    render(host, event, &HookInput::parse(host, input), text)
 }
 
-impl Fake {
-    fn saying(says: &str) -> Fake {
-        Fake { says: says.to_owned(), ..Fake::default() }
-    }
-
-    fn answer(&self, asked: String) -> Option<String> {
-        self.asked.borrow_mut().push(asked);
-        Some(self.says.clone())
-    }
-}
-
-impl Memory for Fake {
-    fn start(&self) -> Option<String> {
-        self.answer("start".into())
-    }
-
-    fn recall(&self, _: &Input, prompt: &str) -> Option<String> {
-        self.answer(format!("recall {prompt}"))
-    }
-
-    fn warn(&self, _: &Input, action: &Action) -> Option<String> {
-        self.answer(format!("warn {} {:?} {:?}", action.tool, action.command, action.paths))
-    }
-
-    fn take_in(&self, input: &Input) {
-        self.asked.borrow_mut().push(format!("take in {}", input.session.clone().unwrap_or_default()));
-    }
-
-    fn compacts(&self, input: &Input) {
-        self.asked.borrow_mut().push(format!("compacts {}", input.session.clone().unwrap_or_default()));
-    }
-
-    fn remind(&self, _: &Input) -> Option<String> {
-        self.answer("remind".into())
-    }
-}
-
-/// What a host sends at an event.
-fn sample(host: &str, event: Event) -> String {
-    let hook = named(host).and_then(|host| host.hooks.iter().find(|hook| hook.event == event));
+/// The input of a host's hook.
+fn sample(host: &str, event: HookEvent) -> String {
+    let hook = by_name(host).and_then(|host| host.hooks.iter().find(|hook| hook.event == event));
     let name = hook.map_or("none", |hook| hook.name);
     match host {
         "copilot-cli" => serde_json::json!({
@@ -72,7 +37,7 @@ fn sample(host: &str, event: Event) -> String {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what counts is which keys are accepted")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
 struct Specific {
     hook_event_name: String,
     additional_context: Option<String>,
@@ -81,10 +46,10 @@ struct Specific {
     updated_input: Option<serde_json::Value>,
 }
 
-/// Claude Code's and Codex's answer to SessionStart, UserPromptSubmit and PreToolUse; Codex refuses any other key.
+/// The output of Claude Code and Codex at SessionStart, UserPromptSubmit and PreToolUse; Codex rejects any other key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what counts is which keys are accepted")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
 struct WithContext {
     r#continue: Option<bool>,
     stop_reason: Option<String>,
@@ -93,10 +58,10 @@ struct WithContext {
     hook_specific_output: Specific,
 }
 
-/// Claude Code's, Codex's, Gemini's and Copilot's answer to a stop.
+/// The output of Claude Code, Codex, Gemini and Copilot at a stop.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what counts is which keys are accepted")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
 struct Block {
     r#continue: Option<bool>,
     stop_reason: Option<String>,
@@ -108,14 +73,14 @@ struct Block {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what counts is which keys are accepted")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
 struct SystemMessage {
     system_message: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what counts is which keys are accepted")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
 struct CursorStart {
     r#continue: Option<bool>,
     additional_context: String,
@@ -125,15 +90,15 @@ struct CursorStart {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what counts is which keys are accepted")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
 struct CursorStop {
     followup_message: String,
 }
 
-/// Cursor's answer before a tool or a command. A decision would stand in for the person's, so there must be none.
+/// The output of Cursor before a tool or a command. A decision would replace the user's, so there must be none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what counts is which keys are accepted")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
 struct CursorTool {
     user_message: Option<String>,
     agent_message: String,
@@ -141,118 +106,111 @@ struct CursorTool {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what counts is which keys are accepted")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
 struct CopilotContext {
     additional_context: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what counts is which keys are accepted")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
 struct OpencodeContext {
     context: String,
 }
 
-fn is<T: for<'a> Deserialize<'a>>(text: &str) -> Result<(), String> {
+fn parses<T: for<'a> Deserialize<'a>>(text: &str) -> Result<(), String> {
     serde_json::from_str::<T>(text).map(drop).map_err(|e| e.to_string())
 }
 
 /// Whether a host accepts this at this event.
-fn accepted(host: &str, event: Event, text: &str) -> Result<(), String> {
+fn accepted(host: &str, event: HookEvent, text: &str) -> Result<(), String> {
     let named = |name: &str| {
         let value: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-        let said = value["hookSpecificOutput"]["hookEventName"].as_str().unwrap_or_default().to_owned();
-        is::<WithContext>(text)?;
-        if said == name { Ok(()) } else { Err(format!("{said} is not {name}")) }
+        let event = value["hookSpecificOutput"]["hookEventName"].as_str().unwrap_or_default().to_owned();
+        parses::<WithContext>(text)?;
+        if event == name { Ok(()) } else { Err(format!("{event} is not {name}")) }
     };
-    let hook = self::named(host).and_then(|host| host.hooks.iter().find(|hook| hook.event == event));
+    let hook = by_name(host).and_then(|host| host.hooks.iter().find(|hook| hook.event == event));
     match (host, event) {
-        (_, Event::SessionEnd | Event::BeforeCompaction) if host != "opencode" => Err("nothing may be said".into()),
-        ("opencode", _) => is::<OpencodeContext>(text),
-        ("cursor", Event::SessionStart) => is::<CursorStart>(text),
-        ("cursor", Event::BeforeTool) => is::<CursorTool>(text),
-        ("cursor", Event::Stop) => is::<CursorStop>(text),
-        ("copilot-cli", Event::Stop) => is::<Block>(text),
-        ("copilot-cli", _) => is::<CopilotContext>(text),
-        ("gemini", Event::BeforeTool) => is::<SystemMessage>(text),
-        (_, Event::Stop) => is::<Block>(text),
+        (_, HookEvent::SessionEnd | HookEvent::BeforeCompaction) if host != "opencode" => Err("no output is read".into()),
+        ("opencode", _) => parses::<OpencodeContext>(text),
+        ("cursor", HookEvent::SessionStart) => parses::<CursorStart>(text),
+        ("cursor", HookEvent::BeforeTool) => parses::<CursorTool>(text),
+        ("cursor", HookEvent::Stop) => parses::<CursorStop>(text),
+        ("copilot-cli", HookEvent::Stop) => parses::<Block>(text),
+        ("copilot-cli", _) => parses::<CopilotContext>(text),
+        ("gemini", HookEvent::BeforeTool) => parses::<SystemMessage>(text),
+        (_, HookEvent::Stop) => parses::<Block>(text),
         _ => named(hook.map_or("none", |hook| hook.name)),
     }
 }
 
 #[test]
-fn every_host_hears_only_keys_it_knows() {
+fn every_host_gets_only_keys_it_accepts() {
     let mut shown = String::new();
     for host in HOSTS.iter().filter(|host| host.name != "vscode") {
-        for heard in host.hooks {
-            let out = hook(host.name, heard.event, &sample(host.name, heard.event), &Fake::saying("Deploy on Tuesdays."));
+        for hook in host.hooks {
+            let out = output(host.name, hook.event, &sample(host.name, hook.event), "Deploy on Tuesdays.");
             if !out.is_empty() {
-                assert_eq!(accepted(host.name, heard.event, &out), Ok(()), "{} {}: {out}", host.name, heard.name);
+                assert_eq!(accepted(host.name, hook.event, &out), Ok(()), "{} {}: {out}", host.name, hook.name);
             }
-            shown += &format!("{} {}: {}\n", host.name, heard.name, out.trim_end());
+            assert!(!out.is_empty() || hook.delivery == Delivery::Ignored, "{} {}", host.name, hook.name);
+            shown += &format!("{} {}: {}\n", host.name, hook.name, out.trim_end());
         }
     }
     insta::assert_snapshot!(shown);
 }
 
 #[test]
-fn vs_code_is_known_by_what_it_sends_through_the_shared_hooks() {
-    let input = sample("claude-code", Event::SessionStart);
-    let out = hook("copilot-cli", Event::SessionStart, &input, &Fake::saying("x"));
+fn vs_code_is_recognized_by_its_input_to_the_shared_hooks() {
+    let input = sample("claude-code", HookEvent::SessionStart);
+    let out = output("copilot-cli", HookEvent::SessionStart, &input, "x");
     assert_eq!(out, "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"x\"}}\n");
-    let out = hook("copilot-cli", Event::Stop, &input, &Fake::saying("x"));
+    let out = output("copilot-cli", HookEvent::Stop, &input, "x");
     assert_eq!(out, "{\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"decision\":\"block\",\"reason\":\"x\"}}\n");
 }
 
 #[test]
-fn there_is_silence_where_there_is_nothing() {
+fn blank_text_gives_no_output() {
     for host in HOSTS {
-        for heard in host.hooks {
-            for says in ["", " \n"] {
-                assert_eq!(hook(host.name, heard.event, &sample(host.name, heard.event), &Fake::saying(says)), "");
+        for hook in host.hooks {
+            for text in ["", " \n"] {
+                assert_eq!(output(host.name, hook.event, &sample(host.name, hook.event), text), "");
             }
         }
     }
 }
 
 #[test]
-fn whatever_is_sent_nothing_fails() {
-    for text in
+fn no_input_makes_a_hook_fail() {
+    for input in
         ["", "null", "[]", "{", "{\"prompt\":5,\"tool_name\":[],\"cwd\":{}}", "\u{feff}{}", "{\"tool_name\":\"x\",\"tool_input\":\"{\"}"]
     {
         for host in HOSTS {
-            for heard in host.hooks {
-                let out = hook(host.name, heard.event, text, &Fake::saying("x"));
-                assert!(out.is_empty() || accepted(host.name, heard.event, &out).is_ok() || host.name == "vscode", "{text}: {out}");
+            for hook in host.hooks {
+                let out = output(host.name, hook.event, input, "x");
+                assert!(out.is_empty() || accepted(host.name, hook.event, &out).is_ok() || host.name == "vscode", "{input}: {out}");
             }
         }
     }
 }
 
 #[test]
-fn long_text_is_cut_after_a_line_and_says_so() {
+fn long_text_is_truncated_after_a_line_with_a_note() {
     let line = "- [A memory](a.md) — é what it is about\n";
-    let out = hook("claude-code", Event::SessionStart, "{}", &Fake::saying(&line.repeat(1000)));
+    let out = output("claude-code", HookEvent::SessionStart, "{}", &line.repeat(1000));
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
-    let said = value["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
-    assert!(units(&out) <= OUTPUT_CHARS && units(&out) > OUTPUT_CHARS - 300);
-    let shown = said.matches(line.trim_end()).count();
-    let left = 1000 - shown;
-    assert_eq!(
-        said.lines().last(),
-        Some(
-            format!(
-                "[left out for want of room: {left} lines, {}; `memdir read` shows all of it]",
-                text::human_bytes((left * line.len()) as u64)
-            )
-            .as_str()
-        )
-    );
+    let context = value["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(utf16_len(&out) <= MAX_UNITS && utf16_len(&out) > MAX_UNITS - 300);
+    let left = 1000 - context.matches(line.trim_end()).count();
+    let bytes = text::human_bytes((left * line.len()) as u64);
+    let note = format!("[omitted: {left} lines, {bytes}, over the host's limit; `memdir read` shows all of it]");
+    assert_eq!(context.lines().last(), Some(note.as_str()));
 }
 
 #[test]
-fn an_answer_is_measured_as_it_is_written() {
-    for says in [
+fn the_length_of_an_output_is_measured_in_json() {
+    for text in [
         "\"quoted\" \\ \t\n".repeat(2000),
         "\u{1}".repeat(5000),
         "😀".repeat(9000),
@@ -260,17 +218,18 @@ fn an_answer_is_measured_as_it_is_written() {
         format!("short\n{}", "y".repeat(20_000)),
     ] {
         for host in HOSTS.iter().filter(|host| !host.hooks.is_empty()) {
-            let out = hook(host.name, Event::SessionStart, "{}", &Fake::saying(&says));
-            assert!(units(&out) <= OUTPUT_CHARS && units(&out) > OUTPUT_CHARS - 300, "{}: {} of {:.20}", host.name, units(&out), says);
+            let out = output(host.name, HookEvent::SessionStart, "{}", &text);
+            let len = utf16_len(&out);
+            assert!(len <= MAX_UNITS && len > MAX_UNITS - 300, "{}: {len} of {text:.20}", host.name);
             assert!(serde_json::from_str::<serde_json::Value>(&out).is_ok());
         }
     }
 }
 
 #[test]
-fn half_a_character_is_no_reason_not_to_hear_the_rest() {
-    let prompt = |text: &str| Input::parse(text).prompt.unwrap();
-    for (half, heard) in [
+fn lone_surrogates_are_replaced() {
+    let prompt = |text: &str| HookInput::parse(claude(), text).prompt.unwrap();
+    for (half, replaced) in [
         (r"\ud83d", "\u{fffd}"),
         (r"\uDE00 x", "\u{fffd} x"),
         (r"\ud83d\ud83d\ude00", "\u{fffd}😀"),
@@ -278,33 +237,19 @@ fn half_a_character_is_no_reason_not_to_hear_the_rest() {
         (r"\ud83d\n", "\u{fffd}\n"),
         (r"\ud83d\ude00 \udc00", "😀 \u{fffd}"),
     ] {
-        assert_eq!(prompt(&format!("{{\"prompt\":\"Deploy {half}\"}}")), format!("Deploy {heard}"), "{half}");
+        assert_eq!(prompt(&format!("{{\"prompt\":\"Deploy {half}\"}}")), format!("Deploy {replaced}"), "{half}");
     }
-    assert_eq!(Input::parse(r#"{"prompt":"\ud8"#), Input::default());
+    assert_eq!(HookInput::parse(claude(), r#"{"prompt":"\ud8"#), HookInput::default());
+}
+
+fn claude() -> &'static Host {
+    by_name("claude-code").unwrap()
 }
 
 #[test]
-fn each_event_asks_for_what_it_is_there_for() {
-    let asked = |event, input: &str| {
-        let fake = Fake::saying("x");
-        hook("claude-code", event, input, &fake);
-        fake.asked.take()
-    };
-    let input = sample("claude-code", Event::Prompt);
-    assert_eq!(asked(Event::SessionStart, &input), ["start"]);
-    assert_eq!(asked(Event::Prompt, &input), ["recall How do we deploy?"]);
-    assert_eq!(asked(Event::BeforeTool, &input), ["warn Bash Some(\"git push\") []"]);
-    assert_eq!(asked(Event::Stop, &input), ["take in s1", "remind"]);
-    assert_eq!(asked(Event::SessionEnd, &input), ["take in s1"]);
-    assert_eq!(asked(Event::BeforeCompaction, &input), ["take in s1", "compacts s1"]);
-    assert_eq!(asked(Event::Stop, &input.replace("\"stop_hook_active\":false", "\"stop_hook_active\":true")), ["take in s1"]);
-    assert_eq!(asked(Event::Prompt, "{\"prompt\":\"  \"}"), [""; 0]);
-}
-
-#[test]
-fn tools_are_understood_in_every_hosts_words() {
-    let action = |text: &str| Input::parse(text).action.unwrap();
-    let of = |tool: &str, command: Option<&str>, paths: &[&str], text: &str| Action {
+fn tool_calls_of_every_host_are_understood() {
+    let action = |host: &Host, text: &str| HookInput::parse(host, text).action.unwrap();
+    let of = |tool: &str, command: Option<&str>, paths: &[&str], text: &str| ToolAction {
         tool: tool.into(),
         command: command.map(str::to_owned),
         paths: paths.iter().map(|path| (*path).to_owned()).collect(),
@@ -347,8 +292,9 @@ fn tools_are_understood_in_every_hosts_words() {
             of("Write", None, &["/p/a.rs"], ""),
         ),
     ] {
-        assert_eq!(action(input), expected, "{input}");
+        let hosts = HOSTS.iter().filter(|host| !input.contains("cursor_version") || host.name == "cursor");
+        hosts.for_each(|host| assert_eq!(action(host, input), expected, "{} {input}", host.name));
     }
     let twice = r#"{"hook_event_name":"preToolUse","cursor_version":"3","tool_name":"Shell","tool_input":{"command":"git push"}}"#;
-    assert_eq!(Input::parse(twice).action, None, "its own event tells of it");
+    assert_eq!(HookInput::parse(by_name("cursor").unwrap(), twice).action, None, "another event reports it");
 }

@@ -1,67 +1,71 @@
-//! Claude Code: the server in `~/.claude.json` or `.mcp.json`, hooks in exec form in its settings.
+//! Claude Code: the server in `~/.claude.json` or `.mcp.json`, hooks in exec form in its settings, an auto memory per project.
 
-use super::{Event, Format, Hook, Host, Machine, Part, Scope, Wish, hook, server_part};
+use super::{
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, Hook, HookEvent, Host, InstallScope, Machine, MemoryRedirect,
+    config_edit::server_file,
+    hooks::{claude_output, hook},
+    jsonc,
+};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-pub(crate) const HOST: Host = Host {
+pub(super) const HOST: Host = Host {
     name: "claude-code",
     title: "Claude Code",
     programs: &["claude"],
     traces: |machine| vec![settings_dir(machine), user_file(machine)],
-    parts: |machine, scope| Some(parts(machine, scope)),
-    hooks: HOOKS,
+    variables: &["CLAUDE_CONFIG_DIR"],
+    config: |machine, scope| Some(config(machine, scope)),
     instructions: "CLAUDE.md",
-    hears: "what is said at a session's start, with a prompt, before a tool and at a stop",
-    then: "Start a new session; /mcp lists memdir.",
+    next_step: "Start a new session; /mcp lists memdir.",
+    hooks: HOOKS,
+    hook_output: claude_output,
+    transcripts: Some(memdir_chats::Host::ClaudeCode),
+    memory: Some(memory),
+    memory_redirect: Some(MemoryRedirect { setting: auto_memory, replaced_dirs: auto_memory_dirs }),
+    ..BASE
 };
 
 /// A session's end waits only 1.5 s unless a hook in a settings file asks for more.
 const HOOKS: &[Hook] = &[
-    hook(Event::SessionStart, "SessionStart", 10),
-    hook(Event::Prompt, "UserPromptSubmit", 10),
-    hook(Event::BeforeTool, "PreToolUse", 5),
-    hook(Event::Stop, "Stop", 10),
-    hook(Event::SessionEnd, "SessionEnd", 10),
-    hook(Event::BeforeCompaction, "PreCompact", 10),
+    hook(HookEvent::SessionStart, "SessionStart", 10, Delivery::Model),
+    hook(HookEvent::Prompt, "UserPromptSubmit", 10, Delivery::Model),
+    hook(HookEvent::BeforeTool, "PreToolUse", 5, Delivery::Model),
+    hook(HookEvent::Stop, "Stop", 10, Delivery::Model),
+    hook(HookEvent::SessionEnd, "SessionEnd", 10, Delivery::Ignored),
+    hook(HookEvent::BeforeCompaction, "PreCompact", 10, Delivery::Ignored),
 ];
 
-fn parts(machine: &Machine, scope: Scope) -> Vec<Part> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     let server = match scope {
-        Scope::User => user_file(machine),
-        Scope::Project => machine.project.join(".mcp.json"),
+        InstallScope::User => user_file(machine),
+        InstallScope::Project => machine.project.join(".mcp.json"),
     };
+    let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, hook_group(machine, hook))).collect();
     vec![
-        server_part(server, Format::Json, "mcpServers", machine.typed_server("stdio")),
-        Part { file: settings_file(machine, scope), format: Format::Json, wishes: hooks(machine) },
+        server_file(server, ConfigFormat::Json, "mcpServers", machine.typed_server("stdio")),
+        ConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits: hooks },
     ]
 }
 
-fn hooks(machine: &Machine) -> Vec<Wish> {
-    let wish = |hook: &Hook| Wish::Hook {
-        path: vec!["hooks".into(), hook.name.into()],
-        value: group(machine, hook),
-        host: HOST.name.into(),
-        event: hook.event,
-    };
-    HOOKS.iter().map(wish).collect()
-}
-
-fn group(machine: &Machine, hook: &Hook) -> Value {
+fn hook_group(machine: &Machine, hook: &Hook) -> Value {
     let args = machine.hook_args(HOST.name, hook.event);
-    json!({ "hooks": [{ "type": "command", "command": machine.exe, "args": args, "timeout": hook.seconds }] })
+    json!({ "hooks": [{ "type": "command", "command": machine.exe, "args": args, "timeout": hook.timeout_secs }] })
 }
 
 /// The directory of its settings and transcripts.
-pub(crate) fn settings_dir(machine: &Machine) -> PathBuf {
+fn settings_dir(machine: &Machine) -> PathBuf {
     machine.dir("CLAUDE_CONFIG_DIR", ".claude")
 }
 
-/// Hooks name this machine's program: in a project they belong into the file that is not shared.
-fn settings_file(machine: &Machine, scope: Scope) -> PathBuf {
+/// Hooks name the program of this machine, so in a project they go into the file that is not shared.
+fn settings_file(machine: &Machine, scope: InstallScope) -> PathBuf {
     match scope {
-        Scope::User => settings_dir(machine).join("settings.json"),
-        Scope::Project => machine.project.join(".claude/settings.local.json"),
+        InstallScope::User => settings_dir(machine).join("settings.json"),
+        InstallScope::Project => machine.project.join(".claude/settings.local.json"),
     }
 }
 
@@ -69,9 +73,56 @@ fn user_file(machine: &Machine) -> PathBuf {
     machine.variables.get("CLAUDE_CONFIG_DIR").map_or(machine.home.join(".claude.json"), |dir| PathBuf::from(dir).join(".claude.json"))
 }
 
-/// The setting that makes its own memory and memdir's one directory. In a project it stands in the file that is not
-/// shared: the shared one is ignored for it.
-pub(crate) fn auto_memory(machine: &Machine, scope: Scope, dir: &str) -> Part {
-    let wish = Wish::Setting { path: vec!["autoMemoryDirectory".into()], value: dir.into() };
-    Part { file: settings_file(machine, scope), format: Format::Json, wishes: vec![wish] }
+/// The setting of the auto memory's directory.
+const AUTO_MEMORY: &str = "autoMemoryDirectory";
+
+/// Sets the directory of the auto memory. In a project this goes into the file that is not shared, because Claude Code ignores the
+/// setting in the shared one.
+fn auto_memory(machine: &Machine, scope: InstallScope, dir: &str) -> ConfigFile {
+    let edit = ConfigEdit::Setting { path: vec![AUTO_MEMORY.into()], value: dir.into() };
+    ConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits: vec![edit] }
+}
+
+/// The auto memory, whose entrypoint and frontmatter follow memdir's own conventions. All worktrees of a repository share the memory
+/// of the main checkout.
+fn memory(machine: &Machine) -> Option<ForeignMemory> {
+    let title = "Claude Code's auto memory of this project";
+    if let Some(dir) = configured_dir(machine, InstallScope::Project) {
+        return Some(ForeignMemory::for_project("claude", title, dir, json!({})));
+    }
+    if let Some(dir) = configured_dir(machine, InstallScope::User) {
+        return Some(ForeignMemory::for_user("claude", "Claude Code's auto memory", dir, json!({})));
+    }
+    let default = |checkout: &PathBuf| Some(settings_dir(machine).join("projects").join(project_slug(checkout)?).join("memory"));
+    let dirs: Vec<PathBuf> = [&machine.main_checkout, &machine.project].into_iter().filter_map(default).collect();
+    let dir = dirs.iter().find(|dir| dir.is_dir()).or(dirs.first())?.clone();
+    Some(ForeignMemory::for_project("claude", title, dir, json!({})))
+}
+
+/// The directory that the user's settings choose for the auto memory.
+fn configured_dir(machine: &Machine, scope: InstallScope) -> Option<PathBuf> {
+    let text = fs::read_to_string(settings_file(machine, scope)).ok()?;
+    let value = jsonc::get(&text, &[AUTO_MEMORY.to_owned()]).ok()??;
+    let dir = value.as_str().filter(|dir| !dir.is_empty())?;
+    Some(dir.strip_prefix("~/").map_or_else(|| PathBuf::from(dir), |rest| machine.home.join(rest)))
+}
+
+/// The directories of the auto memory: of this project, or of all projects.
+fn auto_memory_dirs(machine: &Machine, scope: InstallScope) -> Vec<PathBuf> {
+    let mut dirs: Vec<PathBuf> = match scope {
+        InstallScope::Project => memory(machine).map(|memory| memory.path).into_iter().collect(),
+        InstallScope::User => {
+            let projects = fs::read_dir(settings_dir(machine).join("projects")).into_iter().flatten().flatten();
+            projects.map(|project| project.path().join("memory")).filter(|dir| dir.is_dir()).collect()
+        }
+    };
+    dirs.sort();
+    dirs
+}
+
+/// The name of a project's directory: every character but ASCII letters and digits becomes a hyphen. `None` for more than 200
+/// characters, where Claude Code appends a hash we do not know.
+fn project_slug(project: &Path) -> Option<String> {
+    let slug: String = project.to_str()?.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    (slug.len() <= 200).then_some(slug)
 }

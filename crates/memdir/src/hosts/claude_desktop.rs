@@ -1,24 +1,21 @@
 //! Claude Desktop: the server in `claude_desktop_config.json`. It has neither projects nor hooks.
 
-use super::{Format, Host, Machine, Scope, server_part};
+use super::{BASE, ConfigFormat, Host, InstallScope, Machine, config_edit::server_file};
 use std::path::PathBuf;
 
-pub(crate) const HOST: Host = Host {
+pub(super) const HOST: Host = Host {
     name: "claude-desktop",
     title: "Claude Desktop",
-    programs: &[],
     traces: |machine| vec![user_dir(machine)],
-    parts: |machine, scope| match scope {
-        Scope::User => {
+    config: |machine, scope| match scope {
+        InstallScope::User => {
             let file = user_dir(machine).join("claude_desktop_config.json");
-            Some(vec![server_part(file, Format::Json, "mcpServers", machine.server())])
+            Some(vec![server_file(file, ConfigFormat::Json, "mcpServers", machine.server())])
         }
-        Scope::Project => None,
+        InstallScope::Project => None,
     },
-    hooks: &[],
-    instructions: "none",
-    hears: "nothing but the tools: it has no hooks",
-    then: "Quit Claude Desktop and start it again.",
+    next_step: "Quit Claude Desktop and start it again.",
+    ..BASE
 };
 
 fn user_dir(machine: &Machine) -> PathBuf {

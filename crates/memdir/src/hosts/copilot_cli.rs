@@ -1,65 +1,86 @@
-//! Copilot CLI: the server in its `mcp-config.json`, hooks in a file of their own that VS Code reads too. A hook that
-//! fails before a tool forbids the tool, so its hooks forgive.
+//! Copilot CLI: the server in its `mcp-config.json`, hooks in a file of their own that VS Code reads too. A hook that fails before a
+//! tool denies the tool, so its hooks ignore errors.
 
-use super::{Event, Format, Hook, Host, Machine, Os, Part, Scope, Wish, command::Shell, hook, server_part};
+use super::{
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, Hook, HookEvent, HookReply, Host, InstallScope, Machine, Os,
+    command::Shell,
+    config_edit::server_file,
+    hooks::{block, claude_output, hook},
+};
 use serde_json::{Map, Value, json};
 
-pub(crate) const HOST: Host = Host {
+pub(super) const HOST: Host = Host {
     name: "copilot-cli",
     title: "Copilot CLI",
     programs: &["copilot"],
-    // Anything of its own: the folder with hooks alone may be there for VS Code, or from us.
+    // Without the directory of hooks, which may be there for VS Code, or made by memdir.
     traces: |machine| {
         let entries = std::fs::read_dir(machine.dir("COPILOT_HOME", ".copilot")).into_iter().flatten().flatten();
         let mut own: Vec<_> = entries.filter(|entry| entry.file_name() != "hooks").map(|entry| entry.path()).collect();
         own.sort();
         own
     },
-    parts: |machine, scope| Some(parts(machine, scope)),
-    hooks: HOOKS,
+    variables: &["COPILOT_HOME"],
+    config: |machine, scope| Some(config(machine, scope)),
     instructions: ".github/copilot-instructions.md",
-    hears: "what is said at a session's start, with a prompt, before a tool and at a stop",
-    then: "Start copilot; /mcp lists memdir.",
+    next_step: "Start copilot; /mcp lists memdir.",
+    hooks: HOOKS,
+    // Both programs read the same file of hooks; only VS Code names the event in the input.
+    hook_output: |reply| if reply.input_names_event { vscode_output(reply) } else { output(reply) },
+    hook_command_keys: &["bash", "powershell"],
+    ..BASE
 };
 
-pub(super) const HOOKS: &[Hook] = &[
-    hook(Event::SessionStart, "sessionStart", 10),
-    hook(Event::Prompt, "userPromptSubmitted", 10),
-    hook(Event::BeforeTool, "preToolUse", 5),
-    hook(Event::Stop, "agentStop", 10),
-    hook(Event::SessionEnd, "sessionEnd", 10),
-    hook(Event::BeforeCompaction, "preCompact", 10),
+const HOOKS: &[Hook] = &[
+    hook(HookEvent::SessionStart, "sessionStart", 10, Delivery::Model),
+    hook(HookEvent::Prompt, "userPromptSubmitted", 10, Delivery::Model),
+    hook(HookEvent::BeforeTool, "preToolUse", 5, Delivery::Model),
+    hook(HookEvent::Stop, "agentStop", 10, Delivery::Model),
+    hook(HookEvent::SessionEnd, "sessionEnd", 10, Delivery::Ignored),
+    hook(HookEvent::BeforeCompaction, "preCompact", 10, Delivery::Ignored),
 ];
 
-fn parts(machine: &Machine, scope: Scope) -> Vec<Part> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     let file = match scope {
-        Scope::User => machine.dir("COPILOT_HOME", ".copilot").join("mcp-config.json"),
-        Scope::Project => machine.project.join(".github/mcp.json"),
+        InstallScope::User => machine.dir("COPILOT_HOME", ".copilot").join("mcp-config.json"),
+        InstallScope::Project => machine.project.join(".github/mcp.json"),
     };
     let mut server = machine.typed_server("local");
     server["tools"] = json!(["*"]);
-    vec![server_part(file, Format::Json, "mcpServers", server), hooks_part(machine, scope)]
+    vec![server_file(file, ConfigFormat::Json, "mcpServers", server), hooks_file(machine, scope)]
 }
 
-/// The hooks of both; which of the two called shows in what it sends.
-pub(super) fn hooks_part(machine: &Machine, scope: Scope) -> Part {
-    let file = match scope {
-        Scope::User => machine.dir("COPILOT_HOME", ".copilot").join("hooks/memdir.json"),
-        Scope::Project => machine.project.join(".github/hooks/memdir.json"),
+/// The hooks of Copilot CLI and VS Code.
+pub(super) fn hooks_file(machine: &Machine, scope: InstallScope) -> ConfigFile {
+    let path = match scope {
+        InstallScope::User => machine.dir("COPILOT_HOME", ".copilot").join("hooks/memdir.json"),
+        InstallScope::Project => machine.project.join(".github/hooks/memdir.json"),
     };
-    let wish = |hook: &Hook| Wish::Hook {
-        path: vec!["hooks".into(), hook.name.into()],
-        value: command(machine, hook),
-        host: HOST.name.into(),
-        event: hook.event,
-    };
-    let version = Wish::Default { path: vec!["version".into()], value: json!(1) };
-    Part { file, format: Format::Json, wishes: std::iter::once(version).chain(HOOKS.iter().map(wish)).collect() }
+    let version = ConfigEdit::Default { path: vec!["version".into()], value: json!(1) };
+    let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, hook_entry(machine, hook)));
+    ConfigFile { path, format: ConfigFormat::Json, edits: std::iter::once(version).chain(hooks).collect() }
 }
 
-fn command(machine: &Machine, hook: &Hook) -> Value {
-    let (key, shell) = if machine.os == Os::Windows { ("powershell", Shell::PowerShellForgiving) } else { ("bash", Shell::ShForgiving) };
+fn hook_entry(machine: &Machine, hook: &Hook) -> Value {
+    let (key, shell) =
+        if machine.os == Os::Windows { ("powershell", Shell::PowerShellIgnoringErrors) } else { ("bash", Shell::PosixIgnoringErrors) };
     let line = machine.hook_line(shell, HOST.name, hook.event);
-    let fields = [("type", json!("command")), (key, json!(line)), ("timeoutSec", json!(hook.seconds))];
+    let fields = [("type", json!("command")), (key, json!(line)), ("timeoutSec", json!(hook.timeout_secs))];
     fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
+}
+
+fn output(reply: &HookReply<'_>) -> Option<Value> {
+    match reply.event {
+        HookEvent::SessionStart | HookEvent::Prompt | HookEvent::BeforeTool => Some(json!({ "additionalContext": reply.text })),
+        HookEvent::Stop => Some(block(reply.text)),
+        HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
+    }
+}
+
+/// The output format of VS Code, through the same hooks.
+pub(super) fn vscode_output(reply: &HookReply<'_>) -> Option<Value> {
+    match reply.event {
+        HookEvent::Stop => Some(json!({ "hookSpecificOutput": { "hookEventName": "Stop", "decision": "block", "reason": reply.text } })),
+        _ => claude_output(reply),
+    }
 }

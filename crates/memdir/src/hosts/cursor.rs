@@ -1,49 +1,66 @@
-//! Cursor: the server in `mcp.json`, hooks in `hooks.json`. It hears what a hook says at a session's start, before a tool
-//! and at its stop; before a prompt it takes refusals only, so that is not hooked.
+//! Cursor: the server in `mcp.json`, hooks in `hooks.json`. Before a prompt it reads only refusals, so that event is not hooked.
 
-use super::{Event, Format, Hook, Host, Machine, Os, Part, Scope, Wish, command::Shell, hook, server_part};
-use serde_json::json;
+use super::{
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, Hook, HookEvent, HookReply, Host, InstallScope, Machine, Os, ToolCall,
+    command::Shell, config_edit::server_file, hooks::hook,
+};
+use serde_json::{Value, json};
 
-pub(crate) const HOST: Host = Host {
+pub(super) const HOST: Host = Host {
     name: "cursor",
     title: "Cursor",
     programs: &["cursor", "cursor-agent"],
     traces: |machine| vec![machine.home.join(".cursor")],
-    parts: |machine, scope| Some(parts(machine, scope)),
-    hooks: HOOKS,
+    config: |machine, scope| Some(config(machine, scope)),
     instructions: ".cursor/rules, AGENTS.md",
-    hears: "what is said at a session's start and at a stop; before a command or another tool memdir sends its words as `agent_message` without a decision, and it depends on Cursor's version whether the agent reads them; before a prompt Cursor takes refusals only, so memories come with the tools there",
-    then: "Restart Cursor; Settings > MCP lists memdir.",
+    next_step: "Restart Cursor; Settings > MCP lists memdir.",
+    hooks: HOOKS,
+    hook_output: output,
+    tool_call,
+    transcripts: Some(memdir_chats::Host::Cursor),
+    ..BASE
 };
 
 const HOOKS: &[Hook] = &[
-    hook(Event::SessionStart, "sessionStart", 10),
-    hook(Event::BeforeTool, "beforeShellExecution", 5),
-    hook(Event::BeforeTool, "preToolUse", 5),
-    hook(Event::Stop, "stop", 10),
-    hook(Event::SessionEnd, "sessionEnd", 10),
-    hook(Event::BeforeCompaction, "preCompact", 10),
+    hook(HookEvent::SessionStart, "sessionStart", 10, Delivery::Model),
+    hook(HookEvent::BeforeTool, "beforeShellExecution", 5, Delivery::VersionDependent),
+    hook(HookEvent::BeforeTool, "preToolUse", 5, Delivery::VersionDependent),
+    hook(HookEvent::Stop, "stop", 10, Delivery::Model),
+    hook(HookEvent::SessionEnd, "sessionEnd", 10, Delivery::Ignored),
+    hook(HookEvent::BeforeCompaction, "preCompact", 10, Delivery::Ignored),
 ];
 
-fn parts(machine: &Machine, scope: Scope) -> Vec<Part> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     let dir = match scope {
-        Scope::User => machine.home.join(".cursor"),
-        Scope::Project => machine.project.join(".cursor"),
+        InstallScope::User => machine.home.join(".cursor"),
+        InstallScope::Project => machine.project.join(".cursor"),
     };
-    let shell = if machine.os == Os::Windows { Shell::PowerShell } else { Shell::Sh };
-    let wish = |hook: &Hook| Wish::Hook {
-        path: vec!["hooks".into(), hook.name.into()],
-        value: json!({ "command": machine.hook_line(shell, HOST.name, hook.event), "timeout": hook.seconds }),
-        host: HOST.name.into(),
-        event: hook.event,
-    };
-    let version = Wish::Default { path: vec!["version".into()], value: json!(1) };
+    let shell = if machine.os == Os::Windows { Shell::PowerShell } else { Shell::Posix };
+    let entry = |hook: &Hook| json!({ "command": machine.hook_line(shell, HOST.name, hook.event), "timeout": hook.timeout_secs });
+    let version = ConfigEdit::Default { path: vec!["version".into()], value: json!(1) };
+    let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, entry(hook)));
     vec![
-        server_part(dir.join("mcp.json"), Format::Json, "mcpServers", machine.server()),
-        Part {
-            file: dir.join("hooks.json"),
-            format: Format::Json,
-            wishes: std::iter::once(version).chain(HOOKS.iter().map(wish)).collect(),
-        },
+        server_file(dir.join("mcp.json"), ConfigFormat::Json, "mcpServers", machine.server()),
+        ConfigFile { path: dir.join("hooks.json"), format: ConfigFormat::Json, edits: std::iter::once(version).chain(hooks).collect() },
     ]
+}
+
+fn output(reply: &HookReply<'_>) -> Option<Value> {
+    match reply.event {
+        HookEvent::SessionStart => Some(json!({ "additional_context": reply.text })),
+        // Without a decision, which would replace the user's.
+        HookEvent::BeforeTool => Some(json!({ "agent_message": reply.text })),
+        HookEvent::Stop => Some(json!({ "followup_message": reply.text })),
+        HookEvent::Prompt | HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
+    }
+}
+
+/// Cursor reports a command twice: as a tool, and by an event of its own that does not name a tool. The second one counts.
+fn tool_call(input: &Value) -> ToolCall {
+    let tool = ["tool_name", "toolName"].iter().find_map(|key| input[*key].as_str()).filter(|tool| !tool.is_empty());
+    match (input["hook_event_name"].as_str(), tool) {
+        (Some("beforeShellExecution"), None) => ToolCall::Command { tool: "Shell", line: input["command"].as_str().map(str::to_owned) },
+        (Some("preToolUse"), Some("Shell")) if !input["cursor_version"].is_null() => ToolCall::Duplicate,
+        _ => ToolCall::Named,
+    }
 }

@@ -1,54 +1,85 @@
-//! Gemini CLI: server and hooks in one `settings.json`. It takes a hook that fails for a refusal, even one whose
-//! program is gone, so its hooks forgive.
+//! Gemini CLI: server and hooks in one `settings.json`, a private memory per project. It takes a failing hook as a refusal, even if
+//! the hook's program is gone, so its hooks ignore errors.
 
-use super::{Event, Format, Hook, Host, Machine, Os, Part, SERVER, Scope, Wish, command::Shell, hook};
-use serde_json::json;
-use std::path::PathBuf;
+use super::{
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, Hook, HookEvent, HookReply, Host, InstallScope, Machine, Os,
+    command::Shell,
+    config_edit::server_entry,
+    hooks::{additional_context, block, hook},
+};
+use serde_json::{Value, json};
+use std::{fs, path::PathBuf};
 
-pub(crate) const HOST: Host = Host {
+pub(super) const HOST: Host = Host {
     name: "gemini",
     title: "Gemini CLI",
     programs: &["gemini"],
     traces: |machine| vec![user_dir(machine)],
-    parts: |machine, scope| Some(vec![part(machine, scope)]),
-    hooks: HOOKS,
+    variables: &["GEMINI_CLI_HOME"],
+    config: |machine, scope| Some(vec![config(machine, scope)]),
     instructions: "GEMINI.md",
-    hears: "what is said at a session's start, with a prompt and at a stop; what is said before a tool is shown to the person and not to the model",
-    then: "Start gemini; /mcp and /hooks list memdir. In a project, trust the folder first.",
+    next_step: "Start gemini; /mcp and /hooks list memdir. In a project, trust the folder first.",
+    hooks: HOOKS,
+    hook_output: output,
+    transcripts: Some(memdir_chats::Host::Gemini),
+    memory: Some(memory),
+    ..BASE
 };
 
 const HOOKS: &[Hook] = &[
-    hook(Event::SessionStart, "SessionStart", 10),
-    hook(Event::Prompt, "BeforeAgent", 10),
-    hook(Event::BeforeTool, "BeforeTool", 5),
-    hook(Event::Stop, "AfterAgent", 10),
-    hook(Event::SessionEnd, "SessionEnd", 10),
-    hook(Event::BeforeCompaction, "PreCompress", 10),
+    hook(HookEvent::SessionStart, "SessionStart", 10, Delivery::Model),
+    hook(HookEvent::Prompt, "BeforeAgent", 10, Delivery::Model),
+    hook(HookEvent::BeforeTool, "BeforeTool", 5, Delivery::User),
+    hook(HookEvent::Stop, "AfterAgent", 10, Delivery::Model),
+    hook(HookEvent::SessionEnd, "SessionEnd", 10, Delivery::Ignored),
+    hook(HookEvent::BeforeCompaction, "PreCompress", 10, Delivery::Ignored),
 ];
 
-fn part(machine: &Machine, scope: Scope) -> Part {
+fn config(machine: &Machine, scope: InstallScope) -> ConfigFile {
     let dir = match scope {
-        Scope::User => user_dir(machine),
-        Scope::Project => machine.project.join(".gemini"),
+        InstallScope::User => user_dir(machine),
+        InstallScope::Project => machine.project.join(".gemini"),
     };
-    let shell = if machine.os == Os::Windows { Shell::PowerShellForgiving } else { Shell::ShForgiving };
-    let wish = |hook: &Hook| Wish::Hook {
-        path: vec!["hooks".into(), hook.name.into()],
-        value: json!({ "hooks": [{
-            "type": "command",
-            "name": format!("memdir-{}", hook.event.name()),
-            "command": machine.hook_line(shell, HOST.name, hook.event),
-            "timeout": hook.seconds * 1000,
-        }] }),
-        host: HOST.name.into(),
-        event: hook.event,
-    };
-    let server = Wish::Entry { path: vec!["mcpServers".into(), SERVER.into()], value: machine.server() };
-    let wishes = std::iter::once(server).chain(HOOKS.iter().map(wish)).collect();
-    Part { file: dir.join("settings.json"), format: Format::Json, wishes }
+    let server = server_entry("mcpServers", machine.server());
+    let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, hook_group(machine, hook)));
+    ConfigFile { path: dir.join("settings.json"), format: ConfigFormat::Json, edits: std::iter::once(server).chain(hooks).collect() }
+}
+
+fn hook_group(machine: &Machine, hook: &Hook) -> Value {
+    let shell = if machine.os == Os::Windows { Shell::PowerShellIgnoringErrors } else { Shell::PosixIgnoringErrors };
+    json!({ "hooks": [{
+        "type": "command",
+        "name": format!("memdir-{}", hook.event.name()),
+        "command": machine.hook_line(shell, HOST.name, hook.event),
+        "timeout": hook.timeout_secs * 1000,
+    }] })
+}
+
+fn output(reply: &HookReply<'_>) -> Option<Value> {
+    match reply.event {
+        HookEvent::SessionStart => Some(additional_context("SessionStart", reply.text)),
+        HookEvent::Prompt => Some(additional_context("BeforeAgent", reply.text)),
+        // Before a tool it reads only refusals; this text is shown to the user.
+        HookEvent::BeforeTool => Some(json!({ "systemMessage": reply.text })),
+        HookEvent::Stop => Some(block(reply.text)),
+        HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
+    }
 }
 
 /// The directory of its settings and chats.
-pub(crate) fn user_dir(machine: &Machine) -> PathBuf {
+fn user_dir(machine: &Machine) -> PathBuf {
     machine.dir("GEMINI_CLI_HOME", "").join(".gemini")
+}
+
+/// The private memory of this project, whose directory is named in a registry of projects.
+fn memory(machine: &Machine) -> Option<ForeignMemory> {
+    let dir = user_dir(machine);
+    let text = fs::read_to_string(dir.join("projects.json")).ok()?;
+    let value: Value = serde_json::from_str(&text).ok()?;
+    let id = value["projects"][machine.project.to_str()?].as_str()?;
+    // The id becomes a part of a path, so nothing but a plain name is accepted.
+    let is_name = !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    let path = dir.join("tmp").join(is_name.then_some(id)?).join("memory");
+    let title = "Gemini CLI's private memory of this project";
+    Some(ForeignMemory::for_project("gemini", title, path, json!({ "entrypoint": false })))
 }

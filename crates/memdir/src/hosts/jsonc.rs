@@ -1,7 +1,7 @@
-//! JSON with comments, edited in place: whatever is not ours keeps its bytes, comments, order, indentation, line ends
-//! and trailing commas. Pure; knows nothing about hosts.
+//! JSON settings with comments, edited in place: bytes that are not part of an edit are kept, with comments, order, indentation, line
+//! endings and trailing commas. Pure; knows nothing about hosts.
 
-use super::edit::{Edited, Refused};
+use super::text_edit::{EditError, EditedText, dotted};
 use jsonc_parser::{
     ParseOptions,
     cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
@@ -9,12 +9,12 @@ use jsonc_parser::{
 use memdir_core::base::text;
 use serde_json::Value;
 
-/// The key under which a group has its list.
+/// The key of the list in a group.
 const GROUP: &str = "hooks";
 const BOM: char = '\u{feff}';
 
-/// The value at a path; nothing if it is not there.
-pub(crate) fn get(text: &str, path: &[String]) -> Result<Option<Value>, Refused> {
+/// Returns the value at a path, or `None`; an empty path is the root.
+pub(crate) fn get(text: &str, path: &[String]) -> Result<Option<Value>, EditError> {
     let (_, root) = parse(text)?;
     let Some(value) = root.value() else { return Ok(None) };
     let mut at = value;
@@ -28,62 +28,63 @@ pub(crate) fn get(text: &str, path: &[String]) -> Result<Option<Value>, Refused>
     Ok(at.to_serde_value())
 }
 
-/// Sets the value at a path and makes the objects on the way. A value that is so already is left as it is written.
-pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<Edited, Refused> {
+/// Sets the value at a path and creates the objects above it. An equal value keeps its formatting.
+pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedText, EditError> {
     let (bom, root) = parse(text)?;
-    let (key, above) = path.split_last().ok_or_else(|| Refused::new("an empty path"))?;
-    let mut made = Vec::new();
-    let object = object_at(&root, above, &mut made)?;
+    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the path is empty"))?;
+    let mut created = Vec::new();
+    let object = object_at(&root, above, &mut created)?;
     match prop(&object, key, above)? {
-        Some(prop) if is(&prop.value(), value) => return Ok(Edited::same(text)),
+        Some(prop) if has_value(&prop.value(), value) => return Ok(EditedText::unchanged(text)),
         Some(prop) => prop.set_value(input(value)),
         None => drop(object.append(key, input(value))),
     }
-    Ok(Edited { text: in_form(text, format!("{bom}{root}")), made })
+    Ok(EditedText { text: keep_on_one_line(text, format!("{bom}{root}")), created })
 }
 
-/// Sees that the list at a path holds the value. An element that is `ours` is replaced, others of ours go, and without
-/// one the value is added at the end. An element may be a group, which has a list [`GROUP`] of its own: then what is ours
-/// is looked for in there, and what else is in the group stays.
-pub(crate) fn put(text: &str, path: &[String], value: &Value, ours: &dyn Fn(&Value) -> bool) -> Result<Edited, Refused> {
+/// Puts a value into the list at a path: it replaces the first element that is `ours`, further ones are removed, and without one the
+/// value is appended. An element may be a group with a list [`GROUP`] of its own, in which our elements are replaced and others kept.
+pub(crate) fn put_element(text: &str, path: &[String], value: &Value, ours: &dyn Fn(&Value) -> bool) -> Result<EditedText, EditError> {
     let (bom, root) = parse(text)?;
-    let (key, above) = path.split_last().ok_or_else(|| Refused::new("an empty path"))?;
-    let mut made = Vec::new();
-    let object = object_at(&root, above, &mut made)?;
+    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the path is empty"))?;
+    let mut created = Vec::new();
+    let object = object_at(&root, above, &mut created)?;
     let list = match prop(&object, key, above)? {
         Some(prop) => prop.array_value().ok_or_else(|| not_a("a list", path))?,
         None => {
-            made.push(path.to_vec());
+            created.push(path.to_vec());
             object.append(key, CstInputValue::Array(Vec::new())).array_value().ok_or_else(|| not_a("a list", path))?
         }
     };
-    let mut mine = members(&list, ours).into_iter();
-    match mine.next() {
-        Some(first) if is(&Some(first.node.clone()), first.fitting(value)) && mine.len() == 0 => return Ok(Edited::same(text)),
+    let mut own = members(&list, ours).into_iter();
+    match own.next() {
+        Some(first) if has_value(&Some(first.node.clone()), first.replacement(value)) && own.len() == 0 => {
+            return Ok(EditedText::unchanged(text));
+        }
         Some(first) => first.replace(&list, value),
         None => drop(list.append(input(value))),
     }
-    mine.for_each(Member::remove);
-    Ok(Edited { text: in_form(text, format!("{bom}{root}")), made })
+    own.for_each(Member::remove);
+    Ok(EditedText { text: keep_on_one_line(text, format!("{bom}{root}")), created })
 }
 
-/// The first element of the list at a path that is `ours`, or the first of a group's in it.
-pub(crate) fn held(text: &str, path: &[String], ours: &dyn Fn(&Value) -> bool) -> Result<Option<Value>, Refused> {
-    let mut found = None;
+/// Returns the first element that is `ours` in the list at a path or in its groups.
+pub(crate) fn find_element(text: &str, path: &[String], ours: &dyn Fn(&Value) -> bool) -> Result<Option<Value>, EditError> {
+    let mut element = None;
     edit_at(text, path, |prop| {
         let list = prop.array_value();
-        found = list.and_then(|list| members(&list, ours).into_iter().next()).and_then(|member| member.node.to_serde_value());
+        element = list.and_then(|list| members(&list, ours).into_iter().next()).and_then(|member| member.node.to_serde_value());
     })?;
-    Ok(found)
+    Ok(element)
 }
 
-/// Removes the value at a path, if it is there.
-pub(crate) fn remove(text: &str, path: &[String]) -> Result<String, Refused> {
+/// Removes the value at a path if it exists.
+pub(crate) fn remove(text: &str, path: &[String]) -> Result<String, EditError> {
     edit_at(text, path, CstObjectProp::remove)
 }
 
-/// Removes what is `ours` from the list at a path and from the groups in it; a group goes if it is empty then.
-pub(crate) fn take(text: &str, path: &[String], ours: &dyn Fn(&Value) -> bool) -> Result<String, Refused> {
+/// Removes the elements that are `ours` from the list at a path and from its groups, and groups that become empty.
+pub(crate) fn remove_elements(text: &str, path: &[String], ours: &dyn Fn(&Value) -> bool) -> Result<String, EditError> {
     edit_at(text, path, |prop| {
         if let Some(list) = prop.array_value() {
             members(&list, ours).into_iter().for_each(Member::remove);
@@ -91,8 +92,8 @@ pub(crate) fn take(text: &str, path: &[String], ours: &dyn Fn(&Value) -> bool) -
     })
 }
 
-/// Removes the object or list at a path if nothing is in it, not even a comment.
-pub(crate) fn remove_empty(text: &str, path: &[String]) -> Result<String, Refused> {
+/// Removes the object or list at a path if it is empty and contains no comment.
+pub(crate) fn remove_empty(text: &str, path: &[String]) -> Result<String, EditError> {
     edit_at(text, path, |prop| {
         if prop.value().is_some_and(|value| is_empty(&value)) {
             prop.remove();
@@ -100,20 +101,20 @@ pub(crate) fn remove_empty(text: &str, path: &[String]) -> Result<String, Refuse
     })
 }
 
-/// Whether nothing is left in the file but an empty object.
-pub(crate) fn is_bare(text: &str) -> bool {
+/// Whether the file has no content but an empty object.
+pub(crate) fn is_empty_file(text: &str) -> bool {
     let Ok((_, root)) = parse(text) else { return false };
     let blank = root.children().iter().all(|child| !child.is_comment());
     blank && root.value().is_none_or(|value| value.as_object().is_some() && is_empty(&value))
 }
 
-/// The edited text with a container that was written in one line, and held something, in one line again.
-fn in_form(before: &str, after: String) -> String {
+/// Puts the edit on one line if it is in a container that was written on one line and was not empty.
+fn keep_on_one_line(before: &str, after: String) -> String {
     let at = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
     let same = before.bytes().rev().zip(after.bytes().rev()).take_while(|(a, b)| a == b).count();
     let same = same.min(before.len() - at).min(after.len() - at);
     let (at, end) = (text::char_floor(before, at), after.len() - same);
-    if !in_one_line(before, at) || !after.is_char_boundary(end) || after[at..end].contains("//") {
+    if !is_on_one_line(before, at) || !after.is_char_boundary(end) || after[at..end].contains("//") {
         return after;
     }
     let lines: Vec<&str> = after[at..end].split('\n').map(str::trim_end).collect();
@@ -121,12 +122,12 @@ fn in_form(before: &str, after: String) -> String {
     let joined = if after[end..].starts_with(' ') { joined.trim_end() } else { &joined };
     let joined = if after[..at].ends_with(' ') { joined.trim_start() } else { joined };
     let whole = format!("{}{joined}{}", &after[..at], &after[end..]);
-    // A form is not worth a value.
+    // The values must not depend on the formatting.
     if get(&whole, &[]) == get(&after, &[]) { whole } else { after }
 }
 
-/// Whether a place is in a container that begins and ends in its line and is not empty.
-fn in_one_line(text: &str, at: usize) -> bool {
+/// Whether a position is in a container that begins and ends on its line and is not empty.
+fn is_on_one_line(text: &str, at: usize) -> bool {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
     let depth = |part: &str, open: [char; 2], close: [char; 2]| {
@@ -135,7 +136,7 @@ fn in_one_line(text: &str, at: usize) -> bool {
             (depth, least.min(depth))
         })
     };
-    // A comment beside ours in one line would go with ours.
+    // A comment on the line would be removed together with our entry.
     if ["/*", "//"].iter().any(|comment| text[start..end].contains(comment)) {
         return false;
     }
@@ -147,7 +148,7 @@ fn in_one_line(text: &str, at: usize) -> bool {
     around > i32::from(empty)
 }
 
-fn parse(text: &str) -> Result<(&str, CstRootNode), Refused> {
+fn parse(text: &str) -> Result<(&str, CstRootNode), EditError> {
     let (bom, rest) = text.strip_prefix(BOM).map_or(("", text), |rest| text.split_at(text.len() - rest.len()));
     let options = ParseOptions {
         allow_comments: true,
@@ -161,21 +162,22 @@ fn parse(text: &str) -> Result<(&str, CstRootNode), Refused> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let root = CstRootNode::parse(rest, &options).map_err(|e| Refused::at(e.line_display(), e.column_display(), e.kind().to_string()))?;
+    let root =
+        CstRootNode::parse(rest, &options).map_err(|e| EditError::at(e.line_display(), e.column_display(), &e.kind().to_string()))?;
     if root.value().is_some_and(|value| value.as_object().is_none()) {
         return Err(not_a("an object", &[]));
     }
     Ok((bom, root))
 }
 
-fn object_at(root: &CstRootNode, path: &[String], made: &mut Vec<Vec<String>>) -> Result<CstObject, Refused> {
+fn object_at(root: &CstRootNode, path: &[String], created: &mut Vec<Vec<String>>) -> Result<CstObject, EditError> {
     let mut object = root.object_value_or_create().ok_or_else(|| not_a("an object", &[]))?;
     for (depth, key) in path.iter().enumerate() {
         let here = &path[..=depth];
         object = match prop(&object, key, &path[..depth])? {
             Some(prop) => prop.object_value().ok_or_else(|| not_a("an object", here))?,
             None => {
-                made.push(here.to_vec());
+                created.push(here.to_vec());
                 let prop = object.append(key, CstInputValue::Object(Vec::new()));
                 prop.object_value().ok_or_else(|| not_a("an object", here))?
             }
@@ -184,8 +186,8 @@ fn object_at(root: &CstRootNode, path: &[String], made: &mut Vec<Vec<String>>) -
     Ok(object)
 }
 
-/// Applies `edit` to the property at a path, if there is one.
-fn edit_at(text: &str, path: &[String], edit: impl FnOnce(CstObjectProp)) -> Result<String, Refused> {
+/// Applies `edit` to the property at a path if it exists.
+fn edit_at(text: &str, path: &[String], edit: impl FnOnce(CstObjectProp)) -> Result<String, EditError> {
     let (bom, root) = parse(text)?;
     let Some((key, above)) = path.split_last() else { return Ok(text.to_owned()) };
     let mut object = root.object_value();
@@ -198,32 +200,32 @@ fn edit_at(text: &str, path: &[String], edit: impl FnOnce(CstObjectProp)) -> Res
     Ok(format!("{bom}{root}"))
 }
 
-/// The property of that name. Written twice, nobody can say which one the host believes.
-fn prop(object: &CstObject, key: &str, above: &[String]) -> Result<Option<CstObjectProp>, Refused> {
+/// Returns the property with this name. A duplicate is an error, because hosts differ in which one they read.
+fn prop(object: &CstObject, key: &str, above: &[String]) -> Result<Option<CstObjectProp>, EditError> {
     let named = |prop: &CstObjectProp| prop.decoded_name().is_some_and(|name| name == key);
     let mut found = object.properties().into_iter().filter(named);
     let first = found.next();
     match found.next() {
-        Some(_) => Err(Refused::new(format!("{} stands in it twice; remove one of them", said(above, key)))),
+        Some(_) => Err(EditError::new(format!("duplicate key `{}`", dotted(&[above, &[key.to_owned()]].concat())))),
         None => Ok(first),
     }
 }
 
-/// An element of a list, or of a group's in it.
+/// An element of a list, or of a group in the list.
 struct Member {
     node: CstNode,
     group: Option<CstNode>,
 }
 
 impl Member {
-    /// Of a value for a whole element, what stands in its place.
-    fn fitting<'a>(&self, value: &'a Value) -> &'a Value {
+    /// The part of a list element's value that replaces this member: in a group, the group's first element.
+    fn replacement<'a>(&self, value: &'a Value) -> &'a Value {
         value[GROUP].get(0).filter(|_| self.group.is_some()).unwrap_or(value)
     }
 
     fn replace(self, list: &CstArray, value: &Value) {
         let list = self.group.as_ref().and_then(grouped).unwrap_or_else(|| list.clone());
-        list.insert(self.node.element_index().unwrap_or(0), input(self.fitting(value)));
+        list.insert(self.node.element_index().unwrap_or(0), input(self.replacement(value)));
         self.node.remove();
     }
 
@@ -252,8 +254,8 @@ fn members(list: &CstArray, ours: &dyn Fn(&Value) -> bool) -> Vec<Member> {
     list.elements().into_iter().flat_map(within).collect()
 }
 
-fn is(node: &Option<CstNode>, value: &Value) -> bool {
-    node.as_ref().and_then(CstNode::to_serde_value).is_some_and(|there| there == *value)
+fn has_value(node: &Option<CstNode>, value: &Value) -> bool {
+    node.as_ref().and_then(CstNode::to_serde_value).is_some_and(|current| current == *value)
 }
 
 fn is_empty(node: &CstNode) -> bool {
@@ -272,15 +274,9 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-fn not_a(what: &str, path: &[String]) -> Refused {
-    match path.split_last() {
-        Some((key, above)) => Refused::new(format!("{} is not {what}", said(above, key))),
-        None => Refused::new(format!("it does not hold {what}")),
-    }
-}
-
-fn said(above: &[String], key: &str) -> String {
-    above.iter().map(String::as_str).chain([key]).collect::<Vec<_>>().join(".")
+fn not_a(kind: &str, path: &[String]) -> EditError {
+    let subject = if path.is_empty() { "the file".to_owned() } else { format!("`{}`", dotted(path)) };
+    EditError::new(format!("{subject} is not {kind}"))
 }
 
 #[cfg(test)]
@@ -293,24 +289,24 @@ mod tests {
         text.split('.').map(str::to_owned).collect()
     }
 
-    fn set_server(text: &str) -> Edited {
+    fn set_server(text: &str) -> EditedText {
         set(text, &path("mcpServers.memdir"), &json!({ "command": "/bin/memdir", "args": ["mcp"] })).unwrap()
     }
 
     #[test]
-    fn an_entry_is_added_in_the_files_own_manner() {
+    fn an_entry_follows_the_formatting_of_the_file() {
         let text = "\u{feff}{\r\n\t// the servers\r\n\t\"mcpServers\": {\r\n\t\t\"other\": { \"command\": \"x\" }, // mine\r\n\t},\r\n\t/* odd */ \"x\" : 1.50,\r\n}\r\n";
         let expected = "\u{feff}{\r\n\t// the servers\r\n\t\"mcpServers\": {\r\n\t\t\"other\": { \"command\": \"x\" }, // mine\r\n\t\t\"memdir\": {\r\n\t\t\t\"command\": \"/bin/memdir\",\r\n\t\t\t\"args\": [\"mcp\"],\r\n\t\t},\r\n\t},\r\n\t/* odd */ \"x\" : 1.50,\r\n}\r\n";
         let edited = set_server(text);
-        assert_eq!(edited, Edited { text: expected.into(), made: vec![] });
+        assert_eq!(edited, EditedText { text: expected.into(), created: vec![] });
         assert_eq!(remove(expected, &path("mcpServers.memdir")).unwrap(), text);
     }
 
     #[test]
-    fn containers_are_made_and_go_again_when_they_are_empty() {
+    fn created_containers_are_removed_when_empty() {
         for text in ["{\n  \"a\": 1\n}\n", "{\n    \"a\": [1, 2], // c\n    \"b\": {}\n}"] {
             let edited = set_server(text);
-            assert_eq!(edited.made, [path("mcpServers")]);
+            assert_eq!(edited.created, [path("mcpServers")]);
             let removed = remove(&edited.text, &path("mcpServers.memdir")).unwrap();
             assert_eq!(remove_empty(&removed, &path("mcpServers")).unwrap(), text);
         }
@@ -336,25 +332,25 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_so_already_is_left_as_it_is_written() {
+    fn an_equal_value_keeps_its_formatting() {
         let text = "{ \"mcpServers\": { \"memdir\": { \"args\" : [ \"mcp\" ] , \"command\":\"/bin/memdir\" } } }";
-        assert_eq!(set_server(text), Edited::same(text));
+        assert_eq!(set_server(text), EditedText::unchanged(text));
     }
 
     #[test]
     fn a_list_gains_one_element_and_never_two() {
         let ours = |value: &Value| value["n"] == "memdir";
         let text = "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"n\": \"other\" } // keep\n    ]\n  }\n}\n";
-        let once = put(text, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 1 }), &ours).unwrap().text;
-        let twice = put(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 1 }), &ours).unwrap();
-        assert_eq!(twice, Edited::same(&once));
-        let newer = put(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 2 }), &ours).unwrap().text;
+        let once = put_element(text, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 1 }), &ours).unwrap().text;
+        let twice = put_element(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 1 }), &ours).unwrap();
+        assert_eq!(twice, EditedText::unchanged(&once));
+        let newer = put_element(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 2 }), &ours).unwrap().text;
         assert_eq!(newer, once.replace("\"v\": 1", "\"v\": 2"));
-        assert_eq!(take(&newer, &path("hooks.Stop"), &ours).unwrap(), text);
+        assert_eq!(remove_elements(&newer, &path("hooks.Stop"), &ours).unwrap(), text);
     }
 
     #[test]
-    fn what_is_written_in_one_line_stays_in_one() {
+    fn what_is_on_one_line_stays_on_one_line() {
         let memdir = r#""memdir": { "command": "/bin/memdir", "args": ["mcp"] }"#;
         for (text, expected) in [
             (
@@ -366,38 +362,41 @@ mod tests {
         ] {
             assert_eq!(set_server(text).text, expected);
         }
-        assert!(set_server("{\n  \"mcpServers\": {}\n}\n").text.contains("\n    \"memdir\": {\n"), "an empty one has no form yet");
+        assert!(
+            set_server("{\n  \"mcpServers\": {}\n}\n").text.contains("\n    \"memdir\": {\n"),
+            "an empty object has no formatting to keep"
+        );
     }
 
     #[test]
-    fn what_shares_a_group_with_ours_stays() {
+    fn other_members_of_a_group_are_kept() {
         let ours = |value: &Value| value["n"] == "memdir";
         let text = r#"{ "Stop": [ { "hooks": [ { "n": "memdir", "v": 1 }, { "n": "other" } ] }, { "hooks": [ { "n": "memdir" } ] } ] }"#;
-        let newer = put(text, &path("Stop"), &json!({ "hooks": [{ "n": "memdir", "v": 2 }] }), &ours).unwrap().text;
-        let there = |text: &str| get(text, &path("Stop")).unwrap().unwrap();
-        assert_eq!(there(&newer), json!([{ "hooks": [{ "n": "memdir", "v": 2 }, { "n": "other" }] }]));
-        assert_eq!(held(&newer, &path("Stop"), &ours).unwrap(), Some(json!({ "n": "memdir", "v": 2 })));
-        assert_eq!(there(&take(&newer, &path("Stop"), &ours).unwrap()), json!([{ "hooks": [{ "n": "other" }] }]));
+        let newer = put_element(text, &path("Stop"), &json!({ "hooks": [{ "n": "memdir", "v": 2 }] }), &ours).unwrap().text;
+        let list = |text: &str| get(text, &path("Stop")).unwrap().unwrap();
+        assert_eq!(list(&newer), json!([{ "hooks": [{ "n": "memdir", "v": 2 }, { "n": "other" }] }]));
+        assert_eq!(find_element(&newer, &path("Stop"), &ours).unwrap(), Some(json!({ "n": "memdir", "v": 2 })));
+        assert_eq!(list(&remove_elements(&newer, &path("Stop"), &ours).unwrap()), json!([{ "hooks": [{ "n": "other" }] }]));
     }
 
     #[test]
-    fn a_file_that_cannot_be_understood_is_refused_with_its_place() {
+    fn invalid_files_are_refused_with_the_position() {
         for (text, why) in [
             ("{\n  \"a\": \n}", "line 3, column 1: "),
             ("{ \"a\": 1 ", "line 1, column 1: "),
             ("{ 'a': 1 }", "line 1, column 3: "),
-            ("[1]", "it does not hold an object"),
-            ("{ \"mcpServers\": [] }", "mcpServers is not an object"),
-            ("{ \"mcpServers\": {}, \"mcpServers\": {} }", "mcpServers stands in it twice"),
+            ("[1]", "the file is not an object"),
+            ("{ \"mcpServers\": [] }", "`mcpServers` is not an object"),
+            ("{ \"mcpServers\": {}, \"mcpServers\": {} }", "duplicate key `mcpServers`"),
             ("<<<<<<< HEAD\n{}\n", "line 1, column 1: "),
         ] {
-            let refused = set(text, &path("mcpServers.memdir"), &json!({})).unwrap_err();
-            assert!(refused.why.starts_with(why), "{text}: {}", refused.why);
+            let error = set(text, &path("mcpServers.memdir"), &json!({})).unwrap_err();
+            assert!(error.message.starts_with(why), "{text}: {}", error.message);
         }
     }
 
     #[test]
-    fn only_an_empty_object_is_bare() {
+    fn only_an_empty_object_is_empty_file() {
         for (text, bare) in [
             ("{}", true),
             ("{\n}\n", true),
@@ -407,7 +406,7 @@ mod tests {
             ("{ /* c */ }", false),
             ("[]", false),
         ] {
-            assert_eq!(is_bare(text), bare, "{text}");
+            assert_eq!(is_empty_file(text), bare, "{text}");
         }
     }
 
@@ -421,7 +420,7 @@ mod tests {
     }
 
     prop_compose! {
-        /// An object of other people's entries, written in any manner.
+        /// An object with other entries, in any formatting.
         fn object()(entries in prop::collection::vec((trivia(), trivia(), value(), trivia()), 0..5), end in trivia(), comma in any::<bool>()) -> String {
             let last = entries.len().saturating_sub(1);
             let body: String = entries.iter().enumerate().map(|(n, (before, between, value, after))| {
@@ -433,7 +432,7 @@ mod tests {
     }
 
     proptest! {
-        /// Everything of others survives an installation and its removal; comments are not lost either.
+        /// Other entries and comments survive an installation and its removal.
         #[test]
         fn others_entries_survive(text in object()) {
             let edited = set_server(&text);

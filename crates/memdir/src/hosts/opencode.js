@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 const program = "PROGRAM"
 const before = ["BEFORE"]
 
-// What memdir says at an event. Whatever goes wrong, it is silent: a memory must never stop the work.
+// Returns the text that memdir has for an event, or "" after any error: a memory must never block the agent.
 const ask = (event, input) =>
   new Promise((resolve) => {
     const child = spawn(program, [...before, "hook", "opencode", event], { stdio: ["pipe", "pipe", "ignore"], timeout: 10000, windowsHide: true })
@@ -23,10 +23,10 @@ const ask = (event, input) =>
   })
 
 export const Memdir = async ({ directory }) => {
-  // The same words for a whole conversation, so that the provider's cache holds; asked again after compaction.
+  // The text of a session start is kept for the whole conversation, so that the prompt cache stays valid; it is read again after compaction.
   const started = new Map()
-  // What was said before a tool and not heard yet: the model hears it with the next result of a tool.
-  const unheard = new Map()
+  // Text for tools that have not returned yet: the model reads it with the next result of a tool.
+  const pending = new Map()
   const base = (session) => ({ session_id: session, cwd: directory })
   return {
     "experimental.chat.system.transform": async (input, output) => {
@@ -45,14 +45,14 @@ export const Memdir = async ({ directory }) => {
     "tool.execute.before": async (input, output) => {
       const session = input?.sessionID ?? ""
       const context = await ask("before-tool", { ...base(session), tool_name: input?.tool, tool_input: output?.args ?? {} })
-      if (context) unheard.set(session, [...(unheard.get(session) ?? []), context])
+      if (context) pending.set(session, [...(pending.get(session) ?? []), context])
     },
     "tool.execute.after": async (input, output) => {
       const session = input?.sessionID ?? ""
-      const said = unheard.get(session)
-      if (!said || typeof output?.output !== "string") return
-      unheard.delete(session)
-      output.output += `\n\n${said.join("\n\n")}`
+      const texts = pending.get(session)
+      if (!texts || typeof output?.output !== "string") return
+      pending.delete(session)
+      output.output += `\n\n${texts.join("\n\n")}`
     },
     "experimental.session.compacting": async (input) => {
       started.delete(input?.sessionID ?? "")

@@ -1,54 +1,79 @@
-//! opencode: the server in `opencode.json(c)` under `mcp`, its command one list; hooks through a plugin file, because
-//! plugins are the only thing it calls. Before a tool it takes no words, so what is said there comes with the tool's result.
+//! opencode: the server in `opencode.json(c)` under `mcp`, its command as one list; hooks through a plugin file, the only thing
+//! opencode runs. A plugin cannot pass text before a tool, so that text comes with the tool's result.
 
-use super::{Event, Format, Hook, Host, Machine, Part, Scope, Wish, hook, server_part};
-use serde_json::json;
+use super::{
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, Hook, HookEvent, HookReply, Host, InstallScope, Machine,
+    config_edit::server_file, hooks::hook,
+};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-pub(crate) const HOST: Host = Host {
+pub(super) const HOST: Host = Host {
     name: "opencode",
     title: "opencode",
     programs: &["opencode"],
     traces: |machine| vec![user_dir(machine)],
-    parts: |machine, scope| Some(parts(machine, scope)),
-    hooks: HOOKS,
+    config: |machine, scope| Some(config(machine, scope)),
     instructions: "AGENTS.md",
-    hears: "what is said at a session's start and with a prompt; a plugin has no words before a tool, so what is said there comes with that tool's result; it hears nothing at a stop",
-    then: "Start opencode; opencode mcp list shows memdir.",
+    next_step: "Start opencode; opencode mcp list shows memdir.",
+    hooks: HOOKS,
+    hook_output: output,
+    plugin_command: Some(plugin_command),
+    transcripts: Some(memdir_chats::Host::Opencode),
+    ..BASE
 };
 
 const HOOKS: &[Hook] = &[
-    hook(Event::SessionStart, "experimental.chat.system.transform", 10),
-    hook(Event::Prompt, "chat.message", 10),
-    hook(Event::BeforeTool, "tool.execute.before", 5),
-    hook(Event::Stop, "session.idle", 10),
-    hook(Event::SessionEnd, "session.deleted", 10),
-    hook(Event::BeforeCompaction, "experimental.session.compacting", 10),
+    hook(HookEvent::SessionStart, "experimental.chat.system.transform", 10, Delivery::Model),
+    hook(HookEvent::Prompt, "chat.message", 10, Delivery::Model),
+    hook(HookEvent::BeforeTool, "tool.execute.before", 5, Delivery::ToolResult),
+    hook(HookEvent::Stop, "session.idle", 10, Delivery::Ignored),
+    hook(HookEvent::SessionEnd, "session.deleted", 10, Delivery::Ignored),
+    hook(HookEvent::BeforeCompaction, "experimental.session.compacting", 10, Delivery::Ignored),
 ];
 
-/// The plugin, with the program and its arguments to be filled in.
+/// The plugin, with placeholders for the program and its arguments.
 const PLUGIN: &str = include_str!("opencode.js");
 
-fn parts(machine: &Machine, scope: Scope) -> Vec<Part> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     let (dir, plugins) = match scope {
-        Scope::User => (user_dir(machine), user_dir(machine).join("plugins")),
-        Scope::Project => (machine.project.clone(), machine.project.join(".opencode/plugins")),
+        InstallScope::User => (user_dir(machine), user_dir(machine).join("plugins")),
+        InstallScope::Project => (machine.project.clone(), machine.project.join(".opencode/plugins")),
     };
     let command: Vec<String> = std::iter::once(machine.exe.clone()).chain(machine.server_args()).collect();
     let server = json!({ "type": "local", "command": command, "enabled": true });
-    let text = PLUGIN.replace("\"PROGRAM\"", &json!(machine.exe).to_string()).replace("[\"BEFORE\"]", &json!(machine.before).to_string());
+    let program = json!(machine.exe).to_string();
+    let text = PLUGIN.replace("\"PROGRAM\"", &program).replace("[\"BEFORE\"]", &json!(machine.global_args).to_string());
     vec![
-        server_part(config(&dir), Format::Json, "mcp", server),
-        Part { file: plugins.join("memdir.js"), format: Format::Whole, wishes: vec![Wish::Whole { text }] },
+        server_file(config_path(&dir), ConfigFormat::Json, "mcp", server),
+        ConfigFile { path: plugins.join("memdir.js"), format: ConfigFormat::Whole, edits: vec![ConfigEdit::Whole { text }] },
     ]
 }
 
-/// The settings file that is there; it may have comments.
-fn config(dir: &Path) -> PathBuf {
+/// The settings file that exists: the one with comments, or the one without.
+fn config_path(dir: &Path) -> PathBuf {
     let with_comments = dir.join("opencode.jsonc");
     if with_comments.exists() { with_comments } else { dir.join("opencode.json") }
 }
 
 fn user_dir(machine: &Machine) -> PathBuf {
     machine.dir("XDG_CONFIG_HOME", ".config").join("opencode")
+}
+
+fn output(reply: &HookReply<'_>) -> Option<Value> {
+    match reply.event {
+        HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
+        _ => Some(json!({ "context": reply.text })),
+    }
+}
+
+/// Reads the constants that an installation wrote into the plugin.
+fn plugin_command(text: &str) -> Option<(String, Vec<String>)> {
+    let constant = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("const {name} = ")));
+        line.and_then(|value| serde_json::from_str::<Value>(value.trim_end_matches(';')).ok())
+    };
+    let program = constant("program")?.as_str()?.to_owned();
+    let args = constant("before").and_then(|args| serde_json::from_value(args).ok()).unwrap_or_default();
+    Some((program, args))
 }

@@ -1,300 +1,323 @@
-//! TOML edited in place: whatever is not ours keeps its bytes. Places are found by `toml_edit`, the text is cut and
-//! spliced, because a document printed by it would lose CRLF line ends. Pure; knows nothing about hosts.
+//! TOML settings edited in place with `toml_edit`: bytes that are not part of an edit are kept, with comments, order, line endings, BOM
+//! and a missing final newline. Pure; knows nothing about hosts.
 
-use super::edit::{Edited, Refused};
+use super::text_edit::{EditError, EditedText, dotted};
 use memdir_core::base::text;
 use serde_json::Value;
-use std::ops::Range;
-use toml_edit::{Document, InlineTable, Item, Table, TableLike};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Key, RawString, Table};
 
 const BOM: char = '\u{feff}';
 
-/// The value at a path; nothing if it is not there.
-pub(crate) fn get(text: &str, path: &[String]) -> Result<Option<Value>, Refused> {
-    let document = parse(text)?;
-    Ok(item_at(document.as_table(), path)?.map(json))
+/// Returns the value at a path, or `None`; an empty path is the root.
+pub(crate) fn get(text: &str, path: &[String]) -> Result<Option<Value>, EditError> {
+    Ok(item_at(parse(text)?.as_item(), path)?.map(to_json))
 }
 
-/// Sets the table at a path. One that is so already is left as it is written; one that is not is rewritten where it
-/// stands; without one it is added at the end of the file, or inside the inline table that holds its like.
-pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<Edited, Refused> {
-    if get(text, path)?.as_ref() == Some(value) {
-        return Ok(Edited::same(text));
+/// Sets the value at a path. A value that differs is changed where it is; a new table goes to the end of the file, or into the inline
+/// table that contains its siblings.
+pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedText, EditError> {
+    let mut document = parse(text)?;
+    let current = item_at(document.as_item(), path)?.map(to_json);
+    if current.as_ref() == Some(value) {
+        return Ok(EditedText::unchanged(text));
     }
-    let document = parse(text)?;
-    let (key, above) = path.split_last().ok_or_else(|| Refused::new("an empty path"))?;
-    let holder = item_at(document.as_table(), above)?;
-    let edited = match (holder, item_at(document.as_table(), path)?) {
-        (_, Some(Item::Table(table))) if !table.is_dotted() && revised(text, table, value).is_some() => {
-            revised(text, table, value).unwrap_or_default()
-        }
-        (_, Some(Item::Table(table))) if !table.is_dotted() => {
-            let ranges = blocks(text, table);
-            let block = block(text, path, value);
-            let mut edited = cut(text, ranges.get(1..).unwrap_or_default());
-            edited.replace_range(ranges[0].clone(), &block);
-            edited
-        }
-        (Some(Item::Value(inline)), _) => {
-            let span = inline.span().filter(|_| inline.is_inline_table());
-            let span = span.ok_or_else(|| Refused::new(format!("{} is not a table", above.join("."))))?;
-            let mut table = owned(text, &span)?;
-            table.insert(key, toml_value(value));
-            splice(text, span, table.to_string().trim())
-        }
-        (_, Some(Item::Value(entry))) if entry.is_inline_table() && entry.span().is_some() => {
-            let span = entry.span().unwrap_or_default();
-            let mut table = owned(text, &span)?;
-            let wanted = |key: &str| value.get(key);
-            table.retain(|key, _| wanted(key).is_some());
-            for (key, value) in value.as_object().into_iter().flatten() {
-                if table.get(key).map(json_value).as_ref() != Some(value) {
-                    table.insert(key, toml_value(value));
-                }
-            }
-            splice(text, span, table.to_string().trim())
-        }
-        (_, Some(_)) => {
-            return Err(Refused::new(format!("{} is not written as a table; write it as [{}]", path.join("."), path.join("."))));
-        }
-        (_, None) => appended(text, &block(text, path, value)),
-    };
-    let made = if holder.is_none() && !above.is_empty() { vec![above.to_vec()] } else { Vec::new() };
-    confirm(&edited, path, value)?;
-    Ok(Edited { text: edited, made })
+    let above = path.split_last().map_or(&[][..], |(_, above)| above);
+    let created = if item_at(document.as_item(), above)?.is_none() { vec![above.to_vec()] } else { Vec::new() };
+    set_item(&mut document, path, value)?;
+    let edited = print(text, &document);
+    // The last defense against a file of a form that was not foreseen.
+    if get(&edited, path)?.as_ref() != Some(value) {
+        return Err(EditError::new(format!("`{}` cannot be set without rewriting other parts of the file", dotted(path))));
+    }
+    Ok(EditedText { text: edited, created })
 }
 
-/// The text in which a table has this value and keeps its comments: only the values that differ are written. Nothing if
-/// what differs is no plain value.
-fn revised(text: &str, table: &Table, value: &Value) -> Option<String> {
-    let wanted = value.as_object()?;
-    let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
-    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    for (key, item) in table.iter() {
-        match (item, wanted.get(key)) {
-            (item, Some(new)) if json(item) == *new => {}
-            (Item::Value(old), Some(new)) => edits.push((old.span()?, toml_value(new).to_string())),
-            (Item::Value(old), None) => {
-                let span = old.span()?;
-                edits.push((text[..span.start].rfind('\n').map_or(0, |at| at + 1)..line_end(span.end), String::new()));
-            }
-            _ => return None,
-        }
+/// Appends a table to the array of tables with this name.
+pub(crate) fn push(text: &str, name: &str, value: &Value) -> Result<String, EditError> {
+    let mut document = parse(text)?;
+    let table = new_table(&mut document, value);
+    match document.entry(name).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new())) {
+        Item::ArrayOfTables(tables) => tables.push(table),
+        _ => return Err(EditError::new(format!("`{name}` is not written as [[{name}]] tables"))),
     }
-    let new: Value = wanted.iter().filter(|(key, _)| !table.contains_key(key)).map(|(key, value)| (key.clone(), value.clone())).collect();
-    let at = line_end(own_end(table).max(table.span()?.end));
-    let (end, ends) = (newline(text), text[..at].ends_with('\n'));
-    let added = lines(&new, end);
-    edits.push((at..at, if added.is_empty() || ends { added } else { format!("{end}{added}") }));
-    edits.sort_by_key(|(range, _)| range.start);
-    let mut revised = text.to_owned();
-    edits.into_iter().rev().for_each(|(range, new)| revised.replace_range(range, &new));
-    Some(revised)
-}
-
-/// Adds a table to the list of tables of that name.
-pub(crate) fn push(text: &str, name: &str, value: &Value) -> Result<String, Refused> {
-    let document = parse(text)?;
-    match document.get(name) {
-        None | Some(Item::ArrayOfTables(_)) => {}
-        Some(_) => return Err(Refused::new(format!("{name} is not written as [[{name}]] tables; write it so, or add this one by hand"))),
-    }
-    let end = newline(text);
-    let edited = appended(text, &format!("[[{name}]]{end}{}", lines(value, end)));
+    let edited = print(text, &document);
     parse(&edited)?;
     Ok(edited)
 }
 
-/// Removes the table at a path, wherever its parts stand.
-pub(crate) fn remove(text: &str, path: &[String]) -> Result<String, Refused> {
-    let document = parse(text)?;
-    let (key, above) = path.split_last().ok_or_else(|| Refused::new("an empty path"))?;
-    match item_at(document.as_table(), path)? {
-        None => Ok(text.to_owned()),
-        Some(Item::Table(table)) if !table.is_dotted() => {
-            let ranges: Vec<_> = blocks(text, table).into_iter().map(|range| with_blank_line(text, range)).collect();
-            Ok(cut(text, &ranges))
-        }
-        Some(Item::Value(entry)) if item_at(document.as_table(), above)?.is_some_and(Item::is_table) => {
-            let span = entry.span().ok_or_else(|| Refused::new(format!("{} is not written as a table", path.join("."))))?;
-            let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
-            let end = text[span.end..].find('\n').map_or(text.len(), |at| span.end + at + 1);
-            let cut = splice(text, start..end, "");
-            if get(&cut, path)?.is_some() { Err(Refused::new(format!("{} stands in a line with others", path.join(".")))) } else { Ok(cut) }
-        }
-        Some(_) => {
-            let holder = item_at(document.as_table(), above)?.filter(|item| item.is_inline_table()).and_then(Item::span);
-            let span = holder.ok_or_else(|| Refused::new(format!("{} is not written as a table", path.join("."))))?;
-            let mut table = owned(text, &span)?;
-            table.remove(key);
-            Ok(splice(text, span, table.to_string().trim()))
-        }
+/// Removes the value or table at a path if it exists. Comments before it are kept.
+pub(crate) fn remove(text: &str, path: &[String]) -> Result<String, EditError> {
+    let mut document = parse(text)?;
+    if item_at(document.as_item(), path)?.is_none() {
+        return Ok(text.to_owned());
     }
+    remove_item(&mut document, path)?;
+    Ok(print(text, &document))
 }
 
-/// Removes the table at a path if it has a header of its own and nothing in it.
-pub(crate) fn remove_empty(text: &str, path: &[String]) -> Result<String, Refused> {
-    let document = parse(text)?;
-    match item_at(document.as_table(), path)? {
-        Some(Item::Table(table)) if table.is_empty() && table.span().is_some() && !table.is_implicit() => remove(text, path),
+/// Removes the table at a path if it has a header of its own and is empty.
+pub(crate) fn remove_empty(text: &str, path: &[String]) -> Result<String, EditError> {
+    match item_at(parse(text)?.as_item(), path)? {
+        Some(Item::Table(table)) if table.is_empty() && !table.is_implicit() && !table.is_dotted() => remove(text, path),
         _ => Ok(text.to_owned()),
     }
 }
 
-/// Whether nothing is left in the file.
-pub(crate) fn is_bare(text: &str) -> bool {
+/// Whether the file has no content.
+pub(crate) fn is_empty_file(text: &str) -> bool {
     text.trim_start_matches(BOM).trim().is_empty()
 }
 
-fn parse(text: &str) -> Result<Document<&str>, Refused> {
-    Document::parse(text).map_err(|e| {
-        let byte = text::char_floor(text, e.span().map_or(0, |span| span.start).min(text.len()));
-        let line = text::line_at(text, byte);
-        let column = text[text::line_start(text, line)..byte].chars().count() + 1;
-        Refused::at(usize::try_from(line).unwrap_or_default(), column, e.message())
+/// Parses a text with its line endings normalized: `toml_edit` prints LF only.
+fn parse(text: &str) -> Result<DocumentMut, EditError> {
+    let text = text.trim_start_matches(BOM).replace("\r\n", "\n");
+    text.parse().map_err(|e: toml_edit::TomlError| {
+        let byte = text::char_floor(&text, e.span().map_or(0, |span| span.start).min(text.len()));
+        let line = text::line_at(&text, byte);
+        let column = text[text::line_start(&text, line)..byte].chars().count() + 1;
+        EditError::at(usize::try_from(line).unwrap_or_default(), column, e.message())
     })
 }
 
-fn item_at<'a>(table: &'a Table, path: &[String]) -> Result<Option<&'a Item>, Refused> {
-    let mut table: &dyn TableLike = table;
-    let Some((key, above)) = path.split_last() else { return Ok(None) };
-    for (depth, name) in above.iter().enumerate() {
-        match table.get(name) {
+/// The text of an edited document. Lines that are not edited are copied from `original`, with their own line endings; new lines get
+/// the line ending of the file.
+fn print(original: &str, document: &DocumentMut) -> String {
+    let rest = original.trim_start_matches(BOM);
+    let newline = if rest.contains("\r\n") { "\r\n" } else { "\n" };
+    let printed = document.to_string();
+    let content = |line: &'_ str| line.trim_end_matches('\n').trim_end_matches('\r').to_owned();
+    let (old, new): (Vec<&str>, Vec<&str>) = (rest.split_inclusive('\n').collect(), printed.split_inclusive('\n').collect());
+    let contents = |lines: &[&str]| lines.iter().map(|line| content(line)).collect::<Vec<_>>();
+    let mut text = original[..original.len() - rest.len()].to_owned();
+    let mut add = |line: &str, ending: &str| {
+        // A line that was the last one, without a line ending, is followed by another.
+        if !text.is_empty() && !text.ends_with(['\n', BOM]) {
+            text.push_str(newline);
+        }
+        text.push_str(line);
+        text.push_str(ending);
+    };
+    for op in capture_diff_slices(Algorithm::Myers, &contents(&old), &contents(&new)) {
+        match op {
+            DiffOp::Equal { old_index, len, .. } => old[old_index..old_index + len].iter().for_each(|line| add(line, "")),
+            DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
+                let lines = &new[new_index..new_index + new_len];
+                lines.iter().for_each(|line| add(&content(line), if line.ends_with('\n') { newline } else { "" }));
+            }
+            DiffOp::Delete { .. } => {}
+        }
+    }
+    text
+}
+
+fn item_at<'a>(root: &'a Item, path: &[String]) -> Result<Option<&'a Item>, EditError> {
+    let mut item = root;
+    for (depth, key) in path.iter().enumerate() {
+        let table = item.as_table_like().ok_or_else(|| not_a_table(&path[..depth]))?;
+        match table.get(key) {
+            Some(below) => item = below,
             None => return Ok(None),
-            Some(item) => {
-                let said = || Refused::new(format!("{} is not a table", path[..=depth].join(".")));
-                table = item.as_table_like().ok_or_else(said)?;
+        }
+    }
+    Ok(Some(item))
+}
+
+fn not_a_table(path: &[String]) -> EditError {
+    EditError::new(format!("`{}` is not a table", dotted(path)))
+}
+
+/// The table at a path, with those that are missing created.
+fn table_at<'a>(root: &'a mut Item, path: &[String]) -> Result<&'a mut Item, EditError> {
+    let mut item = root;
+    for (depth, key) in path.iter().enumerate() {
+        let is_inline = item.is_inline_table();
+        let table = item.as_table_like_mut().ok_or_else(|| not_a_table(&path[..depth]))?;
+        item = table.entry(key).or_insert_with(|| if is_inline { toml_edit::value(InlineTable::new()) } else { implicit_table() });
+    }
+    if item.is_table_like() { Ok(item) } else { Err(not_a_table(path)) }
+}
+
+/// A table without a header of its own.
+fn implicit_table() -> Item {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    Item::Table(table)
+}
+
+fn set_item(document: &mut DocumentMut, path: &[String], value: &Value) -> Result<(), EditError> {
+    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the path is empty"))?;
+    let child = |key: &str| -> Vec<String> { path.iter().cloned().chain([key.to_owned()]).collect() };
+    match (item_at(document.as_item(), path)?, value.as_object()) {
+        (Some(existing), _) if to_json(existing) == *value => Ok(()),
+        (Some(existing), Some(wanted)) => {
+            let table = existing.as_table_like().ok_or_else(|| not_a_table(path))?;
+            let keys: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
+            for key in keys.iter().filter(|key| !wanted.contains_key(*key)) {
+                remove_item(document, &child(key))?;
+            }
+            wanted.iter().try_for_each(|(key, value)| set_item(document, &child(key), value))
+        }
+        (Some(Item::Value(_)), None) => {
+            let table = table_at(document.as_item_mut(), above)?;
+            if let Some(Item::Value(old)) = table.as_table_like_mut().and_then(|table| table.get_mut(key)) {
+                let decor = old.decor().clone();
+                *old = to_toml(value);
+                *old.decor_mut() = decor;
+            }
+            Ok(())
+        }
+        (existing, _) => {
+            if existing.is_some() {
+                remove_item(document, path)?;
+            }
+            insert(document, key, above, value)
+        }
+    }
+}
+
+fn insert(document: &mut DocumentMut, key: &str, above: &[String], value: &Value) -> Result<(), EditError> {
+    let is_inline = table_at(document.as_item_mut(), above)?.is_inline_table();
+    let item = match value {
+        Value::Object(_) if !is_inline => Item::Table(new_table(document, value)),
+        value => Item::Value(to_toml(value)),
+    };
+    if let Some(table) = table_at(document.as_item_mut(), above)?.as_table_like_mut() {
+        table.insert(key, item);
+    }
+    Ok(())
+}
+
+/// A table for the end of the document, with a blank line before it. Comments at the end of the document stay before it.
+fn new_table(document: &mut DocumentMut, value: &Value) -> Table {
+    let mut table: Table = value.as_object().into_iter().flatten().map(|(key, value)| (Key::new(key.as_str()), to_toml(value))).collect();
+    let is_first = document.to_string().is_empty();
+    let mut prefix = raw(Some(document.trailing()));
+    if !prefix.is_empty() && !prefix.ends_with('\n') {
+        prefix.push('\n');
+    }
+    if !is_first && prefix != "\n" && !prefix.ends_with("\n\n") {
+        prefix.push('\n');
+    }
+    document.set_trailing("");
+    table.decor_mut().set_prefix(prefix);
+    let last = headers(document.as_table()).into_iter().map(|(position, _)| position).max().unwrap_or(0);
+    table.set_position(Some(last + 1));
+    table
+}
+
+/// Removes the item at a path; comments before it go to what follows.
+fn remove_item(document: &mut DocumentMut, path: &[String]) -> Result<(), EditError> {
+    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the path is empty"))?;
+    let parent = table_at(document.as_item_mut(), above)?;
+    let Item::Table(table) = parent else {
+        parent.as_table_like_mut().and_then(|table| table.remove(key));
+        return Ok(());
+    };
+    let following = table.iter().skip_while(|(other, _)| other != key).skip(1).find(|(_, item)| item.is_value());
+    let next_key = following.map(|(key, _)| key.to_owned());
+    let position = table.position().unwrap_or(isize::MIN);
+    let mut kept: Vec<(isize, String)> = Vec::new();
+    match table.remove_entry(key) {
+        Some((_, Item::Table(removed))) if !removed.is_dotted() => kept = headers(&removed),
+        Some((key, _)) => {
+            let comment = raw(key.leaf_decor().prefix());
+            match next_key.and_then(|next| table.key_mut(&next)) {
+                _ if comment.trim().is_empty() => {}
+                Some(mut next) => {
+                    let prefix = format!("{comment}{}", raw(next.leaf_decor().prefix()));
+                    next.leaf_decor_mut().set_prefix(prefix);
+                }
+                None => kept.push((position, comment)),
             }
         }
+        None => {}
     }
-    Ok(table.get(key))
+    kept.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+    for (position, text) in kept {
+        // One blank line separates a table from what is before it, and goes with the table.
+        let text = if text == "\n" || text.ends_with("\n\n") { &text[..text.len() - 1] } else { &text };
+        prepend_to_next_table(document, position, text);
+    }
+    Ok(())
 }
 
-/// The text of a table and of the tables below it: from each header to the end of the line of its last value.
-fn blocks(text: &str, table: &Table) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    collect(text, table, &mut ranges);
-    ranges.sort_by_key(|range| range.start);
-    ranges
+/// The position and the prefix of every header in a table and the tables below it.
+fn headers(table: &Table) -> Vec<(isize, String)> {
+    let own = table.position().map(|position| (position, raw(table.decor().prefix())));
+    let below = table.iter().flat_map(|(_, item)| match item {
+        Item::Table(table) => headers(table),
+        Item::ArrayOfTables(tables) => tables.iter().flat_map(headers).collect(),
+        _ => Vec::new(),
+    });
+    own.into_iter().chain(below).collect()
 }
 
-fn collect(text: &str, table: &Table, ranges: &mut Vec<Range<usize>>) {
-    if let Some(span) = table.span().filter(|_| !table.is_implicit() && !table.is_dotted()) {
-        let end = own_end(table).max(span.end);
-        ranges.push(span.start..text[end..].find('\n').map_or(text.len(), |at| end + at + 1));
+/// Adds text before the first header after a position, or at the end of the document.
+fn prepend_to_next_table(document: &mut DocumentMut, position: isize, text: &str) {
+    fn find(table: &mut Table, position: isize) -> Option<&mut Table> {
+        if table.position() == Some(position) {
+            return Some(table);
+        }
+        table.iter_mut().find_map(|(_, item)| match item {
+            Item::Table(table) => find(table, position),
+            Item::ArrayOfTables(tables) => tables.iter_mut().find_map(|table| find(table, position)),
+            _ => None,
+        })
     }
-    for (_, item) in table.iter() {
-        match item {
-            Item::Table(below) => collect(text, below, ranges),
-            Item::ArrayOfTables(all) => all.iter().for_each(|below| collect(text, below, ranges)),
-            _ => {}
+    let next = headers(document.as_table()).into_iter().map(|(other, _)| other).filter(|other| *other > position).min();
+    match next.and_then(|next| find(document.as_table_mut(), next)) {
+        Some(table) => {
+            let prefix = format!("{text}{}", raw(table.decor().prefix()));
+            table.decor_mut().set_prefix(prefix);
+        }
+        None => {
+            let trailing = format!("{text}{}", raw(Some(document.trailing())));
+            document.set_trailing(trailing);
         }
     }
 }
 
-fn own_end(table: &Table) -> usize {
-    let end = |item: &Item| match item {
-        Item::Value(value) => value.span().map_or(0, |span| span.end),
-        Item::Table(below) if below.is_dotted() => own_end(below),
-        _ => 0,
-    };
-    table.iter().map(|(_, item)| end(item)).max().unwrap_or(0)
+fn raw(text: Option<&RawString>) -> String {
+    text.and_then(RawString::as_str).unwrap_or_default().to_owned()
 }
 
-/// The same with one empty line before it, which is what keeps tables apart.
-fn with_blank_line(text: &str, range: Range<usize>) -> Range<usize> {
-    let before = &text[..range.start];
-    let blank = ["\r\n\r\n", "\n\n"].into_iter().find(|blank| before.ends_with(blank)).map_or(0, |blank| blank.len() / 2);
-    range.start - blank..range.end
-}
-
-fn cut(text: &str, ranges: &[Range<usize>]) -> String {
-    let mut cut = text.to_owned();
-    ranges.iter().rev().for_each(|range| cut.replace_range(range.clone(), ""));
-    cut
-}
-
-fn splice(text: &str, range: Range<usize>, new: &str) -> String {
-    let mut spliced = text.to_owned();
-    spliced.replace_range(range, new);
-    spliced
-}
-
-/// An inline table as it is written, free of its document.
-fn owned(text: &str, span: &Range<usize>) -> Result<InlineTable, Refused> {
-    let value: toml_edit::Value = text[span.clone()].parse().map_err(|e: toml_edit::TomlError| Refused::new(e.message()))?;
-    value.as_inline_table().cloned().ok_or_else(|| Refused::new("an inline table that is none"))
-}
-
-fn appended(text: &str, block: &str) -> String {
-    let end = newline(text);
-    let bare = text.trim_start_matches(BOM).is_empty();
-    let gap = match () {
-        () if bare || text.ends_with(&format!("{end}{end}")) => String::new(),
-        () if text.ends_with('\n') => end.to_owned(),
-        () => format!("{end}{end}"),
-    };
-    format!("{text}{gap}{block}")
-}
-
-fn newline(text: &str) -> &'static str {
-    if text.contains("\r\n") { "\r\n" } else { "\n" }
-}
-
-fn block(text: &str, path: &[String], value: &Value) -> String {
-    let end = newline(text);
-    let header = path.iter().map(|key| toml_edit::Key::new(key.as_str()).to_string()).collect::<Vec<_>>().join(".");
-    format!("[{header}]{end}{}", lines(value, end))
-}
-
-fn lines(value: &Value, end: &str) -> String {
-    let object = value.as_object().into_iter().flatten();
-    object.map(|(key, value)| format!("{} = {}{end}", toml_edit::Key::new(key.as_str()), toml_value(value))).collect()
-}
-
-fn toml_value(value: &Value) -> toml_edit::Value {
+fn to_toml(value: &Value) -> toml_edit::Value {
     match value {
         Value::Null => toml_edit::Value::from(""),
         Value::Bool(value) => (*value).into(),
         Value::Number(value) => value.as_i64().map_or_else(|| value.as_f64().unwrap_or_default().into(), Into::into),
         Value::String(value) => value.as_str().into(),
-        Value::Array(values) => values.iter().map(toml_value).collect(),
-        Value::Object(values) => values.iter().map(|(key, value)| (key.as_str(), toml_value(value))).collect::<InlineTable>().into(),
+        Value::Array(values) => values.iter().map(to_toml).collect(),
+        Value::Object(values) => values.iter().map(|(key, value)| (key.as_str(), to_toml(value))).collect::<InlineTable>().into(),
     }
 }
 
-fn json(item: &Item) -> Value {
+fn to_json(item: &Item) -> Value {
     match item {
         Item::None => Value::Null,
-        Item::Value(value) => json_value(value),
-        Item::Table(table) => table.iter().map(|(key, item)| (key.to_owned(), json(item))).collect(),
-        Item::ArrayOfTables(all) => all.iter().map(|table| json(&Item::Table(table.clone()))).collect(),
+        Item::Value(value) => value_to_json(value),
+        Item::Table(table) => table.iter().map(|(key, item)| (key.to_owned(), to_json(item))).collect(),
+        Item::ArrayOfTables(tables) => tables.iter().map(|table| to_json(&Item::Table(table.clone()))).collect(),
     }
 }
 
-fn json_value(value: &toml_edit::Value) -> Value {
+fn value_to_json(value: &toml_edit::Value) -> Value {
     match value {
         toml_edit::Value::String(value) => value.value().as_str().into(),
         toml_edit::Value::Integer(value) => (*value.value()).into(),
         toml_edit::Value::Float(value) => (*value.value()).into(),
         toml_edit::Value::Boolean(value) => (*value.value()).into(),
         toml_edit::Value::Datetime(value) => value.value().to_string().into(),
-        toml_edit::Value::Array(values) => values.iter().map(json_value).collect(),
-        toml_edit::Value::InlineTable(table) => table.iter().map(|(key, value)| (key.to_owned(), json_value(value))).collect(),
-    }
-}
-
-/// What was written is what is read back: the last defence against a file whose shape nobody foresaw.
-fn confirm(text: &str, path: &[String], value: &Value) -> Result<(), Refused> {
-    match get(text, path) {
-        Ok(Some(there)) if there == *value => Ok(()),
-        _ => Err(Refused::new(format!("{} cannot be added to it without rewriting other parts; add it by hand", path.join(".")))),
+        toml_edit::Value::Array(values) => values.iter().map(value_to_json).collect(),
+        toml_edit::Value::InlineTable(table) => table.iter().map(|(key, value)| (key.to_owned(), value_to_json(value))).collect(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
 
     fn path() -> Vec<String> {
@@ -308,7 +331,7 @@ mod tests {
     const OTHERS: &str = "# mine\nmodel = \"x\" # fast\n\n[mcp_servers.other]\ncommand = 'y'\n\n[mcp_servers.other.env]\nA = \"1\"\n\n[tui]\ntheme = \"dark\"\n";
 
     #[test]
-    fn a_table_is_added_at_the_end_and_comes_out_without_a_trace() {
+    fn a_table_is_added_at_the_end_and_removed_without_a_trace() {
         for text in [
             OTHERS.to_owned(),
             OTHERS.replace('\n', "\r\n"),
@@ -317,16 +340,16 @@ mod tests {
             "[a]\n[a.b]\n".into(),
         ] {
             let edited = set(&text, &path(), &server()).unwrap();
-            let end = newline(&text);
+            let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
             assert_eq!(edited.text, format!("{text}{end}[mcp_servers.memdir]{end}command = \"/bin/memdir\"{end}args = [\"mcp\"]{end}"));
-            assert_eq!(set(&edited.text, &path(), &server()).unwrap(), Edited::same(&edited.text));
+            assert_eq!(set(&edited.text, &path(), &server()).unwrap(), EditedText::unchanged(&edited.text));
             assert_eq!(remove(&edited.text, &path()).unwrap(), text);
         }
         assert_eq!(set("", &path(), &server()).unwrap().text, "[mcp_servers.memdir]\ncommand = \"/bin/memdir\"\nargs = [\"mcp\"]\n");
     }
 
     #[test]
-    fn a_table_in_the_middle_is_changed_where_it_stands() {
+    fn a_table_in_the_middle_is_changed_in_place() {
         let text = "[mcp_servers.memdir] # ours\ncommand = \"/old/memdir\"\nargs = [\n  \"mcp\", # c\n]\n\n# theirs\n[z]\nn = 1\n\n[mcp_servers.memdir.env]\nA = \"1\"\n";
         let value = json!({ "command": "/bin/memdir", "args": ["mcp"], "env": { "A": "1" } });
         let edited = set(text, &path(), &value).unwrap().text;
@@ -339,13 +362,13 @@ mod tests {
         let other = json!({ "command": "/bin/memdir", "args": ["mcp"], "env": "none" });
         assert_eq!(
             set(text, &path(), &other).unwrap().text,
-            "[mcp_servers.memdir]\ncommand = \"/bin/memdir\"\nargs = [\"mcp\"]\nenv = \"none\"\n\n# theirs\n[z]\nn = 1\n\n"
+            "[mcp_servers.memdir] # ours\ncommand = \"/bin/memdir\"\nargs = [\n  \"mcp\", # c\n]\nenv = \"none\"\n\n# theirs\n[z]\nn = 1\n"
         );
         assert_eq!(remove(text, &path()).unwrap(), "\n# theirs\n[z]\nn = 1\n");
     }
 
     #[test]
-    fn an_inline_table_holds_it_too() {
+    fn an_inline_table_gains_an_entry() {
         let text = "mcp_servers = { other = { command = 'y' } } # all of them\n[tui]\n";
         let edited = set(text, &path(), &server()).unwrap().text;
         assert_eq!(get(&edited, &path()).unwrap(), Some(server()));
@@ -354,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inline_entry_is_changed_where_it_stands() {
+    fn an_inline_entry_is_changed_in_place() {
         let text = "[mcp_servers]\nmemdir = { command = \"/old/memdir\", args = [\"mcp\"], startup_timeout_sec = 20 } # mine\n[tui]\n";
         let value = json!({ "command": "/bin/memdir", "args": ["mcp"], "startup_timeout_sec": 20 });
         let edited = set(text, &path(), &value).unwrap().text;
@@ -376,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn dotted_keys_are_left_alone() {
+    fn dotted_keys_are_kept() {
         let text = "mcp_servers.other.command = 'y'\n";
         let edited = set(text, &path(), &server()).unwrap().text;
         assert_eq!(get(&edited, &["mcp_servers".into()]).unwrap(), Some(json!({ "other": { "command": "y" }, "memdir": server() })));
@@ -384,18 +407,89 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_is_refused_with_its_place() {
-        for (text, why) in [("a = [\n\"x\n", "line 2"), ("mcp_servers = 1\n", "mcp_servers is not a table"), ("a = 1\na = 2\n", "line 2")] {
-            let refused = set(text, &path(), &server()).unwrap_err();
-            assert!(refused.why.starts_with(why), "{text}: {}", refused.why);
+    fn invalid_files_are_refused_with_the_position() {
+        for (text, why) in [("a = [\n\"x\n", "line 2"), ("mcp_servers = 1\n", "`mcp_servers` is not a table"), ("a = 1\na = 2\n", "line 2")]
+        {
+            let error = set(text, &path(), &server()).unwrap_err();
+            assert!(error.message.starts_with(why), "{text}: {}", error.message);
         }
     }
 
     #[test]
-    fn lists_of_tables_grow_at_the_end() {
+    fn arrays_of_tables_grow_at_the_end() {
         let text = "[[mounts]]\nname = \"a\"\npath = \"b\"\n";
         let pushed = push(text, "mounts", &json!({ "name": "c", "path": "d" })).unwrap();
         assert_eq!(pushed, format!("{text}\n[[mounts]]\nname = \"c\"\npath = \"d\"\n"));
-        assert!(push("mounts = []\n", "mounts", &json!({})).unwrap_err().why.contains("[[mounts]]"));
+        assert!(push("mounts = []\n", "mounts", &json!({})).unwrap_err().message.contains("[[mounts]]"));
+    }
+
+    #[test]
+    fn mixed_line_endings_and_a_missing_final_newline_are_kept() {
+        for text in ["a = 1\r\nb = 2\n\r\n[x]\nc = 3\r\n", "[x]\r\nc = \"\"\"\r\none\r\ntwo\"\"\"\r\n", "a = 1 \t\n\n\n[x] # y\n# z\n"] {
+            let edited = set(text, &path(), &server()).unwrap().text;
+            assert!(edited.starts_with(text), "{edited:?}");
+            assert_eq!(remove(&edited, &path()).unwrap(), text);
+        }
+        let edited = set("[x]\nc = 3", &path(), &server()).unwrap().text;
+        assert_eq!(edited, "[x]\nc = 3\n\n[mcp_servers.memdir]\ncommand = \"/bin/memdir\"\nargs = [\"mcp\"]\n");
+        let text = "[mcp_servers.memdir]\ncommand = \"/old\"\n[x]\nc = 3";
+        let command: Vec<String> = path().into_iter().chain(["command".to_owned()]).collect();
+        assert_eq!(set(text, &command, &json!("/new")).unwrap().text, text.replace("/old", "/new"));
+    }
+
+    #[test]
+    fn comments_around_a_removed_table_are_kept() {
+        for (text, expected) in [
+            ("# a\n[mcp_servers.memdir] # b\n# c\nx = 1\n# d\n[z]\n", "# a\n# d\n[z]\n"),
+            ("[z]\n\n# a\n\n[mcp_servers.memdir]\nx = 1\n\n# d\n", "[z]\n\n# a\n\n# d\n"),
+            ("mcp_servers.memdir.x = 1\nb = 2\n", "b = 2\n"),
+            ("[mcp_servers]\n# a\nmemdir = { x = 1 }\n# b\ny = {}\n[z]\n", "[mcp_servers]\n# a\n# b\ny = {}\n[z]\n"),
+            ("[mcp_servers]\n# a\nmemdir = { x = 1 }\n\n[z]\n", "[mcp_servers]\n# a\n\n[z]\n"),
+        ] {
+            assert_eq!(remove(text, &path()).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_value_is_set_in_tables_of_every_form() {
+        let command: Vec<String> = path().into_iter().chain(["command".to_owned()]).collect();
+        for (text, expected) in [
+            ("[mcp_servers.memdir]\ncommand = 'x' # c\n", "[mcp_servers.memdir]\ncommand = \"y\" # c\n"),
+            ("mcp_servers.memdir.command = 'x' # c\n", "mcp_servers.memdir.command = \"y\" # c\n"),
+            ("mcp_servers = { memdir = { command = 'x' } }\n", "mcp_servers = { memdir = { command = \"y\" } }\n"),
+            ("[mcp_servers]\nmemdir = {}\n", "[mcp_servers]\nmemdir = { command = \"y\" }\n"),
+            ("[mcp_servers.memdir]\n[z]\n", "[mcp_servers.memdir]\ncommand = \"y\"\n[z]\n"),
+        ] {
+            assert_eq!(set(text, &command, &json!("y")).unwrap().text, expected);
+        }
+    }
+
+    fn line() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec![
+            "",
+            "# c",
+            "  # d  ",
+            "[a]",
+            "[b.c]",
+            "[[d]]",
+            "[mcp_servers.other] # e",
+            "[mcp_servers]",
+            "x = [ 1,\n 2 ]",
+        ])
+    }
+
+    proptest! {
+        /// A server that is added and removed leaves every byte, whatever else is in the file.
+        #[test]
+        fn set_and_remove_give_back_every_byte(lines in prop::collection::vec((line(), any::<bool>()), 0..8)) {
+            // Every key is unique in its table; a file with a table twice is not TOML.
+            let text: String = lines.iter().map(|(line, crlf)| format!("{line}{}", if *crlf { "\r\n" } else { "\n" })).collect();
+            prop_assume!(parse(&text).is_ok());
+            let edited = set(&text, &path(), &server()).unwrap();
+            prop_assert_eq!(get(&edited.text, &path()).unwrap(), Some(server()));
+            // The blank line before the new table is not added if there is one.
+            let removed = remove(&edited.text, &path()).unwrap();
+            prop_assert!(removed == text || text.ends_with("\n\n") || text.ends_with("\n\r\n") || text.trim().is_empty(), "{:?}\n{:?}", text, removed);
+        }
     }
 }

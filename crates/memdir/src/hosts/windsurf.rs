@@ -1,21 +1,20 @@
-//! Windsurf: the server in `mcp_config.json`. It has no project scope, and its hooks cannot say anything to the model.
+//! Windsurf: the server in `mcp_config.json`. It has no project scope, and its hooks cannot pass text to the model.
 
-use super::{Format, Host, Scope, server_part};
+use super::{BASE, ConfigFormat, Host, InstallScope, config_edit::server_file};
 
-pub(crate) const HOST: Host = Host {
+pub(super) const HOST: Host = Host {
     name: "windsurf",
     title: "Windsurf",
     programs: &["windsurf"],
     traces: |machine| vec![machine.home.join(".codeium/windsurf")],
-    parts: |machine, scope| match scope {
-        Scope::User => {
+    config: |machine, scope| match scope {
+        InstallScope::User => {
             let file = machine.home.join(".codeium/windsurf/mcp_config.json");
-            Some(vec![server_part(file, Format::Json, "mcpServers", machine.server())])
+            Some(vec![server_file(file, ConfigFormat::Json, "mcpServers", machine.server())])
         }
-        Scope::Project => None,
+        InstallScope::Project => None,
     },
-    hooks: &[],
     instructions: ".windsurfrules",
-    hears: "nothing but the tools: it has no hooks",
-    then: "Refresh the MCP servers in Windsurf's Cascade panel.",
+    next_step: "Refresh the MCP servers in Windsurf's Cascade panel.",
+    ..BASE
 };

@@ -1,24 +1,23 @@
 //! Zed: the server in `settings.json` under `context_servers`. It has no hooks.
 
-use super::{Format, Host, Machine, Os, Scope, server_part};
+use super::{BASE, ConfigFormat, Host, InstallScope, Machine, Os, config_edit::server_file};
 use std::path::PathBuf;
 
-pub(crate) const HOST: Host = Host {
+pub(super) const HOST: Host = Host {
     name: "zed",
     title: "Zed",
     programs: &["zed", "zeditor"],
     traces: |machine| vec![user_dir(machine)],
-    parts: |machine, scope| {
+    config: |machine, scope| {
         let dir = match scope {
-            Scope::User => user_dir(machine),
-            Scope::Project => machine.project.join(".zed"),
+            InstallScope::User => user_dir(machine),
+            InstallScope::Project => machine.project.join(".zed"),
         };
-        Some(vec![server_part(dir.join("settings.json"), Format::Json, "context_servers", machine.server())])
+        Some(vec![server_file(dir.join("settings.json"), ConfigFormat::Json, "context_servers", machine.server())])
     },
-    hooks: &[],
     instructions: "AGENTS.md, .rules",
-    hears: "nothing but the tools: it has no hooks",
-    then: "The Agent panel's settings list memdir; no restart is needed.",
+    next_step: "The Agent panel's settings list memdir; no restart is needed.",
+    ..BASE
 };
 
 fn user_dir(machine: &Machine) -> PathBuf {

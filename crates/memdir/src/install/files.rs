@@ -1,12 +1,11 @@
-//! The only writer of hosts' files: beside the old file, synced, renamed over it, its mode kept, and only if it is
-//! still the file the edit was planned on. Never follows a link to write into a directory of somebody else's choosing:
-//! the link's own target is replaced, the link stays.
+//! Writes hosts' files, and nothing else does: a new file beside the old one, synced and renamed over it with the old mode, and only if
+//! the file has not changed since the edit was planned. A symbolic link is kept, and its target is replaced.
 
-use super::{Did, FileEdit, Touched};
-use crate::{
-    exit::Failure,
-    hosts::{Format, Scope},
+use super::{
+    error::InstallError,
+    file_edit::{FileChange, FileEdit, FileOutcome},
 };
+use crate::hosts::{ConfigFormat, InstallScope};
 use jiff::Timestamp;
 use memdir_core::base::disk::{self, FileMode, Replace};
 use std::{
@@ -15,147 +14,122 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why a file was left alone.
-#[derive(Debug)]
-pub(crate) struct Trouble {
-    pub(crate) path: PathBuf,
-    pub(crate) why: String,
-    pub(crate) hint: String,
-}
-
-impl Trouble {
-    /// A file that cannot be edited as it is.
-    pub(crate) fn refused(path: &Path, why: impl Into<String>) -> Trouble {
-        Trouble { path: path.to_owned(), why: why.into(), hint: "Nothing was changed. Mend the file by hand, then run this again.".into() }
-    }
-
-    /// What the system said.
-    pub(crate) fn io(path: &Path, doing: &str, error: &io::Error) -> Trouble {
-        let hint = "Check the path and its permissions.".into();
-        Trouble { path: path.to_owned(), why: format!("cannot {doing} it: {error}"), hint }
-    }
-}
-
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Failure {
-        Failure::Settings { message: format!("{}: {}", trouble.path.display(), trouble.why), hint: trouble.hint }
-    }
-}
-
 /// A file that was written.
 #[derive(Debug)]
-pub(crate) struct Done {
-    pub(crate) touched: Touched,
-    /// Directories that were made for it, outermost first.
+pub(crate) struct WrittenFile {
+    pub(crate) outcome: FileOutcome,
+    /// Directories that were created for it, outermost first.
     pub(crate) dirs: Vec<PathBuf>,
 }
 
-/// Where a path leads: a link's target, the path itself otherwise. Only a regular file is ever replaced.
-pub(crate) fn real(path: &Path) -> Result<PathBuf, Trouble> {
+/// Resolves a path to the file to replace: the target of a symbolic link, else the path itself. Fails unless that is a regular file or
+/// does not exist.
+pub(crate) fn resolve(path: &Path) -> Result<PathBuf, InstallError> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => {
-            let nowhere = |_| Trouble::refused(path, format!("it is a link that leads nowhere{}", target(path)));
-            let real = path.canonicalize().map_err(nowhere)?;
-            match real.symlink_metadata() {
-                Ok(meta) if meta.is_file() => Ok(real),
-                Ok(_) => Err(Trouble::refused(path, format!("it is a link to something that is no file{}", target(path)))),
-                Err(e) => Err(Trouble::io(path, "look at", &e)),
+            let broken = |_| InstallError::refused(path, format!("broken symbolic link{}", link_target(path)));
+            let target = path.canonicalize().map_err(broken)?;
+            match target.symlink_metadata() {
+                Ok(meta) if meta.is_file() => Ok(target),
+                Ok(_) => {
+                    Err(InstallError::refused(path, format!("symbolic link to something that is not a regular file{}", link_target(path))))
+                }
+                Err(e) => Err(InstallError::io(path, "read metadata", &e)),
             }
         }
-        Ok(meta) if !meta.is_file() => Err(Trouble::refused(path, "it is not a file")),
-        Err(e) if !absent(&e) => Err(Trouble::io(path, "look at", &e)),
+        Ok(meta) if !meta.is_file() => Err(InstallError::refused(path, "not a regular file")),
+        Err(e) if !is_absent(&e) => Err(InstallError::io(path, "read metadata", &e)),
         _ => Ok(path.to_owned()),
     }
 }
 
-fn target(path: &Path) -> String {
+fn link_target(path: &Path) -> String {
     path.read_link().map(|to| format!(" (to {})", to.display())).unwrap_or_default()
 }
 
-/// A file's text; nothing if there is none.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, Trouble> {
+/// Reads a file; `None` if it does not exist.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, InstallError> {
     match fs::read(path) {
-        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| Trouble::refused(path, "it is not UTF-8")),
-        Err(e) if absent(&e) => Ok(None),
-        Err(e) => Err(Trouble::io(path, "read", &e)),
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| InstallError::refused(path, "not valid UTF-8")),
+        Err(e) if is_absent(&e) => Ok(None),
+        Err(e) => Err(InstallError::io(path, "read", &e)),
     }
 }
 
-fn absent(error: &io::Error) -> bool {
+fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// A file somebody made read-only is meant to stay as it is, even where a rename could replace it.
-pub(crate) fn check_writable(path: &Path, real: &Path) -> Result<(), Trouble> {
-    let meta = real.metadata().map_err(|e| Trouble::io(path, "look at", &e))?;
+/// Fails if a file is read-only: the user wants it unchanged, although a rename could replace it.
+pub(crate) fn check_writable(path: &Path, target: &Path) -> Result<(), InstallError> {
+    let meta = target.metadata().map_err(|e| InstallError::io(path, "read metadata", &e))?;
     if meta.permissions().readonly() {
-        let hint = "Nothing was changed. Make the file writable, or change it where it is made from.".into();
-        return Err(Trouble { path: path.to_owned(), why: "it is read-only".into(), hint });
+        let hint = "make the file writable, or change the file it is generated from; no file was changed".into();
+        return Err(InstallError { path: path.to_owned(), reason: "file is read-only".into(), hint });
     }
     Ok(())
 }
 
-/// Writes every file, or none.
-pub(crate) fn apply_all(edits: &[FileEdit], scope: Scope, now: Timestamp) -> Result<Vec<Done>, Trouble> {
-    let mut done = Vec::new();
+/// Writes all files, or none.
+pub(crate) fn write_all(edits: &[FileEdit], scope: InstallScope, now: Timestamp) -> Result<Vec<WrittenFile>, InstallError> {
+    let mut written = Vec::new();
     for edit in edits {
-        match apply(edit, scope, now) {
-            Ok(one) => done.push(one),
-            Err(trouble) => {
-                put_back(edits, &done);
-                return Err(trouble);
+        match write_edit(edit, scope, now) {
+            Ok(file) => written.push(file),
+            Err(error) => {
+                restore_all(edits, &written);
+                return Err(error);
             }
         }
     }
-    Ok(done)
+    Ok(written)
 }
 
-/// Undoes what was written, as far as nobody else wrote meanwhile.
-pub(crate) fn put_back(edits: &[FileEdit], done: &[Done]) {
-    for (edit, done) in edits.iter().zip(done).rev() {
-        let ours = read(&edit.real).ok().flatten().as_deref() == Some(&edit.after);
-        // What cannot be put back stays, with its backup beside it: there is nothing better to do with a failing disk.
+/// Restores the files that were written, except those that another process has changed since.
+pub(crate) fn restore_all(edits: &[FileEdit], written: &[WrittenFile]) {
+    for (edit, written) in edits.iter().zip(written).rev() {
+        let is_ours = read(&edit.target).ok().flatten().as_deref() == Some(&edit.after);
+        // A file that cannot be restored keeps its backup beside it: there is no better way to handle a failing disk.
         let _ = match &edit.before {
-            Some(before) if ours && edit.changes() => write(&edit.real, before, Some(&edit.after), Scope::User),
-            None if ours => fs::remove_file(&edit.real).map_err(|e| Trouble::io(&edit.real, "remove", &e)),
+            Some(before) if is_ours && edit.is_change() => write(&edit.target, before, Some(&edit.after), InstallScope::User),
+            None if is_ours => fs::remove_file(&edit.target).map_err(|e| InstallError::io(&edit.target, "remove", &e)),
             _ => Ok(()),
         };
-        done.dirs.iter().rev().for_each(|dir| drop(fs::remove_dir(dir)));
-        done.touched.backup.iter().for_each(|backup| drop(fs::remove_file(backup)));
+        written.dirs.iter().rev().for_each(|dir| drop(fs::remove_dir(dir)));
+        written.outcome.backup.iter().for_each(|backup| drop(fs::remove_file(backup)));
     }
 }
 
-fn apply(edit: &FileEdit, scope: Scope, now: Timestamp) -> Result<Done, Trouble> {
-    let touched = |did, backup| Touched { path: edit.part.file.clone(), did, backup };
-    if !edit.changes() {
-        return Ok(Done { touched: touched(Did::Nothing, None), dirs: Vec::new() });
+fn write_edit(edit: &FileEdit, scope: InstallScope, now: Timestamp) -> Result<WrittenFile, InstallError> {
+    let outcome = |change, backup| FileOutcome { path: edit.config.path.clone(), change, backup };
+    if !edit.is_change() {
+        return Ok(WrittenFile { outcome: outcome(FileChange::Unchanged, None), dirs: Vec::new() });
     }
-    let dirs = make_dirs(&edit.real)?;
+    let dirs = create_dirs(&edit.target)?;
     let backup = match &edit.before {
-        Some(before) if edit.part.format != Format::Whole => Some(back_up(&edit.real, before, now)?),
+        Some(before) if edit.config.format != ConfigFormat::Whole => Some(back_up(&edit.target, before, now)?),
         _ => None,
     };
-    let written = write(&edit.real, &edit.after, edit.before.as_deref(), scope);
-    if let Err(trouble) = written {
+    if let Err(error) = write(&edit.target, &edit.after, edit.before.as_deref(), scope) {
         backup.iter().for_each(|backup| drop(fs::remove_file(backup)));
         dirs.iter().rev().for_each(|dir| drop(fs::remove_dir(dir)));
-        return Err(trouble);
+        return Err(error);
     }
-    let did = if edit.before.is_some() { Did::Changed } else { Did::Created };
-    Ok(Done { touched: touched(did, backup), dirs })
+    let change = if edit.before.is_some() { FileChange::Changed } else { FileChange::Created };
+    Ok(WrittenFile { outcome: outcome(change, backup), dirs })
 }
 
-fn make_dirs(file: &Path) -> Result<Vec<PathBuf>, Trouble> {
+fn create_dirs(file: &Path) -> Result<Vec<PathBuf>, InstallError> {
     let mut missing: Vec<PathBuf> = file.ancestors().skip(1).take_while(|dir| !dir.exists()).map(Path::to_owned).collect();
     missing.reverse();
     if let Some(dir) = missing.last() {
-        fs::create_dir_all(dir).map_err(|e| Trouble::io(dir, "make", &e))?;
+        fs::create_dir_all(dir).map_err(|e| InstallError::io(dir, "create directory", &e))?;
     }
     Ok(missing)
 }
 
-/// A copy beside the file, dated, with its mode.
-fn back_up(file: &Path, text: &str, now: Timestamp) -> Result<PathBuf, Trouble> {
+/// Copies the file with its mode to a name with the date.
+fn back_up(file: &Path, text: &str, now: Timestamp) -> Result<PathBuf, InstallError> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stamp = now.strftime("%Y-%m-%dT%H-%M-%S");
     let numbered = std::iter::once(String::new()).chain((2..100).map(|n| format!("-{n}")));
@@ -164,10 +138,10 @@ fn back_up(file: &Path, text: &str, now: Timestamp) -> Result<PathBuf, Trouble> 
         match create_new(&path, text, file) {
             Ok(()) => return Ok(path),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(Trouble::io(&path, "write", &e)),
+            Err(e) => return Err(InstallError::io(&path, "write", &e)),
         }
     }
-    Err(Trouble::refused(file, "there are a hundred backups of this second beside it"))
+    Err(InstallError::refused(file, "there are already 99 backups with this date"))
 }
 
 fn create_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {
@@ -176,16 +150,15 @@ fn create_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {
     written.and_then(|()| file.sync_all()).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
-/// Replaces a file, if it still is what it was.
-pub(crate) fn write(path: &Path, text: &str, was: Option<&str>, scope: Scope) -> Result<(), Trouble> {
-    let fail = |e: io::Error| Trouble::io(path, "write", &e);
-    // A new file of a person's own settings is theirs alone; that of a project is readable for all.
-    let mode = FileMode::KeepOr(if scope == Scope::User { 0o600 } else { 0o644 });
-    let how = Replace { mode, ..Replace::DURABLE };
-    let prepared = disk::prepare(path, how, |file| file.write_all(text.as_bytes())).map_err(fail)?;
-    if read(path)?.as_deref() != was {
-        let why = "another program changed it just now".to_owned();
-        return Err(Trouble { path: path.to_owned(), why, hint: "Nothing was changed. Run this again.".into() });
+/// Replaces a file if its text is still `expected`.
+pub(crate) fn write(path: &Path, text: &str, expected: Option<&str>, scope: InstallScope) -> Result<(), InstallError> {
+    let fail = |e: io::Error| InstallError::io(path, "write", &e);
+    // A new file is private in the user scope, and readable by all in a project.
+    let mode = FileMode::KeepOr(if scope == InstallScope::User { 0o600 } else { 0o644 });
+    let prepared = disk::prepare(path, Replace { mode, ..Replace::DURABLE }, |file| file.write_all(text.as_bytes())).map_err(fail)?;
+    if read(path)?.as_deref() != expected {
+        let reason = "changed by another process".to_owned();
+        return Err(InstallError { path: path.to_owned(), reason, hint: "run the command again; no file was changed".into() });
     }
     prepared.commit().map_err(fail)
 }

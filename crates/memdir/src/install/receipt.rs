@@ -1,13 +1,13 @@
-//! What was put into which file, in `MEMDIR_HOME/installed.json`: enough to take exactly that out again, and no copy of
-//! what else stands in those files.
+//! Receipts of installations, in `MEMDIR_HOME/installed.json`: enough to remove exactly what was written, without a copy of anything
+//! else in those files. Field names in the file are older than those here, and stay.
 
 use super::{
-    FileEdit, Order,
-    files::{self, Done, Trouble},
+    error::InstallError,
+    file_edit::FileEdit,
+    files::{self, WrittenFile},
     patch::Patch,
-    plan,
 };
-use crate::hosts::{Format, Machine, Scope, Wish, wish::place};
+use crate::hosts::{ConfigEdit, ConfigFormat, InstallScope, Machine};
 use jiff::Timestamp;
 use memdir_core::base::disk::{self, FileLock, LockWait};
 use serde::{Deserialize, Serialize};
@@ -20,53 +20,58 @@ use std::{
 /// All receipts.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Receipts {
-    /// The form of this file.
+    /// The version of the file format.
     version: u32,
     pub(crate) installed: Vec<Receipt>,
 }
 
-/// Which installation.
+/// Identifies an installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Installed {
+pub(crate) struct InstallKey {
     pub(crate) host: String,
-    pub(crate) scope: Scope,
-    /// The project, for one of a project.
+    pub(crate) scope: InstallScope,
+    /// The project, in the project scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
 }
 
-/// One installation.
+/// The receipt of one installation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Receipt {
     #[serde(flatten)]
-    pub(crate) key: Installed,
+    pub(crate) key: InstallKey,
     pub(crate) at: Timestamp,
-    /// The program that was put in.
+    /// The path of the program that was installed.
     pub(crate) program: String,
-    /// What stands before the verb: which memory was chosen.
-    #[serde(default)]
-    pub(crate) before: Vec<String>,
-    pub(crate) files: Vec<Record>,
+    /// The arguments that select the memory, see [`Machine::global_args`].
+    #[serde(default, rename = "before")]
+    pub(crate) global_args: Vec<String>,
+    pub(crate) files: Vec<FileReceipt>,
 }
 
 /// What was done to one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct FileReceipt {
     pub(crate) path: PathBuf,
-    pub(crate) format: Format,
-    pub(crate) wishes: Vec<Wish>,
-    /// Whether it was not there.
-    pub(crate) created: bool,
-    /// The hash of what it was.
+    pub(crate) format: ConfigFormat,
+    #[serde(rename = "wishes")]
+    pub(crate) edits: Vec<ConfigEdit>,
+    /// Whether the file did not exist.
+    #[serde(rename = "created")]
+    pub(crate) is_new_file: bool,
+    /// The hash of the text before.
     pub(crate) before: String,
-    /// The hash of what it became.
+    /// The hash of the text after.
     pub(crate) after: String,
-    /// The way back from there; nothing if somebody else wrote in between.
+    /// The patches that lead back to the text before; `None` if another program wrote in between.
     pub(crate) patches: Option<Vec<Patch>>,
-    pub(crate) made: Vec<Vec<String>>,
-    /// What a person had there for memdir, by its place.
-    #[serde(default)]
-    pub(crate) was: BTreeMap<String, Value>,
+    /// The paths of containers that were created.
+    #[serde(rename = "made")]
+    pub(crate) created: Vec<Vec<String>>,
+    /// Values of the user's that were replaced, by [`ConfigEdit::key`].
+    #[serde(default, rename = "was")]
+    pub(crate) previous: BTreeMap<String, Value>,
+    /// Directories that were created, outermost first.
     pub(crate) dirs: Vec<PathBuf>,
     pub(crate) backups: Vec<PathBuf>,
 }
@@ -74,57 +79,57 @@ pub(crate) struct Record {
 impl Receipts {
     const VERSION: u32 = 1;
 
-    /// The receipts there are.
-    pub(crate) fn load(home: &Path) -> Result<Receipts, Trouble> {
+    /// Reads the receipts; empty if the file does not exist.
+    pub(crate) fn load(home: &Path) -> Result<Receipts, InstallError> {
         let path = file(home);
         let Some(text) = files::read(&path)? else { return Ok(Receipts { version: Self::VERSION, installed: Vec::new() }) };
-        let receipts: Receipts = serde_json::from_str(&text).map_err(|e| Trouble {
+        let receipts: Receipts = serde_json::from_str(&text).map_err(|e| InstallError {
             path: path.clone(),
-            why: format!("it cannot be read: {e}"),
-            hint: "Move it away; memdir uninstall HOST then takes out what it recognises as memdir's.".into(),
+            reason: format!("invalid receipts: {e}"),
+            hint: "move the file away; `memdir uninstall HOST` then removes what it recognizes as memdir's".into(),
         })?;
         if receipts.version > Self::VERSION {
-            return Err(Trouble { path, why: "a newer memdir wrote it".into(), hint: "Use that memdir.".into() });
+            let reason = format!("format version {} is newer than this memdir", receipts.version);
+            return Err(InstallError { path, reason, hint: "update memdir".into() });
         }
         Ok(receipts)
     }
 
-    /// Writes them.
-    pub(crate) fn save(&self, home: &Path) -> Result<(), Trouble> {
+    /// Writes the receipts.
+    pub(crate) fn save(&self, home: &Path) -> Result<(), InstallError> {
         let path = file(home);
-        let text = serde_json::to_string_pretty(self).map_err(|e| Trouble::refused(&path, e.to_string()))? + "\n";
-        let was = files::read(&path)?;
-        if self.installed.is_empty() && was.is_none() {
+        let text = serde_json::to_string_pretty(self).map_err(|e| InstallError::refused(&path, e.to_string()))? + "\n";
+        let current = files::read(&path)?;
+        if self.installed.is_empty() && current.is_none() {
             return Ok(());
         }
-        files::write(&path, &text, was.as_deref(), Scope::User)
+        files::write(&path, &text, current.as_deref(), InstallScope::User)
     }
 
-    /// The receipt of an installation.
-    pub(crate) fn get(&self, key: &Installed) -> Option<&Receipt> {
+    /// Returns the receipt of an installation.
+    pub(crate) fn get(&self, key: &InstallKey) -> Option<&Receipt> {
         self.installed.iter().find(|receipt| receipt.key == *key)
     }
 
-    /// Adds what was done to a receipt, or begins one.
-    pub(crate) fn add(&mut self, order: &Order<'_>, records: Vec<Record>) {
-        let key = order.key();
-        let mut receipt = match self.installed.iter().position(|receipt| receipt.key == key) {
+    /// Adds records to the receipt of an installation, or creates it.
+    pub(crate) fn add(&mut self, key: &InstallKey, machine: &Machine, now: Timestamp, records: Vec<FileReceipt>) {
+        let mut receipt = match self.installed.iter().position(|receipt| receipt.key == *key) {
             Some(at) => self.installed.remove(at),
-            None => Receipt { key, at: order.now, program: String::new(), before: Vec::new(), files: Vec::new() },
+            None => Receipt { key: key.clone(), at: now, program: String::new(), global_args: Vec::new(), files: Vec::new() },
         };
-        (receipt.at, receipt.program) = (order.now, order.machine.exe.clone());
-        // A setting alone chooses no memory.
-        if records.iter().flat_map(|record| &record.wishes).any(|wish| !matches!(wish, Wish::Setting { .. })) {
-            receipt.before.clone_from(&order.machine.before);
+        (receipt.at, receipt.program) = (now, machine.exe.clone());
+        // A setting alone does not select a memory.
+        if records.iter().flat_map(|record| &record.edits).any(|edit| !matches!(edit, ConfigEdit::Setting { .. })) {
+            receipt.global_args.clone_from(&machine.global_args);
         }
         for mut record in records {
-            // What an installation put there is no person's.
-            let put: Vec<String> = self
-                .of_file(&record.path)
+            // Values that an installation wrote are not the user's.
+            let installed: Vec<String> = self
+                .records_of(&record.path)
                 .chain(receipt.files.iter().filter(|known| known.path == record.path))
-                .flat_map(|known| known.wishes.iter().map(place))
+                .flat_map(|known| known.edits.iter().map(ConfigEdit::key))
                 .collect();
-            record.was.retain(|place, _| !put.contains(place));
+            record.previous.retain(|key, _| !installed.contains(key));
             match receipt.files.iter_mut().find(|known| known.path == record.path) {
                 Some(known) => *known = known.clone().join(record),
                 None => receipt.files.push(record),
@@ -134,8 +139,8 @@ impl Receipts {
         self.installed.sort_by(|a, b| (&a.key.host, a.key.scope, &a.key.project).cmp(&(&b.key.host, b.key.scope, &b.key.project)));
     }
 
-    /// Forgets an installation. A file it shares with another becomes the other's.
-    pub(crate) fn drop(&mut self, key: &Installed) {
+    /// Removes a receipt. The record of a file that is shared with another installation moves to that one.
+    pub(crate) fn remove(&mut self, key: &InstallKey) {
         let Some(at) = self.installed.iter().position(|receipt| receipt.key == *key) else { return };
         for record in self.installed.remove(at).files {
             let shared = self.installed.iter_mut().flat_map(|receipt| &mut receipt.files).find(|other| other.path == record.path);
@@ -143,7 +148,7 @@ impl Receipts {
                 *other = record.join(other.clone());
                 continue;
             }
-            // A directory that stays because another's file is in it goes with that file.
+            // A directory that contains the file of another installation is removed with that file.
             for dir in record.dirs.into_iter().rev().filter(|dir| dir.exists()) {
                 let within = self.installed.iter_mut().flat_map(|receipt| &mut receipt.files).find(|other| other.path.starts_with(&dir));
                 within.into_iter().for_each(|other| other.dirs.insert(0, dir.clone()));
@@ -151,42 +156,42 @@ impl Receipts {
         }
     }
 
-    /// Whether another installation put something into the same place of the same file.
-    pub(crate) fn shared(&self, key: &Installed, path: &Path, wish: &Wish) -> bool {
+    /// Whether another installation has an edit with the same key in the same file.
+    pub(crate) fn is_shared(&self, key: &InstallKey, path: &Path, edit: &ConfigEdit) -> bool {
         let others = self.installed.iter().filter(|receipt| receipt.key != *key);
         let mut records = others.flat_map(|receipt| &receipt.files).filter(|record| record.path == path);
-        records.any(|record| record.wishes.iter().any(|other| place(other) == place(wish)))
+        records.any(|record| record.edits.iter().any(|other| other.key() == edit.key()))
     }
 
-    /// The programs that were put in, and this one: memdir, whatever they are called.
-    pub(crate) fn known(&self, machine: &Machine) -> Vec<String> {
+    /// The paths of memdir that were installed, and of this program.
+    pub(crate) fn programs(&self, machine: &Machine) -> Vec<String> {
         self.installed.iter().map(|receipt| receipt.program.clone()).chain([machine.exe.clone()]).collect()
     }
 
-    fn of_file<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Record> {
+    fn records_of<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a FileReceipt> {
         self.installed.iter().flat_map(|receipt| &receipt.files).filter(move |record| record.path == path)
     }
 }
 
-impl Record {
-    /// Whether it stands for a receipt that is lost.
-    pub(crate) fn is_guessed(&self) -> bool {
+impl FileReceipt {
+    /// Whether this stands in for a receipt that is lost.
+    pub(crate) fn is_reconstructed(&self) -> bool {
         self.after.is_empty()
     }
 
-    /// What another installation into the same file adds to what is known of it.
-    fn join(self, other: Record) -> Record {
-        // Without anybody in between, the two ways back are one; the one that came first says what was there.
+    /// Merges the records of two installations into the same file.
+    fn join(self, other: FileReceipt) -> FileReceipt {
+        // If no other program wrote in between, the patches of both lead back to the text before the first.
         let (first, later) = if other.after == self.before { (other, self) } else { (self, other) };
         let follows = later.before == first.after;
-        let kept = first.wishes.into_iter().filter(|wish| !later.wishes.iter().any(|newer| place(newer) == place(wish)));
-        Record {
-            wishes: kept.chain(later.wishes.iter().cloned()).collect(),
-            // Whichever of them made it: who came first is not known where somebody else wrote in between.
-            created: first.created || later.created,
+        let kept = first.edits.into_iter().filter(|edit| !later.edits.iter().any(|newer| newer.key() == edit.key()));
+        FileReceipt {
+            edits: kept.chain(later.edits.iter().cloned()).collect(),
+            // If another program wrote in between, the order of the two is unknown.
+            is_new_file: first.is_new_file || later.is_new_file,
             patches: first.patches.zip(later.patches).filter(|_| follows).map(|(first, later)| [first, later].concat()),
-            made: [first.made, later.made].concat(),
-            was: later.was.into_iter().chain(first.was).collect(),
+            created: [first.created, later.created].concat(),
+            previous: later.previous.into_iter().chain(first.previous).collect(),
             dirs: [first.dirs, later.dirs].concat(),
             backups: [first.backups, later.backups].concat(),
             before: first.before,
@@ -197,35 +202,82 @@ impl Record {
     }
 }
 
-/// What is kept of an edit that was made.
-pub(crate) fn record(edit: &FileEdit, done: &Done) -> Record {
-    Record {
-        path: edit.part.file.clone(),
-        format: edit.part.format,
-        wishes: plan::wishes(edit),
-        created: edit.before.is_none(),
+/// The record of an edit that was written.
+pub(crate) fn record(edit: &FileEdit, written: &WrittenFile) -> FileReceipt {
+    // A file that memdir writes as a whole is recognized by its first line, so its text is not kept.
+    let without_text = |edit: &ConfigEdit| match edit {
+        ConfigEdit::Whole { .. } => ConfigEdit::Whole { text: String::new() },
+        other => other.clone(),
+    };
+    FileReceipt {
+        path: edit.config.path.clone(),
+        format: edit.config.format,
+        edits: edit.config.edits.iter().map(without_text).collect(),
+        is_new_file: edit.before.is_none(),
         before: hash(edit.before.as_deref().unwrap_or_default()),
         after: hash(&edit.after),
         patches: Some(edit.patches.clone()),
-        made: edit.made.clone(),
-        was: edit.was.clone(),
-        dirs: done.dirs.clone(),
-        backups: done.touched.backup.iter().cloned().collect(),
+        created: edit.created.clone(),
+        previous: edit.previous.clone(),
+        dirs: written.dirs.clone(),
+        backups: written.outcome.backup.iter().cloned().collect(),
     }
 }
 
-/// The hash of a file's text.
+/// The hash of a text.
 pub(crate) fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// One installer at a time.
-pub(crate) fn lock(home: &Path) -> Result<Option<FileLock>, Trouble> {
-    disk::create_private_dir(home).map_err(|e| Trouble::io(home, "make", &e))?;
+/// Locks the receipts: one process installs at a time.
+pub(crate) fn lock(home: &Path) -> Result<Option<FileLock>, InstallError> {
+    disk::create_private_dir(home).map_err(|e| InstallError::io(home, "create directory", &e))?;
     let path = home.join("installed.lock");
-    FileLock::acquire(&path, LockWait::Forever).map_err(|e| Trouble::io(&path, "lock", &e))
+    FileLock::acquire(&path, LockWait::Forever).map_err(|e| InstallError::io(&path, "lock", &e))
 }
 
 fn file(home: &Path) -> PathBuf {
     home.join("installed.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Receipts that an earlier version wrote must be readable for as long as there are installations made by it.
+    #[test]
+    fn receipts_keep_their_format() {
+        let written = json!({
+            "version": 1,
+            "installed": [{
+                "host": "codex",
+                "scope": "user",
+                "at": "2026-11-15T12:00:00Z",
+                "program": "/bin/memdir",
+                "before": ["--dir", "/notes"],
+                "files": [{
+                    "path": "/home/ada/.codex/config.toml",
+                    "format": "toml",
+                    "wishes": [
+                        { "entry": { "path": ["mcp_servers", "memdir"], "value": { "command": "/bin/memdir", "args": ["mcp"] } } },
+                        { "hook": { "path": ["hooks", "Stop"], "value": {}, "host": "codex", "event": "stop" } },
+                        { "default": { "path": ["version"], "value": 1 } },
+                        { "setting": { "path": ["x"], "value": "y" } },
+                        { "whole": { "text": "" } },
+                    ],
+                    "created": false,
+                    "before": "b",
+                    "after": "a",
+                    "patches": [{ "at": 1, "old": "o", "new": 2 }],
+                    "made": [["mcp_servers"]],
+                    "was": { "entry mcp_servers.memdir": { "command": "/old/memdir" } },
+                    "dirs": ["/home/ada/.codex"],
+                    "backups": ["/home/ada/.codex/config.toml.memdir-backup-2026-11-15T12-00-00"],
+                }],
+            }],
+        });
+        let receipts: Receipts = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&receipts).unwrap(), written);
+    }
 }

@@ -1,23 +1,25 @@
-//! Taking an installation out: byte for byte where nobody wrote since, entry by entry where somebody did. A backup is
-//! never put over a file that has changed.
+//! Removes an installation: byte for byte if no other program has written since, else edit by edit. A backup never replaces a file that
+//! has changed.
 
 use super::{
-    Did, Order, Touched,
-    files::{self, Trouble},
+    InstallRequest,
+    error::InstallError,
+    file_edit::{FileChange, FileOutcome},
+    files,
     patch::Patch,
-    receipt::{Receipts, Record, hash},
+    receipt::{FileReceipt, Receipts, hash},
 };
-use crate::hosts::{Part, Wish, wish};
+use crate::hosts::{ConfigEdit, ConfigFile, InstallScope, config_edit, text_edit::EditError};
 use std::{fs, path::PathBuf};
 
-/// What becomes of one file.
+/// The planned removal from one file.
 #[derive(Debug)]
 pub(crate) struct Removal {
     pub(crate) path: PathBuf,
-    real: PathBuf,
-    /// Its text now.
+    target: PathBuf,
+    /// The current text; `None` if the file does not exist.
     pub(crate) before: Option<String>,
-    /// Its text then; nothing if it goes.
+    /// The new text; `None` if the file is removed.
     pub(crate) after: Option<String>,
     dirs: Vec<PathBuf>,
     backups: Vec<Backup>,
@@ -27,119 +29,119 @@ pub(crate) struct Removal {
 #[derive(Debug)]
 struct Backup {
     path: PathBuf,
-    /// It holds nothing that is not in the file again.
-    spent: bool,
+    /// Whether everything in it is in the file again.
+    is_redundant: bool,
 }
 
-/// Plans to take an installation out. Without its receipt, what is recognised as memdir's is taken out.
-pub(crate) fn plan_removal(receipts: &Receipts, order: &Order<'_>) -> Result<Vec<Removal>, Trouble> {
-    let key = order.key();
-    let records: Vec<Record> = match receipts.get(&key) {
+/// Plans the removal of an installation. Without a receipt, what is recognized as memdir's is removed.
+pub(crate) fn plan_removal(receipts: &Receipts, request: &InstallRequest<'_>) -> Result<Vec<Removal>, InstallError> {
+    let records: Vec<FileReceipt> = match receipts.get(&request.key()) {
         Some(receipt) => receipt.files.clone(),
-        None => (order.host.parts)(order.machine, order.scope).unwrap_or_default().into_iter().map(guessed).collect(),
+        None => (request.host.config)(request.machine, request.scope).unwrap_or_default().into_iter().map(reconstruct).collect(),
     };
-    records.into_iter().map(|record| plan_file(receipts, order, record)).collect()
+    records.into_iter().map(|record| plan_file(receipts, request, record)).collect()
 }
 
-fn plan_file(receipts: &Receipts, order: &Order<'_>, record: Record) -> Result<Removal, Trouble> {
-    let key = order.key();
-    let real = files::real(&record.path)?;
-    let before = files::read(&real)?;
-    let programs: Vec<String> = receipts.known(order.machine);
-    let own: Vec<&Wish> = record.wishes.iter().filter(|wish| !receipts.shared(&key, &record.path, wish)).collect();
-    let (after, exact) = match &before {
+fn plan_file(receipts: &Receipts, request: &InstallRequest<'_>, record: FileReceipt) -> Result<Removal, InstallError> {
+    let key = request.key();
+    let target = files::resolve(&record.path)?;
+    let before = files::read(&target)?;
+    let programs: Vec<String> = receipts.programs(request.machine);
+    let own: Vec<&ConfigEdit> = record.edits.iter().filter(|edit| !receipts.is_shared(&key, &record.path, edit)).collect();
+    let (after, is_exact) = match &before {
         None => (None, false),
         Some(text) if own.is_empty() => (Some(text.clone()), false),
-        Some(text) => match unchanged(&record, text).filter(|_| own.len() == record.wishes.len()) {
-            Some(original) => (Some(original).filter(|original| !(record.created && original.is_empty())), true),
-            None => (taken_out(&record, &own, text, &programs)?, false),
+        Some(text) => match original_text(&record, text).filter(|_| own.len() == record.edits.len()) {
+            Some(original) => (Some(original).filter(|original| !(record.is_new_file && original.is_empty())), true),
+            None => (without_edits(&record, &own, text, &programs)?, false),
         },
     };
     if before != after && before.is_some() {
-        files::check_writable(&record.path, &real)?;
+        files::check_writable(&record.path, &target)?;
     }
-    let spent = |backup: &PathBuf| {
+    let is_redundant = |backup: &PathBuf| {
         let text = fs::read_to_string(backup).ok().filter(|_| !own.is_empty());
-        let same = |text: String| after.as_ref() == Some(&text) || taken_out(&record, &own, &text, &programs).ok() == Some(after.clone());
-        exact || text.is_some_and(same)
+        let is_same =
+            |text: String| after.as_ref() == Some(&text) || without_edits(&record, &own, &text, &programs).ok() == Some(after.clone());
+        is_exact || text.is_some_and(is_same)
     };
-    let backups = record.backups.iter().map(|path| Backup { spent: spent(path), path: path.clone() }).collect();
-    Ok(Removal { path: record.path, real, before, after, dirs: record.dirs, backups })
+    let backups = record.backups.iter().map(|path| Backup { is_redundant: is_redundant(path), path: path.clone() }).collect();
+    Ok(Removal { path: record.path, target, before, after, dirs: record.dirs, backups })
 }
 
-/// The text from before the installation, if nobody wrote since.
-fn unchanged(record: &Record, text: &str) -> Option<String> {
+/// The text before the installation, if no other program has written since.
+fn original_text(record: &FileReceipt, text: &str) -> Option<String> {
     let patches = record.patches.as_ref().filter(|_| hash(text) == record.after)?;
-    patches.iter().rev().try_fold(text.to_owned(), |text, patch: &Patch| patch.back(&text))
+    patches.iter().rev().try_fold(text.to_owned(), |text, patch: &Patch| patch.revert(&text))
 }
 
-/// The text without what is ours; nothing if that was all.
-fn taken_out(record: &Record, own: &[&Wish], text: &str, programs: &[String]) -> Result<Option<String>, Trouble> {
-    let fail = |refused: crate::hosts::edit::Refused| Trouble::refused(&record.path, refused.why);
+/// The text without the edits; `None` if the file can be removed.
+fn without_edits(record: &FileReceipt, own: &[&ConfigEdit], text: &str, programs: &[String]) -> Result<Option<String>, InstallError> {
+    let fail = |error: EditError| InstallError::from_edit(&record.path, error);
     let mut text = text.to_owned();
-    let (defaults, others): (Vec<&Wish>, Vec<&Wish>) = own.iter().partition(|wish| matches!(wish, Wish::Default { .. }));
-    let mut made = record.made.clone();
-    for wish in others {
-        let was = record.was.get(&wish::place(wish));
-        let (after, found) = wish::withdraw(record.format, &text, wish, was, programs).map_err(fail)?;
+    let (defaults, others): (Vec<&ConfigEdit>, Vec<&ConfigEdit>) = own.iter().partition(|edit| matches!(edit, ConfigEdit::Default { .. }));
+    let mut created = record.created.clone();
+    for edit in others {
+        let previous = record.previous.get(&edit.key());
+        let (after, was_present) = edit.remove(record.format, &text, previous, programs).map_err(fail)?;
         text = after;
-        if found && record.is_guessed() {
-            made.extend(wish::containers(wish));
+        if was_present && record.is_reconstructed() {
+            created.extend(edit.containers());
         }
     }
-    // Innermost first: only then is the one around it empty.
-    made.sort_by_key(|path| std::cmp::Reverse(path.len()));
-    for path in &made {
-        text = wish::remove_empty(record.format, &text, path).map_err(fail)?;
+    // Innermost first: the containers around them are empty only then.
+    created.sort_by_key(|path| std::cmp::Reverse(path.len()));
+    for path in &created {
+        text = config_edit::remove_empty(record.format, &text, path).map_err(fail)?;
     }
-    for wish in defaults.into_iter().filter(|wish| matches!(wish, Wish::Default { path, .. } if record.made.contains(path))) {
-        text = wish::withdraw(record.format, &text, wish, None, programs).map_err(fail)?.0;
+    for edit in defaults.into_iter().filter(|edit| matches!(edit, ConfigEdit::Default { path, .. } if record.created.contains(path))) {
+        text = edit.remove(record.format, &text, None, programs).map_err(fail)?.0;
     }
-    Ok(Some(text).filter(|text| !(record.created && wish::is_bare(record.format, text))))
+    Ok(Some(text).filter(|text| !(record.is_new_file && config_edit::is_empty(record.format, text))))
 }
 
-/// What a lost receipt would at least have said.
-fn guessed(part: Part) -> Record {
-    // Nobody but memdir makes a file of this name; what is needed there besides is ours too.
-    let own = part.file.file_stem().is_some_and(|stem| stem == "memdir");
-    let default = |wish: &Wish| if let Wish::Default { path, .. } = wish { Some(path.clone()) } else { None };
-    let made = part.wishes.iter().filter_map(default).filter(|_| own).collect();
-    Record {
-        path: part.file,
-        format: part.format,
-        wishes: part.wishes,
-        created: own,
+/// The least that a lost receipt must have recorded.
+fn reconstruct(file: ConfigFile) -> FileReceipt {
+    // No other program creates a file with this name, so the defaults in it are memdir's too.
+    let is_ours = file.path.file_stem().is_some_and(|stem| stem == "memdir");
+    let default = |edit: &ConfigEdit| if let ConfigEdit::Default { path, .. } = edit { Some(path.clone()) } else { None };
+    let created = file.edits.iter().filter_map(default).filter(|_| is_ours).collect();
+    FileReceipt {
+        path: file.path,
+        format: file.format,
+        edits: file.edits,
+        is_new_file: is_ours,
         before: String::new(),
         after: String::new(),
         patches: None,
-        made,
-        was: Default::default(),
+        created,
+        previous: Default::default(),
         dirs: Vec::new(),
         backups: Vec::new(),
     }
 }
 
-/// Does it.
-pub(crate) fn apply(removal: &Removal, scope: crate::hosts::Scope) -> Result<Touched, Trouble> {
-    let did = match (&removal.before, &removal.after) {
-        (before, after) if before == after => Did::Nothing,
+/// Applies a planned removal.
+pub(crate) fn apply(removal: &Removal, scope: InstallScope) -> Result<FileOutcome, InstallError> {
+    let change = match (&removal.before, &removal.after) {
+        (before, after) if before == after => FileChange::Unchanged,
         (_, None) => {
-            fs::remove_file(&removal.real).map_err(|e| Trouble::io(&removal.path, "remove", &e))?;
-            Did::Removed
+            fs::remove_file(&removal.target).map_err(|e| InstallError::io(&removal.path, "remove", &e))?;
+            FileChange::Removed
         }
         (before, Some(after)) => {
-            files::write(&removal.real, after, before.as_deref(), scope)?;
-            Did::Changed
+            files::write(&removal.target, after, before.as_deref(), scope)?;
+            FileChange::Changed
         }
     };
-    let kept = removal.backups.iter().rev().find(|backup| !backup.spent && backup.path.exists());
+    let kept = removal.backups.iter().rev().find(|backup| !backup.is_redundant && backup.path.exists());
     let backup = kept.map(|backup| backup.path.clone());
-    removal.backups.iter().filter(|backup| backup.spent).for_each(|backup| drop(fs::remove_file(&backup.path)));
-    Ok(Touched { path: removal.path.clone(), did, backup })
+    removal.backups.iter().filter(|backup| backup.is_redundant).for_each(|backup| drop(fs::remove_file(&backup.path)));
+    Ok(FileOutcome { path: removal.path.clone(), change, backup })
 }
 
-/// Removes the directories that were made for the files, innermost first, if nobody else uses them.
-pub(crate) fn leave(removals: &[Removal]) {
+/// Removes the directories that were created for the files, innermost first, if they are empty.
+pub(crate) fn remove_created_dirs(removals: &[Removal]) {
     let mut dirs: Vec<&PathBuf> = removals.iter().flat_map(|removal| &removal.dirs).collect();
     dirs.sort_by_key(|dir| std::cmp::Reverse(dir.components().count()));
     dirs.into_iter().for_each(|dir| drop(fs::remove_dir(dir)));

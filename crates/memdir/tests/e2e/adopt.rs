@@ -9,35 +9,35 @@ fn put(home: &Home, name: &str, text: &str) {
 }
 
 #[test]
-fn what_is_found_is_shown_and_mounted_on_request() {
+fn memories_are_listed_and_mounted_on_request() {
     let home = Home::new();
-    assert_eq!(home.run_bare(&["adopt"]), "No other program's memories were found for you or this project\n");
+    assert_eq!(home.run_bare(&["adopt"]), "no memories of other programs found for you or this project\n");
     put(&home, ".koding/memory/style.md", "Two spaces.\n");
     put(&home, "work/.serena/memories/arch.md", "Hexagonal.\n");
     home.configure("# mine\nteam = false\n");
-    let told = home.run_bare(&["adopt"]);
-    insta::assert_snapshot!(regex::Regex::new("project = \".*\"").unwrap().replace(&told, "project = \"[ID]\""));
+    let shown = home.run_bare(&["adopt"]);
+    insta::assert_snapshot!(regex::Regex::new("project = \".*\"").unwrap().replace(&shown, "project = \"[ID]\""));
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "# mine\nteam = false\n");
     home.bare(&["adopt", "koding", "serena"]).output().unwrap();
     let list = home.run_bare(&["list"]);
     assert_eq!(list, "koding/style\nserena/arch\n");
-    assert!(home.run_bare(&["adopt"]).contains("mounted already"));
+    assert!(home.run_bare(&["adopt"]).contains("already mounted"));
     assert!(home.run_bare(&["write", "koding/new", "x"]).contains("read-only"));
 }
 
 #[test]
-fn what_was_mounted_to_be_read_can_be_opened_for_writing_later() {
+fn a_read_only_mount_can_become_read_write() {
     let home = Home::new();
     put(&home, ".koding/memory/style.md", "Two spaces.\n");
     home.configure("# mine\nteam = false # no\n");
     home.bare(&["adopt", "koding"]).output().unwrap();
     assert!(home.run_bare(&["write", "koding/new", "x"]).contains("read-only"));
     let before = fs::read_to_string(home.path("home/config.toml")).unwrap();
-    let told = home.run_bare(&["adopt", "koding", "--read-write", "--dry-run"]);
-    assert!(told.contains("mounted read-only; would be read-write"), "{told}");
+    let shown = home.run_bare(&["adopt", "koding", "--read-write", "--dry-run"]);
+    assert!(shown.contains("mounted read-only; would become read-write"), "{shown}");
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), before);
-    let told = home.run_bare(&["adopt", "koding", "--read-write"]);
-    assert!(told.contains("can be written now"), "{told}");
+    let shown = home.run_bare(&["adopt", "koding", "--read-write"]);
+    assert!(shown.contains("now read-write"), "{shown}");
     let after = fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(after, before.replace("access = \"read-only\"", "access = \"read-write\""));
     home.bare(&["write", "koding/new", "x"]).output().unwrap();
@@ -45,7 +45,7 @@ fn what_was_mounted_to_be_read_can_be_opened_for_writing_later() {
 }
 
 #[test]
-fn what_belongs_to_a_project_is_mounted_nowhere_else() {
+fn a_memory_of_a_project_is_mounted_only_there() {
     let home = Home::new();
     put(&home, "work/.serena/memories/arch.md", "Hexagonal.\n");
     home.bare(&["adopt", "serena"]).output().unwrap();
@@ -70,23 +70,21 @@ fn claude_codes_memory_and_memdirs_become_one_directory() {
 }
 
 #[test]
-fn what_claude_code_remembered_before_is_told_and_can_be_brought_in() {
+fn memories_that_claude_code_no_longer_reads_are_reported_and_can_be_imported() {
     let home = Home::new();
     let old = home.path(".claude/projects/-home-ada-app/memory");
     put(&home, ".claude/projects/-home-ada-app/memory/deploy.md", "Deploy on Tuesdays.\n");
     put(&home, ".claude/projects/-home-ada-web/memory/empty.txt", "no memory\n");
-    let told = home.run_bare(&["adopt", "--as-auto-memory"]);
+    let shown = home.run_bare(&["adopt", "--as-auto-memory"]);
     let dir = "[HOME]/.claude/projects/-home-ada-app/memory";
-    let note = format!(
-        "note: 1 memories of Claude Code stay in {dir}, where it no longer looks; memdir import '{dir}' --under user brings them in\n"
-    );
-    assert!(told.contains(&note) && told.matches("note: ").count() == 1, "{told}");
+    let note = format!("note: Claude Code no longer reads 1 memory in {dir}; import with: memdir import {dir} --under user\n");
+    assert!(shown.contains(&note) && shown.matches("note: ").count() == 1, "{shown}");
     home.bare(&["import", old.to_str().unwrap(), "--under", "user"]).output().unwrap();
     assert_eq!(fs::read_to_string(home.path("home/user/deploy.md")).unwrap(), "Deploy on Tuesdays.\n");
 }
 
 #[test]
-fn codex_is_not_fed_what_it_wrote_itself() {
+fn codex_does_not_import_its_own_memories() {
     let home = Home::new();
     put(&home, ".codex/memories/MEMORY.md", "Codex's own handbook.\n");
     home.bare(&["write", "notes/deploy", "Deploy on Tuesdays."]).output().unwrap();
@@ -99,25 +97,25 @@ fn codex_is_not_fed_what_it_wrote_itself() {
 }
 
 #[test]
-fn codex_is_fed_in_its_own_format() {
+fn codex_imports_memories_in_its_own_format() {
     let home = Home::new();
     home.bare(&["write", "notes/deploy", "Deploy on Tuesdays."]).output().unwrap();
-    let told = home.run_bare(&["adopt", "--to-codex"]);
-    assert!(told.starts_with("1 memories in [HOME]/.codex/memories/extensions/memdir, 3 files changed\n"), "{told}");
+    let shown = home.run_bare(&["adopt", "--to-codex"]);
+    assert!(shown.starts_with("wrote 1 memory into [HOME]/.codex/memories/extensions/memdir (3 files changed)\n"), "{shown}");
     let files = crate::home::files_below(&home.path(".codex/memories/extensions/memdir"));
     assert!(files.iter().any(|file| file == "instructions.md"), "{files:?}");
     assert!(files.iter().any(|file| file.ends_with("/notes/deploy.md")), "{files:?}");
-    let told = home.run_bare(&["uninstall", "codex", "--dry-run"]);
-    assert!(told.contains("The folder [HOME]/.codex/memories/extensions/memdir would be removed"), "{told}");
+    let shown = home.run_bare(&["uninstall", "codex", "--dry-run"]);
+    assert!(shown.contains("would remove the directory [HOME]/.codex/memories/extensions/memdir"), "{shown}");
     assert!(home.path(".codex/memories/extensions/memdir").exists());
-    let told = home.run_bare(&["uninstall", "codex"]);
-    assert!(told.contains("[HOME]/.codex/memories/extensions/memdir removed"), "{told}");
+    let shown = home.run_bare(&["uninstall", "codex"]);
+    assert!(shown.contains("[HOME]/.codex/memories/extensions/memdir removed"), "{shown}");
     assert!(!home.path(".codex").exists(), "nothing else is there");
 }
 
-/// Two mounts of one name, and no command would work any more.
+/// With two mounts of one name no command would work.
 #[test]
-fn a_name_that_is_taken_is_not_given_again() {
+fn a_taken_name_is_not_used_again() {
     let home = Home::new();
     put(&home, "work/.serena/memories/arch.md", "Hexagonal.\n");
     put(&home, ".koding/memory/style.md", "Two spaces.\n");
@@ -127,10 +125,10 @@ fn a_name_that_is_taken_is_not_given_again() {
     home.configure(&format!(
         "[[mounts]]\nname = \"serena\"\npath = \"{mine}\"\n\n[[mounts]]\nname = \"koding\"\npath = \"{other}\"\nproject = \"another\"\n"
     ));
-    let told = home.run_bare(&["adopt", "serena", "koding"]);
-    assert!(told.contains("name = \"serena-2\"") && told.contains("name = \"koding-2\""), "{told}");
+    let shown = home.run_bare(&["adopt", "serena", "koding"]);
+    assert!(shown.contains("name = \"serena-2\"") && shown.contains("name = \"koding-2\""), "{shown}");
     assert_eq!(home.run_bare(&["list"]), "koding-2/style\nserena-2/arch\nserena/a\n");
-    assert!(home.run_bare(&["adopt", "serena"]).contains("mounted already"));
+    assert!(home.run_bare(&["adopt", "serena"]).contains("already mounted"));
     assert!(home.run_bare(&["--project", "another", "list"]).contains("koding/b"));
 }
 
@@ -141,7 +139,7 @@ fn git(dir: &std::path::Path, args: &[&str]) {
 }
 
 #[test]
-fn a_worktree_has_claude_codes_memory_of_its_repository() {
+fn a_worktree_uses_claude_codes_memory_of_its_repository() {
     let home = Home::new();
     let shop = home.path("shop");
     fs::create_dir_all(&shop).unwrap();
@@ -151,22 +149,22 @@ fn a_worktree_has_claude_codes_memory_of_its_repository() {
     let slug: String = shop.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     put(&home, &format!(".claude/projects/{slug}/memory/deploy.md"), "Deploy on Tuesdays.\n");
     let found = || String::from_utf8(home.bare(&["adopt"]).current_dir(home.path("tree")).output().unwrap().stdout).unwrap();
-    assert!(found().starts_with("Claude Code's auto memory of this project: 1 files in"), "{}", found());
+    assert!(found().starts_with("Claude Code's auto memory of this project: 1 file in"), "{}", found());
     home.configure("worktrees = \"separate\"\n");
-    assert!(found().starts_with("Claude Code's auto memory of this project: 1 files in"), "{}", found());
+    assert!(found().starts_with("Claude Code's auto memory of this project: 1 file in"), "{}", found());
     put(&home, "elsewhere/a.md", "A.\n");
     put(&home, ".claude/settings.json", "{ \"autoMemoryDirectory\": \"~/elsewhere\" } // mine\n");
-    assert!(found().starts_with(&format!("Claude Code's auto memory: 1 files in {}", home.path("elsewhere").display())), "{}", found());
+    assert!(found().starts_with(&format!("Claude Code's auto memory: 1 file in {}", home.path("elsewhere").display())), "{}", found());
 }
 
 #[test]
-fn what_a_mount_would_ignore_is_not_counted() {
+fn ignored_files_are_not_counted() {
     let home = Home::new();
     for name in ["MEMORY.md", "raw_memories.md", "extensions/x/a.md", "skills/b.md"] {
         put(&home, &format!(".codex/memories/{name}"), &format!("{name}\n"));
     }
-    let told = home.run_bare(&["adopt"]);
+    let shown = home.run_bare(&["adopt"]);
     home.bare(&["adopt", "codex"]).output().unwrap();
     let listed = home.run_bare(&["list"]).lines().count();
-    assert!(told.starts_with(&format!("Codex's memories: {listed} files in")), "{listed}: {told}");
+    assert!(shown.starts_with(&format!("Codex's memories: {listed} files in")), "{listed}: {shown}");
 }

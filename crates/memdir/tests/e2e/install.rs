@@ -6,10 +6,14 @@ use crate::{
 };
 use std::{collections::BTreeMap, fs};
 
-const HOSTS: &[&str] =
-    &["claude-code", "codex", "gemini", "cursor", "vscode", "opencode", "zed", "claude-desktop", "windsurf", "copilot-cli"];
+/// The names of all hosts.
+fn hosts(home: &Home) -> Vec<String> {
+    let output = home.bare(&["install", "--json"]).output().unwrap();
+    let hosts: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    hosts.as_array().unwrap().iter().map(|host| host["host"].as_str().unwrap().to_owned()).collect()
+}
 
-/// Settings of other people's making.
+/// Settings that the user already has.
 const SETTINGS: &[(&str, &str)] = &[
     (".claude.json", "{\n  \"numStartups\": 12,\n  \"mcpServers\": {\n    \"github\": {\n      \"command\": \"docker\"\n    }\n  }\n}\n"),
     (
@@ -32,7 +36,7 @@ fn machine() -> Home {
     home
 }
 
-/// Every file of the person's, but for memdir's own.
+/// All files of the user except memdir's own.
 fn files(home: &Home) -> BTreeMap<String, String> {
     let own = |name: &String| !name.starts_with("home/") && !name.starts_with("work/") && !name.starts_with(".cache/");
     let names = files_below(&home.path("")).into_iter().filter(own);
@@ -40,8 +44,8 @@ fn files(home: &Home) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn every_host_is_installed_examined_and_uninstalled_without_a_trace() {
-    for host in HOSTS {
+fn every_host_is_installed_checked_and_uninstalled_without_a_trace() {
+    for host in &hosts(&machine()) {
         let home = machine();
         let before = files(&home);
         assert_eq!(home.bare(&["install", host]).output().unwrap().status.code(), Some(0), "{host}");
@@ -58,119 +62,119 @@ fn every_host_is_installed_examined_and_uninstalled_without_a_trace() {
 fn all_of_them_at_once() {
     let home = machine();
     let before = files(&home);
-    let told: serde_json::Value =
+    let shown: serde_json::Value =
         serde_json::from_slice(&home.bare(&["install", "--all", "--yes", "--json"]).output().unwrap().stdout).unwrap();
-    let hosts: Vec<&str> = told.as_array().unwrap().iter().map(|one| one["host"].as_str().unwrap()).collect();
+    let hosts: Vec<&str> = shown.as_array().unwrap().iter().map(|one| one["host"].as_str().unwrap()).collect();
     assert_eq!(hosts, ["claude-code", "codex", "gemini", "vscode", "opencode", "zed"]);
-    assert!(home.run_bare(&["install", "--all", "--yes", "--dry-run"]).contains("Nothing would change"));
+    assert!(home.run_bare(&["install", "--all", "--yes", "--dry-run"]).contains("no changes"));
     assert_eq!(home.bare(&["uninstall", "--all"]).output().unwrap().status.code(), Some(0));
     assert_eq!(files(&home), before);
 }
 
 #[test]
-fn yes_asks_nothing_and_all_without_it_needs_somebody_to_ask() {
+fn yes_asks_nothing_and_all_without_it_needs_a_terminal() {
     let home = machine();
-    let told = home.run_bare(&["install", "--all"]);
-    insta::assert_snapshot!(told, @"
+    let shown = home.run_bare(&["install", "--all"]);
+    insta::assert_snapshot!(shown, @"
     -- stderr
-    error: --all would install into claude-code, codex, gemini, vscode, opencode, zed, and there is nobody to ask whether that is meant
-    hint: Add --yes, or --dry-run to see what would change. Nothing was changed.
+    error: --all needs confirmation, and there is no terminal to ask; it would install into claude-code, codex, gemini, vscode, opencode, zed
+    hint: add --yes, or --dry-run to show the changes; no file was changed
     -- exit 2
     ");
     let output = home.bare(&["install", "--yes", "--json"]).output().unwrap();
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((told.as_array().unwrap().len(), output.status.code()), (6, Some(0)), "{told}");
+    let shown: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((shown.as_array().unwrap().len(), output.status.code()), (6, Some(0)), "{shown}");
 }
 
 #[test]
-fn a_person_is_asked_and_understood() {
+fn the_user_is_asked_and_the_answer_is_parsed() {
     let ask = |home: &Home, typed: &str| answered(home.bare(&["install"]).env("NO_COLOR", "1").env("TERM", "xterm"), typed);
     let home = machine();
     let before = files(&home);
     for (typed, code) in [("n\n", 0), ("cluade-code\n", 2), ("codex, nothing\n", 2), ("\u{4}", 0)] {
-        let (told, ended) = ask(&home, typed);
-        assert_eq!((ended, &files(&home)), (code, &before), "{typed:?}: {told}");
+        let (shown, ended) = ask(&home, typed);
+        assert_eq!((ended, &files(&home)), (code, &before), "{typed:?}: {shown}");
     }
-    let (told, code) = ask(&home, "codex gemini\n\n");
-    assert!(code == 0 && told.contains("Codex CLI: done") && told.contains("Gemini CLI: done"), "{told}");
-    assert!(told.contains("memdir chats on"), "{told}");
-    assert!(!home.path("home/config.toml").exists(), "nobody said yes");
-    let (told, code) = ask(&home, "\ny\n");
-    assert!(code == 0 && told.contains("past conversations are kept and searched from now on"), "{told}");
+    let (shown, code) = ask(&home, "codex gemini\n\n");
+    assert!(code == 0 && shown.contains("Codex CLI: done") && shown.contains("Gemini CLI: done"), "{shown}");
+    assert!(shown.contains("memdir chats on"), "{shown}");
+    assert!(!home.path("home/config.toml").exists(), "the user did not answer yes");
+    let (shown, code) = ask(&home, "\ny\n");
+    assert!(code == 0 && shown.contains("past conversations are now kept and searched"), "{shown}");
     assert!(home.run_bare(&["config"]).contains("chats"));
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
     assert!(!ask(&home, "\n").0.contains("conversations"), "they are on");
 }
 
 #[test]
-fn past_conversations_are_mentioned_or_taken_as_wanted() {
+fn past_conversations_are_mentioned_or_turned_on() {
     let home = Home::new();
-    let note = "note: your past conversations with agents can be searched too: memdir chats on\n";
+    let note = "note: past conversations with agents can be searched too; turn on with: memdir chats on\n";
     assert!(home.run_bare(&["install", "zed"]).contains(note));
-    assert!(home.run_bare(&["install", "zed", "--chats"]).contains("past conversations are kept"));
+    assert!(home.run_bare(&["install", "zed", "--chats"]).contains("past conversations are now kept"));
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
     assert!(!home.run_bare(&["install", "zed"]).contains("conversations"));
 }
 
 #[test]
-fn the_doctor_says_what_turned_memory_off() {
+fn the_doctor_reports_what_turned_memory_off() {
     let home = machine();
     home.bare(&["install", "codex"]).output().unwrap();
     let before = files(&home);
     home.configure("enabled = false\n");
     for args in [&["doctor"][..], &["doctor", "--fix"]] {
-        let told = home.run_bare(args);
-        assert!(told.contains("bad memory: is off: enabled = false in [HOME]/home/config.toml"), "{told}");
-        assert!(told.matches("bad").count() == 1 && told.ends_with("-- exit 1\n"), "{told}");
+        let shown = home.run_bare(args);
+        assert!(shown.contains("bad memory: off: enabled = false in [HOME]/home/config.toml"), "{shown}");
+        assert!(shown.matches("bad").count() == 1 && shown.ends_with("-- exit 1\n"), "{shown}");
     }
     assert_eq!(files(&home), before);
 }
 
 #[test]
-fn without_a_name_it_shows_what_is_here() {
+fn without_a_name_it_lists_the_hosts() {
     let home = machine();
     home.bare(&["install", "codex"]).output().unwrap();
     insta::assert_snapshot!(regex::Regex::new(" {2,}").unwrap().replace_all(&home.run_bare(&["install"]), "  "));
 }
 
 #[test]
-fn a_dry_run_shows_the_difference_and_touches_nothing() {
+fn a_dry_run_shows_the_changes_and_writes_nothing() {
     let home = machine();
     let before = files(&home);
-    let told = home.run_bare(&["install", "codex", "--dry-run"]);
-    insta::assert_snapshot!(told.replace(env!("CARGO_BIN_EXE_memdir"), "[MEMDIR]"));
+    let shown = home.run_bare(&["install", "codex", "--dry-run"]);
+    insta::assert_snapshot!(shown.replace(env!("CARGO_BIN_EXE_memdir"), "[MEMDIR]"));
     assert_eq!(files(&home), before);
     assert!(!home.path("home/installed.json").exists());
 }
 
 #[test]
-fn a_file_that_cannot_be_parsed_is_refused_with_words() {
+fn a_file_that_cannot_be_parsed_is_refused() {
     let home = machine();
     fs::write(home.path(".gemini/settings.json"), "{ \"mcpServers\": ").unwrap();
     let before = files(&home);
     insta::assert_snapshot!(home.run_bare(&["install", "gemini"]), @"
     -- stderr
-    error: [HOME]/.gemini/settings.json: line 1, column 17: Expected value after colon in object property. Nothing was changed. Mend the file by hand, then run this again.
-    hint: Nothing was changed.
+    error: [HOME]/.gemini/settings.json: line 1, column 17: expected value after colon in object property
+    hint: fix the file, then run the command again; no file was changed
     -- exit 3
     ");
     assert_eq!(files(&home), before);
 }
 
 #[test]
-fn the_doctor_says_what_is_wrong_and_mends_it() {
+fn the_doctor_reports_problems_and_fixes_them() {
     let home = machine();
     home.bare(&["install", "claude-code", "codex"]).output().unwrap();
     let config = fs::read_to_string(home.path(".codex/config.toml")).unwrap();
     fs::write(home.path(".codex/config.toml"), config.replace(env!("CARGO_BIN_EXE_memdir"), "/gone/memdir")).unwrap();
     let settings = fs::read_to_string(home.path(".claude/settings.json")).unwrap();
     fs::write(home.path(".claude/settings.json"), settings.replace("\"session-start\"", "\"another-time\"")).unwrap();
-    let told = home.bare(&["doctor"]).output().unwrap();
-    let text = String::from_utf8(told.stdout).unwrap();
-    assert_eq!(told.status.code(), Some(1), "{text}");
+    let shown = home.bare(&["doctor"]).output().unwrap();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert_eq!(shown.status.code(), Some(1), "{text}");
     let bad: Vec<String> = text.lines().filter(|line| line.trim_start().starts_with("bad")).map(|line| home.plain(line)).collect();
     insta::assert_snapshot!(bad.join("\n"), @r"
-      bad [HOME]/.claude/settings.json: hooks.SessionStart: is not there, or not as this memdir writes it
+      bad [HOME]/.claude/settings.json: hooks.SessionStart: missing or different from what this memdir writes
       bad [HOME]/.codex/config.toml: mcp_servers.memdir: starts another memdir: /gone/memdir
       bad [HOME]/.codex/config.toml: mcp_servers.memdir: /gone/memdir cannot be started: No such file or directory (os error 2)
     ");
@@ -182,7 +186,7 @@ fn the_doctor_says_what_is_wrong_and_mends_it() {
 fn a_project_is_installed_for_itself() {
     let home = machine();
     let before = files(&home);
-    for host in HOSTS.iter().filter(|host| !["claude-desktop", "windsurf"].contains(host)) {
+    for host in hosts(&home).iter().filter(|host| !["claude-desktop", "windsurf"].contains(&host.as_str())) {
         assert_eq!(home.bare(&["install", host, "--scope", "project"]).output().unwrap().status.code(), Some(0), "{host}");
         assert_eq!(files(&home), before, "{host}: nothing outside the project");
         let report = home.bare(&["doctor", host]).output().unwrap();
@@ -192,8 +196,8 @@ fn a_project_is_installed_for_itself() {
     }
     insta::assert_snapshot!(home.run_bare(&["install", "windsurf", "--scope", "project"]), @r"
     -- stderr
-    error: Windsurf has no settings of a project
-    hint: Nothing was changed.
+    error: Windsurf does not have project settings
+    hint: omit --scope project
     -- exit 3
     ");
 }
@@ -209,9 +213,9 @@ fn one_directory_can_be_installed_as_the_whole_memory() {
     assert!(fs::read_to_string(home.path(".cursor/hooks.json")).unwrap().contains(&format!("--dir {dir} hook cursor stop")));
 }
 
-/// Tools and hooks are started by a host that knows nothing of flags and variables of ours.
+/// A host starts tools and hooks without the flags and variables of the installation.
 #[test]
-fn the_memory_that_is_chosen_is_the_one_that_is_used() {
+fn tools_and_hooks_use_the_selected_memory() {
     let all = ["--agent", "scout", "--agent-scope", "local", "--project", "p", "--only", "notes,user"];
     let chosen: &[(&[&str], &[(&str, &str)], &str)] = &[
         (&[], &[], ""),
@@ -241,7 +245,7 @@ fn the_memory_that_is_chosen_is_the_one_that_is_used() {
 }
 
 #[test]
-fn a_receipt_holds_no_copy_of_other_peoples_settings() {
+fn a_receipt_does_not_copy_other_settings() {
     let home = machine();
     fs::write(home.path(".claude.json"), "{\n  \"oauth\": \"a-secret-of-the-host\",\n  \"mcpServers\": {}\n}\n").unwrap();
     home.bare(&["install", "claude-code"]).output().unwrap();
@@ -251,11 +255,11 @@ fn a_receipt_holds_no_copy_of_other_peoples_settings() {
 }
 
 #[test]
-fn copilot_is_here_when_anything_but_its_hooks_is() {
+fn copilot_is_detected_by_any_file_but_its_hooks() {
     let home = Home::new();
     let found = || {
-        let told: serde_json::Value = serde_json::from_slice(&home.bare(&["install", "--json"]).output().unwrap().stdout).unwrap();
-        let text = told.to_string();
+        let shown: serde_json::Value = serde_json::from_slice(&home.bare(&["install", "--json"]).output().unwrap().stdout).unwrap();
+        let text = shown.to_string();
         let at = text.find("\"copilot-cli\"").unwrap_or_else(|| panic!("{text}"));
         let one = &text[text[..at].rfind('{').unwrap()..at + text[at..].find('}').unwrap()];
         one.contains(".copilot")
@@ -263,7 +267,7 @@ fn copilot_is_here_when_anything_but_its_hooks_is() {
     assert!(!found());
     fs::create_dir_all(home.path(".copilot/hooks")).unwrap();
     fs::write(home.path(".copilot/hooks/memdir.json"), "{}").unwrap();
-    assert!(!found(), "the hooks alone may be VS Code's, or ours");
+    assert!(!found(), "the hooks alone may belong to VS Code or memdir");
     fs::write(home.path(".copilot/command-history.json"), "[]").unwrap();
     assert!(found());
 }
@@ -273,9 +277,9 @@ fn the_doctor_runs_what_opencodes_plugin_runs() {
     let home = machine();
     home.bare(&["install", "opencode"]).output().unwrap();
     let plugin = home.path(".config/opencode/plugins/memdir.js");
-    let told = home.run_bare(&["doctor", "opencode"]);
+    let shown = home.run_bare(&["doctor", "opencode"]);
     for event in ["experimental.chat.system.transform", "chat.message", "tool.execute.before", "session.idle"] {
-        assert!(told.contains(&format!("the plugin: {event}")), "{told}");
+        assert!(shown.contains(&format!("the plugin: {event}")), "{shown}");
     }
     let text = fs::read_to_string(&plugin).unwrap();
     let other = text.lines().map(|line| if line.starts_with("const program") { "const program = \"/nowhere/memdir\"" } else { line });
@@ -295,7 +299,7 @@ fn edit(home: &Home, name: &str, change: impl Fn(&mut serde_json::Value)) {
     fs::write(home.path(name), serde_json::to_string_pretty(&value).unwrap()).unwrap();
 }
 
-/// The binary under another name, by which it is not known.
+/// Runs the binary under another name.
 fn renamed(home: &Home, args: &[&str]) -> std::process::Output {
     let other = home.path("bin/remember");
     if !other.exists() {
@@ -309,7 +313,7 @@ fn renamed(home: &Home, args: &[&str]) -> std::process::Output {
 }
 
 #[test]
-fn a_persons_hook_beside_ours_stays() {
+fn a_hook_of_the_user_beside_ours_is_kept() {
     let home = Home::new();
     home.bare(&["install", "claude-code"]).output().unwrap();
     let mine = serde_json::json!({ "type": "command", "command": "say done" });
@@ -323,7 +327,7 @@ fn a_persons_hook_beside_ours_stays() {
 }
 
 #[test]
-fn a_repositorys_own_entry_is_not_taken_out_with_ours() {
+fn the_entry_of_a_repository_is_not_removed_with_ours() {
     let home = Home::new();
     home.bare(&["install", "claude-code"]).output().unwrap();
     let committed = "{ \"mcpServers\": { \"memdir\": { \"command\": \"memdir\", \"args\": [\"mcp\"] } } }\n";
@@ -356,7 +360,7 @@ fn what_a_person_had_of_memdir_is_there_again_after_other_edits() {
 
 #[test]
 fn a_program_of_another_name_knows_what_it_put_in() {
-    for host in HOSTS {
+    for host in &hosts(&Home::new()) {
         let home = machine();
         let before = files(&home);
         for args in [&["install", host][..], &["--dir", "notes", "install", host], &["doctor", host]] {
@@ -374,7 +378,7 @@ fn a_program_of_another_name_knows_what_it_put_in() {
 }
 
 #[test]
-fn the_doctor_mends_what_was_installed_and_nothing_else() {
+fn the_doctor_fixes_what_was_installed_and_nothing_else() {
     let home = Home::new();
     home.bare(&["--dir", "notes", "install", "cursor", "--no-hooks"]).output().unwrap();
     home.bare(&["adopt", "--as-auto-memory"]).output().unwrap();

@@ -1,5 +1,5 @@
-//! Takes in a conversation while its host waits: the one that was named first, and no longer than a host may wait, however
-//! much there is to read.
+//! Copies new turns of a host's conversations while the host waits: the conversation of the call first, and within the time a host
+//! waits, however much there is to read.
 
 use crate::{config::Settings, exit::Failure, wire};
 use jiff::{Timestamp, ToSpan as _};
@@ -18,51 +18,51 @@ use std::{
     time::Duration,
 };
 
-/// How long taking in may last: some hosts wait 1.5 s at a session's end, on a machine that is busy.
-const MILLIS: u32 = 500;
-/// How long one that does not notice that its time is over is waited for: it may be in the middle of one huge line.
-const AT_MOST: Duration = Duration::from_millis(900);
+/// The time limit of a sync: some hosts wait 1.5 s at the end of a session, on a busy machine.
+const MAX_MILLIS: u32 = 500;
+/// How long to wait for a sync that exceeds its limit, as it does within one huge line.
+const MAX_WAIT: Duration = Duration::from_millis(900);
 
-/// Takes in what is new at a host, the conversation of this transcript first. What is not done in time is done the next time.
-pub(super) fn take_in(settings: &Settings, host: &str, transcript: Option<&Path>) -> Result<(), Failure> {
+/// Copies the new turns of a host's conversations, the one of this transcript first. The rest is copied by the next sync.
+pub(super) fn sync_transcripts(settings: &Settings, reader: &str, transcript: Option<&Path>) -> Result<(), Failure> {
     if !settings.config.chats.settings.on {
         return Ok(());
     }
-    let until = SystemClock.now().checked_add(i64::from(MILLIS).milliseconds()).ok();
-    let of_host = || {
+    let until = SystemClock.now().checked_add(i64::from(MAX_MILLIS).milliseconds()).ok();
+    let host_syncer = || {
         let mut syncer = wire::syncer(settings);
-        syncer.sources.retain(|source| source.name() == host);
+        syncer.sources.retain(|source| source.name() == reader);
         syncer
     };
-    let named = transcript.map(|path| only(of_host(), &real_path(path)));
-    let all = of_host();
-    let (say, hear) = mpsc::channel();
-    // What it writes is there whole or not at all, so it may end with the process.
+    let named = transcript.map(|path| limited_to(host_syncer(), &real_path(path)));
+    let all = host_syncer();
+    let (sender, receiver) = mpsc::channel();
+    // Its writes are atomic, so the thread may end with the process.
     thread::spawn(move || {
         let first = named.map_or(Ok(()), |named| sync(&named, until));
-        // Nobody hears it any more if the time was over.
-        let _ = say.send(first.and_then(|()| sync(&all, until)));
+        // The receiver is gone after the time limit.
+        let _ = sender.send(first.and_then(|()| sync(&all, until)));
     });
-    hear.recv_timeout(AT_MOST).unwrap_or(Ok(()))
+    receiver.recv_timeout(MAX_WAIT).unwrap_or(Ok(()))
 }
 
 fn sync(syncer: &Syncer, until: Option<Timestamp>) -> Result<(), Failure> {
     syncer.sync(Bounds { until, never_wait: true }, &mut |_| {}).map(drop).map_err(Failure::from)
 }
 
-fn only(mut syncer: Syncer, path: &Path) -> Syncer {
-    let one = |source| Box::new(Only { source, path: path.to_owned() }) as Box<dyn ChatSource>;
+fn limited_to(mut syncer: Syncer, path: &Path) -> Syncer {
+    let one = |source| Box::new(OneConversation { source, path: path.to_owned() }) as Box<dyn ChatSource>;
     syncer.sources = syncer.sources.into_iter().map(one).collect();
     syncer
 }
 
 /// One conversation of a host.
-struct Only {
+struct OneConversation {
     source: Box<dyn ChatSource>,
     path: PathBuf,
 }
 
-impl ChatSource for Only {
+impl ChatSource for OneConversation {
     fn host(&self) -> Host {
         self.source.host()
     }
