@@ -1,6 +1,7 @@
 //! Time is passed in. Only this file asks the system.
 
-use jiff::{Timestamp, tz::TimeZone};
+use crate::base::error::{Error, Result};
+use jiff::{Timestamp, civil, tz::TimeZone};
 
 /// Tells the time. The contract: never goes back within one process by more than the system clock does.
 pub trait Clock: Send + Sync {
@@ -61,9 +62,47 @@ pub fn age_days(now: Timestamp, then: Timestamp) -> i64 {
     (now.as_second() - then.as_second()).max(0) / 86_400
 }
 
+/// Parses a date or a time: RFC 3339, `2026-01-31 09:30`, `2026-01-31` or `2026/01/31`. Without a UTC offset it is a time in
+/// `zone`; a date is its midnight.
+pub fn parse_time(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Some(time);
+    }
+    let dashed = text.replacen('/', "-", 2);
+    let local =
+        dashed.parse::<civil::DateTime>().or_else(|_| dashed.parse::<civil::Date>().map(|date| date.to_datetime(civil::Time::midnight())));
+    local.ok()?.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp())
+}
+
+/// Parses the value of a parameter such as `since` or `before`, in the forms of [`parse_time`].
+pub fn parse_since(parameter: &str, text: &str, zone: &TimeZone) -> Result<Timestamp> {
+    parse_time(text, zone).ok_or_else(|| Error::bad_input(parameter, format!("{text:?} is not a date such as 2026-01-31")))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{age, age_days};
+    use super::{age, age_days, parse_since};
+    use jiff::tz::TimeZone;
+
+    #[test]
+    fn dates_are_accepted_with_dashes_and_slashes() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        for (text, zone, time) in [
+            ("2026-01-31", &TimeZone::UTC, "2026-01-31T00:00:00Z"),
+            (" 2026/01/31 ", &TimeZone::UTC, "2026-01-31T00:00:00Z"),
+            ("2026-01-31", &zone, "2026-01-30T22:00:00Z"),
+            ("2026-01-31 09:30", &zone, "2026-01-31T07:30:00Z"),
+            ("2026-01-31T09:30:00Z", &zone, "2026-01-31T09:30:00Z"),
+            ("2026-01-31T09:30:00+01:00", &zone, "2026-01-31T08:30:00Z"),
+        ] {
+            assert_eq!(parse_since("since", text, zone).unwrap().to_string(), time, "{text}");
+        }
+        for text in ["", "yesterday", "2026-02-30", "31/01/2026"] {
+            let error = parse_since("since", text, &TimeZone::UTC).unwrap_err();
+            assert_eq!(error.to_string(), format!("since: {text:?} is not a date such as 2026-01-31"));
+        }
+    }
 
     #[test]
     fn ages_are_whole_days_and_the_future_is_today() {

@@ -15,7 +15,7 @@ use crate::{
     scope::Scope,
     wire::keep,
 };
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use jiff::{Timestamp, tz::TimeZone};
 use memdir_chats::{
     Host,
     keep::{Kept, KeptFile},
@@ -24,7 +24,7 @@ use memdir_core::{
     base::{
         error::Error,
         text::ellipsis,
-        time::{Clock as _, SystemClock},
+        time::{Clock as _, SystemClock, parse_since},
     },
     store::files::real_path,
 };
@@ -215,9 +215,7 @@ fn normal(path: &Path) -> PathBuf {
     out
 }
 
-/// A date, as midnight here, or a whole time.
-fn time(what: &'static str, text: &str) -> Result<Timestamp, Failure> {
-    let midnight = |date: Date| date.to_zoned(SystemClock.zone()).ok().map(|day| day.timestamp());
-    let time = text.parse().ok().or_else(|| text.parse::<Date>().ok().and_then(midnight));
-    time.ok_or_else(|| Error::bad_input(what, format!("{text:?} is no date; write 2026-01-15 or 2026-01-15T10:00:00Z")).into())
+/// Parses a date, which is its midnight in the local time zone, or a time.
+fn time(parameter: &'static str, text: &str) -> Result<Timestamp, Failure> {
+    Ok(parse_since(parameter, text, &SystemClock.zone())?)
 }

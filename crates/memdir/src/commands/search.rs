@@ -6,11 +6,11 @@ use crate::{
     exit::Failure,
     output::{Answer, Page},
 };
+use jiff::tz::TimeZone;
 use memdir_core::search::chats::ChatPlace;
 use memdir_core::{
-    base::error::Error,
+    base::{error::Error, time::parse_since},
     memdir::Memdir,
-    memory::read_time,
     search::{
         self, Hit, Search, WhyNot,
         analysis::Analyser,
@@ -76,7 +76,6 @@ fn afterwards(answer: Answer, memdir: &Memdir) -> Answer {
 }
 
 fn request(args: &Typed) -> Result<Search, Failure> {
-    let since = |text: &str| read_time(text).ok_or_else(|| Error::bad_input("since", format!("{text:?} is not a date such as 2026-01-31")));
     Ok(Search {
         max_results: args.max_results as usize,
         min_score: args.min_score,
@@ -87,7 +86,7 @@ fn request(args: &Typed) -> Result<Search, Failure> {
             SearchSource::Custom => Some(Source::Custom),
         },
         kind: args.kind.as_deref().map(str::parse).transpose()?,
-        since: args.since.as_deref().map(since).transpose()?,
+        since: args.since.as_deref().map(|date| parse_since("since", date, &TimeZone::UTC)).transpose()?,
         decay: args.decay,
         explain: args.explain,
         ..Search::new(args.query.join(" "))
