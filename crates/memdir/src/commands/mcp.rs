@@ -16,7 +16,6 @@ use memdir_server::{Choice, Group, Http, Offer, ServeError, Token};
 use std::{io::Write as _, sync::Arc};
 
 pub(crate) fn run(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
-    super::survive_size_limit();
     let choice = Choice { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
     let http = http(args)?;
     if let Some(http) = &http {

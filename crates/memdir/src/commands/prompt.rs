@@ -1,29 +1,24 @@
-//! `memdir prompt`: the memory section for a system prompt. Making it makes true what it says: the directories exist.
+//! `memdir prompt`: the memory section for a system prompt. It also creates the directories that the section names.
 
 use crate::{
     args::{Prompt as Typed, PromptMode, SearchWith},
     config::Settings,
     exit::Failure,
     loads,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
     scope::Scope,
-    wire,
+    session_prompt::tools,
+    spaces,
 };
-use memdir_core::{
-    memdir::Memdir,
-    prompt::{Entrypoint, Load, ModeName, Request, Search, Tools},
-};
-use memdir_server::Section;
+use memdir_core::prompt::{Entrypoint, Load, ModeName, Request, Search};
 use serde::Serialize;
-use std::{io, sync::Arc};
+use std::io;
 
-/// The names memdir's own server gives its tools. It serves the one that logs where the settings say so.
-fn tools(log: bool) -> Tools<'static> {
-    Tools { write: "memory_write", search: "memory_search", log: log.then_some("memory_log") }
-}
+// Other modules still use these names from here.
+pub(crate) use crate::session_prompt::{for_hook, section};
 
 #[derive(Serialize)]
-struct Made {
+struct PromptOutput {
     enabled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     off_by: Option<String>,
@@ -33,15 +28,15 @@ struct Made {
     load: Option<Load>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if let Some(switch) = &scope.off {
-        let off = Made { enabled: false, off_by: Some(switch.clone()), prompt: None, load: None };
-        return Ok(Answer::new(off, show).with_notes(scope.off_note()));
+        let off = PromptOutput { enabled: false, off_by: Some(switch.clone()), prompt: None, load: None };
+        return Ok(CommandOutput::new(off, show).with_notes(scope.off_note()));
     }
-    let opened = wire::open(settings, scope)?;
+    let opened = spaces::open(settings, scope)?;
     let transcripts = args.transcripts.as_ref().map(|path| path.display().to_string());
     let guidelines: Vec<&str> = settings.guidelines.iter().map(String::as_str).collect();
-    let made = opened.memdir.prompt(&Request {
+    let prompt = opened.memdir.prompt(&Request {
         mode: args.mode.map(mode),
         log: settings.config.log,
         agent: settings.agent.as_ref().map(|agent| (agent.value.as_str(), settings.agent_scope)),
@@ -62,40 +57,9 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         transcripts: transcripts.as_deref(),
         guidelines: &guidelines,
     })?;
-    let (home, space, load) = (settings.home.value.clone(), loads::space(opened.memdir.store()), made.load.clone());
-    let made = Made { enabled: true, off_by: None, prompt: Some(made.text), load: Some(made.load) };
-    Ok(Answer::new(made, show).with_notes(opened.notes).afterwards(move || loads::count(&home, &space, &load)))
-}
-
-/// The same as a server gives it, as often as it is asked: whoever reads it there has memdir's tools, and one who is `remote`
-/// has nothing else.
-pub(crate) fn section(settings: &Settings, remote: bool) -> Section {
-    let (log, in_dir, home) = (settings.config.log, settings.dir.is_some(), settings.home.value.clone());
-    let (guidelines, agent_scope) = (settings.guidelines.clone(), settings.agent_scope);
-    let agent = settings.agent.as_ref().map(|agent| agent.value.clone());
-    Arc::new(move |memdir| {
-        let guidelines: Vec<&str> = guidelines.iter().map(String::as_str).collect();
-        let made = memdir.prompt(&Request {
-            mode: None,
-            log,
-            agent: agent.as_deref().map(|agent| (agent, agent_scope)),
-            remote,
-            team_folder: in_dir && !remote,
-            title: "Memory",
-            entrypoint: Entrypoint::Shown,
-            tools: Some(tools(log)),
-            search: Search::Memdir,
-            transcripts: None,
-            guidelines: &guidelines,
-        })?;
-        loads::count(&home, &loads::space(memdir.store()), &made.load);
-        Ok(made.text)
-    })
-}
-
-/// The section as a conversation's beginning carries it: memdir's tools are there, the rest is as usual.
-pub(crate) fn for_hook(settings: &Settings, memdir: &Memdir) -> Result<String, Failure> {
-    Ok(section(settings, false)(memdir)?)
+    let (home, space, load) = (settings.home.value.clone(), loads::space(opened.memdir.store()), prompt.load.clone());
+    let output = PromptOutput { enabled: true, off_by: None, prompt: Some(prompt.text), load: Some(prompt.load) };
+    Ok(CommandOutput::new(output, show).with_notes(opened.notes).afterwards(move || loads::count(&home, &space, &load)))
 }
 
 fn mode(typed: PromptMode) -> ModeName {
@@ -107,6 +71,6 @@ fn mode(typed: PromptMode) -> ModeName {
     }
 }
 
-fn show(made: &Made, page: &mut Page<'_>) -> io::Result<()> {
-    page.content(made.prompt.as_deref().unwrap_or_default())
+fn show(output: &PromptOutput, printer: &mut Printer<'_>) -> io::Result<()> {
+    printer.content(output.prompt.as_deref().unwrap_or_default())
 }

@@ -1,8 +1,9 @@
-//! Plain `memdir`: where the memory is, how much there is, what happened last, and what to do next.
+//! `memdir` without a command: the mounts, the number of memories, the last change, and the next steps.
 
+use super::counted;
 use crate::{
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{
     base::time,
@@ -30,13 +31,13 @@ struct Mounted {
     memories: usize,
 }
 
-pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let names = memdir.list(&List::default())?.memories;
     let mounts = memdir.store().mounts();
-    let home_of = |name: &memdir_core::base::path::MemoryPath| {
+    let mount_of = |name: &memdir_core::base::path::MemoryPath| {
         mounts.iter().filter(|mount| name.is_under(&mount.prefix)).max_by_key(|mount| mount.prefix.len())
     };
-    let count = |prefix: &str| names.iter().filter(|memory| home_of(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
+    let count = |prefix: &str| names.iter().filter(|memory| mount_of(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
     let mounted = |mount: &memdir_core::store::MountInfo| Mounted {
         prefix: mount.prefix.clone(),
         root: mount.root.clone(),
@@ -44,7 +45,7 @@ pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     };
     let last_change = memdir.history(&ChangeFilter { most: 1, ..ChangeFilter::default() })?.into_iter().next();
     let now = memdir.context().clock.now();
-    Ok(Answer::new(
+    Ok(CommandOutput::new(
         Status {
             version: env!("CARGO_PKG_VERSION"),
             mounts: mounts.iter().map(mounted).collect(),
@@ -55,19 +56,19 @@ pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     ))
 }
 
-fn show(status: &Status, page: &mut Page<'_>) -> io::Result<()> {
+fn show(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
     for mount in &status.mounts {
-        let memories = if mount.memories == 1 { "1 memory".to_owned() } else { format!("{} memories", mount.memories) };
-        let what = if mount.prefix.is_empty() { String::new() } else { format!("{}/  ", mount.prefix) };
-        let line = format!("{what}{} in {}", page.strong(&memories), mount.root.display());
-        page.line(line)?;
+        let memories = counted(mount.memories as u64, "memory", "memories");
+        let prefix = if mount.prefix.is_empty() { String::new() } else { format!("{}/  ", mount.prefix) };
+        let line = format!("{prefix}{} in {}", printer.strong(&memories), mount.root.display());
+        printer.line(line)?;
     }
     match &status.last_change {
         Some(change) => {
-            let what = page.strong(&describe(change));
-            page.line(format!("Last change: {} {what}, {} ({})", change.actor.name, status.last_age, change.id))?;
-            page.line("Next: memdir read · memdir list · memdir history · memdir --help")
+            let what = printer.strong(&describe(change));
+            printer.line(format!("last change: {what}, by {}, {} ({})", change.actor.name, status.last_age, change.id))?;
+            printer.line("next: memdir read, memdir list, memdir history, memdir --help")
         }
-        None => page.line("Next: memdir write NAME TEXT · memdir demo · memdir --help"),
+        None => printer.line("next: memdir write NAME TEXT, memdir demo, memdir --help"),
     }
 }

@@ -1,5 +1,5 @@
-//! What is remembered of each project: where it is, what it came from, and whose memory it uses. One small file each,
-//! `projects/ID.toml`, so that nobody waits for anybody. Losing one loses no memory.
+//! Records of projects: their root directory, their remotes, and the memory they use. Each is a small file, `projects/ID.toml`, so
+//! that processes do not wait for each other. No memory depends on a record.
 
 use memdir_core::project::{self, Project};
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A project that was met.
+/// The record of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Known {
-    /// Its root directory.
+pub(crate) struct ProjectRecord {
+    /// The root directory.
     pub(crate) root: PathBuf,
-    /// Its remotes, without credentials.
+    /// The remotes, without credentials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) remotes: Vec<String>,
-    /// Its first commit, if it was made here.
+    /// The first commit, if it was made here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_commit: Option<String>,
     /// The project whose memory it uses instead of its own.
@@ -25,71 +25,71 @@ pub(crate) struct Known {
     pub(crate) memory: Option<String>,
 }
 
-impl Known {
-    /// What is to be remembered of a project.
-    pub(crate) fn of(project: &Project) -> Known {
+impl ProjectRecord {
+    /// The record of a project as it is now.
+    pub(crate) fn from_project(project: &Project) -> ProjectRecord {
         let hints = project::hints(project);
-        Known { root: project.root.clone(), remotes: hints.remotes, first_commit: hints.first_commit, memory: None }
+        ProjectRecord { root: project.root.clone(), remotes: hints.remotes, first_commit: hints.first_commit, memory: None }
     }
 
-    /// Whether the project was cloned from this one's directory.
+    /// Whether `project` was cloned from this project's directory.
     pub(crate) fn is_origin_of(&self, project: &Project) -> bool {
         !self.root.as_os_str().is_empty() && project::local_remotes(project).contains(&self.root)
     }
 
-    /// Whether the two may be the same project.
-    pub(crate) fn agrees(&self, other: &Known) -> bool {
-        let hints = |known: &Known| project::Hints { remotes: known.remotes.clone(), first_commit: known.first_commit.clone() };
+    /// Whether the remotes or first commits agree, so that both may be the same project.
+    pub(crate) fn agrees(&self, other: &ProjectRecord) -> bool {
+        let hints = |record: &ProjectRecord| project::Hints { remotes: record.remotes.clone(), first_commit: record.first_commit.clone() };
         hints(self).agree(&hints(other))
     }
 }
 
-/// What is remembered of a project.
-pub(crate) fn read(home: &Path, id: &str) -> Option<Known> {
+/// Reads the record of a project.
+pub(crate) fn read(home: &Path, id: &str) -> Option<ProjectRecord> {
     toml::from_str(&fs::read_to_string(file(home, id)).ok()?).ok()
 }
 
-/// Remembers a project that was not known, or whose settings of git have changed since, as when it gets a remote. Best effort:
-/// a memory works without it, and who only looks makes no home. Costs two looks at file times when there is nothing to do.
+/// Writes the record of a project that has none, or whose git configuration is newer, for example with a new remote. Best effort:
+/// errors are ignored, and a home that does not exist is not created. Costs two `stat` calls if there is nothing to do.
 pub(crate) fn note(home: &Path, project: &Project) {
     if !home.is_dir() {
         return;
     }
-    let changed = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
-    let noted = changed(&file(home, &project.id));
-    let set = project.git.as_ref().and_then(|git| changed(&git.join("config")));
-    if noted.is_some() && noted > set {
+    let modified = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let recorded = modified(&file(home, &project.id));
+    let configured = project.git.as_ref().and_then(|git| modified(&git.join("config")));
+    if recorded.is_some() && recorded > configured {
         return;
     }
     let old = read(home, &project.id);
-    let new = Known::of(project);
-    // A first commit that was seen once stays true when git forgets its log.
+    let new = ProjectRecord::from_project(project);
+    // The first commit stays valid when git expires its log.
     let first_commit = new.first_commit.clone().or_else(|| old.as_ref().and_then(|old| old.first_commit.clone()));
-    let new = Known { memory: old.as_ref().and_then(|old| old.memory.clone()), first_commit, ..new };
+    let new = ProjectRecord { memory: old.as_ref().and_then(|old| old.memory.clone()), first_commit, ..new };
     let _ = write(home, &project.id, &new);
 }
 
-/// Remembers a project, at once and whole.
-pub(crate) fn write(home: &Path, id: &str, known: &Known) -> io::Result<()> {
+/// Writes a record atomically.
+pub(crate) fn write(home: &Path, id: &str, record: &ProjectRecord) -> io::Result<()> {
     let path = file(home, id);
     let folder = path.parent().unwrap_or(home);
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let text = toml::to_string(known).map_err(io::Error::other)?;
+    let text = toml::to_string(record).map_err(io::Error::other)?;
     let mut temp = tempfile::NamedTempFile::new_in(folder)?;
     io::Write::write_all(&mut temp, text.as_bytes())?;
     temp.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 
-/// Forgets a project's record; its memories stay.
-pub(crate) fn forget(home: &Path, id: &str) -> io::Result<()> {
+/// Deletes a record; the memories stay.
+pub(crate) fn delete(home: &Path, id: &str) -> io::Result<()> {
     match fs::remove_file(file(home, id)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Every project that has a memory or a record, sorted.
+/// The ids of all projects with a memory or a record, sorted.
 pub(crate) fn ids(home: &Path) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for entry in fs::read_dir(home.join("projects")).into_iter().flatten().flatten() {
