@@ -4,8 +4,7 @@ use memdir_core::base::error::{Acts, Error};
 use std::{io, path::PathBuf, process::ExitCode};
 
 /// The exit statuses, for `memdir --help` and docs/cli.md.
-pub(crate) const STATUSES: &str = "\
-  0  success
+pub(crate) const STATUSES: &str = "  0  success
   1  not found, conflict, or a check failed
   2  invalid usage or input
   3  action required: permissions, disk space, a read-only mount, configuration, or damaged data

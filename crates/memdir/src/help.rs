@@ -2,7 +2,7 @@
 //! it. Built only when help is printed.
 
 use crate::{args::Args, exit};
-use clap::{Command, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _};
 use std::fmt::Write as _;
 
 /// The headings of the groups in `memdir --help`, each with its first command in the order of the enum `args::Command`.
@@ -18,8 +18,7 @@ pub(crate) const GROUPS: &[(&str, &str)] = &[
 ];
 
 /// The last lines of `memdir --help`.
-const EXAMPLES: &str = "\
-  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
+const EXAMPLES: &str = "  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
   memdir search when do we deploy
   memdir demo";
 
@@ -34,12 +33,12 @@ Global options: see memdir --help{after-help}";
 
 /// The command line with the layout of its help texts.
 pub(crate) fn command() -> Command {
-    let mut command = Args::command();
+    let command = Args::command();
+    let global: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     let layout = layout(&command);
-    command = command.help_template(layout);
-    // Building copies the global options into the other commands, where they are hidden afterwards.
+    let mut command = command.help_template(layout).mut_subcommands(|subcommand| with_hidden(subcommand, &global));
     command.build();
-    command.mut_subcommands(refer_to_global_options)
+    command
 }
 
 /// The groups of commands: their headings with their visible commands.
@@ -69,10 +68,12 @@ fn layout(command: &Command) -> String {
     layout
 }
 
-fn refer_to_global_options(mut command: Command) -> Command {
-    let global: Vec<String> = command.get_arguments().filter(|arg| arg.is_global_set()).map(|arg| arg.get_id().to_string()).collect();
-    for id in global {
-        command = command.mut_arg(id, |arg| arg.hide(true));
+/// Adds the global options as hidden ones. Building the command line would add them as visible ones, but keeps those that exist.
+fn with_hidden(mut command: Command, global: &[Arg]) -> Command {
+    for arg in global {
+        if !command.get_arguments().any(|own| own.get_id() == arg.get_id()) {
+            command = command.arg(arg.clone().hide(true));
+        }
     }
-    command.help_template(SUBCOMMAND_LAYOUT).mut_subcommands(refer_to_global_options)
+    command.help_template(SUBCOMMAND_LAYOUT).mut_subcommands(|subcommand| subcommand.help_template(SUBCOMMAND_LAYOUT))
 }

@@ -17,11 +17,11 @@ mod hosts;
 mod install;
 mod live;
 mod loads;
+mod memory_section;
 mod mounts;
 mod output;
 mod project_records;
 mod scope;
-mod session_prompt;
 mod spaces;
 
 // The name other modules still use.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const CHATS: &str = "chats";
 
 /// The store of kept conversations.
-pub(crate) fn keep(settings: &Settings) -> Keep {
+pub(crate) fn chat_archive(settings: &Settings) -> Keep {
     Keep::new(settings.home.value.join("chats"))
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn chats_mount(settings: &Settings) -> Option<Mount> {
 
 /// The mount of kept conversations, whether they are on or off; `None` if the directory does not exist.
 pub(crate) fn kept_mount(settings: &Settings) -> Option<Mount> {
-    let keep = keep(settings);
+    let keep = chat_archive(settings);
     let exists = keep.dir().is_dir();
     let only: Vec<String> = Host::ALL.iter().map(|host| format!("{host}/*.md")).collect();
     exists.then(|| Mount {

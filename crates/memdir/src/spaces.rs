@@ -27,7 +27,8 @@ use std::{
     sync::Arc,
 };
 
-pub(crate) use crate::mounts::keep;
+pub(crate) use crate::mounts::chat_archive as keep;
+pub(crate) use crate::mounts::chat_archive;
 
 /// An open space, and notes about how it was opened.
 pub(crate) struct Opened {
@@ -101,7 +102,7 @@ fn with_chats(memdir: Memdir, settings: &Settings) -> Memdir {
         memdir.with_chats(Arc::new(syncer(settings)))
     } else if !settings.config.chats.settings.on {
         memdir
-    } else if keep(settings).dir().is_dir() {
+    } else if chat_archive(settings).dir().is_dir() {
         memdir.without_chats("conversations are not part of this space; search without --dir, MEMDIR_DIR and --only to include them")
     } else {
         memdir.without_chats("no conversations imported yet; run `memdir chats sync`")
@@ -155,7 +156,7 @@ pub(crate) fn syncer(settings: &Settings) -> Syncer {
     let chats = &settings.config.chats;
     Syncer {
         sources: config::chat_roots(&chats.folders).sources(),
-        keep: keep(settings),
+        keep: chat_archive(settings),
         settings: chats.settings.clone(),
         mask: Box::new(secrets::mask_all),
         clock: Arc::new(SystemClock),

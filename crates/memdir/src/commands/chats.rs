@@ -10,7 +10,7 @@ use crate::{
     args::{ChatFilter, Chats, ChatsWhat},
     config::{self, Settings},
     exit::Failure,
-    mounts::keep,
+    mounts::chat_archive,
     output::{CommandOutput, OutputOptions, Printer},
     project_records,
     scope::Scope,
@@ -88,7 +88,7 @@ struct ChatRow {
 fn list(args: &Chats, settings: &Settings) -> Result<CommandOutput, Failure> {
     let filter = Filter::parse(&args.filter, settings)?;
     let mut notes = sync::fresh(settings)?;
-    let listed = keep(settings).list()?;
+    let listed = chat_archive(settings).list()?;
     notes.extend(listed.problems.into_iter().map(|problem| problem.what));
     let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|KeptFile { kept, .. }| both_ids(kept)).collect();
     ids.sort();

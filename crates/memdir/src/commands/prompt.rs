@@ -4,10 +4,9 @@ use crate::{
     args::{Prompt as Typed, PromptMode, SearchWith},
     config::Settings,
     exit::Failure,
-    loads,
+    loads, memory_section,
     output::{CommandOutput, Printer},
     scope::Scope,
-    session_prompt::tools,
     spaces,
 };
 use memdir_core::prompt::{Entrypoint, Load, ModeName, Request, Search};
@@ -15,7 +14,12 @@ use serde::Serialize;
 use std::io;
 
 // Other modules still use these names from here.
-pub(crate) use crate::session_prompt::{for_hook, section};
+pub(crate) use crate::memory_section::section;
+
+/// The section for the start of a session.
+pub(crate) fn for_hook(settings: &Settings, memdir: &memdir_core::memdir::Memdir) -> Result<String, Failure> {
+    Ok(section(settings, false)(memdir)?)
+}
 
 #[derive(Serialize)]
 struct PromptOutput {
@@ -48,7 +52,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
             (true, false) => Entrypoint::LeftOut,
             (false, false) => Entrypoint::Shown,
         },
-        tools: args.tools.then_some(tools(settings.config.log)),
+        tools: args.tools.then_some(memory_section::tools(settings.config.log)),
         search: match args.search {
             SearchWith::Memdir => Search::Memdir,
             SearchWith::Grep => Search::Grep("Grep"),

@@ -5,7 +5,7 @@ use crate::{
     args::ChatsExport,
     config::Settings,
     exit::Failure,
-    mounts::keep,
+    mounts::chat_archive,
     output::{CommandOutput, Printer},
 };
 use memdir_chats::keep::{Keep, Kept, Section};
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ChatsExport, settings: &Settings) -> Result<CommandOutp
     let filter = Filter::parse(&args.filter, settings)?;
     let mut notes = super::sync::fresh(settings)?;
     notes.extend(super::off_note(settings));
-    let keep = keep(settings);
+    let keep = chat_archive(settings);
     let selected: Vec<Kept> = if args.sessions.is_empty() {
         keep.list()?.chats.into_iter().map(|file| file.kept).filter(|kept| filter.matches(kept)).collect()
     } else {

@@ -5,7 +5,7 @@ use crate::{
     args::ChatsForget,
     config::Settings,
     exit::Failure,
-    mounts::keep,
+    mounts::chat_archive,
     output::{CommandOutput, Printer},
     spaces,
 };
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutp
             hint: "use an id that `memdir chats` lists, --project DIR or --before DATE".into(),
         });
     }
-    let keep = keep(settings);
+    let keep = chat_archive(settings);
     let session = args.session.as_deref().map(|session| keep.find(session)).transpose()?;
     let rule = Rule {
         session: session.map(|kept| kept.name()),

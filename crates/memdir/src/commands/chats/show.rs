@@ -4,7 +4,7 @@ use crate::{
     args::ChatsShow,
     config::Settings,
     exit::Failure,
-    mounts::keep,
+    mounts::chat_archive,
     output::{CommandOutput, Printer},
 };
 use memdir_chats::keep::Kept;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<CommandOutput
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
     let mut notes = super::sync::fresh(settings)?;
     notes.extend(super::off_note(settings));
-    let keep = keep(settings);
+    let keep = chat_archive(settings);
     let (kept, part) = keep.find_part(&args.session)?;
     let path = keep.part_path(kept.host, &kept.key, part.unwrap_or_default());
     let text = match part {

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
         }
     })?;
     if on {
-        mounts::keep(settings).make()?;
+        mounts::chat_archive(settings).make()?;
     }
     let whole = host.is_none() && project.is_none();
     let chats = if whole { on } else { settings.config.chats.settings.on };

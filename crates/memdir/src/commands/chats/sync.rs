@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ChatsSync, settings: &Settings, options: OutputOptions)
         memdir.searcher()?.index(memdir.store(), false, &|_| {})?;
     }
     bar.finish_and_clear();
-    let kept = if synced.off { 0 } else { mounts::keep(settings).count() };
+    let kept = if synced.off { 0 } else { mounts::chat_archive(settings).count() };
     Ok(CommandOutput::new(SyncReport { synced, kept }, show))
 }
 
