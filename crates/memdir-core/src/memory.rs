@@ -11,9 +11,9 @@ mod summary;
 
 pub use self::links as markdown; // transitional alias
 
-use crate::base::{error::Problem, text::lines};
+use crate::base::{error::Problem, text::lines, time::parse_time};
 use frontmatter::{Field, Frontmatter};
-use jiff::{Timestamp, civil, tz::TimeZone};
+use jiff::{Timestamp, tz::TimeZone};
 use scalar::Value;
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::Range, str::FromStr};
@@ -285,14 +285,7 @@ pub fn compose(fields: &[(&str, &str)], body: &str) -> String {
 
 /// Parses a date or time as people and programs write it. A date means its midnight; a time without zone is in UTC.
 pub fn read_time(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    if let Ok(time) = text.parse::<Timestamp>() {
-        return Some(time);
-    }
-    let dashed = text.replacen('/', "-", 2);
-    let local =
-        dashed.parse::<civil::DateTime>().or_else(|_| dashed.parse::<civil::Date>().map(|date| date.to_datetime(civil::Time::midnight())));
-    local.ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+    parse_time(text, &TimeZone::UTC)
 }
 
 fn splice(text: &str, at: Range<usize>, with: &str) -> String {

@@ -1,18 +1,19 @@
-//! What was typed, with the help beside it. Decides nothing: what it means is `wire.rs` and the commands.
+//! The command line: every command with its arguments and help text. Defines no behaviour; `commands.rs` does.
 
 use crate::{
-    exit::{self, Failure},
+    exit::Failure,
+    help,
     hosts::{self, HookEvent as Event, Host, InstallScope as Scope},
 };
-use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use std::{
     io::{self, IsTerminal as _},
     path::PathBuf,
 };
 
-/// A memory for AI agents and people that lasts: plain Markdown files in a directory.
+/// Persistent memory for AI agents and people, in plain Markdown files
 #[derive(Debug, Parser)]
-#[command(name = "memdir", version, disable_help_subcommand = true, after_help = exit::HELP)]
+#[command(name = "memdir", version, disable_help_subcommand = true)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -20,530 +21,600 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
+/// Options of every command.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Global {
-    /// This directory is the whole memory (also MEMDIR_DIR)
-    #[arg(long, global = true, value_name = "PATH", help_heading = "Options of every command")]
+    /// Use this directory as the whole memory [env: MEMDIR_DIR]
+    #[arg(long, global = true, value_name = "PATH")]
     pub(crate) dir: Option<PathBuf>,
-    /// Answer in JSON, errors too
-    #[arg(long, global = true, help_heading = "Options of every command")]
+    /// Print JSON, also for errors
+    #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Who makes the change, in the history; without it your login name
-    #[arg(long, global = true, value_name = "NAME", hide_short_help = true, help_heading = "Options of every command")]
+    /// Name recorded in the history [default: your login name]
+    #[arg(long, global = true, value_name = "NAME")]
     pub(crate) actor: Option<String>,
-    /// Where memdir keeps everything that is not in a project (also MEMDIR_HOME); without it ~/.memdir
-    #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
+    /// Directory of everything outside of projects [env: MEMDIR_HOME] [default: ~/.memdir]
+    #[arg(long, global = true, value_name = "PATH")]
     pub(crate) home: Option<PathBuf>,
-    /// The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of this directory
-    #[arg(long, global = true, value_name = "ID", conflicts_with = "dir", hide_short_help = true)]
+    /// Id of the project [env: MEMDIR_PROJECT] [default: from the current directory]
+    #[arg(long, global = true, value_name = "ID", conflicts_with = "dir")]
     pub(crate) project: Option<String>,
-    /// The agent whose own memory is open too, as agent/NAME (also MEMDIR_AGENT)
-    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    /// Also mount the memory of this agent as agent/NAME [env: MEMDIR_AGENT]
+    #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// How far that agent's memory reaches
-    #[arg(long, global = true, value_enum, default_value_t = AgentScope::User, hide_short_help = true)]
+    /// Scope of the agent's memory: user, project or local
+    #[arg(long, global = true, value_enum, value_name = "SCOPE", default_value_t = AgentScope::User, hide_possible_values = true)]
     pub(crate) agent_scope: AgentScope,
-    /// See and change only what lies under these prefixes
-    #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',', hide_short_help = true)]
+    /// Restrict access to these prefixes
+    #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 }
 
-impl Global {
-    /// What holds for a command: to chats a project is which conversations are meant, not whose memory it is.
-    pub(crate) fn for_command(&self, command: Option<&Command>) -> Global {
-        let project = self.project.clone().filter(|_| !matches!(command, Some(Command::Chats(_))));
-        Global { project, ..self.clone() }
-    }
-}
-
-/// How far an agent's memory reaches.
+/// The scope of an agent's memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AgentScope {
-    /// Into all your projects
+    /// All projects of the user
     #[default]
     User,
-    /// This project, for everybody: .memdir-agents/ in its repository
+    /// This project, shared: .memdir-agents/ in its repository
     Project,
     /// This project on this machine
     Local,
 }
 
+/// The commands, in the order of `memdir --help`; [`help::GROUPS`] names the first command of each group.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Init(Init),
-    Read(Read),
-    Search(Search),
-    Get(Get),
-    List(List),
     Write(Write),
+    Read(Read),
+    List(List),
+    Search(Search),
     Edit(Edit),
     Rename(Rename),
     Delete(Delete),
     Undo(Undo),
-    Redo(Redo),
     History(History),
-    Diff(Diff),
-    Restore(Restore),
-    Entrypoint(Entrypoint),
+    Resume(Resume),
+
+    Init(Init),
+    Get(Get),
     Log(Log),
-    Verify(Verify),
-    Check(Check),
-    Test(Test),
+    Import(Import),
+    Export(Export),
+
     Recall(Recall),
     Prompt(Prompt),
-    Where(Where),
-    Projects(Projects),
-    Token(Token),
     Chats(Chats),
-    Index(Index),
-    Watch(Watch),
-    Resume(Resume),
-    Stats(Stats),
-    Mcp(Mcp),
-    Dialects(Dialects),
-    Config(Config),
+
+    Redo(Redo),
+    Diff(Diff),
+    Restore(Restore),
+
     Install(Install),
-    Hook(Hook),
     Uninstall(Uninstall),
     Doctor(Doctor),
     Adopt(Adopt),
-    Export(Export),
-    Import(Import),
-    Man(Man),
-    Completions(Completions),
+    Hook(Hook),
+
+    Where(Where),
+    Projects(Projects),
+    Config(Config),
+    Stats(Stats),
+    Check(Check),
+    Verify(Verify),
+    Test(Test),
+    Entrypoint(Entrypoint),
+    Index(Index),
+    Watch(Watch),
+
+    Mcp(Mcp),
+    Dialects(Dialects),
+    Token(Token),
+
     Demo(Demo),
     Bench(Bench),
+    Man(Man),
+    Completions(Completions),
 }
 
-/// Make a memory directory with its entrypoint
+/// Create a memory directory with an entrypoint
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir init\n  memdir --dir notes init\n  memdir init --team      in a git repository: .memdir/, to be committed"
-)]
+#[command(after_help = "\
+Examples:
+  memdir init
+  memdir --dir notes init
+  memdir init --team             create .memdir/ in the git repository, to commit and share")]
 pub(crate) struct Init {
-    /// Make .memdir/ at the top of this git repository, for everybody who works on it; with --dir, team/ in that directory
+    /// Create a team memory: .memdir/ in this git repository; with --dir, team/ in that directory
     #[arg(long)]
     pub(crate) team: bool,
 }
 
-/// Show the entrypoint, or memories by name
+/// Print the entrypoint, or memories by name
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir read\n  memdir read notes/deploy\n  memdir read notes/deploy --lines 42-56")]
+#[command(after_help = "\
+Examples:
+  memdir read
+  memdir read notes/deploy
+  memdir read notes/deploy --lines 42-56")]
 pub(crate) struct Read {
-    /// Names, as `memdir list` shows them; `.md` may be left off. Without one: the entrypoint
+    /// Names of memories; `.md` is optional [default: the entrypoint]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Only these lines: 42-56, 42- or 42
+    /// Print only these lines: 42-56, 42- or 42
     #[arg(long, value_name = "RANGE", requires = "names")]
     pub(crate) lines: Option<String>,
-    /// Show at most so many characters of each
+    /// Maximum number of characters per memory
     #[arg(long, value_name = "N", default_value_t = memdir_core::base::limits::READ_CHARS)]
     pub(crate) max_chars: usize,
 }
 
-/// Find the lines that answer, by words and by meaning
+/// Search memories by words and by meaning
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "\"exact phrase\", type:feedback, path:team/, source:chat and -word narrow the answer; any other text is just words.\n\nExample:\n  memdir search how do we deploy\n  memdir search '\"blue green\" -staging' --type project --since 2026-01-01\n  memdir search deploy --explain\n  memdir search deploy --why-not notes/release\n  memdir search --batch questions.jsonl --json"
-)]
+#[command(after_help = "\
+Query syntax: \"exact phrase\", type:feedback, path:team/, source:chat, -excluded
+
+Examples:
+  memdir search how do we deploy
+  memdir search '\"blue green\" -staging' --type project --since 2026-01-01
+  memdir search deploy --explain
+  memdir search deploy --why-not notes/release
+  memdir search --batch questions.jsonl --json")]
 pub(crate) struct Search {
-    /// What you want to know
+    /// Words or a question
     #[arg(required_unless_present = "batch")]
     pub(crate) query: Vec<String>,
-    /// At most so many answers
+    /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(crate) max_results: u32,
-    /// Only answers with at least this score, 0 to 1
-    #[arg(long, value_name = "SCORE", default_value_t = memdir_core::search::ranking::MIN_SCORE, value_parser = share)]
+    /// Minimum score of a result, 0 to 1
+    #[arg(long, value_name = "SCORE", default_value_t = memdir_core::search::ranking::MIN_SCORE, value_parser = score)]
     pub(crate) min_score: f32,
-    /// Only this source
+    /// Search only this source
     #[arg(long, value_enum, default_value_t = SearchSource::All)]
     pub(crate) source: SearchSource,
-    /// Only memories of this type: user, feedback, project or reference
+    /// Search only memories of this type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Only what is not older than this date: 2026-01-31
+    /// Search only memories changed on or after this date, such as 2026-01-31
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
-    /// Dated logs lose weight with age: half in 30 days
+    /// Rank dated logs lower with age: half the score after 30 days
     #[arg(long)]
     pub(crate) decay: bool,
-    /// Answer many queries, one JSON object with id and query per line of this file (`-` for standard input)
+    /// Run many queries: one JSON object with id and query per line of this file (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "why_not"])]
     pub(crate) batch: Option<PathBuf>,
-    /// Show for each answer why it ranks there
+    /// Show how each score is computed
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Tell why this memory is not among the answers, and what would change that
+    /// Explain why this memory is not among the results
     #[arg(long, value_name = "NAME")]
     pub(crate) why_not: Option<String>,
-    /// Who understands meaning; without it what the settings say
+    /// Embedding model [default: from config]
     #[arg(long, value_enum, hide_short_help = true)]
     pub(crate) embedder: Option<SearchEmbedder>,
 }
 
-/// Where answers may come from.
+/// The source of search results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchSource {
-    /// Everything
+    /// All sources
     All,
-    /// Curated memories
+    /// Memories
     Memory,
     /// Past conversations
     Chat,
-    /// Other directories
+    /// Other configured directories
     Custom,
 }
 
-/// Who understands meaning, for one search.
+/// The embedding model of one search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchEmbedder {
-    /// Nobody: words alone
+    /// No model: lexical search only
     None,
-    /// The model that is part of memdir
+    /// The built-in model
     Builtin,
 }
 
-/// A number from 0 to 1.
-fn share(text: &str) -> Result<f32, String> {
-    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "give a number from 0 to 1".to_owned())
+/// Parses a score from 0 to 1.
+fn score(text: &str) -> Result<f32, String> {
+    text.parse().ok().filter(|score| (0.0..=1.0).contains(score)).ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
-/// Show lines of a memory, as a search names them
+/// Print lines of a memory
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir get notes/deploy.md --lines 42-56")]
+#[command(after_help = "\
+Examples:
+  memdir get notes/deploy.md --lines 42-56
+  memdir get notes/deploy.md:42-56")]
 pub(crate) struct Get {
-    /// The path, as a search names it
+    /// Path of the memory, as printed by `memdir search`
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
-    /// Which lines: 42-56, 42- or 42; without it from the first
+    /// Lines to print: 42-56, 42- or 42 [default: from the first line]
     #[arg(long, value_name = "RANGE")]
     pub(crate) lines: Option<String>,
 }
 
-/// List memories by name
+/// List memories
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir list\n  memdir list notes --long\n  memdir list --type feedback --newer 30\n  memdir list --tree"
-)]
+#[command(after_help = "\
+Examples:
+  memdir list
+  memdir list notes --long
+  memdir list --type feedback --newer 30
+  memdir list --tree")]
 pub(crate) struct List {
-    /// Only names under this topic
+    /// List only names under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) topic: String,
-    /// Only of this type: user, feedback, project or reference
+    /// List only memories of this type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Only those checked or changed in the last so many days
+    /// List only memories verified or changed in the last DAYS days
     #[arg(long, value_name = "DAYS")]
     pub(crate) newer: Option<i64>,
-    /// Only those at least so many days old
+    /// List only memories at least DAYS days old
     #[arg(long, value_name = "DAYS")]
     pub(crate) older: Option<i64>,
-    /// Only those of at least so many bytes
+    /// List only memories of at least N bytes
     #[arg(long, value_name = "N")]
     pub(crate) min_bytes: Option<u64>,
-    /// As a tree of topics
+    /// Print a tree of topics
     #[arg(long, conflicts_with = "long")]
     pub(crate) tree: bool,
-    /// With type, size, age and description
+    /// Print type, size, age and description
     #[arg(long, short)]
     pub(crate) long: bool,
 }
 
-/// Save a memory and its entrypoint line
+/// Create, replace or append to a memory
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project\n  memdir write notes/deploy --append 'Except in December.'\n  pandoc page.html -t gfm | memdir write notes/page"
-)]
+#[command(after_help = "\
+Examples:
+  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project
+  memdir write notes/deploy --append 'Except in December.'
+  pandoc page.html -t gfm | memdir write notes/page")]
 pub(crate) struct Write {
-    /// The memory's name, such as notes/deploy
+    /// Name of the memory, such as notes/deploy
     pub(crate) name: String,
-    /// The text; without it, it is read from --file or standard input
+    /// Text of the memory [default: from --file or standard input]
     #[arg(allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
-    /// Read the text from this file (`-` for standard input)
+    /// Read the text from a file (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub(crate) file: Option<PathBuf>,
-    /// Replace the text of a memory that is there; its frontmatter stays unless the new text brings its own
+    /// Replace an existing memory; keep its frontmatter unless the new text has its own
     #[arg(long, conflicts_with = "append")]
     pub(crate) replace: bool,
-    /// Add the text at the end; a missing memory is made
+    /// Append the text; create the memory if it does not exist
     #[arg(long)]
     pub(crate) append: bool,
-    /// Only if the memory still has this version (or a version that begins so)
+    /// Fail unless the memory has this version, or a version with this prefix
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
-    /// The title in its frontmatter and entrypoint line
+    /// Title in the frontmatter and the entrypoint
     #[arg(long, value_name = "TITLE")]
     pub(crate) title: Option<String>,
-    /// One line on what it is good for; the entrypoint shows it
+    /// One-line description in the frontmatter and the entrypoint
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    /// Its type: user, feedback, project or reference
+    /// Type of the memory: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Save although this rule sees a secret in it; for people, not for agents
+    /// Skip this secret detection rule; for people, not for agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
 
-/// Replace a part of a memory
+/// Replace text in a memory
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir edit notes/deploy Tuesdays Wednesdays\n  memdir edit notes/deploy --regex 'v(\\d+)\\.0' 'v$!1.1' --all\n  memdir edit notes/deploy --old-file before.txt --new-file after.txt"
-)]
+#[command(after_help = "\
+Examples:
+  memdir edit notes/deploy Tuesdays Wednesdays
+  memdir edit notes/deploy --regex 'v(\\d+)\\.0' 'v$!1.1' --all
+  memdir edit notes/deploy --old-file before.txt --new-file after.txt")]
 pub(crate) struct Edit {
-    /// The memory's name
+    /// Name of the memory
     pub(crate) name: String,
-    /// What is there now; it must occur exactly once unless --all
+    /// Text to replace; must occur exactly once unless --all
     #[arg(allow_hyphen_values = true, required_unless_present = "old_file")]
     pub(crate) old: Option<String>,
-    /// What stands there afterwards
+    /// Replacement text
     #[arg(allow_hyphen_values = true, required_unless_present = "new_file")]
     pub(crate) new: Option<String>,
-    /// Read OLD from this file (`-` for standard input)
+    /// Read OLD from a file (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "old", requires = "new_file")]
     pub(crate) old_file: Option<PathBuf>,
-    /// Read NEW from this file (`-` for standard input)
+    /// Read NEW from a file (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "new")]
     pub(crate) new_file: Option<PathBuf>,
-    /// OLD is a regular expression (look-around works; $!1 in NEW is its first group)
+    /// Treat OLD as a regular expression with look-around; $!1 in NEW is the first group
     #[arg(long)]
     pub(crate) regex: bool,
-    /// Every occurrence
+    /// Replace all occurrences
     #[arg(long)]
     pub(crate) all: bool,
-    /// Only if the memory still has this version (or a version that begins so)
+    /// Fail unless the memory has this version, or a version with this prefix
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
-    /// Change it although this rule sees a secret in it; for people, not for agents
+    /// Skip this secret detection rule; for people, not for agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
 
-/// Give a memory another name, in every reference to it too
+/// Rename a memory and update the references to it
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir rename notes/deploy howto/deploy")]
+#[command(after_help = "\
+Examples:
+  memdir rename notes/deploy howto/deploy")]
 pub(crate) struct Rename {
-    /// Its name now
+    /// Current name
     pub(crate) from: String,
-    /// Its new name
+    /// New name
     pub(crate) to: String,
 }
 
-/// Remove a memory; undo brings it back
+/// Delete a memory; `memdir undo` restores it
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir delete notes/deploy\n  memdir undo")]
+#[command(after_help = "\
+Examples:
+  memdir delete notes/deploy
+  memdir undo")]
 pub(crate) struct Delete {
-    /// Its name
+    /// Name of the memory
     pub(crate) name: String,
-    /// Only if the memory still has this version (or a version that begins so)
+    /// Fail unless the memory has this version, or a version with this prefix
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
 }
 
-/// Take a change back: your last one, or any by its id
+/// Undo your last change, or any change by its id
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir undo\n  memdir undo 7kq2m9xa")]
+#[command(after_help = "\
+Examples:
+  memdir undo
+  memdir undo 7kq2m9xa")]
 pub(crate) struct Undo {
-    /// The change, as `memdir history` shows it
+    /// Id of the change, as printed by `memdir history` [default: your last change]
     pub(crate) id: Option<String>,
 }
 
-/// Make a change again that was taken back
+/// Redo an undone change
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir redo\n  memdir redo 7kq2m9xa")]
+#[command(after_help = "\
+Examples:
+  memdir redo
+  memdir redo 7kq2m9xa")]
 pub(crate) struct Redo {
-    /// The change that was taken back, or the undo that did it
+    /// Id of the undone change, or of its undo [default: your last undo]
     pub(crate) id: Option<String>,
 }
 
-/// Show what happened, newest first
+/// Show the history of changes, newest first
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir history\n  memdir history notes/deploy --most 5")]
+#[command(after_help = "\
+Examples:
+  memdir history
+  memdir history notes/deploy --limit 5")]
 pub(crate) struct History {
-    /// Only changes of this memory, with its versions
+    /// Show only changes of this memory, with its versions
     pub(crate) name: Option<String>,
-    /// At most so many; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) most: usize,
+    /// Maximum number of changes; 0 for all
+    #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
 }
 
-/// Show what differs between two versions of a memory
+/// Show the differences between two versions of a memory
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir diff notes/deploy\n  memdir diff notes/deploy 3f2a91c0")]
+#[command(after_help = "\
+Examples:
+  memdir diff notes/deploy
+  memdir diff notes/deploy 3f2a91c0")]
 pub(crate) struct Diff {
-    /// Its name
+    /// Name of the memory
     pub(crate) name: String,
-    /// The older version; without it the one before the last change
+    /// Old version [default: the version before the last change]
     pub(crate) from: Option<String>,
-    /// The newer version; without it what is there now
+    /// New version [default: the current version]
     pub(crate) to: Option<String>,
 }
 
-/// Bring an earlier version of a memory back, also of a deleted one
+/// Restore an earlier version of a memory, even if it was deleted
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir history notes/deploy\n  memdir restore notes/deploy 3f2a91c0")]
+#[command(after_help = "\
+Examples:
+  memdir history notes/deploy
+  memdir restore notes/deploy 3f2a91c0")]
 pub(crate) struct Restore {
-    /// Its name
+    /// Name of the memory
     pub(crate) name: String,
-    /// The version, as `memdir history NAME` shows it
+    /// Version, as printed by `memdir history NAME`
     pub(crate) version: String,
 }
 
-/// Check that every memory has its line in the entrypoint
+/// Check that the entrypoint lists every memory
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir entrypoint\n  memdir entrypoint --repair")]
+#[command(after_help = "\
+Examples:
+  memdir entrypoint
+  memdir entrypoint --repair")]
 pub(crate) struct Entrypoint {
-    /// Add the lines that are missing
+    /// Add missing lines
     #[arg(long)]
     pub(crate) repair: bool,
 }
 
-/// Append an entry to the log of the day
+/// Append an entry to today's log
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir log 'Ada prefers tabs'\n  memdir log --in team 'freeze until 2026-03-09'")]
+#[command(after_help = "\
+Examples:
+  memdir log 'Ada prefers tabs'
+  memdir log --in team 'freeze until 2026-03-09'")]
 pub(crate) struct Log {
-    /// The entry; its time of day is added
+    /// Text of the entry; the time of day is added
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
-    /// The mount whose log it is
+    /// Mount of the log
     #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
 }
 
-/// Look up what a memory names, and stamp it as true today
+/// Check the references of a memory and mark it as verified today
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Paths, commands, symbols and commits are looked up in this project; nothing is run.\n\nExample:\n  memdir verify notes/deploy"
-)]
+#[command(after_help = "\
+Looks up paths, commands, symbols and commits in this project. Runs nothing.
+
+Examples:
+  memdir verify notes/deploy")]
 pub(crate) struct Verify {
-    /// Its name
+    /// Name of the memory
     pub(crate) name: String,
-    /// Stamp it even though something is gone
-    #[arg(long)]
-    pub(crate) anyway: bool,
+    /// Mark it as verified even if references are missing
+    #[arg(long = "force", alias = "anyway")]
+    pub(crate) force: bool,
 }
 
-/// Look over all memories for what is wrong or doubtful
+/// Check all memories for errors and likely mistakes
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exits with 1 if anything is wrong.\n\nExample:\n  memdir check\n  memdir check --fix\n  memdir check --strict --json"
-)]
+#[command(after_help = "\
+Exits with 1 if there are errors.
+
+Examples:
+  memdir check
+  memdir check --fix
+  memdir check --strict --json")]
 pub(crate) struct Check {
-    /// Add entrypoint lines that are missing; undo takes them back
+    /// Add missing entrypoint lines
     #[arg(long)]
     pub(crate) fix: bool,
-    /// Advice fails too
+    /// Treat advice as errors
     #[arg(long)]
     pub(crate) strict: bool,
 }
 
-/// Run the memory tests: what a search must find, as memory.tests.md says
+/// Run the memory tests in memory.tests.md
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "A line of memory.tests.md is a question, an arrow, and a memory's name or nothing:\n  When do we deploy? -> must find notes/deploy (in top 3)\n  What is the weather like? -> nothing\n\nExample:\n  memdir test"
-)]
+#[command(after_help = "\
+Each line of memory.tests.md has a question and the memory that a search must find, or `nothing`:
+  When do we deploy? -> must find notes/deploy (in top 3)
+  What is the weather like? -> nothing
+
+Examples:
+  memdir test")]
 pub(crate) struct Test {}
 
-/// Bring the few memories that matter for a message, or lie on the way of an action
+/// Select the memories relevant to a message, or the tripwires of an action
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Nothing that matters is an empty answer.\n\nExample:\n  memdir recall 'Can you deploy the shop this afternoon?'\n  memdir recall --budget 1000 --shown notes/deploy - < message.txt\n  memdir recall --action --tool Bash --command 'git push --force'"
-)]
+#[command(after_help = "\
+Prints nothing if no memory is relevant.
+
+Examples:
+  memdir recall 'Can you deploy the shop this afternoon?'
+  memdir recall --budget 1000 --shown notes/deploy - < message.txt
+  memdir recall --action --tool Bash --command 'git push --force'")]
 pub(crate) struct Recall {
-    /// The message; `-` reads it from standard input
+    /// Text of the message (`-` for standard input)
     #[arg(required_unless_present = "action")]
     pub(crate) text: Vec<String>,
-    /// Tokens the answer may cost
+    /// Maximum number of tokens
     #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::base::limits::RECALL_TOKENS)]
     pub(crate) budget: usize,
-    /// Memories at the most
-    #[arg(long, value_name = "N", default_value_t = memdir_core::base::limits::RECALL_MEMORIES)]
-    pub(crate) most: usize,
-    /// Memories this conversation has seen already
+    /// Maximum number of memories
+    #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = memdir_core::base::limits::RECALL_MEMORIES)]
+    pub(crate) limit: usize,
+    /// Exclude memories that the conversation has already seen
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) shown: Vec<String>,
-    /// Tools in use, whose manuals are not needed
+    /// Exclude the documentation of tools in use
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) in_use: Vec<String>,
-    /// Only memories whose tripwire (`when:`) the coming action touches
+    /// Select memories whose tripwire (`when:`) matches an action
     #[arg(long)]
     pub(crate) action: bool,
-    /// The tool that will be called
+    /// Tool of the action
     #[arg(long, value_name = "TOOL", requires = "action")]
     pub(crate) tool: Option<String>,
-    /// The command that will be run
+    /// Command line of the action
     #[arg(long, value_name = "COMMAND", requires = "action", allow_hyphen_values = true)]
     pub(crate) command: Option<String>,
-    /// A file that will be touched
+    /// File that the action reads or writes
     #[arg(long, value_name = "PATH", requires = "action")]
     pub(crate) path: Vec<PathBuf>,
 }
 
-/// Print the memory section for a system prompt
+/// Print the memory section of a system prompt
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir prompt\n  memdir prompt team --no-entrypoint\n  memdir prompt agent --agent reviewer --agent-scope project"
-)]
+#[command(after_help = "\
+Examples:
+  memdir prompt
+  memdir prompt team --no-entrypoint
+  memdir prompt agent --agent reviewer --agent-scope project")]
 pub(crate) struct Prompt {
-    /// Which one; without it log if it is set, else team if there is one, else individual
+    /// Kind of prompt [default: log if enabled, else team if there is one, else individual]
     #[arg(value_enum)]
     pub(crate) mode: Option<PromptMode>,
-    /// Leave out the entrypoint's text: the host loads it
+    /// Omit the text of the entrypoint, for hosts that load it themselves
     #[arg(long)]
     pub(crate) no_entrypoint: bool,
-    /// Leave out the entrypoint altogether: saving is one step
+    /// Omit the entrypoint and its instructions
     #[arg(long)]
     pub(crate) no_index: bool,
-    /// The heading
+    /// Heading of the section
     #[arg(long, value_name = "TEXT", default_value = "Memory")]
     pub(crate) title: String,
-    /// The model has memdir's tools, so saving is a call
+    /// Describe memdir's tools instead of file operations
     #[arg(long)]
     pub(crate) tools: bool,
-    /// What the model searches with
+    /// Search tool of the model
     #[arg(long, value_enum, default_value_t = SearchWith::Memdir)]
     pub(crate) search: SearchWith,
-    /// Where the host keeps transcripts, for --search grep and shell
+    /// Transcript directory of the host, for --search grep and shell
     #[arg(long, value_name = "PATH")]
     pub(crate) transcripts: Option<PathBuf>,
 }
 
-/// A mode of `memdir prompt`.
+/// A kind of prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PromptMode {
-    /// One person's memory
+    /// The memory of one person
     Individual,
-    /// Private and team memory together
+    /// Private and team memory
     Team,
-    /// A log of each day
+    /// A log per day
     Log,
-    /// The memory of the agent named by --agent
+    /// The memory of the agent in --agent
     Agent,
 }
 
-/// What a model searches with.
+/// The search tool of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchWith {
     /// memdir search
     Memdir,
-    /// The host's own Grep tool
+    /// The host's Grep tool
     Grep,
     /// grep in a shell
     Shell,
 }
 
-/// Explain which memories are in force here, and why
+/// Show which memories are in effect here, and why
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir where\n  memdir where --json")]
+#[command(after_help = "\
+Examples:
+  memdir where
+  memdir where --json")]
 pub(crate) struct Where {}
 
-/// List the projects that have a memory, and bring orphans home
+/// List projects; adopt, merge or rename their memories
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir projects\n  memdir projects adopt shop-1a2b3c4d5e\n  memdir projects merge shop-1a2b3c4d5e shop-6f7a8b9c0d"
-)]
+#[command(after_help = "\
+Examples:
+  memdir projects
+  memdir projects adopt shop-1a2b3c4d5e
+  memdir projects merge shop-1a2b3c4d5e shop-6f7a8b9c0d")]
 pub(crate) struct Projects {
     #[command(subcommand)]
     pub(crate) what: Option<ProjectsWhat>,
@@ -551,71 +622,90 @@ pub(crate) struct Projects {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectsWhat {
-    /// Use another project's memory for this one, from now on
+    /// Use the memory of another project in this one
+    #[command(after_help = "\
+Examples:
+  memdir projects adopt shop-1a2b3c4d5e
+  memdir projects adopt                    use the project's own memory again")]
     Adopt {
-        /// Its id; without it the project's own memory is used again
+        /// Id of the other project [default: this project]
         id: Option<String>,
     },
-    /// Move all memories of one project into another
+    /// Move all memories of one project to another
+    #[command(after_help = "\
+Examples:
+  memdir projects merge shop-1a2b3c4d5e shop-6f7a8b9c0d")]
     Merge {
-        /// From this project
+        /// Id of the source project
         from: String,
-        /// Into this one
+        /// Id of the target project
         into: String,
     },
-    /// Give a project's memory another id
+    /// Change the id of a project's memory
+    #[command(after_help = "\
+Examples:
+  memdir projects rename shop-1a2b3c4d5e shop")]
     Rename {
-        /// Its id now
+        /// Current id
         from: String,
-        /// Its new id
+        /// New id
         to: String,
     },
 }
 
-/// Find a past conversation by what was said, and how to take it up again
+/// Find a past conversation and print the command that resumes it
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir resume 'the login that hashed twice'\n  memdir resume 'deploy freeze' --run")]
+#[command(after_help = "\
+Examples:
+  memdir resume 'the login that hashed twice'
+  memdir resume 'deploy freeze' --run")]
 pub(crate) struct Resume {
-    /// What was said
+    /// Words of the conversation
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
-    /// Only of this host
+    /// Search only conversations of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Start the host with the best match instead of printing the command
+    /// Run the command of the best match instead of printing it
     #[arg(long)]
     pub(crate) run: bool,
 }
 
-/// List past conversations with agents, and take in new ones
+/// List, import and export past conversations with agents
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Nothing is read before `memdir chats on`.\n\nExample:\n  memdir chats on\n  memdir chats --host codex --since 2026-01-01\n  memdir chats show 1af7fc5e"
+    after_help = "\
+Reads no conversations before `memdir chats on`.
+
+Examples:
+  memdir chats on
+  memdir chats --host codex --since 2026-01-01
+  memdir chats show 1af7fc5e"
 )]
 pub(crate) struct Chats {
     #[command(subcommand)]
     pub(crate) what: Option<ChatsWhat>,
     #[command(flatten)]
     pub(crate) filter: ChatFilter,
-    /// At most so many; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    pub(crate) most: usize,
+    /// Maximum number of conversations; 0 for all
+    #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
 }
 
-/// Which conversations.
+/// A filter of conversations.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ChatFilter {
-    /// Only of this host: claude-code, codex, gemini, opencode, openclaw, cursor or folder
+    /// Only conversations of this host: claude-code, codex, gemini, opencode, openclaw, cursor or folder
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Only those held in this directory or below, or in the project of this id
+    /// Only conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
     pub(crate) project: Option<String>,
-    /// Only those that went on after this date: 2026-01-15
+    /// Only conversations updated on or after this date, such as 2026-01-15
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
-    /// Only those that ended before this date
+    /// Only conversations last updated before this date
     #[arg(long, value_name = "DATE")]
     pub(crate) before: Option<String>,
 }
@@ -624,90 +714,118 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
+    /// Turn conversations on, for all hosts and projects or for one
     On(ChatsSwitch),
+    /// Turn conversations off, for all hosts and projects or for one
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),
 }
 
-/// Show a conversation
+/// Print a conversation
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir chats show 1af7fc5e\n  memdir chats show codex/0199c5d0 --lines 40-80")]
+#[command(after_help = "\
+Examples:
+  memdir chats show 1af7fc5e
+  memdir chats show codex/0199c5d0 --lines 40-80")]
 pub(crate) struct ChatsShow {
-    /// Its id, or the beginning of it
+    /// Id of the conversation, or a prefix of it
     pub(crate) session: String,
-    /// Only these lines: 42-56, 42- or 42
+    /// Print only these lines: 42-56, 42- or 42
     #[arg(long, value_name = "RANGE")]
     pub(crate) lines: Option<String>,
 }
 
-/// Take in what was said since the last time
+/// Import new conversations
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir chats sync\n  memdir chats sync --seconds 2")]
+#[command(after_help = "\
+Examples:
+  memdir chats sync
+  memdir chats sync --seconds 2")]
 pub(crate) struct ChatsSync {
-    /// Stop after so many seconds; the rest comes next time
+    /// Stop after N seconds; the next sync continues
     #[arg(long, value_name = "N")]
     pub(crate) seconds: Option<u64>,
 }
 
-/// Turn conversations on or off, all of them or those of one host or project
+/// Turn conversations on or off
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir chats on\n  memdir chats off --host cursor\n  memdir chats off --project ~/private")]
+#[command(after_help = "\
+Examples:
+  memdir chats on
+  memdir chats off --host cursor
+  memdir chats off --project ~/private")]
 pub(crate) struct ChatsSwitch {
-    /// Only this host
+    /// Only conversations of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Only conversations held in this directory or below, or in the project of this id
+    /// Only conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
     pub(crate) project: Option<String>,
 }
 
-/// Forget conversations for good: they are not taken in again
+/// Delete imported conversations for good and never import them again
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir chats forget 1af7fc5e\n  memdir chats forget --project ~/private\n  memdir chats forget --before 2025-12-31"
-)]
+#[command(after_help = "\
+Examples:
+  memdir chats forget 1af7fc5e
+  memdir chats forget --project ~/private
+  memdir chats forget --before 2025-12-31")]
 pub(crate) struct ChatsForget {
-    /// The conversation's id, or the beginning of it
+    /// Id of the conversation, or a prefix of it
     pub(crate) session: Option<String>,
-    /// Conversations held in this directory or below, or in the project of this id
+    /// Conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir", conflicts_with = "session")]
     pub(crate) project: Option<String>,
-    /// What was said before this date
+    /// Messages before this date
     #[arg(long, value_name = "DATE", conflicts_with = "session")]
     pub(crate) before: Option<String>,
 }
 
-/// Print conversations as Markdown, or with --json as data
+/// Print conversations as Markdown, or as JSON with --json
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir chats export 1af7fc5e > login.md\n  memdir chats export --project . --json > chats.json")]
+#[command(after_help = "\
+Examples:
+  memdir chats export 1af7fc5e > login.md
+  memdir chats export --project . --json > chats.json")]
 pub(crate) struct ChatsExport {
-    /// Their ids, or the beginnings of them; without one, all that fit the filters
+    /// Ids of conversations, or prefixes of them [default: all that match the filters]
     pub(crate) sessions: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: ChatFilter,
 }
 
-/// Bring the search index in step with the files
+/// Update the search index
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Every search does this by itself; here it shows how far it is.\n\nExample:\n  memdir index\n  memdir index --rebuild"
-)]
+#[command(after_help = "\
+Every search updates the index itself; this command shows the progress.
+
+Examples:
+  memdir index
+  memdir index --rebuild")]
 pub(crate) struct Index {
-    /// Make it anew from the files
+    /// Rebuild the index from the files
     #[arg(long)]
     pub(crate) rebuild: bool,
 }
 
-/// Keep the search index in step with the files until interrupted
+/// Keep the search index up to date until interrupted
 #[derive(Debug, clap::Args)]
-#[command(after_help = "No search needs this: it only makes the first search after many changes faster.\n\nExample:\n  memdir watch")]
+#[command(after_help = "\
+Optional: it only makes the first search after many changes faster.
+
+Examples:
+  memdir watch")]
 pub(crate) struct Watch {}
-/// Say who may call over HTTP, and with which memories
+
+/// Manage the bearer tokens of HTTP clients
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir token add ada shop blog\n  memdir token add ada shop --agent reviewer\n  memdir token list\n  memdir token revoke 3f2a91c0"
-)]
+#[command(after_help = "\
+Examples:
+  memdir token add ada shop blog
+  memdir token add ada shop --agent reviewer
+  memdir token list
+  memdir token revoke 3f2a91c0")]
 pub(crate) struct Token {
     #[command(subcommand)]
     pub(crate) what: TokenWhat,
@@ -715,193 +833,239 @@ pub(crate) struct Token {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenWhat {
-    /// Make a token; it is shown once and kept nowhere
+    /// Create a token and print it; only its hash is stored
+    #[command(after_help = "\
+Examples:
+  memdir token add ada shop blog
+  memdir token add ada shop --agent reviewer")]
     Add {
-        /// The person whose token it is; with --agent, of an agent that acts for them
+        /// Owner of the token; with --agent, the person the agent acts for
         person: String,
-        /// The projects they belong to
+        /// Ids of the projects that the token gives access to
         #[arg(value_name = "PROJECT")]
         projects: Vec<String>,
     },
-    /// List who may call
+    /// List tokens
+    #[command(after_help = "\
+Examples:
+  memdir token list")]
     List,
-    /// Take a token back
+    /// Revoke a token
+    #[command(after_help = "\
+Examples:
+  memdir token revoke 3f2a91c0")]
     Revoke {
-        /// Its id, as the list shows it
+        /// Id of the token, as printed by `memdir token list`
         id: String,
     },
 }
 
-/// Show how much there is
+/// Show statistics of memories, index and journal
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir stats --json\n  memdir stats --loads")]
+#[command(after_help = "\
+Examples:
+  memdir stats --json
+  memdir stats --loads")]
 pub(crate) struct Stats {
-    /// How often, and how large, the prompt was loaded
+    /// Show how often the prompt was loaded, and its size
     #[arg(long)]
     pub(crate) loads: bool,
 }
 
-/// Serve memories to an MCP client
+/// Serve memories over the Model Context Protocol
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Over HTTP beyond this machine a token is required: put it into a file for --token-file, or into MEMDIR_TOKEN. Leave TLS to a proxy in front.\n\nExample:\n  memdir mcp\n  memdir mcp --read-only --without memory_stats\n  memdir mcp --dialect serena\n  memdir mcp --http 127.0.0.1:7337"
-)]
+#[command(after_help = "\
+HTTP on a public address requires a token: use --token-file or MEMDIR_TOKEN. For TLS, put a reverse proxy in front.
+
+Examples:
+  memdir mcp
+  memdir mcp --read-only --without memory_stats
+  memdir mcp --dialect serena
+  memdir mcp --http 127.0.0.1:7337")]
 pub(crate) struct Mcp {
-    /// Serve many clients over HTTP at this address instead of one on standard input and output; the path is /mcp
+    /// Serve HTTP on this address, at the path /mcp, instead of standard input and output
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<std::net::SocketAddr>,
-    /// Tools of other systems instead of memdir's own, on the directory they used; `memdir dialects` lists them
+    /// Serve the tools of another memory system on its directory; see `memdir dialects`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) dialect: Vec<String>,
-    /// Only these tools
+    /// Serve only these tools
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// Not these tools
+    /// Do not serve these tools
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
-    /// Only tools that change nothing
+    /// Serve only tools that do not write
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Callers over HTTP must show the token in this file (also MEMDIR_TOKEN)
+    /// File with the bearer token of HTTP clients [env: MEMDIR_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
-    /// A host name requests may be sent to, besides this machine's own
+    /// Additional host name to accept in the Host header
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
     pub(crate) host: Vec<String>,
-    /// An origin whose pages may call, scheme and host
+    /// Origin of browser pages to accept, such as https://example.org
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
     pub(crate) origin: Vec<String>,
 }
 
-/// List the systems whose tools `memdir mcp --dialect` serves
+/// List the memory systems that `memdir mcp --dialect` emulates
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir dialects\n  memdir mcp --dialect serena")]
+#[command(after_help = "\
+Examples:
+  memdir dialects
+  memdir mcp --dialect serena")]
 pub(crate) struct Dialects {}
 
-/// Show the settings in force and where they come from
+/// Show the settings in effect and where they come from
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir config")]
+#[command(after_help = "\
+Examples:
+  memdir config
+  memdir config --json")]
 pub(crate) struct Config {}
 
-/// Plug memdir into agent programs: its tools and its hooks, in one step
+/// Install memdir's tools and hooks in agent programs
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir install                       shows what is here, and asks\n  memdir install claude-code\n  memdir install codex --scope project --dry-run\n  memdir install --yes                 into all that are here, without asking\n  memdir install --yes --chats         and past conversations are searched too"
-)]
+#[command(after_help = "\
+Examples:
+  memdir install                       list the hosts on this machine and ask
+  memdir install claude-code
+  memdir install codex --scope project --dry-run
+  memdir install --yes                 install in all hosts on this machine without asking
+  memdir install --yes --chats         also import past conversations")]
 pub(crate) struct Install {
-    /// Hosts to install into
+    /// Hosts to install in: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
-    /// Every one that is on this machine
+    /// Install in all hosts on this machine
     #[arg(long, conflicts_with = "hosts")]
     pub(crate) all: bool,
-    /// Do not ask; without a name: every one that is on this machine
+    /// Do not ask; without HOST, install in all hosts on this machine
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Past conversations with agents are kept and searched from now on, as after `memdir chats on`
+    /// Import past conversations from now on, like `memdir chats on`
     #[arg(long)]
     pub(crate) chats: bool,
-    /// Show what would change in which file, and change nothing
+    /// Print the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// For you in every project, or for this project
+    /// Install for all projects of the user, or for this project
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
-    /// The tools only, no hooks
+    /// Install only the tools
     #[arg(long)]
     pub(crate) no_hooks: bool,
 }
 
-/// What an agent program calls at an event: its JSON in, its JSON out
+/// Run the hook of an agent program: JSON on standard input and output
 #[derive(Debug, clap::Args)]
-#[command(hide = true, after_help = "Example:\n  echo '{\"prompt\":\"How do we deploy?\"}' | memdir hook claude-code prompt")]
+#[command(
+    hide = true,
+    after_help = "\
+Examples:
+  echo '{\"prompt\":\"How do we deploy?\"}' | memdir hook claude-code prompt"
+)]
 pub(crate) struct Hook {
-    /// Who calls
+    /// Host that runs the hook
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) host: &'static Host,
-    /// At what
+    /// Event of the hook
     #[arg(value_enum)]
     pub(crate) event: Event,
-    /// Say on standard error what went wrong
+    /// Print errors on standard error
     #[arg(long)]
     pub(crate) explain: bool,
 }
 
-/// Take memdir out of agent programs: exactly what install put in
+/// Remove memdir's tools and hooks from agent programs
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir uninstall claude-code\n  memdir uninstall --all --dry-run")]
+#[command(after_help = "\
+Examples:
+  memdir uninstall claude-code
+  memdir uninstall --all --dry-run")]
 pub(crate) struct Uninstall {
-    /// Out of which
+    /// Hosts to uninstall from
     #[arg(value_name = "HOST", value_parser = hosts::parser(), required_unless_present = "all")]
     pub(crate) hosts: Vec<&'static Host>,
-    /// Out of everything it was put into
+    /// Uninstall from all hosts
     #[arg(long, conflicts_with = "hosts")]
     pub(crate) all: bool,
-    /// Show what would change in which file, and change nothing
+    /// Print the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Only what was put in for you in every project, or for this project; without it both
+    /// Remove only the installation for all projects, or for this project [default: both]
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Scope>,
 }
 
-/// See that what was installed works, and say what to do where it does not
+/// Check that the installations work, and how to fix them
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir doctor\n  memdir doctor codex --fix")]
+#[command(after_help = "\
+Examples:
+  memdir doctor
+  memdir doctor codex --fix")]
 pub(crate) struct Doctor {
-    /// Which hosts; without one everything that was installed
+    /// Hosts to check [default: all installed]
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
-    /// Install anew what does not work
+    /// Reinstall what does not work
     #[arg(long)]
     pub(crate) fix: bool,
 }
 
-/// Mount the memories other programs keep, where they are
+/// Mount the memories of other programs in place
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  memdir adopt                       shows what is there\n  memdir adopt claude serena\n  memdir adopt codex --read-write\n  memdir adopt --as-auto-memory      Claude Code's memory and yours become one directory\n  memdir adopt --to-codex            feeds Codex's own memory"
-)]
+#[command(after_help = "\
+Examples:
+  memdir adopt                       list the memories on this machine
+  memdir adopt claude serena
+  memdir adopt codex --read-write
+  memdir adopt --as-auto-memory      use one directory for memdir and Claude Code
+  memdir adopt --to-codex            copy memories to Codex's own memory")]
 pub(crate) struct Adopt {
-    /// Which, as `memdir adopt` shows them
+    /// Names of the memories, as printed by `memdir adopt`
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// memdir may change them too
+    /// Allow memdir to write to them
     #[arg(long)]
     pub(crate) read_write: bool,
-    /// Point Claude Code's own memory at memdir's directory
+    /// Make Claude Code use memdir's directory as its own memory
     #[arg(long, conflicts_with_all = ["names", "read_write"])]
     pub(crate) as_auto_memory: bool,
-    /// Write these memories where Codex's own memory takes them in
+    /// Write memories to the directory that Codex imports memories from
     #[arg(long, conflicts_with_all = ["names", "read_write", "as_auto_memory"])]
     pub(crate) to_codex: bool,
-    /// With --as-auto-memory: your memory in every project, or this project's
+    /// With --as-auto-memory: the user's memory, or the memory of this project
     #[arg(long, value_enum, default_value_t = Scope::User, requires = "as_auto_memory")]
     pub(crate) scope: Scope,
-    /// Show what would change, and change nothing
+    /// Print the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Write memories into one file, for elsewhere
+/// Export memories as one file
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir export > memories.md\n  memdir export notes --format json --out notes.json")]
+#[command(after_help = "\
+Examples:
+  memdir export > memories.md
+  memdir export notes --format json --out notes.json")]
 pub(crate) struct Export {
-    /// Only names under this topic
+    /// Export only names under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) topic: String,
-    /// Markdown for people, JSON for programs; `memdir import` reads both
+    /// File format; `memdir import` reads both
     #[arg(long, value_enum, default_value_t = BundleFormat::Markdown)]
     pub(crate) format: BundleFormat,
-    /// Into this file instead of standard output
+    /// Write to a file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Also over a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
 }
 
-/// How a bundle is written.
+/// The format of an exported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BundleFormat {
     /// One Markdown file
@@ -910,62 +1074,77 @@ pub(crate) enum BundleFormat {
     Json,
 }
 
-/// Take in memories from elsewhere; undo takes them back
+/// Import memories from files and other programs
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "It reads: bundles of memdir export, directories of Markdown, server-memory's JSONL graph, exports of mem0 and\nOpenMemory, and the unpacked data exports of ChatGPT and Claude (their conversations become logs).\n\nExample:\n  memdir import memories.md --dry-run\n  memdir import ~/old-notes --under old\n  memdir import memory.jsonl"
-)]
+#[command(after_help = "\
+Formats: files of `memdir export`, directories of Markdown, the JSONL graph of server-memory, exports of mem0 and
+OpenMemory, and unpacked data exports of ChatGPT and Claude (conversations become logs).
+
+Examples:
+  memdir import memories.md --dry-run
+  memdir import ~/old-notes --under old
+  memdir import memory.jsonl")]
 pub(crate) struct Import {
-    /// Files and directories; `-` for standard input
+    /// Files and directories (`-` for standard input)
     #[arg(value_name = "FROM", required = true)]
     pub(crate) from: Vec<PathBuf>,
-    /// Under this topic or mount
+    /// Topic or mount to import into
     #[arg(long, value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) under: String,
-    /// What becomes of a memory whose name another text has here
-    #[arg(long, value_enum, default_value_t = OnClash::Number)]
-    pub(crate) clash: OnClash,
-    /// Show what would be taken in, and take in nothing
+    /// What to do if a different memory has the same name
+    #[arg(long = "on-conflict", alias = "clash", value_enum, default_value_t = OnConflict::Number)]
+    pub(crate) on_conflict: OnConflict,
+    /// Print what would be imported without importing it
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// What becomes of a memory whose name is taken.
+/// What `memdir import` does if a name is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnClash {
-    /// It gets a number behind its name
+pub(crate) enum OnConflict {
+    /// Append a number to the imported name
     Number,
-    /// It stays out
+    /// Skip the imported memory
     Skip,
-    /// It replaces what is here
+    /// Replace the existing memory
     Replace,
 }
 
-/// Print the manual page, or write one for every command
+/// Print the manual page, or write all manual pages to a directory
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir man | man -l -\n  memdir man ~/.local/share/man/man1")]
+#[command(after_help = "\
+Examples:
+  memdir man | man -l -
+  memdir man ~/.local/share/man/man1")]
 pub(crate) struct Man {
-    /// Write a page for every command into this directory
+    /// Directory to write a page for every command to
     #[arg(value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }
 
-/// Print completions for a shell
+/// Print a shell completion script
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir completions bash > ~/.local/share/bash-completion/completions/memdir")]
+#[command(after_help = "\
+Examples:
+  memdir completions bash > ~/.local/share/bash-completion/completions/memdir")]
 pub(crate) struct Completions {
-    /// Which shell
+    /// Shell of the script
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// A short tour in a scratch directory that is removed afterwards
+/// Run a short tour in a temporary directory
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir demo")]
+#[command(after_help = "\
+Examples:
+  memdir demo")]
 pub(crate) struct Demo {}
 
-/// Measure and torture memdir on this machine
+/// Run benchmarks and stress tests
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir bench torture --processes 20 --changes 100 --kill 200")]
+#[command(after_help = "\
+Examples:
+  memdir bench search
+  memdir bench torture --processes 20 --changes 100 --kill 200")]
 pub(crate) struct Bench {
     #[command(subcommand)]
     pub(crate) what: BenchWhat,
@@ -980,85 +1159,96 @@ pub(crate) enum BenchWhat {
     TortureWorker(TortureWorker),
 }
 
-/// Many processes change one directory at once, some are killed; then every change is audited
+/// Stress-test a directory with concurrent and killed processes, then audit every change
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "With --dir the files are made in that directory, which must be empty, and stay.\n\nExample:\n  memdir bench torture\n  memdir bench torture --kill 200"
-)]
+#[command(after_help = "\
+With --dir, files are created in that directory, which must be empty, and kept.
+
+Examples:
+  memdir bench torture
+  memdir bench torture --kill 200")]
 pub(crate) struct Torture {
-    /// Processes at once
+    /// Number of concurrent processes
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub(crate) processes: u32,
-    /// Changes each of them makes
+    /// Number of changes per process
     #[arg(long, value_name = "M", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(crate) changes: u64,
-    /// So many times, kill one of them (SIGKILL) at a random moment and start it again
+    /// Number of times to kill (SIGKILL) and restart a process at a random moment
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) kill: u64,
-    /// What each process does, in turn
+    /// Kinds of changes that each process makes, in turn
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["save", "append", "edit", "rename", "delete"])]
-    pub(crate) mix: Vec<Deed>,
-    /// Repeats the random moments of an earlier run
+    pub(crate) mix: Vec<ChangeKind>,
+    /// Seed of the random number generator
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 }
 
-/// Time searches over generated memories
+/// Benchmark searches in generated memories
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Memories are generated in a scratch directory; with --dir in that directory, which must be empty, and stay. Times are compared with /bin/true, with a bare walk of the same files and, where it is installed, with rg.\n\nExample:\n  memdir bench search\n  memdir bench search --files 1000"
-)]
+#[command(after_help = "\
+Memories are generated in a temporary directory; with --dir in that directory, which must be empty, and kept. Times are
+compared with /bin/true, with a walk of the same files and, if it is installed, with rg.
+
+Examples:
+  memdir bench search
+  memdir bench search --files 1000")]
 pub(crate) struct BenchSearch {
-    /// Memories
+    /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
-    /// Searches
+    /// Number of searches
     #[arg(long, value_name = "N", default_value_t = 800, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) queries: u32,
 }
 
-/// Time the making of a search index over generated memories
+/// Benchmark the indexing of generated memories
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  memdir bench index\n  memdir bench index --files 1000")]
+#[command(after_help = "\
+Examples:
+  memdir bench index
+  memdir bench index --files 1000")]
 pub(crate) struct BenchIndex {
-    /// Memories
+    /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
 }
 
-/// One process of `bench torture`
+/// Run one process of `bench torture`
 #[derive(Debug, clap::Args)]
 pub(crate) struct TortureWorker {
-    /// Where the run keeps its files
+    /// Directory of the run
     #[arg(long)]
     pub(crate) work: PathBuf,
-    /// Which process this is
+    /// Number of the process
     #[arg(long)]
     pub(crate) number: u32,
-    /// The change it ends with
+    /// Number of the last change
     #[arg(long)]
     pub(crate) until: u64,
+    /// Kinds of changes to make, in turn
     #[arg(long, value_enum, value_delimiter = ',')]
-    pub(crate) mix: Vec<Deed>,
+    pub(crate) mix: Vec<ChangeKind>,
 }
 
 /// A kind of change in `bench torture`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum Deed {
-    /// A new memory
+pub(crate) enum ChangeKind {
+    /// Create a memory
     Save,
-    /// A line at the end of one memory that all processes share
+    /// Append a line to a memory that all processes share
     Append,
-    /// A line of another memory that all processes share, and one of its own memories
+    /// Edit a line of another shared memory, or one of its own memories
     Edit,
-    /// A new name for one of its own memories
+    /// Rename one of its own memories
     Rename,
-    /// One of its own memories goes
+    /// Delete one of its own memories
     Delete,
 }
 
-/// Reads the command line, and whether the answer is wanted in JSON even if the rest of it cannot be read.
-/// Help and the version are failures that exit with 0.
+/// Parses the command line, and whether `--json` was given even if the rest is invalid. Help and the version are failures that
+/// exit with 0.
 pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
     match Args::try_parse() {
         Ok(args) => (args.global.json, Ok(args)),
@@ -1069,11 +1259,19 @@ pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
             }
             (false, Err(Failure::Hook { error, explain: explains() }))
         }
-        Err(error) => (std::env::args_os().any(|arg| arg == "--json"), Err(Failure::Typed { error })),
+        Err(error) => {
+            let error = if error.kind() == ErrorKind::DisplayHelp { formatted_help(error) } else { error };
+            (std::env::args_os().any(|arg| arg == "--json"), Err(Failure::CommandLine { error }))
+        }
     }
 }
 
-/// Whether a hook was meant, although the rest of the command line cannot be read.
+/// Parses the command line again with the layout of the help texts, which is not built for other commands.
+fn formatted_help(error: clap::Error) -> clap::Error {
+    help::command().try_get_matches().err().unwrap_or(error)
+}
+
+/// Whether the command is `hook`, even if the rest of the command line is invalid.
 fn is_hook() -> bool {
     let matches = Args::command().ignore_errors(true).try_get_matches();
     matches.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))

@@ -1,4 +1,5 @@
-//! One file per command. Each takes what was typed, calls the library, and returns an answer; none prints.
+//! The commands: one file each, and one table that maps a command to what it needs. A command receives its arguments, calls the
+//! library and returns its output; it never prints.
 
 mod adopt;
 mod bench;
@@ -22,7 +23,6 @@ mod index;
 mod init;
 mod install;
 mod list;
-mod locate;
 mod log;
 mod man;
 mod mcp;
@@ -41,172 +41,218 @@ mod token;
 mod undo;
 mod uninstall;
 mod verify;
+mod where_command;
 mod write;
 
 use crate::{
-    args::{Args, Command, SearchEmbedder},
+    args::{Args, Command, Global, SearchEmbedder},
     config::Settings,
     exit::Failure,
-    known,
-    output::{Answer, Look},
+    output::{CommandOutput, OutputOptions},
+    project_records,
     scope::Scope,
-    wire,
+    spaces,
 };
 use memdir_core::{
     base::{error::Error, path::MemoryPath, version::Version},
     memdir::Memdir,
 };
 
-/// Runs what was typed.
-pub(crate) fn run(args: &Args, look: Look) -> Result<Answer, Failure> {
-    match &args.command {
-        Some(Command::Completions(args)) => return Ok(completions::run(args)),
-        Some(Command::Demo(_)) => return demo::run(look),
-        Some(Command::Man(args)) => return man::run(args),
-        Some(Command::Hook(hook)) => return Ok(hook::run(hook, &args.global)),
-        Some(Command::Dialects(_)) => return Ok(dialects::run()),
-        Some(Command::Bench(bench)) => return bench::run(bench, args.global.dir.as_deref(), look),
-        _ => {}
+type Outcome = Result<CommandOutput, Failure>;
+
+/// What a command needs, whether it writes, and how to run it.
+struct Plan<'a> {
+    needs: Needs<'a>,
+    /// It writes files, so a file-size limit must not kill the process.
+    writes: bool,
+    /// `--project` selects conversations instead of the memory.
+    project_is_filter: bool,
+}
+
+/// What a command needs, with the function that runs it.
+enum Needs<'a> {
+    /// Neither settings nor memories.
+    Nothing(Box<dyn FnOnce() -> Outcome + 'a>),
+    /// The settings and the scope they describe; it opens what else it needs.
+    Settings(Box<dyn FnOnce(&Settings, &Scope) -> Outcome + 'a>),
+    /// An open space.
+    Space(Box<dyn FnOnce(&Space<'_>) -> Outcome + 'a>),
+    /// An open space with its search index, and the embedder of the command line.
+    Search(Option<SearchEmbedder>, Box<dyn FnOnce(&Space<'_>) -> Outcome + 'a>),
+}
+
+/// An open space, and what it was opened from.
+struct Space<'a> {
+    memdir: &'a Memdir,
+    /// `None` in the scratch directory of `memdir demo`.
+    origin: Option<(&'a Settings, &'a Scope)>,
+}
+
+/// The table of commands.
+fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
+    let global = &args.global;
+    let Some(command) = &args.command else { return space(|space| status::run(space.memdir)) };
+    match command {
+        Command::Adopt(args) => settings(move |settings, scope| adopt::run(args, settings, scope)).writes(),
+        Command::Bench(args) => nothing(move || bench::run(args, global.dir.as_deref(), output)).writes(),
+        Command::Chats(args) => settings(move |settings, scope| chats::run(args, global.project.as_deref(), settings, scope, output))
+            .writes()
+            .filters_projects(),
+        Command::Check(args) => space(move |space| check::run(args, space)).writes_if(args.fix),
+        Command::Completions(args) => nothing(move || Ok(completions::run(args))),
+        Command::Config(_) => settings(|settings, scope| Ok(config::run(settings, scope))),
+        Command::Delete(args) => space(move |space| delete::run(args, space.memdir)).writes(),
+        Command::Demo(_) => nothing(move || demo::run(output)).writes(),
+        Command::Dialects(_) => nothing(|| Ok(dialects::run())),
+        Command::Diff(args) => space(move |space| diff::run(args, space.memdir)),
+        Command::Doctor(args) => settings(move |settings, scope| doctor::run(args, settings, scope)).writes_if(args.fix),
+        Command::Edit(args) => space(move |space| edit::run(args, space.memdir)).writes(),
+        Command::Entrypoint(args) => space(move |space| entrypoint::run(args, space.memdir)).writes_if(args.repair),
+        Command::Export(args) => space(move |space| export::run(args, space.memdir)).writes(),
+        Command::Get(args) => space(move |space| get::run(args, space.memdir)),
+        Command::History(args) => space(move |space| history::run(args, space.memdir)),
+        Command::Hook(args) => nothing(move || Ok(hook::run(args, global))).writes(),
+        Command::Import(args) => space(move |space| import::run(args, space.memdir)).writes(),
+        Command::Index(args) => search(None, move |space| index::run(args, space.memdir, output)),
+        Command::Init(args) => settings(move |settings, scope| init::run(args, settings, scope)).writes(),
+        Command::Install(args) => settings(move |settings, _| install::run(args, settings, output)).writes(),
+        Command::List(args) => space(move |space| list::run(args, space.memdir, output)),
+        Command::Log(args) => space(move |space| log::run(args, space.memdir)).writes(),
+        Command::Man(args) => nothing(move || man::run(args)).writes(),
+        Command::Mcp(args) => settings(move |settings, scope| mcp::run(args, global, settings, scope)).writes(),
+        Command::Projects(args) => settings(move |settings, scope| projects::run(args, settings, scope)).writes(),
+        Command::Prompt(args) => settings(move |settings, scope| prompt::run(args, settings, scope)),
+        Command::Read(args) => space(move |space| read::run(args, space.memdir)),
+        Command::Recall(args) => settings(move |settings, scope| recall::run(args, settings, scope)),
+        Command::Redo(args) => space(move |space| undo::redo(args, space)).writes(),
+        Command::Rename(args) => space(move |space| rename::run(args, space.memdir)).writes(),
+        Command::Restore(args) => space(move |space| restore::run(args, space.memdir)).writes(),
+        Command::Resume(args) => settings(move |settings, scope| resume::run(args, settings, scope)),
+        Command::Search(args) => search(args.embedder, move |space| search::run(args, space.memdir)),
+        Command::Stats(args) if args.loads => settings(stats::loads),
+        Command::Stats(_) => search(None, |space| stats::run(space.memdir)),
+        Command::Test(_) => settings(test::run),
+        Command::Token(args) => settings(move |settings, _| token::run(args, settings)).writes(),
+        Command::Undo(args) => space(move |space| undo::undo(args, space)).writes(),
+        Command::Uninstall(args) => settings(move |settings, _| uninstall::run(args, settings)).writes(),
+        Command::Verify(args) => space(move |space| verify::run(args, space)).writes(),
+        Command::Watch(_) => search(None, move |space| index::watch(space.memdir, output)),
+        Command::Where(_) => settings(|settings, scope| Ok(where_command::run(settings, scope))),
+        Command::Write(args) => space(move |space| write::run(args, space.memdir)).writes(),
     }
-    let settings = Settings::load(&args.global.for_command(args.command.as_ref()))?;
-    let scope = Scope::of(&settings)?;
-    match &args.command {
-        Some(Command::Config(_)) => return Ok(config::run(&settings, &scope)),
-        Some(Command::Init(args)) => return init::run(args, &settings, &scope),
-        Some(Command::Mcp(mcp)) => return mcp::run(mcp, &args.global, &settings, &scope),
-        Some(Command::Where(_)) => return Ok(locate::run(&settings, &scope)),
-        Some(Command::Projects(args)) => return projects::run(args, &settings, &scope),
-        Some(Command::Prompt(args)) => return prompt::run(args, &settings, &scope),
-        Some(Command::Token(args)) => return token::run(args, &settings),
-        Some(Command::Recall(args)) => return recall::run(args, &settings, &scope),
-        Some(Command::Test(_)) => return test::run(&settings, &scope),
-        Some(Command::Stats(args)) if args.loads => return stats::loads(&settings, &scope),
-        Some(Command::Chats(chats)) => return chats::run(chats, args.global.project.as_deref(), &settings, &scope, look),
-        Some(Command::Resume(args)) => return resume::run(args, &settings, &scope),
-        Some(Command::Install(args)) => return install::run(args, &settings, look),
-        Some(Command::Uninstall(args)) => return uninstall::run(args, &settings),
-        Some(Command::Doctor(args)) => return doctor::run(args, &settings, &scope),
-        Some(Command::Adopt(args)) => return adopt::run(args, &settings, &scope),
-        _ => {}
-    }
-    if args.command.as_ref().is_some_and(writes) {
+}
+
+/// Runs the command of the command line.
+pub(crate) fn run(args: &Args, output: OutputOptions) -> Outcome {
+    let plan = plan(args, output);
+    if plan.writes {
         survive_size_limit();
     }
-    let is_new = !settings.home.value.is_dir();
-    let mut opened = wire::open_late(&settings, &scope)?;
-    if let Some(embedder) = searches(args.command.as_ref()) {
-        opened.memdir = wire::with_search_once(opened.memdir, &settings, embedder)?;
-    }
-    let answer = match &args.command {
-        None => status::run(&opened.memdir),
-        Some(Command::Verify(args)) => verify::run(args, &opened.memdir, &scope),
-        Some(Command::Check(args)) => check::run(args, &opened.memdir, &scope),
-        Some(Command::Undo(args)) => match undo::wider(args.id.as_deref(), false, &opened.memdir, &settings, &scope)? {
-            Some((memdir, id)) => undo::undo(&crate::args::Undo { id: Some(id) }, &memdir),
-            None => undo::undo(args, &opened.memdir),
-        },
-        Some(Command::Redo(args)) => match undo::wider(args.id.as_deref(), true, &opened.memdir, &settings, &scope)? {
-            Some((memdir, id)) => undo::redo(&crate::args::Redo { id: Some(id) }, &memdir),
-            None => undo::redo(args, &opened.memdir),
-        },
-        Some(command) => in_space(command, &opened.memdir, look),
+    let project = args.global.project.clone().filter(|_| !plan.project_is_filter);
+    let load = || -> Result<(Settings, Scope), Failure> {
+        let settings = Settings::load(&Global { project, ..args.global.clone() })?;
+        let scope = Scope::of(&settings)?;
+        Ok((settings, scope))
     };
+    match plan.needs {
+        Needs::Nothing(run) => run(),
+        Needs::Settings(run) => load().and_then(|(settings, scope)| run(&settings, &scope)),
+        Needs::Space(run) => load().and_then(|(settings, scope)| in_scope(&settings, &scope, Ok, run)),
+        Needs::Search(embedder, run) => load().and_then(|(settings, scope)| {
+            let with_search = |memdir| spaces::with_search_once(memdir, &settings, embedder);
+            in_scope(&settings, &scope, with_search, run)
+        }),
+    }
+}
+
+/// Opens the space of a scope, prepares it, and runs a command in it.
+fn in_scope(
+    settings: &Settings,
+    scope: &Scope,
+    prepare: impl FnOnce(Memdir) -> Result<Memdir, Failure>,
+    run: Box<dyn FnOnce(&Space<'_>) -> Outcome + '_>,
+) -> Outcome {
+    let is_new = !settings.home.value.is_dir();
+    let opened = spaces::open_late(settings, scope)?;
+    let memdir = prepare(opened.memdir)?;
+    let outcome = run(&Space { memdir: &memdir, origin: Some((settings, scope)) });
     if is_new && settings.dir.is_none() {
-        // The home this command has made did not remember the project when it was opened.
-        known::note(&settings.home.value, &scope.project);
+        // The home did not exist when the space was opened, so the project could not be recorded then.
+        project_records::note(&settings.home.value, &scope.project);
     }
-    Ok(answer?.with_notes(opened.notes))
+    Ok(outcome?.with_notes(opened.notes))
 }
 
-/// Runs a command that works on the memories of a space.
-pub(crate) fn in_space(command: &Command, memdir: &Memdir, look: Look) -> Result<Answer, Failure> {
-    match command {
-        Command::Read(args) => read::run(args, memdir),
-        Command::Search(args) => search::run(args, memdir),
-        Command::Get(args) => get::run(args, memdir),
-        Command::Index(args) => index::run(args, memdir, look),
-        Command::Watch(_) => index::watch(memdir, look),
-        Command::List(args) => list::run(args, memdir, look),
-        Command::Write(args) => write::run(args, memdir),
-        Command::Edit(args) => edit::run(args, memdir),
-        Command::Rename(args) => rename::run(args, memdir),
-        Command::Delete(args) => delete::run(args, memdir),
-        Command::Undo(args) => undo::undo(args, memdir),
-        Command::Redo(args) => undo::redo(args, memdir),
-        Command::History(args) => history::run(args, memdir),
-        Command::Diff(args) => diff::run(args, memdir),
-        Command::Restore(args) => restore::run(args, memdir),
-        Command::Entrypoint(args) => entrypoint::run(args, memdir),
-        Command::Log(args) => log::run(args, memdir),
-        Command::Export(args) => export::run(args, memdir),
-        Command::Import(args) => import::run(args, memdir),
-        Command::Stats(_) => stats::run(memdir),
-        Command::Verify(_) | Command::Check(_) | Command::Where(_) | Command::Projects(_) | Command::Prompt(_) => Err(not_inside()),
-        Command::Recall(_) | Command::Test(_) | Command::Token(_) => Err(not_inside()),
-        Command::Mcp(_) | Command::Dialects(_) | Command::Chats(_) | Command::Install(_) | Command::Uninstall(_) => Err(not_inside()),
-        Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Man(_) | Command::Resume(_) => Err(not_inside()),
-        Command::Init(_) | Command::Config(_) | Command::Completions(_) | Command::Demo(_) | Command::Bench(_) => Err(not_inside()),
-    }
-}
-
-/// Whether a command needs the search index, and with which embedder if that was typed.
-fn searches(command: Option<&Command>) -> Option<Option<SearchEmbedder>> {
-    match command? {
-        Command::Search(args) => Some(args.embedder),
-        Command::Index(_) | Command::Watch(_) => Some(None),
-        Command::Stats(args) if !args.loads => Some(None),
-        _ => None,
-    }
-}
-
-fn not_inside() -> Failure {
-    Failure::Usage { message: "this command does not work inside a space".into(), hint: "Run it from the shell.".into() }
-}
-
-fn writes(command: &Command) -> bool {
-    match command {
-        Command::Write(_) | Command::Edit(_) | Command::Rename(_) | Command::Delete(_) | Command::Undo(_) | Command::Redo(_) => true,
-        Command::Restore(_) | Command::Init(_) | Command::Bench(_) | Command::Demo(_) | Command::Mcp(_) => true,
-        Command::Log(_) | Command::Verify(_) | Command::Projects(_) | Command::Token(_) => true,
-        Command::Entrypoint(args) => args.repair,
-        Command::Check(args) => args.fix,
-        Command::Prompt(_) | Command::Where(_) | Command::Chats(_) | Command::Resume(_) | Command::Recall(_) | Command::Test(_) => false,
-        Command::Read(_) | Command::List(_) | Command::History(_) | Command::Diff(_) => false,
-        Command::Search(_) | Command::Get(_) | Command::Index(_) | Command::Watch(_) => false,
-        Command::Stats(_) | Command::Dialects(_) | Command::Config(_) | Command::Completions(_) => false,
-        Command::Install(_) | Command::Uninstall(_) | Command::Hook(_) | Command::Doctor(_) | Command::Adopt(_) | Command::Import(_) => {
-            true
+/// Runs a command in an open space that can be searched. Commands that need settings are not available there.
+fn run_in(memdir: &Memdir, args: &Args, output: OutputOptions) -> Outcome {
+    match plan(args, output).needs {
+        Needs::Space(run) | Needs::Search(_, run) => run(&Space { memdir, origin: None }),
+        Needs::Nothing(_) | Needs::Settings(_) => {
+            Err(Failure::Usage { message: "this command does not run inside an open space".into(), hint: "run it from a shell".into() })
         }
-        Command::Export(_) | Command::Man(_) => false,
     }
 }
 
-/// A file-size limit (`ulimit -f`) kills by default, and then nobody reads why. With the signal caught, the write fails
-/// with words and the change is taken back.
-pub(crate) fn survive_size_limit() {
+fn nothing<'a>(run: impl FnOnce() -> Outcome + 'a) -> Plan<'a> {
+    Plan::new(Needs::Nothing(Box::new(run)))
+}
+
+fn settings<'a>(run: impl FnOnce(&Settings, &Scope) -> Outcome + 'a) -> Plan<'a> {
+    Plan::new(Needs::Settings(Box::new(run)))
+}
+
+fn space<'a>(run: impl FnOnce(&Space<'_>) -> Outcome + 'a) -> Plan<'a> {
+    Plan::new(Needs::Space(Box::new(run)))
+}
+
+fn search<'a>(embedder: Option<SearchEmbedder>, run: impl FnOnce(&Space<'_>) -> Outcome + 'a) -> Plan<'a> {
+    Plan::new(Needs::Search(embedder, Box::new(run)))
+}
+
+impl<'a> Plan<'a> {
+    fn new(needs: Needs<'a>) -> Plan<'a> {
+        Plan { needs, writes: false, project_is_filter: false }
+    }
+
+    fn writes(self) -> Plan<'a> {
+        self.writes_if(true)
+    }
+
+    fn writes_if(self, writes: bool) -> Plan<'a> {
+        Plan { writes, ..self }
+    }
+
+    fn filters_projects(self) -> Plan<'a> {
+        Plan { project_is_filter: true, ..self }
+    }
+}
+
+/// Catches the signal of a file-size limit (`ulimit -f`), which kills the process by default. The write then fails with an
+/// error, and the change is rolled back.
+fn survive_size_limit() {
     let seen = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    // Where the signal cannot be caught, the limit kills as it always does.
+    // If the signal cannot be caught, the limit still kills the process.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
 }
 
-/// The space in which these rules see no secret: a person said so on the command line.
+/// The space without the secret rules of `--allow-secret`.
 fn allowing(memdir: &Memdir, rules: &[String]) -> Result<Memdir, Failure> {
     if rules.is_empty() {
         return Ok(memdir.clone());
     }
     let allow = memdir.context().allow.with_rules(rules).map_err(|why| Failure::Usage {
         message: format!("--allow-secret: {why}"),
-        hint: "Give the rule's name, as the refusal says it.".into(),
+        hint: "use the name of the rule that the error message gives".into(),
     })?;
     Ok(memdir.allowing(allow))
 }
 
-/// A name that was typed.
+/// Parses the name of a memory.
 fn name(text: &str) -> Result<MemoryPath, Failure> {
     Ok(MemoryPath::parse(text)?)
 }
 
-/// The version meant by `--if-version`: a whole one, or the beginning of one the memory has or had.
+/// Resolves `--if-version`: a whole version, or the prefix of a current or earlier version of the memory.
 fn expected(memdir: &Memdir, path: &MemoryPath, text: Option<&str>) -> Result<Option<Version>, Failure> {
     let Some(text) = text else { return Ok(None) };
     if let Ok(version) = text.parse() {
@@ -220,7 +266,7 @@ fn expected(memdir: &Memdir, path: &MemoryPath, text: Option<&str>) -> Result<Op
     Ok(Some(memdir_core::operations::diff::version(memdir.store(), path, text)?))
 }
 
-/// The text of a file that was named on the command line; `-` is standard input.
+/// Reads a file of the command line; `-` is standard input.
 fn input(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
     if path.as_os_str() == "-" {
         stdin()
@@ -239,12 +285,16 @@ fn stdin() -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The same as text.
+/// Reads a file of the command line as UTF-8.
 fn input_text(path: &std::path::Path) -> Result<String, Failure> {
-    as_text(path, input(path)?)
+    to_text(path, input(path)?)
 }
 
-fn as_text(path: &std::path::Path, bytes: Vec<u8>) -> Result<String, Failure> {
-    String::from_utf8(bytes)
-        .map_err(|_| Failure::from(Error::bad_input(path.display().to_string(), "it is not UTF-8, and only text can be looked for")))
+fn to_text(path: &std::path::Path, bytes: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|_| Failure::from(Error::bad_input(path.display().to_string(), "not valid UTF-8")))
+}
+
+/// A count with its noun: `1 file`, `2 files`. `plural` is the noun with its ending.
+fn counted(count: u64, noun: &str, plural: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {plural}") }
 }

@@ -1,4 +1,4 @@
-//! The settings: flags, the environment and `config.toml`. The only reader of the environment. Builds nothing.
+//! The settings: options, the environment and `config.toml`. The only module that reads the environment. Opens nothing.
 
 pub(crate) mod edit;
 mod expand;
@@ -8,7 +8,7 @@ mod machine;
 mod repository;
 
 use crate::{args::Global, exit::Failure};
-pub(crate) use file::{ChatsSetting, EmbedderSetting, MountSetting, SearchSetting, Settled, TokenSetting};
+pub(crate) use file::{ChatsSetting, ConfigFile, EmbedderSetting, MountSetting, SearchSetting, TokenSetting};
 #[cfg(test)]
 pub(crate) use keys::KEYS;
 pub(crate) use machine::machine;
@@ -22,46 +22,46 @@ use memdir_core::{
 pub(crate) use repository::RepositorySettings;
 use std::path::{Path, PathBuf};
 
-/// Everything a person has set, with every path expanded.
+/// All settings of the user, with paths expanded.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// Where memdir keeps what is not in a project: `MEMDIR_HOME`.
-    pub(crate) home: From<PathBuf>,
-    /// The one directory that is the whole memory, if there is one.
-    pub(crate) dir: Option<From<PathBuf>>,
-    /// The project that was named, if one was.
-    pub(crate) project: Option<From<String>>,
-    /// The agent whose own memory is open too.
-    pub(crate) agent: Option<From<String>>,
-    /// How far that agent's memory reaches.
+    /// The directory of everything outside of projects: `MEMDIR_HOME`.
+    pub(crate) home: WithOrigin<PathBuf>,
+    /// The directory that is the whole memory, if one is set.
+    pub(crate) dir: Option<WithOrigin<PathBuf>>,
+    /// The project, if one is set.
+    pub(crate) project: Option<WithOrigin<String>>,
+    /// The agent whose memory is mounted too.
+    pub(crate) agent: Option<WithOrigin<String>>,
+    /// The scope of the agent's memory.
     pub(crate) agent_scope: AgentScope,
-    /// Nothing but what lies under these.
+    /// The prefixes of `--only`; empty for no restriction.
     pub(crate) only: Vec<MemoryPath>,
-    /// What the environment says about whether memory is off, and in which word.
+    /// Whether `MEMDIR_DISABLE` disables memory, and its value.
     pub(crate) disable: Option<(bool, String)>,
-    /// What every prompt says besides, from the settings and the environment.
+    /// Additional text for every prompt, from the settings and the environment.
     pub(crate) guidelines: Vec<String>,
-    /// Who makes changes.
-    pub(crate) actor: From<String>,
+    /// The name recorded with changes.
+    pub(crate) actor: WithOrigin<String>,
     /// The settings file.
     pub(crate) file: PathBuf,
-    /// What it says; nothing if there is none.
-    pub(crate) config: Settled,
+    /// The contents of the settings file; defaults if there is none.
+    pub(crate) config: ConfigFile,
     /// The current directory.
     pub(crate) cwd: PathBuf,
-    /// Where derived files are kept; they may be deleted at any time.
+    /// The directory of derived files, which may be deleted at any time.
     pub(crate) cache: PathBuf,
 }
 
-/// A setting and where it comes from.
+/// A value and the origin of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct From<T> {
+pub(crate) struct WithOrigin<T> {
     pub(crate) value: T,
     pub(crate) origin: &'static str,
 }
 
 impl Settings {
-    /// Reads the settings in force.
+    /// Reads the settings.
     pub(crate) fn load(global: &Global) -> Result<Settings, Failure> {
         let cwd = std::env::current_dir().map_err(|source| Failure::File { doing: "find", path: PathBuf::from("."), source })?;
         let home = home(global, &cwd)?;
@@ -69,15 +69,15 @@ impl Settings {
         let file = home.value.join("config.toml");
         let config = file::load(&file, &|text| expand::expand(text, &variable, user_home().as_deref(), &home.value))?;
         for mount in config.mounts.iter().filter(|mount| mount.only.is_empty()) {
-            no_home(&format!("{}: the mount {:?}", file.display(), mount.name), &mount.path)?;
+            check_apart_from_home(&format!("{}: mount {:?}", file.display(), mount.name), &mount.path)?;
         }
-        let named = |typed: &Option<String>, flag, key| match typed {
-            Some(value) => Some(From { value: value.clone(), origin: flag }),
-            None => variable(key).map(|value| From { value, origin: key }),
+        let option_or_variable = |option: &Option<String>, flag, key| match option {
+            Some(value) => Some(WithOrigin { value: value.clone(), origin: flag }),
+            None => variable(key).map(|value| WithOrigin { value, origin: key }),
         };
-        let project = named(&global.project, "--project", "MEMDIR_PROJECT");
+        let project = option_or_variable(&global.project, "--project", "MEMDIR_PROJECT");
         if let Some(project) = &project {
-            one_part("project", &project.value)?;
+            check_id("project", &project.value)?;
         }
         Ok(Settings {
             actor: actor(global),
@@ -85,7 +85,7 @@ impl Settings {
             home,
             dir,
             project,
-            agent: named(&global.agent, "--agent", "MEMDIR_AGENT"),
+            agent: option_or_variable(&global.agent, "--agent", "MEMDIR_AGENT"),
             agent_scope: global.agent_scope.into(),
             only: global.only.iter().map(|prefix| MemoryPath::parse(prefix)).collect::<Result<_, _>>()?,
             disable: disable()?,
@@ -96,20 +96,20 @@ impl Settings {
         })
     }
 
-    /// Refuses a text of the settings file that could not be read back.
+    /// Returns an error if a text for the settings file is invalid.
     pub(crate) fn would_read(&self, text: &str) -> Result<(), Failure> {
-        file::read(&self.file, text, &|text| expand::expand(text, &variable, user_home().as_deref(), &self.home.value)).map(drop)
+        file::parse(&self.file, text, &|text| expand::expand(text, &variable, user_home().as_deref(), &self.home.value)).map(drop)
     }
 
-    /// Where memdir keeps everything.
+    /// The directories below memdir's home.
     pub(crate) fn places(&self) -> Places {
         Places::new(&self.home.value)
     }
 }
 
-impl std::convert::From<crate::args::AgentScope> for AgentScope {
-    fn from(typed: crate::args::AgentScope) -> AgentScope {
-        match typed {
+impl From<crate::args::AgentScope> for AgentScope {
+    fn from(scope: crate::args::AgentScope) -> AgentScope {
+        match scope {
             crate::args::AgentScope::User => AgentScope::User,
             crate::args::AgentScope::Project => AgentScope::Project,
             crate::args::AgentScope::Local => AgentScope::Local,
@@ -117,39 +117,39 @@ impl std::convert::From<crate::args::AgentScope> for AgentScope {
     }
 }
 
-/// The directory that is the whole memory, if one is named.
-fn whole_memory(global: &Global, cwd: &Path) -> Result<Option<From<PathBuf>>, Failure> {
-    let named = match &global.dir {
+/// The directory that is the whole memory, if one is set.
+fn whole_memory(global: &Global, cwd: &Path) -> Result<Option<WithOrigin<PathBuf>>, Failure> {
+    let dir = match &global.dir {
         Some(dir) => Some(("--dir", dir.clone())),
         None => env("MEMDIR_DIR").map(|dir| ("MEMDIR_DIR", PathBuf::from(dir))),
     };
-    let Some((origin, dir)) = named else { return Ok(None) };
+    let Some((origin, dir)) = dir else { return Ok(None) };
     let value = real_path(&path_from(origin, &dir, cwd)?);
-    no_home(origin, &value)?;
-    Ok(Some(From { value, origin }))
+    check_apart_from_home(origin, &value)?;
+    Ok(Some(WithOrigin { value, origin }))
 }
 
-fn no_home(what: &str, dir: &Path) -> Result<(), Failure> {
-    let hint = "Name a directory of its own, such as ~/notes.".to_owned();
+fn check_apart_from_home(what: &str, dir: &Path) -> Result<(), Failure> {
+    let hint = "use a separate directory such as ~/notes".to_owned();
     match covers_home(dir) {
         Some(why) => Err(Failure::Settings { message: format!("{what}: {why}"), hint }),
         None => Ok(()),
     }
 }
 
-/// Why a directory a person named may not be a memory, if it may not.
+/// Why a directory cannot be a memory, or `None` if it can.
 pub(crate) fn covers_home(dir: &Path) -> Option<String> {
     expand::covers_home(dir, user_home().as_deref())
 }
 
-/// A project's id is one directory's name.
-pub(crate) fn one_part(what: &str, name: &str) -> Result<(), Failure> {
+/// Checks an id, which must be a valid name of one directory.
+pub(crate) fn check_id(what: &str, name: &str) -> Result<(), Failure> {
     if MemoryPath::parse(name).is_ok_and(|path| path.parts().count() == 1) && !name.starts_with('.') {
         return Ok(());
     }
     Err(Failure::Usage {
-        message: format!("{name:?} cannot be a {what}'s id"),
-        hint: "memdir projects lists the ids there are; a new one has letters, digits, - and _.".into(),
+        message: format!("invalid {what} id {name:?}"),
+        hint: "use letters, digits, - and _; `memdir projects` lists existing ids".into(),
     })
 }
 
@@ -158,7 +158,7 @@ fn disable() -> Result<Option<(bool, String)>, Failure> {
     match value.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(Some((true, value))),
         "0" | "false" | "no" | "off" => Ok(Some((false, value))),
-        _ => Err(Failure::Settings { message: format!("MEMDIR_DISABLE is {value:?}"), hint: "Set it to 1 or 0.".into() }),
+        _ => Err(Failure::Settings { message: format!("invalid value {value:?} of MEMDIR_DISABLE"), hint: "set it to 1 or 0".into() }),
     }
 }
 
@@ -168,7 +168,7 @@ fn guidelines(configured: Option<&str>) -> Vec<String> {
     all.filter(|text| !text.trim().is_empty()).collect()
 }
 
-/// Where hosts keep their conversations, by the variables people set for them.
+/// The directories of the hosts' conversations, from the variables of the hosts.
 pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_chats::Roots {
     let path = |key| env(key).map(PathBuf::from);
     memdir_chats::Roots {
@@ -184,72 +184,69 @@ pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_chats::Roots {
     }
 }
 
-fn home(global: &Global, cwd: &Path) -> Result<From<PathBuf>, Failure> {
+fn home(global: &Global, cwd: &Path) -> Result<WithOrigin<PathBuf>, Failure> {
     if let Some(home) = &global.home {
-        return named_home("--home", home, cwd);
+        return explicit_home("--home", home, cwd);
     }
     if let Some(home) = env("MEMDIR_HOME") {
-        return named_home("MEMDIR_HOME", Path::new(&home), cwd);
+        return explicit_home("MEMDIR_HOME", Path::new(&home), cwd);
     }
     match user_home() {
-        Some(home) => Ok(From { value: home.join(".memdir"), origin: "default" }),
-        None => Err(Failure::Settings {
-            message: "there is no home directory to keep memories in".into(),
-            hint: "Set MEMDIR_HOME to a directory.".into(),
-        }),
+        Some(home) => Ok(WithOrigin { value: home.join(".memdir"), origin: "default" }),
+        None => Err(Failure::Settings { message: "no home directory found".into(), hint: "set MEMDIR_HOME to a directory".into() }),
     }
 }
 
-/// A home that somebody named: a directory of its own, since memdir makes what it needs in it.
-fn named_home(origin: &'static str, home: &Path, cwd: &Path) -> Result<From<PathBuf>, Failure> {
+/// A home that was set explicitly. It must be separate from the user's home, since memdir creates files in it.
+fn explicit_home(origin: &'static str, home: &Path, cwd: &Path) -> Result<WithOrigin<PathBuf>, Failure> {
     let value = path_from(origin, home, cwd)?;
-    let hint = "Name a directory of its own, such as ~/.memdir.".to_owned();
-    match expand::not_apart(&value, user_home().as_deref()) {
-        Some(why) => Err(Failure::Settings { message: format!("{origin}: {why}, so memdir keeps nothing in it"), hint }),
-        None => Ok(From { value, origin }),
+    let hint = "use a separate directory such as ~/.memdir".to_owned();
+    match expand::not_separate(&value, user_home().as_deref()) {
+        Some(why) => Err(Failure::Settings { message: format!("{origin}: {why}"), hint }),
+        None => Ok(WithOrigin { value, origin }),
     }
 }
 
-fn actor(global: &Global) -> From<String> {
-    // A name stands in a line of the history.
-    let plain = |name: &String| name.chars().filter(|c| !c.is_control()).collect::<String>();
-    if let Some(name) = global.actor.as_ref().map(plain).filter(|name| !name.trim().is_empty()) {
-        return From { value: name, origin: "--actor" };
+fn actor(global: &Global) -> WithOrigin<String> {
+    // The name is printed on a line of the history.
+    let printable = |name: &String| name.chars().filter(|c| !c.is_control()).collect::<String>();
+    if let Some(name) = global.actor.as_ref().map(printable).filter(|name| !name.trim().is_empty()) {
+        return WithOrigin { value: name, origin: "--actor" };
     }
-    let named = |key| variable(key).map(|value| From { value, origin: key });
-    named("USER").or_else(|| named("LOGNAME")).unwrap_or(From { value: "cli".into(), origin: "default" })
+    let named = |key| variable(key).map(|value| WithOrigin { value, origin: key });
+    named("USER").or_else(|| named("LOGNAME")).unwrap_or(WithOrigin { value: "cli".into(), origin: "default" })
 }
 
-/// The system's directory for what can be made again.
+/// The cache directory of the system.
 fn cache(home: &Path) -> PathBuf {
     let absolute = |path: PathBuf| path.is_absolute().then_some(path);
     let set = env("XDG_CACHE_HOME").map(PathBuf::from).and_then(absolute);
-    let usual = || user_home().map(|home| if cfg!(target_os = "macos") { home.join("Library/Caches") } else { home.join(".cache") });
-    set.or_else(usual).map_or_else(|| home.join("cache"), |cache| cache.join("memdir"))
+    let default = || user_home().map(|home| if cfg!(target_os = "macos") { home.join("Library/Caches") } else { home.join(".cache") });
+    set.or_else(default).map_or_else(|| home.join("cache"), |cache| cache.join("memdir"))
 }
 
-/// The value of a variable that holds a path, expanded and absolute; for the variables of systems memdir stands in for.
+/// The path in an environment variable, expanded and absolute; for the variables of emulated systems.
 pub(crate) fn path_variable(key: &str, cwd: &Path) -> Result<Option<PathBuf>, String> {
     variable(key).map(|text| expand::expand(&text, &variable, user_home().as_deref(), cwd)).transpose()
 }
 
-/// The person's home directory.
+/// The user's home directory.
 pub(crate) fn person_home() -> Option<PathBuf> {
     user_home()
 }
 
-/// The token callers must show, if the environment has one.
+/// The bearer token in the environment, if there is one.
 pub(crate) fn token_variable() -> Option<String> {
     variable("MEMDIR_TOKEN")
 }
 
-/// A path a person gave on the command line or in the environment.
+/// Expands a path of the command line or the environment.
 pub(crate) fn path_from(what: &'static str, path: &Path, cwd: &Path) -> Result<PathBuf, Failure> {
-    // Bytes that are not UTF-8 hold nothing to expand.
+    // A path that is not UTF-8 is not expanded.
     let Some(text) = path.to_str() else { return Ok(cwd.join(path)) };
     expand::expand(text, &variable, user_home().as_deref(), cwd).map_err(|why| Failure::Settings {
         message: format!("{what}: {why}"),
-        hint: format!("Give {what} a path; ~ and ${{VAR}} are expanded."),
+        hint: format!("set {what} to a path; ~ and ${{VAR}} are expanded"),
     })
 }
 
@@ -261,7 +258,7 @@ fn variable(key: &str) -> Option<String> {
     env(key).and_then(|value| value.into_string().ok())
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+#[expect(clippy::disallowed_methods, reason = "the only function that reads the environment")]
 fn env(key: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(key).filter(|value| !value.is_empty())
 }

@@ -1,8 +1,8 @@
-//! Writes the reference pages from the command line and the table of settings, and fails if the committed ones differ.
-//! `UPDATE_DOCS=1 cargo test -p memdir docs` writes them anew. Compiled for tests only.
+//! Generates the reference pages from the command line and the table of settings; the tests fail if the committed pages differ.
+//! `UPDATE_DOCS=1 cargo test -p memdir docs` rewrites them. Compiled only for tests.
 
-use crate::{args::Args, config::KEYS};
-use clap::{Arg, Command, CommandFactory as _};
+use crate::{config::KEYS, exit, help};
+use clap::{Arg, Command};
 use std::{fmt::Write as _, path::Path};
 
 #[test]
@@ -15,29 +15,53 @@ fn the_page_on_settings_is_current() {
     check("config.md", &settings());
 }
 
-/// Every command shows an example of itself.
 #[test]
 fn every_command_has_an_example() {
-    for command in visible(&built()) {
-        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        assert!(after.contains("Example:\n  memdir"), "{} has no example", command.get_name());
+    fn check(command: &Command) {
+        for command in visible(command) {
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let example = format!("memdir {}", command.get_bin_name().unwrap_or_default().trim_start_matches("memdir "));
+            assert!(after.contains("Examples:\n  "), "`{example}` has no example");
+            assert!(after.contains(&example) || after.contains("memdir --dir"), "the examples of `{example}` do not run it");
+            check(command);
+        }
     }
+    check(&help::command());
 }
 
-#[expect(clippy::disallowed_methods, reason = "a page is written on demand, by whoever changes what it describes")]
-fn check(name: &str, wanted: &str) {
+/// Help texts are phrases: they start with a capital letter and have no full stop.
+#[test]
+fn help_texts_have_one_form() {
+    fn check(command: &Command) {
+        for command in command.get_subcommands() {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let helps = command.get_arguments().map(|arg| arg.get_help().map(ToString::to_string).unwrap_or_default());
+            for text in std::iter::once(about).chain(helps) {
+                assert!(text.starts_with(|c: char| c.is_uppercase()) || text.starts_with("memdir"), "{}: {text:?}", command.get_name());
+                assert!(!text.ends_with('.'), "{}: {text:?}", command.get_name());
+            }
+            check(command);
+        }
+    }
+    check(&help::command());
+}
+
+#[test]
+fn every_group_of_commands_has_a_first_command() {
+    let command = help::command();
+    let headings: Vec<&str> = help::groups(&command).into_iter().map(|(heading, _)| heading).collect();
+    assert_eq!(headings, help::GROUPS.iter().map(|(heading, _)| *heading).collect::<Vec<_>>());
+    assert_eq!(help::groups(&command)[0].1.len(), 10, "the common commands fit on the first screen");
+}
+
+#[expect(clippy::disallowed_methods, reason = "a page is written only on request")]
+fn check(name: &str, expected: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, wanted).unwrap();
+        std::fs::write(&path, expected).unwrap();
     }
-    let there = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == wanted, "docs/reference/{name} is not current; UPDATE_DOCS=1 cargo test -p memdir docs writes it");
-}
-
-fn built() -> Command {
-    let mut command = Args::command();
-    command.build();
-    command
+    let actual = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(actual == expected, "docs/reference/{name} is not current; run UPDATE_DOCS=1 cargo test -p memdir docs");
 }
 
 fn visible(command: &Command) -> Vec<&Command> {
@@ -45,40 +69,42 @@ fn visible(command: &Command) -> Vec<&Command> {
 }
 
 fn commands() -> String {
-    let command = built();
-    let mut page = String::from("# Commands\n\nWritten by a test from the command line itself.\n\n");
+    let command = help::command();
+    let mut page = String::from("# Commands\n\nGenerated from the definition of the command line.\n\n");
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let _ = writeln!(page, "{about}\n\nPlain `memdir` shows where the memory is, how much there is, and what happened last.\n");
-    let _ = writeln!(page, "| command | what it does |\n|---|---|");
-    for command in visible(&command) {
-        let _ = writeln!(page, "| [`{0}`](#memdir-{0}) | {1} |", command.get_name(), about_of(command));
+    let _ = writeln!(page, "{about}.\n\n`memdir` without a command shows the mounts, the number of memories and the last change.\n");
+    for (heading, commands) in help::groups(&command) {
+        let _ = writeln!(page, "## {heading}\n\n| command | description |\n|---|---|");
+        for command in commands {
+            let _ = writeln!(page, "| [`{0}`](#memdir-{0}) | {1} |", command.get_name(), about(command));
+        }
+        page.push('\n');
     }
-    let _ = writeln!(page, "\n## Options of every command\n");
+    let _ = writeln!(page, "## Global options\n\nEvery command accepts these options.\n");
     command.get_arguments().filter(|arg| arg.is_global_set()).for_each(|arg| option(&mut page, arg));
-    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let codes = after.split("\n\n").next().unwrap_or_default().trim_start_matches("Exit codes:\n");
-    let _ = writeln!(page, "\n## Exit codes\n\n```text\n{codes}\n```");
-    visible(&command).iter().for_each(|command| one(&mut page, "memdir", command));
+    let _ = writeln!(page, "\n## Exit status\n\n```text\n{}\n```", exit::STATUSES);
+    visible(&command).iter().for_each(|command| section(&mut page, "memdir", command));
     page
 }
 
-fn one(page: &mut String, above: &str, command: &Command) {
-    let name = format!("{above} {}", command.get_name());
-    let _ = writeln!(page, "\n## {name}\n\n{}.\n", about_of(command));
+/// Writes the section of one command.
+fn section(page: &mut String, parent: &str, command: &Command) {
+    let name = format!("{parent} {}", command.get_name());
+    let _ = writeln!(page, "\n## {name}\n\n{}.\n", about(command));
     let usage = command.clone().render_usage().to_string();
     let _ = writeln!(page, "```text\n{}\n```\n", usage.trim_start_matches("Usage: ").trim());
-    let own = |arg: &&Arg| !arg.is_global_set() && !arg.is_hide_set() && arg.get_id() != "help" && arg.get_id() != "version";
-    command.get_arguments().filter(own).for_each(|arg| option(page, arg));
+    let is_own = |arg: &&Arg| !arg.is_global_set() && !arg.is_hide_set() && arg.get_id() != "help" && arg.get_id() != "version";
+    command.get_arguments().filter(is_own).for_each(|arg| option(page, arg));
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let (words, example) = after.split_once("Example:\n").unwrap_or((&after, ""));
-    if !words.trim().is_empty() {
-        let _ = writeln!(page, "\n{}", words.trim());
+    let (text, examples) = after.split_once("Examples:\n").unwrap_or((&after, ""));
+    if !text.trim().is_empty() {
+        let _ = writeln!(page, "\n{}", text.trim());
     }
-    if !example.is_empty() {
-        let lines: Vec<&str> = example.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
+    if !examples.is_empty() {
+        let lines: Vec<&str> = examples.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
         let _ = writeln!(page, "\n```sh\n{}\n```", lines.join("\n"));
     }
-    visible(command).iter().for_each(|command| one(page, &name, command));
+    visible(command).iter().for_each(|command| section(page, &name, command));
 }
 
 fn option(page: &mut String, arg: &Arg) {
@@ -92,12 +118,12 @@ fn option(page: &mut String, arg: &Arg) {
     let short = arg.get_short().map_or(String::new(), |short| format!("`-{short}`, "));
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let defaults: Vec<String> = arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
-    let shows = !defaults.is_empty() && !arg.is_hide_default_value_set() && arg.get_action().takes_values();
-    let default = if shows { format!(" (default: {})", defaults.join(",")) } else { String::new() };
+    let has_default = !defaults.is_empty() && !arg.is_hide_default_value_set() && arg.get_action().takes_values();
+    let default = if has_default { format!(" (default: {})", defaults.join(",")) } else { String::new() };
     let _ = writeln!(page, "- {short}`{shown}`: {help}{default}");
 }
 
-fn about_of(command: &Command) -> String {
+fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
@@ -114,36 +140,37 @@ fn settings() -> String {
 const SETTINGS: &str = "\
 # Settings
 
-Written by a test from the table of settings.
+Generated from the table of settings.
 
-memdir needs no settings. `memdir config` shows those in force and where each comes from.
+memdir works without settings. `memdir config` shows the settings in effect and where each comes from.
 
-In every path that a person gives (here, in the environment, on the command line) `~` is the home directory and `${VAR}` a
-variable; a relative path in the file is relative to the file, any other to the current directory. Nothing that comes from a
-model is ever expanded. A directory of memories is refused where it is `/` or your home, lies above your home, has fewer than
-three characters, or is a drive or a network path of another system: every file in it would be a memory.
+In paths of the user (here, in the environment, on the command line), `~` is the home directory and `${VAR}` a variable. A relative
+path in this file is relative to the file; any other is relative to the current directory. Input from a model is never expanded.
+
+A directory cannot be a memory if it is `/` or your home directory, contains your home directory, has a path of fewer than three
+characters, or is a drive or a network path: every file in it would become a memory.
 
 ## Environment
 
 | variable | meaning | default |
 |---|---|---|
-| `MEMDIR_HOME` | where memdir keeps everything that is not in a project: memories, journals, `config.toml` | `~/.memdir` |
-| `MEMDIR_DIR` | this directory is the whole memory; `--dir` wins over it | none |
-| `MEMDIR_PROJECT` | the id of the project whose memory is open; `--project` wins over it | the directory's |
-| `MEMDIR_AGENT` | the agent whose own memory is open too; `--agent` wins over it | none |
-| `MEMDIR_DISABLE` | `1` turns memory off, `0` on; comes before every other switch | none |
-| `MEMDIR_TOKEN` | the token callers over HTTP must show; `--token-file` wins over it | none |
-| `MEMDIR_EXTRA_GUIDELINES`, `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES` | what every prompt says besides; blank is ignored | none |
-| `USER`, `LOGNAME` | who makes changes, in the history; `--actor` wins over them | `cli` |
+| `MEMDIR_HOME` | directory of everything outside of projects: memories, journals, `config.toml` | `~/.memdir` |
+| `MEMDIR_DIR` | directory that is the whole memory; `--dir` overrides it | none |
+| `MEMDIR_PROJECT` | id of the project; `--project` overrides it | from the current directory |
+| `MEMDIR_AGENT` | agent whose memory is mounted too; `--agent` overrides it | none |
+| `MEMDIR_DISABLE` | `1` disables memory, `0` enables it; overrides every other switch | none |
+| `MEMDIR_TOKEN` | bearer token of HTTP clients; `--token-file` overrides it | none |
+| `MEMDIR_EXTRA_GUIDELINES`, `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES` | additional text for every prompt; ignored if blank | none |
+| `USER`, `LOGNAME` | name recorded in the history; `--actor` overrides it | `cli` |
 | `NO_COLOR`, `CLICOLOR_FORCE`, `TERM` | whether colours are used on a terminal | |
-| `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME`, `OPENCODE_DB`, `OPENCLAW_STATE_DIR`, `XDG_DATA_HOME`, `XDG_CONFIG_HOME` | where hosts keep their conversations, by their own rules; read by `memdir chats` | the hosts' own |
+| `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME`, `OPENCODE_DB`, `OPENCLAW_STATE_DIR`, `XDG_DATA_HOME`, `XDG_CONFIG_HOME` | directories of the hosts' conversations, read by `memdir chats` | those of the hosts |
 
 ## `MEMDIR_HOME/config.toml`
 
-A key that is not in this table is reported with the nearest that is, and otherwise ignored. A file that cannot be read is an
-error with its line and column.
+An unknown key is reported with the most similar known key, and otherwise ignored. A file with a syntax error is an error with line
+and column.
 
-| key | value | without it | meaning |
+| key | value | default | meaning |
 |---|---|---|---|
 ";
 
@@ -163,10 +190,12 @@ entrypoint = false
 read_only = [\"core\", \"conventions/.*\"]
 ```
 
-Without `--dir`, a space is made of the mounts in this file and of three that need no setting: the project's own memories
-(unprefixed, one directory per git repository or directory, under `MEMDIR_HOME/projects`), the person's (`user/…`, in
-`MEMDIR_HOME/user`), and, where the repository has a directory `.memdir` of its own, the team's (`team/…`).
+Without `--dir`, a space consists of the mounts in this file and three built-in mounts:
 
-A `--dir` that is a configured mount keeps that mount's rules and journal; one that lies inside a mount is guarded by that
-mount's lock, so that both views of the files are safe at once.
+- the memory of the project, without a prefix: one directory per git repository or directory, under `MEMDIR_HOME/projects`
+- the memory of the user, `user/…`, in `MEMDIR_HOME/user`
+- the memory of the team, `team/…`, in `.memdir` of the repository, if it exists
+
+If `--dir` is a configured mount, it keeps the rules and the journal of that mount. If it is inside a mount, it uses the lock of that
+mount, so that both views of the files can be used at the same time.
 ";

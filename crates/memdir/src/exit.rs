@@ -1,4 +1,4 @@
-//! How a run ends: every failure, its words, and its exit code, in one place.
+//! How a run ends: every failure, its message and hint, and its exit status, in one place.
 
 use memdir_core::base::{
     error::{Acts, Error},
@@ -6,32 +6,25 @@ use memdir_core::base::{
 };
 use std::{io, path::PathBuf, process::ExitCode};
 
-/// The end of `memdir --help`.
-pub(crate) const HELP: &str = "\
-Exit codes:
-  0  done
-  1  not so: no such memory, version or change; it exists, it has changed; a check failed
-  2  bad usage or input: a name that can never be one, a file that is not there
-  3  a person has to act: permissions, a full disk, a read-only mount, settings, damage
-  4  busy: the same command may succeed later
+/// The exit statuses, for `memdir --help` and docs/cli.md.
+pub(crate) const STATUSES: &str = "  0  success
+  1  not found, conflict, or a check failed
+  2  invalid usage or input
+  3  action required: permissions, disk space, a read-only mount, configuration, or damaged data
+  4  busy: the same command may succeed later";
 
-Example:
-  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
-  memdir read notes/deploy
-  memdir demo";
-
-/// An exit code.
+/// An exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done.
+    /// Success.
     Done = 0,
-    /// The memories are not what the command needs.
+    /// Not found, conflict, or a check failed.
     NotSo = 1,
-    /// The command is wrong.
+    /// Invalid usage or input.
     Usage = 2,
-    /// A person has to act.
+    /// A person has to act: permissions, disk space, configuration.
     Person = 3,
-    /// Busy.
+    /// Another process holds the lock; a retry may succeed.
     Busy = 4,
 }
 
@@ -41,71 +34,71 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command line could not be read, or asked for help.
-    Typed { error: clap::Error },
-    /// A hook was called with words that cannot be read. A host would take any other end than success for a refusal of
-    /// what it is about to do.
+    /// The command line could not be parsed, or asked for help or the version.
+    CommandLine { error: clap::Error },
+    /// The command line of a hook could not be parsed. It still exits with 0, since a host takes any other status as a refusal
+    /// of the action it is about to run.
     Hook { error: clap::Error, explain: bool },
-    /// The library refused.
+    /// The library returned an error.
     Core { error: Error },
-    /// What was typed does not fit together.
+    /// The arguments are valid one by one but not together.
     Usage { message: String, hint: String },
-    /// Memory is off.
+    /// Memory is disabled.
     Off { switch: String },
-    /// The settings cannot be used.
+    /// The configuration is invalid.
     Settings { message: String, hint: String },
-    /// A file that was named on the command line could not be read or written.
+    /// A file outside of the memories could not be read or written.
     File { doing: &'static str, path: PathBuf, source: io::Error },
-    /// The answer could not be printed.
+    /// The output could not be printed.
     Output { source: io::Error },
 }
 
-/// The words of a failure.
-pub(crate) struct Words {
+/// What is printed for a failure.
+pub(crate) struct FailureText {
     pub(crate) code: &'static str,
     pub(crate) message: String,
     pub(crate) hint: String,
 }
 
 impl Failure {
-    /// The exit code. Every kind of failure is decided here and nowhere else.
+    /// The exit status. Every kind of failure is mapped here and nowhere else.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Failure::Typed { error, .. } if error.use_stderr() => Exit::Usage,
-            Failure::Typed { .. } | Failure::Hook { .. } => Exit::Done,
+            Failure::CommandLine { error, .. } if error.use_stderr() => Exit::Usage,
+            Failure::CommandLine { .. } | Failure::Hook { .. } => Exit::Done,
             Failure::Usage { .. } => Exit::Usage,
-            Failure::Core { error, .. } => exit_of(error),
-            // Whoever closed the pipe has seen enough; what was asked is done.
+            Failure::Core { error, .. } => exit_for(error),
+            // The reader closed the pipe early, as `head` does; the command itself has succeeded.
             Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Failure::File { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::Usage,
             Failure::Off { .. } | Failure::Settings { .. } | Failure::File { .. } | Failure::Output { .. } => Exit::Person,
         }
     }
 
-    /// What is told.
-    pub(crate) fn words(&self) -> Words {
+    /// The error code, message and hint.
+    pub(crate) fn words(&self) -> FailureText {
         let (code, message, hint) = match self {
-            Failure::Typed { error, .. } | Failure::Hook { error, .. } => ("usage", typed(error), "See memdir --help.".to_owned()),
+            Failure::CommandLine { error, .. } | Failure::Hook { error, .. } => {
+                ("usage", first_paragraph(error), "run `memdir --help`".to_owned())
+            }
             Failure::Core { error, .. } => (error.code(), error.to_string(), error.command_hint()),
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
-            Failure::Off { switch } => {
-                ("off", format!("memory is off: {switch}"), "Change that switch; memdir where explains what is in force.".into())
-            }
+            Failure::Off { switch } => ("off", format!("memory is disabled by {switch}"), "run `memdir where` to see the settings".into()),
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source, .. } => {
-                ("io", format!("cannot {doing} {}: {source}", path.display()), "Check the path and its permissions.".to_owned())
+                ("io", format!("cannot {doing} {}: {source}", path.display()), "check the path and its permissions".to_owned())
             }
-            Failure::Output { source } => ("io", format!("cannot print the answer: {source}"), String::new()),
+            Failure::Output { source } => ("io", format!("cannot write to standard output: {source}"), String::new()),
         };
-        Words { code, message, hint }
+        FailureText { code, message, hint }
     }
 }
 
-fn exit_of(error: &Error) -> Exit {
-    let looked = matches!(
+fn exit_for(error: &Error) -> Exit {
+    let is_negative = matches!(
         error,
         Error::NotFound { .. }
             | Error::NoChat { .. }
@@ -116,15 +109,15 @@ fn exit_of(error: &Error) -> Exit {
             | Error::BadEdit { .. }
     );
     match error.acts() {
-        Acts::Caller if looked => Exit::NotSo,
+        Acts::Caller if is_negative => Exit::NotSo,
         Acts::Caller => Exit::Usage,
         Acts::Person => Exit::Person,
         Acts::Time => Exit::Busy,
     }
 }
 
-/// The first paragraph of what clap says: the rest is usage for people.
-fn typed(error: &clap::Error) -> String {
+/// The first paragraph of clap's message; the rest is usage.
+fn first_paragraph(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").trim().to_owned()

@@ -1,4 +1,5 @@
-//! How often, and how large, the prompt was loaded: one line each in `loads.jsonl`. Numbers only, and only on this machine.
+//! Counts how often the prompt was loaded, and its size: one line per load in `loads.jsonl`. Contains only numbers and stays on this
+//! machine.
 
 use memdir_core::{
     base::{
@@ -16,38 +17,38 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes after which the older half is dropped: some ten thousand loads.
-const MOST: u64 = 2 << 20;
+/// Size in bytes above which the older half is dropped: about ten thousand loads.
+const MAX_BYTES: u64 = 2 << 20;
 
-/// What was counted, by mode.
+/// The counts of each mode.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Loads {
-    pub(crate) modes: BTreeMap<String, Counted>,
+    pub(crate) modes: BTreeMap<String, LoadCounts>,
 }
 
-/// The loads of one mode.
+/// The counts of one mode.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Counted {
+pub(crate) struct LoadCounts {
     pub(crate) loads: u64,
     pub(crate) bytes: u64,
     pub(crate) largest: u64,
     pub(crate) cut_by_lines: u64,
     pub(crate) cut_by_bytes: u64,
-    /// The newest one.
+    /// The last load.
     pub(crate) last: Option<Load>,
 }
 
-/// A load as it is kept.
+/// One line of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    /// Whose it was. Lines from before there was one are nobody's.
+struct LoadLine {
+    /// The space of the load; empty in lines of older versions, which are not counted.
     #[serde(default)]
     space: String,
     #[serde(flatten)]
     load: Load,
 }
 
-/// What tells one space from another: its directories, and what of them is open. A hash, so that the file names no directory.
+/// Identifies a space by its directories and their rules. A hash, so that the file contains no paths.
 pub(crate) fn space(store: &dyn Store) -> String {
     let mounts = store.mounts().iter().map(|mount| format!("{}={}={}", mount.prefix, mount.root.display(), mount.rules));
     let mut mounts: Vec<String> = mounts.collect();
@@ -55,26 +56,26 @@ pub(crate) fn space(store: &dyn Store) -> String {
     Version::of(mounts.join("\n").as_bytes()).to_string()
 }
 
-/// Counts a load of a space. Best effort, after the answer is out: nobody waits for it, and nothing fails by it.
+/// Counts a load of a space. Best effort: runs after the output is printed, and errors are ignored.
 pub(crate) fn count(home: &Path, space: &str, load: &Load) {
     let path = file(home);
-    if fs::metadata(&path).is_ok_and(|meta| meta.len() > MOST) {
+    if fs::metadata(&path).is_ok_and(|meta| meta.len() > MAX_BYTES) {
         drop_older_half(&path);
     }
-    let line = Line { space: space.to_owned(), load: load.clone() };
+    let line = LoadLine { space: space.to_owned(), load: load.clone() };
     if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(&line), disk::append_private_file(&path)) {
         line.push(b'\n');
-        // One write, so that lines of several processes do not mix.
+        // A single write, so that lines of concurrent processes do not mix.
         let _ = file.write_all(&line);
     }
 }
 
-/// What was counted so far of a space.
+/// Reads the counts of a space.
 pub(crate) fn read(home: &Path, space: &str) -> Loads {
     let mut loads = Loads::default();
     let text = fs::read_to_string(file(home)).unwrap_or_default();
-    let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-    for Line { load, .. } in lines.filter(|line| line.space == space) {
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<LoadLine>(line).ok());
+    for LoadLine { load, .. } in lines.filter(|line| line.space == space) {
         let mode = loads.modes.entry(load.mode.clone()).or_default();
         mode.loads += 1;
         mode.bytes += load.bytes;

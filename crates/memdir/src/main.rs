@@ -1,4 +1,4 @@
-//! The `memdir` command. Parses, runs, prints, exits; decides nothing.
+//! The `memdir` command: parses the arguments, runs the command, prints its output, and exits. Decides nothing.
 
 mod adopt;
 mod args;
@@ -10,23 +10,28 @@ mod distribution;
 mod docs;
 mod doctor;
 mod exit;
+mod help;
 mod hook;
 mod hosts;
 mod install;
-mod known;
 mod loads;
+mod mounts;
 mod output;
+mod project_records;
 mod prompt_section;
 mod scope;
 mod serve;
-mod wire;
+mod spaces;
+
+// The name other modules still use.
+use spaces as wire;
 
 fn main() -> std::process::ExitCode {
     let (json, args) = args::parse();
-    let look = output::Look::of_stdout(json);
-    let outcome = args.and_then(|args| commands::run(&args, look)).and_then(|answer| output::print(&answer, look));
+    let options = output::OutputOptions::of_stdout(json);
+    let outcome = args.and_then(|args| commands::run(&args, options)).and_then(|output| output::print(&output, options));
     match outcome {
         Ok(exit) => exit.into(),
-        Err(failure) => output::print_failure(&failure, look).into(),
+        Err(failure) => output::print_failure(&failure, options).into(),
     }
 }

@@ -1,4 +1,4 @@
-//! How an answer looks: on a terminal with colours, in a pipe plain, or in JSON. Never decides what is answered.
+//! Prints the output of commands: on a terminal with colours, in a pipe without, or as JSON. Never decides what is printed.
 
 use crate::exit::{Exit, Failure};
 use anstyle::{AnsiColor, Style};
@@ -6,83 +6,86 @@ use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use unicode_width::UnicodeWidthStr as _;
 
-/// What is known about where the answer goes.
+// Names that other modules still use.
+pub(crate) use self::{CommandOutput as Answer, OutputOptions as Look, Printer as Page};
+
+/// Where the output goes, and in which form.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
-    /// Answer in JSON.
+pub(crate) struct OutputOptions {
+    /// Print JSON.
     pub(crate) json: bool,
     /// Standard output is a terminal.
     pub(crate) terminal: bool,
-    /// Colours are wanted.
+    /// Use colours.
     pub(crate) colour: bool,
-    /// Columns of the terminal; nothing in a pipe.
+    /// Columns of the terminal; `None` in a pipe.
     pub(crate) width: Option<usize>,
 }
 
-impl Look {
-    /// Standard output as it is, honouring NO_COLOR and its like.
-    pub(crate) fn of_stdout(json: bool) -> Look {
+impl OutputOptions {
+    /// The options for standard output; honours `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`.
+    pub(crate) fn of_stdout(json: bool) -> OutputOptions {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
         let colour = terminal && !json && anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
         let width = if terminal { terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)) } else { None };
-        Look { json, terminal, colour, width }
+        OutputOptions { json, terminal, colour, width }
     }
 }
 
-/// What a command answers: a value for programs and a way to show it to people. Nothing is printed before the command
-/// is done.
-pub(crate) struct Answer {
-    shown: Box<dyn Shown>,
-    /// How the run ends.
+/// The output of a command: a value that serializes to JSON, and a function that prints it as text. Nothing is printed before
+/// the command has finished.
+pub(crate) struct CommandOutput {
+    content: Box<dyn Content>,
+    /// The exit status of the process.
     pub(crate) exit: Exit,
-    /// What is said beside it, on standard error.
+    /// Notes for standard error.
     pub(crate) notes: Vec<String>,
     after: Option<Box<dyn Fn()>>,
 }
 
-impl Answer {
-    /// An answer that is done.
-    pub(crate) fn new<T: Serialize + 'static>(value: T, text: fn(&T, &mut Page<'_>) -> io::Result<()>) -> Answer {
-        Answer { shown: Box::new((value, text)), exit: Exit::Done, notes: Vec::new(), after: None }
+impl CommandOutput {
+    /// Output with exit status 0.
+    pub(crate) fn new<T: Serialize + 'static>(value: T, text: fn(&T, &mut Printer<'_>) -> io::Result<()>) -> CommandOutput {
+        CommandOutput { content: Box::new((value, text)), exit: Exit::Done, notes: Vec::new(), after: None }
     }
 
-    /// Many values, one JSON object a line, for people and programs alike.
-    pub(crate) fn lines<T: Serialize + 'static>(values: Vec<T>) -> Answer {
-        Answer { shown: Box::new(Lines(values)), exit: Exit::Done, notes: Vec::new(), after: None }
+    /// JSON Lines: one object per line, with and without `--json`.
+    pub(crate) fn lines<T: Serialize + 'static>(values: Vec<T>) -> CommandOutput {
+        CommandOutput { content: Box::new(JsonLines(values)), exit: Exit::Done, notes: Vec::new(), after: None }
     }
 
-    /// The same with another end.
-    pub(crate) fn exit(self, exit: Exit) -> Answer {
-        Answer { exit, ..self }
+    /// Sets the exit status.
+    pub(crate) fn exit(self, exit: Exit) -> CommandOutput {
+        CommandOutput { exit, ..self }
     }
 
-    /// The same with something said beside it, before what is there.
-    pub(crate) fn with_notes(mut self, mut notes: Vec<String>) -> Answer {
+    /// Adds notes before the existing ones.
+    pub(crate) fn with_notes(mut self, mut notes: Vec<String>) -> CommandOutput {
         notes.append(&mut self.notes);
-        Answer { notes, ..self }
+        CommandOutput { notes, ..self }
     }
 
-    /// The same with something done once the answer is out.
-    pub(crate) fn afterwards(self, after: impl Fn() + 'static) -> Answer {
-        Answer { after: Some(Box::new(after)), ..self }
+    /// Runs a function after the output is printed.
+    pub(crate) fn afterwards(self, after: impl Fn() + 'static) -> CommandOutput {
+        CommandOutput { after: Some(Box::new(after)), ..self }
     }
 
-    /// Writes the answer for people to a page.
-    pub(crate) fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        self.notes.iter().for_each(|note| page.note(note.clone()));
-        self.shown.text(page)
+    /// Prints the output as text.
+    pub(crate) fn text(&self, printer: &mut Printer<'_>) -> io::Result<()> {
+        self.notes.iter().for_each(|note| printer.note(note.clone()));
+        self.content.text(printer)
     }
 }
 
-trait Shown {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()>;
+trait Content {
+    fn text(&self, printer: &mut Printer<'_>) -> io::Result<()>;
     fn json(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-impl<T: Serialize> Shown for (T, fn(&T, &mut Page<'_>) -> io::Result<()>) {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        self.1(&self.0, page)
+impl<T: Serialize> Content for (T, fn(&T, &mut Printer<'_>) -> io::Result<()>) {
+    fn text(&self, printer: &mut Printer<'_>) -> io::Result<()> {
+        self.1(&self.0, printer)
     }
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -90,11 +93,11 @@ impl<T: Serialize> Shown for (T, fn(&T, &mut Page<'_>) -> io::Result<()>) {
     }
 }
 
-struct Lines<T>(Vec<T>);
+struct JsonLines<T>(Vec<T>);
 
-impl<T: Serialize> Shown for Lines<T> {
-    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
-        self.json(page.out)
+impl<T: Serialize> Content for JsonLines<T> {
+    fn text(&self, printer: &mut Printer<'_>) -> io::Result<()> {
+        self.json(printer.out)
     }
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -108,36 +111,36 @@ impl<T: Serialize> Shown for Lines<T> {
     }
 }
 
-/// Where an answer for people is written, with the notes that come after it.
-pub(crate) struct Page<'a> {
+/// Writes text output, and collects the notes that follow it on standard error.
+pub(crate) struct Printer<'a> {
     out: &'a mut dyn Write,
-    /// What it looks like.
-    pub(crate) look: Look,
+    /// Where the text goes.
+    pub(crate) options: OutputOptions,
     notes: Vec<String>,
 }
 
-impl<'a> Page<'a> {
-    /// A page that goes to `out`.
-    pub(crate) fn new(out: &'a mut dyn Write, look: Look) -> Page<'a> {
-        Page { out, look, notes: Vec::new() }
+impl<'a> Printer<'a> {
+    /// A printer that writes to `out`.
+    pub(crate) fn new(out: &'a mut dyn Write, options: OutputOptions) -> Printer<'a> {
+        Printer { out, options, notes: Vec::new() }
     }
 
-    /// One line.
+    /// Prints one line.
     pub(crate) fn line(&mut self, text: impl AsRef<str>) -> io::Result<()> {
         writeln!(self.out, "{}", text.as_ref())
     }
 
-    /// Text of a memory, as it is. On a terminal without escape sequences: a memory must not be able to steer it.
+    /// Prints the text of a memory unchanged; on a terminal without its escape sequences, which could control the terminal.
     pub(crate) fn content(&mut self, text: &str) -> io::Result<()> {
-        if self.look.terminal {
+        if self.options.terminal {
             write!(self.out, "{}", anstream::adapter::strip_str(text))?;
         } else {
             self.out.write_all(text.as_bytes())?;
         }
-        if self.look.terminal && !text.is_empty() && !text.ends_with('\n') { self.line("") } else { Ok(()) }
+        if self.options.terminal && !text.is_empty() && !text.ends_with('\n') { self.line("") } else { Ok(()) }
     }
 
-    /// Rows in columns, each as wide as its widest cell. The first row is the heading.
+    /// Prints rows in aligned columns. The first row is the heading.
     pub(crate) fn table(&mut self, rows: &[Vec<String>]) -> io::Result<()> {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |n: usize| rows.iter().filter_map(|row| row.get(n)).map(|cell| cell.width()).max().unwrap_or(0);
@@ -145,14 +148,14 @@ impl<'a> Page<'a> {
         for (n, row) in rows.iter().enumerate() {
             let padded = row.iter().zip(&widths).map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.width())));
             let line = padded.collect::<Vec<_>>().join("  ");
-            let line = self.fitting(line.trim_end());
+            let line = self.truncated(line.trim_end());
             let line = if n == 0 { self.dim(&line) } else { line };
             self.line(line)?;
         }
         Ok(())
     }
 
-    /// Said after the answer, on standard error.
+    /// Adds a note, which is printed on standard error after the output. Duplicates are dropped.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         let note = note.into();
         if !self.notes.contains(&note) {
@@ -160,97 +163,97 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The notes so far.
+    /// Removes and returns the notes.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    /// Something that stands out.
+    /// Bold text.
     pub(crate) fn strong(&self, text: &str) -> String {
         self.styled(text, Style::new().bold())
     }
 
-    /// Something that stands back.
+    /// Dimmed text.
     pub(crate) fn dim(&self, text: &str) -> String {
         self.styled(text, Style::new().dimmed())
     }
 
-    /// Something added.
+    /// Green text, for additions.
     pub(crate) fn green(&self, text: &str) -> String {
         self.styled(text, AnsiColor::Green.on_default())
     }
 
-    /// Something that was looked for.
-    pub(crate) fn found(&self, text: &str) -> String {
+    /// Highlighted text, for search matches.
+    pub(crate) fn highlight(&self, text: &str) -> String {
         self.styled(text, AnsiColor::Yellow.on_default().bold())
     }
 
-    /// Something taken away, or wrong.
+    /// Red text, for deletions and errors.
     pub(crate) fn red(&self, text: &str) -> String {
         self.styled(text, AnsiColor::Red.on_default())
     }
 
     fn styled(&self, text: &str, style: Style) -> String {
-        if self.look.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+        if self.options.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    fn fitting(&self, line: &str) -> String {
-        match self.look.width {
+    fn truncated(&self, line: &str) -> String {
+        match self.options.width {
             Some(width) if line.width() > width => memdir_core::base::text::ellipsis(line, width).into_owned(),
             _ => line.to_owned(),
         }
     }
 }
 
-/// Prints an answer.
-pub(crate) fn print(answer: &Answer, look: Look) -> Result<Exit, Failure> {
+/// Prints a command's output and returns its exit status.
+pub(crate) fn print(output: &CommandOutput, options: OutputOptions) -> Result<Exit, Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let notes = if look.json {
-        answer.shown.json(&mut out).and_then(|()| writeln!(out)).map(|()| answer.notes.clone())
+    let notes = if options.json {
+        output.content.json(&mut out).and_then(|()| writeln!(out)).map(|()| output.notes.clone())
     } else {
-        let mut page = Page::new(&mut out, look);
-        answer.text(&mut page).map(|()| page.take_notes())
+        let mut printer = Printer::new(&mut out, options);
+        output.text(&mut printer).map(|()| printer.take_notes())
     };
     let notes = notes.and_then(|notes| out.flush().map(|()| notes)).map_err(|source| Failure::Output { source })?;
-    say("note", &notes);
-    if let Some(after) = &answer.after {
+    print_to_stderr("note", &notes);
+    if let Some(after) = &output.after {
         after();
     }
-    Ok(answer.exit)
+    Ok(output.exit)
 }
 
-/// Prints why there is no answer.
-pub(crate) fn print_failure(failure: &Failure, look: Look) -> Exit {
+/// Prints a failure and returns its exit status.
+pub(crate) fn print_failure(failure: &Failure, options: OutputOptions) -> Exit {
     match failure {
         Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => {}
         Failure::Hook { explain: false, .. } => {}
-        // Clap knows its own colours and streams.
-        Failure::Typed { error } if !look.json || !error.use_stderr() => drop(error.print()),
-        _ if look.json => {
-            let words = failure.words();
-            let error = serde_json::json!({ "error": { "code": words.code, "message": words.message, "hint": words.hint } });
-            // If even this cannot be printed, the exit code says it.
+        // Clap chooses its own colours and streams.
+        Failure::CommandLine { error } if !options.json || !error.use_stderr() => drop(error.print()),
+        _ if options.json => {
+            let text = failure.words();
+            let error = serde_json::json!({ "error": { "code": text.code, "message": text.message, "hint": text.hint } });
+            // If this cannot be printed either, only the exit status reports the failure.
             let _ = writeln!(io::stdout(), "{error:#}");
         }
         _ => {
-            let words = failure.words();
-            say("error", &[words.message]);
-            say("hint", &[words.hint]);
+            let text = failure.words();
+            print_to_stderr("error", &[text.message]);
+            print_to_stderr("hint", &[text.hint]);
         }
     }
     failure.exit()
 }
 
-/// Lines on standard error, in colour if it is a terminal.
-fn say(what: &str, texts: &[String]) {
+/// Prints lines with a label (`error`, `hint` or `note`) on standard error, in colour if it is a terminal.
+fn print_to_stderr(label: &str, texts: &[String]) {
     let mut err = anstream::stderr().lock();
-    let style = match what {
+    let style = match label {
         "error" => AnsiColor::Red.on_default().bold(),
         "hint" => AnsiColor::Cyan.on_default(),
         _ => AnsiColor::Yellow.on_default(),
     };
     for text in texts.iter().filter(|text| !text.is_empty()) {
-        // There is nobody left to tell that this failed.
-        let _ = writeln!(err, "{style}{what}:{style:#} {text}");
+        // A failure to write to standard error cannot be reported anywhere.
+        let _ = writeln!(err, "{style}{label}:{style:#} {text}");
     }
 }

@@ -1,11 +1,11 @@
-//! Whose memory this is: the project one stands in, its mounts with the reason for each, and the switch that turned it off.
+//! The scope of a run: the project of the current directory, its mounts with the reason for each, and whether memory is disabled.
 
 mod repository;
 
 use crate::{
     config::{RepositorySettings, Settings},
     exit::Failure,
-    known, wire,
+    mounts, project_records,
 };
 use memdir_core::{
     base::version::Version,
@@ -18,28 +18,28 @@ use memdir_core::{
 };
 use std::path::{Path, PathBuf};
 
-/// Everything that is in force for one call.
+/// Everything that is in effect for one run.
 pub(crate) struct Scope {
     /// The project of the current directory.
     pub(crate) project: Project,
     /// The id of the project whose memory is open.
     pub(crate) id: String,
-    /// What turned memory off, if it is off.
+    /// The setting that disables memory, if it is disabled.
     pub(crate) off: Option<String>,
     /// The mounts.
     pub(crate) mounts: Vec<Placed>,
-    /// What is wrong with the settings, or worth knowing.
+    /// Notes about the settings and the project.
     pub(crate) notes: Vec<String>,
 }
 
-/// A mount and why it is there.
+/// A mount and the reason for it.
 pub(crate) struct Placed {
     pub(crate) mount: Mount,
     pub(crate) why: String,
 }
 
 impl Scope {
-    /// A path as tripwires have it: from the project's root, if it lies in it.
+    /// A path as tripwires match it: relative to the project's root if it is inside.
     pub(crate) fn in_project(&self, cwd: &Path, path: &Path) -> String {
         let whole = cwd.join(path);
         let top = &self.project.checkout;
@@ -47,26 +47,26 @@ impl Scope {
         real.strip_prefix(top).or_else(|_| whole.strip_prefix(top)).unwrap_or(&real).to_string_lossy().into_owned()
     }
 
-    /// Where the table of tripwires of this space is kept.
+    /// The file that caches the tripwires of this scope.
     pub(crate) fn wires_file(&self, cache: &Path) -> PathBuf {
         let roots: Vec<String> =
             self.mounts.iter().map(|placed| format!("{}={}", placed.mount.prefix, placed.mount.root.display())).collect();
         cache.join("wires").join(format!("{}.json", Version::of(roots.join("\n").as_bytes())))
     }
 
-    /// The settings the repository may bring.
+    /// The settings file of the repository.
     pub(crate) fn repository_file(&self) -> PathBuf {
         repository::file(&self.project)
     }
 
-    /// Finds out, creating nothing.
+    /// Resolves the scope of the settings. Creates nothing.
     pub(crate) fn of(settings: &Settings) -> Result<Scope, Failure> {
         let mut scope = Scope::whole(settings)?;
         scope.narrow(settings)?;
         Ok(scope)
     }
 
-    /// The same before anything is left out of it.
+    /// Resolves the scope without applying `--only`.
     pub(crate) fn whole(settings: &Settings) -> Result<Scope, Failure> {
         let project = project::find(&settings.cwd, settings.config.worktrees)?;
         let mut notes = settings.config.problems.clone();
@@ -76,7 +76,7 @@ impl Scope {
             Some(_) => RepositorySettings::default(),
             None => repository::settings(&settings.home.value, &project, &mut notes),
         };
-        let off = off(settings, &id, &repository, &project);
+        let off = disabled_by(settings, &id, &repository, &project);
         let mut scope = Scope { off, mounts: Vec::new(), notes, id, project };
         match &settings.dir {
             Some(dir) => scope.one_directory(settings, &dir.value, dir.origin),
@@ -85,12 +85,12 @@ impl Scope {
         Ok(scope)
     }
 
-    /// The mounts alone.
+    /// The mounts without their reasons.
     pub(crate) fn plain_mounts(&self) -> Vec<Mount> {
         self.mounts.iter().map(|placed| placed.mount.clone()).collect()
     }
 
-    /// Refuses to go on where memory is off.
+    /// Returns an error if memory is disabled.
     pub(crate) fn must_be_on(&self) -> Result<(), Failure> {
         match &self.off {
             Some(switch) => Err(Failure::Off { switch: switch.clone() }),
@@ -98,9 +98,9 @@ impl Scope {
         }
     }
 
-    /// What is said where memory is off and the answer is given all the same.
+    /// The note for commands that also run while memory is disabled.
     pub(crate) fn off_note(&self) -> Vec<String> {
-        self.off.iter().map(|switch| format!("memory is off: {switch}")).collect()
+        self.off.iter().map(|switch| format!("memory is disabled by {switch}")).collect()
     }
 
     fn add(&mut self, mount: Mount, why: impl Into<String>) {
@@ -112,43 +112,44 @@ impl Scope {
     }
 
     fn one_directory(&mut self, settings: &Settings, dir: &Path, origin: &str) {
-        let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| wire::configured(settings, mount)).collect();
-        let mut whole = wire::one_directory(settings, dir, &configured);
-        let why = format!("{origin}: this directory is the whole memory");
+        let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
+        let mut whole = mounts::one_directory(settings, dir, &configured);
+        let why = format!("{origin}: the whole memory");
         let team = whole.root.join("team");
-        // A directory of which only some files are served has no team.
+        // A directory that is mounted only in part has no team memory.
         if whole.entrypoint != Entrypoint::Kept || !whole.only.is_empty() {
             return self.add(whole, why);
         }
-        let there = team.symlink_metadata();
-        let is_wanted = there.as_ref().map_or(settings.config.team, |meta| meta.is_dir());
-        if !is_wanted {
-            // A folder made by a first write would turn the team on, with that memory listed in the private entrypoint.
-            let make = format!("there is no team memory here yet; mkdir {} makes one", team.display());
-            let link = format!("{} is no directory of its own, so it is no team memory", team.display());
+        let metadata = team.symlink_metadata();
+        let has_team = metadata.as_ref().map_or(settings.config.team, |meta| meta.is_dir());
+        if !has_team {
+            // A first write to team/ would create the folder and so turn the team memory on, with that memory listed in the
+            // private entrypoint.
+            let make = format!("no team memory yet; create it with: mkdir {}", team.display());
+            let link = format!("{} is not a directory, so it cannot be a team memory", team.display());
             if team.is_symlink() && whole.links.roots.is_empty() && !whole.links.inside {
-                // No setting makes a team of a link, so none is suggested.
+                // No setting allows a symbolic link here, so none is suggested.
                 self.notes.push(link.clone());
                 whole.ignored.push("team(/.*)?".into());
             }
-            whole.closed.push(("team".into(), if there.is_ok() { link } else { make }));
+            whole.closed.push(("team".into(), if metadata.is_ok() { link } else { make }));
             return self.add(whole, why);
         }
         let inner = split_team(settings, &mut whole, &configured);
         self.add(whole, why);
-        self.add(inner, if there.is_ok() { "the directory has a team folder" } else { "team = true in the settings" });
+        self.add(inner, if metadata.is_ok() { "the directory has a team folder" } else { "team = true in the settings" });
     }
 
     fn usual(&mut self, settings: &Settings, id_why: &str, repository: &RepositorySettings) -> Result<(), Failure> {
         let places = settings.places();
         let id = self.id.clone();
         for mount in settings.config.mounts.iter().filter(|mount| mount.project.as_ref().is_none_or(|project| *project == id)) {
-            let mut whole = wire::configured(settings, mount);
+            let mut whole = mounts::configured(settings, mount);
             let team = whole.root.join("team");
-            // An adopted memory whose team folder has an entrypoint of its own has a team's scope in it.
-            // Patterns are written for names in the whole, so a mount that has some stays whole.
-            let plain = [&whole.only, &whole.read_only, &whole.ignored].iter().all(|list| list.is_empty());
-            let is_team = plain
+            // An adopted memory whose team folder has its own entrypoint contains a team memory. Patterns apply to names in the
+            // whole mount, so a mount with patterns is not split.
+            let has_no_patterns = [&whole.only, &whole.read_only, &whole.ignored].iter().all(|list| list.is_empty());
+            let is_team = has_no_patterns
                 && whole.entrypoint == Entrypoint::Kept
                 && !team.is_symlink()
                 && team.join(memdir_core::store::mounts::ENTRYPOINT_FILE).is_file();
@@ -156,43 +157,43 @@ impl Scope {
             let inner = is_team.then(|| split_team(settings, &mut whole, &guard));
             self.add(whole, format!("[[mounts]] in {}", settings.file.display()));
             if let Some(inner) = inner {
-                self.add(inner, "that memory has a team folder");
+                self.add(inner, "the memory has a team folder");
             }
         }
         if !self.has("") {
             self.add(places.mount("", places.project(&self.id)), id_why);
         }
         if !self.has("user") {
-            self.add(places.mount("user", places.user()), "yours, in every project");
+            self.add(places.mount("user", places.user()), "the user's memory, in all projects");
         }
         self.team(settings, repository);
         if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
-            own.mount.closed.push(("agent".into(), "an agent's memory is open to that agent alone: --agent NAME".into()));
+            own.mount.closed.push(("agent".into(), "the memory of an agent is only available with --agent NAME".into()));
         }
         if let Some(agent) = &settings.agent {
             let agent = Agent { name: agent.value.clone(), scope: settings.agent_scope };
             self.add(
                 places.agent(&agent, &self.id, &self.project.checkout)?,
-                format!("{} names the agent", settings.agent.as_ref().map_or("", |from| from.origin)),
+                format!("{} selects the agent", settings.agent.as_ref().map_or("", |from| from.origin)),
             );
         }
-        if !self.has(wire::CHATS)
-            && let Some(mount) = wire::chats_mount(settings)
+        if !self.has(mounts::CHATS)
+            && let Some(mount) = mounts::chats_mount(settings)
         {
-            self.add(mount, "chats are on: past conversations, found by searches");
+            self.add(mount, "conversations are on: searches find past conversations");
         }
         for path in &settings.config.extra_paths {
-            match wire::extra(settings, path, &self.plain_mounts()) {
+            match mounts::extra(settings, path, &self.plain_mounts()) {
                 Ok(mount) => self.add(mount, format!("memory.extraPaths in {}", settings.file.display())),
                 Err(note) => self.notes.push(note),
             }
         }
-        // Last, so that nothing of the repository's can take the place of anything of the person's.
+        // Last, so that a mount of the repository cannot replace a mount of the user.
         self.repository_mounts(settings, repository);
         Ok(())
     }
 
-    /// The team's memory, where there is one.
+    /// Adds the team memory, if there is one.
     fn team(&mut self, settings: &Settings, repository: &RepositorySettings) {
         if self.has("team") || self.project.git.is_none() {
             return;
@@ -209,19 +210,19 @@ impl Scope {
             return self.add(Mount { read_only: repository.read_only.clone(), ..mount }, why);
         }
         if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
-            // What is meant for everybody must not end in a private folder that happens to have the name.
-            let none = || "this repository has no team memory yet; memdir init --team makes one".into();
+            // A memory for the team must not end up in a private folder of the same name.
+            let none = || "no team memory yet; create it with: memdir init --team".into();
             own.mount.closed.push(("team".into(), why_not.unwrap_or_else(none)));
         }
     }
 
-    /// Why this project cannot have a team memory, if it cannot.
+    /// Why this project cannot have a team memory, or `None` if it can.
     pub(crate) fn why_no_team(&self, home: &Path) -> Option<String> {
         let root = Places::team(&self.project.checkout);
         match self.project.kind {
-            _ if self.project.git.is_none() => Some("this is not a git repository, so there is no team to share with".into()),
-            Kind::Bare => Some("this is a bare git repository: nothing in it is committed; a worktree of it can have a team memory".into()),
-            _ => wire::not_team(home, &root),
+            _ if self.project.git.is_none() => Some("not a git repository, so it cannot have a team memory".into()),
+            Kind::Bare => Some("a bare git repository cannot have a team memory; use one of its worktrees".into()),
+            _ => mounts::not_team(home, &root),
         }
     }
 
@@ -235,10 +236,10 @@ impl Scope {
     }
 }
 
-/// The team folder of a directory as a mount of its own, since it has an entrypoint of its own, guarded as if it were opened
-/// alone. The directory itself no longer has it.
+/// Splits the team folder off a directory as a separate mount, since it has its own entrypoint. It has the lock that it would have
+/// if it were opened alone.
 fn split_team(settings: &Settings, whole: &mut Mount, configured: &[Mount]) -> Mount {
-    let inner = wire::one_directory(settings, &whole.root.join("team"), configured);
+    let inner = mounts::one_directory(settings, &whole.root.join("team"), configured);
     let prefix = if whole.prefix.is_empty() { "team".into() } else { format!("{}/team", whole.prefix) };
     let inner = Mount {
         prefix,
@@ -247,7 +248,7 @@ fn split_team(settings: &Settings, whole: &mut Mount, configured: &[Mount]) -> M
         hidden: whole.hidden,
         read_only: whole.read_only.clone(),
         ignored: whole.ignored.clone(),
-        // What the directory's patterns say of names in the folder holds for them here.
+        // The directory's patterns also apply to names in the folder.
         patterns_see_prefix: true,
         ..inner
     };
@@ -259,22 +260,22 @@ fn with_ignored(mount: Mount, more: &[String]) -> Mount {
     Mount { ignored: [mount.ignored.as_slice(), more].concat(), ..mount }
 }
 
-/// Which project's memory is open, and why.
+/// The project whose memory is used, and the reason.
 fn memory_id(settings: &Settings, project: &Project) -> (String, String) {
     if let Some(named) = &settings.project {
-        return (named.value.clone(), format!("{} names the project", named.origin));
+        return (named.value.clone(), format!("{} selects the project", named.origin));
     }
-    match known::read(&settings.home.value, &project.id).and_then(|known| known.memory) {
+    match project_records::read(&settings.home.value, &project.id).and_then(|record| record.memory) {
         Some(adopted) => {
-            let why = format!("{}; it has adopted the memory of {adopted} (memdir projects adopt takes that back)", project.why());
+            let why = format!("{}; uses the memory of {adopted} (change it with: memdir projects adopt)", project.why());
             (adopted, why)
         }
         None => (project.id.clone(), project.why()),
     }
 }
 
-/// The switch that turned memory off: the environment before the settings, and those before the repository's.
-fn off(settings: &Settings, id: &str, repository: &RepositorySettings, project: &Project) -> Option<String> {
+/// The setting that disables memory, in the order environment, settings, repository.
+fn disabled_by(settings: &Settings, id: &str, repository: &RepositorySettings, project: &Project) -> Option<String> {
     let ids: &[&str] = if settings.dir.is_none() { &[id, &project.id] } else { &[] };
     let by_repository = || {
         let holds = repository.enabled == Some(false) && !matches!(settings.disable, Some((false, _)));
@@ -283,7 +284,7 @@ fn off(settings: &Settings, id: &str, repository: &RepositorySettings, project: 
     switched_off(settings, ids.iter().copied()).or_else(by_repository)
 }
 
-/// What a person's own settings turn off, for these projects.
+/// The setting of the user that disables memory for these projects, if there is one.
 pub(crate) fn switched_off<'a>(settings: &Settings, projects: impl IntoIterator<Item = &'a str>) -> Option<String> {
     match &settings.disable {
         Some((true, value)) => return Some(format!("MEMDIR_DISABLE={value}")),
@@ -296,5 +297,5 @@ pub(crate) fn switched_off<'a>(settings: &Settings, projects: impl IntoIterator<
     }
     let mut projects = projects.into_iter();
     let disabled = projects.find(|id| settings.config.disabled_projects.iter().any(|disabled| disabled == id));
-    disabled.map(|id| format!("enabled = false for the project {id} in {file}"))
+    disabled.map(|id| format!("enabled = false for project {id} in {file}"))
 }

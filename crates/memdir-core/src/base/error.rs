@@ -259,7 +259,7 @@ impl Error {
             Error::BadInput { .. } => "list the accepted values with: memdir help COMMAND".into(),
             Error::TooLarge { .. } => "split it into several memories".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
-            Error::Secret { .. } => "remove the value and write where it is stored instead".into(),
+            Error::Secret { rule, .. } => format!("leave the value out, or add --allow-secret {rule} if it is not a secret"),
             Error::Busy { .. } => "try again; if it stays locked, look for a stopped process".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {

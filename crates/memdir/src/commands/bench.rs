@@ -1,7 +1,7 @@
-//! `memdir bench`: what a person can measure on their own machine.
+//! `memdir bench`: benchmarks and a stress test, for the user's own machine.
 
 mod audit;
-mod deeds;
+mod changes;
 mod generate;
 mod index;
 mod random;
@@ -12,36 +12,35 @@ mod worker;
 use crate::{
     args::{Bench, BenchWhat},
     exit::Failure,
-    output::{Answer, Look},
+    output::{CommandOutput, OutputOptions},
 };
 use std::path::{Path, PathBuf};
 
-/// Runs a bench. `dir` is `--dir`: where its files are made.
-pub(crate) fn run(bench: &Bench, dir: Option<&Path>, look: Look) -> Result<Answer, Failure> {
-    super::survive_size_limit();
+/// Runs a benchmark. `dir` is `--dir`: the directory for its files.
+pub(crate) fn run(bench: &Bench, dir: Option<&Path>, options: OutputOptions) -> Result<CommandOutput, Failure> {
     match &bench.what {
-        BenchWhat::Torture(args) => torture::run(args, dir, look),
+        BenchWhat::Torture(args) => torture::run(args, dir, options),
         BenchWhat::Search(args) => search::run(args, dir),
         BenchWhat::Index(args) => index::run(args, dir),
         BenchWhat::TortureWorker(args) => worker::run(args),
     }
 }
 
-/// A directory that holds nothing yet: a bench never touches a real memory.
+/// Creates a directory, or checks that it is empty: a benchmark never touches a real memory.
 fn empty(dir: &Path) -> Result<PathBuf, Failure> {
-    let fail = |source| Failure::File { doing: "make", path: dir.to_owned(), source };
+    let fail = |source| Failure::File { doing: "create", path: dir.to_owned(), source };
     std::fs::create_dir_all(dir).map_err(fail)?;
     if std::fs::read_dir(dir).map_err(fail)?.next().is_some() {
         return Err(Failure::Usage {
             message: format!("{} is not empty", dir.display()),
-            hint: "Give --dir a new directory, or leave it out.".into(),
+            hint: "use --dir with a new directory, or without --dir a temporary one".into(),
         });
     }
     dir.canonicalize().map_err(fail)
 }
 
-/// A scratch directory.
+/// A temporary directory.
 fn scratch() -> Result<tempfile::TempDir, Failure> {
     let scratch = tempfile::Builder::new().prefix("memdir-bench-").tempdir();
-    scratch.map_err(|source| Failure::File { doing: "make a directory in", path: std::env::temp_dir(), source })
+    scratch.map_err(|source| Failure::File { doing: "create a directory in", path: std::env::temp_dir(), source })
 }

@@ -1,4 +1,4 @@
-//! `memdir chats`: past conversations with agents, listed; and what can be done with them.
+//! `memdir chats`: lists past conversations with agents; its subcommands import, print, export and delete them.
 
 mod export;
 mod forget;
@@ -10,12 +10,12 @@ use crate::{
     args::{ChatFilter, Chats, ChatsWhat},
     config::{self, Settings},
     exit::Failure,
-    known,
-    output::{Answer, Look, Page},
+    mounts::chat_archive,
+    output::{CommandOutput, OutputOptions, Printer},
+    project_records,
     scope::Scope,
-    wire::keep,
 };
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use jiff::{Timestamp, tz::TimeZone};
 use memdir_chats::{
     Host,
     keep::{Kept, KeptFile},
@@ -24,7 +24,7 @@ use memdir_core::{
     base::{
         error::Error,
         text::ellipsis,
-        time::{Clock as _, SystemClock},
+        time::{Clock as _, SystemClock, parse_since},
     },
     store::files::real_path,
 };
@@ -34,24 +34,30 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// What is said while chats are off.
-pub(super) const HOW_TO_TURN_ON: &str = "chats are off; `memdir chats on` takes in your past conversations with agents";
+/// The note that is printed while conversations are off.
+pub(super) const OFF: &str = "conversations are off; turn them on with: memdir chats on";
 
-pub(crate) fn run(args: &Chats, typed_project: Option<&str>, settings: &Settings, scope: &Scope, look: Look) -> Result<Answer, Failure> {
-    // Where memory is off nothing is read; what was kept can still be forgotten, and the switch of chats be set.
+pub(crate) fn run(
+    args: &Chats,
+    typed_project: Option<&str>,
+    settings: &Settings,
+    scope: &Scope,
+    options: OutputOptions,
+) -> Result<CommandOutput, Failure> {
+    // While memory is disabled nothing is read, but conversations can be deleted, and turned on and off.
     if !matches!(&args.what, Some(ChatsWhat::On(_) | ChatsWhat::Off(_) | ChatsWhat::Forget(_))) {
         scope.must_be_on()?;
     }
     if let (Some(project), Some(ChatsWhat::Show(_) | ChatsWhat::Sync(_))) = (typed_project, &args.what) {
         return Err(Failure::Usage {
-            message: format!("--project {project} means nothing here"),
-            hint: "memdir chats, chats export, chats forget, chats on and chats off take it.".into(),
+            message: format!("--project {project} has no effect on this command"),
+            hint: "use it with `memdir chats`, or with its subcommands export, forget, on and off".into(),
         });
     }
     match &args.what {
         None => list(args, settings),
         Some(ChatsWhat::Show(args)) => show::run(args, settings),
-        Some(ChatsWhat::Sync(args)) => sync::run(args, settings, look),
+        Some(ChatsWhat::Sync(args)) => sync::run(args, settings, options),
         Some(ChatsWhat::On(args)) => switch::run(args, settings, true),
         Some(ChatsWhat::Off(args)) => switch::run(args, settings, false),
         Some(ChatsWhat::Forget(args)) => forget::run(args, settings),
@@ -60,11 +66,11 @@ pub(crate) fn run(args: &Chats, typed_project: Option<&str>, settings: &Settings
 }
 
 #[derive(Serialize)]
-struct List {
+struct ChatList {
     on: bool,
-    chats: Vec<One>,
+    chats: Vec<ChatRow>,
     left_out: usize,
-    /// What is enough of each one's id to name it.
+    /// The shortest unambiguous prefix of each id.
     #[serde(skip)]
     short: Vec<String>,
     #[serde(skip)]
@@ -72,64 +78,65 @@ struct List {
 }
 
 #[derive(Serialize)]
-struct One {
+struct ChatRow {
     #[serde(flatten)]
     file: KeptFile,
     #[serde(skip_serializing_if = "Option::is_none")]
     resume: Option<String>,
 }
 
-fn list(args: &Chats, settings: &Settings) -> Result<Answer, Failure> {
-    let filter = Filter::of(&args.filter, settings)?;
+fn list(args: &Chats, settings: &Settings) -> Result<CommandOutput, Failure> {
+    let filter = Filter::parse(&args.filter, settings)?;
     let mut notes = sync::fresh(settings)?;
-    let listed = keep(settings).list()?;
+    let listed = chat_archive(settings).list()?;
     notes.extend(listed.problems.into_iter().map(|problem| problem.what));
     let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|KeptFile { kept, .. }| both_ids(kept)).collect();
     ids.sort();
-    let mut chats: Vec<KeptFile> = listed.chats.into_iter().filter(|file| filter.fits(&file.kept)).collect();
-    let left_out = if args.most == 0 { 0 } else { chats.len().saturating_sub(args.most) };
+    let mut chats: Vec<KeptFile> = listed.chats.into_iter().filter(|file| filter.matches(&file.kept)).collect();
+    let left_out = if args.limit == 0 { 0 } else { chats.len().saturating_sub(args.limit) };
     chats.truncate(chats.len() - left_out);
-    let one = |file: KeptFile| One { resume: file.kept.resume().as_ref().map(ToString::to_string), file };
+    let one = |file: KeptFile| ChatRow { resume: file.kept.resume().as_ref().map(ToString::to_string), file };
     let on = settings.config.chats.settings.on;
     let short = chats.iter().map(|file| short_id(&file.kept, &ids)).collect();
-    let list = List { on, chats: chats.into_iter().map(one).collect(), left_out, short, zone: SystemClock.zone() };
-    Ok(Answer::new(list, show_list).with_notes(notes))
+    let list = ChatList { on, chats: chats.into_iter().map(one).collect(), left_out, short, zone: SystemClock.zone() };
+    Ok(CommandOutput::new(list, show_list).with_notes(notes))
 }
 
-fn show_list(list: &List, page: &mut Page<'_>) -> io::Result<()> {
+fn show_list(list: &ChatList, printer: &mut Printer<'_>) -> io::Result<()> {
     if !list.on {
-        page.note(HOW_TO_TURN_ON);
+        printer.note(OFF);
     } else if list.chats.is_empty() {
-        page.note("no conversation fits");
+        printer.note("no matching conversations");
     }
     if !list.chats.is_empty() {
         let mut rows = vec![["when", "host", "id", "turns", "project", "title"].map(str::to_owned).to_vec()];
         rows.extend(list.chats.iter().zip(&list.short).map(|(one, short)| row(&one.file.kept, short, &list.zone)));
-        page.table(&rows)?;
+        printer.table(&rows)?;
     }
     if list.left_out > 0 {
-        page.note(format!("{} more; --most 0 shows all", list.left_out));
+        printer.note(format!("{} more; use --limit 0 to see all", list.left_out));
     }
     Ok(())
 }
 
-/// The names a conversation is found by, each with which it is.
+/// The ids of a conversation, each with its name.
 fn both_ids(kept: &Kept) -> [(String, String); 2] {
     [(kept.session.clone(), kept.name()), (kept.key.clone(), kept.name())]
 }
 
-/// The shortest beginning of an id that only this conversation has, of at least eight characters. `ids` are all there are.
+/// The shortest prefix of an id, of at least eight characters, that no other conversation has. `ids` are the ids of all
+/// conversations, sorted.
 fn short_id(kept: &Kept, ids: &[(String, String)]) -> String {
     let name = kept.name();
-    let is_only = |begin: &str| {
-        let from = ids.partition_point(|(id, _)| id.as_str() < begin);
-        ids[from..].iter().take_while(|(id, _)| id.starts_with(begin)).all(|(_, of)| *of == name)
+    let is_unique = |prefix: &str| {
+        let from = ids.partition_point(|(id, _)| id.as_str() < prefix);
+        ids[from..].iter().take_while(|(id, _)| id.starts_with(prefix)).all(|(_, owner)| *owner == name)
     };
-    let beginnings = |id: &str| {
+    let prefixes = |id: &str| {
         let ends: Vec<usize> = id.char_indices().map(|(at, c)| at + c.len_utf8()).skip(7).collect();
         if ends.is_empty() { vec![id.to_owned()] } else { ends.iter().map(|&end| id[..end].to_owned()).collect() }
     };
-    let short = [&kept.session, &kept.key].into_iter().flat_map(|id| beginnings(id)).find(|begin| is_only(begin));
+    let short = [&kept.session, &kept.key].into_iter().flat_map(|id| prefixes(id)).find(|prefix| is_unique(prefix));
     short.unwrap_or_else(|| if kept.key == kept.session { name.clone() } else { kept.key.clone() })
 }
 
@@ -139,7 +146,7 @@ fn row(kept: &Kept, id: &str, zone: &TimeZone) -> Vec<String> {
     vec![when, kept.host.to_string(), id.to_owned(), kept.turns.to_string(), project.to_owned(), ellipsis(&kept.title, 60).into_owned()]
 }
 
-/// Which conversations are wanted.
+/// A filter of conversations.
 struct Filter {
     host: Option<Host>,
     project: Option<PathBuf>,
@@ -148,7 +155,7 @@ struct Filter {
 }
 
 impl Filter {
-    fn of(typed: &ChatFilter, settings: &Settings) -> Result<Filter, Failure> {
+    fn parse(typed: &ChatFilter, settings: &Settings) -> Result<Filter, Failure> {
         Ok(Filter {
             host: typed.host.as_deref().map(host).transpose()?,
             project: typed.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
@@ -157,7 +164,7 @@ impl Filter {
         })
     }
 
-    fn fits(&self, kept: &Kept) -> bool {
+    fn matches(&self, kept: &Kept) -> bool {
         let updated = kept.updated.or(kept.started).unwrap_or_default();
         self.host.is_none_or(|host| host == kept.host)
             && self.project.as_deref().is_none_or(|dir| kept.held().is_in(dir))
@@ -166,42 +173,38 @@ impl Filter {
     }
 }
 
-/// What is said of what was kept while chats are off: it is there, and it is not up to date.
+/// The note for imported conversations while conversations are off: they are not updated.
 fn off_note(settings: &Settings) -> Option<String> {
-    (!settings.config.chats.settings.on).then(|| "chats are off, so nothing new is taken in; `memdir chats on` turns them on".to_owned())
-}
-
-/// So many of something.
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    (!settings.config.chats.settings.on).then(|| "conversations are off and not updated; turn them on with: memdir chats on".to_owned())
 }
 
 pub(super) fn host(name: &str) -> Result<Host, Failure> {
     let names = || Host::ALL.map(Host::name).join(", ");
-    Host::named(name).ok_or_else(|| Error::bad_input("host", format!("{name:?} is none of {}", names())).into())
+    Host::named(name).ok_or_else(|| Error::bad_input("host", format!("{name:?} is not one of {}", names())).into())
 }
 
-/// A directory a person named, by its path or by the id of its project.
+/// Resolves `--project`: the path of a directory, or the id of a project.
 fn directory(text: &str, settings: &Settings) -> Result<PathBuf, Failure> {
-    let path = normal(&config::path_from("--project", Path::new(text), &settings.cwd)?);
+    let path = normalized(&config::path_from("--project", Path::new(text), &settings.cwd)?);
     let is_path = text.contains('/') || text.starts_with(['.', '~', '$']);
-    let root = known::read(&settings.home.value, text).map(|known| known.root).filter(|root| !is_path && !root.as_os_str().is_empty());
+    let root =
+        project_records::read(&settings.home.value, text).map(|record| record.root).filter(|root| !is_path && !root.as_os_str().is_empty());
     match root {
         Some(root) if path.is_dir() && real_path(&root) != real_path(&path) => Err(Failure::Usage {
-            message: format!("--project: {text:?} is the project in {} and a directory here", root.display()),
-            hint: format!("Write ./{text} for the directory, or {} for the project.", root.display()),
+            message: format!("--project {text:?} is ambiguous: the project in {}, and a directory", root.display()),
+            hint: format!("use ./{text} for the directory, or {} for the project", root.display()),
         }),
         Some(root) => Ok(root),
         None if is_path || path.is_dir() => Ok(path),
         None => Err(Failure::Usage {
-            message: format!("--project: {text:?} is neither a directory here nor the id of a project"),
-            hint: "Write the directory's path, or an id that memdir projects lists.".into(),
+            message: format!("--project {text:?} is neither a directory nor the id of a project"),
+            hint: "run `memdir projects` to see all ids".into(),
         }),
     }
 }
 
-/// A path without `.` and `..`, links left as they are: hosts write the path a person went by.
-fn normal(path: &Path) -> PathBuf {
+/// Removes `.` and `..` without resolving symbolic links: hosts record the path as the user entered it.
+fn normalized(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
@@ -215,9 +218,7 @@ fn normal(path: &Path) -> PathBuf {
     out
 }
 
-/// A date, as midnight here, or a whole time.
-fn time(what: &'static str, text: &str) -> Result<Timestamp, Failure> {
-    let midnight = |date: Date| date.to_zoned(SystemClock.zone()).ok().map(|day| day.timestamp());
-    let time = text.parse().ok().or_else(|| text.parse::<Date>().ok().and_then(midnight));
-    time.ok_or_else(|| Error::bad_input(what, format!("{text:?} is no date; write 2026-01-15 or 2026-01-15T10:00:00Z")).into())
+/// Parses a date, which is its midnight in the local time zone, or a time.
+fn time(parameter: &'static str, text: &str) -> Result<Timestamp, Failure> {
+    Ok(parse_since(parameter, text, &SystemClock.zone())?)
 }

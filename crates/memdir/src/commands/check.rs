@@ -1,46 +1,46 @@
-//! `memdir check`: what is wrong or doubtful in all memories of the space.
+//! `memdir check`: checks all memories of the space for errors and likely mistakes.
 
+use super::{Space, counted};
 use crate::{
     args::Check as Typed,
     exit::{Exit, Failure},
-    output::{Answer, Page},
-    scope::Scope,
+    output::{CommandOutput, Printer},
 };
-use memdir_core::{
-    memdir::Memdir,
-    operations::check::{Check, Checked, Finding, Severity},
-};
+use memdir_core::operations::check::{Check, Checked, Finding, Severity};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir, scope: &Scope) -> Result<Answer, Failure> {
-    let checked = memdir.check(&Check { project: Some(&scope.project), fix: args.fix })?;
-    let bad = checked.is_wrong() || (args.strict && !checked.findings.is_empty());
-    Ok(Answer::new(checked, show).exit(if bad { Exit::NotSo } else { Exit::Done }))
+pub(crate) fn run(args: &Typed, space: &Space<'_>) -> Result<CommandOutput, Failure> {
+    let project = space.origin.map(|(_, scope)| &scope.project);
+    let checked = space.memdir.check(&Check { project, fix: args.fix })?;
+    let failed = checked.is_wrong() || (args.strict && !checked.findings.is_empty());
+    Ok(CommandOutput::new(checked, show).exit(if failed { Exit::NotSo } else { Exit::Done }))
 }
 
-fn show(checked: &Checked, page: &mut Page<'_>) -> io::Result<()> {
+fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
     for finding in &checked.findings {
-        let line = line(finding, page);
-        page.line(line)?;
+        let line = line(finding, printer);
+        printer.line(line)?;
     }
     for path in &checked.fixed {
-        page.line(format!("{path}: got its line in the entrypoint"))?;
+        printer.line(format!("{path}: added to the entrypoint"))?;
     }
     for change in &checked.changes {
-        page.note(format!("memdir undo {change} takes the added lines back"));
+        printer.note(format!("undo the added lines with: memdir undo {change}"));
     }
-    let count = |severity| checked.findings.iter().filter(|finding| finding.severity == severity).count();
-    let files = if checked.files == 1 { "1 file".to_owned() } else { format!("{} files", checked.files) };
-    page.line(format!("{files}: {} wrong, {} to consider", count(Severity::Wrong), count(Severity::Advice)))
+    let count = |severity| checked.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+    let files = counted(checked.files as u64, "file", "files");
+    let errors = counted(count(Severity::Wrong), "error", "errors");
+    let advice = counted(count(Severity::Advice), "suggestion", "suggestions");
+    printer.line(format!("{files}: {errors}, {advice}"))
 }
 
-fn line(finding: &Finding, page: &Page<'_>) -> String {
+fn line(finding: &Finding, printer: &Printer<'_>) -> String {
     let place = match finding.line {
         Some(line) => format!("{}:{line}", finding.path),
         None => finding.path.clone(),
     };
     let rule = serde_json::to_value(finding.rule).ok().and_then(|rule| rule.as_str().map(str::to_owned)).unwrap_or_default();
-    let rule = if finding.severity == Severity::Wrong { page.red(&rule) } else { page.dim(&rule) };
+    let rule = if finding.severity == Severity::Wrong { printer.red(&rule) } else { printer.dim(&rule) };
     let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
     format!("{place}{rule}: {}", finding.what)
 }

@@ -1,10 +1,10 @@
-//! `memdir completions`: what a shell needs to complete commands.
+//! `memdir completions`: shell completion scripts.
 
 use crate::{
-    args::{Args, Completions as Typed},
-    output::{Answer, Page},
+    args::Completions as Typed,
+    help,
+    output::{CommandOutput, Printer},
 };
-use clap::CommandFactory as _;
 use serde::Serialize;
 use std::io;
 
@@ -14,12 +14,12 @@ struct Script {
     script: String,
 }
 
-pub(crate) fn run(args: &Typed) -> Answer {
+pub(crate) fn run(args: &Typed) -> CommandOutput {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "memdir", &mut script);
-    Answer::new(Script { shell: args.shell.to_string(), script: String::from_utf8_lossy(&script).into_owned() }, show)
+    clap_complete::generate(args.shell, &mut help::command(), "memdir", &mut script);
+    CommandOutput::new(Script { shell: args.shell.to_string(), script: String::from_utf8_lossy(&script).into_owned() }, show)
 }
 
-fn show(script: &Script, page: &mut Page<'_>) -> io::Result<()> {
-    page.content(&script.script)
+fn show(script: &Script, printer: &mut Printer<'_>) -> io::Result<()> {
+    printer.content(&script.script)
 }

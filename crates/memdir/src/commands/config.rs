@@ -1,8 +1,8 @@
-//! `memdir config`: the settings in force, and where each comes from.
+//! `memdir config`: the settings in effect, and where each comes from.
 
 use crate::{
     config::Settings,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
     scope::Scope,
 };
 use memdir_core::store::{Access, files::Mount};
@@ -10,20 +10,20 @@ use serde::Serialize;
 use std::{io, path::PathBuf};
 
 #[derive(Serialize)]
-struct InForce {
-    settings: Vec<Setting>,
-    mounts: Vec<Mounted>,
+struct ConfigOutput {
+    settings: Vec<SettingRow>,
+    mounts: Vec<MountRow>,
 }
 
 #[derive(Serialize)]
-struct Setting {
+struct SettingRow {
     name: &'static str,
     value: String,
     from: String,
 }
 
 #[derive(Serialize)]
-struct Mounted {
+struct MountRow {
     name: String,
     path: PathBuf,
     access: Access,
@@ -36,22 +36,22 @@ struct Mounted {
     lock: Option<PathBuf>,
 }
 
-pub(crate) fn run(settings: &Settings, scope: &Scope) -> Answer {
+pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
     let (mounts, notes) = (scope.plain_mounts(), [scope.off_note(), scope.notes.clone()].concat());
-    let file = if settings.config.found { "read" } else { "not there" };
+    let file = if settings.config.found { "read" } else { "not found" };
     let mut shown = vec![
-        Setting { name: "home", value: settings.home.value.display().to_string(), from: settings.home.origin.into() },
-        Setting { name: "actor", value: settings.actor.value.clone(), from: settings.actor.origin.into() },
-        Setting { name: "config", value: settings.file.display().to_string(), from: file.into() },
+        SettingRow { name: "home", value: settings.home.value.display().to_string(), from: settings.home.origin.into() },
+        SettingRow { name: "actor", value: settings.actor.value.clone(), from: settings.actor.origin.into() },
+        SettingRow { name: "config", value: settings.file.display().to_string(), from: file.into() },
     ];
     if let Some(dir) = &settings.dir {
-        shown.insert(1, Setting { name: "dir", value: dir.value.display().to_string(), from: dir.origin.into() });
+        shown.insert(1, SettingRow { name: "dir", value: dir.value.display().to_string(), from: dir.origin.into() });
     }
-    Answer::new(InForce { settings: shown, mounts: mounts.into_iter().map(mounted).collect() }, show).with_notes(notes)
+    CommandOutput::new(ConfigOutput { settings: shown, mounts: mounts.into_iter().map(mount_row).collect() }, show).with_notes(notes)
 }
 
-fn mounted(mount: Mount) -> Mounted {
-    Mounted {
+fn mount_row(mount: Mount) -> MountRow {
+    MountRow {
         name: mount.prefix,
         path: mount.root,
         access: mount.access,
@@ -63,17 +63,17 @@ fn mounted(mount: Mount) -> Mounted {
     }
 }
 
-fn show(in_force: &InForce, page: &mut Page<'_>) -> io::Result<()> {
+fn show(output: &ConfigOutput, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut rows = vec![["setting", "value", "from"].map(str::to_owned).to_vec()];
-    rows.extend(in_force.settings.iter().map(|one| vec![one.name.to_owned(), one.value.clone(), one.from.clone()]));
-    page.table(&rows)?;
-    page.line("")?;
+    rows.extend(output.settings.iter().map(|one| vec![one.name.to_owned(), one.value.clone(), one.from.clone()]));
+    printer.table(&rows)?;
+    printer.line("")?;
     let mut rows = vec![["mount", "access", "directory"].map(str::to_owned).to_vec()];
-    rows.extend(in_force.mounts.iter().map(|mount| {
+    rows.extend(output.mounts.iter().map(|mount| {
         let access = if mount.access == Access::ReadOnly { "read-only" } else { "read-write" };
         let only = if mount.only.is_empty() { String::new() } else { format!(" (only {})", mount.only.join(", ")) };
         let name = if mount.name.is_empty() { "(none)".to_owned() } else { format!("{}/", mount.name) };
         vec![name, access.into(), format!("{}{only}", mount.path.display())]
     }));
-    page.table(&rows)
+    printer.table(&rows)
 }

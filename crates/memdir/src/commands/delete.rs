@@ -1,10 +1,10 @@
-//! `memdir delete`: a memory goes; the journal keeps it.
+//! `memdir delete`: deletes a memory; the journal keeps its text.
 
 use super::{expected, name};
 use crate::{
     args::Delete as Typed,
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{
     memdir::Memdir,
@@ -12,16 +12,16 @@ use memdir_core::{
 };
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let path = name(&args.name)?;
     let expect = expected(memdir, &path, args.if_version.as_deref())?;
-    Ok(Answer::new(memdir.delete(&Delete { path, expect })?, show))
+    Ok(CommandOutput::new(memdir.delete(&Delete { path, expect })?, show))
 }
 
-fn show(deleted: &Deleted, page: &mut Page<'_>) -> io::Result<()> {
-    let name = page.strong(&deleted.name);
-    let rest = page.dim(&format!("memdir undo {} brings it back", deleted.change));
-    page.line(format!("Deleted {name} · {rest}"))?;
-    deleted.notes.iter().for_each(|note| page.note(note));
+fn show(deleted: &Deleted, printer: &mut Printer<'_>) -> io::Result<()> {
+    let name = printer.strong(&deleted.name);
+    let rest = printer.dim(&format!("(undo: memdir undo {})", deleted.change));
+    printer.line(format!("deleted {name} {rest}"))?;
+    deleted.notes.iter().for_each(|note| printer.note(note));
     Ok(())
 }

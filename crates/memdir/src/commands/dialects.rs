@@ -1,6 +1,6 @@
-//! `memdir dialects`: the systems whose tools memdir serves.
+//! `memdir dialects`: the memory systems whose tools memdir emulates.
 
-use crate::output::{Answer, Page};
+use crate::output::{CommandOutput, Printer};
 use memdir_core::dialects::DIALECTS;
 use serde::Serialize;
 use std::io;
@@ -13,7 +13,7 @@ struct Row {
     tools: Vec<&'static str>,
 }
 
-pub(crate) fn run() -> Answer {
+pub(crate) fn run() -> CommandOutput {
     let rows: Vec<Row> = DIALECTS
         .iter()
         .map(|dialect| Row {
@@ -23,18 +23,18 @@ pub(crate) fn run() -> Answer {
             tools: (dialect.tools)().iter().map(|tool| tool.name).collect(),
         })
         .collect();
-    Answer::new(rows, show)
+    CommandOutput::new(rows, show)
 }
 
-fn show(rows: &Vec<Row>, page: &mut Page<'_>) -> io::Result<()> {
+fn show(rows: &Vec<Row>, printer: &mut Printer<'_>) -> io::Result<()> {
     for (n, row) in rows.iter().enumerate() {
         if n > 0 {
-            page.line("")?;
+            printer.line("")?;
         }
-        let name = page.strong(row.name);
-        page.line(format!("{name}: {}", row.stands_for))?;
-        page.line(format!("  tools: {}", row.tools.join(", ")))?;
-        page.line(format!("  directory: {}", row.needs))?;
+        let name = printer.strong(row.name);
+        printer.line(format!("{name}: {}", row.stands_for))?;
+        printer.line(format!("  tools: {}", row.tools.join(", ")))?;
+        printer.line(format!("  directory: {}", row.needs))?;
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! `memdir diff`: what differs between two versions of a memory.
+//! `memdir diff`: the differences between two versions of a memory.
 
 use super::name;
 use crate::{
     args::Diff as Typed,
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{
     memdir::Memdir,
@@ -12,28 +12,28 @@ use memdir_core::{
 };
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let request = Diff { path: name(&args.name)?, from: args.from.clone(), to: args.to.clone() };
-    Ok(Answer::new(memdir.diff(&request)?, show))
+    Ok(CommandOutput::new(memdir.diff(&request)?, show))
 }
 
-fn show(difference: &Difference, page: &mut Page<'_>) -> io::Result<()> {
-    if !page.look.terminal {
-        page.content(&difference.diff)?;
+fn show(difference: &Difference, printer: &mut Printer<'_>) -> io::Result<()> {
+    if !printer.options.terminal {
+        printer.content(&difference.diff)?;
     } else {
         for line in difference.diff.lines() {
             let line = anstream::adapter::strip_str(line).to_string();
             let styled = match line.as_bytes().first() {
-                Some(b'+') => page.green(&line),
-                Some(b'-') => page.red(&line),
-                Some(b'@') => page.dim(&line),
+                Some(b'+') => printer.green(&line),
+                Some(b'-') => printer.red(&line),
+                Some(b'@') => printer.dim(&line),
                 _ => line,
             };
-            page.line(styled)?;
+            printer.line(styled)?;
         }
     }
     if difference.diff.is_empty() {
-        page.note("no difference");
+        printer.note("no differences");
     }
     Ok(())
 }

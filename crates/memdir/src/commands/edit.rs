@@ -1,10 +1,10 @@
-//! `memdir edit`: one place of a memory, or every one that matches.
+//! `memdir edit`: replaces text in a memory.
 
-use super::{allowing, expected, input_text, name};
+use super::{allowing, counted, expected, input_text, name};
 use crate::{
     args::Edit as Typed,
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{
     memdir::Memdir,
@@ -13,18 +13,19 @@ use memdir_core::{
 };
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let memdir = &allowing(memdir, &args.allow_secret)?;
     let path = name(&args.name)?;
-    let old = given(args.old.as_ref(), args.old_file.as_deref())?;
-    let with = given(args.new.as_ref(), args.new_file.as_deref())?;
+    let old = argument(args.old.as_ref(), args.old_file.as_deref())?;
+    let with = argument(args.new.as_ref(), args.new_file.as_deref())?;
     let needle = if args.regex { Needle::Regex(old) } else { Needle::Literal(old) };
     let expect = expected(memdir, &path, args.if_version.as_deref())?;
     let edited = memdir.edit(&Edit { path, needle, with, all: args.all, expect })?;
-    Ok(Answer::new(edited, show))
+    Ok(CommandOutput::new(edited, show))
 }
 
-fn given(text: Option<&String>, file: Option<&std::path::Path>) -> Result<String, Failure> {
+/// The value of an argument that is given as text or as a file.
+fn argument(text: Option<&String>, file: Option<&std::path::Path>) -> Result<String, Failure> {
     match (text, file) {
         (Some(text), _) => Ok(text.clone()),
         (None, Some(file)) => input_text(file),
@@ -32,7 +33,7 @@ fn given(text: Option<&String>, file: Option<&std::path::Path>) -> Result<String
     }
 }
 
-fn show(edited: &Edited, page: &mut Page<'_>) -> io::Result<()> {
-    let places = if edited.replaced == 1 { "Edited one place of".to_owned() } else { format!("Edited {} places of", edited.replaced) };
-    super::write::say(&edited.saved, &places, page)
+fn show(edited: &Edited, printer: &mut Printer<'_>) -> io::Result<()> {
+    let replacements = counted(edited.replaced as u64, "replacement", "replacements");
+    super::write::show_saved(&edited.saved, "edited", Some(&replacements), printer)
 }

@@ -1,9 +1,10 @@
-//! `memdir export`: memories as one file, for elsewhere.
+//! `memdir export`: exports memories as one file.
 
+use super::counted;
 use crate::{
     args::{BundleFormat, Export as Typed},
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{
     base::{
@@ -26,9 +27,11 @@ struct Exported {
     file: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bundle: Option<String>,
+    #[serde(skip)]
+    bytes: u64,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let listed = memdir.list(&List { topic: args.topic.clone(), ..List::default() })?;
     let mut notes = Vec::new();
     let mut memories: Vec<(String, String)> = Vec::new();
@@ -37,51 +40,50 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
             Ok(Some(stored)) => stored,
             Ok(None) => continue,
             Err(error) => {
-                notes.push(format!("{} was left out: {error}", memory.path));
+                notes.push(format!("skipped {}: {error}", memory.path));
                 continue;
             }
         };
         match String::from_utf8(stored.bytes) {
             Ok(text) => memories.push((memory.path.to_string(), text)),
-            Err(_) => notes.push(format!("{} is not UTF-8 and was left out", memory.path)),
+            Err(_) => notes.push(format!("skipped {}: not valid UTF-8", memory.path)),
         }
     }
-    let given: Vec<(&str, &str)> = memories.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let texts: Vec<(&str, &str)> = memories.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let text = match args.format {
-        BundleFormat::Markdown => bundle::markdown(&given),
-        BundleFormat::Json => bundle::json(&given),
+        BundleFormat::Markdown => bundle::markdown(&texts),
+        BundleFormat::Json => bundle::json(&texts),
     };
     let exported = match &args.out {
-        None => Exported { memories: given.len(), file: None, bundle: Some(text) },
+        None => Exported { memories: texts.len(), file: None, bytes: text.len() as u64, bundle: Some(text) },
         Some(file) => {
             write(file, &text, args.force)?;
-            notes.push(format!("{} written", text::human_bytes(text.len() as u64)));
-            Exported { memories: given.len(), file: Some(file.clone()), bundle: None }
+            Exported { memories: texts.len(), file: Some(file.clone()), bundle: None, bytes: text.len() as u64 }
         }
     };
-    Ok(Answer::new(exported, show).with_notes(notes))
+    Ok(CommandOutput::new(exported, show).with_notes(notes))
 }
 
-/// Writes a new file; one that is there stays unless it is meant.
+/// Writes a file; replaces an existing one only with `force`.
 fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "write", path: path.to_owned(), source };
     let prepared = disk::prepare(path, Replace::DURABLE, |file| file.write_all(text.as_bytes())).map_err(fail)?;
     let put = if force { prepared.commit() } else { prepared.commit_new() };
     put.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => Failure::Usage {
-            message: format!("{} is there already (File exists)", path.display()),
-            hint: "Name another file, or add --force to replace it.".into(),
+            message: format!("{} already exists", path.display()),
+            hint: "use another file name, or --force to overwrite it".into(),
         },
         _ => fail(e),
     })
 }
 
-fn show(exported: &Exported, page: &mut Page<'_>) -> io::Result<()> {
+fn show(exported: &Exported, printer: &mut Printer<'_>) -> io::Result<()> {
     match (&exported.bundle, &exported.file) {
-        (Some(bundle), _) => page.content(bundle),
+        (Some(bundle), _) => printer.content(bundle),
         (None, file) => {
-            let memories = if exported.memories == 1 { "1 memory".to_owned() } else { format!("{} memories", exported.memories) };
-            page.line(format!("Exported {memories} to {}", file.clone().unwrap_or_default().display()))
+            let (memories, size) = (counted(exported.memories as u64, "memory", "memories"), text::human_bytes(exported.bytes));
+            printer.line(format!("exported {memories} to {} ({size})", file.clone().unwrap_or_default().display()))
         }
     }
 }

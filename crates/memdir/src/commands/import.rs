@@ -1,9 +1,10 @@
-//! `memdir import`: memories from elsewhere, in one change that undo takes back whole.
+//! `memdir import`: imports memories as one change, which one undo reverts.
 
+use super::counted;
 use crate::{
-    args::{Import as Typed, OnClash},
+    args::{Import as Typed, OnConflict},
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{
     memdir::Memdir,
@@ -16,9 +17,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Files of a directory that are looked at.
-const MOST_FILES: usize = 100_000;
-/// The files of a data export that hold what was said and remembered.
+/// Maximum number of files of a directory.
+const MAX_FILES: usize = 100_000;
+/// The files of a data export with conversations and memories.
 const EXPORT_FILES: &[&str] = &["conversations.json", "memories.json"];
 
 #[derive(Serialize)]
@@ -29,24 +30,24 @@ struct Report {
     imported: Imported,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let mut memories = Vec::new();
     let mut from = Vec::new();
     let mut notes = Vec::new();
     for path in &args.from {
-        let (kind, taken) = if path.is_dir() { directory(path, &mut notes)? } else { file(path, &mut notes)? };
-        from.push(format!("{}: {kind}, {} found", path.display(), taken.len()));
-        memories.extend(taken);
+        let (format, found) = if path.is_dir() { directory(path, &mut notes)? } else { file(path, &mut notes)? };
+        from.push(format!("{}: {format}, {}", path.display(), counted(found.len() as u64, "memory", "memories")));
+        memories.extend(found);
     }
-    let clash = match args.clash {
-        OnClash::Number => Clash::Number,
-        OnClash::Skip => Clash::Skip,
-        OnClash::Replace => Clash::Replace,
+    let clash = match args.on_conflict {
+        OnConflict::Number => Clash::Number,
+        OnConflict::Skip => Clash::Skip,
+        OnConflict::Replace => Clash::Replace,
     };
     let request = Import { memories, under: args.under.clone(), clash };
     let imported = if args.dry_run { memdir.preview_import(&request)? } else { memdir.import(&request)? };
     notes.extend(imported.notes.iter().cloned());
-    Ok(Answer::new(Report { dry_run: args.dry_run, from, imported }, show).with_notes(notes))
+    Ok(CommandOutput::new(Report { dry_run: args.dry_run, from, imported }, show).with_notes(notes))
 }
 
 fn file(path: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incoming>), Failure> {
@@ -54,31 +55,31 @@ fn file(path: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incoming>),
     if bytes.starts_with(b"PK\x03\x04") {
         return Err(Failure::Usage {
             message: format!("{} is a ZIP archive", path.display()),
-            hint: "Unpack it, and import the directory or its conversations.json.".into(),
+            hint: "unpack it and import the directory or its conversations.json".into(),
         });
     }
-    let text = super::as_text(path, bytes)?;
+    let text = super::to_text(path, bytes)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let taken = import::read(&name, &text)?;
-    notes.extend(taken.problems.iter().map(|problem| match problem.line {
+    let parsed = import::read(&name, &text)?;
+    notes.extend(parsed.problems.iter().map(|problem| match problem.line {
         Some(line) => format!("{}:{line}: {}", path.display(), problem.what),
         None => format!("{}: {}", path.display(), problem.what),
     }));
-    Ok((taken.from.to_owned(), taken.memories))
+    Ok((parsed.from.to_owned(), parsed.memories))
 }
 
-/// A data export that was unpacked, or any directory of Markdown.
+/// Reads an unpacked data export, or any directory of Markdown.
 fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incoming>), Failure> {
     let exports: Vec<PathBuf> = EXPORT_FILES.iter().map(|name| dir.join(name)).filter(|path| path.is_file()).collect();
     if !exports.is_empty() {
         let mut all = Vec::new();
-        let mut kind = String::new();
+        let mut format = String::new();
         for path in exports {
             let (from, memories) = file(&path, notes)?;
-            kind = from;
+            format = from;
             all.extend(memories);
         }
-        return Ok((kind, all));
+        return Ok((format, all));
     }
     let mut files = Vec::new();
     walk(dir, dir, &mut files)?;
@@ -87,22 +88,22 @@ fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incomin
     for (name, path) in files {
         match fs::read(&path).map(String::from_utf8) {
             Ok(Ok(text)) => memories.push(Incoming { name, text }),
-            Ok(Err(_)) => notes.push(format!("{} is not UTF-8 and was left out", path.display())),
-            Err(e) => notes.push(format!("{} cannot be read ({e}) and was left out", path.display())),
+            Ok(Err(_)) => notes.push(format!("skipped {}: not valid UTF-8", path.display())),
+            Err(e) => notes.push(format!("skipped {}: {e}", path.display())),
         }
     }
-    Ok(("a directory".to_owned(), memories))
+    Ok(("directory".to_owned(), memories))
 }
 
-/// The Markdown files below a directory. Hidden folders, links and the directory's own entrypoint, which is made anew, are
-/// left out.
+/// Collects the Markdown files below a directory, without hidden folders, symbolic links, and the directory's own entrypoint,
+/// which the import rewrites.
 fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "list", path: dir.to_owned(), source };
     for entry in fs::read_dir(dir).map_err(fail)? {
         let entry = entry.map_err(fail)?;
         let (path, kind) = (entry.path(), entry.file_type().map_err(fail)?);
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') || files.len() >= MOST_FILES {
+        if name.starts_with('.') || files.len() >= MAX_FILES {
             continue;
         }
         if kind.is_dir() {
@@ -121,33 +122,33 @@ fn is_entrypoint(root: &Path, name: &str) -> bool {
     name == main || is_page_name(name)
 }
 
-fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     for from in &report.from {
-        page.line(from)?;
+        printer.line(from)?;
     }
-    let mut rows = vec![["did", "memory", ""].map(str::to_owned).to_vec()];
+    let mut rows = vec![["action", "memory", ""].map(str::to_owned).to_vec()];
     let mut counts = [0_usize; 3];
     for item in &report.imported.memories {
-        let (did, name, rest, at) = match &item.outcome {
+        let (action, name, rest, at) = match &item.outcome {
             Outcome::Added { name } => ("add", name, String::new(), 0),
             Outcome::Replaced { name } => ("replace", name, String::new(), 0),
-            Outcome::Duplicate { of } => ("have", &item.from, format!("as {of}"), 1),
+            Outcome::Duplicate { of } => ("duplicate", &item.from, format!("same as {of}"), 1),
             Outcome::Skipped { why } => ("skip", &item.from, why.clone(), 2),
         };
         counts[at] += 1;
-        rows.push(vec![did.to_owned(), name.clone(), rest]);
+        rows.push(vec![action.to_owned(), name.clone(), rest]);
     }
     if report.dry_run {
-        page.table(&rows)?;
+        printer.table(&rows)?;
     } else {
-        let told = rows.drain(1..).filter(|row| row[0] == "skip").collect::<Vec<_>>();
-        page.table(&told)?;
+        let skipped = rows.drain(1..).filter(|row| row[0] == "skip").collect::<Vec<_>>();
+        printer.table(&skipped)?;
     }
-    let [added, had, skipped] = counts;
-    let summary = format!("{added} new, {had} here already, {skipped} left out");
+    let [imported, duplicate, skipped] = counts;
+    let summary = format!("{}, {duplicate} duplicate, {skipped} skipped", counted(imported as u64, "memory", "memories"));
     match &report.imported.change {
-        _ if report.dry_run => page.line(format!("Would import: {summary}")),
-        Some(change) => page.line(format!("Imported: {summary} · memdir undo {change} takes it back")),
-        None => page.line(format!("Nothing to import: {summary}")),
+        _ if report.dry_run => printer.line(format!("would import {summary}")),
+        Some(change) => printer.line(format!("imported {summary} (undo: memdir undo {change})")),
+        None => printer.line(format!("imported {summary}")),
     }
 }

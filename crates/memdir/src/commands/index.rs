@@ -1,9 +1,9 @@
-//! `memdir index` and `memdir watch`: the search index brought in step with the files.
+//! `memdir index` and `memdir watch`: update the search index.
 
 use crate::{
     args::Index as Typed,
     exit::Failure,
-    output::{Answer, Look, Page},
+    output::{CommandOutput, OutputOptions, Printer},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use memdir_core::{
@@ -14,12 +14,11 @@ use memdir_core::{
 use serde::Serialize;
 use std::{io, sync::OnceLock, time::Duration};
 
-/// How long changes are gathered before they are brought in.
-const DEBOUNCE: Duration = Duration::from_secs(2);
+/// Time between two updates of `memdir watch`.
+const INTERVAL: Duration = Duration::from_secs(2);
 
-/// What was done.
 #[derive(Serialize)]
-struct Done {
+struct IndexReport {
     files: usize,
     removed: usize,
     unchanged: usize,
@@ -30,11 +29,11 @@ struct Done {
     problems: Vec<String>,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir, look: Look) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let watch = Stopwatch::start();
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let progress = |step: Step| {
-        if look.terminal && !look.json {
+        if options.terminal && !options.json {
             bar.get_or_init(|| new_bar(step.of)).set_position(step.done as u64);
         }
     };
@@ -42,18 +41,18 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, look: Look) -> Result<Answer, F
     if let Some(bar) = bar.get() {
         bar.finish_and_clear();
     }
-    Ok(Answer::new(done(&indexed, watch.elapsed()), show))
+    Ok(CommandOutput::new(report(&indexed, watch.elapsed()), show))
 }
 
-/// Keeps the index in step until the process is ended.
-pub(crate) fn watch(memdir: &Memdir, look: Look) -> Result<Answer, Failure> {
+/// Keeps the index up to date until the process is killed.
+pub(crate) fn watch(memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
     loop {
         let watch = Stopwatch::start();
-        let done = done(&memdir.searcher()?.index(memdir.store(), false, &|_| {})?, watch.elapsed());
-        if done.files + done.removed + done.embedded > 0 {
-            crate::output::print(&Answer::new(done, show), look)?;
+        let report = report(&memdir.searcher()?.index(memdir.store(), false, &|_| {})?, watch.elapsed());
+        if report.files + report.removed + report.embedded > 0 {
+            crate::output::print(&CommandOutput::new(report, show), options)?;
         }
-        std::thread::sleep(DEBOUNCE);
+        std::thread::sleep(INTERVAL);
     }
 }
 
@@ -62,8 +61,8 @@ fn new_bar(files: usize) -> ProgressBar {
     ProgressBar::new(files as u64).with_style(style)
 }
 
-fn done(indexed: &[Indexed], took: Duration) -> Done {
-    Done {
+fn report(indexed: &[Indexed], took: Duration) -> IndexReport {
+    IndexReport {
         files: indexed.iter().map(|mount| mount.put).sum(),
         removed: indexed.iter().map(|mount| mount.removed).sum(),
         unchanged: indexed.iter().map(|mount| mount.same).sum(),
@@ -74,16 +73,16 @@ fn done(indexed: &[Indexed], took: Duration) -> Done {
     }
 }
 
-fn show(done: &Done, page: &mut Page<'_>) -> io::Result<()> {
-    done.problems.iter().for_each(|problem| page.note(problem.clone()));
-    if done.files + done.removed + done.embedded == 0 {
-        return page.line("The index is in step with the files");
+fn show(report: &IndexReport, printer: &mut Printer<'_>) -> io::Result<()> {
+    report.problems.iter().for_each(|problem| printer.note(problem.clone()));
+    if report.files + report.removed + report.embedded == 0 {
+        return printer.line("unchanged: the index is up to date");
     }
-    page.line(format!(
-        "{} files brought in ({}), {} taken out, in {:.1} s",
-        done.files,
-        human_bytes(done.bytes),
-        done.removed,
-        done.seconds
+    printer.line(format!(
+        "indexed {} files ({}), removed {}, in {:.1} s",
+        report.files,
+        human_bytes(report.bytes),
+        report.removed,
+        report.seconds
     ))
 }

@@ -1,12 +1,12 @@
-//! `memdir init`: a directory of memories with its entrypoint, for one person or for a team.
+//! `memdir init`: creates a memory directory with an entrypoint, for one person or for a team.
 
 use crate::{
     args::Init as Typed,
     config::Settings,
     exit::Failure,
-    output::{Answer, Page},
+    mounts,
+    output::{CommandOutput, Printer},
     scope::Scope,
-    wire,
 };
 use memdir_core::{
     base::path::MemoryPath,
@@ -26,31 +26,30 @@ use std::{
     sync::Arc,
 };
 
-/// What a new entrypoint says to whoever opens it.
-const FIRST_LINES: &str = "# Memory\n";
-/// Two people's lines are both kept when their branches meet.
+/// The text of a new entrypoint.
+const ENTRYPOINT: &str = "# Memory\n";
+/// Makes git keep the entrypoint lines of both sides of a merge.
 const ATTRIBUTES: &str = "MEMORY.md merge=union\nMEMORY.page-*.md merge=union\n";
 
 #[derive(Serialize)]
-struct Made {
+struct Initialized {
     root: PathBuf,
     prefix: String,
-    /// What was not there before.
+    /// The files and directories that did not exist before.
     created: Vec<String>,
-    /// Whether it is in a repository, to be committed.
+    /// Whether it is in a repository, to commit.
     #[serde(skip)]
     committed: bool,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     scope.must_be_on()?;
-    super::survive_size_limit();
     let (mut mounts, notes) = (scope.plain_mounts(), scope.notes.clone());
     if args.team {
         mounts = vec![team_mount(settings, scope)?];
     }
     let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
-    let mount = mount.ok_or_else(|| Failure::Usage { message: "there is no unprefixed mount".into(), hint: "Give --dir.".into() })?;
+    let mount = mount.ok_or_else(|| Failure::Usage { message: "no mount without a prefix".into(), hint: "use --dir PATH".into() })?;
     let (root, existed) = (mount.root.clone(), mount.root.is_dir());
     let vault = Vault::open(&[mount])?;
     let mut notes = notes;
@@ -61,22 +60,22 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         created.push(".".to_owned());
     }
     if memdir.entrypoint("")?.path.is_none() {
-        memdir.write(&Write::create(MemoryPath::parse(MAIN)?, FIRST_LINES))?;
+        memdir.write(&Write::create(MemoryPath::parse(MAIN)?, ENTRYPOINT))?;
         created.push(MAIN.to_owned());
     }
-    if args.team && settings.dir.is_none() && attributes(&root)? {
+    if args.team && settings.dir.is_none() && create_attributes(&root)? {
         created.push(".gitattributes".to_owned());
     }
     debug_assert!(root.join(MAIN).exists() || root.join(FALLBACK).exists());
     let prefix = if args.team { "team" } else { "" };
     let committed = args.team && settings.dir.is_none();
-    Ok(Answer::new(Made { root, prefix: prefix.into(), created, committed }, show).with_notes(notes))
+    Ok(CommandOutput::new(Initialized { root, prefix: prefix.into(), created, committed }, show).with_notes(notes))
 }
 
-/// Where the team's memory is: in the directory that is the whole memory, else in the repository.
+/// The mount of the team memory: in the directory of `--dir`, else in the repository.
 fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
     let refused = |message| {
-        let hint = "Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.";
+        let hint = "run `memdir init` without --team, or in the checkout of a git repository";
         Failure::Usage { message, hint: hint.into() }
     };
     let Some(dir) = &settings.dir else {
@@ -90,37 +89,37 @@ fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
     };
     let root = dir.value.join("team");
     if root.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
-        return Err(refused(format!("{} is no directory of its own, so it is no team memory", root.display())));
+        return Err(refused(format!("{} is not a directory, so it cannot be a team memory", root.display())));
     }
-    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| wire::configured(settings, mount)).collect();
-    let whole = wire::one_directory(settings, &dir.value, &configured);
+    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
+    let whole = mounts::one_directory(settings, &dir.value, &configured);
     if whole.entrypoint != Entrypoint::Kept || !whole.only.is_empty() || whole.access != Access::ReadWrite {
-        return Err(refused(format!("the settings serve only a part of {}, so it has no team memory", dir.value.display())));
+        return Err(refused(format!("{} is mounted only in part, so it cannot have a team memory", dir.value.display())));
     }
-    Ok(wire::one_directory(settings, &root, &configured))
+    Ok(mounts::one_directory(settings, &root, &configured))
 }
 
-/// Makes `.gitattributes`; one that is there is the person's.
-fn attributes(root: &Path) -> Result<bool, Failure> {
+/// Creates `.gitattributes`; returns false if it exists.
+fn create_attributes(root: &Path) -> Result<bool, Failure> {
     let path = root.join(".gitattributes");
-    let made = std::fs::File::create_new(&path).and_then(|mut file| file.write_all(ATTRIBUTES.as_bytes()));
-    match made {
+    let created = std::fs::File::create_new(&path).and_then(|mut file| file.write_all(ATTRIBUTES.as_bytes()));
+    match created {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(source) => Err(Failure::File { doing: "write", path, source }),
     }
 }
 
-fn show(made: &Made, page: &mut Page<'_>) -> io::Result<()> {
-    let root = page.strong(&made.root.display().to_string());
-    if made.created.is_empty() {
-        page.line(format!("{root} is a memory already"))?;
+fn show(initialized: &Initialized, printer: &mut Printer<'_>) -> io::Result<()> {
+    let root = printer.strong(&initialized.root.display().to_string());
+    if initialized.created.is_empty() {
+        printer.line(format!("already initialized: {root}"))?;
     } else {
-        page.line(format!("Made {root} with {MAIN}"))?;
+        printer.line(format!("created {root} with {MAIN}"))?;
     }
-    match made.prefix.as_str() {
-        "" => page.line("Next: memdir write NAME TEXT"),
-        prefix if !made.committed => page.line(format!("Next: memdir write {prefix}/NAME TEXT")),
-        prefix => page.line(format!("Next: memdir write {prefix}/NAME TEXT, and git add .memdir so that others have it")),
+    match initialized.prefix.as_str() {
+        "" => printer.line("next: memdir write NAME TEXT"),
+        prefix if !initialized.committed => printer.line(format!("next: memdir write {prefix}/NAME TEXT")),
+        prefix => printer.line(format!("next: memdir write {prefix}/NAME TEXT, then git add .memdir to share it")),
     }
 }

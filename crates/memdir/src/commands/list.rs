@@ -1,9 +1,9 @@
-//! `memdir list`: names, a table, or a tree.
+//! `memdir list`: memories as names, as a table, or as a tree.
 
 use crate::{
     args::List as Typed,
     exit::Failure,
-    output::{Answer, Look, Page},
+    output::{CommandOutput, OutputOptions, Printer},
 };
 use memdir_core::{
     base::text,
@@ -13,7 +13,7 @@ use memdir_core::{
 };
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir, look: Look) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let kind = args.kind.as_deref().map(str::parse::<Kind>).transpose()?;
     let by_age = args.newer.is_some() || args.older.is_some();
     let listing = memdir.list(&List {
@@ -22,9 +22,9 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, look: Look) -> Result<Answer, F
         newer_than_days: args.newer,
         older_than_days: args.older,
         min_bytes: args.min_bytes,
-        details: args.long || by_age || look.json,
+        details: args.long || by_age || options.json,
     })?;
-    Ok(Answer::new(
+    Ok(CommandOutput::new(
         listing,
         if args.tree {
             show_tree
@@ -36,21 +36,21 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, look: Look) -> Result<Answer, F
     ))
 }
 
-fn show_names(listing: &Listing, page: &mut Page<'_>) -> io::Result<()> {
+fn show_names(listing: &Listing, printer: &mut Printer<'_>) -> io::Result<()> {
     for memory in &listing.memories {
-        page.line(&memory.name)?;
+        printer.line(&memory.name)?;
     }
-    beside(listing, page);
+    add_notes(listing, printer);
     Ok(())
 }
 
-fn show_long(listing: &Listing, page: &mut Page<'_>) -> io::Result<()> {
+fn show_long(listing: &Listing, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut rows = vec![["name", "type", "size", "age", "description"].map(str::to_owned).to_vec()];
     rows.extend(listing.memories.iter().map(row));
     if rows.len() > 1 {
-        page.table(&rows)?;
+        printer.table(&rows)?;
     }
-    beside(listing, page);
+    add_notes(listing, printer);
     Ok(())
 }
 
@@ -66,31 +66,31 @@ fn row(memory: &Listed) -> Vec<String> {
     ]
 }
 
-fn show_tree(listing: &Listing, page: &mut Page<'_>) -> io::Result<()> {
+fn show_tree(listing: &Listing, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut above: Vec<&str> = Vec::new();
     for memory in &listing.memories {
         let parts: Vec<&str> = memory.name.split('/').collect();
         let (leaf, topics) = parts.split_last().unwrap_or((&"", &[]));
         let same = above.iter().zip(topics).take_while(|(a, b)| a == b).count();
         for (depth, topic) in topics.iter().enumerate().skip(same) {
-            let topic = page.strong(&format!("{topic}/"));
-            page.line(format!("{}{topic}", "  ".repeat(depth)))?;
+            let topic = printer.strong(&format!("{topic}/"));
+            printer.line(format!("{}{topic}", "  ".repeat(depth)))?;
         }
-        page.line(format!("{}{leaf}", "  ".repeat(topics.len())))?;
+        printer.line(format!("{}{leaf}", "  ".repeat(topics.len())))?;
         above = topics.to_vec();
     }
-    beside(listing, page);
+    add_notes(listing, printer);
     Ok(())
 }
 
-fn beside(listing: &Listing, page: &mut Page<'_>) {
+fn add_notes(listing: &Listing, printer: &mut Printer<'_>) {
     for problem in &listing.problems {
-        page.note(&*problem.what);
+        printer.note(&*problem.what);
     }
     if listing.left_out > 0 {
-        page.note(format!("{} more files were left out; list a topic to see them", listing.left_out));
+        printer.note(format!("{} more files omitted; list a topic to see them", listing.left_out));
     }
-    if listing.memories.is_empty() && page.look.terminal {
-        page.note("nothing here; memdir write NAME TEXT makes a memory");
+    if listing.memories.is_empty() && printer.options.terminal {
+        printer.note("no memories; create one with: memdir write NAME TEXT");
     }
 }

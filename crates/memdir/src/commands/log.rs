@@ -1,25 +1,25 @@
-//! `memdir log`: an entry in the log of the day.
+//! `memdir log`: appends an entry to today's log.
 
 use crate::{
     args::Log as Typed,
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{memdir::Memdir, operations::write::Saved, prompt};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let prefix = match args.prefix.trim_end_matches('/') {
         "" => prompt::log_prefix(memdir.store(), memdir.context()),
         named => named,
     };
     let saved = memdir.log(prefix, &args.text.join(" "))?;
-    Ok(Answer::new(saved, show))
+    Ok(CommandOutput::new(saved, show))
 }
 
-fn show(saved: &Saved, page: &mut Page<'_>) -> io::Result<()> {
-    let path = page.strong(saved.path.as_str());
-    page.line(format!("Logged in {path}"))?;
-    saved.notes.iter().for_each(|note| page.note(note));
+fn show(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
+    let path = printer.strong(saved.path.as_str());
+    printer.line(format!("logged to {path}"))?;
+    saved.notes.iter().for_each(|note| printer.note(note));
     Ok(())
 }

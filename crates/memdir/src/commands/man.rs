@@ -1,11 +1,11 @@
-//! `memdir man`: manual pages, from the same table as the help.
+//! `memdir man`: manual pages, generated from the same definitions as the help.
 
 use crate::{
-    args::{Args, Man as Typed},
+    args::Man as Typed,
     exit::Failure,
-    output::{Answer, Page},
+    help,
+    output::{CommandOutput, Printer},
 };
-use clap::CommandFactory as _;
 use serde::Serialize;
 use std::{
     io,
@@ -21,8 +21,8 @@ struct Pages {
     text: Option<String>,
 }
 
-pub(crate) fn run(args: &Typed) -> Result<Answer, Failure> {
-    let command = Args::command();
+pub(crate) fn run(args: &Typed) -> Result<CommandOutput, Failure> {
+    let command = help::command();
     let pages = match &args.dir {
         None => {
             let mut text = Vec::new();
@@ -30,16 +30,16 @@ pub(crate) fn run(args: &Typed) -> Result<Answer, Failure> {
             Pages { dir: None, pages: Vec::new(), text: Some(String::from_utf8_lossy(&text).into_owned()) }
         }
         Some(dir) => {
-            let fail = |source| Failure::File { doing: "write manual pages into", path: dir.clone(), source };
+            let fail = |source| Failure::File { doing: "write manual pages to", path: dir.clone(), source };
             std::fs::create_dir_all(dir).map_err(fail)?;
             clap_mangen::generate_to(command, dir).map_err(fail)?;
-            Pages { dir: Some(dir.clone()), pages: names(dir).map_err(fail)?, text: None }
+            Pages { dir: Some(dir.clone()), pages: page_names(dir).map_err(fail)?, text: None }
         }
     };
-    Ok(Answer::new(pages, show))
+    Ok(CommandOutput::new(pages, show))
 }
 
-fn names(dir: &Path) -> io::Result<Vec<String>> {
+fn page_names(dir: &Path) -> io::Result<Vec<String>> {
     let entries = std::fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
     let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.retain(|name| name.starts_with("memdir") && name.ends_with(".1"));
@@ -47,9 +47,9 @@ fn names(dir: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-fn show(pages: &Pages, page: &mut Page<'_>) -> io::Result<()> {
+fn show(pages: &Pages, printer: &mut Printer<'_>) -> io::Result<()> {
     match (&pages.text, &pages.dir) {
-        (Some(text), _) => page.content(text),
-        (None, dir) => page.line(format!("{} pages in {}", pages.pages.len(), dir.clone().unwrap_or_default().display())),
+        (Some(text), _) => printer.content(text),
+        (None, dir) => printer.line(format!("wrote {} manual pages to {}", pages.pages.len(), dir.clone().unwrap_or_default().display())),
     }
 }

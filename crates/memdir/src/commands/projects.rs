@@ -1,11 +1,12 @@
-//! `memdir projects`: the projects that have a memory, and ways to bring orphans home. Nothing is linked by itself.
+//! `memdir projects`: lists projects; adopts, merges and renames their memories. Never links projects on its own.
 
+use super::counted;
 use crate::{
     args::{Projects as Typed, ProjectsWhat},
     config::Settings,
     exit::Failure,
-    known::{self, Known},
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
+    project_records::{self, ProjectRecord},
     scope::Scope,
 };
 use memdir_core::{
@@ -18,12 +19,12 @@ use serde::Serialize;
 use std::{io, path::PathBuf, sync::Arc};
 
 #[derive(Serialize)]
-struct Listed {
-    projects: Vec<One>,
+struct ProjectList {
+    projects: Vec<ProjectRow>,
 }
 
 #[derive(Serialize)]
-struct One {
+struct ProjectRow {
     id: String,
     state: &'static str,
     memories: usize,
@@ -46,11 +47,11 @@ struct Moved {
     from: String,
     into: String,
     moved: Vec<String>,
-    /// Memories whose name was taken, and the name they have now.
+    /// Memories whose name was in use, with their new name.
     renamed: Vec<(String, String)>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if args.what.is_some() {
         scope.must_be_on()?;
     }
@@ -58,103 +59,111 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         None => Ok(list(settings, scope).with_notes(scope.off_note())),
         Some(ProjectsWhat::Adopt { id }) => adopt(settings, scope, id.as_deref()),
         Some(ProjectsWhat::Merge { from, into }) => {
-            exists(settings, into)?;
+            check_exists(settings, into)?;
             merge(settings, from, into)
         }
         Some(ProjectsWhat::Rename { from, to }) => rename(settings, from, to),
     }
 }
 
-fn list(settings: &Settings, scope: &Scope) -> Answer {
+fn list(settings: &Settings, scope: &Scope) -> CommandOutput {
     let home = &settings.home.value;
     let one = |id: String| {
-        let known = known::read(home, &id);
-        let state = match &known {
+        let record = project_records::read(home, &id);
+        let state = match &record {
             _ if id == scope.id => "here",
-            Some(known) if known.root.is_dir() => "there",
+            Some(record) if record.root.is_dir() => "there",
             Some(_) => "orphan",
             None => "unknown",
         };
-        let known = known.unwrap_or_default();
-        let root = Some(known.root).filter(|root| !root.as_os_str().is_empty());
-        One { state, memories: count(&settings.places().project(&id)), root, remotes: known.remotes, uses: known.memory, id }
+        let record = record.unwrap_or_default();
+        let root = Some(record.root).filter(|root| !root.as_os_str().is_empty());
+        ProjectRow {
+            state,
+            memories: count_memories(&settings.places().project(&id)),
+            root,
+            remotes: record.remotes,
+            uses: record.memory,
+            id,
+        }
     };
-    Answer::new(Listed { projects: known::ids(home).into_iter().map(one).collect() }, show_list)
+    CommandOutput::new(ProjectList { projects: project_records::ids(home).into_iter().map(one).collect() }, show_list)
 }
 
-/// Memories of a project, without opening it.
-fn count(dir: &std::path::Path) -> usize {
+/// The number of memories in a directory, without opening it.
+fn count_memories(dir: &std::path::Path) -> usize {
     let mut dirs = vec![dir.to_owned()];
-    let mut found = 0;
+    let mut count = 0;
     while let Some(dir) = dirs.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             let kind = entry.file_type();
             if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) {
                 dirs.push(entry.path());
             } else if kind.is_ok_and(|kind| kind.is_file()) && entry.file_name() != memdir_core::store::mounts::ENTRYPOINT_FILE {
-                found += 1;
+                count += 1;
             }
         }
     }
-    found
+    count
 }
 
-fn show_list(listed: &Listed, page: &mut Page<'_>) -> io::Result<()> {
-    if listed.projects.is_empty() {
-        return page.line("No project has a memory yet");
+fn show_list(list: &ProjectList, printer: &mut Printer<'_>) -> io::Result<()> {
+    if list.projects.is_empty() {
+        return printer.line("no projects yet");
     }
     let mut rows = vec![["project", "state", "memories", "directory"].map(str::to_owned).to_vec()];
-    rows.extend(listed.projects.iter().map(|one| {
+    rows.extend(list.projects.iter().map(|one| {
         let root = one.root.as_ref().map_or_else(|| "?".to_owned(), |root| root.display().to_string());
         let uses = one.uses.as_ref().map_or_else(String::new, |uses| format!(" (uses {uses})"));
         vec![one.id.clone(), one.state.to_owned(), one.memories.to_string(), format!("{root}{uses}")]
     }));
-    page.table(&rows)?;
-    if listed.projects.iter().any(|one| one.state == "orphan" && one.memories > 0) {
-        page.note("an orphan's directory is gone: memdir projects adopt ID uses its memory here, merge moves it");
+    printer.table(&rows)?;
+    if list.projects.iter().any(|one| one.state == "orphan" && one.memories > 0) {
+        printer.note("the directory of an orphan no longer exists; use its memory with: memdir projects adopt ID");
     }
     Ok(())
 }
 
-fn exists(settings: &Settings, id: &str) -> Result<(), Failure> {
-    let ids = known::ids(&settings.home.value);
-    if ids.iter().any(|known| known == id) {
+fn check_exists(settings: &Settings, id: &str) -> Result<(), Failure> {
+    let ids = project_records::ids(&settings.home.value);
+    if ids.iter().any(|other| other == id) {
         return Ok(());
     }
     let near = memdir_core::base::text::near(id, ids.iter().map(String::as_str), 3);
-    let hint = if near.is_empty() { "memdir projects lists them.".to_owned() } else { format!("Did you mean {}?", near.join(", ")) };
-    Err(Failure::Usage { message: format!("there is no project {id:?}"), hint })
+    let hint =
+        if near.is_empty() { "run `memdir projects` to see all ids".to_owned() } else { format!("did you mean {}?", near.join(" or ")) };
+    Err(Failure::Usage { message: format!("project {id:?} not found"), hint })
 }
 
-fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Answer, Failure> {
+fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<CommandOutput, Failure> {
     let (home, own) = (&settings.home.value, &scope.project.id);
     if let Some(id) = id {
-        exists(settings, id)?;
-        if let Some(further) = known::read(home, id).and_then(|known| known.memory) {
+        check_exists(settings, id)?;
+        if let Some(other) = project_records::read(home, id).and_then(|record| record.memory) {
             return Err(Failure::Usage {
-                message: format!("{id} itself uses the memory of {further}"),
-                hint: format!("memdir projects adopt {further}"),
+                message: format!("project {id:?} uses the memory of {other}"),
+                hint: format!("run `memdir projects adopt {other}`"),
             });
         }
     }
     let memory = id.filter(|id| id != own).map(str::to_owned);
-    let known = Known { memory: memory.clone(), ..Known::of(&scope.project) };
-    known::write(home, own, &known).map_err(|source| Failure::File { doing: "write", path: home.join("projects"), source })?;
-    Ok(Answer::new(Adopted { project: own.clone(), memory: memory.unwrap_or_else(|| own.clone()) }, |adopted, page| {
-        let (project, memory) = (page.strong(&adopted.project), page.strong(&adopted.memory));
+    let record = ProjectRecord { memory: memory.clone(), ..ProjectRecord::from_project(&scope.project) };
+    project_records::write(home, own, &record).map_err(|source| Failure::File { doing: "write", path: home.join("projects"), source })?;
+    Ok(CommandOutput::new(Adopted { project: own.clone(), memory: memory.unwrap_or_else(|| own.clone()) }, |adopted, printer| {
+        let (project, memory) = (printer.strong(&adopted.project), printer.strong(&adopted.memory));
         if adopted.project == adopted.memory {
-            page.line(format!("{project} uses its own memory"))
+            printer.line(format!("{project} now uses its own memory"))
         } else {
-            page.line(format!("{project} uses the memory of {memory}"))
+            printer.line(format!("{project} now uses the memory of {memory}"))
         }
     }))
 }
 
-/// Moves every memory by the library's own rename, so that each move is in the history and can be taken back.
-fn merge(settings: &Settings, from: &str, into: &str) -> Result<Answer, Failure> {
-    exists(settings, from)?;
+/// Moves every memory with a rename, so that each move is in the history and can be undone.
+fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, Failure> {
+    check_exists(settings, from)?;
     if from == into {
-        return Err(Failure::Usage { message: "both are the same project".into(), hint: "Name two.".into() });
+        return Err(Failure::Usage { message: format!("cannot merge project {from:?} into itself"), hint: "use two different ids".into() });
     }
     let places = settings.places();
     let mounts = [places.mount("from", places.project(from)), places.mount("into", places.project(into))];
@@ -164,51 +173,52 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<Answer, Failure>
     for memory in memdir.list(&List { topic: "from".into(), ..List::default() })?.memories {
         let Some(name) = memory.path.strip_prefix("from") else { continue };
         let wanted = name.prefixed("into");
-        let taken = memdir.store().get(&wanted)?.is_some();
-        let to = if taken { MemoryPath::parse(&format!("{from}/{name}"))?.prefixed("into") } else { wanted };
+        let in_use = memdir.store().get(&wanted)?.is_some();
+        let to = if in_use { MemoryPath::parse(&format!("{from}/{name}"))?.prefixed("into") } else { wanted };
         memdir.rename(&memory.path, &to)?;
         let shown = |path: &MemoryPath| path.strip_prefix("into").unwrap_or_else(|| path.clone()).name().to_owned();
-        if taken { moved.renamed.push((name.name().to_owned(), shown(&to))) } else { moved.moved.push(shown(&to)) }
+        if in_use { moved.renamed.push((name.name().to_owned(), shown(&to))) } else { moved.moved.push(shown(&to)) }
     }
-    Ok(Answer::new(moved, |moved, page| {
+    Ok(CommandOutput::new(moved, |moved, printer| {
         for (name, now) in &moved.renamed {
-            page.line(format!("{name} was there already; the moved one is {now}"))?;
+            printer.line(format!("renamed {name} to {now}: the name is in use"))?;
         }
-        let count = page.strong(&format!("{}", moved.moved.len() + moved.renamed.len()));
-        page.line(format!("Moved {count} memories from {} into {}", moved.from, moved.into))
+        let memories = counted((moved.moved.len() + moved.renamed.len()) as u64, "memory", "memories");
+        let memories = printer.strong(&memories);
+        printer.line(format!("moved {memories} from {} to {}", moved.from, moved.into))
     }))
 }
 
-/// A project's memory under another id, which must be free or without memories.
-fn rename(settings: &Settings, from: &str, to: &str) -> Result<Answer, Failure> {
-    exists(settings, from)?;
-    crate::config::one_part("project", to)?;
-    if count(&settings.places().project(to)) > 0 {
+/// Changes the id of a project's memory. The new id must have no memories.
+fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Failure> {
+    check_exists(settings, from)?;
+    crate::config::check_id("project", to)?;
+    if count_memories(&settings.places().project(to)) > 0 {
         return Err(Failure::Usage {
-            message: format!("{to} has memories of its own"),
-            hint: format!("memdir projects merge {from} {to}"),
+            message: format!("project {to:?} already has memories"),
+            hint: format!("run `memdir projects merge {from} {to}`"),
         });
     }
     let home = &settings.home.value;
-    let answer = merge(settings, from, to)?;
+    let output = merge(settings, from, to)?;
     let failed = |source| Failure::File { doing: "write", path: home.join("projects"), source };
-    if known::read(home, to).is_none()
-        && let Some(known) = known::read(home, from)
+    if project_records::read(home, to).is_none()
+        && let Some(record) = project_records::read(home, from)
     {
-        known::write(home, to, &Known { memory: None, ..known }).map_err(failed)?;
+        project_records::write(home, to, &ProjectRecord { memory: None, ..record }).map_err(failed)?;
     }
     let mut notes = Vec::new();
-    for id in known::ids(home) {
-        let Some(mut known) = known::read(home, &id) else { continue };
-        // Whoever uses the memory goes on using it: others that adopted it, and its own directory where that is still there.
-        let own = id == from && known.memory.is_none() && known.root.is_dir();
-        if own || known.memory.as_deref() == Some(from) {
-            notes.push(format!("{} uses the memory of {to} now", known.root.display()));
-            known.memory = Some(to.to_owned());
-            known::write(home, &id, &known).map_err(failed)?;
+    for id in project_records::ids(home) {
+        let Some(mut record) = project_records::read(home, &id) else { continue };
+        // Projects that use the memory keep it: those that adopted it, and its own directory if it still exists.
+        let own = id == from && record.memory.is_none() && record.root.is_dir();
+        if own || record.memory.as_deref() == Some(from) {
+            notes.push(format!("{} now uses the memory of {to}", record.root.display()));
+            record.memory = Some(to.to_owned());
+            project_records::write(home, &id, &record).map_err(failed)?;
         } else if id == from {
-            known::forget(home, from).map_err(failed)?;
+            project_records::delete(home, from).map_err(failed)?;
         }
     }
-    Ok(answer.with_notes(notes))
+    Ok(output.with_notes(notes))
 }

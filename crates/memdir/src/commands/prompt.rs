@@ -1,21 +1,21 @@
-//! `memdir prompt`: the memory section for a system prompt. Making it makes true what it says: the directories exist.
+//! `memdir prompt`: the memory section for a system prompt. It also creates the directories that the section names.
 
 use crate::{
     args::{Prompt as Typed, PromptMode, SearchWith},
     config::Settings,
     exit::Failure,
     loads,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
     prompt_section,
     scope::Scope,
-    wire,
+    spaces,
 };
 use memdir_core::prompt::{Entrypoint, Load, ModeName, Request, Search};
 use serde::Serialize;
 use std::io;
 
 #[derive(Serialize)]
-struct Made {
+struct PromptOutput {
     enabled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     off_by: Option<String>,
@@ -25,15 +25,15 @@ struct Made {
     load: Option<Load>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if let Some(switch) = &scope.off {
-        let off = Made { enabled: false, off_by: Some(switch.clone()), prompt: None, load: None };
-        return Ok(Answer::new(off, show).with_notes(scope.off_note()));
+        let off = PromptOutput { enabled: false, off_by: Some(switch.clone()), prompt: None, load: None };
+        return Ok(CommandOutput::new(off, show).with_notes(scope.off_note()));
     }
-    let opened = wire::open(settings, scope)?;
+    let opened = spaces::open(settings, scope)?;
     let transcripts = args.transcripts.as_ref().map(|path| path.display().to_string());
     let guidelines: Vec<&str> = settings.guidelines.iter().map(String::as_str).collect();
-    let made = opened.memdir.prompt(&Request {
+    let prompt = opened.memdir.prompt(&Request {
         mode: args.mode.map(mode),
         log: settings.config.log,
         agent: settings.agent.as_ref().map(|agent| (agent.value.as_str(), settings.agent_scope)),
@@ -54,9 +54,9 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         transcripts: transcripts.as_deref(),
         guidelines: &guidelines,
     })?;
-    let (home, space, load) = (settings.home.value.clone(), loads::space(opened.memdir.store()), made.load.clone());
-    let made = Made { enabled: true, off_by: None, prompt: Some(made.text), load: Some(made.load) };
-    Ok(Answer::new(made, show).with_notes(opened.notes).afterwards(move || loads::count(&home, &space, &load)))
+    let (home, space, load) = (settings.home.value.clone(), loads::space(opened.memdir.store()), prompt.load.clone());
+    let output = PromptOutput { enabled: true, off_by: None, prompt: Some(prompt.text), load: Some(prompt.load) };
+    Ok(CommandOutput::new(output, show).with_notes(opened.notes).afterwards(move || loads::count(&home, &space, &load)))
 }
 
 fn mode(typed: PromptMode) -> ModeName {
@@ -68,6 +68,6 @@ fn mode(typed: PromptMode) -> ModeName {
     }
 }
 
-fn show(made: &Made, page: &mut Page<'_>) -> io::Result<()> {
-    page.content(made.prompt.as_deref().unwrap_or_default())
+fn show(output: &PromptOutput, printer: &mut Printer<'_>) -> io::Result<()> {
+    printer.content(output.prompt.as_deref().unwrap_or_default())
 }

@@ -1,13 +1,13 @@
-//! `memdir recall`: the few memories that matter for a message, or lie on the way of an action.
+//! `memdir recall`: selects the memories relevant to a message, or the tripwires of an action.
 
 use super::input;
 use crate::{
     args::Recall as Typed,
     config::Settings,
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
     scope::Scope,
-    wire,
+    spaces,
 };
 use memdir_core::{
     operations::recall::Request,
@@ -15,13 +15,13 @@ use memdir_core::{
 };
 use std::{io, path::Path};
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if scope.off.is_some() {
-        return Ok(Answer::new(Recalled::default(), show).with_notes(scope.off_note()));
+        return Ok(CommandOutput::new(Recalled::default(), show).with_notes(scope.off_note()));
     }
-    let opened = wire::open_late(settings, scope)?;
+    let opened = spaces::open_late(settings, scope)?;
     let text = match args.text.as_slice() {
-        // What a host passes on may hold anything; what is text in it is looked for.
+        // A host may pass bytes that are not UTF-8; the rest of the message is still useful.
         [only] if only == "-" => String::from_utf8_lossy(&input(Path::new("-"))?).into_owned(),
         words => words.join(" "),
     };
@@ -36,18 +36,18 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
             paths: paths.iter().map(String::as_str).collect(),
             text: Some(text.as_str()).filter(|text| !text.is_empty()),
         }),
-        room: Room { memories: args.most, tokens: args.budget, ..Room::default() },
+        room: Room { memories: args.limit, tokens: args.budget, ..Room::default() },
         shown: &args.shown,
         tools: &in_use,
         project: Some(&scope.project),
         cache: Some(&cache),
     };
-    // An action is only compared with tripwires: no index is opened for it.
-    let memdir = if args.action { opened.memdir } else { wire::with_search_once(opened.memdir, settings, None)? };
+    // An action is only matched against tripwires, which needs no index.
+    let memdir = if args.action { opened.memdir } else { spaces::with_search_once(opened.memdir, settings, None)? };
     let recalled = memdir.recall(&request)?;
-    Ok(Answer::new(recalled, show).with_notes(opened.notes))
+    Ok(CommandOutput::new(recalled, show).with_notes(opened.notes))
 }
 
-fn show(recalled: &Recalled, page: &mut Page<'_>) -> io::Result<()> {
-    page.content(&recalled.text)
+fn show(recalled: &Recalled, printer: &mut Printer<'_>) -> io::Result<()> {
+    printer.content(&recalled.text)
 }

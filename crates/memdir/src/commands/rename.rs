@@ -1,28 +1,28 @@
-//! `memdir rename`: another name for a memory, in every reference too.
+//! `memdir rename`: renames a memory and updates the references to it.
 
 use super::name;
 use crate::{
     args::Rename as Typed,
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{memdir::Memdir, operations::rename::Renamed};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
-    Ok(Answer::new(memdir.rename(&name(&args.from)?, &name(&args.to)?)?, show))
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+    Ok(CommandOutput::new(memdir.rename(&name(&args.from)?, &name(&args.to)?)?, show))
 }
 
-fn show(renamed: &Renamed, page: &mut Page<'_>) -> io::Result<()> {
-    let (from, to) = (page.strong(renamed.from.name()), page.strong(renamed.to.name()));
-    let change = page.dim(&format!("change {}", renamed.change));
-    page.line(format!("Renamed {from} to {to} · {change}"))?;
+fn show(renamed: &Renamed, printer: &mut Printer<'_>) -> io::Result<()> {
+    let (from, to) = (printer.strong(renamed.from.name()), printer.strong(renamed.to.name()));
+    let change = printer.dim(&format!("(change {})", renamed.change));
+    printer.line(format!("renamed {from} to {to} {change}"))?;
     if !renamed.rewritten.is_empty() {
-        page.line(format!("References rewritten in {}", renamed.rewritten.join(", ")))?;
+        printer.line(format!("updated references in {}", renamed.rewritten.join(", ")))?;
     }
     if !renamed.skipped.is_empty() {
-        page.note(format!("the old name is still in {}, which may not be changed", renamed.skipped.join(", ")));
+        printer.note(format!("references in read-only memories were not updated: {}", renamed.skipped.join(", ")));
     }
-    renamed.notes.iter().for_each(|note| page.note(note));
+    renamed.notes.iter().for_each(|note| printer.note(note));
     Ok(())
 }

@@ -1,18 +1,18 @@
-//! `memdir restore`: an earlier version of a memory comes back.
+//! `memdir restore`: restores an earlier version of a memory.
 
 use super::name;
 use crate::{
     args::Restore as Typed,
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{memdir::Memdir, operations::write::Saved};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
-    Ok(Answer::new(memdir.restore(&name(&args.name)?, &args.version)?, show))
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+    Ok(CommandOutput::new(memdir.restore(&name(&args.name)?, &args.version)?, show))
 }
 
-fn show(saved: &Saved, page: &mut Page<'_>) -> io::Result<()> {
-    super::write::say(saved, "Restored", page)
+fn show(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
+    super::write::show_saved(saved, "restored", None, printer)
 }

@@ -1,19 +1,19 @@
-//! `memdir search`: the lines that answer, or an honest nothing.
+//! `memdir search`: searches memories by words and meaning.
 
 use super::{input_text, name};
 use crate::{
     args::{Search as Typed, SearchSource},
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
-use memdir_core::search::chats::ChatPlace;
+use jiff::tz::TimeZone;
 use memdir_core::{
-    base::error::Error,
+    base::{error::Error, time::parse_since},
     memdir::Memdir,
-    memory::read_time,
     search::{
         self, Hit, Search, WhyNot,
         analysis::Analyser,
+        chats::ChatPlace,
         query::{self, Query},
     },
     store::Source,
@@ -22,9 +22,9 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io;
 
-/// The answer to one query.
+/// The results of one query.
 #[derive(Serialize)]
-struct Found {
+struct SearchResults {
     query: String,
     results: Vec<Hit>,
     total: usize,
@@ -34,51 +34,50 @@ struct Found {
     notes: Vec<String>,
 }
 
-/// The answer to one query of many.
+/// The results of one query of a batch.
 #[derive(Serialize)]
-struct Line {
+struct BatchLine {
     id: Value,
     #[serde(flatten)]
-    found: Found,
+    results: SearchResults,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct Explanation {
     #[serde(flatten)]
     why: WhyNot,
     message: String,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let search = request(args)?;
     if let Some(file) = &args.batch {
-        let answer = batch(&input_text(file)?, memdir, &search)?;
-        return Ok(afterwards(answer, memdir));
+        let output = batch(&input_text(file)?, memdir, &search)?;
+        return Ok(settle_afterwards(output, memdir));
     }
     if let Some(named) = &args.why_not {
         let why = memdir.searcher()?.why_not(memdir.store(), &search, &name(named)?)?;
-        let answer = Answer::new(Told { message: why.say(), why }, |told, page| page.line(&told.message));
-        return Ok(afterwards(answer, memdir));
+        let output = CommandOutput::new(Explanation { message: why.say(), why }, |explanation, printer| printer.line(&explanation.message));
+        return Ok(settle_afterwards(output, memdir));
     }
     let chats_note = memdir.catch_up_chats(search.source);
     let mut answer = memdir.search(&search)?;
     answer.notes.extend(chats_note);
     let notes = answer.notes.clone();
-    let answer = Answer::new(found(search.query, answer), show).with_notes(notes);
-    Ok(afterwards(answer, memdir))
+    let output = CommandOutput::new(results(search.query, answer), show).with_notes(notes);
+    Ok(settle_afterwards(output, memdir))
 }
 
-/// What the search had to look at anew is written down once the answer is out.
-fn afterwards(answer: Answer, memdir: &Memdir) -> Answer {
+/// Saves which files the search had to read again, after its output is printed.
+fn settle_afterwards(output: CommandOutput, memdir: &Memdir) -> CommandOutput {
     let memdir = memdir.clone();
-    answer.afterwards(move || {
-        // If it fails, the next search looks at the same files again.
+    output.afterwards(move || {
+        // If it fails, the next search reads the same files again.
         let _ = memdir.settle();
     })
 }
 
 fn request(args: &Typed) -> Result<Search, Failure> {
-    let since = |text: &str| read_time(text).ok_or_else(|| Error::bad_input("since", format!("{text:?} is not a date such as 2026-01-31")));
     Ok(Search {
         max_results: args.max_results as usize,
         min_score: args.min_score,
@@ -89,89 +88,89 @@ fn request(args: &Typed) -> Result<Search, Failure> {
             SearchSource::Custom => Some(Source::Custom),
         },
         kind: args.kind.as_deref().map(str::parse).transpose()?,
-        since: args.since.as_deref().map(since).transpose()?,
+        since: args.since.as_deref().map(|date| parse_since("since", date, &TimeZone::UTC)).transpose()?,
         decay: args.decay,
         explain: args.explain,
         ..Search::new(args.query.join(" "))
     })
 }
 
-fn found(query: String, answer: search::Answer) -> Found {
+fn results(query: String, answer: search::Answer) -> SearchResults {
     let search::Answer { hits, total, method, searched, notes } = answer;
-    Found { query, results: hits, total, method, searched, notes }
+    SearchResults { query, results: hits, total, method, searched, notes }
 }
 
-/// Answers one query per line, on one look at the files.
-fn batch(text: &str, memdir: &Memdir, like: &Search) -> Result<Answer, Failure> {
+/// Runs one query per line on a single listing of the files.
+fn batch(text: &str, memdir: &Memdir, template: &Search) -> Result<CommandOutput, Failure> {
     let mut queries = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let bad = |why: &str| {
-            Error::bad_input(format!("line {} of the batch", n + 1), format!("{why}; each line is {{\"id\": …, \"query\": \"…\"}}"))
+            Error::bad_input(format!("line {} of the batch", n + 1), format!("{why}; expected {{\"id\": …, \"query\": \"…\"}}"))
         };
-        let value: Value = serde_json::from_str(line).map_err(|_| bad("it is not JSON"))?;
-        let query = value["query"].as_str().ok_or_else(|| bad("it has no query"))?.to_owned();
+        let value: Value = serde_json::from_str(line).map_err(|_| bad("invalid JSON"))?;
+        let query = value["query"].as_str().ok_or_else(|| bad("no query"))?.to_owned();
         queries.push((value["id"].clone(), query));
     }
-    let searches: Vec<Search> = queries.iter().map(|(_, query)| Search { query: query.clone(), ..like.clone() }).collect();
+    let searches: Vec<Search> = queries.iter().map(|(_, query)| Search { query: query.clone(), ..template.clone() }).collect();
     let answers = memdir.searcher()?.batch(memdir.store(), searches)?;
-    let lines = queries.into_iter().zip(answers).map(|((id, query), answer)| Ok(Line { id, found: found(query, answer?) }));
-    Ok(Answer::lines(lines.collect::<Result<Vec<_>, Failure>>()?))
+    let lines = queries.into_iter().zip(answers).map(|((id, query), answer)| Ok(BatchLine { id, results: results(query, answer?) }));
+    Ok(CommandOutput::lines(lines.collect::<Result<Vec<_>, Failure>>()?))
 }
 
-fn show(found: &Found, page: &mut Page<'_>) -> io::Result<()> {
-    if found.results.is_empty() {
-        page.note("nothing relevant; ask with other words, or lower --min-score");
+fn show(results: &SearchResults, printer: &mut Printer<'_>) -> io::Result<()> {
+    if results.results.is_empty() {
+        printer.note("no results; try other words or a lower --min-score");
         return Ok(());
     }
     let mut analyser = Analyser::default();
-    let query = Query::parse(&found.query, &mut analyser);
-    for (n, hit) in found.results.iter().enumerate() {
+    let query = Query::parse(&results.query, &mut analyser);
+    for (n, hit) in results.results.iter().enumerate() {
         if n > 0 {
-            page.line("")?;
+            printer.line("")?;
         }
-        show_hit(hit, &query, &mut analyser, page)?;
+        show_hit(hit, &query, &mut analyser, printer)?;
     }
     Ok(())
 }
 
-fn show_hit(hit: &Hit, query: &Query, analyser: &mut Analyser, page: &mut Page<'_>) -> io::Result<()> {
-    let mut heading = format!("{}  {:.2}  {}", page.strong(&format!("{}:{}", hit.path, hit.lines)), hit.score, page.dim(&hit.age));
+fn show_hit(hit: &Hit, query: &Query, analyser: &mut Analyser, printer: &mut Printer<'_>) -> io::Result<()> {
+    let mut heading = format!("{}  {:.2}  {}", printer.strong(&format!("{}:{}", hit.path, hit.lines)), hit.score, printer.dim(&hit.age));
     if !hit.headings.is_empty() {
         heading.push_str("  ");
-        heading.push_str(&page.dim(&hit.headings.join(" > ")));
+        heading.push_str(&printer.dim(&hit.headings.join(" > ")));
     }
-    page.line(heading)?;
+    printer.line(heading)?;
     for line in hit.text.lines() {
-        let marked = mark(line, query, analyser, page);
-        page.content(&format!("  {marked}\n"))?;
+        let line = highlighted(line, query, analyser, printer);
+        printer.content(&format!("  {line}\n"))?;
     }
     if let Some(chat) = &hit.chat {
-        show_chat(chat, page)?;
+        show_chat(chat, printer)?;
     }
     if let Some(explain) = &hit.explain {
         for line in explained(explain) {
-            let line = page.dim(&format!("  | {line}"));
-            page.line(line)?;
+            let line = printer.dim(&format!("  | {line}"));
+            printer.line(line)?;
         }
     }
     Ok(())
 }
 
-/// Which conversation it is from, what stands around it, and how to take it up again.
-fn show_chat(chat: &ChatPlace, page: &mut Page<'_>) -> io::Result<()> {
+/// Prints the conversation of a hit: the messages around it, its title and host, and the command that resumes it.
+fn show_chat(chat: &ChatPlace, printer: &mut Printer<'_>) -> io::Result<()> {
     let around = |what: &str, text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(|text| format!("{what}: {text}"));
-    let resume = chat.resume.as_ref().map(|resume| format!("take it up with: {resume}"));
+    let resume = chat.resume.as_ref().map(|resume| format!("resume with: {resume}"));
     let lines = [around("before", &chat.before), around("after", &chat.after), Some(chat.describe()), resume];
     for line in lines.into_iter().flatten() {
-        let line = page.dim(&format!("  | {line}"));
-        page.line(line)?;
+        let line = printer.dim(&format!("  | {line}"));
+        printer.line(line)?;
     }
     Ok(())
 }
 
-/// A line with the words of the query standing out.
-fn mark(line: &str, query: &Query, analyser: &mut Analyser, page: &Page<'_>) -> String {
-    if !page.look.colour {
+/// Highlights the words of the query in a line.
+fn highlighted(line: &str, query: &Query, analyser: &mut Analyser, printer: &Printer<'_>) -> String {
+    if !printer.options.colour {
         return line.to_owned();
     }
     let clean = anstream::adapter::strip_str(line).to_string();
@@ -179,7 +178,7 @@ fn mark(line: &str, query: &Query, analyser: &mut Analyser, page: &Page<'_>) -> 
     let mut at = 0;
     for range in query::highlights(&clean, query, analyser) {
         out.push_str(&clean[at..range.start]);
-        out.push_str(&page.found(&clean[range.clone()]));
+        out.push_str(&printer.highlight(&clean[range.clone()]));
         at = range.end;
     }
     out.push_str(&clean[at..]);
@@ -189,9 +188,9 @@ fn mark(line: &str, query: &Query, analyser: &mut Analyser, page: &Page<'_>) -> 
 fn explained(explain: &search::Explain) -> Vec<String> {
     let parts = &explain.parts;
     let signals = [
-        ("own words", parts.body),
+        ("text", parts.body),
         ("title", parts.title),
-        ("side by side", parts.pair),
+        ("adjacent words", parts.pair),
         ("identifiers", parts.code),
         ("neighbour", parts.neighbour),
         ("whole file", parts.parent),
@@ -201,10 +200,10 @@ fn explained(explain: &search::Explain) -> Vec<String> {
     let signals: Vec<String> = signals.iter().filter(|(_, value)| *value > 0.0).map(|(name, value)| format!("{name} {value:.2}")).collect();
     let terms: Vec<String> = explain.terms.iter().map(|(term, units)| format!("{term} ({units})")).collect();
     let cosine = explain.cosine.map_or(String::new(), |cosine| format!(", cosine {cosine:.2}"));
-    let role = if explain.assistant { ", an assistant's turn" } else { "" };
+    let role = if explain.assistant { ", assistant message" } else { "" };
     vec![
         format!("unit {}{role}: {}", explain.unit, signals.join(", ")),
-        format!("of {:.2} for a perfect match{cosine}; together {:.2}", explain.mass, explain.sum),
-        format!("words (units that have them): {}", terms.join(", ")),
+        format!("maximum {:.2}{cosine}; score before scaling {:.2}", explain.mass, explain.sum),
+        format!("terms (units): {}", terms.join(", ")),
     ]
 }

@@ -1,12 +1,12 @@
-//! `memdir stats`: how much there is, mount by mount.
+//! `memdir stats`: statistics of the mounts, the search index and the journal.
 
 use crate::{
     config::Settings,
     exit::Failure,
     loads::{self, Loads},
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
     scope::Scope,
-    wire,
+    spaces,
 };
 use jiff::Timestamp;
 use memdir_core::{
@@ -20,9 +20,8 @@ use memdir_core::{
 use serde::Serialize;
 use std::io;
 
-/// How much there is, and how the search index stands to it.
 #[derive(Serialize)]
-struct All {
+struct StatsOutput {
     #[serde(flatten)]
     stats: Stats,
     search: Vec<IndexState>,
@@ -32,10 +31,10 @@ struct All {
     why_no_chats: Option<String>,
 }
 
-pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let searcher = memdir.searcher()?;
-    Ok(Answer::new(
-        All {
+    Ok(CommandOutput::new(
+        StatsOutput {
             stats: memdir.stats()?,
             search: searcher.state(memdir.store())?,
             embedder: searcher.embedder().map(|embedder| embedder.id().to_string()),
@@ -46,16 +45,16 @@ pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     ))
 }
 
-/// How often, and how large, the prompt of this space was loaded.
-pub(crate) fn loads(settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
-    let opened = wire::open_late(settings, scope)?;
+/// How often the prompt of this space was loaded, and its size.
+pub(crate) fn loads(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+    let opened = spaces::open_late(settings, scope)?;
     let loads = loads::read(&settings.home.value, &loads::space(opened.memdir.store()));
-    Ok(Answer::new(loads, show_loads).with_notes(opened.notes))
+    Ok(CommandOutput::new(loads, show_loads).with_notes(opened.notes))
 }
 
-fn show_loads(loads: &Loads, page: &mut Page<'_>) -> io::Result<()> {
+fn show_loads(loads: &Loads, printer: &mut Printer<'_>) -> io::Result<()> {
     if loads.modes.is_empty() {
-        return page.line("No prompt was loaded yet");
+        return printer.line("no prompt loaded yet");
     }
     let mut rows =
         vec![["mode", "loads", "mean size", "largest", "cut by lines", "cut by bytes", "files", "folders"].map(str::to_owned).to_vec()];
@@ -75,21 +74,21 @@ fn show_loads(loads: &Loads, page: &mut Page<'_>) -> io::Result<()> {
             last(|load| load.folders),
         ]
     }));
-    page.table(&rows)
+    printer.table(&rows)
 }
 
-fn show(all: &All, page: &mut Page<'_>) -> io::Result<()> {
-    let stats = &all.stats;
+fn show(output: &StatsOutput, printer: &mut Printer<'_>) -> io::Result<()> {
+    let stats = &output.stats;
     let mut rows = vec![["mount", "memories", "size", "entrypoint", "access", "class", "directory"].map(str::to_owned).to_vec()];
     rows.extend(stats.mounts.iter().map(row));
-    page.table(&rows)?;
-    for state in &all.search {
-        page.line(index_line(state, all))?;
+    printer.table(&rows)?;
+    for state in &output.search {
+        printer.line(index_line(state, output))?;
     }
-    if let Some(why) = &all.why_no_chats {
-        page.line(format!("chat: {why}"))?;
+    if let Some(why) = &output.why_no_chats {
+        printer.line(format!("chat: {why}"))?;
     }
-    page.line(format!(
+    printer.line(format!(
         "{} memories, {}; journal: {} changes, {}",
         stats.files,
         human_bytes(stats.bytes),
@@ -98,22 +97,22 @@ fn show(all: &All, page: &mut Page<'_>) -> io::Result<()> {
     ))
 }
 
-/// How the index of a mount stands to its files.
-fn index_line(state: &IndexState, all: &All) -> String {
+/// The state of a mount's index.
+fn index_line(state: &IndexState, output: &StatsOutput) -> String {
     let mount = if state.prefix.is_empty() { String::new() } else { format!(" of {}/", state.prefix) };
-    let Some(last) = state.last_indexed else { return format!("search index{mount}: none yet; the first search makes it") };
+    let Some(last) = state.last_indexed else { return format!("search index{mount}: not created yet; the first search creates it") };
     let behind = match state.changed + state.gone {
-        0 => "in step".to_owned(),
-        files => format!("{files} files behind, which the next search brings in"),
+        0 => "up to date".to_owned(),
+        files => format!("{files} files to update at the next search"),
     };
     let unembedded = if state.unembedded > 0 { format!(", {} files without vectors", state.unembedded) } else { String::new() };
     format!(
-        "search index{mount}: {} files, {} units, {}, {behind}{unembedded}; last indexed {}; meaning by {}",
+        "search index{mount}: {} files, {} units, {}, {behind}{unembedded}; last indexed {}; embedder {}",
         state.files,
         state.units,
         human_bytes(state.size.bytes),
-        time::age(all.now, last),
-        all.embedder.as_deref().unwrap_or("nobody")
+        time::age(output.now, last),
+        output.embedder.as_deref().unwrap_or("none")
     )
 }
 

@@ -1,8 +1,9 @@
-//! Plain `memdir`: where the memory is, how much there is, what happened last, and what to do next.
+//! `memdir` without a command: the mounts, the number of memories, the last change, and the next steps.
 
+use super::counted;
 use crate::{
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{
     base::time,
@@ -30,7 +31,7 @@ struct Mounted {
     memories: usize,
 }
 
-pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let names = memdir.list(&List::default())?.memories;
     let owner = |path| mounts::mount_of(memdir.store(), path);
     let count = |prefix: &str| names.iter().filter(|memory| owner(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
@@ -41,7 +42,7 @@ pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     };
     let last_change = memdir.history(&ChangeFilter { most: 1, ..ChangeFilter::default() })?.into_iter().next();
     let now = memdir.context().clock.now();
-    Ok(Answer::new(
+    Ok(CommandOutput::new(
         Status {
             version: env!("CARGO_PKG_VERSION"),
             mounts: memdir.store().mounts().iter().map(mounted).collect(),
@@ -52,19 +53,19 @@ pub(crate) fn run(memdir: &Memdir) -> Result<Answer, Failure> {
     ))
 }
 
-fn show(status: &Status, page: &mut Page<'_>) -> io::Result<()> {
+fn show(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
     for mount in &status.mounts {
-        let memories = if mount.memories == 1 { "1 memory".to_owned() } else { format!("{} memories", mount.memories) };
-        let what = if mount.prefix.is_empty() { String::new() } else { format!("{}/  ", mount.prefix) };
-        let line = format!("{what}{} in {}", page.strong(&memories), mount.root.display());
-        page.line(line)?;
+        let memories = counted(mount.memories as u64, "memory", "memories");
+        let prefix = if mount.prefix.is_empty() { String::new() } else { format!("{}/  ", mount.prefix) };
+        let line = format!("{prefix}{} in {}", printer.strong(&memories), mount.root.display());
+        printer.line(line)?;
     }
     match &status.last_change {
         Some(change) => {
-            let what = page.strong(&describe(change));
-            page.line(format!("Last change: {} {what}, {} ({})", change.actor.name, status.last_age, change.id))?;
-            page.line("Next: memdir read · memdir list · memdir history · memdir --help")
+            let what = printer.strong(&describe(change));
+            printer.line(format!("last change: {what}, by {}, {} ({})", change.actor.name, status.last_age, change.id))?;
+            printer.line("next: memdir read, memdir list, memdir history, memdir --help")
         }
-        None => page.line("Next: memdir write NAME TEXT · memdir demo · memdir --help"),
+        None => printer.line("next: memdir write NAME TEXT, memdir demo, memdir --help"),
     }
 }

@@ -1,43 +1,43 @@
-//! `memdir test`: whether searches still find what `memory.tests.md` says.
+//! `memdir test`: runs the memory tests in `memory.tests.md`.
 
 use crate::{
     config::Settings,
     exit::{Exit, Failure},
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
     scope::Scope,
-    wire,
+    spaces,
 };
 use memdir_core::operations::memory_tests::{Expect, Outcome, Tested};
 use std::io;
 
-pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
-    let opened = wire::open_late(settings, scope)?;
-    let tested = wire::with_search_once(opened.memdir, settings, None)?.test()?;
+pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+    let opened = spaces::open_late(settings, scope)?;
+    let tested = spaces::with_search_once(opened.memdir, settings, None)?.test()?;
     let failed = !tested.problems.is_empty() || tested.outcomes.iter().any(|outcome| !outcome.passed);
-    Ok(Answer::new(tested, show).exit(if failed { Exit::NotSo } else { Exit::Done }).with_notes(opened.notes))
+    Ok(CommandOutput::new(tested, show).exit(if failed { Exit::NotSo } else { Exit::Done }).with_notes(opened.notes))
 }
 
-fn show(tested: &Tested, page: &mut Page<'_>) -> io::Result<()> {
+fn show(tested: &Tested, printer: &mut Printer<'_>) -> io::Result<()> {
     for outcome in tested.outcomes.iter().filter(|outcome| !outcome.passed) {
-        let line = line(outcome, page);
-        page.line(line)?;
+        let line = line(outcome, printer);
+        printer.line(line)?;
     }
     for problem in &tested.problems {
-        page.line(format!("{} (line {})", problem.what, problem.line.unwrap_or(0)))?;
+        printer.line(format!("{} (line {})", problem.what, problem.line.unwrap_or(0)))?;
     }
     if tested.outcomes.is_empty() && tested.problems.is_empty() {
-        return page.line(format!("There are no tests; write questions into {}", memdir_core::store::mounts::TESTS_FILE));
+        return printer.line(format!("no tests; add questions to {}", memdir_core::store::mounts::TESTS_FILE));
     }
     let passed = tested.outcomes.iter().filter(|outcome| outcome.passed).count();
-    page.line(format!("{passed} of {} tests hold", tested.outcomes.len()))
+    printer.line(format!("{passed} of {} tests passed", tested.outcomes.len()))
 }
 
-fn line(outcome: &Outcome, page: &Page<'_>) -> String {
-    let failed = page.red("failed");
+fn line(outcome: &Outcome, printer: &Printer<'_>) -> String {
+    let failed = printer.red("failed");
     let found = if outcome.found.is_empty() { "nothing".to_owned() } else { outcome.found.join(", ") };
-    let wanted = match &outcome.test.expect {
-        Expect::Find { name, top } => format!("{name} in the first {top}"),
+    let expected = match &outcome.test.expect {
+        Expect::Find { name, top } => format!("{name} in top {top}"),
         Expect::Nothing => "nothing".to_owned(),
     };
-    format!("{}:{}: {failed}: {:?} must find {wanted}, and found {found}", outcome.file, outcome.test.line, outcome.test.question)
+    format!("{}:{}: {failed}: {:?} must find {expected}, found {found}", outcome.file, outcome.test.line, outcome.test.question)
 }

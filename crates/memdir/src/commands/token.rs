@@ -1,18 +1,18 @@
-//! `memdir token`: who may call over HTTP. A token is shown once, when it is made; only its hash is kept.
+//! `memdir token`: manages the bearer tokens of HTTP clients. A token is printed once; only its hash is stored.
 
 use crate::{
     args::{Token as Typed, TokenWhat},
     config::{self, Settings, TokenSetting},
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::store::space::{new_token, token_hash};
 use serde::Serialize;
 use std::io;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-/// Digits of a hash by which people name a token.
-const ID: usize = 8;
+/// Number of hash digits in the id of a token.
+const ID_LEN: usize = 8;
 
 #[derive(Serialize)]
 struct Added {
@@ -23,11 +23,11 @@ struct Added {
 
 #[derive(Serialize)]
 struct Listed {
-    tokens: Vec<One>,
+    tokens: Vec<TokenRow>,
 }
 
 #[derive(Serialize)]
-struct One {
+struct TokenRow {
     id: String,
     person: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,17 +35,17 @@ struct One {
     projects: Vec<String>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<CommandOutput, Failure> {
     match &args.what {
         TokenWhat::Add { person, projects } => add(settings, person, settings.agent.as_ref().map(|agent| agent.value.as_str()), projects),
-        TokenWhat::List => Ok(Answer::new(Listed { tokens: settings.config.tokens.iter().map(one).collect() }, show_list)),
+        TokenWhat::List => Ok(CommandOutput::new(Listed { tokens: settings.config.tokens.iter().map(token_row).collect() }, show_list)),
         TokenWhat::Revoke { id } => revoke(settings, id),
     }
 }
 
-fn add(settings: &Settings, person: &str, agent: Option<&str>, projects: &[String]) -> Result<Answer, Failure> {
-    config::one_part("person", person)?;
-    projects.iter().try_for_each(|project| config::one_part("project", project))?;
+fn add(settings: &Settings, person: &str, agent: Option<&str>, projects: &[String]) -> Result<CommandOutput, Failure> {
+    config::check_id("person", person)?;
+    projects.iter().try_for_each(|project| config::check_id("project", project))?;
     let token = new_token()?;
     let hash = token_hash(&token);
     let mut table = Table::new();
@@ -63,39 +63,39 @@ fn add(settings: &Settings, person: &str, agent: Option<&str>, projects: &[Strin
             tokens.push(table);
         }
     })?;
-    Ok(Answer::new(Added { id: hash[..ID].to_owned(), person: person.to_owned(), token }, |added, page| {
-        page.line(&added.token)?;
-        page.note(format!("this is the only time the token of {} is shown; memdir token revoke {} takes it back", added.person, added.id));
+    Ok(CommandOutput::new(Added { id: hash[..ID_LEN].to_owned(), person: person.to_owned(), token }, |added, printer| {
+        printer.line(&added.token)?;
+        printer.note(format!("the token of {} is printed only once; revoke it with: memdir token revoke {}", added.person, added.id));
         Ok(())
     }))
 }
 
-fn one(token: &TokenSetting) -> One {
-    let id = token.hash.get(..ID).unwrap_or(&token.hash).to_owned();
-    One { id, person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone() }
+fn token_row(token: &TokenSetting) -> TokenRow {
+    let id = token.hash.get(..ID_LEN).unwrap_or(&token.hash).to_owned();
+    TokenRow { id, person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone() }
 }
 
-fn show_list(listed: &Listed, page: &mut Page<'_>) -> io::Result<()> {
+fn show_list(listed: &Listed, printer: &mut Printer<'_>) -> io::Result<()> {
     if listed.tokens.is_empty() {
-        return page.line("There are no tokens");
+        return printer.line("no tokens");
     }
     let mut rows = vec![["id", "person", "agent", "projects"].map(str::to_owned).to_vec()];
     rows.extend(listed.tokens.iter().map(|one| {
         let agent = one.agent.clone().unwrap_or_else(|| "-".into());
         vec![one.id.clone(), one.person.clone(), agent, one.projects.join(", ")]
     }));
-    page.table(&rows)
+    printer.table(&rows)
 }
 
-fn revoke(settings: &Settings, id: &str) -> Result<Answer, Failure> {
-    let named: Vec<&TokenSetting> = settings.config.tokens.iter().filter(|token| token.hash.starts_with(id)).collect();
-    let [token] = named[..] else {
-        let message = if named.is_empty() { format!("there is no token {id:?}") } else { format!("{id:?} begins several tokens") };
-        return Err(Failure::Usage { message, hint: "memdir token list shows them.".into() });
+fn revoke(settings: &Settings, id: &str) -> Result<CommandOutput, Failure> {
+    let matching: Vec<&TokenSetting> = settings.config.tokens.iter().filter(|token| token.hash.starts_with(id)).collect();
+    let [token] = matching[..] else {
+        let message = if matching.is_empty() { format!("token {id:?} not found") } else { format!("token {id:?} is ambiguous") };
+        return Err(Failure::Usage { message, hint: "run `memdir token list` to see all ids".into() });
     };
     let hash = token.hash.clone();
     config::edit::change(&settings.file, |document| remove(document, &hash))?;
-    Ok(Answer::new(one(token), |one, page| page.line(format!("The token {} of {} is no longer accepted", one.id, one.person))))
+    Ok(CommandOutput::new(token_row(token), |row, printer| printer.line(format!("revoked token {} of {}", row.id, row.person))))
 }
 
 fn remove(document: &mut DocumentMut, hash: &str) {

@@ -1,40 +1,37 @@
 //! `memdir verify`: what a memory names is looked up, and a true memory is stamped.
 
-use super::name;
+use super::{Space, name};
 use crate::{
     args::Verify as Typed,
     exit::{Exit, Failure},
-    output::{Answer, Page},
-    scope::Scope,
+    output::{CommandOutput, Printer},
 };
-use memdir_core::{
-    memdir::Memdir,
-    operations::verify::{Named, Verified, Verify},
-};
+use memdir_core::operations::verify::{Named, Verified, Verify};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir, scope: &Scope) -> Result<Answer, Failure> {
-    let verified = memdir.verify(&Verify { path: name(&args.name)?, project: Some(&scope.project), anyway: args.anyway })?;
+pub(crate) fn run(args: &Typed, space: &Space<'_>) -> Result<CommandOutput, Failure> {
+    let project = space.origin.map(|(_, scope)| &scope.project);
+    let verified = space.memdir.verify(&Verify { path: name(&args.name)?, project, anyway: args.force })?;
     let exit = if verified.stamped { Exit::Done } else { Exit::NotSo };
-    Ok(Answer::new(verified, show).exit(exit))
+    Ok(CommandOutput::new(verified, show).exit(exit))
 }
 
-fn show(verified: &Verified, page: &mut Page<'_>) -> io::Result<()> {
+fn show(verified: &Verified, printer: &mut Printer<'_>) -> io::Result<()> {
     for gone in &verified.gone {
-        let what = page.red("gone");
-        page.line(format!("{what}   {} (line {})", gone.text, gone.line))?;
+        let what = printer.red("missing");
+        printer.line(format!("{what}  {} (line {})", gone.text, gone.line))?;
     }
     for (word, named) in [("found", &verified.found), ("unknown", &verified.unknown)] {
         if !named.is_empty() {
-            let word = page.dim(&format!("{word:<6}"));
-            page.line(format!("{word} {}", texts(named)))?;
+            let word = printer.dim(&format!("{word:<7}"));
+            printer.line(format!("{word}  {}", texts(named)))?;
         }
     }
     if verified.stamped {
-        let name = page.strong(&verified.name);
-        return page.line(format!("{name} is verified as of today"));
+        let name = printer.strong(&verified.name);
+        return printer.line(format!("verified {name}"));
     }
-    page.note("not stamped: correct the memory, or stamp it with --anyway");
+    printer.note("not verified; correct the memory, or use --force");
     Ok(())
 }
 

@@ -1,10 +1,10 @@
-//! `memdir write`: a new memory, another text for one, or more at its end.
+//! `memdir write`: creates, replaces or appends to a memory.
 
 use super::{allowing, expected, input, name, stdin};
 use crate::{
     args::Write as Typed,
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{
     base::text,
@@ -14,7 +14,7 @@ use memdir_core::{
 };
 use std::io::{self, IsTerminal as _};
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let memdir = &allowing(memdir, &args.allow_secret)?;
     let path = name(&args.name)?;
     let kind = args.kind.as_deref().map(str::parse::<Kind>).transpose()?;
@@ -28,13 +28,13 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<Answer, Failure> {
     let mode = if expect.is_some() && mode == Mode::Create { Mode::Replace } else { mode };
     let (title, description) = (args.title.clone(), args.description.clone());
     let saved = memdir.write(&Write { path, content, mode, name: title, description, kind, expect })?;
-    Ok(Answer::new(saved, if mode == Mode::Append { show_appended } else { show }))
+    Ok(CommandOutput::new(saved, if mode == Mode::Append { show_appended } else { show }))
 }
 
-/// The text: an argument, as whole lines; a file; or standard input, if something comes from it.
+/// The text: an argument, to which a final line feed is added; a file; or standard input unless it is a terminal.
 fn content(args: &Typed) -> Result<Vec<u8>, Failure> {
     if let Some(text) = &args.text {
-        // What is appended gets the line end of the file it is appended to.
+        // The library ends appended text with the line ending of the memory.
         let end = if args.append || text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         return Ok(format!("{text}{end}").into_bytes());
     }
@@ -44,32 +44,33 @@ fn content(args: &Typed) -> Result<Vec<u8>, Failure> {
     let bytes = if io::stdin().is_terminal() { Vec::new() } else { stdin()? };
     if bytes.is_empty() {
         return Err(Failure::Usage {
-            message: "there is no text to save".into(),
-            hint: format!("Give it as an argument (memdir write {} TEXT), with --file, or on standard input.", args.name),
+            message: format!("no text for {}", args.name),
+            hint: format!("run `memdir write {} TEXT`, or use --file or standard input", args.name),
         });
     }
     Ok(bytes)
 }
 
-/// What is said about a memory that was saved.
-pub(super) fn show(saved: &Saved, page: &mut Page<'_>) -> io::Result<()> {
-    say(saved, if saved.created { "Created" } else { "Replaced" }, page)
+fn show(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
+    show_saved(saved, if saved.created { "created" } else { "replaced" }, None, printer)
 }
 
-fn show_appended(saved: &Saved, page: &mut Page<'_>) -> io::Result<()> {
-    say(saved, if saved.created { "Created" } else { "Appended to" }, page)
+fn show_appended(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
+    show_saved(saved, if saved.created { "created" } else { "appended to" }, None, printer)
 }
 
-/// One line on a saved memory, and its notes.
-pub(super) fn say(saved: &Saved, did: &str, page: &mut Page<'_>) -> io::Result<()> {
-    let name = page.strong(&saved.name);
+/// Prints one line about a saved memory, and adds its notes.
+pub(super) fn show_saved(saved: &Saved, verb: &str, detail: Option<&str>, printer: &mut Printer<'_>) -> io::Result<()> {
+    let name = printer.strong(&saved.name);
     match &saved.change {
-        None => page.line(format!("{name} is so already"))?,
+        None => printer.line(format!("unchanged: {name}"))?,
         Some(change) => {
-            let rest = page.dim(&format!("{}, version {}, change {change}", text::human_bytes(saved.bytes), saved.version.short()));
-            page.line(format!("{did} {name} · {rest}"))?;
+            let detail = detail.map_or(String::new(), |detail| format!("{detail}, "));
+            let (size, version) = (text::human_bytes(saved.bytes), saved.version.short());
+            let rest = printer.dim(&format!("({detail}{size}, version {version}, change {change})"));
+            printer.line(format!("{verb} {name} {rest}"))?;
         }
     }
-    saved.notes.iter().for_each(|note| page.note(note));
+    saved.notes.iter().for_each(|note| printer.note(note));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Changes `config.toml` for a person who asked for it. Everything else in the file stays as it is, comments too.
+//! Edits `config.toml` for commands. The rest of the file is unchanged, including comments.
 
 use crate::exit::Failure;
 use memdir_core::base::disk::{self, FileMode, Replace};
@@ -8,45 +8,45 @@ use std::{
 };
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
-/// Reads the file, lets `edit` change it, and puts it back in one step.
+/// Reads the file, applies `edit`, and replaces the file atomically.
 pub(crate) fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
     let failed = |doing| move |source: io::Error| Failure::File { doing, path: file.to_owned(), source };
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(source) => return Err(failed("read the settings in")(source)),
+        Err(source) => return Err(failed("read")(source)),
     };
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| Failure::Settings {
         message: format!("{}: {}", file.display(), error.message()),
-        hint: "Mend the file first; memdir changes no settings it cannot read.".into(),
+        hint: "fix the syntax of the file first".into(),
     })?;
     edit(&mut document);
-    let put = || -> io::Result<()> {
+    let write = || -> io::Result<()> {
         let dir = file.parent().unwrap_or(Path::new("."));
         disk::create_private_dir(dir)?;
         let how = Replace { mode: FileMode::KeepOr(0o600), ..Replace::DURABLE };
         disk::replace(file, how, |new| new.write_all(document.to_string().as_bytes()))
     };
-    put().map_err(failed("write the settings in"))
+    write().map_err(failed("write"))
 }
 
-/// The table of that name, made if it is not there.
+/// The table `name`, created if it does not exist.
 pub(crate) fn table<'a>(document: &'a mut DocumentMut, name: &str) -> &'a mut dyn toml_edit::TableLike {
     let item = document.entry(name).or_insert_with(|| Item::Table(Table::new()));
     if item.as_table_like().is_none() {
         *item = Item::Table(Table::new());
     }
-    item.as_table_like_mut().expect("it was just made a table")
+    item.as_table_like_mut().expect("the item is a table")
 }
 
-/// Puts a text into a list, or takes it out. An empty list goes.
-pub(crate) fn member(table: &mut dyn toml_edit::TableLike, key: &str, text: &str, wanted: bool) {
+/// Adds a text to a list, or removes it. An empty list is removed.
+pub(crate) fn member(table: &mut dyn toml_edit::TableLike, key: &str, text: &str, present: bool) {
     let list = table.entry(key).or_insert_with(|| Item::Value(Value::Array(Array::new())));
     let Some(list) = list.as_array_mut() else { return };
-    let place = list.iter().position(|value| value.as_str() == Some(text));
-    match (place, wanted) {
+    let index = list.iter().position(|value| value.as_str() == Some(text));
+    match (index, present) {
         (None, true) => list.push(text),
-        (Some(place), false) => drop(list.remove(place)),
+        (Some(index), false) => drop(list.remove(index)),
         _ => {}
     }
     if list.is_empty() {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_order_stay() {
+    fn comments_and_order_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("config.toml");
         let edit = |wanted: bool| {

@@ -1,55 +1,56 @@
-//! `~` and `${VAR}` in a path that comes from a person. Never used on anything a model gave.
+//! Expands `~` and `${VAR}` in paths of the user. Never applied to input from a model.
 
 use memdir_core::store::files::real_path;
 use std::path::{Path, PathBuf};
 
-/// The path meant by `text`: `~` is the home directory, `${VAR}` a variable, the rest is relative to `base`.
+/// Expands `~` to the home directory and `${VAR}` to a variable; a relative path is relative to `base`.
 pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home: Option<&Path>, base: &Path) -> Result<PathBuf, String> {
     if text.trim().is_empty() {
-        return Err("the path is empty".into());
+        return Err("empty path".into());
     }
     let text = variables(text, variable)?;
-    strange(&text).map_or(Ok(()), |why| Err(format!("{text:?}: {why}")))?;
+    not_unix(&text).map_or(Ok(()), |why| Err(format!("{text:?}: {why}")))?;
     if text == "~" || text.starts_with("~/") {
-        let home = home.ok_or("there is no home directory for ~")?;
+        let home = home.ok_or("no home directory for ~")?;
         return Ok(home.join(text[1..].trim_start_matches('/')));
     }
     if text.starts_with('~') {
-        return Err(format!("{text:?}: only ~ itself is expanded, not another user's home; write the path out"));
+        return Err(format!("{text:?}: the home directory of another user is not expanded; use the absolute path"));
     }
     Ok(base.join(text))
 }
 
-/// Why a directory may not be a memory, if it may not: what covers the person's home would make every file there one.
+/// Why a directory cannot be a memory, or `None` if it can. In a directory that contains the user's home, every file of the user
+/// would become a memory.
 pub(crate) fn covers_home(dir: &Path, home: Option<&Path>) -> Option<String> {
     if is_root(dir) {
-        return Some(format!("{} is too near the root of the file system to be a memory", real_path(dir).display()));
+        return Some(format!("{} is too close to the root of the file system", real_path(dir).display()));
     }
-    not_apart(dir, home).map(|why| format!("{why}, so every file in it would be a memory"))
+    not_separate(dir, home).map(|why| format!("{why}; every file in it would become a memory"))
 }
 
-/// Why a directory is none of its own: it is the root of the file system or covers the person's home.
-pub(crate) fn not_apart(dir: &Path, home: Option<&Path>) -> Option<String> {
+/// Why a directory is not separate, or `None` if it is: it is close to the root of the file system, or contains the user's home.
+pub(crate) fn not_separate(dir: &Path, home: Option<&Path>) -> Option<String> {
     let real = real_path(dir);
     if is_root(dir) {
-        return Some(format!("{} is too near the root of the file system", real.display()));
+        return Some(format!("{} is too close to the root of the file system", real.display()));
     }
-    home.map(real_path)?.starts_with(&real).then(|| format!("{} covers your home directory", real.display()))
+    home.map(real_path)?.starts_with(&real).then(|| format!("{} contains your home directory", real.display()))
 }
 
 fn is_root(dir: &Path) -> bool {
     real_path(dir).as_os_str().len() < 3
 }
 
-/// What is a path on other systems, and here would be a surprise.
-fn strange(text: &str) -> Option<&'static str> {
+/// Why a text is a path of another operating system, or `None` if it is not.
+fn not_unix(text: &str) -> Option<&'static str> {
     let drive = text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && matches!(text.as_bytes().get(1..3), Some(b":\\" | b":/"));
     if text.contains('\0') {
-        Some("a path holds no NUL")
+        Some("a path cannot contain NUL")
     } else if text.starts_with("//") || text.starts_with(r"\\") {
-        Some("this is a network path, not one of this system")
+        Some("network paths are not supported")
     } else if drive || (text.len() == 2 && text.ends_with(':')) {
-        Some("this is a drive, not a path of this system")
+        Some("drive letters are not supported")
     } else {
         None
     }
@@ -58,10 +59,10 @@ fn strange(text: &str) -> Option<&'static str> {
 fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("${") {
-        let (name, after) = behind.split_once('}').ok_or_else(|| format!("{text:?}: ${{ has no closing brace"))?;
+    while let Some((before, inside)) = rest.split_once("${") {
+        let (name, after) = inside.split_once('}').ok_or_else(|| format!("{text:?}: ${{ without a closing brace"))?;
         out.push_str(before);
-        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: the variable {name} is not set"))?);
+        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: variable {name} is not set"))?);
         rest = after;
     }
     out.push_str(rest);
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_expanded_is_refused_and_named() {
+    fn invalid_paths_are_errors() {
         for (text, why) in [
             ("${NONE}/a", "NONE is not set"),
             ("${WORK", "closing brace"),
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_covers_a_home_is_no_memory() {
+    fn a_directory_that_contains_the_home_cannot_be_a_memory() {
         let dir = tempfile::TempDir::new().unwrap();
         let home = dir.path().join("ada");
         std::fs::create_dir(&home).unwrap();

@@ -1,8 +1,7 @@
-//! `config.toml`: what it may hold, and what is said when it holds something else.
+//! `config.toml`: its format, and the errors of invalid files.
 
 use super::keys::KEYS;
 use crate::exit::Failure;
-use memdir_chats;
 use memdir_core::{
     base::{path::MemoryPath, text},
     project::Worktrees,
@@ -18,44 +17,44 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-/// The file, read and with its paths expanded.
+/// The contents of the file, with paths expanded.
 #[derive(Debug, Default)]
-pub(crate) struct Settled {
-    /// Whether there is a file.
+pub(crate) struct ConfigFile {
+    /// Whether the file exists.
     pub(crate) found: bool,
-    /// Whether there is a memory at all.
+    /// Whether memory is enabled.
     pub(crate) enabled: Option<bool>,
     /// Whether worktrees share one memory.
     pub(crate) worktrees: Worktrees,
-    /// Whether there is a team memory before its directory exists.
+    /// Whether projects have a team memory before its directory exists.
     pub(crate) team: bool,
-    /// Whether memories are first written as a log.
+    /// Whether new memories go to a daily log first.
     pub(crate) log: bool,
-    /// What every prompt says besides.
+    /// Additional text for every prompt.
     pub(crate) guidelines: Option<String>,
-    /// Values that may be written.
+    /// Patterns of values that are not secrets.
     pub(crate) allow: Vec<String>,
-    /// Rules that are not applied.
+    /// Secret rules that are not applied.
     pub(crate) allow_rules: Vec<String>,
-    /// Who may call over HTTP.
+    /// The bearer tokens of HTTP clients.
     pub(crate) tokens: Vec<TokenSetting>,
-    /// Projects without a memory.
+    /// Ids of projects with memory disabled.
     pub(crate) disabled_projects: Vec<String>,
-    /// Whether hooks remind a conversation of saving what was learned.
+    /// Whether hooks remind the agent to save what it learned.
     pub(crate) remind: bool,
-    /// Its mounts.
+    /// The `[[mounts]]`.
     pub(crate) mounts: Vec<MountSetting>,
-    /// Its `memory.extraPaths`; globs are still in them.
+    /// The `memory.extraPaths`, with globs unexpanded.
     pub(crate) extra_paths: Vec<PathBuf>,
-    /// Its `[chats]`.
+    /// The `[chats]` table.
     pub(crate) chats: ChatsSetting,
-    /// Its `[search]`.
+    /// The `[search]` table.
     pub(crate) search: SearchSetting,
-    /// Keys nobody knows.
+    /// Messages about unknown keys.
     pub(crate) problems: Vec<String>,
 }
 
-/// What is decided about searches.
+/// The `[search]` table.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct SearchSetting {
     pub(crate) embedder: EmbedderSetting,
@@ -67,14 +66,14 @@ pub(crate) struct SearchSetting {
     pub(crate) passage_prefix: String,
 }
 
-/// Who understands meaning.
+/// The embedding model.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EmbedderSetting {
-    /// The model that is part of memdir.
+    /// The built-in model.
     #[default]
     Builtin,
-    /// Nobody.
+    /// No model: lexical search only.
     None,
     /// An OpenAI-compatible endpoint.
     OpenAi,
@@ -116,7 +115,7 @@ pub(crate) struct MountSetting {
     pub(crate) journal: Option<PathBuf>,
 }
 
-/// What is decided about past conversations.
+/// The `[chats]` table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ChatsSetting {
     pub(crate) settings: memdir_chats::sync::Settings,
@@ -229,33 +228,33 @@ struct RawMount {
     journal: Option<Spanned<String>>,
 }
 
-/// How a path in the file becomes one on disk.
+/// Expands a path of the file.
 type Expand<'a> = dyn Fn(&str) -> Result<PathBuf, String> + 'a;
 
-/// Reads the file, if there is one.
-pub(crate) fn load(path: &Path, expand: &Expand<'_>) -> Result<Settled, Failure> {
+/// Reads the file if it exists.
+pub(crate) fn load(path: &Path, expand: &Expand<'_>) -> Result<ConfigFile, Failure> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(Settled::default()),
-        Err(source) => return Err(Failure::File { doing: "read the settings in", path: path.to_owned(), source }),
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(ConfigFile::default()),
+        Err(source) => return Err(Failure::File { doing: "read", path: path.to_owned(), source }),
     };
-    read(path, &text, expand)
+    parse(path, &text, expand)
 }
 
-/// Reads such a text.
-pub(crate) fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settled, Failure> {
-    let place = Place { path, text };
-    let raw: Raw = toml::from_str(text).map_err(|e| place.fail(e.span().map_or(0, |span| span.start), e.message()))?;
-    let table = DeTable::parse(text).map_err(|e| place.fail(e.span().map_or(0, |span| span.start), e.message()))?;
+/// Parses the text of the file.
+pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<ConfigFile, Failure> {
+    let file = FileText { path, text };
+    let raw: Raw = toml::from_str(text).map_err(|e| file.fail(e.span().map_or(0, |span| span.start), e.message()))?;
+    let table = DeTable::parse(text).map_err(|e| file.fail(e.span().map_or(0, |span| span.start), e.message()))?;
     let mut problems = Vec::new();
-    unknown(&place, "", table.get_ref(), &mut problems);
+    report_unknown(&file, "", table.get_ref(), &mut problems);
     problems.sort();
-    let mounts = raw.mounts.into_iter().map(|mount| settle(&place, mount, expand)).collect::<Result<_, _>>()?;
-    let extra_paths = raw.memory.extra_paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<_, _>>()?;
-    let chats = chats_of(&place, raw.chats, expand)?;
-    let search = search_of(&place, raw.search, expand)?;
+    let mounts = raw.mounts.into_iter().map(|raw| mount(&file, raw, expand)).collect::<Result<_, _>>()?;
+    let extra_paths = raw.memory.extra_paths.iter().map(|path| file.expanded(path, expand)).collect::<Result<_, _>>()?;
+    let chats = chats(&file, raw.chats, expand)?;
+    let search = search(&file, raw.search, expand)?;
     let disabled = raw.projects.into_iter().filter(|project| !project.enabled).map(|project| project.id);
-    Ok(Settled {
+    Ok(ConfigFile {
         found: true,
         enabled: raw.enabled,
         worktrees: raw.worktrees,
@@ -275,68 +274,68 @@ pub(crate) fn read(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Settl
     })
 }
 
-fn chats_of(place: &Place<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<ChatsSetting, Failure> {
-    let paths = |paths: &[Spanned<String>]| paths.iter().map(|path| place.expanded(path, expand)).collect::<Result<Vec<_>, _>>();
-    let usual = memdir_chats::forget::Retention::default();
+fn chats(file: &FileText<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<ChatsSetting, Failure> {
+    let paths = |paths: &[Spanned<String>]| paths.iter().map(|path| file.expanded(path, expand)).collect::<Result<Vec<_>, _>>();
+    let default = memdir_chats::forget::Retention::default();
     let retention =
-        memdir_chats::forget::Retention { days: raw.keep_days.unwrap_or(usual.days), bytes: raw.keep_bytes.unwrap_or(usual.bytes) };
+        memdir_chats::forget::Retention { days: raw.keep_days.unwrap_or(default.days), bytes: raw.keep_bytes.unwrap_or(default.bytes) };
     Ok(ChatsSetting {
         folders: paths(&raw.folders)?,
         settings: memdir_chats::sync::Settings { on: raw.on, hosts_off: raw.hosts_off, projects_off: paths(&raw.projects_off)?, retention },
     })
 }
 
-fn search_of(place: &Place<'_>, raw: RawSearch, expand: &Expand<'_>) -> Result<SearchSetting, Failure> {
+fn search(file: &FileText<'_>, raw: RawSearch, expand: &Expand<'_>) -> Result<SearchSetting, Failure> {
     let embedder = raw.embedder.as_ref().map(|embedder| *embedder.get_ref()).unwrap_or_default();
     let is_endpoint = matches!(embedder, EmbedderSetting::OpenAi | EmbedderSetting::Ollama);
     if is_endpoint && (raw.url.is_empty() || raw.model.is_empty() || raw.dimensions == 0) {
         let at = raw.embedder.map_or(0, |embedder| embedder.span().start);
-        return Err(place.fail(at, "this embedder needs search.url, search.model and search.dimensions"));
+        return Err(file.fail(at, "this embedder requires search.url, search.model and search.dimensions"));
     }
     Ok(SearchSetting {
         embedder,
         url: raw.url,
         model: raw.model,
         dimensions: raw.dimensions,
-        key_file: raw.key_file.map(|file| place.expanded(&file, expand)).transpose()?,
+        key_file: raw.key_file.map(|path| file.expanded(&path, expand)).transpose()?,
         query_prefix: raw.query_prefix,
         passage_prefix: raw.passage_prefix,
     })
 }
 
-fn settle(place: &Place<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<MountSetting, Failure> {
+fn mount(file: &FileText<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<MountSetting, Failure> {
     let source = raw.source.as_ref().map_or(Source::Memory, |source| *source.get_ref());
     if source == Source::Chat {
-        return Err(place.fail(raw.source.map_or(0, |source| source.span().start), "a mount's source is \"memory\" or \"custom\""));
+        return Err(file.fail(raw.source.map_or(0, |source| source.span().start), "the source of a mount must be \"memory\" or \"custom\""));
     }
     let name = raw.name.get_ref();
     if !name.is_empty() {
-        MemoryPath::parse(name).map_err(|e| place.fail(raw.name.span().start, &format!("mounts.name: {e}")))?;
+        MemoryPath::parse(name).map_err(|e| file.fail(raw.name.span().start, &format!("mounts.name: {e}")))?;
     }
     Ok(MountSetting {
         name: name.clone(),
-        path: place.expanded(&raw.path, expand)?,
+        path: file.expanded(&raw.path, expand)?,
         access: raw.access.unwrap_or(Access::ReadWrite),
         source,
         entrypoint: raw.entrypoint.unwrap_or(source == Source::Memory),
         follow_links: raw.follow_links,
-        link_roots: raw.link_roots.iter().map(|root| place.expanded(root, expand)).collect::<Result<_, _>>()?,
+        link_roots: raw.link_roots.iter().map(|root| file.expanded(root, expand)).collect::<Result<_, _>>()?,
         hidden: raw.hidden,
         read_only: raw.read_only,
         ignored: raw.ignored,
         only: raw.only,
         project: raw.project,
-        journal: raw.journal.map(|journal| place.expanded(&journal, expand)).transpose()?,
+        journal: raw.journal.map(|journal| file.expanded(&journal, expand)).transpose()?,
     })
 }
 
-/// Where something stands in the file.
-struct Place<'a> {
+/// The text of the file, for error messages with line and column.
+struct FileText<'a> {
     path: &'a Path,
     text: &'a str,
 }
 
-impl Place<'_> {
+impl FileText<'_> {
     fn at(&self, byte: usize) -> String {
         let byte = text::char_floor(self.text, byte);
         let line = text::line_at(self.text, byte);
@@ -347,7 +346,7 @@ impl Place<'_> {
     fn fail(&self, byte: usize, why: &str) -> Failure {
         Failure::Settings {
             message: format!("{}: {}", self.at(byte), why.trim()),
-            hint: "Mend that line, or move the file away to go on without it; docs/config.md lists the keys.".into(),
+            hint: "fix the line; docs/config.md lists all settings".into(),
         }
     }
 
@@ -356,8 +355,8 @@ impl Place<'_> {
     }
 }
 
-/// Reports keys that are not in the table, with the nearest that is.
-fn unknown(place: &Place<'_>, above: &str, table: &DeTable<'_>, problems: &mut Vec<(usize, String)>) {
+/// Reports unknown keys, each with the most similar known key.
+fn report_unknown(file: &FileText<'_>, above: &str, table: &DeTable<'_>, problems: &mut Vec<(usize, String)>) {
     for (key, value) in table.iter() {
         let name = if above.is_empty() { key.get_ref().to_string() } else { format!("{above}.{}", key.get_ref()) };
         if !KEYS.iter().any(|known| known.name == name) {
@@ -365,14 +364,14 @@ fn unknown(place: &Place<'_>, above: &str, table: &DeTable<'_>, problems: &mut V
             let near = text::near(&name, beside, 1);
             let near = near.first().map_or(String::new(), |near| format!("; did you mean {near}?"));
             let at = key.span().start;
-            problems.push((at, format!("{}: {name} is not a setting{near}", place.at(at))));
+            problems.push((at, format!("{}: unknown setting {name}{near}", file.at(at))));
             continue;
         }
         match value.get_ref() {
-            DeValue::Table(table) => unknown(place, &name, table, problems),
+            DeValue::Table(table) => report_unknown(file, &name, table, problems),
             DeValue::Array(array) => {
                 let tables = array.iter().filter_map(|value| value.get_ref().as_table());
-                tables.for_each(|table| unknown(place, &name, table, problems));
+                tables.for_each(|table| report_unknown(file, &name, table, problems));
             }
             _ => {}
         }
@@ -383,8 +382,8 @@ fn unknown(place: &Place<'_>, above: &str, table: &DeTable<'_>, problems: &mut V
 mod tests {
     use super::*;
 
-    fn settled(text: &str) -> Result<Settled, String> {
-        read(Path::new("config.toml"), text, &|path| Ok(Path::new("/base").join(path))).map_err(|failure| failure.words().message)
+    fn parsed(text: &str) -> Result<ConfigFile, String> {
+        parse(Path::new("config.toml"), text, &|path| Ok(Path::new("/base").join(path))).map_err(|failure| failure.words().message)
     }
 
     #[test]
@@ -437,9 +436,9 @@ mod tests {
             id = "shop-1"
             enabled = false
         "#;
-        let settled = settled(text).unwrap();
-        insta::assert_debug_snapshot!(settled, @r#"
-        Settled {
+        let config = parsed(text).unwrap();
+        insta::assert_debug_snapshot!(config, @r#"
+        ConfigFile {
             found: true,
             enabled: Some(
                 true,
@@ -544,19 +543,19 @@ mod tests {
     #[test]
     fn unknown_keys_are_reported_with_the_nearest_one() {
         let text = "[[mounts]]\nname = \"a\"\npath = \"a\"\nacess = \"read-only\"\n[memroy]\n[memory]\nextra_paths = []\n";
-        let problems = settled(text).unwrap().problems;
+        let problems = parsed(text).unwrap().problems;
         assert_eq!(
             problems,
             [
-                "config.toml:4:1: mounts.acess is not a setting; did you mean mounts.access?",
-                "config.toml:5:2: memroy is not a setting; did you mean memory?",
-                "config.toml:7:1: memory.extra_paths is not a setting; did you mean memory.extraPaths?",
+                "config.toml:4:1: unknown setting mounts.acess; did you mean mounts.access?",
+                "config.toml:5:2: unknown setting memroy; did you mean memory?",
+                "config.toml:7:1: unknown setting memory.extra_paths; did you mean memory.extraPaths?",
             ]
         );
     }
 
     #[test]
-    fn a_bad_file_is_an_error_with_its_place() {
+    fn an_invalid_file_is_an_error_with_line_and_column() {
         for (text, start) in [
             ("[[mounts]]\nname = \"a\npath = 1\n", "config.toml:2:"),
             ("[[mounts]]\nname = \"a\"\npath = 1\n", "config.toml:3:8: "),
@@ -565,7 +564,7 @@ mod tests {
             ("[[mounts]]\nname = \"a\"\npath = \"a\"\nsource = \"chat\"\n", "config.toml:4:10: "),
             ("[[mounts]]\nname = \"a\"\n", "config.toml:1:1: "),
         ] {
-            let error = settled(text).unwrap_err();
+            let error = parsed(text).unwrap_err();
             assert!(error.starts_with(start), "{text}\n{error}");
         }
     }

@@ -1,4 +1,4 @@
-//! What the hosts' files depend on, as it is on this machine.
+//! The properties of this machine that the configuration of hosts depends on.
 
 use super::{Settings, user_home, variable};
 use crate::{
@@ -11,15 +11,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the hosts' files depend on, with this program by the path a person would run it by.
+/// Describes this machine, with the path of this program as a user would run it.
 pub(crate) fn machine(settings: &Settings, project: Project) -> Result<Machine, Failure> {
-    let home = user_home().ok_or_else(|| Failure::Settings {
-        message: "there is no home directory to find the hosts' settings in".into(),
-        hint: "Set HOME.".into(),
-    })?;
+    let home = user_home().ok_or_else(|| Failure::Settings { message: "no home directory found".into(), hint: "set HOME".into() })?;
     let variables: BTreeMap<&'static str, String> =
         hosts::variables().filter_map(|name| variable(name).map(|value| (name, value))).collect();
-    let exe = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "memdir itself".into(), source })?;
+    let exe = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "the memdir executable".into(), source })?;
     let exe = on_path(&exe, variables.get("PATH")).unwrap_or(exe);
     let exe = utf8("this program", &exe)?;
     let main_checkout = project.git.as_deref().filter(|git| git.file_name().is_some_and(|name| name == ".git")).and_then(Path::parent);
@@ -28,7 +25,7 @@ pub(crate) fn machine(settings: &Settings, project: Project) -> Result<Machine, 
     Ok(Machine { os: Os::current(), global_args, home, project: project.checkout, main_checkout, exe, variables })
 }
 
-/// The arguments that choose the memory which is in force here, for a host that knows nothing of our flags and variables.
+/// The arguments that select the current memory, for hosts, which run memdir without the user's options and variables.
 fn before(settings: &Settings, home: &Path) -> Result<Vec<String>, Failure> {
     let mut before = Vec::new();
     let mut add = |flag: &str, value: String| before.extend([flag.to_owned(), value]);
@@ -52,15 +49,15 @@ fn before(settings: &Settings, home: &Path) -> Result<Vec<String>, Failure> {
     Ok(before)
 }
 
-/// A path that can stand in a settings file.
+/// A path as UTF-8, for the configuration files of hosts.
 fn utf8(what: &str, path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| Failure::Settings {
-        message: format!("the path of {what}, {}, is not UTF-8, and no host's settings can hold it", path.display()),
-        hint: "Choose another path, or link to this one.".into(),
+        message: format!("path of {what} is not valid UTF-8: {}", path.display()),
+        hint: "use another path, or a symbolic link to this one".into(),
     })
 }
 
-/// The link in `PATH` that leads to this program: package managers move what it points to with every version.
+/// The symbolic link in `PATH` to this program. Package managers move its target with every version.
 fn on_path(exe: &Path, path: Option<&String>) -> Option<PathBuf> {
     let real = exe.canonicalize().ok()?;
     let named = std::env::split_paths(path?).filter(|dir| dir.is_absolute()).map(|dir| dir.join(exe.file_name().unwrap_or_default()));

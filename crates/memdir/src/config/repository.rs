@@ -1,5 +1,5 @@
-//! `.memdir/config.toml`: what a repository says of its own memory. It comes from strangers, so it may name and limit, and
-//! nothing in it fails, runs or expands. What cannot be understood is left out key by key, so that a limit beside it holds.
+//! `.memdir/config.toml`: the settings of a repository. They are untrusted input: they may name and restrict, but never fail, run or
+//! expand anything. Invalid keys are ignored one by one, so that the valid restrictions still apply.
 
 use memdir_core::{base::path::MemoryPath, store::files::check_pattern};
 use std::{
@@ -8,31 +8,31 @@ use std::{
 };
 use toml::de::{DeTable, DeValue};
 
-/// What a repository may say.
+/// The settings that a repository can make.
 #[derive(Debug, Default)]
 pub(crate) struct RepositorySettings {
     /// Whether this project has a memory.
     pub(crate) enabled: Option<bool>,
-    /// Team memories that may not be changed.
+    /// Patterns of team memories that are read-only.
     pub(crate) read_only: Vec<String>,
-    /// Team memories that do not exist for anybody.
+    /// Patterns of team memories that are hidden.
     pub(crate) ignored: Vec<String>,
-    /// Directories of the repository that can be read, by name.
+    /// Directories of the repository to mount, by name.
     pub(crate) mounts: Vec<(String, PathBuf)>,
 }
 
-/// The largest file that is read.
-const MOST: u64 = 64 << 10;
-/// How many lines may be no TOML before the file is none.
-const MOST_BAD_LINES: usize = 32;
+/// Maximum size of the file in bytes.
+const MAX_BYTES: u64 = 64 << 10;
+/// Maximum number of invalid lines; with more, the whole file is ignored.
+const MAX_BAD_LINES: usize = 32;
 
 impl RepositorySettings {
-    /// Reads the file if there is one; what is wrong with it is noted and left out.
+    /// Reads the file if it exists; invalid parts are ignored with a note.
     pub(crate) fn load(path: &Path, notes: &mut Vec<String>) -> RepositorySettings {
         let text = match read(path) {
             Ok(text) => text,
             Err(why) => {
-                notes.push(format!("{} is left out: {why}", path.display()));
+                notes.push(format!("ignored {}: {why}", path.display()));
                 return RepositorySettings::default();
             }
         };
@@ -46,7 +46,7 @@ fn read(path: &Path) -> Result<String, String> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
         Err(error) => return Err(error.to_string()),
-        Ok(meta) if !meta.is_file() || meta.len() > MOST => return Err("it is no small file".into()),
+        Ok(meta) if !meta.is_file() || meta.len() > MAX_BYTES => return Err(format!("not a regular file of at most {MAX_BYTES} bytes")),
         Ok(_) => {}
     }
     fs::read_to_string(path).map_err(|error| error.to_string())
@@ -68,29 +68,29 @@ fn parse(text: &str) -> (RepositorySettings, Vec<String>) {
                 out.mounts = list.iter().filter_map(|one| mount(one.get_ref()).map_err(|why| problems.push(why)).ok()).collect();
             }
             ("enabled" | "read_only" | "ignored" | "mounts", _) => {
-                problems.push(format!("{} is left out: it has another form", key.get_ref()));
+                problems.push(format!("ignored {}: wrong type", key.get_ref()));
             }
-            (other, _) => problems.push(format!("{other} is left out: a repository can set enabled, read_only, ignored and mounts")),
+            (other, _) => problems.push(format!("ignored {other}: a repository can only set enabled, read_only, ignored and mounts")),
         }
     }
     (out, problems)
 }
 
-/// The text with each line blanked that keeps it from being TOML, so that what the others say holds.
+/// Blanks the lines that are not valid TOML, so that the others still apply.
 fn without_bad_lines(text: &str, problems: &mut Vec<String>) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
-    for _ in 0..MOST_BAD_LINES {
+    for _ in 0..MAX_BAD_LINES {
         let whole = lines.join("\n");
         let Err(error) = DeTable::parse(&whole) else { return whole };
         let at = error.span().map_or(0, |span| span.start.min(whole.len()));
         let line = whole.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count();
-        // An error behind the last line, or on one that is blank already, is that of an earlier one.
+        // An error after the last line, or on a blanked line, belongs to an earlier line.
         let last = line.min(lines.len().saturating_sub(1));
         let Some(bad) = lines.iter_mut().take(last + 1).rev().find(|line| !line.is_empty()) else { break };
         *bad = "";
-        problems.push(format!("line {} is left out: {}", line + 1, error.message()));
+        problems.push(format!("ignored line {}: {}", line + 1, error.message()));
     }
-    problems.push("the rest is left out: too much of it cannot be read".into());
+    problems.push("ignored the rest: too many invalid lines".into());
     String::new()
 }
 
@@ -99,8 +99,8 @@ fn patterns<'a>(key: &str, list: impl Iterator<Item = &'a DeValue<'a>>, problems
     for one in list {
         match one {
             DeValue::String(pattern) if check_pattern(pattern).is_ok() => out.push(pattern.to_string()),
-            DeValue::String(pattern) => problems.push(format!("{pattern:?} in {key} is left out: it is no regular expression")),
-            _ => problems.push(format!("one of {key} is left out: it is no text")),
+            DeValue::String(pattern) => problems.push(format!("ignored {pattern:?} in {key}: invalid regular expression")),
+            _ => problems.push(format!("ignored an entry of {key}: not a string")),
         }
     }
     out
@@ -112,16 +112,16 @@ fn mount(value: &DeValue<'_>) -> Result<(String, PathBuf), String> {
         _ => None,
     };
     let (Some(name), Some(path)) = (text("name"), text("path")) else {
-        return Err("one of mounts is left out: it needs a name and a path".into());
+        return Err("ignored an entry of mounts: name and path are required".into());
     };
-    // What is expanded elsewhere would be read as a promise here.
+    // Expansion would give a repository access to paths outside of it.
     if path.starts_with('~') || path.contains("${") {
-        return Err(format!("the mount {name:?} is left out: ~ and ${{VAR}} lead out of a repository, and are not expanded for one"));
+        return Err(format!("ignored mount {name:?}: ~ and ${{VAR}} are not expanded for a repository"));
     }
-    // The rest of a mount's keys are a person's to set: access, links and journals are not for a repository.
+    // Only the user can set the other keys of a mount: access, links and journals.
     match MemoryPath::parse(name) {
         Ok(name) if !path.contains('\0') => Ok((name.to_string(), path.into())),
-        _ => Err(format!("the mount {name:?} is left out: that cannot be a mount's name or path")),
+        _ => Err(format!("ignored mount {name:?}: invalid name or path")),
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_left_out_and_the_limits_beside_it_hold() {
+    fn invalid_parts_are_ignored_and_the_restrictions_apply() {
         let (read, problems) = parse(
             "enabled = false\nrun = \"rm\"\nread_only = [\"fixed\", \"(\", \"(?x) a # \", 3]\nignored = \"x\"\n\
              [[mounts]]\nname = \"docs\"\npath = \"docs\"\naccess = \"read-write\"\n[[mounts]]\nname = \"../up\"\npath = \"docs\"\n[[mounts]]\nname = \"a\"\n",
@@ -140,19 +140,19 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "ignored is left out: it has another form",
-                "the mount \"../up\" is left out: that cannot be a mount's name or path",
-                "one of mounts is left out: it needs a name and a path",
-                "\"(\" in read_only is left out: it is no regular expression",
-                "\"(?x) a # \" in read_only is left out: it is no regular expression",
-                "one of read_only is left out: it is no text",
-                "run is left out: a repository can set enabled, read_only, ignored and mounts",
+                "ignored ignored: wrong type",
+                "ignored mount \"../up\": invalid name or path",
+                "ignored an entry of mounts: name and path are required",
+                "ignored \"(\" in read_only: invalid regular expression",
+                "ignored \"(?x) a # \" in read_only: invalid regular expression",
+                "ignored an entry of read_only: not a string",
+                "ignored run: a repository can only set enabled, read_only, ignored and mounts",
             ]
         );
     }
 
     #[test]
-    fn a_line_that_is_no_toml_does_not_turn_memory_on() {
+    fn an_invalid_line_does_not_enable_memory() {
         for text in [
             "enabled = false\nthis is nothing\nread_only = [\"fixed\"]\n",
             "this is nothing\nenabled = false\nread_only = [\"fixed\"]\n",
@@ -165,6 +165,6 @@ mod tests {
             assert_eq!(problems.len(), 1, "{text}: {problems:?}");
         }
         let (read, problems) = parse(&"?\n".repeat(100));
-        assert_eq!((read.enabled, problems.len()), (None, MOST_BAD_LINES + 1));
+        assert_eq!((read.enabled, problems.len()), (None, MAX_BAD_LINES + 1));
     }
 }

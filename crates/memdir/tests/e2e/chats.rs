@@ -40,7 +40,7 @@ fn nothing_is_read_before_chats_are_turned_on() {
     let home = home();
     let off = "-- stderr\nnote: chats are off; `memdir chats on` takes in your past conversations with agents\n";
     assert_eq!(home.run(&["chats"]), off);
-    assert_eq!(home.run(&["chats", "sync"]), format!("Nothing was taken in.\n{off}"));
+    assert_eq!(home.run(&["chats", "sync"]), format!("imported nothing\n{off}"));
     assert_eq!(home.json(&["chats"]), serde_json::json!({ "on": false, "chats": [], "left_out": 0 }));
     assert!(!home.path("home/chats").exists());
     assert_eq!(
@@ -48,8 +48,8 @@ fn nothing_is_read_before_chats_are_turned_on() {
         "Chats are on.\n-- stderr\nnote: `memdir chats sync` takes them in now; a search does so by itself\n"
     );
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "Took in 4 turns of 2 conversations; 2 are kept.\n");
-    assert_eq!(home.run(&["chats", "sync"]), "Took in 0 turns of 0 conversations; 2 are kept.\n");
+    assert_eq!(home.run(&["chats", "sync"]), "imported 4 messages of 2 conversations (2 in total)\n");
+    assert_eq!(home.run(&["chats", "sync"]), "imported 0 messages of 0 conversations (2 in total)\n");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn conversations_are_listed_newest_first_and_filtered() {
         (vec!["--project", "/home/ada/web"], 1),
         (vec!["--since", "2026-01-16"], 1),
         (vec!["--before", "2026-01-16"], 1),
-        (vec!["--most", "1"], 1),
+        (vec!["--limit", "1"], 1),
     ] {
         let told = home.json(&[&["chats"], filter.as_slice()].concat());
         assert_eq!(told["chats"].as_array().unwrap().len(), count, "{filter:?}");
@@ -143,11 +143,11 @@ fn what_is_turned_off_is_left_alone() {
     home.ok(&["chats", "off", "--project", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(settings, "[chats]\non = true\nhosts_off = [\"codex\"]\nprojects_off = [\"/home/ada/app\"]\n");
-    assert_eq!(home.run(&["chats", "sync"]), "Took in 0 turns of 0 conversations; 0 are kept.\n");
+    assert_eq!(home.run(&["chats", "sync"]), "imported 0 messages of 0 conversations (0 in total)\n");
     home.ok(&["chats", "on", "--host", "codex"]);
     home.ok(&["chats", "on", "--project-dir", "/home/ada/app"]);
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "Took in 4 turns of 2 conversations; 2 are kept.\n");
+    assert_eq!(home.run(&["chats", "sync"]), "imported 4 messages of 2 conversations (2 in total)\n");
 }
 
 #[test]
@@ -177,16 +177,19 @@ fn a_project_is_the_filter_of_every_command_and_never_ignored() {
     }
     for command in ["show 1af7", "sync"] {
         let words = |text: &str| home.run_bare(&text.split(' ').collect::<Vec<_>>());
-        assert!(words(&format!("--project web chats {command}")).contains("error: --project web means nothing here\n"), "{command}");
+        assert!(
+            words(&format!("--project web chats {command}")).contains("error: --project web has no effect on this command\n"),
+            "{command}"
+        );
         assert!(words(&format!("chats {command} --project web")).contains("error: unexpected argument '--project' found\n"), "{command}");
     }
-    assert!(home.run(&["chats", "off", "--host", "codex", "--project", "web"]).contains("error: --host and --project are two switches\n"));
-    assert!(home.run(&["chats", "off", "--project", "web"]).starts_with("Chats in /home/ada/web are off.\n"));
+    assert!(home.run(&["chats", "off", "--host", "codex", "--project", "web"]).contains("error: --host cannot be used with --project\n"));
+    assert!(home.run(&["chats", "off", "--project", "web"]).starts_with("turned off conversations in /home/ada/web\n"));
     let settings = || fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(settings(), "[chats]\non = true\nprojects_off = [\"/home/ada/web\"]\n");
     home.ok(&["chats", "on", "--project", "web"]);
     assert_eq!(settings(), "[chats]\non = true\n");
-    assert!(home.ok(&["chats", "forget", "--project", "web", "--before", "2030-01-01"]).starts_with("Forgot 1 conversation"));
+    assert!(home.ok(&["chats", "forget", "--project", "web", "--before", "2030-01-01"]).starts_with("deleted 1 conversation"));
     assert_eq!(ids(home.json(&["chats"])), ["1af7fc5e-8455"]);
 }
 
@@ -227,7 +230,7 @@ fn what_is_forgotten_does_not_come_back() {
         home.run(&["chats", "forget", "1af7"]),
         "Forgot 1 conversation.\nSearched for it again 2 times: found 0 times.\n-- stderr\nnote: the hosts' own files were not touched\n"
     );
-    assert_eq!(home.run(&["resume", "hashes", "twice"]), "-- stderr\nnote: no conversation says this\n-- exit 1\n");
+    assert_eq!(home.run(&["resume", "hashes", "twice"]), "-- stderr\nnote: no matching conversation\n-- exit 1\n");
     assert!(home.path(".claude/projects/-home-ada-app/1af7fc5e-8455.jsonl").exists());
     home.ok(&["chats", "forget", "--before", "2026-01-20T11:00:02Z"]);
     fs::remove_file(home.path("home/chats/.state.json")).unwrap();
@@ -262,7 +265,7 @@ fn a_conversation_is_taken_up_again_by_what_was_said() {
     assert!(told.starts_with("cd /home/ada/app && claude --resume 1af7fc5e-8455\n-- stderr\nnote: claude-code "), "{told}");
     let told = home.json(&["resume", "deployed", "--host", "codex"]);
     assert_eq!(told["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
-    assert_eq!(home.run(&["resume", "zebra", "crossing"]), "-- stderr\nnote: no conversation says this\n-- exit 1\n");
+    assert_eq!(home.run(&["resume", "zebra", "crossing"]), "-- stderr\nnote: no matching conversation\n-- exit 1\n");
 }
 
 #[test]
@@ -309,7 +312,7 @@ fn a_very_long_conversation_is_searched_shown_and_forgotten_whole() {
     assert!(part.contains("quokka") && !part.contains("\n89 filling"));
     assert!(home.run(&["chats", "show", "long-one~70"]).contains(" parts besides its end, and no part 70"));
     assert_eq!(home.json(&["chats", "export", "long-one"])["chats"][0]["sections"].as_array().unwrap().len(), 90);
-    assert!(home.ok(&["chats", "forget", "long-one"]).contains("found 0 times"));
+    assert!(home.ok(&["chats", "forget", "long-one"]).contains("0 found deleted text"));
     assert_eq!(fs::read_dir(home.path("home/chats/claude-code")).unwrap().count(), 1, "the other conversation stays");
     assert!(!home.run_bare(&["search", "--source", "chat", "what does the quokka eat"]).contains("figs"));
 }
@@ -322,7 +325,7 @@ fn a_hit_says_who_said_it_where_and_how_to_take_it_up() {
     let hit = hit.lines().skip(1).take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     assert!(hit.contains("  | before: Why is the login slow? The token is [secret"), "{found}");
     assert!(hit.contains("  | said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"), "{found}");
-    assert!(hit.ends_with("  | take it up with: cd /home/ada/app && claude --resume 1af7fc5e-8455"), "{found}");
+    assert!(hit.ends_with("  | resume with: cd /home/ada/app && claude --resume 1af7fc5e-8455"), "{found}");
     let place = found.split_whitespace().next().unwrap();
     assert!(place.starts_with("chats/claude-code/1af7fc5e-8455.md:"), "{found}");
     assert!(home.run_bare(&["get", place]).contains("It hashes twice."), "what a search prints is what get takes");
@@ -339,8 +342,8 @@ fn a_conversation_without_a_resume_command_is_named() {
     ];
     fs::write(&file, lines.join("\n") + "\n").unwrap();
     let told = home.run(&["resume", "walrus", "counter", "leaks"]);
-    assert!(told.contains("openclaw has no command that takes it up again; memdir chats show openclaw/0c1a-77 shows it\n"), "{told}");
-    assert!(!told.contains("no conversation says this") && told.ends_with("-- exit 1\n"), "{told}");
+    assert!(told.contains("openclaw cannot resume a conversation; print it with: memdir chats show openclaw/0c1a-77\n"), "{told}");
+    assert!(!told.contains("no matching conversation") && told.ends_with("-- exit 1\n"), "{told}");
     assert_eq!(home.json(&["resume", "walrus", "counter", "leaks"])["without_command"][0]["session"], "0c1a-77");
     assert!(home.ok(&["chats", "show", "openclaw/0c1a-77"]).contains("walrus"));
 }
@@ -361,5 +364,5 @@ fn an_agent_hears_whose_conversation_it_was() {
     let said = String::from_utf8(output.stdout).unwrap();
     let told = r#"(said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
     assert!(said.contains(told), "{said}");
-    assert!(said.contains("take it up with: cd /home/ada/app && claude --resume 1af7fc5e-8455)"), "{said}");
+    assert!(said.contains("resume with: cd /home/ada/app && claude --resume 1af7fc5e-8455)"), "{said}");
 }

@@ -109,7 +109,7 @@ fn what_is_forgotten_is_in_no_title_and_no_index_even_while_chats_are_off() {
     assert!(home.run_bare(&["search", "--source", "chat", "zebra crossing"]).contains("zebra"));
     home.ok(&["chats", "off"]);
     let forgot = home.ok(&["chats", "forget", "--project", "/home/ada/app", "--before", "2026-01-11"]);
-    assert_eq!(forgot, "Forgot 0 conversations, and 2 turns of 1 other.\nSearched for it again 2 times: found 0 times.\n");
+    assert_eq!(forgot, "deleted 0 conversations, and 2 messages of 1 more\nverified with 2 searches: 0 found deleted text\n");
     assert!(!kept(&home).contains("zebra"), "{}", kept(&home));
     home.ok(&["chats", "on"]);
     for command in [&["chats"][..], &["chats", "show", "two-days"], &["search", "--source", "chat", "zebra crossing"]] {
@@ -153,7 +153,7 @@ fn odd_json_loses_no_turn() {
     let lone = said("user", "u1", "2026-01-15T10:00:00Z", json!("half a LONE smile")).replace("LONE", "\\ud83d");
     let twice = said("user", "u2", "2026-01-15T10:00:01Z", json!("said twice")).replacen('{', r#"{"uuid":"x","#, 1);
     claude(&home, "odd", &[lone, twice]);
-    assert_eq!(home.run(&["chats", "sync"]), "Took in 6 turns of 3 conversations; 3 are kept.\n");
+    assert_eq!(home.run(&["chats", "sync"]), "imported 6 messages of 3 conversations (3 in total)\n");
     assert!(home.ok(&["chats", "show", "claude-code/odd"]).contains("half a \u{fffd} smile"));
 }
 
@@ -225,9 +225,9 @@ fn what_is_not_there_is_said() {
         home.run(&["chats", "show", "zzzz"]),
         "-- stderr\nerror: no kept chat has the id \"zzzz\"\nhint: memdir chats lists the conversations there are; memdir chats sync takes in new ones.\n-- exit 1\n"
     );
-    assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("lines, and none from 900 on"));
+    assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("line 900 is after the last line"));
     let told = home.run(&["resume", "deployed", "--host", "codex", "--run"]);
-    assert!(told.contains("error: the conversation was held in /home/ada/web, which is not there\n"), "{told}");
+    assert!(told.contains("error: the directory of the conversation, /home/ada/web, does not exist\n"), "{told}");
     home.ok(&["chats", "off"]);
     let off = "note: chats are off, so nothing new is taken in; `memdir chats on` turns them on\n";
     assert!(home.run(&["chats", "show", "1af7"]).contains(off));

@@ -9,7 +9,7 @@ fn the_memory_and_its_line_go_and_come_back() {
     home.ok(&["write", "notes/a", "A."]);
     home.ok(&["write", "b", "B."]);
     let before = home.text("MEMORY.md");
-    assert_snapshot!(home.run(&["delete", "notes/a"]), @"Deleted notes/a · memdir undo [ID] brings it back");
+    assert_snapshot!(home.run(&["delete", "notes/a"]), @"deleted notes/a (undo: memdir undo [ID])");
     assert_eq!(home.files(), ["MEMORY.md", "b.md"]);
     assert!(!home.memory("notes").exists(), "an empty directory was left");
     assert_snapshot!(home.text("MEMORY.md"), @"

@@ -12,15 +12,15 @@ fn the_tour_is_real_and_leaves_nothing() {
     assert_snapshot!(home.tell(&["demo"], output), @r#"
     # A memory is a Markdown file. Saving it also writes its line in the entrypoint.
     $ memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project --description 'When we deploy'
-    Created notes/deploy · 89 bytes, version c0375045a9c7, change [ID]
+    created notes/deploy (89 bytes, version c0375045a9c7, change [ID])
 
     # More can be added at its end; twenty processes may do so at once.
     $ memdir write notes/deploy --append 'Except in December.'
-    Appended to notes/deploy · 109 bytes, version a62c7347bee5, change [ID]
+    appended to notes/deploy (109 bytes, version a62c7347bee5, change [ID])
 
     # Memories may refer to each other.
     $ memdir write people/ada 'Ada owns [the deploys](../notes/deploy.md).' --type user
-    Created people/ada · 64 bytes, version 4021ad92785c, change [ID]
+    created people/ada (64 bytes, version 4021ad92785c, change [ID])
 
     # The entrypoint is what an agent sees first.
     $ memdir read
@@ -39,7 +39,7 @@ fn the_tour_is_real_and_leaves_nothing() {
 
     # and nothing where there is nothing.
     $ memdir search 'quantum chromodynamics'
-    note: nothing relevant; ask with other words, or lower --min-score
+    note: no results; try other words or a lower --min-score
 
     # A name that is not there is met with one that is.
     $ memdir read notes/depoly
@@ -48,8 +48,8 @@ fn the_tour_is_real_and_leaves_nothing() {
 
     # A rename follows every reference.
     $ memdir rename notes/deploy howto/deploy
-    Renamed notes/deploy to howto/deploy · change [ID]
-    References rewritten in people/ada
+    renamed notes/deploy to howto/deploy (change [ID])
+    updated references in people/ada
 
     # So Ada's memory leads to the new place.
     $ memdir read people/ada
@@ -61,11 +61,11 @@ fn the_tour_is_real_and_leaves_nothing() {
 
     # What is deleted
     $ memdir delete howto/deploy
-    Deleted howto/deploy · memdir undo [ID] brings it back
+    deleted howto/deploy (undo: memdir undo [ID])
 
     # comes back,
     $ memdir undo
-    Took back change [ID] by you: deleted howto/deploy · memdir redo [ID] makes it again
+    undid [ID]: deleted howto/deploy, by you (redo: memdir redo [ID])
 
     # whole.
     $ memdir list --long

@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 fn one_place_is_replaced() {
     let home = Home::new();
     home.ok(&["write", "a", "Deploy on Tuesdays."]);
-    assert_snapshot!(home.run(&["edit", "a", "Tuesdays", "Wednesdays"]), @"Edited one place of a · 22 bytes, version 33bf1c1ea45d, change [ID]");
+    assert_snapshot!(home.run(&["edit", "a", "Tuesdays", "Wednesdays"]), @"edited a (1 replacement, 22 bytes, version 33bf1c1ea45d, change [ID])");
     assert_eq!(home.text("a.md"), "Deploy on Wednesdays.\n");
     assert_snapshot!(home.text("MEMORY.md"), @"
     # Memory
@@ -34,7 +34,7 @@ fn no_match_and_several_are_refused_with_counts() {
     hint: Read the memory and give a text that occurs in it exactly once, or ask for all of them.
     -- exit 1
     ");
-    assert_snapshot!(home.run(&["edit", "a", "- one", "- two", "--all"]), @"Edited 2 places of a · 12 bytes, version 3470982a463d, change [ID]");
+    assert_snapshot!(home.run(&["edit", "a", "- one", "- two", "--all"]), @"edited a (2 replacements, 12 bytes, version 3470982a463d, change [ID])");
     assert_eq!(home.text("a.md"), "- two\n- two\n");
     assert_snapshot!(home.run(&["edit", "b", "x", "y"]), @r#"
     -- stderr
@@ -48,7 +48,7 @@ fn no_match_and_several_are_refused_with_counts() {
 fn regular_expressions_with_groups() {
     let home = Home::new();
     home.ok(&["write", "a", "v1.0 and v2.0 but not w3.0"]);
-    assert_snapshot!(home.run(&["edit", "a", "--regex", r"(?<=v)(\d)\.0", "$!1.1", "--all"]), @"Edited 2 places of a · 27 bytes, version 3ae2572ffe01, change [ID]");
+    assert_snapshot!(home.run(&["edit", "a", "--regex", r"(?<=v)(\d)\.0", "$!1.1", "--all"]), @"edited a (2 replacements, 27 bytes, version 3ae2572ffe01, change [ID])");
     assert_eq!(home.text("a.md"), "v1.1 and v2.1 but not w3.0\n");
     assert_snapshot!(home.run(&["edit", "a", "--regex", "(", "x"]), @"
     -- stderr

@@ -1,4 +1,4 @@
-//! `--help`, `--version`, `completions`, and what is said to a mistyped command.
+//! `--help`, `--version`, `completions`, and the errors of mistyped commands.
 
 use crate::home::Home;
 use insta::assert_snapshot;
@@ -107,6 +107,52 @@ fn help_names_every_command_and_exit_code() {
       memdir read notes/deploy
       memdir demo
     ");
+}
+
+/// The commands of `--help`, as clap suggests and completes them.
+fn commands(help: &str) -> Vec<&str> {
+    let lines = help.lines().take_while(|line| *line != "Global options:").filter(|line| line.starts_with("  "));
+    lines.filter_map(|line| line.split_whitespace().next()).collect()
+}
+
+#[test]
+fn the_common_commands_are_on_the_first_screen() {
+    let help = Home::new().run(&["--help"]);
+    let first_screen: Vec<&str> = help.lines().take(24).collect();
+    for name in ["write", "read", "list", "search", "edit", "rename", "delete", "undo", "history", "resume"] {
+        assert!(first_screen.iter().any(|line| line.starts_with(&format!("  {name} "))), "{name} is not in\n{}", first_screen.join("\n"));
+    }
+    assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+}
+
+#[test]
+fn every_command_is_listed_once_and_explains_itself() {
+    let home = Home::new();
+    let help = home.run(&["--help"]);
+    let mut names = commands(&help);
+    assert_eq!(names.len(), 42, "{names:?}");
+    for name in &names {
+        let own = home.run(&[name, "--help"]);
+        let about = own.lines().next().unwrap();
+        assert!(help.contains(&format!("  {name:<11}  {about}\n")), "{name}: {own}");
+        assert!(own.contains(&format!("Usage: memdir {name}")), "{own}");
+        assert!(own.contains("\nGlobal options: see memdir --help\n"), "{own}");
+        assert!(!own.contains("--agent-scope <") && !own.contains("--json  "), "the global options are listed once: {own}");
+        assert!(own.contains("\nExamples:\n  "), "{own}");
+    }
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 42, "{names:?}");
+}
+
+#[test]
+fn nested_commands_have_help_too() {
+    let home = Home::new();
+    for words in [["chats", "sync"], ["projects", "adopt"], ["token", "add"], ["bench", "torture"]] {
+        let help = home.run(&[words[0], words[1], "-h"]);
+        assert!(help.contains("\nGlobal options: see memdir --help\n") && help.contains("\nExamples:\n  memdir "), "{help}");
+    }
+    assert!(home.run(&["chats", "-h"]).contains("--project <DIR|ID>"), "an option of its own, not the global one");
 }
 
 #[test]

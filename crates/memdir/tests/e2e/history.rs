@@ -23,7 +23,7 @@ fn changes_are_told_newest_first() {
     [ID]      [TIME]            ada  appended to a
     [ID]      [TIME]            ada  wrote a
     ");
-    assert_snapshot!(home.run(&["history", "--most", "1", "--json"]), @r#"
+    assert_snapshot!(home.run(&["history", "--limit", "1", "--json"]), @r#"
     {
       "changes": [
         {

@@ -106,7 +106,7 @@ impl Home {
 
     /// The id of the newest change.
     pub(crate) fn last_change(&self) -> String {
-        self.json(&["history", "--most", "1"])["changes"][0]["id"].as_str().unwrap().to_owned()
+        self.json(&["history", "--limit", "1"])["changes"][0]["id"].as_str().unwrap().to_owned()
     }
 
     /// A transcript with what differs from run to run made plain: ids, times, and where the machine is.
@@ -172,7 +172,7 @@ fn rules() -> &'static [(Regex, &'static str)] {
     static RULES: OnceLock<Vec<(Regex, &'static str)>> = OnceLock::new();
     RULES.get_or_init(|| {
         [
-            (r"\b(change|undo|redo|id) [0-9a-z]{8}\b", "$1 [ID]"),
+            (r"\b(change|undo|redo|undid|redid|id) [0-9a-z]{8}\b", "$1 [ID]"),
             (r#""(id|change|undoes)": "[0-9a-z]{8}""#, r#""$1": "[ID]""#),
             (r"(?m)^[0-9a-z]{8}  ", "[ID]      "),
             (r"\([0-9a-z]{8}\)", "([ID])"),

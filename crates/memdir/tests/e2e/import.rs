@@ -27,7 +27,7 @@ fn memories_travel_in_one_file() {
         "Exported 2 memories to [HOME]/bundle.json\n-- stderr\nnote: 225 bytes written\n"
     );
     let told = home.run(&["export", "--out", &bundle]);
-    assert!(told.contains("File exists") && told.contains("--force"), "{told}");
+    assert!(told.contains("already exists") && told.contains("--force"), "{told}");
 
     let other = Home::new();
     other.ok(&["write", "style", "Four spaces."]);
@@ -36,13 +36,13 @@ fn memories_travel_in_one_file() {
     did  memory
     add  notes/deploy
     add  style-2
-    Would import: 2 new, 0 here already, 0 left out
+    would import 2 memories, 0 duplicate, 0 skipped
     ");
     assert_eq!(other.ok(&["list"]), "style\n");
     let told = other.run(&["import", &bundle]);
-    assert!(told.contains("Imported: 2 new, 0 here already, 0 left out · memdir undo [ID] takes it back"), "{told}");
+    assert!(told.contains("imported 2 memories, 0 duplicate, 0 skipped (undo: memdir undo [ID])"), "{told}");
     assert_eq!(other.ok(&["list"]), "notes/deploy\nstyle\nstyle-2\n");
-    assert!(other.run(&["import", &bundle]).contains("Nothing to import: 0 new, 2 here already, 0 left out"));
+    assert!(other.run(&["import", &bundle]).contains("imported 0 memories, 2 duplicate, 0 skipped"));
     other.ok(&["undo"]);
     assert_eq!(other.ok(&["list"]), "style\n");
 }
@@ -88,12 +88,12 @@ fn a_secret_in_a_conversation_is_masked_and_one_in_a_memory_stays_out() {
     fs::create_dir_all(home.path("from")).unwrap();
     fs::write(home.path("from/conversations.json"), export.to_string()).unwrap();
     let told = home.run(&["import", home.path("from/conversations.json").to_str().unwrap()]);
-    assert!(told.contains("1 new, 0 here already, 0 left out"), "{told}");
+    assert!(told.contains("1 memory, 0 duplicate, 0 skipped"), "{told}");
     let text = home.text("logs/imported/claude/2026/01/2026-01-15-deploy.md");
     assert!(text.contains("My token is [secret: github") && text.contains("Keep it to yourself."), "{text}");
     fs::write(home.path("from/note.md"), format!("My token is {token}\n")).unwrap();
     let told = home.run(&["import", home.path("from/note.md").to_str().unwrap()]);
-    assert!(told.contains("0 new, 0 here already, 1 left out") && !told.contains(&token), "{told}");
+    assert!(told.contains("0 memories, 0 duplicate, 1 skipped") && !told.contains(&token), "{told}");
 }
 
 /// What comes from elsewhere must not be loaded into every conversation in the place of the entrypoint.
@@ -110,8 +110,8 @@ fn an_entrypoint_or_the_tests_never_come_from_elsewhere() {
     fs::write(&bundle, serde_json::json!({ "memdir_bundle": 1, "memories": memories }).to_string()).unwrap();
     let before = crate::home::files_below(&home.path("home"));
     for clash in ["number", "skip", "replace"] {
-        let told = home.run_bare(&["import", bundle.to_str().unwrap(), "--clash", clash]);
-        assert!(told.contains("0 new, 0 here already, 6 left out"), "{told}");
+        let told = home.run_bare(&["import", bundle.to_str().unwrap(), "--on-conflict", clash]);
+        assert!(told.contains("0 memories, 0 duplicate, 6 skipped"), "{told}");
         for (name, why) in [("user/MEMORY.md", "it is an entrypoint"), ("user/memory.tests.md", "holds the tests")] {
             assert!(told.lines().any(|line| line.contains(name) && line.contains(why)), "{told}");
         }
@@ -140,9 +140,9 @@ fn an_index_is_no_entrypoint_where_there_is_another_and_never_becomes_one() {
         fs::write(home.path(name), text).unwrap();
     }
     let told = home.run(&["import", home.path("docs").to_str().unwrap()]);
-    assert!(told.contains("1 new, 0 here already, 1 left out") && told.contains("it is an entrypoint"), "{told}");
+    assert!(told.contains("1 memory, 0 duplicate, 1 skipped") && told.contains("it is an entrypoint"), "{told}");
     let told = home.run(&["import", home.path("docs").to_str().unwrap()]);
-    assert!(told.contains("1 new, 1 here already, 0 left out"), "{told}");
+    assert!(told.contains("1 memory, 1 duplicate, 0 skipped"), "{told}");
     assert_eq!(home.ok(&["list"]), "a\nindex\n");
 }
 
@@ -158,7 +158,7 @@ fn what_was_deleted_in_openmemory_stays_deleted() {
         let home = Home::new();
         fs::write(home.path(name), text).unwrap();
         let told = home.run(&["import", home.path(name).to_str().unwrap()]);
-        assert!(told.contains("2 new, 0 here already, 0 left out") && told.contains("skipped 1 deleted item"), "{told}");
+        assert!(told.contains("2 memories, 0 duplicate, 0 skipped") && told.contains("1 item is deleted, and was left out"), "{told}");
         assert_eq!(home.ok(&["list"]), "mem0/facts/likes-tea\nmem0/facts/owns-a-boat\n");
         for memory in ["likes-tea", "owns-a-boat"] {
             let text = home.text(&format!("mem0/facts/{memory}.md"));
@@ -175,7 +175,7 @@ fn a_long_conversation_comes_in_parts() {
     let export = serde_json::json!([{ "name": "Fruit", "created_at": "2026-01-15T10:00:00Z", "chat_messages": messages }]);
     fs::write(home.path("conversations.json"), export.to_string()).unwrap();
     let told = home.run(&["import", home.path("conversations.json").to_str().unwrap()]);
-    assert!(told.contains("0 left out"), "{told}");
+    assert!(told.contains("0 skipped"), "{told}");
     let [first, second] = ["", "-part-2"].map(|part| home.text(&format!("logs/imported/claude/2026/01/2026-01-15-fruit{part}.md")));
     assert!(first.contains("name: Fruit (part 1 of") && first.contains("apple "), "{:.200}", first);
     assert!(second.contains("name: Fruit (part 2 of"), "{:.200}", second);

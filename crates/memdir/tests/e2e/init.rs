@@ -43,7 +43,7 @@ fn a_team_memory_in_a_repository() {
     MEMORY.md merge=union
     MEMORY.page-*.md merge=union
     ");
-    assert_snapshot!(home.run_bare(&["write", "team/deploy", "Tuesdays."]), @"Created team/deploy · 10 bytes, version 1c649f6b88f9, change [ID]");
+    assert_snapshot!(home.run_bare(&["write", "team/deploy", "Tuesdays."]), @"created team/deploy (10 bytes, version 1c649f6b88f9, change [ID])");
     assert_snapshot!(home.run_bare(&["list"]), @"team/deploy");
     assert_eq!(crate::home::files_below(&home.path("work/.memdir")), [".gitattributes", "MEMORY.md", "deploy.md"]);
 }
@@ -67,7 +67,7 @@ fn a_home_directory_that_is_a_repository_has_no_team_memory() {
     fs::create_dir_all(home.path(".git")).unwrap();
     let mut command = home.bare(&["write", "a", "x"]);
     let output = command.env_remove("MEMDIR_HOME").output().unwrap();
-    assert_snapshot!(home.tell(&[], output), @"Created a · 2 bytes, version 44c77418e275, change [ID]");
+    assert_snapshot!(home.tell(&[], output), @"created a (2 bytes, version 44c77418e275, change [ID])");
 }
 
 #[test]

@@ -172,10 +172,10 @@ fn with_fixed() -> Home {
 fn a_rename_skips_read_only_holders_and_names_them() {
     let home = with_fixed();
     assert_snapshot!(home.run(&["rename", "a", "b"]), @"
-    Renamed a to b · change [ID]
-    References rewritten in free
+    renamed a to b (change [ID])
+    updated references in free
     -- stderr
-    note: the old name is still in fixed, which may not be changed
+    note: references in read-only memories were not updated: fixed
     ");
     let texts = ["b.md", "fixed.md", "free.md"].map(|name| home.text(name));
     assert_eq!(texts, ["A.\n", "See [[a]].\n", "See [[b]].\n"]);
@@ -267,7 +267,7 @@ fn new_entries_are_never_the_ones_cut() {
         home.put(&format!("old-{n:03}.md"), "An old memory.\n");
     }
     let told = home.run(&["entrypoint", "--repair"]);
-    assert!(told.contains("added a line for old-000.md"), "{told}");
+    assert!(told.contains("added old-000.md"), "{told}");
     home.ok(&["write", "zzz-newest", "The newest memory."]);
     home.ok(&["write", "aaa-newest", "Another new memory."]);
     let shown = home.ok(&["read"]);

@@ -9,8 +9,8 @@ fn every_reference_follows() {
     home.ok(&["write", "notes/deploy", "Tuesdays."]);
     home.ok(&["write", "ada", "See [how](notes/deploy.md), [[notes/deploy]] and `mem:notes/deploy`."]);
     assert_snapshot!(home.run(&["rename", "notes/deploy", "howto/release"]), @"
-    Renamed notes/deploy to howto/release · change [ID]
-    References rewritten in ada
+    renamed notes/deploy to howto/release (change [ID])
+    updated references in ada
     ");
     assert_snapshot!(home.text("ada.md"), @"See [how](howto/release.md), [[howto/release]] and `mem:howto/release`.");
     assert_snapshot!(home.text("MEMORY.md"), @"

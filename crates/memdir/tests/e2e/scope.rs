@@ -123,19 +123,19 @@ fn every_switch_is_said_aloud() {
     };
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
-    error: memory is off: MEMDIR_DISABLE=1
+    error: memory is disabled by MEMDIR_DISABLE=1
     hint: Change that switch; memdir where explains what is in force.
     -- exit 3
     ");
     assert_snapshot!(with("1", &["write", "b", "x"]), @"
     -- stderr
-    error: memory is off: MEMDIR_DISABLE=1
+    error: memory is disabled by MEMDIR_DISABLE=1
     hint: Change that switch; memdir where explains what is in force.
     -- exit 3
     ");
     assert_snapshot!(with("1", &["prompt"]), @"
     -- stderr
-    note: memory is off: MEMDIR_DISABLE=1
+    note: memory is disabled by MEMDIR_DISABLE=1
     ");
     assert_snapshot!(with("maybe", &["list"]), @r#"
     -- stderr
@@ -160,7 +160,7 @@ fn every_switch_is_said_aloud() {
     home.configure(&format!("[[projects]]\nid = \"{}\"\nenabled = false\n", id_in(&home, "shop")));
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
-    error: memory is off: enabled = false for the project shop-[HASH] in [HOME]/home/config.toml
+    error: memory is off: enabled = false for project shop-[HASH] in [HOME]/home/config.toml
     hint: Change that switch; memdir where explains what is in force.
     -- exit 3
     ");
@@ -168,7 +168,7 @@ fn every_switch_is_said_aloud() {
     let json = home.bare(&["where", "--json"]).current_dir(home.path("shop")).output().unwrap();
     let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(told["enabled"], false);
-    assert!(told["off_by"].as_str().unwrap().starts_with("enabled = false for the project shop-"), "{told}");
+    assert!(told["off_by"].as_str().unwrap().starts_with("enabled = false for project shop-"), "{told}");
 }
 
 #[test]
@@ -279,8 +279,8 @@ fn merging_moves_every_memory_and_loses_none() {
     shop-[HASH]/both
     ");
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
-    assert_snapshot!(run_in(&home, "shop", &["history", "--most", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy to other-[HASH]");
-    assert_snapshot!(run_in(&home, "other", &["history", "--most", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy here from shop-[HASH]");
+    assert_snapshot!(run_in(&home, "shop", &["history", "--limit", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy to other-[HASH]");
+    assert_snapshot!(run_in(&home, "other", &["history", "--limit", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy here from shop-[HASH]");
     // What moved a memory from one project to another is taken back in both, wherever one stands.
     run_in(&home, "other", &["undo"]);
     run_in(&home, "shop", &["undo"]);
@@ -343,7 +343,7 @@ fn a_session_can_be_narrowed() {
 fn a_narrowed_session_has_no_entrypoint_and_says_so_kindly() {
     let home = Home::new();
     run_in(&home, "plain", &["write", "notes/a", "x"]);
-    assert_snapshot!(run_in(&home, "plain", &["write", "notes/b", "x", "--only", "notes"]), @"Created notes/b · 2 bytes, version 44c77418e275, change [ID]");
+    assert_snapshot!(run_in(&home, "plain", &["write", "notes/b", "x", "--only", "notes"]), @"created notes/b (2 bytes, version 44c77418e275, change [ID])");
     assert_snapshot!(run_in(&home, "plain", &["entrypoint", "--only", "notes"]), @"");
     assert_snapshot!(run_in(&home, "plain", &["entrypoint"]), @"
     MEMORY.md: no line for notes/b.md
@@ -366,16 +366,16 @@ fn a_narrowed_rename_or_undo_says_what_it_could_not_reach() {
     let home = Home::new();
     run_in(&home, "plain", &["write", "notes/a", "x"]);
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b", "--only", "notes"]), @"
-    Renamed notes/a to notes/b · change [ID]
+    renamed notes/a to notes/b (change [ID])
     -- stderr
     note: only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which
     ");
     assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
-    Took back change [ID] by ada: renamed notes/a to notes/b · memdir redo [ID] makes it again
+    undid [ID]: renamed notes/a to notes/b, by ada (redo: memdir redo [ID])
     -- stderr
     note: only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which
     ");
-    assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b"]), @"Renamed notes/a to notes/b · change [ID]");
+    assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b"]), @"renamed notes/a to notes/b (change [ID])");
 }
 
 #[test]
@@ -442,9 +442,9 @@ fn nothing_is_written_for_a_team_that_is_not_there() {
     -- stderr
     note: team/old: it has no line in the entrypoint; memdir entrypoint --repair adds it
     ");
-    assert_snapshot!(run_in(&home, "shop", &["rename", "team/old", "old"]), @"Renamed team/old to old · change [ID]");
+    assert_snapshot!(run_in(&home, "shop", &["rename", "team/old", "old"]), @"renamed team/old to old (change [ID])");
     run_in(&home, "shop", &["init", "--team"]);
-    assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @"Created team/rule · 6 bytes, version 06b985fa893d, change [ID]");
+    assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @"created team/rule (6 bytes, version 06b985fa893d, change [ID])");
 }
 
 #[test]
@@ -486,7 +486,7 @@ fn nothing_is_written_for_an_agent_that_is_not_there() {
     hint: Write to another name, or change the mount's setting.
     -- exit 3
     ");
-    assert_snapshot!(run_in(&home, "plain", &["--agent", "pl:ug", "write", "agent/pl:ug/a", "x"]), @"Created agent/pl-ug/a · 2 bytes, version 44c77418e275, change [ID]");
+    assert_snapshot!(run_in(&home, "plain", &["--agent", "pl:ug", "write", "agent/pl:ug/a", "x"]), @"created agent/pl-ug/a (2 bytes, version 44c77418e275, change [ID])");
     assert_snapshot!(run_in(&home, "plain", &["--agent", "pl:ug", "read", "agent/pl:ug/a"]), @"x");
     assert_eq!(files_below(&home.path("home/agents/pl-ug")), ["MEMORY.md", "a.md"]);
 }
@@ -514,7 +514,7 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
     let both = run_in(&home, "shop", &["--only", "team", "--only", "user", "prompt"]);
     assert!(both.contains("**private**") && both.contains("**team**") && !both.contains("Nothing here is private"), "{both}");
     let logged = run_in(&home, "shop", &["--only", "user", "log", "low water"]);
-    assert!(logged.starts_with("Logged in user/logs/20"), "{logged}");
+    assert!(logged.starts_with("logged to user/logs/20"), "{logged}");
     assert_snapshot!(run_in(&home, "shop", &["--only", "user", "prompt", "team"]), @"
     -- stderr
     error: mode: there is no team memory here; memdir init --team makes one
@@ -573,11 +573,11 @@ fn projects_are_left_alone_while_memory_is_off() {
     };
     for args in [["projects", "merge", "one", "two"].as_slice(), &["projects", "rename", "one", "three"], &["projects", "adopt", "one"]] {
         let told = off(args);
-        assert!(told.contains("error: memory is off: MEMDIR_DISABLE=1") && told.ends_with("-- exit 3\n"), "{args:?}: {told}");
+        assert!(told.contains("error: memory is disabled by MEMDIR_DISABLE=1") && told.ends_with("-- exit 3\n"), "{args:?}: {told}");
     }
     assert_eq!(files_below(&home.path("home/projects")).iter().filter(|file| file.ends_with("/a.md")).count(), 1);
     for args in [["projects"].as_slice(), &["config"]] {
         let told = off(args);
-        assert!(told.contains("note: memory is off: MEMDIR_DISABLE=1") && !told.contains("-- exit"), "{args:?}: {told}");
+        assert!(told.contains("note: memory is disabled by MEMDIR_DISABLE=1") && !told.contains("-- exit"), "{args:?}: {told}");
     }
 }

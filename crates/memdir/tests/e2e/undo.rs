@@ -8,9 +8,9 @@ fn the_last_change_is_taken_back_and_made_again() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["write", "a", "two", "--replace"]);
-    assert_snapshot!(home.run(&["undo"]), @"Took back change [ID] by ada: wrote a · memdir redo [ID] makes it again");
+    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: wrote a, by ada (redo: memdir redo [ID])");
     assert_eq!(home.text("a.md"), "one\n");
-    assert_snapshot!(home.run(&["redo"]), @"Made again change [ID] by ada: wrote a · change [ID]");
+    assert_snapshot!(home.run(&["redo"]), @"redid [ID]: wrote a, by ada (change [ID])");
     assert_eq!(home.text("a.md"), "two\n");
     assert_snapshot!(home.run(&["undo", "--json"]), @r#"
     {
@@ -76,7 +76,7 @@ fn nobody_takes_back_what_another_did_without_naming_it() {
     -- exit 1
     ");
     let bobs = home.last_change();
-    assert_snapshot!(home.run(&["undo", &bobs]), @"Took back change [ID] by bob: wrote b · memdir redo [ID] makes it again");
+    assert_snapshot!(home.run(&["undo", &bobs]), @"undid [ID]: wrote b, by bob (redo: memdir redo [ID])");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);
     assert_snapshot!(home.run(&["undo", &bobs]), @"
     -- stderr
@@ -84,7 +84,7 @@ fn nobody_takes_back_what_another_did_without_naming_it() {
     hint: Look at the history: it lists changes with their ids, and the versions of a memory.
     -- exit 1
     ");
-    assert_snapshot!(home.run(&["redo", &bobs]), @"Made again change [ID] by bob: wrote b · change [ID]");
+    assert_snapshot!(home.run(&["redo", &bobs]), @"redid [ID]: wrote b, by bob (change [ID])");
     assert_eq!(home.files(), ["MEMORY.md", "a.md", "b.md"]);
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 fn a_memory_and_its_line_are_saved_together() {
     let home = Home::new();
     let said = home.run(&["write", "notes/deploy", "Deploy on Tuesdays.", "--type", "project", "--description", "When we deploy"]);
-    assert_snapshot!(said, @"Created notes/deploy · 71 bytes, version fcf14ff35946, change [ID]");
+    assert_snapshot!(said, @"created notes/deploy (71 bytes, version fcf14ff35946, change [ID])");
     assert_snapshot!(home.text("notes/deploy.md"), @"
     ---
     description: When we deploy
@@ -47,8 +47,8 @@ fn an_existing_memory_is_refused_replaced_or_appended_to() {
     hint: Choose another name, or replace or append to it on purpose.
     -- exit 1
     ");
-    assert_snapshot!(home.run(&["write", "a", "two", "--replace"]), @"Replaced a · 25 bytes, version 5acff301d206, change [ID]");
-    assert_snapshot!(home.run(&["write", "a", "three", "--append"]), @"Appended to a · 31 bytes, version 79345b71b748, change [ID]");
+    assert_snapshot!(home.run(&["write", "a", "two", "--replace"]), @"replaced a (25 bytes, version 5acff301d206, change [ID])");
+    assert_snapshot!(home.run(&["write", "a", "three", "--append"]), @"appended to a (31 bytes, version 79345b71b748, change [ID])");
     assert_snapshot!(home.text("a.md"), @"
     ---
     name: First
@@ -57,7 +57,7 @@ fn an_existing_memory_is_refused_replaced_or_appended_to() {
     two
     three
     ");
-    assert_snapshot!(home.run(&["write", "a", "two\nthree\n", "--replace"]), @"a is so already");
+    assert_snapshot!(home.run(&["write", "a", "two\nthree\n", "--replace"]), unchanged: @"a");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_stated_version_guards_against_overwriting() {
     -- exit 1
     ");
     let now = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
-    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &now[..8]]), @"Replaced a · 5 bytes, version 5db5d4a150bd, change [ID]");
+    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &now[..8]]), @"replaced a (5 bytes, version 5db5d4a150bd, change [ID])");
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", "zzzz"]), @"
     -- stderr
     error: a has no version zzzz
@@ -175,7 +175,7 @@ fn a_text_over_the_limit_is_refused() {
 #[test]
 fn what_memdir_makes_for_itself_is_for_its_owner_alone() {
     let home = Home::new();
-    assert!(home.run_bare(&["write", "x", "hi"]).starts_with("Created x"));
+    assert!(home.run_bare(&["write", "x", "hi"]).starts_with("created x"));
     home.run_bare(&["prompt"]);
     home.run_bare(&["recall", "say hi"]);
     home.run_bare(&["recall", "--action", "--command", "git push"]);

@@ -1,11 +1,11 @@
-//! What torture left: every acknowledged change must be there, exactly; one that was cut off may be there or not, but
-//! whole; every memory has one line; the journal opens; nothing else lies about.
+//! The audit after a torture run. Every acknowledged change must be present and exact; an interrupted one may be present or not, but
+//! never in part. Every memory has one entrypoint line, the journal opens, and no temporary files are left.
 
 use super::{
-    deeds::{self, Model, SHARED_BOARD, SHARED_LOG, Step, Unsure},
+    changes::{self, Model, SHARED_BOARD, SHARED_LOG, Step, Unsure},
     worker,
 };
-use crate::{args::Deed, exit::Failure};
+use crate::{args::ChangeKind, exit::Failure};
 use memdir_core::{base::path::strip_md, memdir::Memdir, operations::list::List, store::ChangeFilter};
 use serde::Serialize;
 use std::{
@@ -13,38 +13,38 @@ use std::{
     path::Path,
 };
 
-/// The outcome.
+/// The result of an audit.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Audit {
     /// Acknowledged changes by kind.
     pub(crate) acknowledged: BTreeMap<String, u64>,
-    /// Memories and lines that must be there.
+    /// Number of memories and lines that must be present.
     pub(crate) expected: u64,
-    /// Of these, there as they should be.
+    /// Number of these that are present and exact.
     pub(crate) kept: u64,
-    /// Not there, or with an older text.
+    /// Missing, or with an older text.
     pub(crate) lost: Vec<String>,
-    /// There in part, mixed or twice.
+    /// Present in part, mixed, or more than once.
     pub(crate) torn: Vec<String>,
-    /// Changes that were cut off, and left whole.
+    /// Number of interrupted changes that left a consistent state.
     pub(crate) unsure: u64,
-    /// Memories that are not reachable from the entrypoint exactly once, and lines that lead nowhere.
+    /// Memories that the entrypoint does not list exactly once, and lines without a memory.
     pub(crate) entrypoint: Vec<String>,
-    /// What is wrong with the journal.
+    /// Errors of the journal.
     pub(crate) journal: Vec<String>,
-    /// Files nobody should have left.
+    /// Leftover temporary files.
     pub(crate) litter: Vec<String>,
 }
 
 impl Audit {
-    /// Whether everything is as it must be.
+    /// Whether there are no findings.
     pub(crate) fn is_clean(&self) -> bool {
         self.lost.is_empty() && self.torn.is_empty() && self.entrypoint.is_empty() && self.journal.is_empty() && self.litter.is_empty()
     }
 }
 
-/// Looks at everything.
-pub(crate) fn audit(work: &Path, processes: u32, mix: &[Deed]) -> Result<Audit, Failure> {
+/// Audits the memory and the logs of all processes.
+pub(crate) fn audit(work: &Path, processes: u32, mix: &[ChangeKind]) -> Result<Audit, Failure> {
     let memdir = worker::open(work, "audit")?;
     let mut found = files(&memdir)?;
     let mut audit = Audit::default();
@@ -53,16 +53,16 @@ pub(crate) fn audit(work: &Path, processes: u32, mix: &[Deed]) -> Result<Audit, 
     let mut lines: HashMap<&str, u64> = HashMap::new();
     log.lines().for_each(|line| *lines.entry(line).or_default() += 1);
     for process in 0..processes {
-        let model = deeds::replay(process, mix, &std::fs::read_to_string(worker::log(work, process)).unwrap_or_default());
-        for (deed, count) in &model.acknowledged {
-            *audit.acknowledged.entry(format!("{deed:?}").to_lowercase()).or_default() += count;
+        let model = changes::replay(process, mix, &std::fs::read_to_string(worker::log(work, process)).unwrap_or_default());
+        for (kind, count) in &model.acknowledged {
+            *audit.acknowledged.entry(format!("{kind:?}").to_lowercase()).or_default() += count;
         }
         audit.memories(process, &model, &mut found);
         audit.appended(process, &model, &mut lines);
         audit.board(process, &model, &board);
     }
-    audit.torn.extend(lines.keys().map(|line| format!("{SHARED_LOG}: {line:?} was never written so")));
-    audit.torn.extend(found.keys().map(|name| format!("{name} was never written so")));
+    audit.torn.extend(lines.keys().map(|line| format!("{SHARED_LOG}: unexpected line {line:?}")));
+    audit.torn.extend(found.keys().map(|name| format!("{name}: unexpected text")));
     audit.entrypoint(&memdir, work)?;
     audit.journal(&memdir);
     audit.litter(&worker::memory(work));
@@ -84,51 +84,51 @@ impl Audit {
         for (name, text) in &model.texts {
             self.expected += 1;
             match found.remove(name) {
-                Some(there) if there == *text => self.kept += 1,
-                Some(there) if text.starts_with(&there) || !there.contains("end of") => self.torn.push(name.clone()),
+                Some(actual) if actual == *text => self.kept += 1,
+                Some(actual) if text.starts_with(&actual) || !actual.contains("end of") => self.torn.push(name.clone()),
                 Some(_) | None => self.lost.push(name.clone()),
             }
         }
         for unsure in &model.unsure {
-            if outcome(process, unsure, found) {
+            if is_consistent(process, unsure, found) {
                 self.unsure += 1;
             } else {
-                self.torn.push(format!("process {process}, change {}, which was cut off: {:?}", unsure.n, unsure.step));
+                self.torn.push(format!("process {process}, change {}, interrupted: {:?}", unsure.n, unsure.step));
             }
         }
     }
 
     fn appended(&mut self, process: u32, model: &Model, lines: &mut HashMap<&str, u64>) {
-        let mut take = |n: u64| lines.remove(deeds::line(process, n).trim_end()).unwrap_or(0);
+        let mut occurrences = |n: u64| lines.remove(changes::line(process, n).trim_end()).unwrap_or(0);
         for n in &model.appended {
             self.expected += 1;
-            match take(*n) {
+            match occurrences(*n) {
                 1 => self.kept += 1,
                 0 => self.lost.push(format!("{SHARED_LOG}: process {process} change {n}")),
-                times => self.torn.push(format!("{SHARED_LOG}: process {process} change {n} is there {times} times")),
+                times => self.torn.push(format!("{SHARED_LOG}: process {process} change {n} occurs {times} times")),
             }
         }
         for unsure in model.unsure.iter().filter(|unsure| unsure.step == Step::Append) {
-            if take(unsure.n) > 1 {
-                self.torn.push(format!("{SHARED_LOG}: process {process} change {} is there twice", unsure.n));
+            if occurrences(unsure.n) > 1 {
+                self.torn.push(format!("{SHARED_LOG}: process {process} change {} occurs twice", unsure.n));
             }
         }
     }
 
     fn board(&mut self, process: u32, model: &Model, board: &str) {
         let mark = format!("process {process}: ");
-        let there: Vec<&str> = board.lines().filter(|line| line.starts_with(&mark)).collect();
+        let actual: Vec<&str> = board.lines().filter(|line| line.starts_with(&mark)).collect();
         let later = model.unsure.iter().filter(|unsure| unsure.step == Step::Board && unsure.n > model.board).map(|unsure| unsure.n);
-        let lawful: Vec<String> = std::iter::once(model.board).chain(later).map(|n| deeds::board_line(process, n)).collect();
+        let valid: Vec<String> = std::iter::once(model.board).chain(later).map(|n| changes::board_line(process, n)).collect();
         self.expected += 1;
-        match there.as_slice() {
-            [line] if lawful.iter().any(|lawful| lawful == line) => self.kept += 1,
-            [line] => self.lost.push(format!("{SHARED_BOARD}: {line:?} instead of {lawful:?}")),
-            _ => self.torn.push(format!("{SHARED_BOARD}: {} lines of process {process}", there.len())),
+        match actual.as_slice() {
+            [line] if valid.iter().any(|valid| valid == line) => self.kept += 1,
+            [line] => self.lost.push(format!("{SHARED_BOARD}: {line:?} instead of {valid:?}")),
+            _ => self.torn.push(format!("{SHARED_BOARD}: {} lines of process {process}", actual.len())),
         }
     }
 
-    /// Counts links in the files themselves, without asking the code that wrote them.
+    /// Counts the links in the files, independently of the code that wrote them.
     fn entrypoint(&mut self, memdir: &Memdir, work: &Path) -> Result<(), Failure> {
         let root = worker::memory(work);
         let mut reached: HashMap<String, u64> = HashMap::new();
@@ -149,16 +149,16 @@ impl Audit {
                 times => self.entrypoint.push(format!("{} has {} lines", memory.name, times.unwrap_or(0))),
             }
         }
-        self.entrypoint.extend(reached.keys().map(|name| format!("a line leads to {name}, which is not there")));
+        self.entrypoint.extend(reached.keys().map(|name| format!("a line links to {name}, which does not exist")));
         Ok(())
     }
 
     fn journal(&mut self, memdir: &Memdir) {
         let acknowledged: u64 = self.acknowledged.values().sum();
         match memdir.history(&ChangeFilter::default()) {
-            // One more is the board itself.
+            // The creation of the board is one more change.
             Ok(changes) if (changes.len() as u64) > acknowledged => {}
-            Ok(changes) => self.journal.push(format!("it knows {} changes of {acknowledged}", changes.len())),
+            Ok(changes) => self.journal.push(format!("{} of {acknowledged} changes", changes.len())),
             Err(error) => self.journal.push(error.to_string()),
         }
     }
@@ -175,34 +175,34 @@ impl Audit {
     }
 }
 
-/// Whether a change that was cut off left one of its two lawful states; takes its files out of `found`.
-fn outcome(process: u32, unsure: &Unsure, found: &mut BTreeMap<String, String>) -> bool {
+/// Whether an interrupted change left one of its two valid states. Removes its files from `found`.
+fn is_consistent(process: u32, unsure: &Unsure, found: &mut BTreeMap<String, String>) -> bool {
     let before = unsure.before.as_ref();
     match &unsure.step {
         Step::Append | Step::Board => true,
-        Step::Save { name } => found.remove(name).is_none_or(|there| there == deeds::text(process, unsure.n)),
+        Step::Save { name } => found.remove(name).is_none_or(|actual| actual == changes::text(process, unsure.n)),
         Step::Edit { name } => {
-            let there = found.remove(name);
-            there.as_ref() == before || there == before.map(|text| deeds::edited(text, unsure.n))
+            let actual = found.remove(name);
+            actual.as_ref() == before || actual == before.map(|text| changes::edited(text, unsure.n))
         }
         Step::Rename { name, to } => {
             let (old, new) = (found.remove(name), found.remove(to));
             (old.as_ref() == before && new.is_none()) || (old.is_none() && new.as_ref() == before)
         }
         Step::Delete { name } => {
-            let there = found.remove(name);
-            there.is_none() || there.as_ref() == before
+            let actual = found.remove(name);
+            actual.is_none() || actual.as_ref() == before
         }
     }
 }
 
-/// Where the links of a text lead.
+/// The targets of the links in a text.
 fn targets(text: &str) -> Vec<String> {
-    let behind = text.split("](").skip(1);
-    behind.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.trim_matches(['<', '>']).to_owned()).collect()
+    let links = text.split("](").skip(1);
+    links.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.trim_matches(['<', '>']).to_owned()).collect()
 }
 
-/// An audit that cannot fail proves nothing.
+/// The audit itself is tested, since an audit that never fails proves nothing.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,14 +210,14 @@ mod tests {
     use clap::ValueEnum as _;
     use std::fs;
 
-    const MIX: &[Deed] = &[Deed::Save, Deed::Append, Deed::Edit];
+    const MIX: &[ChangeKind] = &[ChangeKind::Save, ChangeKind::Append, ChangeKind::Edit];
 
-    /// One process's work, then what `spoil` does to it.
-    fn after(spoil: impl Fn(&Path)) -> Audit {
+    /// The audit of one process's changes after `damage`.
+    fn after(damage: impl Fn(&Path)) -> Audit {
         let work = tempfile::tempdir().unwrap();
         super::super::torture::board(work.path(), 1).unwrap();
         worker::run(&TortureWorker { work: work.path().to_owned(), number: 0, until: 12, mix: MIX.to_vec() }).unwrap();
-        spoil(work.path());
+        damage(work.path());
         audit(work.path(), 1, MIX).unwrap()
     }
 
@@ -229,11 +229,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_is_clean() {
+    fn an_undamaged_run_has_no_findings() {
         let audit = after(|_| {});
         assert!(audit.is_clean(), "{audit:#?}");
         assert_eq!((audit.expected, audit.kept), (9, 9));
-        assert_eq!(Deed::value_variants().len(), 5, "a new deed needs its audit");
+        assert_eq!(ChangeKind::value_variants().len(), 5, "a new kind of change needs its audit");
     }
 
     #[test]
@@ -245,10 +245,10 @@ mod tests {
         assert_eq!(torn.torn, ["process-0/change-9"]);
         let old = after(|work| replace(&memory(work, "process-0/change-9.md"), "change 9", "change 8"));
         assert_eq!(old.lost, ["process-0/change-9"]);
-        let line = after(|work| replace(&memory(work, "shared/log.md"), &deeds::line(0, 4), ""));
+        let line = after(|work| replace(&memory(work, "shared/log.md"), &changes::line(0, 4), ""));
         assert_eq!(line.lost, ["shared/log: process 0 change 4"]);
-        let twice = after(|work| replace(&memory(work, "shared/log.md"), &deeds::line(0, 4), &deeds::line(0, 4).repeat(2)));
-        assert_eq!(twice.torn, ["shared/log: process 0 change 4 is there 2 times"]);
+        let twice = after(|work| replace(&memory(work, "shared/log.md"), &changes::line(0, 4), &changes::line(0, 4).repeat(2)));
+        assert_eq!(twice.torn, ["shared/log: process 0 change 4 occurs 2 times"]);
         let board = after(|work| replace(&memory(work, "shared/board.md"), "process 0: 8;", "process 0: 2;"));
         assert_eq!(board.lost.len(), 1, "{board:#?}");
         let unlisted = after(|work| replace(&memory(work, "MEMORY.md"), "(process-0/change-0.md)", "(process-0/change-6.md)"));

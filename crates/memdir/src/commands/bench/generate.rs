@@ -1,9 +1,9 @@
-//! Memories made up for benches: the same every time, with words as frequent as in language.
+//! Generated memories for benchmarks: the same in every run, with word frequencies as in natural language.
 
 use super::random::Random;
 use std::{fs, io, path::Path};
 
-/// Words that are in every text.
+/// Stop words.
 const COMMON: &[&str] = &[
     "the", "of", "and", "to", "in", "is", "that", "for", "it", "was", "on", "with", "we", "as", "are", "this", "be", "at", "not", "by",
     "from", "have", "or", "an", "they", "which", "one", "you", "were", "all", "her", "there", "been", "their", "has", "when", "who",
@@ -17,12 +17,12 @@ const BEGINNINGS: &[&str] = &[
 const MIDDLES: &[&str] = &["la", "ri", "no", "ti", "ver", "mon", "ser", "ta", "co", "du", "li", "pen", "ga", "mi", "ro", "sel"];
 const ENDS: &[&str] = &["t", "ne", "ment", "ing", "er", "le", "ck", "sh", "ly", "ion", "al", "ed", "s", "ry", "m", "te"];
 
-/// A vocabulary, the most frequent words first.
-pub(super) struct Words {
+/// A vocabulary, with the most frequent words first.
+pub(super) struct Vocabulary {
     words: Vec<String>,
 }
 
-impl Words {
+impl Vocabulary {
     pub(super) fn new() -> Self {
         let mut words: Vec<String> = COMMON.iter().map(|word| (*word).to_owned()).collect();
         for middle in MIDDLES {
@@ -30,20 +30,20 @@ impl Words {
                 words.extend(BEGINNINGS.iter().map(|beginning| format!("{beginning}{middle}{end}")));
             }
         }
-        Words { words }
+        Vocabulary { words }
     }
 
-    /// A word, as frequent as its place in the vocabulary says.
-    pub(super) fn any(&self, random: &mut Random) -> &str {
-        // Zipf: the logarithm of the rank is spread evenly.
-        let rank = ((self.words.len() as f64).powf(random.share()) - 1.0) as usize;
+    /// A random word, with a frequency by its rank in the vocabulary.
+    pub(super) fn word(&self, random: &mut Random) -> &str {
+        // Zipf's law: the logarithm of the rank is uniformly distributed.
+        let rank = ((self.words.len() as f64).powf(random.fraction()) - 1.0) as usize;
         &self.words[rank.min(self.words.len() - 1)]
     }
 
-    /// A word that says something.
-    pub(super) fn telling(&self, random: &mut Random) -> &str {
+    /// A random word that is not a stop word.
+    pub(super) fn content_word(&self, random: &mut Random) -> &str {
         loop {
-            let word = self.any(random);
+            let word = self.word(random);
             if !COMMON.contains(&word) {
                 return word;
             }
@@ -51,15 +51,15 @@ impl Words {
     }
 
     fn sentence(&self, words: u64, random: &mut Random) -> String {
-        let mut sentence: Vec<&str> = (0..words).map(|_| self.any(random)).collect();
-        sentence.push(self.telling(random));
+        let mut sentence: Vec<&str> = (0..words).map(|_| self.word(random)).collect();
+        sentence.push(self.content_word(random));
         format!("{}.", sentence.join(" "))
     }
 }
 
-/// Makes so many memories of about ten units each, and tells how many bytes they have.
-#[expect(clippy::disallowed_methods, reason = "files of a bench, in a directory of its own")]
-pub(super) fn memories(root: &Path, files: u32, words: &Words) -> io::Result<u64> {
+/// Writes `files` memories of about ten units each, and returns their size in bytes.
+#[expect(clippy::disallowed_methods, reason = "files of a benchmark, in its own directory")]
+pub(super) fn memories(root: &Path, files: u32, words: &Vocabulary) -> io::Result<u64> {
     let mut bytes = 0;
     for n in 0..files {
         let folder = root.join(format!("topic-{:02}", n % 40));
@@ -74,13 +74,13 @@ pub(super) fn memories(root: &Path, files: u32, words: &Words) -> io::Result<u64
 }
 
 /// One memory.
-pub(super) fn memory(n: u32, words: &Words) -> String {
+pub(super) fn memory(n: u32, words: &Vocabulary) -> String {
     let random = &mut Random::new(u64::from(n) + 1);
-    let title = format!("{} {} {}", words.telling(random), words.telling(random), n);
+    let title = format!("{} {} {}", words.content_word(random), words.content_word(random), n);
     let kind = ["user", "feedback", "project", "reference"][n as usize % 4];
     let mut text = format!("---\nname: {title}\ndescription: {}\ntype: {kind}\n---\n\n# {title}\n\n", words.sentence(8, random));
     for part in 0..3 {
-        text.push_str(&format!("## {} {part}\n\n", words.telling(random)));
+        text.push_str(&format!("## {} {part}\n\n", words.content_word(random)));
         let sentences: Vec<String> = (0..6).map(|_| words.sentence(10 + random.below(12), random)).collect();
         text.push_str(&format!("{}\n\n", sentences.join(" ")));
         for _ in 0..2 {
@@ -94,8 +94,8 @@ pub(super) fn memory(n: u32, words: &Words) -> String {
 }
 
 /// A query of one to eight words.
-pub(super) fn query(words: &Words, random: &mut Random) -> String {
-    let mut query: Vec<&str> = (0..random.below(7)).map(|_| words.any(random)).collect();
-    query.push(words.telling(random));
+pub(super) fn query(words: &Vocabulary, random: &mut Random) -> String {
+    let mut query: Vec<&str> = (0..random.below(7)).map(|_| words.word(random)).collect();
+    query.push(words.content_word(random));
     query.join(" ")
 }

@@ -1,15 +1,15 @@
-//! `memdir bench index`: how fast a search index is made.
+//! `memdir bench index`: the time to build a search index.
 
 use super::{
     empty,
-    generate::{self, Words},
+    generate::{self, Vocabulary},
     scratch,
 };
 use crate::{
     args::BenchIndex as Typed,
     exit::Failure,
-    output::{Answer, Page},
-    wire,
+    output::{CommandOutput, Printer},
+    spaces,
 };
 use memdir_core::{
     base::{text::human_bytes, time::Stopwatch},
@@ -25,7 +25,7 @@ use std::{
 };
 
 #[derive(Serialize)]
-struct Report {
+struct IndexBenchReport {
     files: u32,
     units: u64,
     bytes: u64,
@@ -34,58 +34,58 @@ struct Report {
     index_bytes: u64,
 }
 
-/// Generated memories with an index beside them.
-pub(super) struct Bench {
+/// Generated memories and their index.
+pub(super) struct Corpus {
     pub(super) memory: PathBuf,
     pub(super) home: PathBuf,
-    pub(super) words: Words,
+    pub(super) words: Vocabulary,
     pub(super) bytes: u64,
     pub(super) store: Vault,
 }
 
-impl Bench {
+impl Corpus {
     pub(super) fn new(work: &Path, files: u32) -> Result<Self, Failure> {
         let fail = |source| Failure::File { doing: "generate memories in", path: work.to_owned(), source };
         let (memory, home) = (work.join("memory"), work.join("home"));
         std::fs::create_dir_all(&memory).map_err(fail)?;
-        let words = Words::new();
+        let words = Vocabulary::new();
         let bytes = generate::memories(&memory, files, &words).map_err(fail)?;
         let memory = memory.canonicalize().map_err(fail)?;
         let store = Vault::open(&[Mount::new("", memory.clone(), home.join("journal"))])?;
-        Ok(Bench { memory, home, words, bytes, store })
+        Ok(Corpus { memory, home, words, bytes, store })
     }
 
-    /// A searcher on the index below the bench's home.
+    /// A searcher with its index below the corpus's home.
     pub(super) fn searcher(&self, embeds: bool) -> Searcher {
         let embedder: Option<Arc<dyn Embedder>> = embeds.then(|| Arc::new(StaticModel::new()) as Arc<dyn Embedder>);
         let cache = self.home.join("cache").join(if embeds { "hybrid" } else { "words" });
-        wire::searcher_in(&self.store, &cache, embedder)
+        spaces::searcher_in(&self.store, &cache, embedder)
     }
 }
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
     let scratch = scratch()?;
     let work = dir.map_or_else(|| Ok(scratch.path().to_owned()), empty)?;
-    let bench = Bench::new(&work, args.files)?;
-    let searcher = bench.searcher(true);
+    let corpus = Corpus::new(&work, args.files)?;
+    let searcher = corpus.searcher(true);
     let watch = Stopwatch::start();
-    searcher.index(&bench.store, false, &|_| {})?;
+    searcher.index(&corpus.store, false, &|_| {})?;
     let seconds = watch.elapsed().as_secs_f64();
-    let state = searcher.state(&bench.store)?.remove(0);
-    let report = Report {
+    let state = searcher.state(&corpus.store)?.remove(0);
+    let report = IndexBenchReport {
         files: args.files,
         units: state.units,
-        bytes: bench.bytes,
+        bytes: corpus.bytes,
         seconds,
-        megabytes_per_second: bench.bytes as f64 / 1e6 / seconds,
+        megabytes_per_second: corpus.bytes as f64 / 1e6 / seconds,
         index_bytes: state.size.bytes,
     };
-    Ok(Answer::new(report, show))
+    Ok(CommandOutput::new(report, show))
 }
 
-fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    page.line(format!(
-        "{} files with {} units, {}, in {:.2} s: {:.1} MB/s with embedding; the index has {}",
+fn show(report: &IndexBenchReport, printer: &mut Printer<'_>) -> io::Result<()> {
+    printer.line(format!(
+        "indexed {} files ({} units, {}) in {:.2} s: {:.1} MB/s with embedding; index size {}",
         report.files,
         report.units,
         human_bytes(report.bytes),

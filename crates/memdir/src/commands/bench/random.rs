@@ -1,4 +1,4 @@
-//! A small generator of random numbers (splitmix64): what is random in a bench can be repeated.
+//! A small random number generator (splitmix64) with a seed, so that a run can be repeated.
 
 pub(super) struct Random(u64);
 
@@ -16,8 +16,8 @@ impl Random {
         (z ^ (z >> 31)) % end.max(1)
     }
 
-    /// A number from 0 up to 1.
-    pub(super) fn share(&mut self) -> f64 {
+    /// A number from 0 up to, but not including, 1.
+    pub(super) fn fraction(&mut self) -> f64 {
         self.below(1 << 53) as f64 / (1u64 << 53) as f64
     }
 }

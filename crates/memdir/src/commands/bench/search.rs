@@ -1,16 +1,16 @@
-//! `memdir bench search`: what searches cost on this machine, beside what other things cost there.
+//! `memdir bench search`: the time of searches on this machine, compared with other programs.
 
 use super::{
     empty,
-    generate::{self, Words},
-    index::Bench,
+    generate::{self, Vocabulary},
+    index::Corpus,
     random::Random,
     scratch,
 };
 use crate::{
     args::BenchSearch as Typed,
     exit::Failure,
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use memdir_core::{
     base::time::Stopwatch,
@@ -35,7 +35,7 @@ struct Times {
     ratio: Option<Ratio>,
 }
 
-/// Against what else.
+/// A ratio to another time.
 #[derive(Serialize)]
 struct Ratio {
     times: f64,
@@ -43,7 +43,7 @@ struct Ratio {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct SearchBenchReport {
     files: u32,
     units: u64,
     bytes: u64,
@@ -52,48 +52,48 @@ struct Report {
     anonymous_bytes: Option<u64>,
 }
 
-/// How often what takes long is repeated.
-const FEW: usize = 30;
+/// Number of repetitions of slow measurements.
+const REPETITIONS: usize = 30;
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
     let scratch = scratch()?;
     let work = dir.map_or_else(|| Ok(scratch.path().to_owned()), empty)?;
-    let bench = Bench::new(&work, args.files)?;
+    let corpus = Corpus::new(&work, args.files)?;
     let random = &mut Random::new(7);
     let queries: Vec<Search> =
-        (0..args.queries).map(|_| Search { min_score: 0.0, ..Search::new(generate::query(&bench.words, random)) }).collect();
+        (0..args.queries).map(|_| Search { min_score: 0.0, ..Search::new(generate::query(&corpus.words, random)) }).collect();
     let mut times = Vec::new();
 
-    let words = bench.searcher(false);
-    words.index(&bench.store, false, &|_| {})?;
-    settle(&bench, &words)?;
+    let words = corpus.searcher(false);
+    words.index(&corpus.store, false, &|_| {})?;
+    settle(&corpus, &words)?;
     let words = words.watching();
-    times.push(warm("search by words, in a server", &bench, &words, &queries)?);
+    times.push(warm("lexical search in a server", &corpus, &words, &queries)?);
     drop(words);
 
-    let searcher = bench.searcher(true);
-    searcher.index(&bench.store, false, &|_| {})?;
-    settle(&bench, &searcher)?;
-    let units = searcher.state(&bench.store)?.remove(0).units;
-    times.push(opening(&bench)?);
+    let searcher = corpus.searcher(true);
+    searcher.index(&corpus.store, false, &|_| {})?;
+    settle(&corpus, &searcher)?;
+    let units = searcher.state(&corpus.store)?.remove(0).units;
+    times.push(opening(&corpus)?);
     let searcher = searcher.watching();
-    let hybrid = warm("search by words and meaning, in a server", &bench, &searcher, &queries)?;
-    let walk = stat_walk(&bench)?;
-    let changed = changed(&bench, &searcher, &walk)?;
+    let hybrid = warm("hybrid search in a server", &corpus, &searcher, &queries)?;
+    let walk = stat_walk(&corpus)?;
+    let changed = changed(&corpus, &searcher, &walk)?;
     drop(searcher);
     let nothing = one_shot("/bin/true", || spawn(Path::new("/bin/true"), &[]))?;
-    let shot = shot(&bench, &queries, &nothing)?;
-    let ripgrep = ripgrep(&bench, &hybrid)?;
-    let anonymous_bytes = serving(&bench, &queries);
-    times.extend([hybrid, walk, changed, nothing, shot]);
+    let process = process_search(&corpus, &queries, &nothing)?;
+    let ripgrep = ripgrep(&corpus, &hybrid)?;
+    let anonymous_bytes = serving(&corpus, &queries);
+    times.extend([hybrid, walk, changed, nothing, process]);
     times.extend(ripgrep);
-    Ok(Answer::new(Report { files: args.files, units, bytes: bench.bytes, times, anonymous_bytes }, show))
+    Ok(CommandOutput::new(SearchBenchReport { files: args.files, units, bytes: corpus.bytes, times, anonymous_bytes }, show))
 }
 
-/// Files made a moment ago may change unseen; they are believed once they are two seconds old.
-fn settle(bench: &Bench, searcher: &Searcher) -> Result<(), Failure> {
+/// Waits until the files are two seconds old: changes of newer files may not show in their timestamps, so they are read again.
+fn settle(corpus: &Corpus, searcher: &Searcher) -> Result<(), Failure> {
     std::thread::sleep(std::time::Duration::from_millis(2_100));
-    searcher.index(&bench.store, false, &|_| {})?;
+    searcher.index(&corpus.store, false, &|_| {})?;
     Ok(())
 }
 
@@ -103,33 +103,33 @@ fn timed(what: impl Into<String>, mut all: Vec<f64>) -> Times {
     Times { what: what.into(), p50: at(50), p99: at(99), ratio: None }
 }
 
-fn measure(times: usize, mut deed: impl FnMut(usize) -> Result<(), Failure>) -> Result<Vec<f64>, Failure> {
+fn measure(times: usize, mut run: impl FnMut(usize) -> Result<(), Failure>) -> Result<Vec<f64>, Failure> {
     (0..times)
         .map(|n| {
             let watch = Stopwatch::start();
-            deed(n)?;
+            run(n)?;
             Ok(watch.elapsed().as_secs_f64() * 1e3)
         })
         .collect()
 }
 
-fn warm(what: &str, bench: &Bench, searcher: &Searcher, queries: &[Search]) -> Result<Times, Failure> {
-    let ask = |n: usize| searcher.search(&bench.store, &queries[n % queries.len()]).map(|_| ()).map_err(Failure::from);
-    measure(queries.len().min(100), ask)?;
-    Ok(timed(what, measure(queries.len(), ask)?))
+fn warm(what: &str, corpus: &Corpus, searcher: &Searcher, queries: &[Search]) -> Result<Times, Failure> {
+    let search = |n: usize| searcher.search(&corpus.store, &queries[n % queries.len()]).map(|_| ()).map_err(Failure::from);
+    measure(queries.len().min(100), search)?;
+    Ok(timed(what, measure(queries.len(), search)?))
 }
 
-/// An existing index opened by a process that has not seen it: the first view, without looking at the files.
-fn opening(bench: &Bench) -> Result<Times, Failure> {
-    let all = measure(FEW, |_| bench.searcher(true).open().map_err(Failure::from))?;
+/// Opens an existing index in a new searcher, without listing the files.
+fn opening(corpus: &Corpus) -> Result<Times, Failure> {
+    let all = measure(REPETITIONS, |_| corpus.searcher(true).open().map_err(Failure::from))?;
     Ok(timed("open the index", all))
 }
 
-/// A bare walk: every file is looked at, none is read.
-fn stat_walk(bench: &Bench) -> Result<Times, Failure> {
-    let fail = |source| Failure::File { doing: "walk", path: bench.memory.clone(), source };
-    let all = measure(FEW, |_| {
-        let mut folders = vec![bench.memory.clone()];
+/// Walks the files: stats every file and reads none.
+fn stat_walk(corpus: &Corpus) -> Result<Times, Failure> {
+    let fail = |source| Failure::File { doing: "walk", path: corpus.memory.clone(), source };
+    let all = measure(REPETITIONS, |_| {
+        let mut folders = vec![corpus.memory.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).map_err(fail)? {
                 let entry = entry.map_err(fail)?;
@@ -140,15 +140,15 @@ fn stat_walk(bench: &Bench) -> Result<Times, Failure> {
         }
         Ok(())
     })?;
-    Ok(timed("bare walk of the files", all))
+    Ok(timed("walk of the files", all))
 }
 
-/// A file is changed by another program; the next search of a server finds it.
-#[expect(clippy::disallowed_methods, reason = "a file of the bench is changed as an editor would")]
-fn changed(bench: &Bench, searcher: &Searcher, walk: &Times) -> Result<Times, Failure> {
-    let path = bench.memory.join("topic-00/note-00000.md");
+/// Another program changes a file; the next search in a server finds it.
+#[expect(clippy::disallowed_methods, reason = "changes a file of the benchmark as an editor would")]
+fn changed(corpus: &Corpus, searcher: &Searcher, walk: &Times) -> Result<Times, Failure> {
+    let path = corpus.memory.join("topic-00/note-00000.md");
     let mut all = Vec::new();
-    for n in 0..FEW {
+    for n in 0..REPETITIONS {
         let word = format!("changeling{n}");
         fs::write(&path, format!("Now it says {word}.\n")).map_err(|source| Failure::File {
             doing: "write",
@@ -156,38 +156,38 @@ fn changed(bench: &Bench, searcher: &Searcher, walk: &Times) -> Result<Times, Fa
             source,
         })?;
         let watch = Stopwatch::start();
-        let answer = searcher.search(&bench.store, &Search::new(word))?;
+        let answer = searcher.search(&corpus.store, &Search::new(word))?;
         all.push(watch.elapsed().as_secs_f64() * 1e3);
         if answer.hits.is_empty() {
             return Err(Failure::Usage {
-                message: "a change was not found".into(),
-                hint: "This must not happen; please report it.".into(),
+                message: "a changed file was not found".into(),
+                hint: "this is a bug in memdir; please report it".into(),
             });
         }
     }
-    let times = timed("search after a change, in a server", all);
-    Ok(Times { ratio: Some(Ratio { times: times.p50 / walk.p50, of: "a bare walk" }), ..times })
+    let times = timed("search after a change in a server", all);
+    Ok(Times { ratio: Some(Ratio { times: times.p50 / walk.p50, of: "a walk" }), ..times })
 }
 
-fn one_shot(what: &str, mut deed: impl FnMut() -> Result<(), Failure>) -> Result<Times, Failure> {
-    Ok(timed(what, measure(2 * FEW, |_| deed())?))
+fn one_shot(what: &str, mut run: impl FnMut() -> Result<(), Failure>) -> Result<Times, Failure> {
+    Ok(timed(what, measure(2 * REPETITIONS, |_| run())?))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the person asked for what processes cost")]
+#[expect(clippy::disallowed_methods, reason = "the user asked for the cost of processes")]
 fn spawn(program: &Path, args: &[&str]) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "run", path: program.to_owned(), source };
     Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().map(|_| ()).map_err(fail)
 }
 
-/// A search in a process of its own.
-#[expect(clippy::disallowed_methods, reason = "the person asked for what processes cost")]
-fn shot(bench: &Bench, queries: &[Search], nothing: &Times) -> Result<Times, Failure> {
+/// Runs each search in its own process.
+#[expect(clippy::disallowed_methods, reason = "the user asked for the cost of processes")]
+fn process_search(corpus: &Corpus, queries: &[Search], nothing: &Times) -> Result<Times, Failure> {
     let program = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "memdir".into(), source })?;
-    let cache = bench.home.join("one-shot");
+    let cache = corpus.home.join("one-shot");
     let run = |query: &str| {
         let mut command = Command::new(&program);
-        command.arg("--dir").arg(&bench.memory).args(["search", query]);
-        command.env("MEMDIR_HOME", &bench.home).env("XDG_CACHE_HOME", &cache);
+        command.arg("--dir").arg(&corpus.memory).args(["search", query]);
+        command.env("MEMDIR_HOME", &corpus.home).env("XDG_CACHE_HOME", &cache);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().map(|_| ())
     };
     let fail = |source| Failure::File { doing: "run", path: program.clone(), source };
@@ -195,24 +195,24 @@ fn shot(bench: &Bench, queries: &[Search], nothing: &Times) -> Result<Times, Fai
         run("first").map_err(fail)?;
         std::thread::sleep(std::time::Duration::from_millis(700));
     }
-    let all = measure(2 * FEW, |n| run(&queries[n % queries.len()].query).map_err(fail))?;
-    let times = timed("memdir search, a process each", all);
+    let all = measure(2 * REPETITIONS, |n| run(&queries[n % queries.len()].query).map_err(fail))?;
+    let times = timed("memdir search as a process", all);
     Ok(Times { ratio: Some(Ratio { times: times.p50 / nothing.p50, of: "/bin/true" }), ..times })
 }
 
-/// The same words looked for by ripgrep, if it is installed.
-fn ripgrep(bench: &Bench, hybrid: &Times) -> Result<Option<Times>, Failure> {
+/// Searches the same words with ripgrep, if it is installed.
+fn ripgrep(corpus: &Corpus, hybrid: &Times) -> Result<Option<Times>, Failure> {
     let words = &mut Random::new(11);
-    let memory = bench.memory.to_string_lossy().into_owned();
-    let asked = |words: &mut Random, vocabulary: &Words| -> Vec<String> {
-        (0..5).flat_map(|_| ["-e".to_owned(), vocabulary.telling(words).to_owned()]).collect()
+    let memory = corpus.memory.to_string_lossy().into_owned();
+    let asked = |words: &mut Random, vocabulary: &Vocabulary| -> Vec<String> {
+        (0..5).flat_map(|_| ["-e".to_owned(), vocabulary.content_word(words).to_owned()]).collect()
     };
     if spawn(Path::new("rg"), &["--version"]).is_err() {
         return Ok(None);
     }
     let all = measure(10, |_| {
         let mut args = vec!["-c".to_owned(), "-i".to_owned()];
-        args.extend(asked(words, &bench.words));
+        args.extend(asked(words, &corpus.words));
         args.push(memory.clone());
         spawn(Path::new("rg"), &args.iter().map(String::as_str).collect::<Vec<_>>())
     })?;
@@ -220,12 +220,12 @@ fn ripgrep(bench: &Bench, hybrid: &Times) -> Result<Option<Times>, Failure> {
     Ok(Some(Times { ratio: Some(Ratio { times: times.p50 / hybrid.p50, of: "a search in a server" }), ..times }))
 }
 
-/// Memory that belongs to no file, of a server that has answered some searches.
-#[expect(clippy::disallowed_methods, reason = "the person asked for what a server costs")]
-fn serving(bench: &Bench, queries: &[Search]) -> Option<u64> {
+/// Anonymous memory of a server after some searches.
+#[expect(clippy::disallowed_methods, reason = "the user asked for the cost of a server")]
+fn serving(corpus: &Corpus, queries: &[Search]) -> Option<u64> {
     let mut command = Command::new(std::env::current_exe().ok()?);
-    command.arg("--dir").arg(&bench.memory).arg("mcp");
-    command.env("MEMDIR_HOME", &bench.home).env("XDG_CACHE_HOME", bench.home.join("one-shot"));
+    command.arg("--dir").arg(&corpus.memory).arg("mcp");
+    command.env("MEMDIR_HOME", &corpus.home).env("XDG_CACHE_HOME", corpus.home.join("one-shot"));
     let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let memory = served(&mut server, queries);
     drop(server.stdin.take());
@@ -234,34 +234,34 @@ fn serving(bench: &Bench, queries: &[Search]) -> Option<u64> {
 }
 
 fn served(server: &mut Child, queries: &[Search]) -> Option<u64> {
-    let mut said = io::BufReader::new(server.stdout.take()?).lines();
+    let mut replies = io::BufReader::new(server.stdout.take()?).lines();
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
-    for (id, search) in queries.iter().take(2 * FEW).enumerate() {
+    for (id, search) in queries.iter().take(2 * REPETITIONS).enumerate() {
         let params = json!({ "name": "memory_search", "arguments": { "query": search.query }, "_meta": meta });
         writeln!(server.stdin.as_mut()?, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })).ok()?;
-        let answer: Value = serde_json::from_str(&said.next()?.ok()?).ok()?;
+        let answer: Value = serde_json::from_str(&replies.next()?.ok()?).ok()?;
         answer.get("result")?;
     }
-    anonymous(server.id())
+    anonymous_memory(server.id())
 }
 
-/// Memory of a process that belongs to no file.
-fn anonymous(process: u32) -> Option<u64> {
+/// Anonymous memory of a process.
+fn anonymous_memory(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kb| kb * 1024)
 }
 
-fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    page.line(format!("{} files with {} units, {}", report.files, report.units, memdir_core::base::text::human_bytes(report.bytes)))?;
+fn show(report: &SearchBenchReport, printer: &mut Printer<'_>) -> io::Result<()> {
+    printer.line(format!("{} files ({} units, {})", report.files, report.units, memdir_core::base::text::human_bytes(report.bytes)))?;
     let mut rows = vec![["", "p50 ms", "p99 ms", "ratio"].map(str::to_owned).to_vec()];
     rows.extend(report.times.iter().map(|times| {
-        let ratio = times.ratio.as_ref().map_or(String::new(), |ratio| format!("{:.1} times {}", ratio.times, ratio.of));
+        let ratio = times.ratio.as_ref().map_or(String::new(), |ratio| format!("{:.1} × {}", ratio.times, ratio.of));
         vec![times.what.clone(), format!("{:.2}", times.p50), format!("{:.2}", times.p99), ratio]
     }));
-    page.table(&rows)?;
+    printer.table(&rows)?;
     match report.anonymous_bytes {
-        Some(bytes) => page.line(format!("anonymous memory while serving: {}", memdir_core::base::text::human_bytes(bytes))),
+        Some(bytes) => printer.line(format!("anonymous memory while serving: {}", memdir_core::base::text::human_bytes(bytes))),
         None => Ok(()),
     }
 }

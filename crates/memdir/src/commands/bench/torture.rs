@@ -1,15 +1,15 @@
-//! `memdir bench torture`: many processes on one directory, some killed, then the audit.
+//! `memdir bench torture`: concurrent processes on one directory, some of them killed, then an audit.
 
 use super::{
     audit::{self, Audit},
-    deeds, empty,
+    changes, empty,
     random::Random,
     worker,
 };
 use crate::{
     args::Torture as Typed,
     exit::{Exit, Failure},
-    output::{Answer, Look, Page},
+    output::{CommandOutput, OutputOptions, Printer},
 };
 use clap::ValueEnum as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -26,7 +26,7 @@ use std::{
 };
 
 #[derive(Serialize)]
-struct Report {
+struct TortureReport {
     processes: u32,
     changes: u64,
     kills: u64,
@@ -34,25 +34,25 @@ struct Report {
     seconds: f64,
     #[serde(flatten)]
     audit: Audit,
-    /// What the processes complained about.
+    /// Errors that the processes printed.
     errors: Vec<String>,
-    /// Where the files are, if they were kept.
+    /// The directory of the files, if they were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>, look: Look) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, dir: Option<&Path>, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let scratch = tempfile::Builder::new().prefix("memdir-torture-").tempdir();
-    let scratch = scratch.map_err(|source| Failure::File { doing: "make a directory in", path: std::env::temp_dir(), source })?;
+    let scratch = scratch.map_err(|source| Failure::File { doing: "create a directory in", path: std::env::temp_dir(), source })?;
     let work = match dir {
         Some(dir) => empty(dir)?,
         None => scratch.path().to_owned(),
     };
     let watch = Stopwatch::start();
-    let seed = args.seed.unwrap_or_else(|| u64::from(std::process::id()) ^ watch_seed());
+    let seed = args.seed.unwrap_or_else(|| u64::from(std::process::id()) ^ time_seed());
     let mut run = Run { args, work: &work, random: Random::new(seed), until: args.changes, kills: 0, errors: Vec::new() };
     board(&work, args.processes)?;
-    run.all(look)?;
+    run.all(options)?;
     let audit = audit::audit(&work, args.processes, &args.mix)?;
     let clean = audit.is_clean() && run.errors.is_empty();
     let kept = if dir.is_some() {
@@ -60,10 +60,10 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>, look: Look) -> Result<Answer
     } else if clean {
         None
     } else {
-        // What went wrong can be looked at.
+        // The files are kept for inspection.
         Some(scratch.keep())
     };
-    let report = Report {
+    let report = TortureReport {
         processes: args.processes,
         changes: audit.acknowledged.values().sum(),
         kills: run.kills,
@@ -73,13 +73,13 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>, look: Look) -> Result<Answer
         errors: run.errors,
         work: kept,
     };
-    Ok(Answer::new(report, show).exit(if clean { Exit::Done } else { Exit::NotSo }))
+    Ok(CommandOutput::new(report, show).exit(if clean { Exit::Done } else { Exit::NotSo }))
 }
 
-/// The board with a line for every process.
+/// Creates the shared board with a line for every process.
 pub(crate) fn board(work: &Path, processes: u32) -> Result<(), Failure> {
-    let lines: String = (0..processes).map(|process| format!("{}\n", deeds::board_line(process, 0))).collect();
-    worker::open(work, "torture")?.write(&Write::create(MemoryPath::parse(deeds::SHARED_BOARD)?, lines))?;
+    let lines: String = (0..processes).map(|process| format!("{}\n", changes::board_line(process, 0))).collect();
+    worker::open(work, "torture")?.write(&Write::create(MemoryPath::parse(changes::SHARED_BOARD)?, lines))?;
     Ok(())
 }
 
@@ -93,9 +93,9 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs every process to its end. If they end before enough of them were killed, they get more to do.
-    fn all(&mut self, look: Look) -> Result<(), Failure> {
-        let bar = progress(self.args, look);
+    /// Runs all processes to their end. If they end before enough of them were killed, they get more changes to make.
+    fn all(&mut self, options: OutputOptions) -> Result<(), Failure> {
+        let bar = progress(self.args, options);
         loop {
             let mut running: Vec<(u32, Child)> =
                 (0..self.args.processes).map(|number| Ok((number, self.start(number)?))).collect::<Result<_, Failure>>()?;
@@ -132,17 +132,17 @@ impl Run<'_> {
     fn collect(&mut self, number: u32, child: Child) -> Result<(), Failure> {
         let ended = child.wait_with_output().map_err(|source| self.fail(source))?;
         if !ended.status.success() {
-            let said = String::from_utf8_lossy(&ended.stderr).trim().replace('\n', " ");
-            self.errors.push(format!("process {number}: {}: {said}", ended.status));
+            let stderr = String::from_utf8_lossy(&ended.stderr).trim().replace('\n', " ");
+            self.errors.push(format!("process {number}: {}: {stderr}", ended.status));
         }
         Ok(())
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the person asked for many processes")]
+    #[expect(clippy::disallowed_methods, reason = "the user asked for many processes")]
     fn start(&self, number: u32) -> Result<Child, Failure> {
         let program = std::env::current_exe().map_err(|source| self.fail(source))?;
         let mix: Vec<String> =
-            self.args.mix.iter().filter_map(|deed| deed.to_possible_value()).map(|deed| deed.get_name().to_owned()).collect();
+            self.args.mix.iter().filter_map(|kind| kind.to_possible_value()).map(|kind| kind.get_name().to_owned()).collect();
         Command::new(program)
             .args(["bench", "torture-worker", "--number", &number.to_string(), "--until", &self.until.to_string(), "--mix", &mix.join(",")])
             .arg("--work")
@@ -164,54 +164,54 @@ impl Run<'_> {
     }
 }
 
-fn progress(args: &Typed, look: Look) -> ProgressBar {
+fn progress(args: &Typed, options: OutputOptions) -> ProgressBar {
     let bar = ProgressBar::new(u64::from(args.processes) * args.changes);
-    if !look.terminal || look.json {
+    if !options.terminal || options.json {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} changes {elapsed}");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Something that differs from run to run.
-fn watch_seed() -> u64 {
+/// A seed that differs from run to run.
+fn time_seed() -> u64 {
     use memdir_core::base::time::{Clock as _, SystemClock};
     SystemClock.now().as_nanosecond() as u64
 }
 
-fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+fn show(report: &TortureReport, printer: &mut Printer<'_>) -> io::Result<()> {
     let audit = &report.audit;
     let mut rows = vec![["", "count"].map(str::to_owned).to_vec()];
     let mut row = |what: &str, count: u64| rows.push(vec![what.to_owned(), count.to_string()]);
     row("processes", u64::from(report.processes));
     row("kills", report.kills);
     row("acknowledged changes", report.changes);
-    audit.acknowledged.iter().for_each(|(deed, count)| row(&format!("  {deed}"), *count));
-    row("memories and lines that must be there", audit.expected);
-    row("  kept", audit.kept);
+    audit.acknowledged.iter().for_each(|(kind, count)| row(&format!("  {kind}"), *count));
+    row("expected memories and lines", audit.expected);
+    row("  present", audit.kept);
     row("  lost", audit.lost.len() as u64);
     row("  torn", audit.torn.len() as u64);
-    row("cut off by a kill, whole", audit.unsure);
+    row("interrupted, consistent", audit.unsure);
     row("wrong entrypoint lines", audit.entrypoint.len() as u64);
     row("journal damage", audit.journal.len() as u64);
-    row("litter", audit.litter.len() as u64);
-    row("errors shown", report.errors.len() as u64);
-    page.table(&rows)?;
+    row("leftover files", audit.litter.len() as u64);
+    row("errors", report.errors.len() as u64);
+    printer.table(&rows)?;
     let wrong = [("lost", &audit.lost), ("torn", &audit.torn), ("entrypoint", &audit.entrypoint), ("journal", &audit.journal)];
     for (what, list) in wrong.into_iter().chain([("litter", &audit.litter), ("error", &report.errors)]) {
         for item in list.iter().take(20) {
-            let line = page.red(&format!("{what}: {item}"));
-            page.line(line)?;
+            let line = printer.red(&format!("{what}: {item}"));
+            printer.line(line)?;
         }
     }
     let verdict = if audit.is_clean() && report.errors.is_empty() {
-        page.green("nothing lost")
+        printer.green("no change lost")
     } else {
-        page.red("this must not happen; please report it")
+        printer.red("this is a bug in memdir; please report it")
     };
-    page.line(format!("{verdict} ({:.1} s, seed {})", report.seconds, report.seed))?;
+    printer.line(format!("{verdict} ({:.1} s, seed {})", report.seconds, report.seed))?;
     if let Some(work) = &report.work {
-        page.note(format!("the files are in {}", work.display()));
+        printer.note(format!("files kept in {}", work.display()));
     }
     Ok(())
 }

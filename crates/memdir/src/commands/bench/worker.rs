@@ -1,11 +1,11 @@
-//! One process of `bench torture`. Makes its changes one after another and logs each before and after.
+//! One process of `bench torture`. Makes its changes one after another and logs the start and end of each.
 
-use super::deeds::{self, SHARED_BOARD, SHARED_LOG, Step};
+use super::changes::{self, SHARED_BOARD, SHARED_LOG, Step};
 use crate::{
     args::TortureWorker as Typed,
     exit::Failure,
-    output::{Answer, Page},
-    wire,
+    output::{CommandOutput, Printer},
+    spaces,
 };
 use memdir_core::{
     base::path::MemoryPath,
@@ -23,7 +23,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The directory under torture.
+/// The directory under test.
 pub(crate) fn memory(work: &Path) -> PathBuf {
     work.join("memory")
 }
@@ -33,43 +33,43 @@ pub(crate) fn log(work: &Path, number: u32) -> PathBuf {
     work.join(format!("process-{number}.log"))
 }
 
-/// Opens the memory under torture.
+/// Opens the memory under test.
 pub(crate) fn open(work: &Path, actor: &str) -> Result<Memdir, Failure> {
-    wire::open_plain(&memory(work), &work.join("home"), actor)
+    spaces::open_plain(&memory(work), &work.join("home"), actor)
 }
 
-pub(crate) fn run(args: &Typed) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed) -> Result<CommandOutput, Failure> {
     let path = log(&args.work, args.number);
     let fail = |source| Failure::File { doing: "write", path: path.clone(), source };
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    let mut model = deeds::replay(args.number, &args.mix, &known);
+    let logged = std::fs::read_to_string(&path).unwrap_or_default();
+    let mut model = changes::replay(args.number, &args.mix, &logged);
     let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(fail)?;
     let memdir = open(&args.work, &format!("process-{}", args.number))?;
     for n in model.next..args.until {
-        let step = deeds::step(args.number, n, &args.mix, &model.texts);
+        let step = changes::step(args.number, n, &args.mix, &model.texts);
         note(&mut file, "begin", n).map_err(fail)?;
-        make(&memdir, args.number, n, &step)?;
+        apply(&memdir, args.number, n, &step)?;
         note(&mut file, "done", n).map_err(fail)?;
         model.done(args.number, n, &step);
     }
-    Ok(Answer::new((), |_, _: &mut Page<'_>| Ok(())))
+    Ok(CommandOutput::new((), |_, _: &mut Printer<'_>| Ok(())))
 }
 
-/// One write per line, so that a kill leaves whole lines only.
+/// Writes a line with a single system call, so that a kill leaves only whole lines.
 fn note(file: &mut File, word: &str, n: u64) -> io::Result<()> {
     file.write_all(format!("{word} {n}\n").as_bytes())
 }
 
-fn make(memdir: &Memdir, process: u32, n: u64, step: &Step) -> Result<(), Failure> {
+fn apply(memdir: &Memdir, process: u32, n: u64, step: &Step) -> Result<(), Failure> {
     let path = |name: &str| MemoryPath::parse(name);
     let edit = |name: &str, pattern: &str, with: String| -> Result<(), Failure> {
         memdir.edit(&Edit { path: path(name)?, needle: Needle::Regex(pattern.to_owned()), with, all: false, expect: None })?;
         Ok(())
     };
     match step {
-        Step::Save { name } => drop(memdir.write(&Write::create(path(name)?, deeds::text(process, n)))?),
-        Step::Append => drop(memdir.write(&Write::create(path(SHARED_LOG)?, deeds::line(process, n)).mode(Mode::Append))?),
-        Step::Board => edit(SHARED_BOARD, &format!("process {process}: [0-9]+;"), deeds::board_line(process, n))?,
+        Step::Save { name } => drop(memdir.write(&Write::create(path(name)?, changes::text(process, n)))?),
+        Step::Append => drop(memdir.write(&Write::create(path(SHARED_LOG)?, changes::line(process, n)).mode(Mode::Append))?),
+        Step::Board => edit(SHARED_BOARD, &format!("process {process}: [0-9]+;"), changes::board_line(process, n))?,
         Step::Edit { name } => edit(name, r"^state: [^\n]*$", format!("state: {n}"))?,
         Step::Rename { name, to } => drop(memdir.rename(&path(name)?, &path(to)?)?),
         Step::Delete { name } => drop(memdir.delete(&Delete { path: path(name)?, expect: None })?),

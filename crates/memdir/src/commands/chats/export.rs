@@ -1,12 +1,12 @@
-//! `memdir chats export`: conversations as Markdown, or as data.
+//! `memdir chats export`: prints conversations as Markdown or JSON.
 
 use super::Filter;
 use crate::{
     args::ChatsExport,
     config::Settings,
     exit::Failure,
-    output::{Answer, Page},
-    wire::keep,
+    mounts::chat_archive,
+    output::{CommandOutput, Printer},
 };
 use memdir_chats::keep::{Keep, Kept, Section};
 use serde::Serialize;
@@ -14,11 +14,11 @@ use std::io;
 
 #[derive(Serialize)]
 struct Exported {
-    chats: Vec<Chat>,
+    chats: Vec<ExportedChat>,
 }
 
 #[derive(Serialize)]
-struct Chat {
+struct ExportedChat {
     #[serde(flatten)]
     kept: Kept,
     sections: Vec<Section>,
@@ -26,36 +26,36 @@ struct Chat {
     markdown: String,
 }
 
-pub(crate) fn run(args: &ChatsExport, settings: &Settings) -> Result<Answer, Failure> {
-    let filter = Filter::of(&args.filter, settings)?;
+pub(crate) fn run(args: &ChatsExport, settings: &Settings) -> Result<CommandOutput, Failure> {
+    let filter = Filter::parse(&args.filter, settings)?;
     let mut notes = super::sync::fresh(settings)?;
     notes.extend(super::off_note(settings));
-    let keep = keep(settings);
-    let wanted: Vec<Kept> = if args.sessions.is_empty() {
-        keep.list()?.chats.into_iter().map(|file| file.kept).filter(|kept| filter.fits(kept)).collect()
+    let keep = chat_archive(settings);
+    let selected: Vec<Kept> = if args.sessions.is_empty() {
+        keep.list()?.chats.into_iter().map(|file| file.kept).filter(|kept| filter.matches(kept)).collect()
     } else {
         args.sessions.iter().map(|session| keep.find(session)).collect::<Result<_, _>>()?
     };
-    let chats = wanted.iter().filter_map(|kept| chat(&keep, kept).transpose()).collect::<Result<_, _>>()?;
-    Ok(Answer::new(Exported { chats }, show).with_notes(notes))
+    let chats = selected.iter().filter_map(|kept| chat(&keep, kept).transpose()).collect::<Result<_, _>>()?;
+    Ok(CommandOutput::new(Exported { chats }, show).with_notes(notes))
 }
 
-fn chat(keep: &Keep, kept: &Kept) -> Result<Option<Chat>, Failure> {
+fn chat(keep: &Keep, kept: &Kept) -> Result<Option<ExportedChat>, Failure> {
     let Some((kept, sections)) = keep.read(kept.host, &kept.key)? else { return Ok(None) };
     let text = keep.text(kept.host, &kept.key)?.unwrap_or_default();
-    // How far it was read, and in how many files it is kept, is of no use elsewhere.
+    // The import position and the number of files are internal.
     let (head, body) = text.split_once("\n---\n").unwrap_or(("", &text));
     let head: Vec<&str> = head.lines().filter(|line| !line.starts_with("cursor: ") && !line.starts_with("parts: ")).collect();
     let markdown = format!("{}\n---\n{body}", head.join("\n"));
-    Ok(Some(Chat { kept, sections, markdown }))
+    Ok(Some(ExportedChat { kept, sections, markdown }))
 }
 
-fn show(exported: &Exported, page: &mut Page<'_>) -> io::Result<()> {
+fn show(exported: &Exported, printer: &mut Printer<'_>) -> io::Result<()> {
     for (i, chat) in exported.chats.iter().enumerate() {
         if i > 0 {
-            page.line("")?;
+            printer.line("")?;
         }
-        page.content(&chat.markdown)?;
+        printer.content(&chat.markdown)?;
     }
     Ok(())
 }

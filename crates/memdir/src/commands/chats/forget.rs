@@ -1,12 +1,13 @@
-//! `memdir chats forget`: removes what was kept, with its index and vectors, and never takes it in again.
+//! `memdir chats forget`: deletes imported conversations with their index and vectors, and never imports them again.
 
-use super::{counted, directory, time};
+use super::{super::counted, directory, time};
 use crate::{
     args::ChatsForget,
     config::Settings,
     exit::Failure,
-    output::{Answer, Page},
-    wire::{self, keep},
+    mounts::chat_archive,
+    output::{CommandOutput, Printer},
+    spaces,
 };
 use memdir_chats::{
     forget::{Gone, Rule},
@@ -19,28 +20,27 @@ use memdir_core::{
 use serde::Serialize;
 use std::{collections::BTreeMap, fs, io, path::PathBuf};
 
-/// Turns that are searched for again, of each file that lost some.
+/// Number of deleted messages per file that are searched for afterwards.
 const PROOFS: usize = 3;
 
 #[derive(Serialize)]
-struct Forgot {
+struct ForgetReport {
     #[serde(flatten)]
     gone: Gone,
-    /// Searches for what was forgotten that were made afterwards.
+    /// Number of searches for deleted messages.
     searched_again: usize,
-    /// Those that still found it: none.
+    /// Number of these searches that still found the message: 0.
     found_again: usize,
 }
 
-pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutput, Failure> {
     if args.session.is_none() && args.project.is_none() && args.before.is_none() {
         return Err(Failure::Usage {
-            message: "say what to forget".into(),
-            hint: "Give a SESSION as memdir chats lists it, or --project DIR, or --before DATE; with both of these, what fits both goes."
-                .into(),
+            message: "nothing selected".into(),
+            hint: "use an id that `memdir chats` lists, --project DIR or --before DATE".into(),
         });
     }
-    let keep = keep(settings);
+    let keep = chat_archive(settings);
     let session = args.session.as_deref().map(|session| keep.find(session)).transpose()?;
     let rule = Rule {
         session: session.map(|kept| kept.name()),
@@ -50,11 +50,11 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<Answer, Fai
     };
     let before = turns(&keep)?;
     let gone = keep.forget(&rule, SystemClock.now())?;
-    let (searched_again, found_again) = prove(settings, &keep, &before, &gone)?;
-    Ok(Answer::new(Forgot { gone, searched_again, found_again }, show))
+    let (searched_again, found_again) = verify_deleted(settings, &keep, &before, &gone)?;
+    Ok(CommandOutput::new(ForgetReport { gone, searched_again, found_again }, show))
 }
 
-/// What is kept, by file: title and turns.
+/// The title and messages of imported conversations, by file.
 type Turns = BTreeMap<PathBuf, (String, Vec<Section>)>;
 
 fn turns(keep: &Keep) -> Result<Turns, Failure> {
@@ -67,10 +67,11 @@ fn turns(keep: &Keep) -> Result<Turns, Failure> {
     Ok(all)
 }
 
-/// Makes index and vectors anew without what is gone, and searches for it.
-fn prove(settings: &Settings, keep: &Keep, before: &Turns, gone: &Gone) -> Result<(usize, usize), Failure> {
+/// Rebuilds index and vectors without the deleted messages, then searches for those. Returns the number of searches, and how many
+/// of them found something.
+fn verify_deleted(settings: &Settings, keep: &Keep, before: &Turns, gone: &Gone) -> Result<(usize, usize), Failure> {
     let lost: Vec<&PathBuf> = gone.removed.iter().chain(&gone.shortened).collect();
-    let Some((memdir, index)) = wire::open_kept(settings)?.filter(|_| !lost.is_empty()) else { return Ok((0, 0)) };
+    let Some((memdir, index)) = spaces::open_kept(settings)?.filter(|_| !lost.is_empty()) else { return Ok((0, 0)) };
     match fs::remove_dir_all(&index) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(Failure::File { doing: "remove", path: index, source }),
         _ => {}
@@ -79,45 +80,46 @@ fn prove(settings: &Settings, keep: &Keep, before: &Turns, gone: &Gone) -> Resul
     let after = turns(keep)?;
     let (mut searched, mut found) = (0, 0);
     for path in lost {
-        let (title, stays) = after.get(path).map_or(("", &[][..]), |(title, stays)| (title.as_str(), stays.as_slice()));
-        let was = before.get(path).map_or(&[][..], |(_, was)| was.as_slice());
-        let went = was.iter().filter(|section| !section.text.is_empty() && !stays.iter().any(|stays| stays.text == section.text));
-        for section in went.take(PROOFS) {
+        let (title, remaining) = after.get(path).map_or(("", &[][..]), |(title, remaining)| (title.as_str(), remaining.as_slice()));
+        let earlier = before.get(path).map_or(&[][..], |(_, earlier)| earlier.as_slice());
+        let deleted =
+            earlier.iter().filter(|section| !section.text.is_empty() && !remaining.iter().any(|other| other.text == section.text));
+        for section in deleted.take(PROOFS) {
             searched += 1;
             if is_title_of(title, section) {
                 found += 1;
                 continue;
             }
-            let words: String = section.text.chars().take(200).collect();
-            let search = Search { max_results: 20, min_score: 0.0, ..Search::new(words) };
+            let query: String = section.text.chars().take(200).collect();
+            let search = Search { max_results: 20, min_score: 0.0, ..Search::new(query) };
             let answer = memdir.searcher()?.search(memdir.store(), &search)?;
             let name = path.strip_prefix(keep.dir()).unwrap_or(path).with_extension("").to_string_lossy().into_owned();
-            // A part of it may be meant too.
-            let is_it = |hit: &memdir_core::search::Hit| hit.path.as_str().contains(&name) && section.text.contains(hit.text.trim());
-            found += usize::from(answer.hits.iter().any(is_it));
+            // A hit may be a part of the message.
+            let is_match = |hit: &memdir_core::search::Hit| hit.path.as_str().contains(&name) && section.text.contains(hit.text.trim());
+            found += usize::from(answer.hits.iter().any(is_match));
         }
     }
     Ok((searched, found))
 }
 
-/// Whether a title is the beginning of what went.
+/// Whether a title is the beginning of a message.
 fn is_title_of(title: &str, section: &Section) -> bool {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title = words(title.trim_end_matches('…'));
-    !title.is_empty() && words(&section.text).starts_with(&title)
+    let normalized = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = normalized(title.trim_end_matches('…'));
+    !title.is_empty() && normalized(&section.text).starts_with(&title)
 }
 
-fn show(forgot: &Forgot, page: &mut Page<'_>) -> io::Result<()> {
-    let gone = &forgot.gone;
+fn show(report: &ForgetReport, printer: &mut Printer<'_>) -> io::Result<()> {
+    let gone = &report.gone;
     let shortened = match gone.shortened.len() {
         0 => String::new(),
-        others => format!(", and {} of {}", counted(gone.turns, "turn"), counted(others as u64, "other")),
+        others => format!(", and {} of {others} more", counted(gone.turns, "message", "messages")),
     };
-    page.line(format!("Forgot {}{shortened}.", counted(gone.removed.len() as u64, "conversation")))?;
-    if forgot.searched_again > 0 {
-        let (searched, found) = (counted(forgot.searched_again as u64, "time"), counted(forgot.found_again as u64, "time"));
-        page.line(format!("Searched for it again {searched}: found {found}."))?;
+    printer.line(format!("deleted {}{shortened}", counted(gone.removed.len() as u64, "conversation", "conversations")))?;
+    if report.searched_again > 0 {
+        let searches = counted(report.searched_again as u64, "search", "searches");
+        printer.line(format!("verified with {searches}: {} found deleted text", report.found_again))?;
     }
-    page.note("the hosts' own files were not touched");
+    printer.note("the files of the hosts are unchanged");
     Ok(())
 }

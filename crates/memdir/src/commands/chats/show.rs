@@ -1,20 +1,22 @@
-//! `memdir chats show`: a kept conversation, or some of its lines.
+//! `memdir chats show`: prints an imported conversation, or lines of it.
 
 use crate::{
     args::ChatsShow,
     config::Settings,
     exit::Failure,
-    output::{Answer, Page},
-    wire::keep,
+    mounts::chat_archive,
+    output::{CommandOutput, Printer},
 };
 use memdir_chats::keep::Kept;
-use memdir_core::base::{error::Error, text::LineRange};
-use memdir_core::search::chats::ResumeCommand;
+use memdir_core::{
+    base::{error::Error, text::LineRange},
+    search::chats::ResumeCommand,
+};
 use serde::Serialize;
 use std::{io, path::PathBuf};
 
 #[derive(Serialize)]
-struct Shown {
+struct ShownChat {
     #[serde(flatten)]
     kept: Kept,
     path: PathBuf,
@@ -23,11 +25,11 @@ struct Shown {
     text: String,
 }
 
-pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<CommandOutput, Failure> {
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
     let mut notes = super::sync::fresh(settings)?;
     notes.extend(super::off_note(settings));
-    let keep = keep(settings);
+    let keep = chat_archive(settings);
     let (kept, part) = keep.find_part(&args.session)?;
     let path = keep.part_path(kept.host, &kept.key, part.unwrap_or_default());
     let text = match part {
@@ -38,7 +40,7 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<Answer, Failu
         Some(lines) => {
             let count = text.lines().count() as u64;
             if lines.first > count {
-                let why = format!("it has {count} lines, and none from {} on", lines.first);
+                let why = format!("line {} is after the last line, {count}", lines.first);
                 return Err(Error::bad_input("lines", why).into());
             }
             lines.of(&text).to_owned()
@@ -46,18 +48,18 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<Answer, Failu
         None => body(&text).to_owned(),
     };
     let resume = kept.resume().as_ref().map(ResumeCommand::to_string);
-    Ok(Answer::new(Shown { kept, path, resume, text }, show).with_notes(notes))
+    Ok(CommandOutput::new(ShownChat { kept, path, resume, text }, show).with_notes(notes))
 }
 
-/// What follows the frontmatter.
+/// The text after the frontmatter.
 fn body(text: &str) -> &str {
     text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(text, |(_, body)| body.trim_start_matches('\n'))
 }
 
-fn show(shown: &Shown, page: &mut Page<'_>) -> io::Result<()> {
-    page.content(&shown.text)?;
+fn show(shown: &ShownChat, printer: &mut Printer<'_>) -> io::Result<()> {
+    printer.content(&shown.text)?;
     if let Some(resume) = &shown.resume {
-        page.note(format!("take it up again with: {resume}"));
+        printer.note(format!("resume with: {resume}"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `memdir chats on` and `off`: what a person decides, written into their settings.
+//! `memdir chats on` and `off`: turn conversations on and off in the settings.
 
 use super::{directory, host};
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
         edit::{change, member, table},
     },
     exit::Failure,
-    output::{Answer, Page},
-    wire,
+    mounts,
+    output::{CommandOutput, Printer},
 };
 use memdir_chats::{Host, place::forms};
 use serde::Serialize;
@@ -23,18 +23,15 @@ struct Switched {
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<PathBuf>,
     file: PathBuf,
-    /// Whether chats as a whole are on.
+    /// Whether conversations are on as a whole.
     chats: bool,
 }
 
-pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<CommandOutput, Failure> {
     let host = args.host.as_deref().map(host).transpose()?;
     let project = args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?;
     if host.is_some() && project.is_some() {
-        return Err(Failure::Usage {
-            message: "--host and --project are two switches".into(),
-            hint: "Set one after the other: each turns off, or on, all conversations it names.".into(),
-        });
+        return Err(Failure::Usage { message: "--host cannot be used with --project".into(), hint: "run the command twice".into() });
     }
     change(&settings.file, |document| {
         let chats = table(document, "chats");
@@ -42,7 +39,7 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<A
             member(chats, "hosts_off", host.name(), !on);
         }
         if let Some(project) = &project {
-            // With links in it, the directory has two paths, and a link may lead elsewhere tomorrow.
+            // A path with symbolic links has two forms, and a link may change later.
             for form in forms(project) {
                 member(chats, "projects_off", &form.display().to_string(), !on);
             }
@@ -52,24 +49,24 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<A
         }
     })?;
     if on {
-        wire::keep(settings).make()?;
+        mounts::chat_archive(settings).make()?;
     }
     let whole = host.is_none() && project.is_none();
     let chats = if whole { on } else { settings.config.chats.settings.on };
-    Ok(Answer::new(Switched { on, host, project, file: settings.file.clone(), chats }, show))
+    Ok(CommandOutput::new(Switched { on, host, project, file: settings.file.clone(), chats }, show))
 }
 
-fn show(switched: &Switched, page: &mut Page<'_>) -> io::Result<()> {
+fn show(switched: &Switched, printer: &mut Printer<'_>) -> io::Result<()> {
     let what = match (&switched.host, &switched.project) {
-        (None, None) => "Chats".to_owned(),
-        (Some(host), _) => format!("Chats of {host}"),
-        (None, Some(project)) => format!("Chats in {}", project.display()),
+        (None, None) => String::new(),
+        (Some(host), _) => format!(" of {host}"),
+        (None, Some(project)) => format!(" in {}", project.display()),
     };
-    page.line(format!("{what} are {}.", if switched.on { "on" } else { "off" }))?;
+    printer.line(format!("turned {} conversations{what}", if switched.on { "on" } else { "off" }))?;
     match (switched.on, switched.chats) {
-        (true, true) => page.note("`memdir chats sync` takes them in now; a search does so by itself"),
-        (true, false) => page.note(super::HOW_TO_TURN_ON),
-        (false, _) => page.note("what was kept stays; `memdir chats forget` removes it"),
+        (true, true) => printer.note("import them now with: memdir chats sync; searches import them too"),
+        (true, false) => printer.note(super::OFF),
+        (false, _) => printer.note("imported conversations are kept; delete them with: memdir chats forget"),
     }
     Ok(())
 }

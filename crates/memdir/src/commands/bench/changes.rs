@@ -1,7 +1,7 @@
-//! What a torture process does, and what must be there afterwards: the log of one process, and the model it implies.
-//! Pure: worker and audit both replay the same log.
+//! The changes of a torture process, and the expected result: the log of a process and the model that follows from it. Pure: the
+//! worker and the audit replay the same log.
 
-use crate::args::Deed;
+use crate::args::ChangeKind;
 use std::{collections::BTreeMap, fmt::Write as _};
 
 /// The memory all processes append to.
@@ -26,33 +26,33 @@ pub(crate) enum Step {
     Delete { name: String },
 }
 
-/// What one process's log says must be there.
+/// The expected result of one process's log.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     /// The change to make next.
     pub(crate) next: u64,
     /// Its memories and their texts.
     pub(crate) texts: BTreeMap<String, String>,
-    /// Changes that were begun and never acknowledged, with the memories as they were then.
+    /// Changes that were started and never acknowledged, with the memories before them.
     pub(crate) unsure: Vec<Unsure>,
     /// Changes whose line must be in the shared log.
     pub(crate) appended: Vec<u64>,
     /// The last acknowledged change of its line on the board.
     pub(crate) board: u64,
     /// Acknowledged changes, by kind.
-    pub(crate) acknowledged: BTreeMap<Deed, u64>,
+    pub(crate) acknowledged: BTreeMap<ChangeKind, u64>,
 }
 
-/// A change that may have happened or not.
+/// A change that was interrupted: it may have happened or not.
 #[derive(Debug, Clone)]
 pub(crate) struct Unsure {
     pub(crate) n: u64,
     pub(crate) step: Step,
-    /// What the memory's text was before, if there was one.
+    /// The memory's text before the change, if there was one.
     pub(crate) before: Option<String>,
 }
 
-/// The text of a new memory: long enough to be torn, and every part of it recognizable.
+/// The text of a new memory: long enough for a torn write, with every part recognizable.
 pub(crate) fn text(process: u32, n: u64) -> String {
     let mut text = format!("---\ndescription: change {n} of process {process}\n---\n\nstate: new\n");
     for line in 0..(n % 40) {
@@ -79,30 +79,30 @@ pub(crate) fn edited(text: &str, n: u64) -> String {
     format!("{head}\nstate: {n}\n{rest}")
 }
 
-/// The change number `n` of a process, given what it has. What cannot be done because it has no memory left is a save.
-pub(crate) fn step(process: u32, n: u64, mix: &[Deed], texts: &BTreeMap<String, String>) -> Step {
-    let deed = mix.get(n as usize % mix.len().max(1)).copied().unwrap_or(Deed::Save);
-    // Any fixed choice does; this one moves through the memories.
+/// The change number `n` of a process that has the memories `texts`. If it has none to change, the change is a save.
+pub(crate) fn step(process: u32, n: u64, mix: &[ChangeKind], texts: &BTreeMap<String, String>) -> Step {
+    let kind = mix.get(n as usize % mix.len().max(1)).copied().unwrap_or(ChangeKind::Save);
+    // Any deterministic choice works; this one goes through the memories.
     let own = texts.keys().nth((n as usize * 7) % texts.len().max(1)).cloned();
-    match (deed, own) {
-        (Deed::Append, _) => Step::Append,
-        (Deed::Edit, _) if n.is_multiple_of(2) => Step::Board,
-        (Deed::Edit, Some(name)) => Step::Edit { name },
-        (Deed::Rename, Some(name)) => Step::Rename { name, to: format!("process-{process}/renamed-{n}") },
-        (Deed::Delete, Some(name)) => Step::Delete { name },
+    match (kind, own) {
+        (ChangeKind::Append, _) => Step::Append,
+        (ChangeKind::Edit, _) if n.is_multiple_of(2) => Step::Board,
+        (ChangeKind::Edit, Some(name)) => Step::Edit { name },
+        (ChangeKind::Rename, Some(name)) => Step::Rename { name, to: format!("process-{process}/renamed-{n}") },
+        (ChangeKind::Delete, Some(name)) => Step::Delete { name },
         _ => Step::Save { name: format!("process-{process}/change-{n}") },
     }
 }
 
 impl Step {
     /// Its kind.
-    pub(crate) fn deed(&self) -> Deed {
+    pub(crate) fn kind(&self) -> ChangeKind {
         match self {
-            Step::Save { .. } => Deed::Save,
-            Step::Append => Deed::Append,
-            Step::Board | Step::Edit { .. } => Deed::Edit,
-            Step::Rename { .. } => Deed::Rename,
-            Step::Delete { .. } => Deed::Delete,
+            Step::Save { .. } => ChangeKind::Save,
+            Step::Append => ChangeKind::Append,
+            Step::Board | Step::Edit { .. } => ChangeKind::Edit,
+            Step::Rename { .. } => ChangeKind::Rename,
+            Step::Delete { .. } => ChangeKind::Delete,
         }
     }
 
@@ -115,13 +115,13 @@ impl Step {
 }
 
 /// Replays a log of `begin N` and `done N` lines.
-pub(crate) fn replay(process: u32, mix: &[Deed], log: &str) -> Model {
+pub(crate) fn replay(process: u32, mix: &[ChangeKind], log: &str) -> Model {
     let mut model = Model::default();
     let mut begun: Option<(u64, Step)> = None;
     for entry in log.lines() {
         match entry.split_once(' ').map(|(word, n)| (word, n.parse::<u64>())) {
             Some(("begin", Ok(n))) => {
-                model.give_up(begun.take());
+                model.interrupt(begun.take());
                 begun = Some((n, step(process, n, mix, &model.texts)));
                 model.next = n + 1;
             }
@@ -133,13 +133,13 @@ pub(crate) fn replay(process: u32, mix: &[Deed], log: &str) -> Model {
             _ => {}
         }
     }
-    model.give_up(begun);
+    model.interrupt(begun);
     model
 }
 
 impl Model {
     pub(crate) fn done(&mut self, process: u32, n: u64, step: &Step) {
-        *self.acknowledged.entry(step.deed()).or_default() += 1;
+        *self.acknowledged.entry(step.kind()).or_default() += 1;
         match step {
             Step::Save { name } => drop(self.texts.insert(name.clone(), text(process, n))),
             Step::Append => self.appended.push(n),
@@ -158,8 +158,8 @@ impl Model {
         }
     }
 
-    /// A change that was cut off: its memory is left alone from now on, so that the audit can tell both outcomes.
-    fn give_up(&mut self, begun: Option<(u64, Step)>) {
+    /// Records an interrupted change. Its memory is not changed again, so that the audit can tell both outcomes apart.
+    fn interrupt(&mut self, begun: Option<(u64, Step)>) {
         let Some((n, step)) = begun else { return };
         let before = step.name().and_then(|name| self.texts.remove(name));
         self.unsure.push(Unsure { n, step, before });

@@ -1,0 +1,118 @@
+//! `memdir where`: which memories are in effect here, why, and how to change it.
+
+use crate::{
+    config::Settings,
+    output::{CommandOutput, Printer},
+    project_records::{self, ProjectRecord},
+    scope::Scope,
+};
+use memdir_core::store::Access;
+use serde::Serialize;
+use std::{io, path::PathBuf};
+
+#[derive(Serialize)]
+struct WhereOutput {
+    enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    off_by: Option<String>,
+    project: String,
+    kind: memdir_core::project::Kind,
+    root: PathBuf,
+    checkout: PathBuf,
+    why: String,
+    mounts: Vec<MountRow>,
+    /// Projects with the same remote or first commit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    alike: Vec<String>,
+    changes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct MountRow {
+    prefix: String,
+    path: PathBuf,
+    access: Access,
+    exists: bool,
+    why: String,
+}
+
+pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
+    let mounts = scope.mounts.iter().map(|placed| MountRow {
+        prefix: placed.mount.prefix.clone(),
+        path: placed.mount.root.clone(),
+        access: placed.mount.access,
+        exists: placed.mount.root.is_dir(),
+        why: placed.why.clone(),
+    });
+    let output = WhereOutput {
+        enabled: scope.off.is_none(),
+        off_by: scope.off.clone(),
+        project: scope.id.clone(),
+        kind: scope.project.kind,
+        root: scope.project.root.clone(),
+        checkout: scope.project.checkout.clone(),
+        why: scope.project.why(),
+        mounts: mounts.collect(),
+        alike: similar_projects(settings, scope),
+        changes: alternatives(settings, scope),
+    };
+    CommandOutput::new(output, show).with_notes(scope.notes.clone())
+}
+
+/// Other projects with the same remote or first commit. They are only reported, since a fork has them too.
+fn similar_projects(settings: &Settings, scope: &Scope) -> Vec<String> {
+    if settings.dir.is_some() || settings.project.is_some() {
+        return Vec::new();
+    }
+    let (home, here) = (&settings.home.value, ProjectRecord::from_project(&scope.project));
+    let other = |id: &String| *id != scope.project.id && *id != scope.id;
+    project_records::ids(home)
+        .into_iter()
+        .filter(other)
+        .filter(|id| project_records::read(home, id).is_some_and(|record| record.agrees(&here) || record.is_origin_of(&scope.project)))
+        .collect()
+}
+
+/// Settings and commands that select another memory.
+fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
+    use memdir_core::project::{Kind, Worktrees};
+    if settings.dir.is_some() {
+        return vec!["without --dir and MEMDIR_DIR: use the memory of this project".into()];
+    }
+    let mut out = vec!["--dir PATH: use one directory as the whole memory".to_owned()];
+    let has_team = scope.mounts.iter().any(|placed| placed.mount.prefix == "team");
+    if !has_team && scope.why_no_team(&settings.home.value).is_none() {
+        out.push("memdir init --team: create a memory to share with everyone who works on this repository".into());
+    }
+    match (scope.project.kind, settings.config.worktrees) {
+        (Kind::Worktree, Worktrees::Shared) => out.push("worktrees = \"separate\": use a memory for this worktree only".into()),
+        (Kind::Worktree, Worktrees::Separate) => out.push("worktrees = \"shared\": use the memory of the whole repository".into()),
+        (Kind::Directory, _) => out.push("git init: use one memory for all directories of the repository".into()),
+        _ => {}
+    }
+    out
+}
+
+fn show(output: &WhereOutput, printer: &mut Printer<'_>) -> io::Result<()> {
+    if let Some(switch) = &output.off_by {
+        let disabled = printer.red("disabled");
+        printer.line(format!("memory is {disabled} by {switch}"))?;
+    }
+    let project = printer.strong(&output.project);
+    printer.line(format!("project {project}: {}", output.why))?;
+    let mut rows = vec![["mount", "directory", "why"].map(str::to_owned).to_vec()];
+    rows.extend(output.mounts.iter().map(|mount| {
+        let name = if mount.prefix.is_empty() { "(project)".to_owned() } else { format!("{}/", mount.prefix) };
+        let access = if mount.access == Access::ReadOnly { " (read-only)" } else { "" };
+        let missing = if mount.exists { "" } else { " (not created yet)" };
+        vec![name, format!("{}{access}{missing}", mount.path.display()), mount.why.clone()]
+    }));
+    printer.table(&rows)?;
+    for id in &output.alike {
+        printer.line(format!("{id} has the same remote or first commit; use its memory with: memdir projects adopt {id}"))?;
+    }
+    output.changes.iter().try_for_each(|change| {
+        let change = printer.dim(&format!("alternative: {change}"));
+        printer.line(change)
+    })
+}

@@ -1,0 +1,79 @@
+//! The layout of help texts: `memdir --help` groups the commands and lists the global options; the help of a command refers to
+//! it. Built only when help is printed.
+
+use crate::{args::Args, exit};
+use clap::{Arg, Command, CommandFactory as _};
+use std::fmt::Write as _;
+
+/// The headings of the groups in `memdir --help`, each with its first command in the order of the enum `args::Command`.
+pub(crate) const GROUPS: &[(&str, &str)] = &[
+    ("Common commands", "write"),
+    ("Memories", "init"),
+    ("Search and recall", "recall"),
+    ("History", "redo"),
+    ("Agents and hosts", "install"),
+    ("Maintenance", "where"),
+    ("Server", "mcp"),
+    ("Development", "demo"),
+];
+
+/// The last lines of `memdir --help`.
+const EXAMPLES: &str = "  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
+  memdir search when do we deploy
+  memdir demo";
+
+/// The layout of the help of every command but the first; the default one with a reference to the global options.
+const SUBCOMMAND_LAYOUT: &str = "\
+{before-help}{about-with-newline}
+{usage-heading} {usage}
+
+{all-args}
+
+Global options: see memdir --help{after-help}";
+
+/// The command line with the layout of its help texts.
+pub(crate) fn command() -> Command {
+    let command = Args::command();
+    let global: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let layout = layout(&command);
+    let mut command = command.help_template(layout).mut_subcommands(|subcommand| with_hidden(subcommand, &global));
+    command.build();
+    command
+}
+
+/// The groups of commands: their headings with their visible commands.
+pub(crate) fn groups(command: &Command) -> Vec<(&'static str, Vec<&Command>)> {
+    let mut groups: Vec<(&'static str, Vec<&Command>)> = Vec::new();
+    for subcommand in command.get_subcommands() {
+        if let Some((heading, _)) = GROUPS.iter().find(|(_, first)| *first == subcommand.get_name()) {
+            groups.push((heading, Vec::new()));
+        }
+        if let (Some((_, group)), false) = (groups.last_mut(), subcommand.is_hide_set()) {
+            group.push(subcommand);
+        }
+    }
+    groups
+}
+
+fn layout(command: &Command) -> String {
+    let mut layout = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
+    for (heading, commands) in groups(command) {
+        let _ = writeln!(layout, "\n{heading}:");
+        for command in commands {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(layout, "  {:<11}  {about}", command.get_name());
+        }
+    }
+    let _ = write!(layout, "\nGlobal options:\n{{options}}\n\nExit status:\n{}\n\nExamples:\n{EXAMPLES}", exit::STATUSES);
+    layout
+}
+
+/// Adds the global options as hidden ones. Building the command line would add them as visible ones, but keeps those that exist.
+fn with_hidden(mut command: Command, global: &[Arg]) -> Command {
+    for arg in global {
+        if !command.get_arguments().any(|own| own.get_id() == arg.get_id()) {
+            command = command.arg(arg.clone().hide(true));
+        }
+    }
+    command.help_template(SUBCOMMAND_LAYOUT).mut_subcommands(|subcommand| subcommand.help_template(SUBCOMMAND_LAYOUT))
+}

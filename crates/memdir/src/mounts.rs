@@ -1,0 +1,143 @@
+//! Builds mounts from settings: the directories of memories, with their access, rules, locks and journals. Opens nothing.
+
+use crate::config::{self, MountSetting, Settings};
+use memdir_chats::{Host, keep::Keep};
+use memdir_core::{
+    base::path::MemoryPath,
+    store::{
+        Access, Entrypoint, Source,
+        files::{Links, Mount, journal_name, real_path},
+    },
+};
+use std::path::{Path, PathBuf};
+
+/// The prefix of kept conversations.
+pub(crate) const CHATS: &str = "chats";
+
+/// The store of kept conversations.
+pub(crate) fn chat_archive(settings: &Settings) -> Keep {
+    Keep::new(settings.home.value.join("chats"))
+}
+
+/// The mount of kept conversations if they are on: read-only, apart from the memories, one folder per host.
+pub(crate) fn chats_mount(settings: &Settings) -> Option<Mount> {
+    kept_mount(settings).filter(|_| settings.config.chats.settings.on)
+}
+
+/// The mount of kept conversations, whether they are on or off; `None` if the directory does not exist.
+pub(crate) fn kept_mount(settings: &Settings) -> Option<Mount> {
+    let keep = chat_archive(settings);
+    let exists = keep.dir().is_dir();
+    let only: Vec<String> = Host::ALL.iter().map(|host| format!("{host}/*.md")).collect();
+    exists.then(|| Mount {
+        access: Access::ReadOnly,
+        source: Source::Chat,
+        entrypoint: Entrypoint::Off,
+        apart: true,
+        only,
+        ..with_journal(settings, CHATS, keep.dir().to_owned())
+    })
+}
+
+/// Whether a repository's `.memdir` is its team memory.
+pub(crate) fn is_team(home: &Path, team: &Path) -> bool {
+    team.is_dir() && not_team(home, team).is_none()
+}
+
+/// Why a repository's `.memdir` cannot be a team memory, or `None` if it can. It must be missing or a directory, not a symbolic
+/// link, and not contain memdir's home, as it does in a repository of a whole home directory.
+pub(crate) fn not_team(home: &Path, team: &Path) -> Option<String> {
+    let shown = team.display();
+    match team.symlink_metadata() {
+        Ok(meta) if meta.is_symlink() => Some(format!("{shown} is a symbolic link; a team memory must be a directory")),
+        Ok(meta) if !meta.is_dir() => Some(format!("{shown} is not a directory, so it cannot be a team memory")),
+        _ if real_path(home).starts_with(real_path(team)) => {
+            Some(format!("{shown} contains the memdir home directory, so it cannot be a team memory"))
+        }
+        _ => None,
+    }
+}
+
+/// The mount of one `[[mounts]]` entry.
+pub(crate) fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
+    let journal = mount.journal.clone().unwrap_or_else(|| journal(settings, &mount.path));
+    Mount {
+        access: mount.access,
+        source: mount.source,
+        entrypoint: if mount.entrypoint { Entrypoint::Kept } else { Entrypoint::Off },
+        links: Links { inside: mount.follow_links, roots: mount.link_roots.clone(), fixed: false },
+        hidden: mount.hidden,
+        read_only: mount.read_only.clone(),
+        ignored: mount.ignored.clone(),
+        only: mount.only.clone(),
+        ..Mount::new(&mount.name, mount.path.clone(), journal)
+    }
+}
+
+/// The mount of a directory that is the whole memory. A configured mount keeps its rules and journal; a directory inside one, or
+/// inside one of memdir's own, is guarded by the lock of the outer one.
+pub(crate) fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount]) -> Mount {
+    let real = real_path(dir);
+    if let Some(mount) = configured.iter().find(|mount| real_path(&mount.root) == real) {
+        return Mount { prefix: String::new(), ..mount.clone() };
+    }
+    let home = real_path(&settings.home.value);
+    let projects = home.join("projects");
+    let project = real.strip_prefix(&projects).ok().and_then(|rest| rest.components().next()).map(|name| projects.join(name));
+    let team = real.ancestors().find(|above| above.file_name().is_some_and(|name| name == ".memdir") && is_team(&home, above));
+    let guards =
+        configured.iter().map(|mount| real_path(&mount.root)).chain([home.join("user")]).chain(project).chain(team.map(Path::to_owned));
+    let lock = guards.filter(|guard| real.starts_with(guard) && real != *guard).max_by_key(|guard| guard.as_os_str().len());
+    let ignored = if team == Some(&real) { settings.places().team_mount(real.clone()).ignored } else { Vec::new() };
+    Mount { lock, ignored, ..with_journal(settings, "", dir.to_owned()) }
+}
+
+/// The read-only mount of a path in `memory.extraPaths`: a directory, a single file, or the matches of a glob.
+pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Result<Mount, String> {
+    let is_glob = |part: &Path| part.to_str().is_some_and(|part| part.contains(['*', '?', '[', '{']));
+    if let Some(why) = config::covers_home(path).filter(|_| path.is_dir()) {
+        return Err(format!("memory.extraPaths: {why}"));
+    }
+    let (root, only) = if path.is_dir() {
+        (path.to_owned(), Vec::new())
+    } else if path.is_file() {
+        // `globset::escape` leaves backslashes, which are escapes in a glob.
+        let escape = |name: &std::ffi::OsStr| globset::escape(&name.to_string_lossy()).replace('\\', r"[\]");
+        let name = path.file_name().map(escape).unwrap_or_default();
+        (path.parent().unwrap_or(path).to_owned(), vec![name])
+    } else if is_glob(path) {
+        let base: PathBuf = path.components().take_while(|part| !is_glob(part.as_ref())).collect();
+        let rest = path.strip_prefix(&base).map(|rest| rest.to_string_lossy().into_owned()).unwrap_or_default();
+        (base, vec![rest])
+    } else {
+        return Err(format!("memory.extraPaths: {} does not exist", path.display()));
+    };
+    let named = if path.is_file() { path.file_stem() } else { root.file_name() };
+    let prefix = unused_prefix(&named.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(), others);
+    Ok(Mount {
+        access: Access::ReadOnly,
+        source: Source::Custom,
+        entrypoint: Entrypoint::Off,
+        only,
+        ..with_journal(settings, &prefix, root)
+    })
+}
+
+/// The journal of a directory, below memdir's home.
+pub(crate) fn journal(settings: &Settings, root: &Path) -> PathBuf {
+    settings.home.value.join("journal").join(journal_name(root))
+}
+
+fn with_journal(settings: &Settings, prefix: &str, root: PathBuf) -> Mount {
+    let journal = journal(settings, &root);
+    Mount::new(prefix, root, journal)
+}
+
+/// A valid prefix made from a file name, with a number if another mount has it already.
+fn unused_prefix(wanted: &str, others: &[Mount]) -> String {
+    let wanted = wanted.trim_matches(['.', ' ']);
+    let wanted = if MemoryPath::parse(wanted).is_ok() && !wanted.contains('/') { wanted } else { "extra" };
+    let is_used = |name: &str| others.iter().any(|mount| mount.prefix == name);
+    let numbered = (2..).map(|n| format!("{wanted}-{n}"));
+    std::iter::once(wanted.to_owned()).chain(numbered).find(|name| !is_used(name)).unwrap_or_default()
+}

@@ -1,0 +1,108 @@
+//! Records of projects: their root directory, their remotes, and the memory they use. Each is a small file, `projects/ID.toml`, so
+//! that processes do not wait for each other. No memory depends on a record.
+
+use memdir_core::{
+    base::disk::{self, Replace},
+    project::{self, Project},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The record of a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProjectRecord {
+    /// The root directory.
+    pub(crate) root: PathBuf,
+    /// The remotes, without credentials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) remotes: Vec<String>,
+    /// The first commit, if it was made here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) first_commit: Option<String>,
+    /// The project whose memory it uses instead of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) memory: Option<String>,
+}
+
+impl ProjectRecord {
+    /// The record of a project as it is now.
+    pub(crate) fn from_project(project: &Project) -> ProjectRecord {
+        let hints = project::hints(project);
+        ProjectRecord { root: project.root.clone(), remotes: hints.remotes, first_commit: hints.first_commit, memory: None }
+    }
+
+    /// Whether `project` was cloned from this project's directory.
+    pub(crate) fn is_origin_of(&self, project: &Project) -> bool {
+        !self.root.as_os_str().is_empty() && project::local_remotes(project).contains(&self.root)
+    }
+
+    /// Whether the remotes or first commits agree, so that both may be the same project.
+    pub(crate) fn agrees(&self, other: &ProjectRecord) -> bool {
+        let hints = |record: &ProjectRecord| project::Hints { remotes: record.remotes.clone(), first_commit: record.first_commit.clone() };
+        hints(self).agree(&hints(other))
+    }
+}
+
+/// Reads the record of a project.
+pub(crate) fn read(home: &Path, id: &str) -> Option<ProjectRecord> {
+    toml::from_str(&fs::read_to_string(file(home, id)).ok()?).ok()
+}
+
+/// Writes the record of a project that has none, or whose git configuration is newer, for example with a new remote. Best effort:
+/// errors are ignored, and a home that does not exist is not created. Costs two `stat` calls if there is nothing to do.
+pub(crate) fn note(home: &Path, project: &Project) {
+    if !home.is_dir() {
+        return;
+    }
+    let modified = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let recorded = modified(&file(home, &project.id));
+    let configured = project.git.as_ref().and_then(|git| modified(&git.join("config")));
+    if recorded.is_some() && recorded > configured {
+        return;
+    }
+    let old = read(home, &project.id);
+    let new = ProjectRecord::from_project(project);
+    // The first commit stays valid when git expires its log.
+    let first_commit = new.first_commit.clone().or_else(|| old.as_ref().and_then(|old| old.first_commit.clone()));
+    let new = ProjectRecord { memory: old.as_ref().and_then(|old| old.memory.clone()), first_commit, ..new };
+    let _ = write(home, &project.id, &new);
+}
+
+/// Writes a record atomically.
+pub(crate) fn write(home: &Path, id: &str, record: &ProjectRecord) -> io::Result<()> {
+    let path = file(home, id);
+    disk::create_private_dir(path.parent().unwrap_or(home))?;
+    let text = toml::to_string(record).map_err(io::Error::other)?;
+    disk::replace(&path, Replace::DURABLE, |file| io::Write::write_all(file, text.as_bytes()))
+}
+
+/// Deletes a record; the memories stay.
+pub(crate) fn delete(home: &Path, id: &str) -> io::Result<()> {
+    match fs::remove_file(file(home, id)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The ids of all projects with a memory or a record, sorted.
+pub(crate) fn ids(home: &Path) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for entry in fs::read_dir(home.join("projects")).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_dir() {
+            ids.push(name);
+        } else if let Some(id) = name.strip_suffix(".toml") {
+            ids.push(id.to_owned());
+        }
+    }
+    ids.sort();
+    ids.dedup();
+    ids
+}
+
+fn file(home: &Path, id: &str) -> PathBuf {
+    home.join("projects").join(format!("{id}.toml"))
+}

@@ -1,0 +1,214 @@
+//! Opens the spaces that settings describe: the mounts with their search index, embedder and conversations.
+
+use crate::{
+    args::SearchEmbedder,
+    config::{self, EmbedderSetting, Settings},
+    exit::Failure,
+    mounts::{self, kept_mount},
+    project_records,
+    scope::Scope,
+};
+use memdir_chats::sync::Syncer;
+use memdir_core::{
+    base::{error::Error, time::SystemClock},
+    dialects::{Dialect, Places},
+    memdir::Memdir,
+    search::{Searcher, embed::Embedder, index::Index},
+    secrets::{self, Allow},
+    store::{
+        Actor, MountInfo, Source, Store,
+        files::{Mount, Vault, journal_name},
+    },
+};
+use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};
+use memdir_index::TantivyIndex;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+pub(crate) use crate::mounts::chat_archive as keep;
+pub(crate) use crate::mounts::chat_archive;
+
+/// An open space, and notes about how it was opened.
+pub(crate) struct Opened {
+    pub(crate) memdir: Memdir,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Opens the space of a scope.
+pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
+    open_with(settings, scope, &scope.plain_mounts())
+}
+
+/// Opens the space of a scope for one command. If memdir's home does not exist, only a write creates its directories, so that
+/// reading leaves nothing behind.
+pub(crate) fn open_late(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
+    let home = &settings.home.value;
+    let late = |mount: Mount| Mount { late: mount.root.starts_with(home) && !home.is_dir(), ..mount };
+    open_with(settings, scope, &scope.plain_mounts().into_iter().map(late).collect::<Vec<_>>())
+}
+
+fn open_with(settings: &Settings, scope: &Scope, mounts: &[Mount]) -> Result<Opened, Failure> {
+    scope.must_be_on()?;
+    if settings.dir.is_none() {
+        project_records::note(&settings.home.value, &scope.project);
+    }
+    let vault = Vault::open(mounts).map_err(|error| settings_error(settings, error))?;
+    let notes = vault.troubles().into_iter().map(|trouble| trouble.what);
+    let notes = scope.notes.iter().cloned().chain(notes).collect();
+    Ok(Opened { memdir: memdir_on(vault, settings, &settings.actor.value)?, notes })
+}
+
+/// Opens these mounts for another actor.
+pub(crate) fn open_mounts(settings: &Settings, mounts: &[Mount], actor: &str) -> Result<Memdir, Failure> {
+    memdir_on(Vault::open(mounts).map_err(|error| settings_error(settings, error))?, settings, actor)
+}
+
+fn memdir_on(vault: Vault, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
+    let actor = Actor { name: actor.to_owned(), session: None };
+    let allow = Allow::new(&settings.config.allow_rules, &settings.config.allow).map_err(|why| Failure::Settings {
+        message: format!("{}: secrets: {why}", settings.file.display()),
+        hint: format!("edit [secrets] in {}", settings.file.display()),
+    })?;
+    Ok(Memdir::new(Arc::new(vault), actor).allowing(allow))
+}
+
+/// Adds search for a long-lived process. Opens nothing before the first search.
+pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Result<Memdir, Failure> {
+    let searcher = searcher(&memdir, settings, None)?;
+    Ok(with_chats(memdir, settings).with_searcher(searcher.watching()))
+}
+
+/// Adds search for a process that searches once or twice: without the caches that only a long-lived process profits from.
+pub(crate) fn with_search_once(memdir: Memdir, settings: &Settings, embedder: Option<SearchEmbedder>) -> Result<Memdir, Failure> {
+    let searcher = searcher(&memdir, settings, embedder)?;
+    Ok(with_chats(memdir, settings).with_searcher(searcher))
+}
+
+/// Adds search that never makes a network call: it is lexical if the embedder is remote. Vectors that were computed before stay
+/// in the index.
+pub(crate) fn with_search_offline(memdir: Memdir, settings: &Settings) -> Result<Memdir, Failure> {
+    let embedder = match settings.config.search.embedder {
+        EmbedderSetting::OpenAi | EmbedderSetting::Ollama => Some(SearchEmbedder::None),
+        EmbedderSetting::Builtin | EmbedderSetting::None => None,
+    };
+    with_search_once(memdir, settings, embedder)
+}
+
+/// Makes searches import new conversations first, if the space has conversations.
+fn with_chats(memdir: Memdir, settings: &Settings) -> Memdir {
+    if memdir.store().mounts().iter().any(|mount| mount.apart) {
+        memdir.with_chats(Arc::new(syncer(settings)))
+    } else if !settings.config.chats.settings.on {
+        memdir
+    } else if chat_archive(settings).dir().is_dir() {
+        memdir.without_chats("conversations are not part of this space; search without --dir, MEMDIR_DIR and --only to include them")
+    } else {
+        memdir.without_chats("no conversations imported yet; run `memdir chats sync`")
+    }
+}
+
+fn searcher(memdir: &Memdir, settings: &Settings, embedder: Option<SearchEmbedder>) -> Result<Searcher, Failure> {
+    let embedder = match embedder {
+        Some(SearchEmbedder::None) => None,
+        Some(SearchEmbedder::Builtin) => Some(Arc::new(StaticModel::new()) as Arc<dyn Embedder>),
+        None => embedder_from(settings)?,
+    };
+    Ok(searcher_in(memdir.store(), &settings.cache, embedder))
+}
+
+/// A searcher with its indexes below a cache directory.
+pub(crate) fn searcher_in(store: &dyn Store, cache: &Path, embedder: Option<Arc<dyn Embedder>>) -> Searcher {
+    let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(cache, info, embedder.as_deref())) };
+    Searcher::new(store, embedder.clone(), Arc::new(SystemClock), of_mount).with_chat_locator(memdir_chats::keep::chat_place)
+}
+
+/// The embedder of the settings, or `None` for lexical search only.
+fn embedder_from(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Failure> {
+    let search = &settings.config.search;
+    let protocol = match search.embedder {
+        EmbedderSetting::None => return Ok(None),
+        EmbedderSetting::Builtin => return Ok(Some(Arc::new(StaticModel::new()))),
+        EmbedderSetting::OpenAi => Protocol::OpenAi,
+        EmbedderSetting::Ollama => Protocol::Ollama,
+    };
+    let mut endpoint = memdir_embed::Settings::new(protocol, &search.url, &search.model, search.dimensions);
+    endpoint.query_prefix = search.query_prefix.clone();
+    endpoint.passage_prefix = search.passage_prefix.clone();
+    if let Some(file) = &search.key_file {
+        let key =
+            std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read the API key in", path: file.clone(), source })?;
+        endpoint.key = Some(ApiKey::new(&key));
+    }
+    let endpoint = Endpoint::new(endpoint).map_err(|error| settings_error(settings, error))?;
+    Ok(Some(Arc::new(endpoint)))
+}
+
+/// The index of a mount, with the vectors of an embedder.
+fn index(cache: &Path, info: &MountInfo, embedder: Option<&dyn Embedder>) -> TantivyIndex {
+    let identity = embedder.map(|embedder| (embedder.id().clone(), embedder.dim()));
+    TantivyIndex::of_mount(cache, &info.root, &info.rules, identity)
+}
+
+/// The importer of new conversations.
+pub(crate) fn syncer(settings: &Settings) -> Syncer {
+    let chats = &settings.config.chats;
+    Syncer {
+        sources: config::chat_roots(&chats.folders).sources(),
+        keep: chat_archive(settings),
+        settings: chats.settings.clone(),
+        mask: Box::new(secrets::mask_all),
+        clock: Arc::new(SystemClock),
+    }
+}
+
+/// Opens only the kept conversations, with search; also returns the directory of their index. `None` while they are off.
+pub(crate) fn open_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
+    if settings.config.chats.settings.on { open_kept(settings) } else { Ok(None) }
+}
+
+/// Like [`open_chats`], but also while conversations are off: those that were kept stay until they are forgotten.
+pub(crate) fn open_kept(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
+    let Some(mount) = kept_mount(settings) else { return Ok(None) };
+    let vault = Vault::open(&[mount]).map_err(|error| settings_error(settings, error))?;
+    let actor = Actor { name: settings.actor.value.clone(), session: None };
+    let memdir = with_search_once(Memdir::new(Arc::new(vault), actor), settings, None)?;
+    let root = memdir.store().mounts().first().map(|info| index(&settings.cache, info, None).root().to_owned());
+    Ok(Some((memdir, root.unwrap_or_default())))
+}
+
+/// Opens a dialect's directory: `--dir`, or the one the other system uses.
+pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect) -> Result<(Memdir, PathBuf), Failure> {
+    scope.must_be_on()?;
+    let home = config::person_home().unwrap_or_else(|| settings.home.value.clone());
+    let extra = scope.plain_mounts().into_iter().filter(|mount| mount.source != Source::Memory).collect();
+    let places = Places {
+        dir: settings.dir.as_ref().map(|dir| dir.value.as_path()),
+        home: &home,
+        cwd: &settings.cwd,
+        project: &scope.project.checkout,
+        path_var: &|key| config::path_variable(key, &settings.cwd).map_err(|why| Error::bad_input(key, why)),
+        read: &|path| std::fs::read_to_string(path).ok(),
+        journal: &|root| mounts::journal(settings, root),
+        extra,
+    };
+    let space = (dialect.space)(&places).map_err(|error| settings_error(settings, error))?;
+    Ok((with_search(open_mounts(settings, &space.mounts, &settings.actor.value)?, settings)?, space.root))
+}
+
+/// Opens one directory without any settings, for the demo and the benchmarks.
+pub(crate) fn open_plain(root: &Path, home: &Path, actor: &str) -> Result<Memdir, Failure> {
+    let mount = Mount::new("", root, home.join("journal").join(journal_name(root)));
+    let vault = Vault::open(&[mount])?;
+    Ok(Memdir::new(Arc::new(vault), Actor { name: actor.to_owned(), session: None }))
+}
+
+/// Reports mounts that the library rejects as errors in the settings.
+fn settings_error(settings: &Settings, error: Error) -> Failure {
+    let hint = format!("edit {}; `memdir config` shows the settings in effect", settings.file.display());
+    match error {
+        Error::BadInput { .. } => Failure::Settings { message: error.to_string(), hint },
+        other => Failure::Core { error: other },
+    }
+}
