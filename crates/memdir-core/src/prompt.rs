@@ -323,11 +323,6 @@ fn past(input: &PromptInput<'_>) -> String {
     }
 }
 
-/// A recursive search of the outer directory covers one inside it.
-fn is_inside(dir: &str, outer: &str) -> bool {
-    std::path::Path::new(dir).starts_with(outer)
-}
-
 /// One section per part that keeps an entrypoint. A single directory needs no label.
 fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
     if input.entrypoint != Entrypoint::Shown {
