@@ -8,7 +8,7 @@ use crate::{
     known,
     scope::Scope,
 };
-use memdir_chats::{Host, keep::Keep, sync::Syncer};
+use memdir_chats::{ChatArchive, READERS, Syncer};
 use memdir_core::{
     base::{path::MemoryPath, time::SystemClock},
     dialects::{Dialect, Places},
@@ -117,7 +117,7 @@ fn searcher(memdir: &Memdir, settings: &Settings, embedder: Option<SearchEmbedde
 /// A searcher with its indexes below a cache directory.
 pub(crate) fn searcher_in(store: &dyn Store, cache: &Path, embedder: Option<Arc<dyn Embedder>>) -> Searcher {
     let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(cache, info, embedder.as_deref())) };
-    Searcher::new(store, embedder.clone(), Arc::new(SystemClock), of_mount).with_chat_locator(memdir_chats::keep::chat_place)
+    Searcher::new(store, embedder.clone(), Arc::new(SystemClock), of_mount).with_chat_locator(memdir_chats::chat_place)
 }
 
 /// Who understands meaning, by the settings.
@@ -150,8 +150,8 @@ fn index(cache: &Path, info: &MountInfo, embedder: Option<&dyn Embedder>) -> Tan
 pub(crate) const CHATS: &str = "chats";
 
 /// Where past conversations are kept.
-pub(crate) fn keep(settings: &Settings) -> Keep {
-    Keep::new(settings.home.value.join("chats"))
+pub(crate) fn keep(settings: &Settings) -> ChatArchive {
+    ChatArchive::new(settings.home.value.join("chats"))
 }
 
 /// Kept chats as a mount that is searched, if they are on: read-only, apart from the memories, one folder per host.
@@ -162,7 +162,7 @@ pub(crate) fn chats_mount(settings: &Settings) -> Option<Mount> {
 fn kept_mount(settings: &Settings) -> Option<Mount> {
     let keep = keep(settings);
     let is_there = keep.dir().is_dir();
-    let only: Vec<String> = Host::ALL.iter().map(|host| format!("{host}/*.md")).collect();
+    let only: Vec<String> = READERS.iter().map(|host| format!("{host}/*.md")).collect();
     is_there.then(|| Mount {
         access: Access::ReadOnly,
         source: Source::Chat,
@@ -177,10 +177,10 @@ fn kept_mount(settings: &Settings) -> Option<Mount> {
 pub(crate) fn syncer(settings: &Settings) -> Syncer {
     let chats = &settings.config.chats;
     Syncer {
-        sources: config::chat_roots(&chats.folders).sources(),
-        keep: keep(settings),
+        sources: memdir_chats::open_sources(&config::chat_roots(&chats.folders)),
+        archive: keep(settings),
         settings: chats.settings.clone(),
-        mask: Box::new(secrets::mask_all),
+        redact: Box::new(secrets::mask_all),
         clock: Arc::new(SystemClock),
     }
 }

@@ -34,9 +34,16 @@ pub trait Index: Send + Sync {
     /// Begins to change the index. Nothing if another process is at it and we do not wait.
     fn begin(&self, wait: Wait) -> Result<Option<Box<dyn Batch + '_>>>;
 
-    /// Puts aside what is there, so that the next view is empty. For an index that gave impossible answers.
+    /// Discards what is there, so that the next view is empty. For an index that gave impossible answers.
     fn forget(&self) -> Result<()>;
-    /// Whether every byte of it is as it was written. Reads all of them.
+
+    /// Returns why the index had to be discarded since the last call, or `None` if it was intact. What was made by another
+    /// version is not damage.
+    fn damage_report(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether every byte is as it was written. Reads all of them.
     fn is_whole(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! `memdir chats`: past conversations with agents, listed; and what can be done with them.
+//! `memdir chats`: lists past conversations with agents, and dispatches its subcommands.
 
 mod export;
 mod forget;
@@ -16,10 +16,7 @@ use crate::{
     wire::keep,
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
-use memdir_chats::{
-    Host,
-    keep::{Kept, KeptFile},
-};
+use memdir_chats::{ArchivedChat, ArchivedFile, READERS, Reader};
 use memdir_core::{
     base::{
         error::Error,
@@ -34,18 +31,18 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// What is said while chats are off.
-pub(super) const HOW_TO_TURN_ON: &str = "chats are off; `memdir chats on` takes in your past conversations with agents";
+/// The note while chats are off.
+pub(super) const CHATS_ARE_OFF: &str = "chats are off; turn them on with: memdir chats on";
 
 pub(crate) fn run(args: &Chats, typed_project: Option<&str>, settings: &Settings, scope: &Scope, look: Look) -> Result<Answer, Failure> {
-    // Where memory is off nothing is read; what was kept can still be forgotten, and the switch of chats be set.
+    // While memory is off nothing is read; archived conversations can still be forgotten, and chats turned on and off.
     if !matches!(&args.what, Some(ChatsWhat::On(_) | ChatsWhat::Off(_) | ChatsWhat::Forget(_))) {
         scope.must_be_on()?;
     }
     if let (Some(project), Some(ChatsWhat::Show(_) | ChatsWhat::Sync(_))) = (typed_project, &args.what) {
         return Err(Failure::Usage {
-            message: format!("--project {project} means nothing here"),
-            hint: "memdir chats, chats export, chats forget, chats on and chats off take it.".into(),
+            message: format!("--project {project} has no effect on this command"),
+            hint: "omit --project, or use it with memdir chats, chats export, chats forget, chats on or chats off".into(),
         });
     }
     match &args.what {
@@ -60,11 +57,11 @@ pub(crate) fn run(args: &Chats, typed_project: Option<&str>, settings: &Settings
 }
 
 #[derive(Serialize)]
-struct List {
+struct ChatList {
     on: bool,
-    chats: Vec<One>,
+    chats: Vec<ListedChat>,
     left_out: usize,
-    /// What is enough of each one's id to name it.
+    /// The shortest unique prefix of each conversation's id.
     #[serde(skip)]
     short: Vec<String>,
     #[serde(skip)]
@@ -72,83 +69,84 @@ struct List {
 }
 
 #[derive(Serialize)]
-struct One {
+struct ListedChat {
     #[serde(flatten)]
-    file: KeptFile,
+    file: ArchivedFile,
     #[serde(skip_serializing_if = "Option::is_none")]
     resume: Option<String>,
 }
 
 fn list(args: &Chats, settings: &Settings) -> Result<Answer, Failure> {
-    let filter = Filter::of(&args.filter, settings)?;
-    let mut notes = sync::fresh(settings)?;
+    let filter = Filter::parse(&args.filter, settings)?;
+    let mut notes = sync::catch_up(settings)?;
     let listed = keep(settings).list()?;
     notes.extend(listed.problems.into_iter().map(|problem| problem.what));
-    let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|KeptFile { kept, .. }| both_ids(kept)).collect();
+    let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|ArchivedFile { chat, .. }| both_ids(chat)).collect();
     ids.sort();
-    let mut chats: Vec<KeptFile> = listed.chats.into_iter().filter(|file| filter.fits(&file.kept)).collect();
+    let mut chats: Vec<ArchivedFile> = listed.chats.into_iter().filter(|file| filter.matches(&file.chat)).collect();
     let left_out = if args.most == 0 { 0 } else { chats.len().saturating_sub(args.most) };
     chats.truncate(chats.len() - left_out);
-    let one = |file: KeptFile| One { resume: file.kept.resume().as_ref().map(ToString::to_string), file };
+    let one = |file: ArchivedFile| ListedChat { resume: file.chat.resume().as_ref().map(ToString::to_string), file };
     let on = settings.config.chats.settings.on;
-    let short = chats.iter().map(|file| short_id(&file.kept, &ids)).collect();
-    let list = List { on, chats: chats.into_iter().map(one).collect(), left_out, short, zone: SystemClock.zone() };
+    let short = chats.iter().map(|file| short_id(&file.chat, &ids)).collect();
+    let list = ChatList { on, chats: chats.into_iter().map(one).collect(), left_out, short, zone: SystemClock.zone() };
     Ok(Answer::new(list, show_list).with_notes(notes))
 }
 
-fn show_list(list: &List, page: &mut Page<'_>) -> io::Result<()> {
+fn show_list(list: &ChatList, page: &mut Page<'_>) -> io::Result<()> {
     if !list.on {
-        page.note(HOW_TO_TURN_ON);
+        page.note(CHATS_ARE_OFF);
     } else if list.chats.is_empty() {
-        page.note("no conversation fits");
+        page.note("no conversations found");
     }
     if !list.chats.is_empty() {
         let mut rows = vec![["when", "host", "id", "turns", "project", "title"].map(str::to_owned).to_vec()];
-        rows.extend(list.chats.iter().zip(&list.short).map(|(one, short)| row(&one.file.kept, short, &list.zone)));
+        rows.extend(list.chats.iter().zip(&list.short).map(|(one, short)| row(&one.file.chat, short, &list.zone)));
         page.table(&rows)?;
     }
     if list.left_out > 0 {
-        page.note(format!("{} more; --most 0 shows all", list.left_out));
+        page.note(format!("{} more; show all with --most 0", list.left_out));
     }
     Ok(())
 }
 
-/// The names a conversation is found by, each with which it is.
-fn both_ids(kept: &Kept) -> [(String, String); 2] {
-    [(kept.session.clone(), kept.name()), (kept.key.clone(), kept.name())]
+/// The ids a conversation is found by, each with its name.
+fn both_ids(chat: &ArchivedChat) -> [(String, String); 2] {
+    [(chat.session.clone(), chat.name()), (chat.key.clone(), chat.name())]
 }
 
-/// The shortest beginning of an id that only this conversation has, of at least eight characters. `ids` are all there are.
-fn short_id(kept: &Kept, ids: &[(String, String)]) -> String {
-    let name = kept.name();
-    let is_only = |begin: &str| {
-        let from = ids.partition_point(|(id, _)| id.as_str() < begin);
-        ids[from..].iter().take_while(|(id, _)| id.starts_with(begin)).all(|(_, of)| *of == name)
+/// Returns the shortest prefix of an id that no other conversation has, of at least eight characters. `ids` are the sorted ids of all
+/// conversations.
+fn short_id(chat: &ArchivedChat, ids: &[(String, String)]) -> String {
+    let name = chat.name();
+    let is_unique = |prefix: &str| {
+        let from = ids.partition_point(|(id, _)| id.as_str() < prefix);
+        ids[from..].iter().take_while(|(id, _)| id.starts_with(prefix)).all(|(_, owner)| *owner == name)
     };
-    let beginnings = |id: &str| {
+    let prefixes = |id: &str| {
         let ends: Vec<usize> = id.char_indices().map(|(at, c)| at + c.len_utf8()).skip(7).collect();
         if ends.is_empty() { vec![id.to_owned()] } else { ends.iter().map(|&end| id[..end].to_owned()).collect() }
     };
-    let short = [&kept.session, &kept.key].into_iter().flat_map(|id| beginnings(id)).find(|begin| is_only(begin));
-    short.unwrap_or_else(|| if kept.key == kept.session { name.clone() } else { kept.key.clone() })
+    let short = [&chat.session, &chat.key].into_iter().flat_map(|id| prefixes(id)).find(|prefix| is_unique(prefix));
+    short.unwrap_or_else(|| if chat.key == chat.session { name.clone() } else { chat.key.clone() })
 }
 
-fn row(kept: &Kept, id: &str, zone: &TimeZone) -> Vec<String> {
-    let when = kept.updated.map_or_else(|| "-".to_owned(), |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string());
-    let project = kept.project.as_deref().map_or("-", |dir| Path::new(dir).file_name().and_then(|name| name.to_str()).unwrap_or(dir));
-    vec![when, kept.host.to_string(), id.to_owned(), kept.turns.to_string(), project.to_owned(), ellipsis(&kept.title, 60).into_owned()]
+fn row(chat: &ArchivedChat, id: &str, zone: &TimeZone) -> Vec<String> {
+    let when = chat.updated.map_or_else(|| "-".to_owned(), |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string());
+    let project = chat.project.as_deref().map_or("-", |dir| Path::new(dir).file_name().and_then(|name| name.to_str()).unwrap_or(dir));
+    vec![when, chat.host.to_string(), id.to_owned(), chat.turns.to_string(), project.to_owned(), ellipsis(&chat.title, 60).into_owned()]
 }
 
-/// Which conversations are wanted.
+/// Selects conversations by the options of a command.
 struct Filter {
-    host: Option<Host>,
+    host: Option<&'static Reader>,
     project: Option<PathBuf>,
     since: Option<Timestamp>,
     before: Option<Timestamp>,
 }
 
 impl Filter {
-    fn of(typed: &ChatFilter, settings: &Settings) -> Result<Filter, Failure> {
+    fn parse(typed: &ChatFilter, settings: &Settings) -> Result<Filter, Failure> {
         Ok(Filter {
             host: typed.host.as_deref().map(host).transpose()?,
             project: typed.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
@@ -157,51 +155,52 @@ impl Filter {
         })
     }
 
-    fn fits(&self, kept: &Kept) -> bool {
-        let updated = kept.updated.or(kept.started).unwrap_or_default();
-        self.host.is_none_or(|host| host == kept.host)
-            && self.project.as_deref().is_none_or(|dir| kept.held().is_in(dir))
+    fn matches(&self, chat: &ArchivedChat) -> bool {
+        let updated = chat.updated.or(chat.started).unwrap_or_default();
+        self.host.is_none_or(|host| host == chat.host)
+            && self.project.as_deref().is_none_or(|dir| chat.session_project().is_in(dir))
             && self.since.is_none_or(|since| updated >= since)
             && self.before.is_none_or(|before| updated < before)
     }
 }
 
-/// What is said of what was kept while chats are off: it is there, and it is not up to date.
+/// Returns the note about archived conversations while chats are off.
 fn off_note(settings: &Settings) -> Option<String> {
-    (!settings.config.chats.settings.on).then(|| "chats are off, so nothing new is taken in; `memdir chats on` turns them on".to_owned())
+    (!settings.config.chats.settings.on).then(|| "chats are off, so this may be out of date; turn them on with: memdir chats on".to_owned())
 }
 
-/// So many of something.
+/// Formats a count: `1 turn`, `2 turns`.
 fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-pub(super) fn host(name: &str) -> Result<Host, Failure> {
-    let names = || Host::ALL.map(Host::name).join(", ");
-    Host::named(name).ok_or_else(|| Error::bad_input("host", format!("{name:?} is none of {}", names())).into())
+/// Parses the name of a host.
+pub(super) fn host(name: &str) -> Result<&'static Reader, Failure> {
+    let names = || READERS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ");
+    memdir_chats::reader(name).ok_or_else(|| Error::bad_input("host", format!("{name:?} is not one of {}", names())).into())
 }
 
-/// A directory a person named, by its path or by the id of its project.
+/// Resolves `--project`: the path of a directory, or the id of a project.
 fn directory(text: &str, settings: &Settings) -> Result<PathBuf, Failure> {
-    let path = normal(&config::path_from("--project", Path::new(text), &settings.cwd)?);
+    let path = normalize(&config::path_from("--project", Path::new(text), &settings.cwd)?);
     let is_path = text.contains('/') || text.starts_with(['.', '~', '$']);
     let root = known::read(&settings.home.value, text).map(|known| known.root).filter(|root| !is_path && !root.as_os_str().is_empty());
     match root {
         Some(root) if path.is_dir() && real_path(&root) != real_path(&path) => Err(Failure::Usage {
-            message: format!("--project: {text:?} is the project in {} and a directory here", root.display()),
-            hint: format!("Write ./{text} for the directory, or {} for the project.", root.display()),
+            message: format!("--project {text:?} is ambiguous: a directory, and the id of the project in {}", root.display()),
+            hint: format!("write ./{text} for the directory, or {} for the project", root.display()),
         }),
         Some(root) => Ok(root),
         None if is_path || path.is_dir() => Ok(path),
         None => Err(Failure::Usage {
-            message: format!("--project: {text:?} is neither a directory here nor the id of a project"),
-            hint: "Write the directory's path, or an id that memdir projects lists.".into(),
+            message: format!("--project {text:?} is neither a directory nor the id of a project"),
+            hint: "give the path of a directory, or an id from: memdir projects".into(),
         }),
     }
 }
 
-/// A path without `.` and `..`, links left as they are: hosts write the path a person went by.
-fn normal(path: &Path) -> PathBuf {
+/// Removes `.` and `..` from a path without resolving symbolic links: hosts record the path as the user typed it.
+fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -1,6 +1,6 @@
-//! `memdir resume`: the past conversation in which something was said, and the command that takes it up again.
+//! `memdir resume`: finds a past conversation by its content, and the command that resumes it.
 
-use super::chats::{HOW_TO_TURN_ON, host};
+use super::chats::{CHATS_ARE_OFF, host};
 use crate::{
     args::Resume as Typed,
     config::Settings,
@@ -14,21 +14,21 @@ use memdir_core::search::{Hit, Search};
 use serde::Serialize;
 use std::{io, process::Command};
 
-/// Conversations that are offered.
-const MOST: usize = 5;
+/// The maximum number of conversations that are printed.
+const MAX_CHATS: usize = 5;
 
 #[derive(Serialize)]
-struct Found {
+struct Matches {
     on: bool,
-    /// Best first, each conversation once.
-    chats: Vec<One>,
-    /// The same of those whose host has no command that takes them up again.
+    /// The matching conversations, best first, each once.
+    chats: Vec<ChatMatch>,
+    /// Matching conversations whose host cannot resume them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    without_command: Vec<One>,
+    without_command: Vec<ChatMatch>,
 }
 
 #[derive(Serialize)]
-struct One {
+struct ChatMatch {
     score: f32,
     lines: String,
     text: String,
@@ -40,15 +40,15 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     scope.must_be_on()?;
     let host = args.host.as_deref().map(host).transpose()?;
     let Some((memdir, _)) = wire::open_chats(settings)? else {
-        return Ok(Answer::new(Found { on: false, chats: Vec::new(), without_command: Vec::new() }, show).exit(Exit::NotSo));
+        return Ok(Answer::new(Matches { on: false, chats: Vec::new(), without_command: Vec::new() }, show).exit(Exit::NotSo));
     };
     let answer = memdir.search(&Search { max_results: 50, ..Search::new(args.words.join(" ")) })?;
-    let (mut chats, mut without_command): (Vec<One>, Vec<One>) = (Vec::new(), Vec::new());
+    let (mut chats, mut without_command): (Vec<ChatMatch>, Vec<ChatMatch>) = (Vec::new(), Vec::new());
     for Hit { score, lines, text, chat, .. } in answer.hits {
-        let Some(place) = chat.filter(|place| host.is_none_or(|host| host.name() == place.host)) else { continue };
-        let those = if place.resume.is_some() { &mut chats } else { &mut without_command };
-        if those.len() < MOST && !those.iter().any(|one| one.place.session == place.session) {
-            those.push(One { score, lines, text, place });
+        let Some(place) = chat.filter(|place| host.is_none_or(|host| host.name == place.host)) else { continue };
+        let matches = if place.resume.is_some() { &mut chats } else { &mut without_command };
+        if matches.len() < MAX_CHATS && !matches.iter().any(|known| known.place.session == place.session) {
+            matches.push(ChatMatch { score, lines, text, place });
         }
     }
     if args.run
@@ -57,11 +57,11 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
         return start(resume);
     }
     let exit = if chats.is_empty() { Exit::NotSo } else { Exit::Done };
-    Ok(Answer::new(Found { on: true, chats, without_command }, show).with_notes(answer.notes).exit(exit))
+    Ok(Answer::new(Matches { on: true, chats, without_command }, show).with_notes(answer.notes).exit(exit))
 }
 
-/// Starts the host in the conversation's directory, and ends as it ends.
-#[expect(clippy::disallowed_methods, reason = "the person asked for it with --run")]
+/// Runs the host in the conversation's directory, and returns its exit status.
+#[expect(clippy::disallowed_methods, reason = "the user asked for it with --run")]
 fn start(resume: &ResumeCommand) -> Result<Answer, Failure> {
     let (program, args) = resume.argv.split_first().map_or(("", &[][..]), |(program, args)| (program.as_str(), args));
     let mut command = Command::new(program);
@@ -69,8 +69,8 @@ fn start(resume: &ResumeCommand) -> Result<Answer, Failure> {
     if let Some(dir) = &resume.dir {
         if !dir.is_dir() {
             return Err(Failure::Settings {
-                message: format!("the conversation was held in {}, which is not there", dir.display()),
-                hint: format!("Its host looks for it there. From another directory: {}", resume.argv.join(" ")),
+                message: format!("the conversation's directory {} does not exist", dir.display()),
+                hint: format!("create it, because the host looks for the conversation there, or run elsewhere: {}", resume.argv.join(" ")),
             });
         }
         command.current_dir(dir);
@@ -81,28 +81,28 @@ fn start(resume: &ResumeCommand) -> Result<Answer, Failure> {
     Ok(Answer::new((), |(), _| Ok(())).exit(exit))
 }
 
-fn show(found: &Found, page: &mut Page<'_>) -> io::Result<()> {
-    if let Some((best, others)) = found.chats.split_first() {
+fn show(matches: &Matches, page: &mut Page<'_>) -> io::Result<()> {
+    if let Some((best, others)) = matches.chats.split_first() {
         let resume = best.place.resume.as_deref().unwrap_or_default();
         page.line(page.strong(resume))?;
-        page.note(about(best));
+        page.note(describe(best));
         for other in others {
-            page.note(format!("or {}: {}", about(other), other.place.resume.as_deref().unwrap_or_default()));
+            page.note(format!("or {}: {}", describe(other), other.place.resume.as_deref().unwrap_or_default()));
         }
-    } else if !found.on {
-        page.note(HOW_TO_TURN_ON);
-    } else if found.without_command.is_empty() {
-        page.note("no conversation says this");
+    } else if !matches.on {
+        page.note(CHATS_ARE_OFF);
+    } else if matches.without_command.is_empty() {
+        page.note("no matching conversation");
     }
-    for one in &found.without_command {
-        let show = format!("memdir chats show {}/{}", one.place.host, one.place.session);
-        page.note(format!("{}: {} has no command that takes it up again; {show} shows it", about(one), one.place.host));
+    for chat in &matches.without_command {
+        let show = format!("memdir chats show {}/{}", chat.place.host, chat.place.session);
+        page.note(format!("{}: {} cannot resume it; show it with: {show}", describe(chat), chat.place.host));
     }
     Ok(())
 }
 
-fn about(one: &One) -> String {
-    let place = &one.place;
+fn describe(chat: &ChatMatch) -> String {
+    let place = &chat.place;
     let when = place.at.map_or(String::new(), |at| format!(", {}", at.strftime("%Y-%m-%d")));
-    format!("{} {:?}{when} (score {:.2})", place.host, place.title, one.score)
+    format!("{} {:?}{when} (score {:.2})", place.host, place.title, chat.score)
 }

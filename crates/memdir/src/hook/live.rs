@@ -3,7 +3,6 @@
 
 use super::{Action, DOCTOR, Input, Memory, session::Session, take_in::take_in};
 use crate::{commands::prompt, config::Settings, exit::Failure, scope::Scope, wire};
-use memdir_chats::Host;
 use memdir_core::{memdir::Memdir, operations::recall::Request, recall::when};
 use std::{cell::RefCell, path::Path};
 
@@ -80,7 +79,7 @@ impl Memory for Live<'_> {
             return;
         }
         let kept = input.session.as_deref().and_then(|id| {
-            let host = Host::named(self.host).filter(|_| self.settings.config.chats.settings.on)?;
+            let host = memdir_chats::reader(self.host).filter(|_| self.settings.config.chats.settings.on)?;
             wire::keep(self.settings).get(host, id).ok().flatten()
         });
         let mut entry = format!("{} compacted the conversation", self.host);

@@ -1,4 +1,4 @@
-//! `memdir chats export`: conversations as Markdown, or as data.
+//! `memdir chats export`: prints conversations as Markdown or JSON.
 
 use super::Filter;
 use crate::{
@@ -8,46 +8,46 @@ use crate::{
     output::{Answer, Page},
     wire::keep,
 };
-use memdir_chats::keep::{Keep, Kept, Section};
+use memdir_chats::{ArchivedChat, ChatArchive, ChatSection};
 use serde::Serialize;
 use std::io;
 
 #[derive(Serialize)]
 struct Exported {
-    chats: Vec<Chat>,
+    chats: Vec<ExportedChat>,
 }
 
 #[derive(Serialize)]
-struct Chat {
+struct ExportedChat {
     #[serde(flatten)]
-    kept: Kept,
-    sections: Vec<Section>,
+    chat: ArchivedChat,
+    sections: Vec<ChatSection>,
     #[serde(skip)]
     markdown: String,
 }
 
 pub(crate) fn run(args: &ChatsExport, settings: &Settings) -> Result<Answer, Failure> {
-    let filter = Filter::of(&args.filter, settings)?;
-    let mut notes = super::sync::fresh(settings)?;
+    let filter = Filter::parse(&args.filter, settings)?;
+    let mut notes = super::sync::catch_up(settings)?;
     notes.extend(super::off_note(settings));
-    let keep = keep(settings);
-    let wanted: Vec<Kept> = if args.sessions.is_empty() {
-        keep.list()?.chats.into_iter().map(|file| file.kept).filter(|kept| filter.fits(kept)).collect()
+    let archive = keep(settings);
+    let wanted: Vec<ArchivedChat> = if args.sessions.is_empty() {
+        archive.list()?.chats.into_iter().map(|file| file.chat).filter(|chat| filter.matches(chat)).collect()
     } else {
-        args.sessions.iter().map(|session| keep.find(session)).collect::<Result<_, _>>()?
+        args.sessions.iter().map(|session| archive.find(session)).collect::<Result<_, _>>()?
     };
-    let chats = wanted.iter().filter_map(|kept| chat(&keep, kept).transpose()).collect::<Result<_, _>>()?;
+    let chats = wanted.iter().filter_map(|chat| export(&archive, chat).transpose()).collect::<Result<_, _>>()?;
     Ok(Answer::new(Exported { chats }, show).with_notes(notes))
 }
 
-fn chat(keep: &Keep, kept: &Kept) -> Result<Option<Chat>, Failure> {
-    let Some((kept, sections)) = keep.read(kept.host, &kept.key)? else { return Ok(None) };
-    let text = keep.text(kept.host, &kept.key)?.unwrap_or_default();
-    // How far it was read, and in how many files it is kept, is of no use elsewhere.
+fn export(archive: &ChatArchive, chat: &ArchivedChat) -> Result<Option<ExportedChat>, Failure> {
+    let Some((chat, sections)) = archive.read(chat.host, &chat.key)? else { return Ok(None) };
+    let text = archive.text(chat.host, &chat.key)?.unwrap_or_default();
+    // The read position and the number of files are meaningless outside of the archive.
     let (head, body) = text.split_once("\n---\n").unwrap_or(("", &text));
     let head: Vec<&str> = head.lines().filter(|line| !line.starts_with("cursor: ") && !line.starts_with("parts: ")).collect();
     let markdown = format!("{}\n---\n{body}", head.join("\n"));
-    Ok(Some(Chat { kept, sections, markdown }))
+    Ok(Some(ExportedChat { chat, sections, markdown }))
 }
 
 fn show(exported: &Exported, page: &mut Page<'_>) -> io::Result<()> {

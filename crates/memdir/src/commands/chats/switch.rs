@@ -1,4 +1,4 @@
-//! `memdir chats on` and `off`: what a person decides, written into their settings.
+//! `memdir chats on` and `memdir chats off`: write the choice into the user's settings.
 
 use super::{directory, host};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     output::{Answer, Page},
     wire,
 };
-use memdir_chats::{Host, place::forms};
+use memdir_chats::{Reader, path_forms};
 use serde::Serialize;
 use std::{io, path::PathBuf};
 
@@ -19,11 +19,11 @@ use std::{io, path::PathBuf};
 struct Switched {
     on: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<Host>,
+    host: Option<&'static Reader>,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<PathBuf>,
     file: PathBuf,
-    /// Whether chats as a whole are on.
+    /// Whether chats are on at all.
     chats: bool,
 }
 
@@ -32,18 +32,18 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<A
     let project = args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?;
     if host.is_some() && project.is_some() {
         return Err(Failure::Usage {
-            message: "--host and --project are two switches".into(),
-            hint: "Set one after the other: each turns off, or on, all conversations it names.".into(),
+            message: "--host and --project cannot be combined".into(),
+            hint: "run the command once with --host and once with --project".into(),
         });
     }
     change(&settings.file, |document| {
         let chats = table(document, "chats");
         if let Some(host) = host {
-            member(chats, "hosts_off", host.name(), !on);
+            member(chats, "hosts_off", host.name, !on);
         }
         if let Some(project) = &project {
-            // With links in it, the directory has two paths, and a link may lead elsewhere tomorrow.
-            for form in forms(project) {
+            // A symbolic link in the path may point elsewhere later, so the resolved path is written as well.
+            for form in path_forms(project) {
                 member(chats, "projects_off", &form.display().to_string(), !on);
             }
         }
@@ -61,15 +61,15 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<A
 
 fn show(switched: &Switched, page: &mut Page<'_>) -> io::Result<()> {
     let what = match (&switched.host, &switched.project) {
-        (None, None) => "Chats".to_owned(),
-        (Some(host), _) => format!("Chats of {host}"),
-        (None, Some(project)) => format!("Chats in {}", project.display()),
+        (None, None) => "chats".to_owned(),
+        (Some(host), _) => format!("chats of {host}"),
+        (None, Some(project)) => format!("chats in {}", project.display()),
     };
-    page.line(format!("{what} are {}.", if switched.on { "on" } else { "off" }))?;
+    page.line(format!("{what} are {}", if switched.on { "on" } else { "off" }))?;
     match (switched.on, switched.chats) {
-        (true, true) => page.note("`memdir chats sync` takes them in now; a search does so by itself"),
-        (true, false) => page.note(super::HOW_TO_TURN_ON),
-        (false, _) => page.note("what was kept stays; `memdir chats forget` removes it"),
+        (true, true) => page.note("every search syncs them; to sync now run: memdir chats sync"),
+        (true, false) => page.note(super::CHATS_ARE_OFF),
+        (false, _) => page.note("archived conversations are not removed; to remove them run: memdir chats forget"),
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! `memdir chats sync`: takes in what was said since the last time, and makes it searchable.
+//! `memdir chats sync`: archives new turns of past conversations, and indexes them.
 
-use super::{HOW_TO_TURN_ON, counted};
+use super::{CHATS_ARE_OFF, counted};
 use crate::{
     args::ChatsSync,
     config::Settings,
@@ -10,7 +10,7 @@ use crate::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, ToSpan as _};
-use memdir_chats::sync::{Bounds, Step, Synced};
+use memdir_chats::{SyncLimits, SyncOutcome, SyncProgress};
 use memdir_core::base::{
     limits,
     time::{Clock as _, SystemClock},
@@ -18,8 +18,8 @@ use memdir_core::base::{
 use serde::Serialize;
 use std::io;
 
-/// Problems that are told one by one.
-const TOLD: usize = 10;
+/// The maximum number of problems that are printed.
+const MAX_PROBLEMS: usize = 10;
 
 pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: Look) -> Result<Answer, Failure> {
     let until = args.seconds.and_then(|seconds| after(i64::try_from(seconds).ok()?.checked_mul(1000)?));
@@ -27,40 +27,40 @@ pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: Look) -> Result<A
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
         bar.set_style(style);
     }
-    let synced = take_in(settings, Bounds { until, never_wait: false }, &mut |step| {
-        bar.set_length(step.of as u64);
-        bar.set_position(step.done as u64);
-        bar.set_message(format!("{} {}", step.session.host, step.session.id));
+    let outcome = sync(settings, SyncLimits { until, never_wait: false }, &mut |progress| {
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.done as u64);
+        bar.set_message(format!("{} {}", progress.session.host, progress.session.id));
     })?;
-    // The first search after much has come in would otherwise wait for this.
-    if !synced.written.is_empty()
+    // Otherwise the next search would have to wait for this.
+    if !outcome.written.is_empty()
         && let Some((memdir, _)) = wire::open_chats(settings)?
     {
-        bar.set_message("making it searchable");
+        bar.set_message("indexing");
         memdir.searcher()?.index(memdir.store(), false, &|_| {})?;
     }
     bar.finish_and_clear();
-    let kept = if synced.off { 0 } else { wire::keep(settings).count() };
-    Ok(Answer::new(Report { synced, kept }, show))
+    let kept = if outcome.off { 0 } else { wire::keep(settings).count() };
+    Ok(Answer::new(Report { outcome, kept }, show))
 }
 
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
-    synced: Synced,
-    /// Conversations that are kept, as they are listed.
+    outcome: SyncOutcome,
+    /// The number of archived conversations.
     kept: usize,
 }
 
-/// Takes in what is new, for a moment; says so if that was not enough.
-pub(super) fn fresh(settings: &Settings) -> Result<Vec<String>, Failure> {
-    let synced = take_in(settings, Bounds { until: after(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
-    Ok(synced.note().into_iter().collect())
+/// Syncs for at most [`limits::CHAT_FRESH_MS`], and returns a note if that was not enough.
+pub(super) fn catch_up(settings: &Settings) -> Result<Vec<String>, Failure> {
+    let outcome = sync(settings, SyncLimits { until: after(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
+    Ok(outcome.note().into_iter().collect())
 }
 
-fn take_in(settings: &Settings, bounds: Bounds, progress: &mut dyn FnMut(Step<'_>)) -> Result<Synced, Failure> {
+fn sync(settings: &Settings, bounds: SyncLimits, progress: &mut dyn FnMut(SyncProgress<'_>)) -> Result<SyncOutcome, Failure> {
     if !settings.config.chats.settings.on {
-        return Ok(Synced { off: true, ..Synced::default() });
+        return Ok(SyncOutcome { off: true, ..SyncOutcome::default() });
     }
     Ok(wire::syncer(settings).sync(bounds, progress)?)
 }
@@ -69,24 +69,24 @@ fn after(millis: i64) -> Option<Timestamp> {
     SystemClock.now().checked_add(millis.milliseconds()).ok()
 }
 
-fn show(Report { synced, kept }: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    if synced.off {
-        page.note(HOW_TO_TURN_ON);
-        return page.line("Nothing was taken in.");
+fn show(Report { outcome, kept }: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    if outcome.off {
+        page.note(CHATS_ARE_OFF);
+        return page.line("nothing synced");
     }
-    if synced.left > 0 {
-        page.note(synced.left_note());
+    if outcome.left > 0 {
+        page.note(outcome.left_note());
     }
-    if !synced.removed.is_empty() {
-        page.note(format!("{} went, being too old or too many", counted(synced.removed.len() as u64, "conversation")));
+    if !outcome.removed.is_empty() {
+        page.note(format!("removed {} over the limits of the archive", counted(outcome.removed.len() as u64, "conversation")));
     }
-    for (path, problem) in synced.problems.iter().take(TOLD) {
+    for (path, problem) in outcome.problems.iter().take(MAX_PROBLEMS) {
         let line = problem.line.map_or(String::new(), |line| format!(":{line}"));
         page.note(if path.as_os_str().is_empty() { problem.what.clone() } else { format!("{}{line}: {}", path.display(), problem.what) });
     }
-    if synced.problems.len() > TOLD {
-        page.note(format!("{} more problems; --json tells them all", synced.problems.len() - TOLD));
+    if outcome.problems.len() > MAX_PROBLEMS {
+        page.note(format!("{} more problems; list all with --json", outcome.problems.len() - MAX_PROBLEMS));
     }
-    let (turns, written) = (counted(synced.turns, "turn"), counted(synced.written.len() as u64, "conversation"));
-    page.line(format!("Took in {turns} of {written}; {kept} {} kept.", if *kept == 1 { "is" } else { "are" }))
+    let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
+    page.line(format!("synced {turns} of {written}; {kept} archived"))
 }
