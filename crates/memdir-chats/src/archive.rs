@@ -190,7 +190,7 @@ impl ChatArchive {
     }
 
     /// Creates the directory, so that it can be searched before anything is archived.
-    pub fn make(&self) -> Result<()> {
+    pub fn create(&self) -> Result<()> {
         make_dir(&self.dir)
     }
 

@@ -2,8 +2,8 @@
 //! searched, shown and forgotten.
 //!
 //! A [`Reader`] describes the transcripts of one host, and [`READERS`] lists all of them. [`open_sources`] opens their
-//! [`ChatSource`]s, a [`Syncer`] copies new turns from them into the [`ChatArchive`], and [`chat_place`] tells a search which turn of
-//! an archived conversation a line belongs to. Nothing is read unless the user has turned conversations on
+//! [`ChatSource`]s, a [`Syncer`] copies new turns from them into the [`ChatArchive`], and [`chat_place`] finds for a search the turn of
+//! an archived conversation that a line belongs to. Nothing is read unless the user has turned conversations on
 //! ([`ChatSettings::on`]), and a host's files are never written, locked or moved.
 //!
 //! To add a host: a file in `hosts/` with a `READER`, its `mod` line and its line in `READERS`, both in `hosts.rs`.
@@ -30,7 +30,7 @@ pub use archive::{
     forget::{ForgetOutcome, ForgetRule},
     retention::Retention,
 };
-pub use hosts::{READERS, claude_code, codex, cursor, folder, gemini, open_sources, openclaw, opencode, reader};
+pub use hosts::*;
 pub use memdir_core::search::chats::Speaker;
 pub use project::{SessionProject, path_forms};
 pub use roots::Roots;

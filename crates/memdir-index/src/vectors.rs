@@ -127,7 +127,7 @@ impl Vectors {
             return Err(Error::BadInput { what: "row".into(), why: format!("row {row} does not exist; there are {}", self.len()) });
         };
         self.check_dim(query)?;
-        file.cosine(query, row).ok_or_else(|| corrupt(&self.dir, "a row does not fit its scale"))
+        file.cosine(query, row).ok_or_else(|| corrupt(&self.dir, "a row does not match its scale"))
     }
 
     /// Returns the `max` rows nearest to the query, nearest first; of equally near rows the one with the smaller key first, so that the
@@ -156,7 +156,7 @@ impl Vectors {
     fn append_sound(&self, first: u32, rows: &RowFile, found: Vec<Near>, all: &mut Vec<(Near, Key)>) -> Result<()> {
         for near in found {
             if !rows.is_sound(near.row as usize) {
-                return Err(corrupt(&self.dir, "a row does not fit its scale"));
+                return Err(corrupt(&self.dir, "a row does not match its scale"));
             }
             all.push((Near { row: first + near.row, ..near }, rows.keys()[near.row as usize]));
         }

@@ -30,11 +30,11 @@ impl ChatArchive {
 
     /// Reads the header and the sections of a session from all its files.
     pub fn read(&self, host: &Reader, key: &str) -> Result<Option<(ArchivedChat, Vec<ChatSection>)>> {
-        let Some(end) = self.file(host, key, 0)? else { return Ok(None) };
+        let Some(end) = self.read_file(host, key, 0)? else { return Ok(None) };
         let Some((chat, _)) = header::parse(&end) else { return Ok(None) };
         let mut all = Vec::new();
         for part in 1..=chat.parts {
-            let text = self.file(host, key, part)?.unwrap_or_default();
+            let text = self.read_file(host, key, part)?.unwrap_or_default();
             all.extend(sections(&text).into_iter().map(|section| ChatSection { part, ..section }));
         }
         all.extend(sections(&end));
@@ -43,12 +43,12 @@ impl ChatArchive {
 
     /// Reads a session from all its files as one text.
     pub fn text(&self, host: &Reader, key: &str) -> Result<Option<String>> {
-        let Some(end) = self.file(host, key, 0)? else { return Ok(None) };
+        let Some(end) = self.read_file(host, key, 0)? else { return Ok(None) };
         let Some((chat, at)) = header::parse(&end) else { return Ok(Some(end)) };
         let (head, body) = end.split_at(at as usize);
         let mut text = head.to_owned();
         for part in 1..=chat.parts {
-            let part = self.file(host, key, part)?.unwrap_or_default();
+            let part = self.read_file(host, key, part)?.unwrap_or_default();
             let at = header::parse(&part).map_or(0, |(_, at)| at as usize);
             text.push_str(&part[at..]);
         }
@@ -56,7 +56,7 @@ impl ChatArchive {
         Ok(Some(text))
     }
 
-    fn file(&self, host: &Reader, key: &str, part: u64) -> Result<Option<String>> {
+    fn read_file(&self, host: &Reader, key: &str, part: u64) -> Result<Option<String>> {
         let path = self.part_path(host, key, part);
         match fs::read_to_string(&path) {
             Ok(text) => Ok(Some(text)),

@@ -17,7 +17,7 @@ use std::{
     },
 };
 
-/// A clock that stands still, or advances by a second per reading.
+/// A clock that does not advance, or advances by a second per reading.
 struct TestClock {
     now: AtomicI64,
     step: i64,
@@ -59,7 +59,7 @@ struct Home {
 impl Home {
     fn new(files: &[(&str, &str)]) -> Self {
         let files = Files::new(files);
-        let archive = ChatArchive::new(files.root().join("kept"));
+        let archive = ChatArchive::new(files.root().join("archive"));
         Home { files, archive }
     }
 
@@ -128,9 +128,9 @@ fn conversation() -> String {
 #[test]
 fn an_archived_conversation_is_readable_and_contains_no_secret() {
     let home = Home::new(&[(S1, &conversation())]);
-    let synced = home.sync(&on());
-    assert_eq!((synced.sessions, synced.read, synced.turns, synced.left), (1, 1, 4, 0));
-    assert_eq!(synced.written, [home.archive.path(CLAUDE_CODE, "s1")]);
+    let outcome = home.sync(&on());
+    assert_eq!((outcome.sessions, outcome.read, outcome.turns, outcome.left), (1, 1, 4, 0));
+    assert_eq!(outcome.written, [home.archive.path(CLAUDE_CODE, "s1")]);
     let text = home.body(CLAUDE_CODE, "s1");
     let (cursor, without): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("cursor: "));
     assert_eq!(cursor.len(), 1);
@@ -178,8 +178,8 @@ sleep(1);
 
 Thanks"#
     );
-    let (kept, sections) = home.archive.read(CLAUDE_CODE, "s1").unwrap().unwrap();
-    assert_eq!(kept.resume().unwrap().to_string(), "cd /home/ada/app && claude --resume s1");
+    let (chat, sections) = home.archive.read(CLAUDE_CODE, "s1").unwrap().unwrap();
+    assert_eq!(chat.resume().unwrap().to_string(), "cd /home/ada/app && claude --resume s1");
     let lines: Vec<&str> = text.lines().collect();
     for section in &sections {
         let cited = lines[section.lines.0 as usize - 1..section.lines.1 as usize].join("\n");
@@ -208,8 +208,8 @@ fn nothing_is_archived_until_it_is_turned_on() {
     assert!(!home.archive.dir().exists());
     assert_eq!(home.sync(&ChatSettings { hosts_off: vec![CLAUDE_CODE], ..on() }).sessions, 0);
     let off = ChatSettings { projects_off: vec![PathBuf::from("/home/ada")], ..on() };
-    let synced = home.sync(&off);
-    assert_eq!((synced.read, synced.turns, synced.written.len()), (1, 0, 0));
+    let outcome = home.sync(&off);
+    assert_eq!((outcome.read, outcome.turns, outcome.written.len()), (1, 0, 0));
     assert_eq!(home.sync(&off).read, 0, "the session is known to be off");
     assert_eq!(home.sync(&on()).turns, 4, "turned on again");
 }
@@ -221,8 +221,8 @@ fn an_unchanged_session_is_not_read_again_and_a_lost_state_changes_nothing() {
     let before = home.archived(CLAUDE_CODE, "s1");
     assert_eq!(home.sync(&on()).read, 0);
     fs::remove_file(home.archive.dir().join(".state.json")).unwrap();
-    let synced = home.sync(&on());
-    assert_eq!((synced.read, synced.turns, synced.written.len()), (1, 0, 0));
+    let outcome = home.sync(&on());
+    assert_eq!((outcome.read, outcome.turns, outcome.written.len()), (1, 0, 0));
     assert_eq!(home.archived(CLAUDE_CODE, "s1"), before);
 }
 
@@ -245,8 +245,8 @@ fn a_replaced_transcript_is_archived_anew() {
     home.sync(&on());
     home.files.put(S1, (user("z1", 9, "Something else") + &user("z2", 10, &"x".repeat(4000))).as_bytes());
     home.sync(&on());
-    let (kept, sections) = home.archive.read(CLAUDE_CODE, "s1").unwrap().unwrap();
-    assert_eq!((kept.title.as_str(), kept.turns, sections[0].text.as_str()), ("Something else", 2, "Something else"));
+    let (chat, sections) = home.archive.read(CLAUDE_CODE, "s1").unwrap().unwrap();
+    assert_eq!((chat.title.as_str(), chat.turns, sections[0].text.as_str()), ("Something else", 2, "Something else"));
     // The earlier text is still archived under another name, and is forgotten with the conversation.
     let (was, before) = home.archive.read(CLAUDE_CODE, "s1.was1").unwrap().unwrap();
     assert_eq!((was.session.as_str(), was.turns, before.last().unwrap().text.as_str()), ("s1", 4, "Thanks"));
@@ -291,20 +291,20 @@ fn a_record_that_is_repeated_later_is_archived_once() {
 #[test]
 fn a_rewind_removes_turns_that_were_archived_before() {
     let path = ".codex/sessions/2026/01/15/rollout-2026-01-15T10-00-00-r.jsonl";
-    let say = |role: &str, text: &str| {
+    let message = |role: &str, text: &str| {
         format!(
             "{{\"timestamp\":\"2026-01-15T10:00:00Z\",\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"input_text\",\"text\":\"{text}\"}}]}}}}\n"
         )
     };
-    let first = say("user", "one") + &say("assistant", "1") + &say("user", "two") + &say("assistant", "2");
+    let first = message("user", "one") + &message("assistant", "1") + &message("user", "two") + &message("assistant", "2");
     let home = Home::new(&[(path, &first)]);
     home.sync(&on());
     let back = "{\"type\":\"event_msg\",\"payload\":{\"type\":\"thread_rolled_back\",\"num_turns\":1}}\n";
-    home.files.put(path, (first + back + &say("user", "three")).as_bytes());
+    home.files.put(path, (first + back + &message("user", "three")).as_bytes());
     home.sync(&on());
-    let (kept, sections) = home.archive.read(CODEX_HOST, "r").unwrap().unwrap();
+    let (chat, sections) = home.archive.read(CODEX_HOST, "r").unwrap().unwrap();
     let texts: Vec<_> = sections.iter().map(|section| section.text.as_str()).collect();
-    assert_eq!((texts, kept.turns), (vec!["one", "1", "three"], 3));
+    assert_eq!((texts, chat.turns), (vec!["one", "1", "three"], 3));
 }
 
 #[test]
@@ -321,10 +321,10 @@ fn a_rewritten_gemini_message_keeps_its_position() {
 "#;
     let home = Home::new(&[(path, lines)]);
     home.sync(&on());
-    let (kept, sections) = home.archive.read(GEMINI_HOST, "session-a").unwrap().unwrap();
+    let (chat, sections) = home.archive.read(GEMINI_HOST, "session-a").unwrap().unwrap();
     let texts: Vec<_> = sections.iter().map(|section| section.text.as_str()).collect();
     assert_eq!(texts, ["one", "final\n\n- `ls`", "two", "four"]);
-    assert_eq!(kept.resume().unwrap().to_string(), "gemini --resume full");
+    assert_eq!(chat.resume().unwrap().to_string(), "gemini --resume full");
 }
 
 #[test]
@@ -336,9 +336,9 @@ fn a_sync_that_runs_out_of_time_continues_the_next_time() {
     let mut rounds = 0;
     loop {
         let until = Timestamp::from_second(clock.now().as_second() + 20).unwrap();
-        let synced = home.sync_until(&on(), &clock, SyncLimits { until: Some(until), never_wait: false });
+        let outcome = home.sync_until(&on(), &clock, SyncLimits { until: Some(until), never_wait: false });
         rounds += 1;
-        if synced.left == 0 {
+        if outcome.left == 0 {
             break;
         }
         assert!(rounds < 100, "since {start} no end");
@@ -360,8 +360,8 @@ fn what_is_forgotten_stays_forgotten() {
 
     // A rule with a time leaves the later turns.
     let before = ForgetRule { before: Some("2026-01-15T10:00:05Z".parse().unwrap()), ..ForgetRule::default() };
-    let gone = home.archive.forget(&before, now).unwrap();
-    assert_eq!((gone.removed.len(), gone.shortened.len(), gone.turns), (0, 1, 2));
+    let outcome = home.archive.forget(&before, now).unwrap();
+    assert_eq!((outcome.removed.len(), outcome.shortened.len(), outcome.turns), (0, 1, 2));
     let texts = |key: &str| -> Vec<String> {
         let read = home.archive.read(CLAUDE_CODE, key).unwrap();
         read.map_or_else(Vec::new, |(_, sections)| {
@@ -378,8 +378,8 @@ fn what_is_forgotten_stays_forgotten() {
     assert_eq!(texts("s1"), ["It sleeps:", "Thanks"]);
 
     // A project, then one session.
-    let gone = home.archive.forget(&ForgetRule { project: Some("/home/ada/web".into()), ..ForgetRule::default() }, now).unwrap();
-    assert_eq!(gone.removed, [home.archive.path(CLAUDE_CODE, "s2")]);
+    let outcome = home.archive.forget(&ForgetRule { project: Some("/home/ada/web".into()), ..ForgetRule::default() }, now).unwrap();
+    assert_eq!(outcome.removed, [home.archive.path(CLAUDE_CODE, "s2")]);
     let found = home.archive.find("s1").unwrap();
     home.archive.forget(&ForgetRule { session: Some(found.name()), ..ForgetRule::default() }, now).unwrap();
     fs::remove_file(home.archive.dir().join(".state.json")).unwrap();
@@ -401,10 +401,10 @@ fn conversations_over_the_limits_are_removed_and_do_not_come_back() {
     home.sync(&by_age);
     assert_eq!(left(&home), ["s19", "s18", "s17"]);
     let by_size = ChatSettings { retention: Retention { days: 0, bytes: 3400 }, ..on() };
-    let synced = home.sync(&by_size);
-    assert_eq!((left(&home), synced.removed.len()), (vec!["s19".to_owned(), "s18".to_owned()], 8));
-    let synced = home.sync(&by_size);
-    assert_eq!((synced.read, left(&home).len()), (0, 2));
+    let outcome = home.sync(&by_size);
+    assert_eq!((left(&home), outcome.removed.len()), (vec!["s19".to_owned(), "s18".to_owned()], 8));
+    let outcome = home.sync(&by_size);
+    assert_eq!((outcome.read, left(&home).len()), (0, 2));
     home.sync(&ChatSettings { retention: Retention { days: 0, bytes: 10 }, ..on() });
     assert_eq!(left(&home), ["s19"], "the newest stays, whatever its size");
     home.sync(&on());
@@ -418,8 +418,8 @@ fn one_process_at_a_time_writes() {
     let lock = fs::File::open(home.archive.dir().join(".lock")).unwrap();
     lock.lock().unwrap();
     let clock = TestClock::at("2026-02-01T00:00:00Z");
-    let synced = home.sync_until(&on(), &clock, SyncLimits { until: None, never_wait: true });
-    assert!(synced.busy);
+    let outcome = home.sync_until(&on(), &clock, SyncLimits { until: None, never_wait: true });
+    assert!(outcome.busy);
 }
 
 #[test]
@@ -430,10 +430,10 @@ fn the_time_limit_holds_in_records_without_turns() {
     // Each reading of the clock takes a second; the limit comes long before the last turn, among the progress records.
     let clock = TestClock::ticking("2026-02-01T00:00:00Z");
     let until = Some("2026-02-01T00:00:08Z".parse().unwrap());
-    let synced = home.sync_until(&on(), &clock, SyncLimits { until, never_wait: true });
-    assert_eq!((synced.turns, synced.left), (1, 1), "{synced:?}");
-    let kept = home.text(CLAUDE_CODE, "s1");
-    assert!(kept.contains("\nFirst\n") && !kept.contains("\nLast\n"), "{kept}");
+    let outcome = home.sync_until(&on(), &clock, SyncLimits { until, never_wait: true });
+    assert_eq!((outcome.turns, outcome.left), (1, 1), "{outcome:?}");
+    let archived = home.text(CLAUDE_CODE, "s1");
+    assert!(archived.contains("\nFirst\n") && !archived.contains("\nLast\n"), "{archived}");
     home.sync(&on());
     let whole = Home::new(&[(S1, &text)]);
     whole.sync(&on());
@@ -474,8 +474,8 @@ fn an_incomplete_second_reading_removes_nothing() {
     home.files.put(S1, (lines.concat() + &lines[0] + &user("new", 59, "the news")).as_bytes());
     let clock = TestClock::ticking("2026-02-01T00:00:00Z");
     let until = Some("2026-02-01T00:00:20Z".parse().unwrap());
-    let synced = home.sync_until(&on(), &clock, SyncLimits { until, never_wait: false });
-    assert_eq!((synced.left, names(&home)), (1, vec!["s1.md".to_owned()]));
+    let outcome = home.sync_until(&on(), &clock, SyncLimits { until, never_wait: false });
+    assert_eq!((outcome.left, names(&home)), (1, vec!["s1.md".to_owned()]));
     assert_eq!(home.body(CLAUDE_CODE, "s1"), before);
     home.sync(&on());
     assert_eq!(names(&home), ["s1.md"]);
@@ -504,21 +504,21 @@ fn a_long_conversation_is_one_conversation_in_several_files() {
     let all: u64 = names(&home).iter().map(|name| fs::metadata(home.archive.dir().join("claude-code").join(name)).unwrap().len()).sum();
     assert_eq!((listed.chats.len(), listed.chats[0].chat.turns, listed.chats[0].bytes, listed.problems.len()), (1, 6, all, 0));
     let (_, sections) = home.archive.read(CLAUDE_CODE, "s1").unwrap().unwrap();
-    let told: Vec<(u64, &str)> = sections.iter().map(|section| (section.part, &section.text[..1])).collect();
-    assert_eq!(told, [(1, "0"), (2, "1"), (3, "2"), (4, "3"), (5, "4"), (0, "5")]);
+    let parts: Vec<(u64, &str)> = sections.iter().map(|section| (section.part, &section.text[..1])).collect();
+    assert_eq!(parts, [(1, "0"), (2, "1"), (3, "2"), (4, "3"), (5, "4"), (0, "5")]);
     let part = fs::read_to_string(home.archive.part_path(CLAUDE_CODE, "s1", 2)).unwrap();
     let place = chat_place(&part, sections[1].lines.1).unwrap();
     assert_eq!((place.session.as_str(), place.resume.as_deref()), ("s1", Some("cd /home/ada/app && claude --resume s1")));
 
     let before = ForgetRule { before: Some("2026-01-15T10:00:04Z".parse().unwrap()), ..ForgetRule::default() };
-    let gone = home.archive.forget(&before, "2026-02-01T00:00:00Z".parse().unwrap()).unwrap();
-    assert_eq!((gone.turns, gone.shortened.len(), gone.removed.len()), (4, 1, 0));
+    let outcome = home.archive.forget(&before, "2026-02-01T00:00:00Z".parse().unwrap()).unwrap();
+    assert_eq!((outcome.turns, outcome.shortened.len(), outcome.removed.len()), (4, 1, 0));
     assert_eq!(names(&home), ["s1.md", "s1~1.md"]);
     home.sync(&on());
-    let (kept, sections) = home.archive.read(CLAUDE_CODE, "s1").unwrap().unwrap();
-    assert_eq!((kept.turns, sections.iter().map(|section| &section.text[..1]).collect::<Vec<_>>()), (2, vec!["4", "5"]));
+    let (chat, sections) = home.archive.read(CLAUDE_CODE, "s1").unwrap().unwrap();
+    assert_eq!((chat.turns, sections.iter().map(|section| &section.text[..1]).collect::<Vec<_>>()), (2, vec!["4", "5"]));
     home.archive
-        .forget(&ForgetRule { session: Some(kept.name()), ..ForgetRule::default() }, "2026-02-01T00:00:00Z".parse().unwrap())
+        .forget(&ForgetRule { session: Some(chat.name()), ..ForgetRule::default() }, "2026-02-01T00:00:00Z".parse().unwrap())
         .unwrap();
     assert_eq!(names(&home), [""; 0]);
 }
@@ -549,7 +549,7 @@ enum Piece {
 }
 
 fn pieces() -> impl Strategy<Value = Vec<Piece>> {
-    let text = "[a-z \\n#`é漢\"\\\\]{1,40}".prop_filter("says something", |text| !text.trim().is_empty());
+    let text = "[a-z \\n#`é漢\"\\\\]{1,40}".prop_filter("not blank", |text| !text.trim().is_empty());
     let piece = prop_oneof![
         4 => text.clone().prop_map(Piece::User),
         4 => (text.clone(), any::<bool>()).prop_map(|(text, same)| Piece::Assistant(text, same)),
@@ -589,8 +589,8 @@ fn transcript(pieces: &[Piece]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// A transcript that is synced at any points of its growth, including torn lines and characters, is archived as if it had
-    /// been synced once.
+    /// A transcript that is outcome at any points of its growth, including torn lines and characters, is archived as if it had
+    /// been outcome once.
     #[test]
     fn growing_in_any_steps_gives_the_same_text_as_all_at_once(pieces in pieces(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6)) {
         let text = transcript(&pieces);

@@ -90,7 +90,7 @@ fn a_running_opencode_is_read_in_place_and_not_touched() {
     // The -shm file is SQLite's own board of read marks.
     assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
     assert_eq!((&after["opencode.db"], &after["opencode.db-wal"]), (&before["opencode.db"], &before["opencode.db-wal"]));
-    // The owner goes on writing, and what it writes is told.
+    // The owner continues to write, and what it writes is read.
     owner.execute("INSERT INTO part VALUES ('prt_65', 'msg_12', 'ses_1', '{\"type\":\"text\",\"text\":\"Still looking.\"}')", []).unwrap();
     let (source, sessions) = listed(&files);
     assert!(events(source.as_ref(), &sessions[0], &TranscriptCursor::default()).0.contains("Still looking."));
@@ -155,7 +155,7 @@ fn the_stamp_of_the_store_changes_with_it_and_only_then() {
 fn an_answer_that_comes_after_its_message_is_archived() {
     let files = Files::new(&[]);
     let owner = owner(&files, "WAL");
-    let archive = ChatArchive::new(files.root().join("kept"));
+    let archive = ChatArchive::new(files.root().join("archive"));
     let sync = || {
         let syncer = Syncer {
             sources: open_sources(&Roots::under(files.root())),

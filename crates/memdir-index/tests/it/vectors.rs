@@ -188,8 +188,8 @@ fn readers_find_everything_while_files_are_merged_and_removed() {
 fn vectors_of_another_embedder_or_dimension_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let vectors = open(dir.path()).add(&entries(0..3)).unwrap();
-    assert_corrupt(Vectors::open(dir.path(), &EmbedderId::new("test", "2"), DIM), "it is of another embedder");
-    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM + 1), "it is of another embedder");
+    assert_corrupt(Vectors::open(dir.path(), &EmbedderId::new("test", "2"), DIM), "it belongs to another embedder");
+    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM + 1), "it belongs to another embedder");
     let foreign = Vector::zero(DIM + 1);
     assert_eq!(vectors.add(&[(Key::of("x"), foreign.clone())]).unwrap_err().code(), "bad_input");
     assert_eq!(vectors.nearest(&foreign, 1, &mut |_| true).unwrap_err().code(), "bad_input");
@@ -234,9 +234,9 @@ fn damaged_rows_are_detected_when_they_would_be_results() {
     bytes[rows..].iter_mut().for_each(|b| *b = b.wrapping_mul(3).wrapping_add(1));
     replace(&path, &bytes);
     let vectors = open(dir.path());
-    assert_corrupt(vectors.nearest(&entry(1).1, 5, &mut |_| true), "a row does not fit its scale");
-    assert_corrupt(vectors.cosine(&entry(1).1, 0), "a row does not fit its scale");
-    assert_corrupt(vectors.verify(), "rows are not as they were written");
+    assert_corrupt(vectors.nearest(&entry(1).1, 5, &mut |_| true), "a row does not match its scale");
+    assert_corrupt(vectors.cosine(&entry(1).1, 0), "a row does not match its scale");
+    assert_corrupt(vectors.verify(), "the checksum of a file of rows is wrong");
 }
 
 #[test]

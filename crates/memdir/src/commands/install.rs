@@ -206,7 +206,7 @@ fn past_conversations(args: &Typed, settings: &Settings, look: Look) -> Result<O
         return Ok(Some("your past conversations with agents can be searched too: memdir chats on".to_owned()));
     }
     config::edit::change(&settings.file, |document| drop(config::edit::table(document, "chats").insert("on", toml_edit::value(true))))?;
-    wire::keep(settings).make()?;
+    wire::keep(settings).create()?;
     Ok(Some("past conversations are kept and searched from now on; memdir chats off ends that".to_owned()))
 }
 

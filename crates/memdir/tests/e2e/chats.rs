@@ -235,8 +235,8 @@ fn what_is_forgotten_does_not_come_back() {
     fs::remove_file(home.path("home/chats/.state.json")).unwrap();
     let output = home.json(&["chats"]);
     assert_eq!((output["chats"].as_array().unwrap().len(), &output["chats"][0]["turns"]), (1, &1.into()));
-    let kept = fs::read_to_string(home.path("home/chats/codex/0199c5d0-aaaa.md")).unwrap();
-    assert!(kept.contains("Deployed.") && !kept.contains("\nDeploy it\n"), "{kept}");
+    let archived = fs::read_to_string(home.path("home/chats/codex/0199c5d0-aaaa.md")).unwrap();
+    assert!(archived.contains("Deployed.") && !archived.contains("\nDeploy it\n"), "{archived}");
     assert_eq!(
         home.run(&["chats", "forget"]),
         "-- stderr\nerror: missing SESSION, --project or --before\nhint: give the id of a session from memdir chats, or --project DIR, --before DATE or both\n-- exit 2\n"
