@@ -1,18 +1,13 @@
-//! How fast chats are taken in, and in how much memory: `cargo bench -p memdir-core --bench chats [megabytes]`.
-//! A plain program: its numbers are megabytes a second and the peak of its own memory.
+//! The speed and memory use of a sync: `cargo bench -p memdir-chats --bench chats [megabytes]`.
+//! A plain program that prints megabytes per second and its own peak memory.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a bench lays out files and prints what it measured"
+    reason = "a bench creates files and prints what it measured"
 )]
 
-use memdir_chats::{
-    ChatSource, Cursor, Flow, Roots,
-    forget::Retention,
-    keep::Keep,
-    sync::{Bounds, Settings, sync},
-};
+use memdir_chats::{ChatArchive, ChatSettings, Flow, Retention, Roots, SyncLimits, Syncer, TranscriptCursor, open_sources};
 use memdir_core::{
     base::time::{Stopwatch, SystemClock},
     secrets,
@@ -21,6 +16,7 @@ use std::{
     fs::{self, File},
     io::{BufWriter, Write},
     path::Path,
+    sync::Arc,
 };
 
 fn main() {
@@ -31,14 +27,14 @@ fn main() {
     let path = project.join("big.jsonl");
     write_transcript(&path, megabytes << 20);
     let size = fs::metadata(&path).unwrap().len() as f64 / f64::from(1 << 20);
-    let sources = Roots::under(home.path()).sources();
+    let sources = open_sources(&Roots::under(home.path()));
     let session = sources[0].sessions().sessions.remove(0);
 
     let before = peak_memory();
     let watch = Stopwatch::start();
     let mut turns = 0_u64;
     sources[0]
-        .turns(&session, &Cursor::default(), &mut |_| {
+        .turns(&session, &TranscriptCursor::default(), &mut |_| {
             turns += 1;
             Ok(Flow::Continue)
         })
@@ -46,8 +42,8 @@ fn main() {
     let read = watch.elapsed().as_secs_f64();
     println!("read   {size:.0} MB, {turns} events: {:.0} MB/s, peak memory {} kB (before: {before} kB)", size / read, peak_memory());
 
-    let keep = Keep::new(home.path().join("kept"));
-    let (elapsed, turns) = synced(&sources, &keep);
+    let archive = ChatArchive::new(home.path().join("chat"));
+    let (elapsed, turns) = synced(&sources, &archive);
     println!("sync   {size:.0} MB, {turns} sections: {:.0} MB/s, peak memory {} kB", size / elapsed, peak_memory());
 
     let small = fs::read(&path).unwrap();
@@ -57,20 +53,20 @@ fn main() {
     for i in 0..1000 {
         fs::write(project.join(format!("s{i}.jsonl")), small).unwrap();
     }
-    let (first, _) = synced(&sources, &keep);
-    let again = (0..10).map(|_| synced(&sources, &keep).0).fold(f64::MAX, f64::min);
+    let (first, _) = timed_sync(&syncer);
+    let again = (0..10).map(|_| timed_sync(&syncer).0).fold(f64::MAX, f64::min);
     println!("1,000 sessions of {} kB: first {:.0} ms, unchanged {:.1} ms", small.len() / 1000, first * 1000.0, again * 1000.0);
 }
 
-fn synced(sources: &[Box<dyn ChatSource>], keep: &Keep) -> (f64, u64) {
-    let settings = Settings { on: true, retention: Retention { days: 0, bytes: 0 }, ..Settings::default() };
+/// Syncs and returns the seconds it took and the number of archived sections.
+fn timed_sync(syncer: &Syncer) -> (f64, u64) {
     let watch = Stopwatch::start();
-    let synced = sync(sources, keep, &settings, &secrets::mask_all, &SystemClock, Bounds::default(), &mut |_| {}).unwrap();
-    assert!(synced.problems.is_empty(), "{:?}", synced.problems);
-    (watch.elapsed().as_secs_f64(), synced.turns)
+    let outcome = syncer.sync(SyncLimits::default(), &mut |_| {}).unwrap();
+    assert!(outcome.problems.is_empty(), "{:?}", outcome.problems);
+    (watch.elapsed().as_secs_f64(), outcome.turns)
 }
 
-/// A transcript in the proportions of real ones: about half of it progress records, then tool output, then what was said.
+/// Writes a transcript in the proportions of real ones: about half of it progress records, then tool output, then turns.
 fn write_transcript(path: &Path, bytes: u64) {
     let mut out = BufWriter::new(File::create(path).unwrap());
     let code = "fn main() {\\n    println!(\\\"hello, {}\\\", name);\\n}\\n";
@@ -117,7 +113,7 @@ fn write_transcript(path: &Path, bytes: u64) {
     out.flush().unwrap();
 }
 
-/// The most memory this process has held, in kB.
+/// Returns the peak memory of this process in kB.
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

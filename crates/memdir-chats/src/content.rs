@@ -1,31 +1,35 @@
-//! What a message holds, in the block formats all hosts share more or less: texts and tool calls in their order.
-//! Thinking, images and tool output are never held.
+//! The content of a message, in the block formats that hosts share with small differences: texts and tool calls in order.
+//! Thinking, images and tool output are skipped while decoding.
 
-use super::json::{Args, Flag, FromJson, Obj, Str, loose};
+use crate::{
+    injected,
+    json::{Args, Flag, FromJson, Obj, Str, loose},
+};
+use memdir_core::search::chats::Speaker;
 use serde::{Deserialize, Deserializer, de::SeqAccess};
 use std::borrow::Cow;
 
-/// A message's content: a text, or blocks.
+/// The content of a message: a string, or a list of blocks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content<'a> {
     /// Texts and calls, in order.
     pub(super) parts: Vec<Part<'a>>,
 }
 
-/// One part that counts.
+/// One part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     /// A text.
     Text(Cow<'a, str>),
-    /// A text that stands in a list of blocks without being one.
+    /// A bare string in a list of blocks.
     Bare(Cow<'a, str>),
     /// A tool call: name and short arguments.
     Call(String),
 }
 
 impl<'a> Content<'a> {
-    /// The texts as one, each a paragraph of its own.
-    pub(super) fn text(self) -> Cow<'a, str> {
+    /// Joins the texts, each as a paragraph of its own.
+    pub(super) fn into_text(self) -> Cow<'a, str> {
         let mut texts = self.parts.into_iter().filter_map(|part| match part {
             Part::Text(text) => Some(text),
             Part::Bare(_) | Part::Call(_) => None,
@@ -51,7 +55,7 @@ impl<'de: 'a, 'a> FromJson<'de> for Content<'a> {
         }
         Ok(Content { parts })
     }
-    // Gemini writes a single part as an object.
+    // Gemini CLI writes a single part as an object.
     fn object<A: serde::de::MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
         Item::object(object).map(|item| Content { parts: item.0.into_iter().collect() })
     }
@@ -73,7 +77,7 @@ impl<'de: 'a, 'a> FromJson<'de> for Item<'a> {
 }
 loose!(Item<'a>);
 
-/// A block of any host. A field that is not named here is skipped without being held.
+/// A block of any host. Other fields are skipped without being stored.
 #[derive(Default, Deserialize)]
 struct Block<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -92,7 +96,7 @@ struct Block<'a> {
     thought: Flag,
 }
 
-/// A named call with its arguments.
+/// A tool call with its arguments.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Call<'a> {
     #[serde(borrow, default)]
@@ -117,10 +121,33 @@ impl<'a> Block<'a> {
     }
 }
 
-/// A tool call as it is told: `Read file_path=src/main.rs`.
+/// Formats a tool call: `Read file_path=src/main.rs`.
 pub(super) fn call_text(name: &str, args: &Args) -> String {
     let name = if name.is_empty() { "tool" } else { name };
     format!("{name} {}", args.0).trim_end().to_owned()
+}
+
+/// Returns the user's turn: one, even if it came in several blocks. `user_text` removes injected text from a block.
+pub(super) fn user_parts<'a>(content: Content<'a>, user_text: fn(Cow<'_, str>) -> Cow<'_, str>) -> Vec<(Speaker, Cow<'a, str>)> {
+    let mut parts = content.parts;
+    for part in &mut parts {
+        if let Part::Text(text) = part {
+            *text = user_text(std::mem::take(text));
+        }
+    }
+    parts.retain(|part| matches!(part, Part::Text(text) if !text.trim().is_empty()));
+    let text = Content { parts }.into_text();
+    if text.is_empty() { Vec::new() } else { vec![(Speaker::User, text)] }
+}
+
+/// Returns the assistant's texts and tool calls, in order.
+pub(super) fn assistant_parts(content: Content<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
+    let part = |part| match part {
+        Part::Text(text) if !injected::is_placeholder(&text) => Some((Speaker::Assistant, text)),
+        Part::Call(call) => Some((Speaker::Tool, Cow::Owned(call))),
+        Part::Text(_) | Part::Bare(_) => None,
+    };
+    content.parts.into_iter().filter_map(part).collect()
 }
 
 #[cfg(test)]

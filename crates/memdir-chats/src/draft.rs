@@ -1,11 +1,15 @@
-//! The turns of one reading, before they are written: they can still be taken back or replaced. Texts go to a spooled
-//! file, so that memory holds a few bytes per turn.
+//! The turns that were read and not archived yet: they can still be rewound or replaced. Their text goes to a spooled
+//! temporary file, so that memory use is a few bytes per turn.
 
-use super::{Rewind, Speaker, Turn, json::one_line, keep::Mask};
+use crate::{
+    json::one_line,
+    transcript::{Rewind, Turn},
+};
 use jiff::Timestamp;
 use memdir_core::{
-    base::limits,
+    base::{limits, text::char_floor},
     memory::lines::{FenceScanner, heading},
+    search::chats::Speaker,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -16,23 +20,26 @@ use std::{
 };
 use tempfile::SpooledTempFile;
 
-/// Bytes of text held in memory before they go to a file.
-const SPOOL: usize = 2 << 20;
+/// The number of bytes of text in memory above which they are written to a file.
+const SPOOL_BYTES: usize = 2 << 20;
 
-/// Lines that are looked for one by one.
-const FEW: usize = 100;
+/// The maximum number of lines that are searched for one by one.
+const MAX_SINGLE_LINES: usize = 100;
 
-/// Turns that were told and not yet written.
-pub(super) struct Draft<'m> {
-    mask: &'m Mask<'m>,
+/// Removes secrets from a text.
+pub(super) type Redact<'a> = dyn for<'t> Fn(&'t str) -> Cow<'t, str> + 'a;
+
+/// Turns that were read and not written yet.
+pub(super) struct Draft<'r> {
+    redact: &'r Redact<'r>,
     texts: SpooledTempFile,
     end: u64,
     entries: Vec<Entry>,
-    /// The message whose turns stand in the place of earlier ones, and where the next of them goes.
+    /// The message whose turns are being replaced, and the position of the next one.
     replacing: Option<(u64, usize)>,
 }
 
-/// One turn: everything but its text.
+/// One turn without its text.
 struct Entry {
     kind: Kind,
     at: Option<Timestamp>,
@@ -43,18 +50,18 @@ struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Said(Speaker),
+    Turn(Speaker),
     Compacted,
 }
 
-/// The turn that was written last: decides whether the next one opens a section.
+/// The turn that was written last: decides whether the next one starts a section.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Last {
-    /// Who spoke.
+pub(super) struct LastTurn {
+    /// The speaker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) speaker: Option<Speaker>,
-    /// The message it belongs to; 0 for none.
+    /// The hashed id of its message; 0 for none.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) message: u64,
 }
@@ -63,47 +70,47 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl<'m> Draft<'m> {
-    /// An empty one that spools into `dir`.
-    pub(super) fn new(dir: &Path, mask: &'m Mask<'m>) -> Self {
-        Draft { mask, texts: tempfile::spooled_tempfile_in(SPOOL, dir), end: 0, entries: Vec::new(), replacing: None }
+impl<'r> Draft<'r> {
+    /// Creates an empty draft that spools into `dir`.
+    pub(super) fn new(dir: &Path, redact: &'r Redact<'r>) -> Self {
+        Draft { redact, texts: tempfile::spooled_tempfile_in(SPOOL_BYTES, dir), end: 0, entries: Vec::new(), replacing: None }
     }
 
-    /// What masks the texts.
-    pub(super) fn mask(&self) -> &'m Mask<'m> {
-        self.mask
+    /// Removes secrets from a text.
+    pub(super) fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        (self.redact)(text)
     }
 
-    /// Whether nothing was told.
+    /// Whether there are no turns.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many things were said: at least as many as there will be sections.
+    /// Returns the number of turns: at least as many as there will be sections.
     pub(super) fn len(&self) -> u64 {
         self.entries.len() as u64
     }
 
-    /// Forgets everything.
+    /// Removes all turns.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.replacing = None;
         self.end = 0;
     }
 
-    /// Takes a turn, masked and made safe to stand in a section.
-    pub(super) fn turn(&mut self, turn: &Turn<'_>) -> io::Result<()> {
+    /// Adds a turn, redacted and escaped.
+    pub(super) fn push_turn(&mut self, turn: &Turn<'_>) -> io::Result<()> {
         let text = match turn.speaker {
-            // Masked before it is cut: a part of a secret looks like none.
-            Speaker::Tool => one_line(&(self.mask)(&turn.text), limits::CHAT_TOOL_CHARS),
-            Speaker::User | Speaker::Assistant => ready(&turn.text, self.mask),
+            // Redacted before it is truncated: a part of a secret is not recognized as one.
+            Speaker::Tool => one_line(&(self.redact)(&turn.text), limits::CHAT_TOOL_CHARS),
+            Speaker::User | Speaker::Assistant => section_text(&turn.text, self.redact),
         };
         let message = turn.message.as_deref().map_or(0, hash);
-        self.add(Kind::Said(turn.speaker), turn.at, message, &text)
+        self.add(Kind::Turn(turn.speaker), turn.at, message, &text)
     }
 
-    /// Takes a mark that the host shortened its memory here.
-    pub(super) fn compacted(&mut self, at: Option<Timestamp>) -> io::Result<()> {
+    /// Adds a mark that the host compacted its context here.
+    pub(super) fn push_compacted(&mut self, at: Option<Timestamp>) -> io::Result<()> {
         self.add(Kind::Compacted, at, 0, "")
     }
 
@@ -113,9 +120,9 @@ impl<'m> Draft<'m> {
         let entry = Entry { kind, at, message, from: self.end, bytes: u32::try_from(text.len()).unwrap_or(u32::MAX) };
         self.end += text.len() as u64;
         match &mut self.replacing {
-            Some((replaced, place)) if *replaced == message => {
-                self.entries.insert(*place, entry);
-                *place += 1;
+            Some((replaced, at)) if *replaced == message => {
+                self.entries.insert(*at, entry);
+                *at += 1;
             }
             _ => {
                 self.replacing = None;
@@ -125,37 +132,35 @@ impl<'m> Draft<'m> {
         Ok(())
     }
 
-    /// Takes back the turns of a message; those that follow with the same one take their place.
+    /// Removes the turns of a message; those that follow with the same message replace them.
     pub(super) fn replace(&mut self, message: &str) {
         let message = hash(message);
-        let place = self.entries.iter().position(|entry| entry.message == message).unwrap_or(self.entries.len());
+        let at = self.entries.iter().position(|entry| entry.message == message).unwrap_or(self.entries.len());
         self.entries.retain(|entry| entry.message != message);
-        self.replacing = Some((message, place));
+        self.replacing = Some((message, at));
     }
 
-    /// Takes back the end; `false` if that reaches behind what was told in this reading.
+    /// Removes turns from the end. Returns `false` if the rewind reaches further back than the first turn of this draft.
     pub(super) fn rewind(&mut self, rewind: Rewind<'_>) -> bool {
         self.replacing = None;
-        let (keep, reached) = match rewind {
+        let target = match rewind {
             Rewind::To(message) => {
                 let message = hash(message);
-                let place = self.entries.iter().position(|entry| entry.message == message);
-                (place.unwrap_or(0), place.is_some())
+                self.entries.iter().position(|entry| entry.message == message)
             }
-            Rewind::UserTurns(0) => (self.entries.len(), true),
+            Rewind::UserTurns(0) => Some(self.entries.len()),
             Rewind::UserTurns(turns) => {
-                let spoken = self.entries.iter().enumerate().rev().filter(|(_, entry)| entry.kind == Kind::Said(Speaker::User));
-                let place = spoken.map(|(place, _)| place).nth(usize::try_from(turns - 1).unwrap_or(usize::MAX));
-                (place.unwrap_or(0), place.is_some())
+                let user_turns = self.entries.iter().enumerate().rev().filter(|(_, entry)| entry.kind == Kind::Turn(Speaker::User));
+                user_turns.map(|(at, _)| at).nth(usize::try_from(turns - 1).unwrap_or(usize::MAX))
             }
         };
-        self.entries.truncate(keep);
-        reached
+        self.entries.truncate(target.unwrap_or(0));
+        target.is_some()
     }
 
-    /// The first words the person said.
+    /// Returns a title from the beginning of the first user turn.
     pub(super) fn first_words(&mut self) -> io::Result<Option<String>> {
-        for entry in self.entries.iter().filter(|entry| entry.kind == Kind::Said(Speaker::User)) {
+        for entry in self.entries.iter().filter(|entry| entry.kind == Kind::Turn(Speaker::User)) {
             let mut text = vec![0; entry.bytes.min(4 * limits::CHAT_TITLE_CHARS as u32) as usize];
             self.texts.seek(SeekFrom::Start(entry.from))?;
             self.texts.read_exact(&mut text)?;
@@ -166,15 +171,15 @@ impl<'m> Draft<'m> {
         Ok(None)
     }
 
-    /// Whether every one of these lines is told, or the beginning of one that is: a turn may have grown since.
-    pub(super) fn tells_all<'l>(&mut self, lines: impl Iterator<Item = &'l str>) -> io::Result<bool> {
+    /// Whether the draft has each of these lines, or a line that starts with it: a turn may have grown since.
+    pub(super) fn has_lines<'l>(&mut self, lines: impl Iterator<Item = &'l str>) -> io::Result<bool> {
         let mut missing: HashSet<&str> = lines.collect();
         let mut text = String::new();
         for entry in &self.entries {
             text.clear();
             self.texts.seek(SeekFrom::Start(entry.from))?;
             (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
-            if entry.kind == Kind::Said(Speaker::Tool) {
+            if entry.kind == Kind::Turn(Speaker::Tool) {
                 text = format!("- `{}`", text.replace('`', "'"));
             }
             for line in text.lines() {
@@ -182,68 +187,68 @@ impl<'m> Draft<'m> {
             }
         }
         missing.retain(|line| !line.starts_with("<!--"));
-        if missing.is_empty() || missing.len() > FEW {
+        if missing.is_empty() || missing.len() > MAX_SINGLE_LINES {
             return Ok(missing.is_empty());
         }
         for entry in &self.entries {
             text.clear();
             self.texts.seek(SeekFrom::Start(entry.from))?;
             (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
-            missing.retain(|missed| !text.lines().any(|line| line.trim().starts_with(missed)));
+            missing.retain(|prefix| !text.lines().any(|line| line.trim().starts_with(prefix)));
         }
         Ok(missing.is_empty())
     }
 
-    /// The times of the first and the last turn.
+    /// Returns the earliest and the latest time of a turn.
     pub(super) fn times(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         let times = || self.entries.iter().filter_map(|entry| entry.at);
         (times().min(), times().max())
     }
 
-    /// Writes the turns as sections, going on after `last`; says what was last now and where each section begins.
-    pub(super) fn write(&mut self, mut last: Last, out: &mut (impl Write + Seek)) -> io::Result<(Last, Vec<u64>)> {
+    /// Writes the turns as sections that continue after `last`. Returns the new last turn and the offset of each section.
+    pub(super) fn write(&mut self, mut last: LastTurn, out: &mut (impl Write + Seek)) -> io::Result<(LastTurn, Vec<u64>)> {
         let mut sections = Vec::new();
         let mut text = String::new();
         for entry in &self.entries {
             text.clear();
             self.texts.seek(SeekFrom::Start(entry.from))?;
             (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
-            let Kind::Said(speaker) = entry.kind else {
+            let Kind::Turn(speaker) = entry.kind else {
                 out.write_all(b"\n<!-- the conversation was compacted here -->\n")?;
-                last = Last::default();
+                last = LastTurn::default();
                 continue;
             };
             let same_message = entry.message != 0 && entry.message == last.message;
-            let goes_on = match speaker {
+            let continues = match speaker {
                 Speaker::User => false,
                 Speaker::Assistant => same_message && matches!(last.speaker, Some(Speaker::Assistant | Speaker::Tool)),
                 Speaker::Tool => matches!(last.speaker, Some(Speaker::Assistant | Speaker::Tool)),
             };
-            if !goes_on {
+            if !continues {
                 sections.push(out.stream_position()?);
-                heading(speaker, entry.at, out)?;
+                write_heading(speaker, entry.at, out)?;
             }
             if speaker != Speaker::Tool {
                 write!(out, "\n{text}\n")?;
-            } else if goes_on && last.speaker == Some(Speaker::Tool) {
+            } else if continues && last.speaker == Some(Speaker::Tool) {
                 writeln!(out, "- `{}`", text.replace('`', "'"))?;
             } else {
                 write!(out, "\n- `{}`\n", text.replace('`', "'"))?;
             }
-            last = Last { speaker: Some(speaker), message: entry.message };
+            last = LastTurn { speaker: Some(speaker), message: entry.message };
         }
         Ok((last, sections))
     }
 }
 
-/// The first line of a kept text that says something, as a title.
+/// Returns the first non-empty line of an archived text as a title.
 pub(super) fn first_words(text: &str) -> Option<String> {
     let mut lines = text.lines().map(|line| line.trim_start_matches(['#', '\\', '`', ' ']));
     lines.find(|line| !line.trim().is_empty()).map(|line| one_line(line, limits::CHAT_TITLE_CHARS))
 }
 
-/// The heading of a section, after an empty line.
-pub(super) fn heading(speaker: Speaker, at: Option<Timestamp>, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the heading of a section, after an empty line.
+pub(super) fn write_heading(speaker: Speaker, at: Option<Timestamp>, out: &mut dyn Write) -> io::Result<()> {
     let name = if speaker == Speaker::User { "User" } else { "Assistant" };
     match at {
         Some(at) => writeln!(out, "\n## {name} ({})", at.strftime("%Y-%m-%d %H:%M:%SZ")),
@@ -251,41 +256,35 @@ pub(super) fn heading(speaker: Speaker, at: Option<Timestamp>, out: &mut dyn Wri
     }
 }
 
-/// A message's id as a number that is never 0.
+/// Hashes the id of a message to a number that is never 0. The hash is stored in archived files, so it must not change.
 fn hash(message: &str) -> u64 {
     let bytes = blake3::hash(message.as_bytes());
     let first = bytes.as_bytes().first_chunk::<6>().copied().unwrap_or_default();
-    // 48 bits: a number that every JSON reader takes as it is.
+    // 48 bits: a number that every JSON decoder represents exactly.
     first.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)).max(1)
 }
 
-/// A turn's text as it is kept: secrets masked, cut at the limit, and unable to end its section or open another.
-fn ready(text: &str, mask: &Mask<'_>) -> String {
-    // A secret may begin within the limit and end behind it, so a little more is masked than is kept; and its part before
-    // the end of that would be seen as none, so the last of it is never kept.
+/// Returns the text of a turn as it is archived: redacted, truncated, and escaped so that it cannot end its section or start another.
+fn section_text(text: &str, redact: &Redact<'_>) -> String {
+    // A secret may start within the limit and end after it, so more is redacted than is archived. A secret that is cut at the end of
+    // that margin is not recognized, so the margin itself is never archived.
     const MARGIN: usize = 4096;
-    let seen = cut(text.trim(), limits::CHAT_TURN_BYTES + MARGIN);
-    let masked = mask(seen);
-    let is_longer = seen.len() < text.trim().len();
-    let most = if is_longer { masked.len().saturating_sub(MARGIN) } else { masked.len() };
-    let kept = cut(&masked, most.min(limits::CHAT_TURN_BYTES));
-    let is_cut = is_longer || kept.len() < masked.len();
-    let left_out = text.trim().len().saturating_sub(kept.len());
-    let mut out = safe(kept);
-    if is_cut {
-        out.push_str(&format!("\n\n[… {left_out} bytes left out]"));
+    let text = text.trim();
+    let examined = &text[..char_floor(text, limits::CHAT_TURN_BYTES + MARGIN)];
+    let redacted = redact(examined);
+    let is_longer = examined.len() < text.len();
+    let max_bytes = if is_longer { redacted.len().saturating_sub(MARGIN) } else { redacted.len() };
+    let archived = &redacted[..char_floor(&redacted, max_bytes.min(limits::CHAT_TURN_BYTES))];
+    let mut out = escape(archived);
+    if is_longer || archived.len() < redacted.len() {
+        out.push_str(&format!("\n\n[… {} bytes left out]", text.len().saturating_sub(archived.len())));
     }
     out
 }
 
-fn cut(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    &text[..end]
-}
-
-/// The text without control characters, with fences closed and headings that stay below the section's: those that look
-/// like one of its kind are escaped, others go two levels down.
-fn safe(text: &str) -> String {
+/// Removes control characters, closes code fences and demotes headings below that of the section: headings that look like a section's
+/// are escaped, others move two levels down.
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut fences = FenceScanner::default();
     let mut follows_text = false;
@@ -293,10 +292,10 @@ fn safe(text: &str) -> String {
         if !out.is_empty() {
             out.push('\n');
         }
-        let line = plain(line);
+        let line = without_control_chars(line);
         let trimmed = line.trim_start();
         let is_code = fences.is_code(trimmed);
-        if is_section(trimmed) {
+        if is_section_heading(trimmed) {
             out.push_str(&line[..line.len() - trimmed.len()]);
             out.push('\\');
             out.push_str(trimmed);
@@ -319,7 +318,7 @@ fn safe(text: &str) -> String {
     out
 }
 
-/// Names that head a section of a conversation, in this file and in others like it.
+/// Names of speakers in the headings of conversations, here and in other programs.
 const SPEAKERS: &[&str] = &[
     "user",
     "human",
@@ -342,14 +341,14 @@ const SPEAKERS: &[&str] = &[
     "codex",
 ];
 
-/// Whether a line makes a heading of the line before it.
+/// Whether a line turns the line before it into a setext heading.
 fn is_underline(line: &str) -> bool {
     let line = line.trim_end();
     !line.is_empty() && (line.bytes().all(|byte| byte == b'=') || line.bytes().all(|byte| byte == b'-'))
 }
 
-/// Whether a line could be taken for the heading of a section.
-fn is_section(line: &str) -> bool {
+/// Whether a line could be mistaken for the heading of a section.
+fn is_section_heading(line: &str) -> bool {
     if heading(line).is_none() {
         return false;
     }
@@ -359,19 +358,19 @@ fn is_section(line: &str) -> bool {
     SPEAKERS.iter().any(|speaker| name.eq_ignore_ascii_case(speaker))
 }
 
-/// The line without control characters (terminal colours, NUL).
-fn plain(line: &str) -> Cow<'_, str> {
-    let is_odd = |c: char| c.is_control() && c != '\t';
-    if !line.contains(is_odd) {
+/// Removes control characters (terminal colours, NUL).
+fn without_control_chars(line: &str) -> Cow<'_, str> {
+    let is_removed = |c: char| c.is_control() && c != '\t';
+    if !line.contains(is_removed) {
         return Cow::Borrowed(line);
     }
     let mut out = String::with_capacity(line.len());
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
         if c == '\u{1b}' {
-            // An escape sequence ends with a letter.
+            // A terminal escape sequence ends with a letter.
             chars.by_ref().find(|c| c.is_ascii_alphabetic());
-        } else if !is_odd(c) {
+        } else if !is_removed(c) {
             out.push(c);
         }
     }
@@ -383,32 +382,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_can_neither_open_nor_swallow_a_section() {
+    fn a_text_can_neither_start_nor_swallow_a_section() {
         assert_eq!(
-            safe("see:\n## User\n  # assistant: says\n### Users\n#User\n## **Claude** (today)"),
+            escape("see:\n## User\n  # assistant: says\n### Users\n#User\n## **Claude** (today)"),
             "see:\n\\## User\n  \\# assistant: says\n##### Users\n#User\n\\## **Claude** (today)"
         );
         assert_eq!(
-            safe("# Plan\n## Steps\n###### Deep\n```sh\n# a comment\n```\nTitle\n===\n\n---\nlast\n- a\n-"),
+            escape("# Plan\n## Steps\n###### Deep\n```sh\n# a comment\n```\nTitle\n===\n\n---\nlast\n- a\n-"),
             "### Plan\n#### Steps\n###### Deep\n```sh\n# a comment\n```\nTitle\n\\===\n\n---\nlast\n- a\n\\-"
         );
-        assert_eq!(safe("```rust\nfn main() {}"), "```rust\nfn main() {}\n```");
-        assert_eq!(safe("````\n```\n## User\n````\ndone"), "````\n```\n\\## User\n````\ndone");
-        assert_eq!(safe("\u{1b}[31mred\u{1b}[0m\r\nplain\0"), "red\nplain");
+        assert_eq!(escape("```rust\nfn main() {}"), "```rust\nfn main() {}\n```");
+        assert_eq!(escape("````\n```\n## User\n````\ndone"), "````\n```\n\\## User\n````\ndone");
+        assert_eq!(escape("\u{1b}[31mred\u{1b}[0m\r\nplain\0"), "red\nplain");
     }
 
     #[test]
-    fn a_long_turn_is_cut_and_says_so() {
-        let mask: &Mask<'_> = &|text| Cow::Borrowed(text);
-        let kept = ready(&"x".repeat(limits::CHAT_TURN_BYTES + 10_000), mask);
-        assert_eq!(&kept[limits::CHAT_TURN_BYTES..], "\n\n[… 10000 bytes left out]");
-        assert_eq!(ready("  short \n", mask), "short");
+    fn a_long_turn_is_truncated_with_a_note() {
+        let redact: &Redact<'_> = &|text| Cow::Borrowed(text);
+        let archived = section_text(&"x".repeat(limits::CHAT_TURN_BYTES + 10_000), redact);
+        assert_eq!(&archived[limits::CHAT_TURN_BYTES..], "\n\n[… 10000 bytes left out]");
+        assert_eq!(section_text("  short \n", redact), "short");
     }
 
     #[test]
-    fn a_secret_across_the_limit_is_masked_whole() {
-        let mask: &Mask<'_> = &|text| Cow::Owned(text.replace("SECRETSECRET", "***"));
+    fn a_secret_across_the_limit_is_redacted_whole() {
+        let redact: &Redact<'_> = &|text| Cow::Owned(text.replace("SECRETSECRET", "***"));
         let text = format!("{}SECRETSECRET", "x".repeat(limits::CHAT_TURN_BYTES - 4));
-        assert!(!ready(&text, mask).contains("SECR"));
+        assert!(!section_text(&text, redact).contains("SECR"));
     }
 }

@@ -1,15 +1,15 @@
-//! Values that never refuse: a field of another kind than expected is as good as absent, so that one odd field does
-//! not cost a whole record. Works on held lines (borrowing) and on passing ones.
+//! Lenient JSON values: a field of an unexpected type counts as absent, so that one malformed field does not invalidate
+//! the whole record. They decode from buffered lines (borrowing) and from streams.
 
 use jiff::Timestamp;
-use memdir_core::base::limits;
+use memdir_core::base::{limits, text::char_floor};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
 };
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
-/// What can be made of any JSON value; what a type does not override becomes its default.
+/// Converts any JSON value. A type of value that is not overridden becomes the default.
 pub(super) trait FromJson<'de>: Default {
     fn text(_text: Cow<'de, str>) -> Self {
         Self::default()
@@ -30,7 +30,7 @@ pub(super) trait FromJson<'de>: Default {
     }
 }
 
-/// Deserialises a [`FromJson`] from whatever is there.
+/// Deserializes a [`FromJson`] from a value of any type.
 pub(super) fn any<'de, T: FromJson<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_any(AnyVisitor(PhantomData))
 }
@@ -75,7 +75,7 @@ impl<'de, T: FromJson<'de>> Visitor<'de> for AnyVisitor<T> {
     }
 }
 
-/// Makes `Deserialize` of `FromJson` for a type.
+/// Implements `Deserialize` by `FromJson`.
 macro_rules! loose {
     ($name:ident<$life:lifetime>) => {
         impl<'de: $life, $life> Deserialize<'de> for $name<$life> {
@@ -94,7 +94,7 @@ macro_rules! loose {
 }
 pub(super) use loose;
 
-/// A text, if it is one.
+/// A string; `None` for any other value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Str<'a>(pub(super) Option<Cow<'a, str>>);
 
@@ -106,18 +106,18 @@ impl<'de: 'a, 'a> FromJson<'de> for Str<'a> {
 loose!(Str<'a>);
 
 impl<'a> Str<'a> {
-    /// The text, or an empty one.
+    /// Returns the string, or an empty one.
     pub(super) fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// The text unless there is none or it is empty.
-    pub(super) fn full(&self) -> Option<&str> {
+    /// Returns the string, or `None` if it is absent or empty.
+    pub(super) fn non_empty(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.is_empty())
     }
 }
 
-/// A truth value; anything else is false.
+/// A boolean; `false` for any other value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Flag(pub(super) bool);
 
@@ -128,7 +128,7 @@ impl FromJson<'_> for Flag {
 }
 loose!(Flag);
 
-/// A whole number that is not negative.
+/// A non-negative integer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count(pub(super) Option<u64>);
 
@@ -139,7 +139,7 @@ impl FromJson<'_> for Count {
 }
 loose!(Count);
 
-/// A time: ISO 8601, or seconds or milliseconds since 1970.
+/// A time: RFC 3339, or seconds or milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Time(pub(super) Option<Timestamp>);
 
@@ -155,7 +155,7 @@ impl FromJson<'_> for Time {
 }
 loose!(Time);
 
-/// An object of a known shape, or nothing.
+/// An object of a known type; `None` for any other value.
 #[derive(Debug, Clone)]
 pub(super) struct Obj<T>(pub(super) Option<T>);
 
@@ -177,7 +177,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Obj<T> {
     }
 }
 
-/// The objects of a list, or none.
+/// The objects of a list; empty for any other value.
 #[derive(Debug, Clone)]
 pub(super) struct List<T>(pub(super) Vec<T>);
 
@@ -203,23 +203,23 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     }
 }
 
-/// The arguments of a tool call, on one line: `file_path=src/main.rs limit=20`. Still long enough for
-/// a secret in them to be seen whole: they are cut when they are kept.
+/// The arguments of a tool call on one line: `file_path=src/main.rs limit=20`. They are still long enough here for a secret
+/// in them to be recognized; they are truncated when they are archived.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Args(pub(super) String);
 
 impl<'de> FromJson<'de> for Args {
     fn text(text: Cow<'de, str>) -> Self {
-        // Some hosts write the arguments as JSON within a text.
+        // Some hosts write the arguments as JSON in a string.
         if text.trim_start().starts_with('{')
             && let Ok(args) = from_text::<Args>(&text)
         {
             return args;
         }
-        Args(raw_line(&text))
+        Args(long_line(&text))
     }
     fn list<A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
-        Brief::list(list).map(|brief| Args(brief.0))
+        ArgValue::list(list).map(|value| Args(value.0))
     }
     fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         let mut out = String::new();
@@ -228,7 +228,7 @@ impl<'de> FromJson<'de> for Args {
                 object.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let value = object.next_value::<Brief>()?;
+            let value = object.next_value::<ArgValue>()?;
             if value.0.is_empty() {
                 continue;
             }
@@ -239,28 +239,28 @@ impl<'de> FromJson<'de> for Args {
             out.push('=');
             out.push_str(&value.0);
         }
-        Ok(Args(raw_line(&out)))
+        Ok(Args(long_line(&out)))
     }
 }
 loose!(Args);
 
-/// One argument's value.
+/// The value of one argument.
 #[derive(Default)]
-struct Brief(String);
+struct ArgValue(String);
 
-impl<'de> FromJson<'de> for Brief {
+impl<'de> FromJson<'de> for ArgValue {
     fn text(text: Cow<'de, str>) -> Self {
-        Brief(raw_line(&text))
+        ArgValue(long_line(&text))
     }
     fn number(number: f64) -> Self {
-        Brief(number.to_string())
+        ArgValue(number.to_string())
     }
     fn flag(flag: bool) -> Self {
-        Brief(flag.to_string())
+        ArgValue(flag.to_string())
     }
     fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         let mut out = String::new();
-        while let Some(item) = list.next_element::<Brief>()? {
+        while let Some(item) = list.next_element::<ArgValue>()? {
             if !item.0.is_empty() && out.len() < limits::CHAT_TOOL_RAW_CHARS {
                 if !out.is_empty() {
                     out.push(' ');
@@ -268,35 +268,35 @@ impl<'de> FromJson<'de> for Brief {
                 out.push_str(&item.0);
             }
         }
-        Ok(Brief(raw_line(&out)))
+        Ok(ArgValue(long_line(&out)))
     }
     fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Brief("{…}".into()))
+        Ok(ArgValue("{…}".into()))
     }
 }
-loose!(Brief);
+loose!(ArgValue);
 
-/// The same JSON as decoders take it: half of a surrogate pair as U+FFFD, of a key that comes twice the last; nothing if that
-/// does not mend it.
-pub(super) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
-    let whole = without_halves(bytes);
-    let value: serde_json::Value = serde_json::from_slice(&whole).ok()?;
+/// Repairs JSON that decoders reject: replaces lone surrogates with U+FFFD and keeps the last value of a duplicate key. Returns
+/// `None` if it is still invalid.
+pub(super) fn repair(bytes: &[u8]) -> Option<Vec<u8>> {
+    let bytes = replace_lone_surrogates(bytes);
+    let value: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     serde_json::to_vec(&value).ok()
 }
 
-/// The text with every escaped half of a surrogate pair as U+FFFD.
-fn without_halves(bytes: &[u8]) -> Vec<u8> {
+/// Replaces every escaped lone surrogate with U+FFFD.
+fn replace_lone_surrogates(bytes: &[u8]) -> Vec<u8> {
     let unit = |at: usize| -> Option<u16> {
         let digits = bytes.get(at..at + 6).filter(|escape| escape.starts_with(b"\\u"))?;
         u16::from_str_radix(std::str::from_utf8(&digits[2..]).ok()?, 16).ok()
     };
-    let is_second = |at: usize| unit(at).is_some_and(|unit| (0xdc00..0xe000).contains(&unit));
+    let is_low = |at: usize| unit(at).is_some_and(|unit| (0xdc00..0xe000).contains(&unit));
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
         let skip = match unit(at) {
-            Some(0xd800..0xdc00) if is_second(at + 6) => 12,
+            Some(0xd800..0xdc00) if is_low(at + 6) => 12,
             Some(0xd800..0xe000) => {
                 out.extend_from_slice(b"\\ufffd");
                 at += 6;
@@ -312,25 +312,25 @@ fn without_halves(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Decodes a small text into something that owns what it needs.
+/// Decodes a short text into an owned value.
 fn from_text<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_str(text)
 }
 
-/// The text on one line, cut far behind what is kept, and there without the end of a word that was cut: a part of a secret
-/// looks like none.
-fn raw_line(text: &str) -> String {
+/// Formats a text on one line, truncated far behind the limit of what is archived. The last, truncated word is dropped: a part of a
+/// secret is not recognized as one.
+fn long_line(text: &str) -> String {
     let line = one_line(text, limits::CHAT_TOOL_RAW_CHARS);
     let Some(cut) = line.strip_suffix('…').filter(|_| line.chars().count() > limits::CHAT_TOOL_RAW_CHARS) else { return line };
     let end = cut.rfind(' ').unwrap_or(0).max(cut.len().saturating_sub(1024));
-    let end = (end..cut.len()).find(|&end| cut.is_char_boundary(end)).unwrap_or(cut.len());
-    format!("{}…", &cut[..end])
+    format!("{}…", &cut[..char_floor(cut, end)])
 }
 
-/// The text on one line, runs of white space as one space, cut at so many characters.
-pub(super) fn one_line(text: &str, most: usize) -> String {
+/// Formats a text on one line of at most `max_chars` characters: runs of white space and control characters become one space, and a
+/// word that does not fit is truncated with an ellipsis.
+pub(super) fn one_line(text: &str, max_chars: usize) -> String {
     let mut out = String::new();
-    let mut left = most;
+    let mut left = max_chars;
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !out.is_empty() {
             if left == 0 {
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_told_in_short() {
+    fn arguments_are_formatted_on_one_line() {
         assert_eq!(
             args(r#"{"file_path":"src/auth.ts","limit":20,"deep":{"a":[1]},"all":true,"none":null}"#),
             "file_path=src/auth.ts limit=20 deep={…} all=true"
@@ -373,18 +373,18 @@ mod tests {
     }
 
     #[test]
-    fn what_decoders_refuse_is_mended() {
-        let mended = |text: &str| mended(text.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
+    fn json_that_decoders_reject_is_repaired() {
+        let repair = |text: &str| repair(text.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
         assert_eq!(
-            mended(r#"{"a":"x\ud83d y\ude00","b":"\ud83d\ude00 \\ud83d"}"#).unwrap(),
+            repair(r#"{"a":"x\ud83d y\ude00","b":"\ud83d\ude00 \\ud83d"}"#).unwrap(),
             "{\"a\":\"x\u{fffd} y\u{fffd}\",\"b\":\"😀 \\\\ud83d\"}"
         );
-        assert_eq!(mended(r#"{"a":1,"a":2}"#).unwrap(), r#"{"a":2}"#);
-        assert_eq!(mended(r#"{"a":"\ud8"#), None);
+        assert_eq!(repair(r#"{"a":1,"a":2}"#).unwrap(), r#"{"a":2}"#);
+        assert_eq!(repair(r#"{"a":"\ud8"#), None);
     }
 
     #[test]
-    fn a_field_of_the_wrong_kind_costs_only_itself() {
+    fn a_field_of_the_wrong_type_counts_as_absent() {
         #[derive(Deserialize)]
         struct Record<'a> {
             #[serde(borrow, default)]

@@ -1,7 +1,11 @@
-//! Reads JSON lines as a stream: one buffer whatever the size of the file, torn last lines left for later, lines of
-//! any length decoded while they pass by. Knows nothing of what a record means.
+//! Reads JSON Lines as a stream: in one buffer independent of the file's size, with incomplete last lines left for later and lines
+//! of any length decoded as they are read. Does not interpret the records.
 
-use super::{About, Cursor, Event, Flow, Print, SessionFile, Sink, Taken, json::mended};
+use crate::{
+    json::repair,
+    source::SessionFile,
+    transcript::{ChatEvent, EventSink, Fingerprint, Flow, ReadOutcome, SessionInfo, TranscriptCursor},
+};
 use memchr::memchr;
 use memdir_core::base::{
     error::{Error, Problem, Result},
@@ -14,26 +18,26 @@ use std::{
     path::Path,
 };
 
-/// The first size of the buffer; it grows to a line's length, up to [`limits::CHAT_LINE_BYTES`].
+/// The initial size of the buffer; it grows to a line's length, up to [`limits::CHAT_LINE_BYTES`].
 const BUFFER: usize = 256 << 10;
 
-/// Bytes after which a reader asks whether to go on, although nothing was said in them: a few milliseconds.
+/// The number of bytes without a turn after which the sink is asked whether to continue: a few milliseconds of reading.
 const ASK_BYTES: usize = 1 << 20;
 
-/// A line as it is given to a decoder: held whole, or passing by.
-pub enum Raw<'a> {
-    /// The whole line.
-    Held(&'a [u8]),
-    /// A line too long to hold.
-    Passing(&'a mut dyn Read),
+/// A record for a decoder: buffered as a whole, or streamed.
+pub(crate) enum RawRecord<'a> {
+    /// The whole record.
+    Buffered(&'a [u8]),
+    /// A record that is too long to buffer.
+    Streamed(&'a mut dyn Read),
 }
 
-impl<'a> Raw<'a> {
-    /// Decodes the line, borrowing from it where it is held.
-    pub fn decode<T: Deserialize<'a>>(self) -> serde_json::Result<T> {
+impl<'a> RawRecord<'a> {
+    /// Decodes the record, borrowing from it if it is buffered.
+    pub(crate) fn decode<T: Deserialize<'a>>(self) -> serde_json::Result<T> {
         match self {
-            Raw::Held(bytes) => serde_json::from_slice(bytes),
-            Raw::Passing(reader) => {
+            RawRecord::Buffered(bytes) => serde_json::from_slice(bytes),
+            RawRecord::Streamed(reader) => {
                 let mut decoder = serde_json::Deserializer::from_reader(reader);
                 let value = T::deserialize(&mut decoder)?;
                 decoder.end()?;
@@ -43,78 +47,78 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// What became of a line.
-pub enum Step {
-    /// Taken, or of no interest.
+/// What happened to a line.
+pub(crate) enum LineOutcome {
+    /// It was processed, or skipped.
     Next,
-    /// Taken, and the sink wants no more.
+    /// It was processed, and the sink stopped the reading.
     Stop,
-    /// Not a record.
+    /// It is not a record.
     Bad(serde_json::Error),
-    /// The whole transcript has to be told again from its beginning.
-    Again,
+    /// The transcript has to be read again from its beginning.
+    Restart,
 }
 
-/// Where reading begins: at the cursor, or with [`Event::Restart`] at the beginning of a transcript that is another one.
-/// For readers that remember something from line to line.
-pub(crate) fn begin(session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>) -> Result<Cursor> {
+/// Returns where reading starts: the cursor, or the beginning, after [`ChatEvent::Restart`], if the transcript is not the one the
+/// cursor was taken from. For parsers that carry state between lines.
+pub(crate) fn begin(session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<TranscriptCursor> {
     let (_, same) = open_at(&session.path, from).map_err(|source| Error::io("read", &session.path, source))?;
     if same {
         return Ok(from.clone());
     }
-    sink(Event::Restart)?;
-    Ok(Cursor::default())
+    sink(ChatEvent::Restart)?;
+    Ok(TranscriptCursor::default())
 }
 
-/// Tells every line after a cursor to `record`, but those `wanted` refuses by their first bytes (the whole line where
-/// it is held). Emits [`Event::Restart`] when the transcript is not the one the cursor was made from.
+/// Passes every line after a cursor to `record`, except those that `is_wanted` rejects by their first bytes (by the whole line if
+/// it is buffered). Emits [`ChatEvent::Restart`] if the transcript is not the one the cursor was taken from.
 pub(crate) fn each(
     session: &SessionFile,
-    from: &Cursor,
-    sink: &mut Sink<'_>,
-    wanted: fn(&[u8]) -> bool,
-    record: &mut dyn FnMut(Raw<'_>, u64, &mut Sink<'_>) -> Result<Step>,
-) -> Result<Taken> {
-    lines_of(session, from, sink, wanted, record, true)
+    from: &TranscriptCursor,
+    sink: &mut EventSink<'_>,
+    is_wanted: fn(&[u8]) -> bool,
+    record: &mut dyn FnMut(RawRecord<'_>, u64, &mut EventSink<'_>) -> Result<LineOutcome>,
+) -> Result<ReadOutcome> {
+    read_lines(session, from, sink, is_wanted, record, true)
 }
 
-/// The same for a reader that must go on to the end: the sink is asked nothing between records.
+/// Passes every line to `record`, for sources that cannot stop before the end: the sink is not asked between records.
 pub(crate) fn each_to_the_end(
     session: &SessionFile,
-    sink: &mut Sink<'_>,
-    wanted: fn(&[u8]) -> bool,
-    record: &mut dyn FnMut(Raw<'_>, u64, &mut Sink<'_>) -> Result<Step>,
-) -> Result<Taken> {
-    lines_of(session, &Cursor::default(), sink, wanted, record, false)
+    sink: &mut EventSink<'_>,
+    is_wanted: fn(&[u8]) -> bool,
+    record: &mut dyn FnMut(RawRecord<'_>, u64, &mut EventSink<'_>) -> Result<LineOutcome>,
+) -> Result<ReadOutcome> {
+    read_lines(session, &TranscriptCursor::default(), sink, is_wanted, record, false)
 }
 
-fn lines_of(
+fn read_lines(
     session: &SessionFile,
-    from: &Cursor,
-    sink: &mut Sink<'_>,
-    wanted: fn(&[u8]) -> bool,
-    record: &mut dyn FnMut(Raw<'_>, u64, &mut Sink<'_>) -> Result<Step>,
-    asks: bool,
-) -> Result<Taken> {
+    from: &TranscriptCursor,
+    sink: &mut EventSink<'_>,
+    is_wanted: fn(&[u8]) -> bool,
+    record: &mut dyn FnMut(RawRecord<'_>, u64, &mut EventSink<'_>) -> Result<LineOutcome>,
+    may_stop: bool,
+) -> Result<ReadOutcome> {
     let failed = |source| Error::io("read", &session.path, source);
     let (mut lines, same) = open_at(&session.path, from).map_err(failed)?;
     if !same {
-        sink(Event::Restart)?;
+        sink(ChatEvent::Restart)?;
     }
-    let mut taken = Taken::default();
-    let mut unasked = 0;
+    let mut outcome = ReadOutcome::default();
+    let mut silent_bytes = 0;
     while let Some(number) = lines.advance().map_err(failed)? {
         if number == 1 {
-            lines.skip_mark();
+            lines.skip_byte_order_mark();
         }
         let bytes = lines.line();
-        unasked += bytes.len();
-        if asks && unasked > ASK_BYTES {
-            unasked = 0;
-            // Nothing was learned: this only asks whether to go on.
-            if sink(Event::About(About::default()))? == Flow::Stop {
-                lines.leave();
-                taken.stopped = true;
+        silent_bytes += bytes.len();
+        if may_stop && silent_bytes > ASK_BYTES {
+            silent_bytes = 0;
+            // Empty metadata: this only asks whether to continue.
+            if sink(ChatEvent::Info(SessionInfo::default()))? == Flow::Stop {
+                lines.unread();
+                outcome.stopped = true;
                 break;
             }
         }
@@ -122,64 +126,67 @@ fn lines_of(
         if bytes.iter().all(u8::is_ascii_whitespace) && !lines.is_long() {
             continue;
         }
-        if !wanted(bytes) {
+        if !is_wanted(bytes) {
             if !lines.finish().map_err(failed)? {
-                lines.leave();
-                taken.torn = true;
+                lines.unread();
+                outcome.torn = true;
                 break;
             }
             continue;
         }
         let is_object = lines.line().iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-        let step = match lines.is_long() {
-            _ if !is_object => Step::Bad(serde::de::Error::custom("not an object")),
-            false => match record(Raw::Held(lines.line()), number, sink)? {
-                Step::Bad(error) => match mended(lines.line()) {
-                    Some(line) => record(Raw::Held(&line), number, sink)?,
-                    None => Step::Bad(error),
+        let read = match lines.is_long() {
+            _ if !is_object => LineOutcome::Bad(serde::de::Error::custom("not an object")),
+            false => match record(RawRecord::Buffered(lines.line()), number, sink)? {
+                LineOutcome::Bad(error) => match repair(lines.line()) {
+                    Some(line) => record(RawRecord::Buffered(&line), number, sink)?,
+                    None => LineOutcome::Bad(error),
                 },
-                step => step,
+                read => read,
             },
-            true => record(Raw::Passing(&mut lines), number, sink)?,
+            true => record(RawRecord::Streamed(&mut lines), number, sink)?,
         };
-        match step {
-            Step::Next => {}
-            Step::Stop => {
+        match read {
+            LineOutcome::Next => {}
+            LineOutcome::Stop => {
                 lines.finish().map_err(failed)?;
-                taken.stopped = true;
+                outcome.stopped = true;
                 break;
             }
-            Step::Again => {
-                sink(Event::Restart)?;
-                return lines_of(session, &Cursor::default(), sink, wanted, record, asks);
+            LineOutcome::Restart => {
+                sink(ChatEvent::Restart)?;
+                return read_lines(session, &TranscriptCursor::default(), sink, is_wanted, record, may_stop);
             }
-            Step::Bad(_) if !lines.finish().map_err(failed)? => {
-                lines.leave();
-                taken.torn = true;
+            LineOutcome::Bad(_) if !lines.finish().map_err(failed)? => {
+                lines.unread();
+                outcome.torn = true;
                 break;
             }
-            Step::Bad(error) => taken.problem(Problem::at(number, what_is_wrong(&error))),
+            LineOutcome::Bad(error) => outcome.add_problem(Problem::at(number, describe(&error))),
         }
     }
-    taken.cursor = lines.cursor();
-    Ok(taken)
+    outcome.cursor = lines.cursor();
+    Ok(outcome)
 }
 
-/// The problem in words, without a byte of the line: it may hold anything.
-fn what_is_wrong(error: &serde_json::Error) -> String {
+/// Describes a decoding error without quoting the line, which may contain secrets.
+fn describe(error: &serde_json::Error) -> String {
     match error.classify() {
         serde_json::error::Category::Data => "this line is not a JSON object".into(),
         _ => format!("this line is not valid JSON (column {})", error.column()),
     }
 }
 
-/// Opens a transcript at a cursor; `false` when it is not the one the cursor was made from, and reading starts over.
-fn open_at(path: &Path, from: &Cursor) -> io::Result<(Lines<Box<dyn Read>>, bool)> {
+/// Opens a transcript at a cursor. Returns `false` if it is not the one the cursor was taken from and reading starts over.
+fn open_at(path: &Path, from: &TranscriptCursor) -> io::Result<(Lines<Box<dyn Read>>, bool)> {
     let head = read_head(path)?;
     if from.at == 0 {
         return Ok((Lines::new(open(path)?, head), true));
     }
-    let head_fits = from.head.as_ref().is_some_and(|print| head.get(..print.bytes as usize).is_some_and(|b| Print::of(b) == *print));
+    let head_fits = from
+        .head
+        .as_ref()
+        .is_some_and(|print| head.get(..print.bytes as usize).is_some_and(|bytes| Fingerprint::from_bytes(bytes) == *print));
     if let (true, Some(tail)) = (head_fits, &from.tail)
         && let Some(reader) = open_from(path, from.at - u64::from(tail.bytes).min(from.at))?
     {
@@ -202,13 +209,13 @@ fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
 }
 
-/// A transcript's text from its beginning, decompressed where its name says it is compressed.
-pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+/// Opens a transcript at its beginning, with decompression if its extension is `zst`.
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
     if is_compressed(path) { Ok(Box::new(zstd::Decoder::new(file)?)) } else { Ok(Box::new(file)) }
 }
 
-/// A transcript's text from an offset, or nothing if it ends before that.
+/// Opens a transcript at an offset, or returns `None` if it is shorter.
 fn open_from(path: &Path, offset: u64) -> io::Result<Option<Box<dyn Read>>> {
     if is_compressed(path) {
         let mut reader = open(path)?;
@@ -223,54 +230,54 @@ fn open_from(path: &Path, offset: u64) -> io::Result<Option<Box<dyn Read>>> {
     Ok(Some(Box::new(file)))
 }
 
-/// The lines of a reader, one at a time, in one buffer.
-pub struct Lines<R> {
+/// Reads lines, one at a time, in one buffer.
+struct Lines<R> {
     reader: R,
     head: Vec<u8>,
     buf: Vec<u8>,
-    /// Where the current line begins in `buf`; a few bytes before it stay for the cursor's tail.
+    /// The start of the current line in `buf`; a few bytes before it are retained for the cursor's tail.
     start: usize,
     end: usize,
-    /// Bytes of the current line that are held, once it is known; a long line has none.
-    held: Option<usize>,
-    /// Whether the current line has its line end; of a long line known only when it has passed.
+    /// The length of the current line without its end, once it is known; `None` for a long line.
+    buffered: Option<usize>,
+    /// Whether the current line has a line end; known for a long line only after it was read.
     ended: Option<bool>,
-    /// Offset and count of line ends at the beginning of the current line.
+    /// The offset and the number of line ends at the start of the current line.
     at: u64,
     lines: u64,
-    /// Bytes of a long line that have passed.
-    passed: u64,
-    /// The bytes before a long line, which pushes them out of the buffer.
+    /// One more than the number of bytes of a long line that were read; 0 for other lines.
+    long_read: u64,
+    /// The bytes before a long line, which would be evicted from the buffer.
     before_long: Vec<u8>,
     eof: bool,
 }
 
 impl<R: Read> Lines<R> {
-    /// The lines of `reader`, whose first bytes are `head`.
-    pub fn new(reader: R, head: Vec<u8>) -> Self {
+    /// Creates a reader of the lines of `reader`, whose first bytes are `head`.
+    fn new(reader: R, head: Vec<u8>) -> Self {
         Lines {
             reader,
             head,
             buf: Vec::new(),
             start: 0,
             end: 0,
-            held: None,
+            buffered: None,
             ended: None,
             at: 0,
             lines: 0,
-            passed: 0,
+            long_read: 0,
             before_long: Vec::new(),
             eof: false,
         }
     }
 
-    /// Takes up a reader that stands before the cursor's tail; `false` if the tail is another one.
-    fn resume(&mut self, from: &Cursor, tail: &Print) -> io::Result<bool> {
+    /// Continues at a cursor; the reader is positioned before the cursor's tail. Returns `false` if the tail differs.
+    fn resume(&mut self, from: &TranscriptCursor, tail: &Fingerprint) -> io::Result<bool> {
         let bytes = tail.bytes as usize;
         while self.end < bytes && !self.eof {
             self.fill()?;
         }
-        if self.end < bytes || Print::of(&self.buf[..bytes]) != *tail {
+        if self.end < bytes || Fingerprint::from_bytes(&self.buf[..bytes]) != *tail {
             return Ok(false);
         }
         self.start = bytes;
@@ -278,16 +285,16 @@ impl<R: Read> Lines<R> {
         Ok(true)
     }
 
-    /// Goes to the next line and gives its number, 1-based; nothing at the end.
-    pub fn advance(&mut self) -> io::Result<Option<u64>> {
-        if self.held.is_some() || self.ended.is_some() || self.is_long() {
+    /// Advances to the next line and returns its 1-based number, or `None` at the end.
+    fn advance(&mut self) -> io::Result<Option<u64>> {
+        if self.buffered.is_some() || self.ended.is_some() || self.is_long() {
             self.finish()?;
-            self.pass();
+            self.consume();
         }
         let mut scanned = 0;
         loop {
             if let Some(found) = memchr(b'\n', &self.buf[self.start + scanned..self.end]) {
-                (self.held, self.ended) = (Some(scanned + found), Some(true));
+                (self.buffered, self.ended) = (Some(scanned + found), Some(true));
                 break;
             }
             scanned = self.end - self.start;
@@ -295,12 +302,12 @@ impl<R: Read> Lines<R> {
                 if scanned == 0 {
                     return Ok(None);
                 }
-                (self.held, self.ended) = (Some(scanned), Some(false));
+                (self.buffered, self.ended) = (Some(scanned), Some(false));
                 break;
             }
             if scanned >= limits::CHAT_LINE_BYTES {
                 self.before_long = self.history().to_vec();
-                self.passed = 1;
+                self.long_read = 1;
                 break;
             }
             self.fill()?;
@@ -308,28 +315,28 @@ impl<R: Read> Lines<R> {
         Ok(Some(self.lines + 1))
     }
 
-    /// The current line without its end; of a long one that was not read yet, its beginning.
-    pub fn line(&self) -> &[u8] {
-        &self.buf[self.start..self.held.map_or(self.end, |held| self.start + held)]
+    /// Returns the current line without its end, or the beginning of a long line that was not read yet.
+    fn line(&self) -> &[u8] {
+        &self.buf[self.start..self.buffered.map_or(self.end, |len| self.start + len)]
     }
 
-    /// Puts a byte order mark before the first line behind.
-    fn skip_mark(&mut self) {
+    /// Skips a byte order mark before the first line.
+    fn skip_byte_order_mark(&mut self) {
         const MARK: &[u8] = b"\xef\xbb\xbf";
         if self.at == 0 && self.line().starts_with(MARK) {
             self.start += MARK.len();
             self.at += MARK.len() as u64;
-            self.held = self.held.map(|held| held - MARK.len());
+            self.buffered = self.buffered.map(|len| len - MARK.len());
         }
     }
 
-    /// Whether the current line is too long to be held.
-    pub fn is_long(&self) -> bool {
-        self.passed > 0
+    /// Whether the current line is too long to be buffered.
+    fn is_long(&self) -> bool {
+        self.long_read > 0
     }
 
-    /// Lets the rest of the current line pass; says whether it had a line end.
-    pub fn finish(&mut self) -> io::Result<bool> {
+    /// Skips the rest of the current line and returns whether it had a line end.
+    fn finish(&mut self) -> io::Result<bool> {
         if self.ended.is_none() {
             io::copy(self, &mut io::sink())?;
         }
@@ -337,7 +344,7 @@ impl<R: Read> Lines<R> {
     }
 
     /// Leaves the current line unread: the cursor stays before it.
-    fn leave(&mut self) {
+    fn unread(&mut self) {
         if self.is_long() {
             self.start = 0;
             self.end = self.before_long.len();
@@ -345,46 +352,46 @@ impl<R: Read> Lines<R> {
             self.buf.extend_from_slice(&self.before_long);
             self.start = self.end;
         }
-        (self.held, self.ended, self.passed) = (None, None, 0);
+        (self.buffered, self.ended, self.long_read) = (None, None, 0);
     }
 
-    /// Where the next reading goes on: behind the current line.
-    pub fn cursor(&mut self) -> Cursor {
+    /// Returns the cursor behind the current line.
+    fn cursor(&mut self) -> TranscriptCursor {
         if self.ended.is_some() {
-            self.pass();
+            self.consume();
         }
         let head = self.head.len().min(usize::try_from(self.at).unwrap_or(usize::MAX));
-        Cursor {
+        TranscriptCursor {
             at: self.at,
             lines: self.lines,
-            head: (self.at > 0).then(|| Print::of(&self.head[..head])),
-            tail: (self.at > 0).then(|| Print::of(self.history())),
+            head: (self.at > 0).then(|| Fingerprint::from_bytes(&self.head[..head])),
+            tail: (self.at > 0).then(|| Fingerprint::from_bytes(self.history())),
             newest: None,
             latest: Vec::new(),
         }
     }
 
-    /// Puts the current line behind.
-    fn pass(&mut self) {
+    /// Moves behind the current line.
+    fn consume(&mut self) {
         let end = usize::from(self.ended == Some(true));
-        match self.held {
-            Some(held) => {
-                self.start += held + end;
-                self.at += (held + end) as u64;
+        match self.buffered {
+            Some(len) => {
+                self.start += len + end;
+                self.at += (len + end) as u64;
             }
-            // The line end of a long line was consumed with it; `passed` counts one for being long.
-            None => self.at += self.passed - 1 + end as u64,
+            // The line end of a long line was read with it, and `long_read` is one more than its length.
+            None => self.at += self.long_read - 1 + end as u64,
         }
         self.lines += end as u64;
-        (self.held, self.ended, self.passed) = (None, None, 0);
+        (self.buffered, self.ended, self.long_read) = (None, None, 0);
     }
 
-    /// The bytes before the current line that are still there.
+    /// Returns the bytes before the current line that are still buffered.
     fn history(&self) -> &[u8] {
         &self.buf[self.start.saturating_sub(limits::CHAT_TAIL_BYTES)..self.start]
     }
 
-    /// Reads more behind what is held, making room first.
+    /// Reads more into the buffer, making room first.
     fn fill(&mut self) -> io::Result<()> {
         let keep_from = self.start.saturating_sub(limits::CHAT_TAIL_BYTES);
         if self.end == self.buf.len() && keep_from > 0 {
@@ -408,7 +415,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Reads the current long line, up to its end.
+/// Reads the current long line up to its end.
 impl<R: Read> Read for Lines<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.ended.is_some() || out.is_empty() {
@@ -417,14 +424,14 @@ impl<R: Read> Read for Lines<R> {
         while self.start == self.end && !self.eof {
             self.fill()?;
         }
-        let held = &self.buf[self.start..self.end];
-        let mut count = held.len().min(out.len());
-        if let Some(found) = memchr(b'\n', &held[..count]) {
+        let buffered = &self.buf[self.start..self.end];
+        let mut count = buffered.len().min(out.len());
+        if let Some(found) = memchr(b'\n', &buffered[..count]) {
             count = found;
         }
-        out[..count].copy_from_slice(&held[..count]);
+        out[..count].copy_from_slice(&buffered[..count]);
         self.start += count;
-        self.passed += count as u64;
+        self.long_read += count as u64;
         if count == 0 {
             let ended = self.start < self.end;
             self.start += usize::from(ended);
@@ -468,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_whole_whatever_the_reads() {
+    fn lines_are_whole_for_reads_of_any_size() {
         for step in [1, 2, 3, 7, 1000] {
             let found = all(b"one\n\nthree\nlast", step);
             let expected: Vec<(u64, Vec<u8>, bool)> =
@@ -478,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_longer_than_the_buffer_passes_by() {
+    fn a_line_longer_than_the_buffer_is_streamed() {
         let long = vec![b'x'; limits::CHAT_LINE_BYTES * 2 + 17];
         let mut text = b"first\n".to_vec();
         text.extend_from_slice(&long);

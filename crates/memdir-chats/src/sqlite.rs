@@ -1,7 +1,7 @@
-//! Looks into another program's SQLite database while that program runs. Never writes, never checkpoints; where even
-//! reading would create files beside it, a private copy is read instead.
+//! Reads another program's SQLite database while that program runs. Never writes and never checkpoints; if even reading would
+//! create files beside the database, a private copy is read instead.
 
-use super::walk;
+use crate::walk;
 use memdir_core::base::{
     error::{Error, Result},
     limits,
@@ -16,30 +16,30 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A database that can only be read.
+/// A read-only database.
 pub(super) struct Database {
     connection: Connection,
     path: PathBuf,
-    /// Where the copy is, if one had to be made; gone with this.
+    /// The directory of the private copy, if one was needed; removed on drop.
     _copy: Option<TempDir>,
 }
 
 impl Database {
-    /// Opens the database in place if that leaves no trace, otherwise a copy.
+    /// Opens the database in place if that creates no files, otherwise a copy.
     pub(super) fn open(path: &Path) -> Result<Database> {
         let io = |source| Error::io("read", path, source);
-        if leaves_no_trace(path).map_err(io)? {
+        if opens_without_files(path).map_err(io)? {
             let connection = connect(path).map_err(|error| failed(path, &error))?;
             return Ok(Database { connection, path: path.to_owned(), _copy: None });
         }
         let copy = tempfile::Builder::new().prefix("memdir-").tempdir().map_err(io)?;
         let target = copy.path().join("copy.db");
-        copy_whole(path, &target).map_err(io)?;
+        copy_consistent(path, &target).map_err(io)?;
         let connection = connect(&target).map_err(|error| failed(path, &error))?;
         Ok(Database { connection, path: path.to_owned(), _copy: Some(copy) })
     }
 
-    /// All rows of a query.
+    /// Returns the rows of a query.
     pub(super) fn rows<T>(
         &self,
         query: &str,
@@ -47,90 +47,84 @@ impl Database {
         mut row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
         let mut out = Vec::new();
-        self.each(query, values, |found| {
-            out.push(row(found)?);
+        self.each(query, values, |next| {
+            out.push(row(next)?);
             Ok(())
         })?;
         Ok(out)
     }
 
-    /// Every row of a query, one at a time.
+    /// Calls `row` with every row of a query.
     pub(super) fn each(&self, query: &str, values: &[&dyn ToSql], mut row: impl FnMut(&Row<'_>) -> rusqlite::Result<()>) -> Result<()> {
         let mut run = || {
             let mut statement = self.connection.prepare(query)?;
             let mut rows = statement.query(values)?;
-            while let Some(found) = rows.next()? {
-                row(found)?;
+            while let Some(next) = rows.next()? {
+                row(next)?;
             }
             Ok(())
         };
         run().map_err(|error: rusqlite::Error| match error {
             rusqlite::Error::ToSqlConversionFailure(inner) if inner.is::<Error>() => match inner.downcast::<Error>() {
-                Ok(ours) => *ours,
+                Ok(error) => *error,
                 Err(other) => failed(&self.path, &rusqlite::Error::ToSqlConversionFailure(other)),
             },
             error => failed(&self.path, &error),
         })
     }
 
-    /// Whether there is such a table.
+    /// Whether the database has a table.
     pub(super) fn has_table(&self, name: &str) -> Result<bool> {
         Ok(!self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", &[&name], |_| Ok(()))?.is_empty())
     }
 
-    /// Whether a table has such a column.
+    /// Whether a table has a column.
     pub(super) fn has_column(&self, table: &str, column: &str) -> Result<bool> {
         Ok(!self.rows("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", &[&table, &column], |_| Ok(()))?.is_empty())
     }
 }
 
-/// Carries an error of ours through SQLite's, for [`Database::each`].
+/// Wraps a memdir error in an SQLite error, from which [`Database::each`] unwraps it.
 pub(super) fn through_sql(error: Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
-/// The text of a column; nothing if it holds none.
-pub(super) fn text_of<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a [u8]>> {
+/// Returns the text or blob in a column, or `None` if it has another type.
+pub(super) fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a [u8]>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Text(text) | ValueRef::Blob(text) => Some(text),
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => None,
     })
 }
 
-/// A database that stays open between questions, until it changes.
+/// A database that stays open between queries until it changes.
 #[derive(Default)]
-pub(super) struct Opened(Mutex<Option<(String, Database)>>);
+pub(super) struct OpenDatabase(Mutex<Option<(String, Database)>>);
 
-impl Opened {
-    /// Asks the database, opening it first if it is another one or may have changed.
-    pub(super) fn with<T>(&self, path: &Path, ask: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
+impl OpenDatabase {
+    /// Queries the database at a path, opening it first if it is another one or may have changed.
+    pub(super) fn with<T>(&self, path: &Path, query: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
         let stamp = format!("{}: {}", path.display(), stamp(path));
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.as_ref().is_none_or(|(of, _)| *of != stamp) {
-            *held = None;
-            *held = Some((stamp, Database::open(path)?));
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.as_ref().is_none_or(|(opened, _)| *opened != stamp) {
+            *open = None;
+            *open = Some((stamp, Database::open(path)?));
         }
-        match &*held {
-            Some((_, database)) => ask(database),
+        match &*open {
+            Some((_, database)) => query(database),
             None => Err(Error::Unavailable { what: format!("the database {}", path.display()), why: "it was closed".into() }),
         }
     }
 }
 
-impl std::fmt::Debug for Opened {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Opened")
-    }
-}
-
-/// Changes whenever the database may have changed.
+/// Returns a value that changes whenever the database may have changed.
 pub(super) fn stamp(path: &Path) -> String {
     let part = |path: &Path| walk::stamp(path).map_or_else(|| "-".to_owned(), |stamp| format!("{} {}", stamp.size, stamp.mtime_ns));
     format!("{} {}", part(path), part(&beside(path, "-wal")))
 }
 
-/// Copies database and logs so that they belong together: none of them changed meanwhile.
-fn copy_whole(path: &Path, target: &Path) -> io::Result<()> {
+/// Copies the database and its logs, and repeats that if any of them changed meanwhile.
+fn copy_consistent(path: &Path, target: &Path) -> io::Result<()> {
     for _ in 0..3 {
         let before = stamp(path);
         fs::copy(path, target)?;
@@ -146,7 +140,7 @@ fn copy_whole(path: &Path, target: &Path) -> io::Result<()> {
             return Ok(());
         }
     }
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, "it changes all the time"))
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "it changed during each of three attempts to copy it"))
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -160,9 +154,9 @@ fn failed(path: &Path, error: &rusqlite::Error) -> Error {
     Error::Unavailable { what: format!("the database {}", path.display()), why: error.to_string() }
 }
 
-/// Whether opening creates no file. A database with a write-ahead log needs `-wal` and `-shm`, which SQLite would
-/// create; both are there while the owner runs. One with a rollback journal needs none.
-fn leaves_no_trace(path: &Path) -> io::Result<bool> {
+/// Whether SQLite opens the database without creating files. A database with a write-ahead log needs `-wal` and `-shm`, which SQLite
+/// creates if they are missing; both exist while the owner runs. A database with a rollback journal needs neither.
+fn opens_without_files(path: &Path) -> io::Result<bool> {
     let mut header = [0; 20];
     let has_log = File::open(path)?.read_exact(&mut header).is_ok() && header[18] == 2;
     Ok(if has_log { beside(path, "-wal").exists() && beside(path, "-shm").exists() } else { !beside(path, "-journal").exists() })

@@ -1,6 +1,5 @@
-//! Looks through a host's directories. Follows no links out of them, opens no file.
+//! Lists a host's directories. Does not follow symbolic links and opens no file.
 
-use super::Found;
 use memdir_core::{
     base::{error::Problem, limits},
     store::Stamp,
@@ -12,19 +11,19 @@ use std::{
 };
 
 /// One entry of a directory.
-pub(super) struct Item {
-    pub(super) path: PathBuf,
-    pub(super) name: String,
-    pub(super) is_dir: bool,
+pub(crate) struct Item {
+    pub(crate) path: PathBuf,
+    pub(crate) name: String,
+    pub(crate) is_dir: bool,
 }
 
-/// What is in a directory, sorted by name; nothing if it is not there. Names that are not UTF-8 are left out.
-pub(super) fn list(dir: &Path, found: &mut Found) -> Vec<Item> {
+/// Lists a directory, sorted by name; a directory that does not exist is empty. Names that are not UTF-8 are skipped.
+pub(crate) fn list(dir: &Path, problems: &mut Vec<Problem>) -> Vec<Item> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Vec::new(),
         Err(error) => {
-            found.problems.push(Problem::whole(format!("cannot list {}: {error}", dir.display())));
+            problems.push(Problem::whole(format!("cannot list {}: {error}", dir.display())));
             return Vec::new();
         }
     };
@@ -40,16 +39,16 @@ pub(super) fn list(dir: &Path, found: &mut Found) -> Vec<Item> {
     items
 }
 
-/// Every file below a directory, sorted by path.
-pub(super) fn files(dir: &Path, found: &mut Found) -> Vec<Item> {
-    fn go(dir: &Path, depth: usize, found: &mut Found, out: &mut Vec<Item>) {
-        for item in list(dir, found) {
+/// Lists every file below a directory, sorted by path.
+pub(crate) fn files(dir: &Path, problems: &mut Vec<Problem>) -> Vec<Item> {
+    fn descend(dir: &Path, depth: usize, problems: &mut Vec<Problem>, out: &mut Vec<Item>) {
+        for item in list(dir, problems) {
             if out.len() >= limits::WALK_FILES {
                 return;
             }
             if item.is_dir {
                 if depth < limits::WALK_DEPTH {
-                    go(&item.path, depth + 1, found, out);
+                    descend(&item.path, depth + 1, problems, out);
                 }
             } else {
                 out.push(item);
@@ -57,17 +56,17 @@ pub(super) fn files(dir: &Path, found: &mut Found) -> Vec<Item> {
         }
     }
     let mut out = Vec::new();
-    go(dir, 0, found, &mut out);
+    descend(dir, 0, problems, &mut out);
     out
 }
 
-/// A file's stamp; nothing if it has gone meanwhile.
-pub(super) fn stamp(path: &Path) -> Option<Stamp> {
-    fs::metadata(path).ok().map(|metadata| stamp_of(&metadata))
+/// Returns the stamp of a file, or `None` if it does not exist.
+pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
+    fs::metadata(path).ok().map(|metadata| stamp_from(&metadata))
 }
 
 #[cfg(unix)]
-fn stamp_of(metadata: &Metadata) -> Stamp {
+fn stamp_from(metadata: &Metadata) -> Stamp {
     use std::os::unix::fs::MetadataExt;
     let nanos = |secs: i64, nanos: i64| secs.saturating_mul(1_000_000_000).saturating_add(nanos);
     Stamp {
@@ -79,10 +78,10 @@ fn stamp_of(metadata: &Metadata) -> Stamp {
 }
 
 #[cfg(not(unix))]
-fn stamp_of(metadata: &Metadata) -> Stamp {
-    let since = |time: io::Result<std::time::SystemTime>| {
+fn stamp_from(metadata: &Metadata) -> Stamp {
+    let since_epoch = |time: io::Result<std::time::SystemTime>| {
         let nanos = time.ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).map_or(0, |age| age.as_nanos());
         i64::try_from(nanos).unwrap_or(i64::MAX)
     };
-    Stamp { size: metadata.len(), mtime_ns: since(metadata.modified()), ctime_ns: since(metadata.created()), inode: 0 }
+    Stamp { size: metadata.len(), mtime_ns: since_epoch(metadata.modified()), ctime_ns: since_epoch(metadata.created()), inode: 0 }
 }

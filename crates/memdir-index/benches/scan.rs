@@ -1,4 +1,4 @@
-//! The nearest 100 of many rows of 256, in every way this machine can compute.
+//! The nearest 100 of many rows of dimension 256, with every SIMD implementation of this machine.
 
 use divan::{Bencher, counter::ItemsCount};
 use memdir_core::{base::raw::Simd, search::embed::Vector};
@@ -18,7 +18,7 @@ fn nearest(bencher: Bencher<'_, '_>, (name, count): (&str, usize)) {
     bencher.counter(ItemsCount::new(count)).bench_local(|| nearest_with(simd, &query, &rows, &scales, 100, &mut |_| true));
 }
 
-/// Rows that look random, the same in every run.
+/// Pseudorandom rows, the same in every run.
 fn rows(count: usize) -> (Vec<i8>, Vec<f32>) {
     let mut bytes = vec![0u8; count * DIM];
     blake3::Hasher::new().finalize_xof().fill(&mut bytes);

@@ -1,4 +1,4 @@
-//! Vectors on disk: what a search pays for opening them, and for the rows of its candidates.
+//! Vectors on disk: the cost of opening them, and of the rows of a search's candidates.
 
 use divan::{Bencher, counter::ItemsCount};
 use memdir_core::search::embed::{EmbedderId, Vector};

@@ -1,5 +1,6 @@
-//! Small file work for derived files: private modes, whole files by rename, no syncing. Never touches a memory.
+//! File operations for the derived files of the index: private modes, atomic replacement, no syncing. Never used for a memory.
 
+use crate::errors::corrupt;
 use bytemuck::{Pod, Zeroable};
 use memdir_core::base::{
     disk::{self, Replace, TempName},
@@ -12,7 +13,7 @@ use std::{
     path::Path,
 };
 
-/// What tells whether a file of the index is the one that was written.
+/// Identifies a version of a file without reading it: by size, modification time and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Mark {
@@ -22,8 +23,8 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// The mark of a file; of one that is not there, all zero.
-    pub(super) fn of(path: &Path) -> Mark {
+    /// Returns the mark of a file; all zero if it does not exist.
+    pub(super) fn read(path: &Path) -> Mark {
         fs::metadata(path).map(|meta| Mark::from(&meta)).unwrap_or_else(|_| Mark::zeroed())
     }
 }
@@ -55,7 +56,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     disk::replace(path, how, |file| file.write_all(bytes)).map_err(|source| Error::io("replace", path, source))
 }
 
-/// Moves a file out of the way.
+/// Renames a damaged file, so that it is no longer opened.
 #[expect(clippy::disallowed_methods, reason = "a derived file, not a memory")]
 pub(super) fn set_aside(path: &Path) -> Result<()> {
     match fs::rename(path, path.with_extension("damaged")) {
@@ -64,7 +65,7 @@ pub(super) fn set_aside(path: &Path) -> Result<()> {
     }
 }
 
-/// Maps a file; nothing if it is not there. The mark is that of the very file that is mapped.
+/// Maps a file, or returns `None` if it does not exist. The mark is that of the mapped file.
 pub(super) fn map(path: &Path) -> Result<Option<(Mapped, Mark)>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -77,8 +78,4 @@ pub(super) fn map(path: &Path) -> Result<Option<(Mapped, Mark)>> {
     }
     let mapped = map_file(&file).map_err(|source| Error::io("map", path, source))?;
     Ok(Some((mapped, mark)))
-}
-
-pub(super) fn corrupt(path: &Path, why: impl Into<String>) -> Error {
-    Error::Corrupt { what: path.display().to_string(), why: why.into() }
 }

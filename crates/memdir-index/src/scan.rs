@@ -1,37 +1,37 @@
-//! The nearest of many rows, exactly: every row is looked at. Pure; the same rows give the same answer on every machine.
+//! Exact nearest-neighbour search: every row is compared. Pure; the same rows give the same result on every machine.
 
 use memdir_core::{base::raw::Simd, search::embed::Vector};
 use std::cmp::Ordering;
 
-/// A row and how near it is.
+/// A row and its similarity to the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Near {
-    /// Which row, from 0.
+    /// The number of the row, from 0.
     pub row: u32,
-    /// Its cosine with the query.
+    /// The cosine with the query.
     pub cosine: f32,
 }
 
-/// Rows whose dot products are computed together: few enough to stay in the first cache.
+/// The number of rows whose dot products are computed together: few enough for the L1 cache.
 const BLOCK: usize = 256;
 
-/// The `most` rows nearest to the query, nearest first, of two alike the earlier one.
+/// Returns the `max` rows nearest to the query, nearest first; of equally near rows the earlier one first.
 ///
-/// `keep` is asked only about rows that would be among the best so far, a few hundred to a thousand whatever the number
-/// of rows: it may be slow. Rows it refuses take nobody's place.
+/// `filter` is called only for rows that would be among the best so far, a few hundred to a thousand independent of the number
+/// of rows, so it may be slow. Rows that it rejects do not count.
 ///
 /// # Panics
 /// If `rows` is not one row of the query's dimension for each of `scales`.
-pub fn nearest(query: &Vector, rows: &[i8], scales: &[f32], most: usize, keep: &mut dyn FnMut(u32) -> bool) -> Vec<Near> {
-    nearest_with(Simd::best(), query, rows, scales, most, keep)
+pub fn nearest(query: &Vector, rows: &[i8], scales: &[f32], max: usize, filter: &mut dyn FnMut(u32) -> bool) -> Vec<Near> {
+    nearest_with(Simd::best(), query, rows, scales, max, filter)
 }
 
-/// Rows from which on a second thread is worth starting.
+/// The number of rows above which a second thread pays off.
 const MANY_ROWS: usize = 32 << 10;
 
-/// As [`nearest`] of every row, on two threads where there are many.
-pub fn nearest_of_all(query: &Vector, rows: &[i8], scales: &[f32], most: usize) -> Vec<Near> {
-    let scan = |rows: &[i8], scales: &[f32]| nearest(query, rows, scales, most, &mut |_| true);
+/// As [`nearest`] without a filter, on two threads if there are many rows.
+pub fn nearest_of_all(query: &Vector, rows: &[i8], scales: &[f32], max: usize) -> Vec<Near> {
+    let scan = |rows: &[i8], scales: &[f32]| nearest(query, rows, scales, max, &mut |_| true);
     if scales.len() < MANY_ROWS {
         return scan(rows, scales);
     }
@@ -40,21 +40,21 @@ pub fn nearest_of_all(query: &Vector, rows: &[i8], scales: &[f32], most: usize) 
     let mut found = std::thread::scope(|scope| {
         let other = std::thread::Builder::new().spawn_scoped(scope, || scan(more_rows, more_scales));
         let mut found = scan(rows, scales);
-        // Where no thread can be had, or it broke off, the work is done here.
+        // If no thread can be started, or it panicked, the work is done here.
         let more = other.ok().and_then(|other| other.join().ok()).unwrap_or_else(|| scan(more_rows, more_scales));
         found.extend(more.into_iter().map(|near| Near { row: near.row + half as u32, ..near }));
         found
     });
     found.sort_by(nearer_first);
-    found.truncate(most);
+    found.truncate(max);
     found
 }
 
-/// As [`nearest`], in a given way to compute.
-pub fn nearest_with(simd: Simd, query: &Vector, rows: &[i8], scales: &[f32], most: usize, keep: &mut dyn FnMut(u32) -> bool) -> Vec<Near> {
-    assert_eq!(rows.len(), scales.len() * query.dim(), "rows and scales do not fit");
-    let mut best = Best::new(most);
-    if query.is_zero() || most == 0 {
+/// As [`nearest`], with a given SIMD implementation.
+pub fn nearest_with(simd: Simd, query: &Vector, rows: &[i8], scales: &[f32], max: usize, filter: &mut dyn FnMut(u32) -> bool) -> Vec<Near> {
+    assert_eq!(rows.len(), scales.len() * query.dim(), "the rows and scales differ in number");
+    let mut best = NearestRows::new(max);
+    if query.is_zero() || max == 0 {
         return best.near;
     }
     let (mut dots, mut cosines) = ([0i32; BLOCK], [0f32; BLOCK]);
@@ -65,8 +65,8 @@ pub fn nearest_with(simd: Simd, query: &Vector, rows: &[i8], scales: &[f32], mos
             *cosine = query.scale() * scale * *dot as f32;
         }
         for (i, &cosine) in cosines[..count].iter().enumerate() {
-            // A damaged scale may not be a number: nothing is nearer than that.
-            if cosine > best.threshold && keep((first + i) as u32) {
+            // A damaged scale may be NaN, which is never greater than the threshold.
+            if cosine > best.threshold && filter((first + i) as u32) {
                 best.push(Near { row: (first + i) as u32, cosine });
             }
         }
@@ -74,41 +74,41 @@ pub fn nearest_with(simd: Simd, query: &Vector, rows: &[i8], scales: &[f32], mos
     best.finish()
 }
 
-/// Nearer first, of two alike the earlier row.
+/// Orders by similarity, then by row.
 pub fn nearer_first(a: &Near, b: &Near) -> Ordering {
     b.cosine.total_cmp(&a.cosine).then(a.row.cmp(&b.row))
 }
 
-/// Keeps some more than wanted and cuts seldom: faster than a heap.
-struct Best {
+/// Collects the nearest rows: stores a few times more than needed and truncates rarely, which is faster than a heap.
+struct NearestRows {
     near: Vec<Near>,
-    most: usize,
+    max: usize,
     threshold: f32,
 }
 
-impl Best {
-    fn new(most: usize) -> Self {
-        Best { near: Vec::new(), most, threshold: f32::NEG_INFINITY }
+impl NearestRows {
+    fn new(max: usize) -> Self {
+        NearestRows { near: Vec::new(), max, threshold: f32::NEG_INFINITY }
     }
 
     fn push(&mut self, near: Near) {
         self.near.push(near);
-        if self.near.len() >= self.most.saturating_mul(4) {
-            self.cut();
+        if self.near.len() >= self.max.saturating_mul(4) {
+            self.truncate();
         }
     }
 
-    /// Rows come in order, so one that is only as near as the last kept one comes after it: the threshold may be strict.
-    fn cut(&mut self) {
-        if self.near.len() > self.most {
-            let (_, last, _) = self.near.select_nth_unstable_by(self.most - 1, nearer_first);
+    /// Rows come in order, so a row that is only as near as the last one comes after it: the threshold may be strict.
+    fn truncate(&mut self) {
+        if self.near.len() > self.max {
+            let (_, last, _) = self.near.select_nth_unstable_by(self.max - 1, nearer_first);
             self.threshold = last.cosine;
-            self.near.truncate(self.most);
+            self.near.truncate(self.max);
         }
     }
 
     fn finish(mut self) -> Vec<Near> {
-        self.cut();
+        self.truncate();
         self.near.sort_unstable_by(nearer_first);
         self.near
     }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_is_asked_about_few_rows() {
+    fn the_filter_is_called_for_few_rows() {
         let query = Vector::from_row([100, 3].into());
         let rows: Vec<i8> = (0..40_000).flat_map(|i: i32| [(i * 7919 % 127) as i8, 50]).collect();
         let scales: Vec<f32> = rows.chunks(2).map(memdir_core::search::embed::unit_scale).collect();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_that_is_no_number_is_never_near() {
+    fn a_scale_that_is_nan_is_never_near() {
         let query = Vector::from_row([1, 1].into());
         let near = nearest(&query, &[1, 1, 2, 1], &[f32::NAN, 0.4], 10, &mut |_| true);
         assert_eq!(near.iter().map(|n| n.row).collect::<Vec<_>>(), [1]);

@@ -1,4 +1,4 @@
-//! The fields of the Tantivy index, and how analysed words get into them. Splits at blanks: the analysis is done before.
+//! The fields of the Tantivy index, and how analysed terms are indexed. Splits at blanks: the text was analysed before.
 
 use memdir_core::search::index::{IndexFile, STOP_MARK};
 use std::sync::Arc;
@@ -12,16 +12,17 @@ use tantivy::{
     tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager},
 };
 
-/// Units' own words, with positions: pairs and phrases.
+/// The text of units, with positions for pairs and phrases.
 pub(super) const BODY: Field = Field::from_field_id(0);
-/// Units' titles.
+/// The titles of units.
 pub(super) const TITLE: Field = Field::from_field_id(1);
-/// Units' codes.
+/// The codes of units.
 pub(super) const CODE: Field = Field::from_field_id(2);
-/// Whole files. Only file documents have it and they have nothing else, so that the two kinds never mix.
+/// The text of whole files. Only the documents of files have it, and they have no other field, so that the statistics of files and
+/// units never mix.
 pub(super) const FILE: Field = Field::from_field_id(3);
 
-/// The schema. Lengths are ours, so no field norms; nothing is stored or kept in columns.
+/// Returns the schema. It has no field norms, because the table has the lengths, and stores no values.
 pub(super) fn schema() -> Schema {
     let mut schema = Schema::builder();
     let text = |record| {
@@ -45,7 +46,7 @@ pub(super) fn tokenizers() -> TokenizerManager {
     manager
 }
 
-/// Splits at blanks. Words that are no stop words count positions; a stop word stands where the next of them will.
+/// Splits at blanks. Only words that are not stop words advance the position; a stop word has the position of the next such word.
 #[derive(Clone, Default)]
 struct Stems {
     token: Token,

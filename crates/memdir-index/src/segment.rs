@@ -1,20 +1,24 @@
-//! One immutable segment: postings by Tantivy, columns by us. Written once, opened by mapping, merged on purpose.
+//! One immutable segment: postings by Tantivy, and a table of our own columns. Written once, opened by mapping, merged explicitly.
 
-use super::{
-    damage,
-    dir::SegmentDir,
-    files::{Mark, corrupt},
+use crate::{
+    directory::SegmentDir,
+    errors::{corrupt, corrupt_index, tantivy_error},
+    files::Mark,
+    hash::path_hash,
     schema::{self, Doc},
     state::{FileRow, PARTS, SegmentRow},
     table::{Columns, Table},
+    vectors::Key,
 };
-use crate::vectors::Key;
 use memdir_core::{
     base::{
         disk,
         error::{Error, Result},
     },
-    search::{embed::Vector, index::IndexFile},
+    search::{
+        embed::Vector,
+        index::{IndexFile, IndexUnit},
+    },
 };
 use std::{
     io::Write as _,
@@ -26,10 +30,10 @@ use tantivy::{
     index::SegmentId, indexer::merge_filtered_segments, schema::Field,
 };
 
-/// Memory a writer fills before it finishes a segment and begins the next. A first index of some thousand files stays in
+/// The memory a writer uses before it finishes a segment and starts the next. A first index of some thousand files stays in
 /// one segment per thread.
 const WRITER_BYTES: usize = 400 << 20;
-/// What the term table of a writer is made for: of many files, and of a handful. A large one costs milliseconds.
+/// The size of a writer's term table for many files, and for a handful: a large one costs milliseconds to allocate.
 const MANY_FILES: usize = 100;
 const LARGE_TABLE: usize = 15_000_000;
 const SMALL_TABLE: usize = 200_000;
@@ -43,12 +47,12 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Opens a segment of a directory after comparing its files with their marks.
+    /// Opens a segment after comparing its files with their recorded marks.
     pub(super) fn open(root: &Path, index: &Index, row: &SegmentRow) -> Result<Segment> {
         for (part, mark) in PARTS.iter().zip(&row.marks) {
             let path = part_path(root, row.name(), part);
-            if Mark::of(&path) != *mark {
-                return Err(corrupt(&path, "it is not the file that was written"));
+            if Mark::read(&path) != *mark {
+                return Err(corrupt(&path, "it was modified after it was written"));
             }
         }
         let id = SegmentId::from_uuid_string(row.name()).map_err(|error| corrupt(root, error.to_string()))?;
@@ -57,8 +61,8 @@ impl Segment {
     }
 
     fn with(tantivy: TantivySegment, row: SegmentRow, table: Table) -> Result<Segment> {
-        let reader = SegmentReader::open(&tantivy).map_err(damage)?;
-        let field = |field: Field| reader.inverted_index(field).map_err(damage);
+        let reader = SegmentReader::open(&tantivy).map_err(tantivy_error)?;
+        let field = |field: Field| reader.inverted_index(field).map_err(tantivy_error);
         let fields = [field(schema::BODY)?, field(schema::TITLE)?, field(schema::CODE)?, field(schema::FILE)?];
         Ok(Segment { row, table, tantivy, fields })
     }
@@ -88,20 +92,20 @@ pub(super) fn part_path(root: &Path, name: &str, part: &str) -> PathBuf {
     root.join(format!("{name}.{part}"))
 }
 
-/// The index object segments of a directory belong to.
+/// Opens the Tantivy index to which the segments of a directory belong.
 pub(super) fn tantivy_index(root: &Path) -> Result<Index> {
-    let dir = SegmentDir::open(root).map_err(|error| damage(error.into()))?;
-    Index::create(dir, schema::schema(), schema::settings()).map_err(damage)
+    let dir = SegmentDir::open(root).map_err(|error| tantivy_error(error.into()))?;
+    Index::create(dir, schema::schema(), schema::settings()).map_err(tantivy_error)
 }
 
-/// A finished segment that no state names yet.
+/// A finished segment that no state lists yet.
 pub(super) struct NewSegment {
     pub(super) segment: Arc<Segment>,
-    /// Its files with their names; the segment's number is not known yet.
+    /// Its files with their names; the number of the segment is not set yet.
     pub(super) rows: Vec<(FileRow, String)>,
 }
 
-/// Writes files into a segment: on disk, or in memory for an overlay.
+/// Writes files into segments: on disk, or in memory for an overlay.
 pub(super) struct SegmentWriter {
     root: Option<PathBuf>,
     embedder: u64,
@@ -118,7 +122,7 @@ struct Open {
 }
 
 impl SegmentWriter {
-    /// A writer for about so many files, in a directory or, without one, in memory.
+    /// Creates a writer for about `files` files, in a directory or, without one, in memory.
     pub(super) fn new(root: Option<&Path>, embedder: u64, files: usize) -> Self {
         let table_bytes = if files < MANY_FILES { SMALL_TABLE } else { LARGE_TABLE };
         SegmentWriter { root: root.map(Path::to_owned), embedder, table_bytes, open: None, done: Vec::new(), vectors: Vec::new() }
@@ -137,7 +141,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// The segments that were written, and the vectors of their units.
+    /// Returns the written segments and the vectors of their units.
     pub(super) fn finish(mut self) -> Result<(Vec<NewSegment>, Vec<(Key, Vector)>)> {
         self.finish_one()?;
         Ok((self.done, self.vectors))
@@ -154,23 +158,23 @@ impl SegmentWriter {
 impl Open {
     fn new(root: Option<&Path>, table: usize) -> Result<Open> {
         let dir: Box<dyn Directory> = match root {
-            Some(root) => Box::new(SegmentDir::open(root).map_err(|error| damage(error.into()))?),
+            Some(root) => Box::new(SegmentDir::open(root).map_err(|error| tantivy_error(error.into()))?),
             None => Box::new(RamDirectory::create()),
         };
         let builder = Index::builder().schema(schema::schema()).settings(schema::settings()).tokenizers(schema::tokenizers());
-        let writer = builder.single_segment_index_writer(dir, table).map_err(damage)?;
+        let writer = builder.single_segment_index_writer(dir, table).map_err(tantivy_error)?;
         Ok(Open { writer, columns: Columns::default(), rows: Vec::new() })
     }
 
     fn add(&mut self, file: &Arc<IndexFile>, embedder: u64) -> Result<()> {
-        let hash = super::hash(&file.path);
+        let hash = path_hash(&file.path);
         let first_doc = self.columns.len() as u32;
-        let sum = |of: fn(&memdir_core::search::index::IndexUnit) -> u32| file.units.iter().map(of).fold(0u32, u32::saturating_add);
+        let sum = |count: fn(&IndexUnit) -> u32| file.units.iter().map(count).fold(0u32, u32::saturating_add);
         let file_words = file.head.count + sum(|unit| if unit.in_file { unit.body.count } else { 0 });
         self.columns.push_file(file, hash, file_words);
-        self.writer.add_document(Doc::File(file.clone())).map_err(damage)?;
+        self.writer.add_document(Doc::File(file.clone())).map_err(tantivy_error)?;
         for at in 0..file.units.len() {
-            self.writer.add_document(Doc::Unit(file.clone(), at)).map_err(damage)?;
+            self.writer.add_document(Doc::Unit(file.clone(), at)).map_err(tantivy_error)?;
         }
         let embedded = file.units.iter().all(|unit| unit.vector.is_some() || unit.points_to.is_some());
         let mut row = FileRow {
@@ -194,14 +198,14 @@ impl Open {
     }
 
     fn finish(self, root: Option<&Path>) -> Result<NewSegment> {
-        let index = self.writer.finalize().map_err(damage)?;
-        let segment = index.searchable_segments().map_err(damage)?.into_iter().next();
-        let segment = segment.ok_or_else(|| Error::Corrupt { what: "the search index".into(), why: "a segment came out empty".into() })?;
+        let index = self.writer.finalize().map_err(tantivy_error)?;
+        let segment = index.searchable_segments().map_err(tantivy_error)?.into_iter().next();
+        let segment = segment.ok_or_else(|| corrupt_index("a written segment is empty"))?;
         Ok(NewSegment { segment: Arc::new(close(segment, &self.columns, root)?), rows: self.rows })
     }
 }
 
-/// Adds our columns to a segment Tantivy has finished, and marks its files.
+/// Adds the table to a segment that Tantivy has finished, and records the marks of its files.
 fn close(segment: TantivySegment, columns: &Columns, root: Option<&Path>) -> Result<Segment> {
     let name = segment.id().uuid_string();
     let mut row = SegmentRow { docs: columns.len() as u32, ..bytemuck::Zeroable::zeroed() };
@@ -212,29 +216,30 @@ fn close(segment: TantivySegment, columns: &Columns, root: Option<&Path>) -> Res
     file.write_all(bytemuck::cast_slice(&columns.finish())).map_err(|source| Error::io("write", &path, source))?;
     drop(file);
     for (mark, part) in row.marks.iter_mut().zip(PARTS) {
-        *mark = Mark::of(&part_path(root, &name, part));
+        *mark = Mark::read(&part_path(root, &name, part));
     }
     let table = Table::open(&path, row.docs)?;
     Segment::with(segment, row, table)
 }
 
-/// One segment with the living documents of several, in order. `dead` has a bit for each document, or is empty.
+/// Merges the live documents of several segments into one, in order. Each part is a segment and its deletion bits.
 pub(super) fn merge(root: &Path, parts: &[(&Segment, &[u64])]) -> Result<Segment> {
     let segments: Vec<TantivySegment> = parts.iter().map(|(segment, _)| segment.tantivy.clone()).collect();
     let alive = parts.iter().map(|(segment, dead)| alive_bits(segment.docs(), dead)).collect::<std::io::Result<_>>();
     let alive = alive.map_err(|source| Error::io("merge", root, source))?;
-    let dir = SegmentDir::open(root).map_err(|error| damage(error.into()))?;
-    let index = merge_filtered_segments(&segments, schema::settings(), alive, dir).map_err(damage)?;
+    let dir = SegmentDir::open(root).map_err(|error| tantivy_error(error.into()))?;
+    let index = merge_filtered_segments(&segments, schema::settings(), alive, dir).map_err(tantivy_error)?;
     let mut columns = Columns::default();
     for (segment, dead) in parts {
         (0..segment.docs()).filter(|doc| !is_dead(dead, *doc)).for_each(|doc| columns.push_doc(&segment.table, doc));
     }
-    let merged = index.searchable_segments().map_err(damage)?.into_iter().next();
+    let merged = index.searchable_segments().map_err(tantivy_error)?.into_iter().next();
     let merged = merged.filter(|segment| segment.meta().max_doc() as usize == columns.len());
     let merged = merged.ok_or_else(|| corrupt(root, "a merge lost documents"))?;
     close(merged, &columns, Some(root))
 }
 
+/// Whether a document is deleted. `dead` has one bit per document, or is empty if none is deleted.
 #[inline]
 pub(super) fn is_dead(dead: &[u64], doc: usize) -> bool {
     dead.get(doc / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)

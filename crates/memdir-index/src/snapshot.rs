@@ -1,69 +1,69 @@
-//! What the index knew at one moment: some segments, which of their documents live, and the vectors beside them.
+//! The index at one moment: its segments, their deleted documents, and the vectors.
 
-use super::{
-    ask::AskedSnapshot,
+use crate::{
+    hash::path_hash,
     segment::{NewSegment, Segment, SegmentWriter},
     state::{FileRow, State},
+    vectors::{Key, Vectors},
 };
-use crate::vectors::{Key, Vectors};
 use memdir_core::{
     base::error::Result,
     search::{
         embed::Vector,
-        index::{Ask, Asked, IndexChange, Known, Totals, View},
+        index::{IndexChange, Totals},
     },
 };
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::{any::Any, sync::Arc};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
-/// A view of the index. Never changes.
+/// The content of the index at one moment. Never changes.
 pub(super) struct Snapshot {
     pub(super) state: Arc<State>,
-    pub(super) parts: Vec<Living>,
+    pub(super) parts: Vec<LiveSegment>,
     pub(super) vectors: Option<Arc<Vectors>>,
     pub(super) overlay: Overlay,
     pub(super) embedder: u64,
-    totals: Totals,
+    pub(super) totals: Totals,
 }
 
-/// A segment and its dead documents: no bits at all when none is dead.
-pub(super) struct Living {
+/// A segment and the bits of its deleted documents, which are empty if none is deleted.
+pub(super) struct LiveSegment {
     pub(super) segment: Arc<Segment>,
     pub(super) dead: Arc<[u64]>,
 }
 
-/// Files that are newer than the state.
+/// Files that are newer than the state, in memory.
 #[derive(Default)]
 pub(super) struct Overlay {
-    /// Files that hide those of the state, by the hash of their names; nothing for one that is gone.
-    rows: FxHashMap<u64, Option<(FileRow, String)>>,
+    /// Files that replace those of the state, by the hash of their names; `None` for a removed file.
+    pub(super) rows: FxHashMap<u64, Option<(FileRow, String)>>,
     pub(super) vectors: FxHashMap<Key, Vector>,
 }
 
 impl Snapshot {
-    pub(super) fn new(state: Arc<State>, parts: Vec<Living>, vectors: Option<Arc<Vectors>>, embedder: u64) -> Self {
+    pub(super) fn new(state: Arc<State>, parts: Vec<LiveSegment>, vectors: Option<Arc<Vectors>>, embedder: u64) -> Self {
         let totals = state.totals();
         Snapshot { state, parts, vectors, overlay: Overlay::default(), embedder, totals }
     }
 
-    /// This view with some files changed. The view itself must be one without changes.
+    /// Returns this snapshot with some files changed. The snapshot itself must have no overlay.
     pub(super) fn with(&self, changes: &[IndexChange]) -> Result<Snapshot> {
         let mut writer = SegmentWriter::new(None, self.embedder, changes.len());
         let mut overlay = Overlay::default();
         for change in changes {
             match change {
                 IndexChange::Put(file) => writer.add(file)?,
-                IndexChange::Remove(path) => drop(overlay.rows.insert(super::hash(path), None)),
+                IndexChange::Remove(path) => drop(overlay.rows.insert(path_hash(path), None)),
             }
         }
         let (written, vectors) = writer.finish()?;
         overlay.vectors.extend(vectors);
-        let mut parts: Vec<Living> =
-            self.parts.iter().map(|part| Living { segment: part.segment.clone(), dead: part.dead.clone() }).collect();
+        let mut parts: Vec<LiveSegment> =
+            self.parts.iter().map(|part| LiveSegment { segment: part.segment.clone(), dead: part.dead.clone() }).collect();
         for NewSegment { segment, rows } in written {
             let number = parts.len() as u32;
             overlay.rows.extend(rows.into_iter().map(|(row, name)| (row.hash, Some((FileRow { segment: number, ..row }, name)))));
-            parts.push(Living { segment, dead: Arc::default() });
+            parts.push(LiveSegment { segment, dead: Arc::default() });
         }
         let mut totals = self.totals;
         for (hash, row) in &overlay.rows {
@@ -79,7 +79,7 @@ impl Snapshot {
         Ok(Snapshot { state: self.state.clone(), parts, vectors: self.vectors.clone(), overlay, embedder: self.embedder, totals })
     }
 
-    /// The file whose name has this hash, and its name.
+    /// Returns the file whose name has this hash, and its name.
     pub(super) fn find(&self, hash: u64) -> Option<(&FileRow, &str)> {
         match self.overlay.rows.get(&hash) {
             Some(row) => row.as_ref().map(|(row, name)| (row, name.as_str())),
@@ -88,7 +88,7 @@ impl Snapshot {
     }
 }
 
-/// Dead bits with a file's documents among them.
+/// Adds a file's documents to the bits of deleted documents.
 pub(super) fn with_dead(dead: &Arc<[u64]>, docs: usize, row: &FileRow) -> Arc<[u64]> {
     let mut bits = if dead.is_empty() { vec![0; docs.div_ceil(64)] } else { dead.to_vec() };
     for doc in row.first_doc as usize..(row.first_doc + 1 + row.units) as usize {
@@ -97,36 +97,4 @@ pub(super) fn with_dead(dead: &Arc<[u64]>, docs: usize, row: &FileRow) -> Arc<[u
         }
     }
     bits.into()
-}
-
-impl View for Snapshot {
-    fn known(&self, path: &str) -> Option<Known> {
-        self.find(super::hash(path)).filter(|(_, name)| *name == path).map(|(row, _)| row.known(self.embedder))
-    }
-
-    fn each_file(&self, each: &mut dyn FnMut(&str, Known)) {
-        let hidden: FxHashSet<u64> = self.overlay.rows.keys().copied().collect();
-        for row in self.state.rows().iter().filter(|row| !hidden.contains(&row.hash)) {
-            each(self.state.name(row), row.known(self.embedder));
-        }
-        for (row, name) in self.overlay.rows.values().flatten() {
-            each(name, row.known(self.embedder));
-        }
-    }
-
-    fn totals(&self) -> Totals {
-        self.totals
-    }
-
-    fn has_vector(&self, key: &Key) -> bool {
-        self.overlay.vectors.contains_key(key) || self.vectors.as_ref().is_some_and(|vectors| vectors.find(key).is_some())
-    }
-
-    fn ask<'a>(&'a self, ask: &'a Ask<'a>) -> Result<Box<dyn Asked + 'a>> {
-        Ok(Box::new(AskedSnapshot::new(self, ask)?))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }

@@ -1,7 +1,10 @@
-//! The state of an index in one file, replaced by rename: which segments count, which of their documents are dead, and
-//! which files are indexed as what. Everything else in the directory is either named here or litter.
+//! The state of an index in one file, replaced by rename: the current segments, their deleted documents, and the indexed files.
+//! Any other file in the directory is either listed here or unused.
 
-use super::files::{self, Mark, corrupt};
+use crate::{
+    errors::corrupt,
+    files::{self, Mark},
+};
 use bytemuck::{Pod, Zeroable};
 use memdir_core::{
     base::{error::Result, raw::Mapped, stamp::Stamp, version::Version},
@@ -12,43 +15,43 @@ use std::{borrow::Cow, path::Path, sync::Arc};
 
 const MAGIC: [u8; 8] = *b"mdstate3";
 
-/// The files of a segment: Tantivy's and ours.
+/// The extensions of a segment's files: Tantivy's, and our table.
 pub(super) const PARTS: [&str; 7] = ["term", "idx", "pos", "store", "fast", "fieldnorm", "units"];
 
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Header {
     magic: [u8; 8],
-    /// Of everything behind it, in the low half.
+    /// The CRC-32 of everything after it, in the low half.
     crc: u64,
     fingerprint: [u8; 16],
     generation: u64,
     totals: Totals,
-    /// The embedder whose vectors belong to it, and the generation they must have reached.
-    vectors: Reached,
+    /// The vectors that the state requires.
+    vectors: RequiredVectors,
     segments: u64,
     dead: u64,
     rows: u64,
     names: u64,
 }
 
-/// Vectors a state relies on: of which embedder, by the beginning of its hash, and how far they were written.
+/// The vectors that a state requires: the tag of their embedder, and the generation they must have reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Reached {
+pub(super) struct RequiredVectors {
     pub(super) embedder: u64,
     pub(super) generation: u64,
 }
 
-/// A segment, as the state tells it.
+/// The entry of a segment in the state.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct SegmentRow {
     pub(super) id: [u8; 32],
     pub(super) docs: u32,
-    /// Dead documents.
+    /// The number of deleted documents.
     pub(super) dead: u32,
-    /// Where its bits begin among all dead bits, in words of 64; it has some only if `dead` is not 0.
+    /// The offset of its bits among all deletion bits, in words of 64; it has none if `dead` is 0.
     pub(super) dead_at: u64,
     pub(super) marks: [Mark; PARTS.len()],
 }
@@ -59,7 +62,7 @@ impl SegmentRow {
     }
 }
 
-/// A file, as it was indexed.
+/// The entry of an indexed file in the state.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct FileRow {
@@ -70,7 +73,7 @@ pub(super) struct FileRow {
     pub(super) inode: u64,
     pub(super) seen_ns: i64,
     pub(super) version: [u8; 16],
-    /// The embedder whose vectors all its units have, by the beginning of its hash; 0 if none.
+    /// The tag of the embedder by which all its units have vectors; 0 if some have none.
     pub(super) embedder: u64,
     pub(super) name_at: u32,
     pub(super) name_len: u32,
@@ -125,13 +128,13 @@ impl FileRow {
     }
 }
 
-/// A state in the making.
+/// A state that is not written yet.
 #[derive(Debug, Default)]
 pub(super) struct NewState<'a> {
     pub(super) generation: u64,
-    pub(super) vectors: Reached,
+    pub(super) vectors: RequiredVectors,
     pub(super) segments: Vec<(SegmentRow, Arc<[u64]>)>,
-    /// With their names; sorted when written.
+    /// The files with their names; sorted when written.
     pub(super) rows: Vec<(FileRow, Cow<'a, str>)>,
 }
 
@@ -174,11 +177,11 @@ impl NewState<'_> {
     }
 }
 
-/// A state as it is on disk, mapped. An index that was never written has none.
+/// A state on disk, mapped; empty if the index was never written.
 pub(super) struct State {
     bytes: Option<Mapped>,
     header: Header,
-    /// Which file this is: another mark, another state.
+    /// The mark of the file: another mark means another state.
     pub(super) mark: Mark,
 }
 
@@ -190,11 +193,12 @@ impl State {
         State { bytes: None, header: Header::zeroed(), mark: Mark::zeroed() }
     }
 
-    /// Maps the state. `Corrupt` if it is damaged or of another form; empty if it is not there.
+    /// Maps the state; empty if it does not exist. Returns [`Error::Corrupt`](memdir_core::base::error::Error::Corrupt) if it is damaged or
+    /// of another version.
     pub(super) fn open(path: &Path, fingerprint: [u8; 16]) -> Result<State> {
         let Some((mapped, mark)) = files::map(path)? else { return Ok(State::empty()) };
         let header = mapped.get(..size_of::<Header>()).map(bytemuck::pod_read_unaligned::<Header>).filter(|h| h.magic == MAGIC);
-        let header = header.ok_or_else(|| corrupt(path, "it is not a state of a search index"))?;
+        let header = header.ok_or_else(|| corrupt(path, "it is not the state of a search index"))?;
         if header.fingerprint != fingerprint {
             return Err(corrupt(path, OTHER_VERSION));
         }
@@ -204,7 +208,7 @@ impl State {
         let state = State { bytes: Some(mapped), header, mark };
         match state.names_at() + header.names as usize == state.all().len() {
             true => Ok(state),
-            false => Err(corrupt(path, "its size is not that of its parts")),
+            false => Err(corrupt(path, "its size does not match its header")),
         }
     }
 
@@ -236,7 +240,7 @@ impl State {
         self.header.totals
     }
 
-    pub(super) fn vectors(&self) -> Reached {
+    pub(super) fn vectors(&self) -> RequiredVectors {
         self.header.vectors
     }
 
@@ -244,7 +248,7 @@ impl State {
         self.part(size_of::<Header>(), self.header.segments)
     }
 
-    /// The dead bits of a segment; none if nothing in it is dead.
+    /// Returns the deletion bits of a segment; empty if no document is deleted.
     pub(super) fn dead(&self, segment: &SegmentRow) -> &[u64] {
         if segment.dead == 0 {
             return &[];
@@ -254,7 +258,7 @@ impl State {
         all.get(at..at + (segment.docs as usize).div_ceil(64)).unwrap_or(&[])
     }
 
-    /// The files, in the order of the hashes of their names.
+    /// Returns the files, ordered by the hashes of their names.
     pub(super) fn rows(&self) -> &[FileRow] {
         self.part(self.rows_at(), self.header.rows)
     }
@@ -266,7 +270,7 @@ impl State {
 
     pub(super) fn find(&self, hash: u64) -> Option<&FileRow> {
         let rows = self.rows();
-        // Hashes are spread evenly, so the place is nearly known: a few steps instead of seventeen.
+        // Hashes are evenly distributed, so the position is nearly known: a few steps instead of seventeen.
         let guess = ((u128::from(hash) * rows.len() as u128) >> 64) as usize;
         let (mut low, mut high, mut step) = (guess, guess, 4);
         while low > 0 && rows[low - 1].hash >= hash {

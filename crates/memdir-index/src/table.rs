@@ -1,10 +1,9 @@
-//! What is known of every document of a segment beside its words, in columns that are mapped and never built at open.
+//! The attributes of every document of a segment, in columns that are mapped and need no work at open.
 //!
-//! A file is one document for the whole, followed by one for each of its units: so the file's document is `ord` places
+//! A file is one document for the whole file, followed by one for each of its units: so the file's document is `ord` positions
 //! before a unit's, and a unit's neighbours are the documents beside it.
 
-use super::files::{self, corrupt};
-use crate::vectors::Key;
+use crate::{errors::corrupt, files, hash::path_hash, vectors::Key};
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 use memdir_core::{
     base::{error::Result, raw::Mapped},
@@ -12,9 +11,9 @@ use memdir_core::{
 };
 use std::path::Path;
 
-/// An assistant speaks.
+/// The flag of a unit in which an assistant speaks.
 pub(super) const ASSISTANT: u8 = 1;
-/// A pure pointer: its `hash` is that of the file it points to.
+/// The flag of a pure pointer: its `hash` is that of the file it points to.
 pub(super) const POINTER: u8 = 2;
 
 const MAGIC: [u8; 8] = *b"mdunits1";
@@ -28,16 +27,16 @@ struct Header {
     crc: u64,
 }
 
-/// Columns in the making, one value per document in each but the last.
+/// Columns that are not written yet, with one value per document.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
-    /// Of the file's name; of a pointer's target.
+    /// The hash of the file's name, or of a pointer's target.
     pub(super) hash: Vec<u64>,
     pub(super) key: Vec<Key>,
     pub(super) sketch: Vec<Sketch>,
-    /// 0 for a file, then the number of the unit in it.
+    /// 0 for a file, otherwise the number of the unit in its file, from 1.
     pub(super) ord: Vec<u32>,
-    /// Words of the unit, or of the whole file.
+    /// The number of words of the unit, or of the whole file.
     pub(super) body: Vec<u32>,
     pub(super) pairs: Vec<u32>,
     pub(super) title: Vec<u32>,
@@ -52,7 +51,7 @@ impl Columns {
         self.hash.len()
     }
 
-    /// Adds a file's documents, whose name has this hash.
+    /// Adds the documents of a file whose name has this hash.
     pub(super) fn push_file(&mut self, file: &IndexFile, hash: u64, file_words: u32) {
         self.hash.push(hash);
         self.key.push(Key([0; 16]));
@@ -63,7 +62,7 @@ impl Columns {
             column.push(0);
         }
         for (unit, ord) in file.units.iter().zip(1..) {
-            let target = unit.points_to.as_deref().map(super::hash);
+            let target = unit.points_to.as_deref().map(path_hash);
             self.hash.push(target.unwrap_or(hash));
             self.key.push(if target.is_some() { Key([0; 16]) } else { unit.key });
             self.sketch.push(unit.sketch);
@@ -78,7 +77,7 @@ impl Columns {
         }
     }
 
-    /// Adds one document of another table.
+    /// Copies one document of another table.
     pub(super) fn push_doc(&mut self, from: &Table, doc: usize) {
         self.hash.push(from.hash()[doc]);
         self.key.push(from.key()[doc]);
@@ -93,7 +92,7 @@ impl Columns {
         self.flags.push(from.flags()[doc]);
     }
 
-    /// The columns as one aligned block.
+    /// Returns the columns as one aligned block.
     pub(super) fn finish(&self) -> Vec<u64> {
         let mut by_key: Vec<u32> = (0..self.len() as u32).filter(|doc| self.key[*doc as usize] != Key([0; 16])).collect();
         by_key.sort_unstable_by_key(|doc| (self.key[*doc as usize], *doc));
@@ -137,20 +136,20 @@ impl Table {
         Table { bytes: Bytes::Owned(block), docs: header.docs as usize, keyed: header.keyed as usize }
     }
 
-    /// Maps a table that should have so many documents. Looks at its header and size only: the caller knows its mark.
+    /// Maps a table with this number of documents. Checks only its header and size: the caller has checked its mark.
     pub(super) fn open(path: &Path, docs: u32) -> Result<Table> {
         let (mapped, _) = files::map(path)?.ok_or_else(|| corrupt(path, "it is missing"))?;
         let header = mapped.get(..size_of::<Header>()).map(bytemuck::pod_read_unaligned::<Header>);
         let header = header.filter(|h| h.magic == MAGIC && h.docs == u64::from(docs) && h.keyed <= h.docs);
-        let header = header.ok_or_else(|| corrupt(path, "its header is not that of its segment"))?;
+        let header = header.ok_or_else(|| corrupt(path, "its header does not match its segment"))?;
         let table = Table { bytes: Bytes::Mapped(mapped), docs: header.docs as usize, keyed: header.keyed as usize };
         if table.flags_at() + table.docs.next_multiple_of(8) != table.all().len() {
-            return Err(corrupt(path, "its size is not that of its columns"));
+            return Err(corrupt(path, "its size does not match its columns"));
         }
         Ok(table)
     }
 
-    /// Whether every byte is as it was written.
+    /// Whether the checksum is correct. Reads every byte.
     pub(super) fn is_whole(&self) -> bool {
         let header: Header = bytemuck::pod_read_unaligned(&self.all()[..size_of::<Header>()]);
         u64::from(crc32fast::hash(&self.all()[size_of::<Header>()..])) == header.crc
@@ -171,7 +170,7 @@ impl Table {
         bytemuck::cast_slice(&self.all()[at..at + count * size_of::<T>()])
     }
 
-    /// Where the n-th column of numbers begins.
+    /// Returns the offset of the n-th column of numbers.
     fn numbers_at(&self, n: usize) -> usize {
         size_of::<Header>() + self.docs * (8 + 16 + 32) + n * (self.docs * 4).next_multiple_of(8)
     }
@@ -228,11 +227,11 @@ impl Table {
         self.column(self.numbers_at(7), self.keyed)
     }
 
-    /// The documents whose text has this key.
+    /// Returns the documents whose text has this key.
     pub(super) fn with_key(&self, key: &Key) -> &[u32] {
         let (by_key, keys) = (self.by_key(), self.key());
         let at = |n: usize| keys[by_key[n] as usize];
-        // Keys are hashes, spread evenly: the place is nearly known.
+        // Keys are hashes and evenly distributed, so the position is nearly known.
         let leading = u64::from_be_bytes([key.0[0], key.0[1], key.0[2], key.0[3], key.0[4], key.0[5], key.0[6], key.0[7]]);
         let guess = ((u128::from(leading) * by_key.len() as u128) >> 64) as usize;
         let (mut low, mut high, mut step) = (guess, guess, 4);

@@ -1,13 +1,13 @@
-//! The vectors of one embedder on disk: rows keyed by the hash of the text they stand for, so that a rename or a rebuilt
-//! index embeds nothing again. Derived, shared by mapping, never synced. Never knows which memory a text is in.
+//! The vectors of one embedder on disk: rows keyed by the hash of their text, so that nothing is embedded again after a rename or
+//! a rebuild of the index. Derived, shared by mapping, never synced. Does not know which memory a text is in.
 //!
-//! A directory holds a few immutable files of rows ([`RowFile`]) and a list of those that count, replaced by rename. New
-//! rows make a new file, which swallows files not much larger than itself: few files, and a row is copied seldom. No
-//! file is ever changed or truncated under its name, so mappings of other processes stay whole; files that no longer
-//! count are removed, which leaves their mappings alone.
+//! A directory contains a few immutable files of rows ([`RowFile`]) and a list of the current ones, replaced by rename. New
+//! rows go into a new file, which absorbs files that are not much larger than itself: so there are few files, and a row is copied
+//! rarely. No file is ever changed or truncated under its name, so the mappings of other processes stay valid; files that are no longer
+//! current are removed, which does not affect their mappings.
 //!
-//! Reading takes no lock. [`Vectors::add`] and [`Vectors::compact`] are for one process at a time, under the caller's
-//! lock; without it rows may be lost (and are embedded again), but nothing is damaged.
+//! Readers take no lock. [`Vectors::add`] and [`Vectors::compact`] must be called under the caller's lock, by one process at a time;
+//! without it rows may be lost (and are embedded again), but nothing is damaged.
 
 mod list;
 mod rows;
@@ -15,10 +15,11 @@ mod rows;
 pub use rows::RowFile;
 
 use crate::{
+    errors::corrupt,
     files,
     scan::{self, Near},
 };
-use list::{FileList, Listed};
+use list::{FileList, ListedFile};
 pub use memdir_core::search::embed::Key;
 use memdir_core::{
     base::error::{Error, Result},
@@ -30,11 +31,11 @@ use std::{
     sync::Arc,
 };
 
-/// Row files of one directory. Every lookup asks each of them, and every mapping costs at open.
-const MOST_FILES: usize = 8;
+/// The maximum number of row files: every lookup searches each of them, and every mapping costs time at open.
+const MAX_FILES: usize = 8;
 
-/// The vectors of one embedder, as they were when this was opened or made: a snapshot that never changes.
-/// Rows are numbered from 0 over all files; the numbers hold for this snapshot only.
+/// The vectors of one embedder at one moment: a snapshot that never changes.
+/// Rows are numbered from 0 over all files; the numbers are valid for this snapshot only.
 #[derive(Debug, Clone)]
 pub struct Vectors {
     dir: PathBuf,
@@ -49,15 +50,15 @@ struct Part {
 }
 
 impl Vectors {
-    /// Opens what is in a directory; one that does not exist or is empty holds no vectors. Nothing is created. Looks at
-    /// the list and each file's header, not at the rows.
+    /// Opens the vectors in a directory; none if it does not exist. Creates nothing. Checks the list and each file's header, not the
+    /// rows.
     ///
-    /// `Corrupt` means: [`Vectors::clear`] the directory and embed again.
+    /// After [`Error::Corrupt`], [`Vectors::clear`] the directory and embed again.
     pub fn open(dir: &Path, embedder: &EmbedderId, dim: usize) -> Result<Vectors> {
         let mut list = FileList::read(dir, embedder, dim)?;
         loop {
             match Vectors::map(dir, &list) {
-                // Another process merged files between our reading the list and opening them.
+                // Another process merged files after the list was read and before they were opened.
                 Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                     let newer = FileList::read(dir, embedder, dim)?;
                     if newer == list {
@@ -70,162 +71,163 @@ impl Vectors {
         }
     }
 
-    /// Forgets every vector of a directory. Who has them open keeps them.
+    /// Removes all vectors of a directory. Open snapshots stay valid.
     pub fn clear(dir: &Path) -> Result<()> {
         list::remove_all(dir)
     }
 
-    /// Whether this is still what a new `open` would give. Reads one small file.
+    /// Whether the snapshot is still current. Reads one small file.
     pub fn is_current(&self) -> bool {
         FileList::read(&self.dir, &self.list.embedder, self.list.dim).is_ok_and(|list| list == self.list)
     }
 
-    /// A number that another set of files of the same directory does not have.
+    /// Returns a number that grows with every change of the directory.
     pub fn generation(&self) -> u64 {
         self.list.next
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.files.last().map_or(0, |f| f.first as usize + f.rows.len())
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many numbers a row has.
+    /// Returns the dimension of a row.
     pub fn dim(&self) -> usize {
         self.list.dim
     }
 
-    /// How many bytes the files have.
+    /// Returns the total size of the files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|f| f.rows.bytes()).sum()
     }
 
-    /// The row of a text, by its key.
+    /// Returns the row of a text by its key.
     pub fn find(&self, key: &Key) -> Option<u32> {
         self.files.iter().find_map(|f| Some(f.first + f.rows.find(key)?))
     }
 
-    /// What a row stands for.
+    /// Returns the key of a row's text.
     pub fn key(&self, row: u32) -> Option<Key> {
         let (file, row) = self.locate(row)?;
         file.keys().get(row).copied()
     }
 
-    /// The files, for bulk work, each with the number of its first row.
+    /// Returns the files, each with the number of its first row.
     pub fn files(&self) -> impl Iterator<Item = (u32, &RowFile)> {
         self.files.iter().map(|f| (f.first, &*f.rows))
     }
 
-    /// The cosine of the query with one row.
+    /// Returns the cosine of the query with one row.
     pub fn cosine(&self, query: &Vector, row: u32) -> Result<f32> {
         let Some((file, row)) = self.locate(row) else {
-            return Err(Error::BadInput { what: "row".into(), why: format!("there are {} rows", self.len()) });
+            return Err(Error::BadInput { what: "row".into(), why: format!("row {row} does not exist; there are {}", self.len()) });
         };
         self.check_dim(query)?;
-        file.cosine(query, row).ok_or_else(|| corrupt(&self.dir, "a row does not fit its scale"))
+        file.cosine(query, row).ok_or_else(|| corrupt(&self.dir, "a row does not match its scale"))
     }
 
-    /// The `most` rows nearest to the query, nearest first, of two alike the one with the smaller key: the same whatever
-    /// files the rows are in. For `keep` see [`scan::nearest`]. Damage is noticed in the rows that are returned.
-    pub fn nearest(&self, query: &Vector, most: usize, keep: &mut dyn FnMut(u32) -> bool) -> Result<Vec<Near>> {
+    /// Returns the `max` rows nearest to the query, nearest first; of equally near rows the one with the smaller key first, so that the
+    /// result does not depend on the files. For `filter` see [`scan::nearest`]. Damage is detected in the returned rows.
+    pub fn nearest(&self, query: &Vector, max: usize, filter: &mut dyn FnMut(u32) -> bool) -> Result<Vec<Near>> {
         self.check_dim(query)?;
         let mut all: Vec<(Near, Key)> = Vec::new();
         for part in &self.files {
-            let found = scan::nearest(query, part.rows.rows(), part.rows.scales(), most, &mut |row| keep(part.first + row));
-            self.sound(part.first, &part.rows, found, &mut all)?;
+            let found = scan::nearest(query, part.rows.rows(), part.rows.scales(), max, &mut |row| filter(part.first + row));
+            self.append_sound(part.first, &part.rows, found, &mut all)?;
         }
-        Ok(best(all, most))
+        Ok(merge_nearest(all, max))
     }
 
-    /// As [`Vectors::nearest`] of every row, on two threads where there are many.
-    pub fn nearest_of_all(&self, query: &Vector, most: usize) -> Result<Vec<Near>> {
+    /// As [`Vectors::nearest`] without a filter, on two threads if there are many rows.
+    pub fn nearest_of_all(&self, query: &Vector, max: usize) -> Result<Vec<Near>> {
         self.check_dim(query)?;
         let mut all: Vec<(Near, Key)> = Vec::new();
         for part in &self.files {
-            self.sound(part.first, &part.rows, scan::nearest_of_all(query, part.rows.rows(), part.rows.scales(), most), &mut all)?;
+            self.append_sound(part.first, &part.rows, scan::nearest_of_all(query, part.rows.rows(), part.rows.scales(), max), &mut all)?;
         }
-        Ok(best(all, most))
+        Ok(merge_nearest(all, max))
     }
 
-    fn sound(&self, first: u32, rows: &RowFile, found: Vec<Near>, all: &mut Vec<(Near, Key)>) -> Result<()> {
+    /// Appends the rows found in one file to `all`, after checking that they are undamaged.
+    fn append_sound(&self, first: u32, rows: &RowFile, found: Vec<Near>, all: &mut Vec<(Near, Key)>) -> Result<()> {
         for near in found {
             if !rows.is_sound(near.row as usize) {
-                return Err(corrupt(&self.dir, "a row does not fit its scale"));
+                return Err(corrupt(&self.dir, "a row does not match its scale"));
             }
             all.push((Near { row: first + near.row, ..near }, rows.keys()[near.row as usize]));
         }
         Ok(())
     }
 
-    /// Reads every byte and compares it with what was written. For checks on request: about a millisecond for 3 MB.
+    /// Compares every byte with its checksum, for checks on request: about a millisecond for 3 MB.
     pub fn verify(&self) -> Result<()> {
         match self.files.iter().all(|f| f.rows.is_whole()) {
             true => Ok(()),
-            false => Err(corrupt(&self.dir, "rows are not as they were written")),
+            false => Err(corrupt(&self.dir, "the checksum of a file of rows is wrong")),
         }
     }
 
-    /// The vectors with new rows beside those that are there now; keys that have a row keep it. Call under the lock.
+    /// Adds rows and returns the new snapshot; keys that have a row keep it. Call under the lock.
     pub fn add(&self, new: &[(Key, Vector)]) -> Result<Vectors> {
         new.iter().try_for_each(|(_, vector)| self.check_dim(vector))?;
-        let now = self.now()?;
-        let mut new: Vec<&(Key, Vector)> = new.iter().filter(|(key, _)| now.find(key).is_none()).collect();
+        let current = self.current()?;
+        let mut new: Vec<&(Key, Vector)> = new.iter().filter(|(key, _)| current.find(key).is_none()).collect();
         new.sort_unstable_by_key(|(key, _)| *key);
         new.dedup_by_key(|(key, _)| *key);
         if new.is_empty() {
-            return Ok(now);
+            return Ok(current);
         }
-        let kept = now.untouched_by(new.len());
-        let swallowed: Vec<&RowFile> = now.files[kept..].iter().map(|f| &*f.rows).collect();
+        let unchanged = current.files_unchanged_by(new.len());
+        let absorbed: Vec<&RowFile> = current.files[unchanged..].iter().map(|f| &*f.rows).collect();
         let mut rows: Vec<rows::Row<'_>> = new.iter().map(|(key, vector)| (*key, vector.scale(), vector.row())).collect();
-        rows.extend(swallowed.iter().flat_map(|f| f.iter()));
-        now.replace(kept, rows)
+        rows.extend(absorbed.iter().flat_map(|f| f.iter()));
+        current.replace(unchanged, rows)
     }
 
-    /// The vectors without the rows nobody needs any more, in one file. Call under the lock.
+    /// Removes unused rows, merges the rest into one file and returns the new snapshot. Call under the lock.
     pub fn compact(&self, is_live: &mut dyn FnMut(&Key) -> bool) -> Result<Vectors> {
-        let now = self.now()?;
-        let rows = now.files.iter().flat_map(|f| f.rows.iter()).filter(|(key, ..)| is_live(key)).collect();
-        now.replace(0, rows)
+        let current = self.current()?;
+        let rows = current.files.iter().flat_map(|f| f.rows.iter()).filter(|(key, ..)| is_live(key)).collect();
+        current.replace(0, rows)
     }
 
-    /// How many of the files, the largest first, stay as they are when so many rows are added: the rest are swallowed.
-    /// A file is swallowed by one at least half its size, so a row is copied a logarithmic number of times.
-    fn untouched_by(&self, new: usize) -> usize {
-        let (mut kept, mut size) = (self.files.len(), new);
-        while kept > 0 && (kept >= MOST_FILES || self.files[kept - 1].rows.len() <= 2 * size) {
-            kept -= 1;
-            size += self.files[kept].rows.len();
+    /// Returns how many of the files, the largest first, stay unchanged when `new` rows are added; the rest are absorbed.
+    /// A file is absorbed by one of at least half its size, so a row is copied a logarithmic number of times.
+    fn files_unchanged_by(&self, new: usize) -> usize {
+        let (mut unchanged, mut size) = (self.files.len(), new);
+        while unchanged > 0 && (unchanged >= MAX_FILES || self.files[unchanged - 1].rows.len() <= 2 * size) {
+            unchanged -= 1;
+            size += self.files[unchanged].rows.len();
         }
-        kept
+        unchanged
     }
 
-    /// Writes one more file, lists it after the first `kept` ones, and removes those that no longer count.
-    fn replace(&self, kept: usize, mut rows: Vec<rows::Row<'_>>) -> Result<Vectors> {
+    /// Writes a new file, lists it after the first `unchanged` ones, and removes the others.
+    fn replace(&self, unchanged: usize, mut rows: Vec<rows::Row<'_>>) -> Result<Vectors> {
         rows.sort_unstable_by_key(|(key, ..)| *key);
         rows.dedup_by_key(|(key, ..)| *key);
         files::create_dir(&self.dir)?;
         let mut list = self.list.clone();
-        list.files.truncate(kept);
+        list.files.truncate(unchanged);
         if !rows.is_empty() {
             let name = format!("{:08}.{}", list.next, list::EXTENSION);
             rows::write(&self.dir, &name, &list.embedder, list.dim, &rows)?;
-            list.files.push(Listed { name, rows: rows.len() });
+            list.files.push(ListedFile { name, rows: rows.len() });
         }
         list.next += 1;
         list.write(&self.dir)?;
-        let made = Vectors::map(&self.dir, &list)?;
+        let vectors = Vectors::map(&self.dir, &list)?;
         list::remove_others(&self.dir, &list);
-        Ok(made)
+        Ok(vectors)
     }
 
-    /// This, or what another process has made of it since.
-    fn now(&self) -> Result<Vectors> {
+    /// Returns this snapshot, or a newer one if another process has changed the directory.
+    fn current(&self) -> Result<Vectors> {
         if self.is_current() { Ok(self.clone()) } else { Vectors::open(&self.dir, &self.list.embedder, self.list.dim) }
     }
 
@@ -237,7 +239,7 @@ impl Vectors {
             let file = fs::File::open(&path).map_err(|source| Error::Io { doing: "open", path: path.clone(), source })?;
             let rows = RowFile::open(&file, &path, &list.embedder, list.dim)?;
             if rows.len() != listed.rows {
-                return Err(corrupt(&path, "it does not have the listed number of rows"));
+                return Err(corrupt(&path, "its number of rows does not match the list"));
             }
             let next = first.checked_add(rows.len() as u32).ok_or_else(|| corrupt(dir, "it lists too many rows"))?;
             files.push(Part { first, rows: Arc::new(rows) });
@@ -256,19 +258,15 @@ impl Vectors {
         match vector.dim() == self.dim() {
             true => Ok(()),
             false => {
-                let why = format!("it has {} numbers; the vectors of {} have {}", vector.dim(), self.list.embedder, self.dim());
+                let why = format!("its dimension is {}; that of {} is {}", vector.dim(), self.list.embedder, self.dim());
                 Err(Error::BadInput { what: "vector".into(), why })
             }
         }
     }
 }
 
-/// The nearest of several files' nearest.
-fn best(mut all: Vec<(Near, Key)>, most: usize) -> Vec<Near> {
+/// Merges the nearest rows of several files.
+fn merge_nearest(mut all: Vec<(Near, Key)>, max: usize) -> Vec<Near> {
     all.sort_by(|(a, a_key), (b, b_key)| b.cosine.total_cmp(&a.cosine).then(a_key.cmp(b_key)));
-    all.into_iter().take(most).map(|(near, _)| near).collect()
-}
-
-fn corrupt(path: &Path, why: &str) -> Error {
-    Error::Corrupt { what: path.display().to_string(), why: why.into() }
+    all.into_iter().take(max).map(|(near, _)| near).collect()
 }

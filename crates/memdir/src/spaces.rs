@@ -121,7 +121,7 @@ fn searcher(memdir: &Memdir, settings: &Settings, embedder: Option<SearchEmbedde
 /// A searcher with its indexes below a cache directory.
 pub(crate) fn searcher_in(store: &dyn Store, cache: &Path, embedder: Option<Arc<dyn Embedder>>) -> Searcher {
     let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(cache, info, embedder.as_deref())) };
-    Searcher::new(store, embedder.clone(), Arc::new(SystemClock), of_mount).with_chat_locator(memdir_chats::keep::chat_place)
+    Searcher::new(store, embedder.clone(), Arc::new(SystemClock), of_mount).with_chat_locator(memdir_chats::chat_place)
 }
 
 /// The embedder of the settings, or `None` for lexical search only.
@@ -155,10 +155,10 @@ fn index(cache: &Path, info: &MountInfo, embedder: Option<&dyn Embedder>) -> Tan
 pub(crate) fn syncer(settings: &Settings) -> Syncer {
     let chats = &settings.config.chats;
     Syncer {
-        sources: config::chat_roots(&chats.folders).sources(),
+        sources: memdir_chats::open_sources(&config::chat_roots(&chats.folders)),
         keep: chat_archive(settings),
         settings: chats.settings.clone(),
-        mask: Box::new(secrets::mask_all),
+        redact: Box::new(secrets::mask_all),
         clock: Arc::new(SystemClock),
     }
 }

@@ -1,202 +1,192 @@
-//! One session being read: from what its host tells to what is kept of it, in one step.
+//! Reads one session: from the events of its transcript to its archived text.
 
-use super::{Run, Settings, name_of};
+use super::{Run, Syncer};
 use crate::{
-    About, ChatSource, Cursor, Event, Flow, Host, SessionFile, Taken, TitleRank,
+    archive::{ArchivedChat, ReadProgress, WriteMode, forget::ForgetRule},
     draft::Draft,
-    forget::Rule,
     json::one_line,
-    keep::{Before, Keep, Kept, Progress},
+    source::{ChatSource, SessionFile},
+    transcript::{ChatEvent, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor},
 };
 use jiff::Timestamp;
 use memdir_core::base::{
     error::{Error, Result},
     limits,
-    time::Clock,
 };
 use std::borrow::Cow;
 
-/// One session being read.
+/// A session that is being read.
 pub(super) struct Reading<'a> {
-    keep: &'a Keep,
-    settings: &'a Settings,
-    clock: &'a dyn Clock,
+    syncer: &'a Syncer,
     until: Option<Timestamp>,
-    rules: Vec<Rule>,
+    rules: Vec<ForgetRule>,
     session: &'a SessionFile,
     name: String,
-    pub(super) kept: Kept,
-    before: Before,
+    pub(super) chat: ArchivedChat,
+    mode: WriteMode,
     draft: Draft<'a>,
-    /// What is taken back reaches behind what this reading knows.
+    /// Whether a rewind reaches further back than the turns read so far.
     must_start_over: bool,
-    /// The person took something back.
+    /// Whether the user rewound the session.
     rewound: bool,
+    /// Whether the session's project is turned off.
     pub(super) off: bool,
-    /// The directory for which it was decided whether the session may be taken in.
+    /// The directory for which `off` and `session_rules` were decided.
     decided_for: Option<Option<String>>,
-    /// What was forgotten of it.
-    rules_here: Vec<Rule>,
+    /// The rules that apply to this session.
+    session_rules: Vec<ForgetRule>,
     pub(super) added: u64,
     pub(super) written: bool,
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn begin(run: &Run<'a>, session: &'a SessionFile) -> Result<Reading<'a>> {
-        let old = run.keep.get(session.host, &session.key)?;
-        // Without a cursor nobody knows how far the kept text goes, so it is told anew.
-        let before = if old.as_ref().is_some_and(|kept| kept.progress.cursor.at > 0) { Before::Goes } else { Before::StartsOver };
-        let kept = old.filter(|_| before == Before::Goes).unwrap_or_else(|| empty(session));
+        let syncer = run.syncer;
+        let old = syncer.archive.get(session.host, &session.key)?;
+        // Without a cursor it is unknown how much of the transcript is archived, so it is read again.
+        let mode = if old.as_ref().is_some_and(|chat| chat.progress.cursor.at > 0) { WriteMode::Append } else { WriteMode::Replace };
+        let chat = old.filter(|_| mode == WriteMode::Append).unwrap_or_else(|| empty(session));
         let mut reading = Reading {
-            keep: run.keep,
-            settings: run.settings,
-            clock: run.clock,
-            until: run.bounds.until,
+            syncer,
+            until: run.limits.until,
             rules: run.rules.clone(),
             session,
-            name: name_of(session),
-            kept,
-            before,
-            draft: Draft::new(run.keep.dir(), run.mask),
+            name: session.name(),
+            chat,
+            mode,
+            draft: Draft::new(syncer.archive.dir(), &*syncer.redact),
             must_start_over: false,
             rewound: false,
             off: false,
             decided_for: None,
-            rules_here: Vec::new(),
+            session_rules: Vec::new(),
             added: 0,
             written: false,
         };
-        reading.known();
+        reading.apply_listing();
         Ok(reading)
     }
 
-    /// Takes over what the source knew before reading.
-    fn known(&mut self) {
-        let (session, kept) = (self.session, &mut self.kept);
-        kept.resume_id = session.resume_id.clone().or(kept.resume_id.take());
-        kept.source = session.path.display().to_string();
-        if kept.project.is_none() {
-            kept.project = session.project_dir.as_deref().map(|dir| dir.display().to_string());
+    /// Applies what the source knew before reading.
+    fn apply_listing(&mut self) {
+        let (session, chat) = (self.session, &mut self.chat);
+        chat.resume_id = session.resume_id.clone().or(chat.resume_id.take());
+        chat.source = session.path.display().to_string();
+        if chat.project.is_none() {
+            chat.project = session.project_dir.as_deref().map(|dir| dir.display().to_string());
         }
         if let Some((rank, title)) = &session.title {
-            self.title(*rank, title);
+            self.set_title(*rank, title);
         }
     }
 
-    pub(super) fn run(&mut self, source: &dyn ChatSource) -> Result<Taken> {
-        let from = self.kept.progress.cursor.clone();
-        let taken = source.turns(self.session, &from, &mut |event| self.event(event))?;
+    /// Reads the transcript into the draft.
+    pub(super) fn run(&mut self, source: &dyn ChatSource) -> Result<ReadOutcome> {
+        let from = self.chat.progress.cursor.clone();
+        let outcome = source.turns(self.session, &from, &mut |event| self.event(event))?;
         if !std::mem::take(&mut self.must_start_over) {
-            return Ok(taken);
+            return Ok(outcome);
         }
         self.start_over();
-        source.turns(self.session, &Cursor::default(), &mut |event| self.event(event))
+        source.turns(self.session, &TranscriptCursor::default(), &mut |event| self.event(event))
     }
 
     fn start_over(&mut self) {
         self.draft.clear();
-        self.before = Before::StartsOver;
-        self.kept = empty(self.session);
-        self.known();
+        self.mode = WriteMode::Replace;
+        self.chat = empty(self.session);
+        self.apply_listing();
     }
 
-    fn event(&mut self, event: Event<'_>) -> Result<Flow> {
+    fn event(&mut self, event: ChatEvent<'_>) -> Result<Flow> {
         let path = &self.session.path;
-        let io = |source| Error::io("keep", path, source);
+        let io = |source| Error::io("archive", path, source);
         match event {
-            Event::Restart => self.start_over(),
-            Event::About(about) => self.about(about),
-            Event::Compacted(at) => self.draft.compacted(at).map_err(io)?,
-            Event::Replace(message) => self.draft.replace(message),
-            Event::Rewind(rewind) => {
+            ChatEvent::Restart => self.start_over(),
+            ChatEvent::Info(info) => self.apply_info(info),
+            ChatEvent::Compacted(at) => self.draft.push_compacted(at).map_err(io)?,
+            ChatEvent::Replace(message) => self.draft.replace(message),
+            ChatEvent::Rewind(rewind) => {
                 self.rewound = true;
-                self.must_start_over |= !self.draft.rewind(rewind) && self.before == Before::Goes;
+                self.must_start_over |= !self.draft.rewind(rewind) && self.mode == WriteMode::Append;
             }
-            Event::Turn(turn) => {
+            ChatEvent::Turn(turn) => {
                 self.decide();
-                if !self.off && !self.rules_here.iter().any(|rule| rule.covers(turn.at, turn.line, self.session.stamp.modified())) {
-                    self.draft.turn(&turn).map_err(io)?;
+                if !self.off && !self.session_rules.iter().any(|rule| rule.covers(turn.at, turn.line, self.session.stamp.modified())) {
+                    self.draft.push_turn(&turn).map_err(io)?;
                 }
             }
         }
-        let is_over = self.until.is_some_and(|until| self.clock.now() >= until);
+        let is_over = self.until.is_some_and(|until| self.syncer.clock.now() >= until);
         Ok(if self.off || self.must_start_over || is_over { Flow::Stop } else { Flow::Continue })
     }
 
-    /// Finds out whether the session may be taken in, and what of it was forgotten, once its directory is known.
+    /// Decides whether the session may be archived and which rules apply to it, for the directory known so far.
     fn decide(&mut self) {
-        if self.decided_for.as_ref() == Some(&self.kept.project) {
+        if self.decided_for.as_ref() == Some(&self.chat.project) {
             return;
         }
-        let held = self.kept.held();
-        self.off = !self.settings.allows(held);
-        self.rules_here = self.rules.iter().filter(|rule| rule.fits(&self.name, held)).cloned().collect();
-        self.decided_for = Some(self.kept.project.clone());
+        let project = self.chat.session_project();
+        self.off = !self.syncer.settings.allows(project);
+        self.session_rules = self.rules.iter().filter(|rule| rule.applies_to(&self.name, project)).cloned().collect();
+        self.decided_for = Some(self.chat.project.clone());
     }
 
-    fn about(&mut self, about: About<'_>) {
-        if let Some((rank, title)) = &about.title {
-            self.title(*rank, title);
+    fn apply_info(&mut self, info: SessionInfo<'_>) {
+        if let Some((rank, title)) = &info.title {
+            self.set_title(*rank, title);
         }
-        let kept = &mut self.kept;
-        let full = |text: Cow<'_, str>| Some(text.into_owned()).filter(|text| !text.trim().is_empty());
-        if let Some(id) = about.id.and_then(full) {
-            kept.session = id;
+        let chat = &mut self.chat;
+        let non_empty = |text: Cow<'_, str>| Some(text.into_owned()).filter(|text| !text.trim().is_empty());
+        if let Some(id) = info.id.and_then(non_empty) {
+            chat.session = id;
         }
-        // A session belongs to the directory it began in: that is where its host looks for it.
-        kept.project = kept.project.take().or(about.project_dir.and_then(full));
-        kept.branch = about.branch.and_then(full).or(kept.branch.take());
-        kept.continues = kept.continues.take().or(about.continues.and_then(full));
-        kept.started = earlier(kept.started, about.started);
+        // A session belongs to the directory it started in: its host looks for it there.
+        chat.project = chat.project.take().or(info.project_dir.and_then(non_empty));
+        chat.branch = info.branch.and_then(non_empty).or(chat.branch.take());
+        chat.continues = chat.continues.take().or(info.continues.and_then(non_empty));
+        chat.started = earlier(chat.started, info.started);
     }
 
-    fn title(&mut self, rank: TitleRank, title: &str) {
-        // A summary before the first turn is about another conversation.
-        let is_foreign = rank == TitleRank::Summary && self.session.title.is_none() && self.draft.is_empty() && self.kept.turns == 0;
-        if rank >= self.kept.progress.title && !is_foreign {
-            let title = one_line(&(self.draft.mask())(title), limits::CHAT_TITLE_CHARS);
+    fn set_title(&mut self, rank: TitleRank, title: &str) {
+        // A summary before the first turn describes another conversation.
+        let is_foreign = rank == TitleRank::Summary && self.session.title.is_none() && self.draft.is_empty() && self.chat.turns == 0;
+        if rank >= self.chat.progress.title && !is_foreign {
+            let title = one_line(&self.draft.redact(title), limits::CHAT_TITLE_CHARS);
             if !title.is_empty() {
-                (self.kept.title, self.kept.progress.title) = (title, rank);
+                (self.chat.title, self.chat.progress.title) = (title, rank);
             }
         }
     }
 
-    /// Whether the host changes and takes back what its store has, so that what is told last is all there is. The others
-    /// only ever add: what was said there and is no longer told stays.
-    fn is_rewritten(&self) -> bool {
-        match self.session.host {
-            Host::Gemini | Host::Opencode => true,
-            Host::Folder => self.session.path.extension().is_none_or(|extension| extension != "jsonl"),
-            _ => false,
-        }
-    }
-
-    /// Writes what was read, if there is anything to write.
-    pub(super) fn end(&mut self, taken: &Taken) -> Result<()> {
-        let path = self.keep.path(self.kept.host, &self.kept.key);
-        let nothing_new = self.before == Before::Goes && self.kept.progress.cursor == taken.cursor;
-        // A transcript that lost all its turns (a full disk, a deletion half way) takes nothing from what is kept.
-        let nothing_left = self.before == Before::StartsOver && self.draft.is_empty();
-        // Nor does one that could be told again only in part: a longer reading will tell it.
-        let told_in_part = self.before == Before::StartsOver && taken.stopped && path.exists();
-        if self.off || nothing_new || nothing_left || told_in_part {
+    /// Writes the draft to the archive, if there is anything to write.
+    pub(super) fn finish(&mut self, outcome: &ReadOutcome) -> Result<()> {
+        let archive = &self.syncer.archive;
+        let path = archive.path(self.chat.host, &self.chat.key);
+        let nothing_new = self.mode == WriteMode::Append && self.chat.progress.cursor == outcome.cursor;
+        // A transcript that lost all its turns (a full disk, an interrupted deletion) removes nothing from the archive.
+        let nothing_left = self.mode == WriteMode::Replace && self.draft.is_empty();
+        // Neither does one that was read only in part: a later sync reads the rest.
+        let incomplete = self.mode == WriteMode::Replace && outcome.stopped && path.exists();
+        if self.off || nothing_new || nothing_left || incomplete {
             return Ok(());
         }
-        if self.kept.progress.title < TitleRank::FirstWords
+        if self.chat.progress.title < TitleRank::FirstWords
             && let Some(words) = self.draft.first_words().map_err(|source| Error::io("read", &path, source))?
         {
-            self.title(TitleRank::FirstWords, &words);
+            self.set_title(TitleRank::FirstWords, &words);
         }
         let (first, last) = self.draft.times();
-        self.kept.started = earlier(self.kept.started, first);
-        self.kept.updated = self.kept.updated.max(last).or(Some(self.session.stamp.modified()));
-        let turns = self.kept.turns;
-        self.kept.progress.cursor = taken.cursor.clone();
-        if self.before == Before::StartsOver && !self.rewound && !self.is_rewritten() {
-            self.keep.set_aside(self.session.host, &self.session.key, &mut self.draft)?;
+        self.chat.started = earlier(self.chat.started, first);
+        self.chat.updated = self.chat.updated.max(last).or(Some(self.session.stamp.modified()));
+        let turns = self.chat.turns;
+        self.chat.progress.cursor = outcome.cursor.clone();
+        let rewrites = self.session.host.rewrites;
+        if self.mode == WriteMode::Replace && !self.rewound && !rewrites(&self.session.path) {
+            archive.preserve(self.session.host, &self.session.key, &mut self.draft)?;
         }
-        self.keep.write(&mut self.kept, self.before, &mut self.draft)?;
-        self.added = self.kept.turns - turns;
+        archive.write(&mut self.chat, self.mode, &mut self.draft)?;
+        self.added = self.chat.turns - turns;
         self.written = true;
         Ok(())
     }
@@ -206,9 +196,9 @@ fn earlier(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
     a.into_iter().chain(b).min()
 }
 
-/// A session of which nothing is kept yet.
-fn empty(session: &SessionFile) -> Kept {
-    Kept {
+/// Returns the header of a session that is not archived yet.
+fn empty(session: &SessionFile) -> ArchivedChat {
+    ArchivedChat {
         host: session.host,
         key: session.key.clone(),
         session: session.id.clone(),
@@ -222,6 +212,6 @@ fn empty(session: &SessionFile) -> Kept {
         parts: 0,
         continues: None,
         source: String::new(),
-        progress: Progress::default(),
+        progress: ReadProgress::default(),
     }
 }

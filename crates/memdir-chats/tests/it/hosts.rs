@@ -1,11 +1,11 @@
-//! Every host's format with its traps: what is told, whole.
+//! The format of every host with its peculiarities: all events of a transcript.
 
-use crate::support::{Files, problems, session, told};
-use memdir_chats::{ChatSource, Cursor, Host, Roots, SessionFile};
+use crate::support::{CLAUDE_CODE, CODEX_HOST, CURSOR_HOST, FOLDER_HOST, Files, GEMINI_HOST, OPENCLAW_HOST, events, problems, session};
+use memdir_chats::{ChatSource, Reader, Roots, SessionFile, TranscriptCursor, open_sources};
 
-/// The sessions a home directory has for one host: key, id, directory, title.
-fn listed(roots: &Roots, host: Host) -> (Box<dyn ChatSource>, Vec<SessionFile>) {
-    let source = roots.sources().into_iter().find(|source| source.host() == host).unwrap();
+/// The source of one host in a home directory, and its sessions.
+fn listed(roots: &Roots, host: &'static Reader) -> (Box<dyn ChatSource>, Vec<SessionFile>) {
+    let source = open_sources(roots).into_iter().find(|source| source.reader() == host).unwrap();
     let found = source.sessions();
     assert_eq!(found.problems, []);
     (source, found.sessions)
@@ -40,7 +40,7 @@ const CLAUDE: &str = r#"{"type":"summary","summary":"About another conversation"
 {"type":"user","message":{"role":"user","content":"torn"#;
 
 #[test]
-fn claude_code_tells_what_was_typed_and_answered() {
+fn claude_code_turns_are_what_was_typed_and_answered() {
     let files = Files::new(&[
         (".claude/projects/-home-ada-app/s1.jsonl", CLAUDE),
         (".claude/projects/-home-ada-app/agent-abc.jsonl", "{}"),
@@ -48,34 +48,34 @@ fn claude_code_tells_what_was_typed_and_answered() {
         (".claude/projects/-home-ada-app/memory/MEMORY.md", "no transcript"),
         (".config/claude/projects/-home-ada-web/s2.jsonl", "{}"),
     ]);
-    let (source, sessions) = listed(&Roots::under(files.root()), Host::ClaudeCode);
+    let (source, sessions) = listed(&Roots::under(files.root()), CLAUDE_CODE);
     assert_eq!(keys(&sessions), ["s1", "s2"]);
-    let (text, taken) = told(source.as_ref(), &sessions[0], &Cursor::default());
+    let (text, outcome) = events(source.as_ref(), &sessions[0], &TranscriptCursor::default());
     assert_eq!(
         text,
-        r#"about title="About another conversation" (Summary)
-about dir=/home/ada/app branch=main started=10:00:00
+        r#"info title="About another conversation" (Summary)
+info dir=/home/ada/app branch=main started=10:00:00
 2 user 10:00:00 [u1] "Fix the login bug"
 4 assistant 10:00:02 [m1] "I will look."
 5 tool 10:00:03 [m1] "Read file_path=src/auth.rs limit=40"
 12 assistant 10:00:09 [m2] "Fixed."
 compacted 10:01:00
-about dir=/home/ada/app/sub branch=fix/login started=10:02:00
+info dir=/home/ada/app/sub branch=fix/login started=10:02:00
 16 user 10:02:00 [u3] "and this?"
-about title="Login bug" (Given)
-about title="The login bug" (Person)
+info title="Login bug" (Given)
+info title="The login bug" (Person)
 "#
     );
-    assert_eq!(problems(&taken), ["19: the message is not an object", "20: this line is not valid JSON (column 2)"]);
-    assert!(taken.torn);
-    assert_eq!(taken.cursor.lines, 22);
+    assert_eq!(problems(&outcome), ["19: the message is not an object", "20: this line is not valid JSON (column 2)"]);
+    assert!(outcome.torn);
+    assert_eq!(outcome.cursor.lines, 22);
 }
 
 #[test]
-fn claude_code_lives_where_it_was_told() {
+fn claude_code_is_read_from_its_configured_directory() {
     let files = Files::new(&[("elsewhere/projects/-x/s9.jsonl", "{}"), (".claude/projects/-x/s1.jsonl", "{}")]);
     let roots = Roots { claude_config_dir: Some(files.root().join("elsewhere")), ..Roots::under(files.root()) };
-    assert_eq!(keys(&listed(&roots, Host::ClaudeCode).1), ["s9"]);
+    assert_eq!(keys(&listed(&roots, CLAUDE_CODE).1), ["s9"]);
 }
 
 const CODEX: &str = r##"{"timestamp":"2026-01-15T11:00:00Z","type":"session_meta","payload":{"id":"0199c5d0-aaaa-7bbb-8ccc-ddddeeeeffff","timestamp":"2026-01-15T10:59:59Z","cwd":"/home/ada/app","originator":"codex_cli_rs","cli_version":"0.99.0","source":"cli","git":{"branch":"main"},"history_mode":"paginated","history_base":{"thread_id":"0199c5d0-0000-7bbb-8ccc-ddddeeeeffff","end_ordinal_exclusive":12}}}
@@ -98,7 +98,7 @@ const CODEX: &str = r##"{"timestamp":"2026-01-15T11:00:00Z","type":"session_meta
 {"timestamp":"2026-01-15T11:00:12Z","type":"world_state","payload":{}}
 "##;
 
-const CODEX_TOLD: &str = r#"about id=0199c5d0-aaaa-7bbb-8ccc-ddddeeeeffff dir=/home/ada/app branch=main started=10:59:59 continues=0199c5d0-0000-7bbb-8ccc-ddddeeeeffff
+const CODEX_EVENTS: &str = r#"info id=0199c5d0-aaaa-7bbb-8ccc-ddddeeeeffff dir=/home/ada/app branch=main started=10:59:59 continues=0199c5d0-0000-7bbb-8ccc-ddddeeeeffff
 6 user 11:00:03 [msg_1] "Run the tests"
 8 tool 11:00:05 [-] "shell command=bash -lc cargo test"
 10 tool 11:00:07 [-] "apply_patch *** Begin Patch *** Update File: a.rs"
@@ -109,7 +109,7 @@ rewind 1
 "#;
 
 #[test]
-fn codex_tells_one_family_and_no_context() {
+fn codex_turns_are_of_one_family_without_context() {
     const ID: &str = "0199c5d0-aaaa-7bbb-8ccc-ddddeeeeffff";
     let name = |what: &str| format!(".codex/sessions/2026/01/15/rollout-2026-01-15T11-00-00-{what}");
     let files = Files::new(&[
@@ -124,61 +124,61 @@ fn codex_tells_one_family_and_no_context() {
         ),
         (".codex/history.jsonl", "{}"),
     ]);
-    let (source, sessions) = listed(&Roots::under(files.root()), Host::Codex);
+    let (source, sessions) = listed(&Roots::under(files.root()), CODEX_HOST);
     let found: Vec<_> =
         sessions.iter().map(|s| (s.key.as_str(), s.id.as_str(), s.title.as_ref().map(|(_, title)| title.as_str()))).collect();
     let both = format!("{ID}_0199c5d0-bbbb-7bbb-8ccc-ddddeeeeffff");
     assert_eq!(found, [(ID, ID, Some("Tests")), (both.as_str(), ID, Some("Tests")), ("old", "old", None)]);
-    let (text, taken) = told(source.as_ref(), &sessions[0], &Cursor::default());
-    assert_eq!(text, CODEX_TOLD);
-    assert_eq!((problems(&taken), taken.torn), (vec![], false));
+    let (text, outcome) = events(source.as_ref(), &sessions[0], &TranscriptCursor::default());
+    assert_eq!(text, CODEX_EVENTS);
+    assert_eq!((problems(&outcome), outcome.torn), (vec![], false));
 }
 
 #[test]
-fn codex_compresses_cold_rollouts_and_nothing_changes() {
+fn a_compressed_codex_rollout_has_the_same_turns() {
     let packed = zstd::encode_all(CODEX.as_bytes(), 3).unwrap();
     let files = Files::new(&[]);
     let path = files.put(".codex/sessions/2026/01/15/rollout-2026-01-15T11-00-00-a.jsonl.zst", &packed);
-    let (source, sessions) = listed(&Roots::under(files.root()), Host::Codex);
+    let (source, sessions) = listed(&Roots::under(files.root()), CODEX_HOST);
     assert_eq!((keys(&sessions), &sessions[0].path), (vec!["a"], &path));
-    let (text, whole) = told(source.as_ref(), &sessions[0], &Cursor::default());
-    assert_eq!(text, CODEX_TOLD);
+    let (text, whole) = events(source.as_ref(), &sessions[0], &TranscriptCursor::default());
+    assert_eq!(text, CODEX_EVENTS);
 
-    // It was found compressed, and is unpacked when it is read.
+    // It was listed compressed, and is decompressed when it is read.
     std::fs::remove_file(&path).unwrap();
     let plain = files.put(".codex/sessions/2026/01/15/rollout-2026-01-15T11-00-00-a.jsonl", CODEX.as_bytes());
-    assert_eq!(told(source.as_ref(), &sessions[0], &Cursor::default()), (text, whole.clone()));
+    assert_eq!(events(source.as_ref(), &sessions[0], &TranscriptCursor::default()), (text, whole.clone()));
 
-    // A cursor made in one form goes on in the other.
+    // A cursor of one form continues in the other.
     let more = r#"{"timestamp":"2026-01-15T12:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"again"}]}}"#;
     let grown = format!("{CODEX}{more}\n");
     std::fs::remove_file(plain).unwrap();
     files.put(".codex/sessions/2026/01/15/rollout-2026-01-15T11-00-00-a.jsonl.zst", &zstd::encode_all(grown.as_bytes(), 3).unwrap());
-    let (text, _) = told(source.as_ref(), &sessions[0], &whole.cursor);
+    let (text, _) = events(source.as_ref(), &sessions[0], &whole.cursor);
     assert_eq!(text, "19 user 12:00:00 [-] \"again\"\n");
 }
 
 #[test]
-fn a_rollout_that_was_replaced_tells_its_session_again() {
+fn a_rollout_that_was_replaced_is_read_again() {
     let files = Files::new(&[("a.jsonl", CODEX)]);
-    let source = Roots::under(files.root()).sources().remove(1);
-    let session = session(Host::Codex, &files.root().join("a.jsonl"));
-    let (_, whole) = told(source.as_ref(), &session, &Cursor::default());
+    let source = open_sources(&Roots::under(files.root())).remove(1);
+    let session = session(CODEX_HOST, &files.root().join("a.jsonl"));
+    let (_, whole) = events(source.as_ref(), &session, &TranscriptCursor::default());
     files.put("a.jsonl", CODEX.replace("11:00:0", "11:30:0").as_bytes());
-    let (text, _) = told(source.as_ref(), &session, &whole.cursor);
-    assert!(text.starts_with("restart\nabout id=0199c5d0-aaaa-7bbb-8ccc-ddddeeeeffff dir=/home/ada/app"), "{text}");
+    let (text, _) = events(source.as_ref(), &session, &whole.cursor);
+    assert!(text.starts_with("restart\ninfo id=0199c5d0-aaaa-7bbb-8ccc-ddddeeeeffff dir=/home/ada/app"), "{text}");
 }
 
 #[test]
-fn a_byte_order_mark_and_windows_line_ends_are_no_obstacle() {
+fn a_byte_order_mark_and_crlf_line_ends_are_accepted() {
     let lines = "\u{feff}{\"role\":\"user\",\"content\":\"one\"}\r\n\r\n{\"role\":\"assistant\",\"content\":\"two\"}\r\n";
     let files = Files::new(&[("a.jsonl", lines)]);
-    let source = Roots::under(files.root()).sources().remove(0);
-    let session = session(Host::ClaudeCode, &files.root().join("a.jsonl"));
-    let (text, taken) = told(source.as_ref(), &session, &Cursor::default());
+    let source = open_sources(&Roots::under(files.root())).remove(0);
+    let session = session(CLAUDE_CODE, &files.root().join("a.jsonl"));
+    let (text, outcome) = events(source.as_ref(), &session, &TranscriptCursor::default());
     assert_eq!(text, "1 user - [-] \"one\"\n3 assistant - [-] \"two\"\n");
-    assert_eq!((taken.cursor.at, taken.cursor.lines), (lines.len() as u64, 3));
-    assert_eq!(told(source.as_ref(), &session, &taken.cursor), (String::new(), taken));
+    assert_eq!((outcome.cursor.at, outcome.cursor.lines), (lines.len() as u64, 3));
+    assert_eq!(events(source.as_ref(), &session, &outcome.cursor), (String::new(), outcome));
 }
 
 #[test]
@@ -193,11 +193,11 @@ fn codex_subagents_and_the_oldest_rollouts() {
 {"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}
 "#;
     let files = Files::new(&[("a.jsonl", subagent), ("b.jsonl", oldest)]);
-    let source = Roots::under(files.root()).sources().remove(1);
-    assert_eq!(told(source.as_ref(), &session(Host::Codex, &files.root().join("a.jsonl")), &Cursor::default()).0, "");
+    let source = open_sources(&Roots::under(files.root())).remove(1);
+    assert_eq!(events(source.as_ref(), &session(CODEX_HOST, &files.root().join("a.jsonl")), &TranscriptCursor::default()).0, "");
     assert_eq!(
-        told(source.as_ref(), &session(Host::Codex, &files.root().join("b.jsonl")), &Cursor::default()).0,
-        "about branch=dev started=10:00:00\n3 user - [-] \"hello\"\n4 tool - [-] \"shell command=ls\"\n5 assistant - [-] \"hi\"\n"
+        events(source.as_ref(), &session(CODEX_HOST, &files.root().join("b.jsonl")), &TranscriptCursor::default()).0,
+        "info branch=dev started=10:00:00\n3 user - [-] \"hello\"\n4 tool - [-] \"shell command=ls\"\n5 assistant - [-] \"hi\"\n"
     );
 }
 
@@ -215,7 +215,7 @@ not json
 "#;
 
 #[test]
-fn gemini_tells_the_last_word_and_what_was_taken_back() {
+fn gemini_messages_are_replaced_and_rewound() {
     let files = Files::new(&[
         (".gemini/projects.json", r#"{"projects":{"/home/ada/app":"app"}}"#),
         (".gemini/tmp/app/chats/session-2026-01-15T10-00-3f2a.jsonl", GEMINI),
@@ -229,13 +229,13 @@ fn gemini_tells_the_last_word_and_what_was_taken_back() {
         ),
         (".gemini/tmp/web/logs.json", "[]"),
     ]);
-    let (source, sessions) = listed(&Roots::under(files.root()), Host::Gemini);
+    let (source, sessions) = listed(&Roots::under(files.root()), GEMINI_HOST);
     let found: Vec<_> = sessions.iter().map(|s| (s.key.as_str(), s.project_dir.as_ref().unwrap().to_str().unwrap())).collect();
     assert_eq!(found, [("session-2026-01-15T10-00-3f2a", "/home/ada/app"), ("session-old", "/home/ada/web")]);
-    let (text, taken) = told(source.as_ref(), &sessions[0], &Cursor::default());
+    let (text, outcome) = events(source.as_ref(), &sessions[0], &TranscriptCursor::default());
     assert_eq!(
         text,
-        r#"about id=3f2a-full-id started=10:00:00
+        r#"info id=3f2a-full-id started=10:00:00
 3 user 10:00:01 [2] "explain @a.rs"
 replace 3
 5 assistant 10:00:02 [3] "It parses."
@@ -243,14 +243,14 @@ replace 3
 7 user 10:00:04 [5] "as shown"
 8 assistant 10:00:05 [6] "No."
 rewind to 5
-about title="Parsing" (Given)
+info title="Parsing" (Given)
 "#
     );
-    assert_eq!(problems(&taken), ["11: this line is not a JSON object"]);
-    assert!(told(source.as_ref(), &sessions[0], &taken.cursor).0.starts_with("restart\n"), "what was told may have been replaced");
+    assert_eq!(problems(&outcome), ["11: this line is not a JSON object"]);
+    assert!(events(source.as_ref(), &sessions[0], &outcome.cursor).0.starts_with("restart\n"), "earlier messages may have been replaced");
     assert_eq!(
-        told(source.as_ref(), &sessions[1], &Cursor::default()).0,
-        "about id=old-id title=\"Old\" (Given) started=10:00:00\n0 user 10:00:00 [1] \"hello\"\n0 assistant - [2] \"hi\"\n"
+        events(source.as_ref(), &sessions[1], &TranscriptCursor::default()).0,
+        "info id=old-id title=\"Old\" (Given) started=10:00:00\n0 user 10:00:00 [1] \"hello\"\n0 assistant - [2] \"hi\"\n"
     );
 }
 
@@ -262,9 +262,9 @@ fn gemini_all_messages_at_once_replace_the_single_ones() {
 {"id":"2","type":"user","content":"never either"}
 "#;
     let files = Files::new(&[("s.jsonl", lines)]);
-    let source = Roots::under(files.root()).sources().remove(2);
-    let (text, _) = told(source.as_ref(), &session(Host::Gemini, &files.root().join("s.jsonl")), &Cursor::default());
-    assert_eq!(text, "about id=a\n2 user - [1] \"never\"\nrestart\nabout id=a\nabout\n0 user - [9] \"instead\"\n");
+    let source = open_sources(&Roots::under(files.root())).remove(2);
+    let (text, _) = events(source.as_ref(), &session(GEMINI_HOST, &files.root().join("s.jsonl")), &TranscriptCursor::default());
+    assert_eq!(text, "info id=a\n2 user - [1] \"never\"\nrestart\ninfo id=a\ninfo\n0 user - [9] \"instead\"\n");
 }
 
 const OPENCLAW: &str = r#"{"type":"session","id":"s1","timestamp":"2026-01-15T10:00:00Z","cwd":"/home/ada/claw","version":3}
@@ -278,7 +278,7 @@ const OPENCLAW: &str = r#"{"type":"session","id":"s1","timestamp":"2026-01-15T10
 {"type":"message","id":"e8","timestamp":"2026-01-15T10:00:06Z","message":{"role":"assistant","content":[{"type":"text","text":"HEARTBEAT_OK"}]}}
 "#;
 
-const OPENCLAW_TOLD: &str = r#"about dir=/home/ada/claw started=10:00:00
+const OPENCLAW_EVENTS: &str = r#"info dir=/home/ada/claw started=10:00:00
 2 user 10:00:01 [e1] "what is on today?"
 3 assistant 10:00:02 [e2] "Let me see."
 3 tool 10:00:02 [e2] "calendar day=today"
@@ -298,15 +298,15 @@ fn openclaw_files_without_deleted_ones_and_subagents() {
             r#"{"agent:main:main":{"sessionId":"s1","label":"Days"},"agent:main:subagent:x":{"sessionId":"s4"}}"#,
         ),
     ]);
-    let (source, sessions) = listed(&Roots::under(files.root()), Host::Openclaw);
+    let (source, sessions) = listed(&Roots::under(files.root()), OPENCLAW_HOST);
     let found: Vec<_> =
         sessions.iter().map(|s| (s.key.as_str(), s.resume_id.as_deref(), s.title.as_ref().map(|(_, title)| title.as_str()))).collect();
     assert_eq!(found, [("s1", Some("agent:main:main"), Some("Days")), ("s3.reset.2026-01-01T00-00-00Z", None, None)]);
-    assert_eq!(told(source.as_ref(), &sessions[0], &Cursor::default()).0, OPENCLAW_TOLD);
+    assert_eq!(events(source.as_ref(), &sessions[0], &TranscriptCursor::default()).0, OPENCLAW_EVENTS);
 }
 
 #[test]
-fn openclaw_database_tells_the_same() {
+fn the_openclaw_database_has_the_same_turns() {
     let files = Files::new(&[(".openclaw/agents/main/agent/.keep", "")]);
     let path = files.root().join(".openclaw/agents/main/agent/openclaw-agent.sqlite");
     let owner = rusqlite::Connection::open(&path).unwrap();
@@ -331,10 +331,10 @@ fn openclaw_database_tells_the_same() {
             )
             .unwrap();
     }
-    let (source, sessions) = listed(&Roots::under(files.root()), Host::Openclaw);
+    let (source, sessions) = listed(&Roots::under(files.root()), OPENCLAW_HOST);
     assert_eq!((keys(&sessions), sessions[0].resume_id.as_deref()), (vec!["s1"], Some("agent:main:main")));
-    let (text, taken) = told(source.as_ref(), &sessions[0], &Cursor::default());
-    assert_eq!((text.as_str(), problems(&taken)), (OPENCLAW_TOLD, vec![]));
+    let (text, outcome) = events(source.as_ref(), &sessions[0], &TranscriptCursor::default());
+    assert_eq!((text.as_str(), problems(&outcome)), (OPENCLAW_EVENTS, vec![]));
 }
 
 #[test]
@@ -350,13 +350,13 @@ fn cursor_transcripts_have_roles_and_wrapped_queries() {
         (".cursor/projects/home-ada-app/agent-transcripts/c2.jsonl", lines),
         (".cursor/projects/home-ada-app/other.jsonl", lines),
     ]);
-    let (source, sessions) = listed(&Roots::under(files.root()), Host::Cursor);
+    let (source, sessions) = listed(&Roots::under(files.root()), CURSOR_HOST);
     assert_eq!(keys(&sessions), ["c1", "c2"]);
     let mut timeless = sessions[0].clone();
     timeless.stamp.mtime_ns = 1_768_471_200_000_000_000;
     assert_eq!(
-        told(source.as_ref(), &timeless, &Cursor::default()).0,
-        "about started=10:00:00\n1 user - [-] \"rename it\"\n2 assistant - [-] \"Done.\"\n2 tool - [-] \"edit_file path=a.rs\"\n"
+        events(source.as_ref(), &timeless, &TranscriptCursor::default()).0,
+        "info started=10:00:00\n1 user - [-] \"rename it\"\n2 assistant - [-] \"Done.\"\n2 tool - [-] \"edit_file path=a.rs\"\n"
     );
 }
 
@@ -372,20 +372,20 @@ fn folders_of_any_origin() {
         ("chats/d.png", "no chat"),
     ]);
     let roots = Roots { folders: vec![files.root().join("chats")], ..Roots::under(files.root()) };
-    let (source, sessions) = listed(&roots, Host::Folder);
+    let (source, sessions) = listed(&roots, FOLDER_HOST);
     let all: Vec<String> = sessions
         .iter()
         .map(|session| {
             let mut timeless = session.clone();
             timeless.stamp.mtime_ns = 0;
-            let (text, _) = told(source.as_ref(), &timeless, &Cursor::default());
-            format!("{}\n{}", session.title.as_ref().unwrap().1, text.replace("about started=00:00:00\n", ""))
+            let (text, _) = events(source.as_ref(), &timeless, &TranscriptCursor::default());
+            format!("{}\n{}", session.title.as_ref().unwrap().1, text.replace("info started=00:00:00\n", ""))
         })
         .collect();
     assert_eq!(
         all,
         [
-            "a\nabout title=\"How to\" (Given)\n6 user - [-] \"how?\"\n10 assistant - [-] \"so.\"\n",
+            "a\ninfo title=\"How to\" (Given)\n6 user - [-] \"how?\"\n10 assistant - [-] \"so.\"\n",
             "c\n1 user - [-] \"just a note\"\n",
             "b\n1 user - [-] \"hello\"\n2 assistant - [-] \"hi\"\n",
         ]

@@ -1,9 +1,9 @@
-//! Tests of the crate through its public names.
-#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
+//! Tests of the crate through its public API.
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests create files directly, and fail by panicking")]
 
+mod archive;
 mod corpus;
 mod hosts;
-mod keep;
 mod opencode;
 mod search;
 mod support;

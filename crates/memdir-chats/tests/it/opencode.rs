@@ -1,15 +1,12 @@
-//! opencode's database and its older files, and what looking into another program's database leaves behind: nothing.
+//! opencode's database and its older files, and that reading another program's database leaves nothing behind.
 
-use crate::support::{Files, problems, told};
+use crate::support::{Files, OPENCODE_HOST, events, problems};
 use memdir_chats::{
-    ChatSource, Cursor, Host, Roots, SessionFile,
-    forget::Retention,
-    keep::Keep,
-    sync::{Bounds, Settings, sync},
+    ChatArchive, ChatSettings, ChatSource, Retention, Roots, SessionFile, SyncLimits, Syncer, TranscriptCursor, open_sources,
 };
 use memdir_core::base::time::SystemClock;
 use rusqlite::Connection;
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 const DATABASE: &str = ".local/share/opencode/opencode.db";
 
@@ -41,12 +38,12 @@ INSERT INTO session_message VALUES
   ('msg_31', 'ses_3', 'user', 1, '{"text":"hello","time":{"created":1768471200000}}'),
   ('msg_32', 'ses_3', 'assistant', 2, '{"content":[{"type":"reasoning","text":"never"},{"type":"text","text":"hi"},{"type":"tool","name":"bash","state":{"input":{"command":"ls"}}}],"time":{"created":1768471201000}}'),
   ('msg_325', 'ses_3', 'synthetic', 3, '{"text":"never"}'),
-  ('msg_33', 'ses_3', 'user', 4, '{"text":"never: taken back"}');
+  ('msg_33', 'ses_3', 'user', 4, '{"text":"never: outcome back"}');
 "#;
 
 const TOLD: [&str; 2] = [
-    "about started=10:00:00\n1 user 10:00:00 [msg_11] \"Fix the login\"\n6 assistant 10:00:05 [msg_12] \"Looking.\"\n7 tool 10:00:05 [msg_12] \"read filePath=a.rs\"\n",
-    "about started=10:00:00\nrewind 0\n1 user 10:00:00 [msg_31] \"hello\"\n2 assistant 10:00:01 [msg_32] \"hi\"\n2 tool 10:00:01 [msg_32] \"bash command=ls\"\n",
+    "info started=10:00:00\n1 user 10:00:00 [msg_11] \"Fix the login\"\n6 assistant 10:00:05 [msg_12] \"Looking.\"\n7 tool 10:00:05 [msg_12] \"read filePath=a.rs\"\n",
+    "info started=10:00:00\nrewind 0\n1 user 10:00:00 [msg_31] \"hello\"\n2 assistant 10:00:01 [msg_32] \"hi\"\n2 tool 10:00:01 [msg_32] \"bash command=ls\"\n",
 ];
 
 fn owner(files: &Files, mode: &str) -> Connection {
@@ -57,7 +54,7 @@ fn owner(files: &Files, mode: &str) -> Connection {
 }
 
 fn listed(files: &Files) -> (Box<dyn ChatSource>, Vec<SessionFile>) {
-    let source = Roots::under(files.root()).sources().into_iter().find(|source| source.host() == Host::Opencode).unwrap();
+    let source = open_sources(&Roots::under(files.root())).into_iter().find(|source| source.reader() == OPENCODE_HOST).unwrap();
     let found = source.sessions();
     assert_eq!(found.problems, []);
     (source, found.sessions)
@@ -74,11 +71,11 @@ fn check(files: &Files) {
     let found: Vec<_> = sessions.iter().map(|s| (s.key.as_str(), s.title.as_ref().map(|(_, title)| title.as_str()))).collect();
     assert_eq!(found, [("ses_1", Some("Login")), ("ses_3", None)]);
     for (session, expected) in sessions.iter().zip(TOLD) {
-        assert_eq!(told(source.as_ref(), session, &Cursor::default()).0, expected);
+        assert_eq!(events(source.as_ref(), session, &TranscriptCursor::default()).0, expected);
     }
-    let (_, taken) = told(source.as_ref(), &sessions[0], &Cursor::default());
-    assert_eq!(problems(&taken), ["9: this part is not valid JSON"]);
-    assert!(told(source.as_ref(), &sessions[0], &taken.cursor).0.starts_with("restart\n"));
+    let (_, outcome) = events(source.as_ref(), &sessions[0], &TranscriptCursor::default());
+    assert_eq!(problems(&outcome), ["9: this part is not valid JSON"]);
+    assert!(events(source.as_ref(), &sessions[0], &outcome.cursor).0.starts_with("restart\n"));
 }
 
 #[test]
@@ -93,10 +90,10 @@ fn a_running_opencode_is_read_in_place_and_not_touched() {
     // The -shm file is SQLite's own board of read marks.
     assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
     assert_eq!((&after["opencode.db"], &after["opencode.db-wal"]), (&before["opencode.db"], &before["opencode.db-wal"]));
-    // The owner goes on writing, and what it writes is told.
+    // The owner continues to write, and what it writes is read.
     owner.execute("INSERT INTO part VALUES ('prt_65', 'msg_12', 'ses_1', '{\"type\":\"text\",\"text\":\"Still looking.\"}')", []).unwrap();
     let (source, sessions) = listed(&files);
-    assert!(told(source.as_ref(), &sessions[0], &Cursor::default()).0.contains("Still looking."));
+    assert!(events(source.as_ref(), &sessions[0], &TranscriptCursor::default()).0.contains("Still looking."));
 }
 
 #[test]
@@ -155,49 +152,54 @@ fn the_stamp_of_the_store_changes_with_it_and_only_then() {
 }
 
 #[test]
-fn an_answer_that_comes_after_its_message_is_taken_in() {
+fn an_answer_that_comes_after_its_message_is_archived() {
     let files = Files::new(&[]);
     let owner = owner(&files, "WAL");
-    let keep = Keep::new(files.root().join("kept"));
-    let take = || {
-        let settings = Settings { on: true, retention: Retention { days: 0, bytes: 0 }, ..Settings::default() };
-        let sources = Roots::under(files.root()).sources();
-        sync(&sources, &keep, &settings, &|text| text.into(), &SystemClock, Bounds::default(), &mut |_| {}).unwrap()
+    let archive = ChatArchive::new(files.root().join("archive"));
+    let sync = || {
+        let syncer = Syncer {
+            sources: open_sources(&Roots::under(files.root())),
+            archive: archive.clone(),
+            settings: ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() },
+            redact: Box::new(|text| text.into()),
+            clock: Arc::new(SystemClock),
+        };
+        syncer.sync(SyncLimits::default(), &mut |_| {}).unwrap()
     };
     owner.execute("INSERT INTO message VALUES ('msg_14', 'ses_1', 1768471207000, '{\"role\":\"assistant\"}')", []).unwrap();
-    take();
-    let last = || keep.read(Host::Opencode, "ses_1").unwrap().unwrap().1.pop().unwrap().text;
+    sync();
+    let last = || archive.read(OPENCODE_HOST, "ses_1").unwrap().unwrap().1.pop().unwrap().text;
     assert_eq!(last(), "Looking.\n\n- `read filePath=a.rs`");
     owner
         .execute("INSERT INTO part VALUES ('prt_99', 'msg_14', 'ses_1', '{\"type\":\"text\",\"text\":\"It was \\ud83d late\"}')", [])
         .unwrap();
-    take();
+    sync();
     assert_eq!(last(), "It was \u{fffd} late");
-    // What grows or is changed is told as it is last, once.
-    let kept = keep.list().unwrap().chats.len();
+    // A part that grows or changes is archived once, in its last form.
+    let count = archive.list().unwrap().chats.len();
     for text in ["It was late; then", "Never mind."] {
         let data = format!("{{\"type\":\"text\",\"text\":\"{text}\"}}");
         owner.execute("UPDATE part SET data = ?1 WHERE id = 'prt_99'", [data]).unwrap();
         owner.execute("INSERT INTO message VALUES (?1, 'ses_1', 1768471209000, '{}')", [format!("msg_2{}", text.len())]).unwrap();
-        take();
+        sync();
         assert_eq!(last(), text);
     }
-    assert_eq!(keep.list().unwrap().chats.len(), kept);
+    assert_eq!(archive.list().unwrap().chats.len(), count);
     owner.execute("UPDATE part SET data = '{\"type\":\"text\",\"text\":\"It was \\ud83d late\"}' WHERE id = 'prt_99'", []).unwrap();
-    // A database that is locked is asked again although nothing in it changed.
+    // A database that was locked is read again although it did not change.
     drop(owner);
-    fs::remove_dir_all(keep.dir()).unwrap();
+    fs::remove_dir_all(archive.dir()).unwrap();
     let owner = Connection::open(files.root().join(DATABASE)).unwrap();
     owner.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE").unwrap();
-    let synced = take();
-    assert!(synced.problems[0].1.what.contains("locked"), "{synced:?}");
+    let outcome = sync();
+    assert!(outcome.problems[0].1.what.contains("locked"), "{outcome:?}");
     owner.execute_batch("ROLLBACK").unwrap();
-    assert_eq!((take().problems.len(), last()), (1, "It was \u{fffd} late".to_owned()), "one broken part");
+    assert_eq!((sync().problems.len(), last()), (1, "It was \u{fffd} late".to_owned()), "one broken part");
     drop(owner);
 }
 
 #[test]
-fn the_older_files_tell_the_same() {
+fn the_older_files_have_the_same_turns() {
     let storage = |rest: &str| format!(".local/share/opencode/storage/{rest}");
     let files = Files::new(&[
         (
@@ -215,13 +217,13 @@ fn the_older_files_tell_the_same() {
     let found: Vec<_> = sessions.iter().map(|s| (s.key.as_str(), s.project_dir.as_ref().unwrap().to_str().unwrap())).collect();
     assert_eq!(found, [("ses_1", "/home/ada/app")]);
     assert_eq!(
-        told(source.as_ref(), &sessions[0], &Cursor::default()).0,
-        "about started=10:00:00\n1 user 10:00:00 [msg_11] \"Fix the login\"\n2 assistant 10:00:05 [msg_12] \"Looking.\"\n3 tool 10:00:05 [msg_12] \"read filePath=a.rs\"\n"
+        events(source.as_ref(), &sessions[0], &TranscriptCursor::default()).0,
+        "info started=10:00:00\n1 user 10:00:00 [msg_11] \"Fix the login\"\n2 assistant 10:00:05 [msg_12] \"Looking.\"\n3 tool 10:00:05 [msg_12] \"read filePath=a.rs\"\n"
     );
     let before = sessions[0].stamp;
     files.put(&storage("part/msg_12/prt_4.json"), br#"{"type":"text","text":"Late."}"#);
-    assert_ne!(listed(&files).1[0].stamp, before, "a part that comes late is seen");
-    // Once they are in the database, they are told from there.
+    assert_ne!(listed(&files).1[0].stamp, before, "a late part changes the stamp");
+    // After the migration they are read from the database.
     drop(owner(&files, "WAL"));
     let (_, sessions) = listed(&files);
     assert!(sessions.iter().all(|session| session.path.ends_with("opencode.db")), "{sessions:?}");

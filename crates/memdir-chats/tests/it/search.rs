@@ -1,12 +1,7 @@
-//! Kept chats in searches: found, placed, apart from the memories, and never in their way.
+//! Archived conversations in searches: found with their place, and never ranked above memories that answer.
 
 use jiff::{Timestamp, tz::TimeZone};
-use memdir_chats::{
-    Roots,
-    forget::Retention,
-    keep::Keep,
-    sync::{Settings, Syncer},
-};
+use memdir_chats::{ChatArchive, ChatSettings, Retention, Roots, Syncer, open_sources};
 use memdir_core::{
     base::time::{Clock, SystemClock},
     memdir::Memdir,
@@ -47,7 +42,7 @@ fn space(dir: &Path) -> Memdir {
     let memdir = Memdir::new(Arc::new(vault), Actor { name: "ada".into(), session: None });
     let index =
         |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::of_mount(&dir.join("cache"), &info.root, &info.rules, None)) };
-    let searcher = Searcher::new(memdir.store(), None, Arc::new(SystemClock), index).with_chat_locator(memdir_chats::keep::chat_place);
+    let searcher = Searcher::new(memdir.store(), None, Arc::new(SystemClock), index).with_chat_locator(memdir_chats::chat_place);
     memdir.with_searcher(searcher)
 }
 
@@ -67,12 +62,12 @@ fn a_turn_is_found_in_a_live_conversation_with_its_place() {
     let dir = TempDir::new().unwrap();
     let transcript = dir.path().join(".claude/projects/-x/s1.jsonl");
     put(&transcript, &(user(1, "Why is the login slow?") + &user(2, "The hashing runs twice per request") + &user(3, "Thanks, fixed")));
-    let settings = Settings { on: true, retention: Retention { days: 0, bytes: 0 }, ..Settings::default() };
+    let settings = ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() };
     let syncer = Syncer {
-        sources: Roots::under(dir.path()).sources(),
-        keep: Keep::new(dir.path().join("chats")),
+        sources: open_sources(&Roots::under(dir.path())),
+        archive: ChatArchive::new(dir.path().join("chats")),
         settings,
-        mask: Box::new(|text| Cow::Borrowed(text)),
+        redact: Box::new(|text| Cow::Borrowed(text)),
         clock: Arc::new(Still),
     };
     let memdir = space(dir.path()).with_chats(Arc::new(syncer));
@@ -105,19 +100,19 @@ fn a_turn_is_found_in_a_live_conversation_with_its_place() {
     assert_eq!((hits[0].source, hits[0].text.lines().last()), (Source::Chat, Some("And now the kangaroo sorting")));
     assert_eq!(memdir.search(&Search { source: Some(Source::Memory), ..Search::new("kangaroo sorting") }).unwrap().hits.len(), 0);
 
-    // They are no memories.
+    // They are not memories.
     assert_eq!(memdir.list(&List::default()).unwrap().memories, []);
     assert_eq!(memdir.list(&List { topic: "chats".into(), ..List::default() }).unwrap().memories.len(), 1);
 }
 
 #[test]
-fn while_chats_are_off_the_answer_says_how_to_turn_them_on() {
+fn while_chats_are_off_the_answer_names_the_command_that_turns_them_on() {
     let dir = TempDir::new().unwrap();
     let vault = Vault::open(&[Mount::new("", dir.path().join("memory"), dir.path().join("journal"))]).unwrap();
     let memdir = Memdir::new(Arc::new(vault), Actor { name: "ada".into(), session: None });
     let index =
         |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::of_mount(&dir.path().join("cache"), &info.root, &info.rules, None)) };
-    let searcher = Searcher::new(memdir.store(), None, Arc::new(SystemClock), index).with_chat_locator(memdir_chats::keep::chat_place);
+    let searcher = Searcher::new(memdir.store(), None, Arc::new(SystemClock), index).with_chat_locator(memdir_chats::chat_place);
     let answer = memdir.with_searcher(searcher).search(&Search { source: Some(Source::Chat), ..Search::new("login") }).unwrap();
     assert_eq!((answer.hits.len(), answer.notes), (0, vec!["chats are off; a person can turn them on with: memdir chats on".to_owned()]));
 }
@@ -159,8 +154,8 @@ fn memories_that_answer_are_among_the_first_however_many_chats_there_are() {
             "{topic}: {:?}",
             hits.iter().map(|hit| (hit.path.as_str(), hit.score)).collect::<Vec<_>>()
         );
-        assert!(hits.iter().any(|hit| hit.source == Source::Chat), "chats have their part");
-        // What is asked for decides where the list ends, not how it begins.
+        assert!(hits.iter().any(|hit| hit.source == Source::Chat), "chats are found as well");
+        // The limit decides where the list ends, not how it begins.
         let ten: Vec<_> = hits.iter().map(|hit| (hit.path.clone(), hit.lines.clone())).collect();
         for k in [1, 2, 3, 5] {
             let fewer = memdir

@@ -1,12 +1,23 @@
-//! What tests of chats share: transcripts in temporary directories, and what a source tells as text.
+//! What the tests share: transcripts in temporary directories, and the events of a source as text.
 
 use jiff::Timestamp;
-use memdir_chats::{ChatSource, Cursor, Event, Flow, Host, Rewind, SessionFile, Speaker, Taken};
+use memdir_chats::{
+    ChatEvent, ChatSource, Flow, ReadOutcome, Reader, Rewind, SessionFile, Speaker, TranscriptCursor, claude_code, codex, cursor, folder,
+    gemini, openclaw, opencode,
+};
 use memdir_core::store::Stamp;
 use std::{
     fs,
     path::{Path, PathBuf},
 };
+
+pub(crate) const CLAUDE_CODE: &Reader = &claude_code::READER;
+pub(crate) const CODEX_HOST: &Reader = &codex::READER;
+pub(crate) const GEMINI_HOST: &Reader = &gemini::READER;
+pub(crate) const OPENCODE_HOST: &Reader = &opencode::READER;
+pub(crate) const OPENCLAW_HOST: &Reader = &openclaw::READER;
+pub(crate) const CURSOR_HOST: &Reader = &cursor::READER;
+pub(crate) const FOLDER_HOST: &Reader = &folder::READER;
 
 /// Files in a temporary directory.
 pub(crate) struct Files(pub(crate) tempfile::TempDir);
@@ -33,7 +44,7 @@ impl Files {
 }
 
 /// A session that is just this file.
-pub(crate) fn session(host: Host, path: &Path) -> SessionFile {
+pub(crate) fn session(host: &'static Reader, path: &Path) -> SessionFile {
     let size = fs::metadata(path).unwrap().len();
     SessionFile {
         host,
@@ -47,38 +58,38 @@ pub(crate) fn session(host: Host, path: &Path) -> SessionFile {
     }
 }
 
-/// Everything a source tells of a session, a line each, and the outcome.
-pub(crate) fn told(source: &dyn ChatSource, session: &SessionFile, from: &Cursor) -> (String, Taken) {
+/// The events of a session, one per line, and the outcome.
+pub(crate) fn events(source: &dyn ChatSource, session: &SessionFile, from: &TranscriptCursor) -> (String, ReadOutcome) {
     let mut out = String::new();
-    let taken = source
+    let outcome = source
         .turns(session, from, &mut |event| {
             out.push_str(&line(&event));
             out.push('\n');
             Ok(Flow::Continue)
         })
         .unwrap();
-    (out, taken)
+    (out, outcome)
 }
 
-fn line(event: &Event<'_>) -> String {
+fn line(event: &ChatEvent<'_>) -> String {
     let time = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), |at| at.strftime("%H:%M:%S").to_string());
     match event {
-        Event::Restart => "restart".into(),
-        Event::Compacted(at) => format!("compacted {}", time(*at)),
-        Event::Replace(id) => format!("replace {id}"),
-        Event::Rewind(Rewind::To(id)) => format!("rewind to {id}"),
-        Event::Rewind(Rewind::UserTurns(turns)) => format!("rewind {turns}"),
-        Event::About(about) => {
-            let mut parts = vec!["about".to_owned()];
-            parts.extend(about.id.as_ref().map(|id| format!("id={id}")));
-            parts.extend(about.title.as_ref().map(|(rank, title)| format!("title={title:?} ({rank:?})")));
-            parts.extend(about.project_dir.as_ref().map(|dir| format!("dir={dir}")));
-            parts.extend(about.branch.as_ref().map(|branch| format!("branch={branch}")));
-            parts.extend(about.started.map(|started| format!("started={}", time(Some(started)))));
-            parts.extend(about.continues.as_ref().map(|id| format!("continues={id}")));
+        ChatEvent::Restart => "restart".into(),
+        ChatEvent::Compacted(at) => format!("compacted {}", time(*at)),
+        ChatEvent::Replace(id) => format!("replace {id}"),
+        ChatEvent::Rewind(Rewind::To(id)) => format!("rewind to {id}"),
+        ChatEvent::Rewind(Rewind::UserTurns(turns)) => format!("rewind {turns}"),
+        ChatEvent::Info(info) => {
+            let mut parts = vec!["info".to_owned()];
+            parts.extend(info.id.as_ref().map(|id| format!("id={id}")));
+            parts.extend(info.title.as_ref().map(|(rank, title)| format!("title={title:?} ({rank:?})")));
+            parts.extend(info.project_dir.as_ref().map(|dir| format!("dir={dir}")));
+            parts.extend(info.branch.as_ref().map(|branch| format!("branch={branch}")));
+            parts.extend(info.started.map(|started| format!("started={}", time(Some(started)))));
+            parts.extend(info.continues.as_ref().map(|id| format!("continues={id}")));
             parts.join(" ")
         }
-        Event::Turn(turn) => {
+        ChatEvent::Turn(turn) => {
             let speaker = match turn.speaker {
                 Speaker::User => "user",
                 Speaker::Assistant => "assistant",
@@ -90,6 +101,6 @@ fn line(event: &Event<'_>) -> String {
 }
 
 /// Problems as text.
-pub(crate) fn problems(taken: &Taken) -> Vec<String> {
-    taken.problems.iter().map(|problem| format!("{}: {}", problem.line.unwrap_or(0), problem.what)).collect()
+pub(crate) fn problems(outcome: &ReadOutcome) -> Vec<String> {
+    outcome.problems.iter().map(|problem| format!("{}: {}", problem.line.unwrap_or(0), problem.what)).collect()
 }

@@ -1,7 +1,7 @@
-//! Which files of a vector directory count: a small text with a checksum, replaced by rename. Never lists a file that is
-//! not there yet.
+//! The list of the current files of a vector directory: a small text with a checksum, replaced by rename. Never lists a file that
+//! does not exist yet.
 
-use super::corrupt;
+use crate::errors::corrupt;
 use memdir_core::{
     base::{
         disk::{self, Replace},
@@ -15,30 +15,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the names of row files end with.
+/// The extension of row files.
 pub(super) const EXTENSION: &str = "rows";
 const NAME: &str = "vectors.list";
 const HEAD: &str = "memdir vectors 1";
 
-/// The files that count, the largest first, and what they are about.
+/// The current files, the largest first, with their embedder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileList {
     pub(super) embedder: EmbedderId,
     pub(super) dim: usize,
-    /// The number of the next file. Grows with every change.
+    /// The number of the next file, which grows with every change.
     pub(super) next: u64,
-    pub(super) files: Vec<Listed>,
+    pub(super) files: Vec<ListedFile>,
 }
 
-/// One file.
+/// One file of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ListedFile {
     pub(super) name: String,
     pub(super) rows: usize,
 }
 
 impl FileList {
-    /// The list of a directory; where there is none, an empty one.
+    /// Reads the list of a directory; empty if there is none.
     pub(super) fn read(dir: &Path, embedder: &EmbedderId, dim: usize) -> Result<Self> {
         let path = dir.join(NAME);
         let text = match fs::read_to_string(&path) {
@@ -46,24 +46,24 @@ impl FileList {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Ok(FileList { embedder: embedder.clone(), dim, next: 1, files: Vec::new() });
             }
-            Err(e) if e.kind() == io::ErrorKind::InvalidData => return Err(corrupt(&path, "it is not text")),
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => return Err(corrupt(&path, "it is not UTF-8")),
             Err(source) => return Err(Error::Io { doing: "read", path, source }),
         };
-        let list = FileList::parse(&text).ok_or_else(|| corrupt(&path, "it is not as it was written"))?;
+        let list = FileList::parse(&text).ok_or_else(|| corrupt(&path, "its checksum is wrong"))?;
         if list.embedder != *embedder || list.dim != dim {
-            return Err(corrupt(&path, "it is of another embedder"));
+            return Err(corrupt(&path, "it belongs to another embedder"));
         }
         Ok(list)
     }
 
-    /// Makes this the list of a directory.
+    /// Replaces the list of a directory.
     pub(super) fn write(&self, dir: &Path) -> Result<()> {
         write_whole(dir, NAME, |file| file.write_all(self.text().as_bytes()))
     }
 
     fn text(&self) -> String {
         let mut text = format!("{HEAD}\nembedder {}\ndim {}\nnext {}\n", self.embedder, self.dim, self.next);
-        for Listed { name, rows } in &self.files {
+        for ListedFile { name, rows } in &self.files {
             text.push_str(&format!("file {name} {rows}\n"));
         }
         let check = checksum(&text);
@@ -82,7 +82,7 @@ impl FileList {
         let next = lines.next()?.strip_prefix("next ")?.parse().ok()?;
         let listed = |line: &str| {
             let (name, rows) = line.strip_prefix("file ")?.split_once(' ')?;
-            Some(Listed { name: name.to_owned(), rows: rows.parse().ok()? })
+            Some(ListedFile { name: name.to_owned(), rows: rows.parse().ok()? })
         };
         let files = lines.map(listed).collect::<Option<_>>()?;
         Some(FileList { embedder, dim, next, files })
@@ -99,20 +99,20 @@ pub(super) fn write_whole(dir: &Path, name: &str, fill: impl FnOnce(&mut fs::Fil
     disk::replace(&path, Replace::DERIVED, fill).map_err(|source| Error::Io { doing: "write", path, source })
 }
 
-/// Removes row files that do not count, and what a killed process left. Best effort: they are only in the way.
+/// Removes row files that are not current, and temporary files of killed processes. Best effort: they only use space.
 pub(super) fn remove_others(dir: &Path, list: &FileList) {
-    for path in ours(dir).unwrap_or_default() {
-        let counts = path.file_name().is_some_and(|n| n == NAME || list.files.iter().any(|f| n == f.name.as_str()));
-        if !counts {
+    for path in vector_files(dir).unwrap_or_default() {
+        let is_current = path.file_name().is_some_and(|n| n == NAME || list.files.iter().any(|f| n == f.name.as_str()));
+        if !is_current {
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Removes the list, then the files.
+/// Removes the list, then the row files.
 pub(super) fn remove_all(dir: &Path) -> Result<()> {
     let io = |path: &Path, source| Error::Io { doing: "remove", path: path.to_owned(), source };
-    let mut paths = match ours(dir) {
+    let mut paths = match vector_files(dir) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         paths => paths.map_err(|e| io(dir, e))?,
     };
@@ -126,12 +126,13 @@ pub(super) fn remove_all(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-fn ours(dir: &Path) -> io::Result<Vec<PathBuf>> {
+/// Lists the files of a vector directory that belong to it.
+fn vector_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
-        let mine = path.extension().is_some_and(|e| e == EXTENSION || e == "tmp") || path.file_name().is_some_and(|n| n == NAME);
-        if mine {
+        let belongs = path.extension().is_some_and(|e| e == EXTENSION || e == "tmp") || path.file_name().is_some_and(|n| n == NAME);
+        if belongs {
             paths.push(path);
         }
     }

@@ -1,19 +1,20 @@
-//! One immutable file of rows, mapped: keys in order, their scales, their numbers. Never changed once it has its name.
+//! One immutable file of rows, mapped: sorted keys, their scales, their values. Never changed once it has its name.
 //!
-//! Layout, in the byte order of the machine (another one's file fails the format check and is made anew):
+//! Layout, in the byte order of the machine (a file of another byte order fails the format check and is rebuilt):
 //! ```text
 //!   0  magic "MEMDIRVC"
-//!   8  u32 format, u32 numbers per row
+//!   8  u32 format, u32 dimension
 //!  16  u64 rows
 //!  24  embedder's hash, 16 bytes
 //!  40  hash of everything after the header, 16 bytes
 //!  56  hash of the header up to here, 16 bytes; zeros up to 128
 //! 128  keys, 16 bytes each, ascending
 //!   …  scales, f32 each; zeros up to a multiple of 64
-//!   …  rows, one byte per number
+//!   …  rows, one byte per value
 //! ```
 
-use super::{Key, corrupt, list};
+use super::{Key, list};
+use crate::errors::corrupt;
 use memdir_core::{
     base::{
         error::{Error, Result},
@@ -31,13 +32,13 @@ use std::{
 const MAGIC: &[u8; 8] = b"MEMDIRVC";
 const FORMAT: u32 = 1;
 const HEADER: usize = 128;
-/// How much of the header its own hash covers.
+/// The length of the part of the header that its own hash covers.
 const HASHED: usize = 56;
 
-/// A row to be written: its key, its scale, its numbers.
+/// A row to write: its key, its scale, its values.
 pub(super) type Row<'a> = (Key, f32, &'a [i8]);
 
-/// A file of rows in the order of their keys.
+/// A file of rows, sorted by their keys.
 #[derive(Debug)]
 pub struct RowFile {
     bytes: Mapped,
@@ -50,56 +51,56 @@ impl RowFile {
         let bytes = map_file(file).map_err(|source| Error::Io { doing: "map", path: path.to_owned(), source })?;
         let header = bytes.first_chunk::<HEADER>().ok_or_else(|| corrupt(path, "it is shorter than its header"))?;
         if header[HASHED..HASHED + 16] != hash(&header[..HASHED]) {
-            return Err(corrupt(path, "its header is not as it was written"));
+            return Err(corrupt(path, "the checksum of its header is wrong"));
         }
         if &header[..8] != MAGIC || number(&header[8..12]) != u64::from(FORMAT) {
-            return Err(corrupt(path, "it is of another format"));
+            return Err(corrupt(path, "it has another format"));
         }
         if header[24..40] != embedder.hash() || number(&header[12..16]) != dim as u64 {
-            return Err(corrupt(path, "it is of another embedder"));
+            return Err(corrupt(path, "it belongs to another embedder"));
         }
-        let layout = usize::try_from(number(&header[16..24])).ok().and_then(|rows| Layout::of(rows, dim));
+        let layout = usize::try_from(number(&header[16..24])).ok().and_then(|rows| Layout::new(rows, dim));
         match layout {
             Some(layout) if layout.rows.end == bytes.len() => Ok(RowFile { bytes, layout }),
-            _ => Err(corrupt(path, "it is not as long as its header says")),
+            _ => Err(corrupt(path, "its size does not match its header")),
         }
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.layout.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What the rows stand for, ascending.
+    /// Returns the keys, ascending.
     pub fn keys(&self) -> &[Key] {
         bytemuck::cast_slice(&self.bytes[self.layout.keys.clone()])
     }
 
-    /// What the numbers of each row are multiplied with.
+    /// Returns the factors by which the values of each row are multiplied.
     pub fn scales(&self) -> &[f32] {
         bytemuck::cast_slice(&self.bytes[self.layout.scales.clone()])
     }
 
-    /// The rows, one after the other.
+    /// Returns the values of all rows, one row after the other.
     pub fn rows(&self) -> &[i8] {
         bytemuck::cast_slice(&self.bytes[self.layout.rows.clone()])
     }
 
-    /// The numbers of one row.
+    /// Returns the values of one row.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn row(&self, row: usize) -> &[i8] {
         &self.rows()[row * self.layout.dim..][..self.layout.dim]
     }
 
-    /// The row of a key. Keys are hashes, evenly spread: the key itself says about where it is, and the search widens
-    /// from there, touching a page or two instead of the dozen of a search from the middle.
+    /// Returns the row of a key. Keys are hashes and evenly distributed: the key itself gives its approximate position, and the search
+    /// widens from there, touching a page or two instead of the dozen of a binary search.
     pub fn find(&self, key: &Key) -> Option<u32> {
         let keys = self.keys();
         let guess = ((u128::from(leading(key)) * keys.len() as u128) >> 64) as usize;
@@ -114,12 +115,12 @@ impl RowFile {
             high = (high + step).min(keys.len());
             step *= 2;
         }
-        // A damaged table is not in order; the search may miss then, which is all it may do.
+        // A damaged table may be unsorted; then the search may miss the key, but never fails.
         let at = low + keys.get(low..(high + 1).min(keys.len()))?.partition_point(|k| k < key);
         (keys.get(at) == Some(key)).then_some(at as u32)
     }
 
-    /// The cosine with one row; nothing if the row is damaged.
+    /// Returns the cosine with one row, or `None` if the row is damaged.
     pub(super) fn cosine(&self, query: &Vector, row: usize) -> Option<f32> {
         if !self.is_sound(row) {
             return None;
@@ -129,12 +130,12 @@ impl RowFile {
         Some(query.scale() * self.scales()[row] * dot[0] as f32)
     }
 
-    /// Whether a row has the length its scale gives it: garbled bytes almost never do.
+    /// Whether the scale of a row normalizes it, which is almost never true of damaged bytes.
     pub(super) fn is_sound(&self, row: usize) -> bool {
         unit_scale(self.row(row)) == self.scales()[row]
     }
 
-    /// Whether every byte is as it was written.
+    /// Whether the checksum is correct. Reads every byte.
     pub(super) fn is_whole(&self) -> bool {
         self.bytes[40..56] == hash(&self.bytes[HEADER..])
     }
@@ -148,9 +149,9 @@ impl RowFile {
     }
 }
 
-/// Writes a file of rows, which must be in the order of their keys, each key once.
+/// Writes a file of rows, which must be sorted by key, each key once.
 pub(super) fn write(dir: &Path, name: &str, embedder: &EmbedderId, dim: usize, rows: &[Row<'_>]) -> Result<()> {
-    let layout = Layout::of(rows.len(), dim).ok_or_else(|| corrupt(dir, "it would have too many rows"))?;
+    let layout = Layout::new(rows.len(), dim).ok_or_else(|| corrupt(dir, "too many rows for one file"))?;
     list::write_whole(dir, name, |file| {
         file.write_all(&[0; HEADER])?;
         let mut body = Hashing { file: BufWriter::with_capacity(1 << 16, &mut *file), hasher: blake3::Hasher::new() };
@@ -179,7 +180,7 @@ fn header(embedder: &EmbedderId, dim: usize, rows: usize, body_hash: &[u8]) -> [
     header
 }
 
-/// Where the parts of a file are.
+/// The offsets of the parts of a file.
 #[derive(Debug)]
 struct Layout {
     count: usize,
@@ -190,8 +191,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// Nothing if the numbers cannot be meant: row numbers have 32 bits.
-    fn of(count: usize, dim: usize) -> Option<Self> {
+    /// Returns `None` if the numbers are out of range: row numbers have 32 bits.
+    fn new(count: usize, dim: usize) -> Option<Self> {
         u32::try_from(count).ok()?;
         let keys = HEADER..HEADER.checked_add(count.checked_mul(16)?)?;
         let scales = keys.end..keys.end.checked_add(count.checked_mul(4)?)?;
@@ -228,7 +229,7 @@ fn leading(key: &Key) -> u64 {
     key.0.first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
 }
 
-/// A whole number of four or eight bytes in the machine's order.
+/// Decodes an integer of four or eight bytes in the machine's byte order.
 fn number(bytes: &[u8]) -> u64 {
     match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
         (Ok(four), _) => u64::from(u32::from_ne_bytes(four)),

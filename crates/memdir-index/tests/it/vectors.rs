@@ -26,7 +26,7 @@ fn open(dir: &Path) -> Vectors {
     Vectors::open(dir, &embedder(), DIM).expect("sound files")
 }
 
-/// The row of text number `n`, the same in every run. Few distinct rows, so that many are equally near.
+/// The row of text number `n`, the same in every run. There are few distinct rows, so that many are equally near.
 fn entry(n: u32) -> (Key, Vector) {
     let mut bytes = [0; DIM];
     blake3::Hasher::new().update(&(n % 50).to_le_bytes()).finalize_xof().fill(&mut bytes);
@@ -37,7 +37,7 @@ fn entries(range: std::ops::Range<u32>) -> Vec<(Key, Vector)> {
     range.map(entry).collect()
 }
 
-/// Files of a directory by extension.
+/// The files of a directory with an extension.
 fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     let paths = fs::read_dir(dir).expect("a directory").map(|e| e.expect("an entry").path());
     paths.filter(|p| p.extension().is_some_and(|e| e == extension)).collect()
@@ -65,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn whatever_is_added_is_found_and_ranked_as_by_a_full_sort(steps in prop::collection::vec(step(), 1..25), query in 0u32..50) {
+    fn every_added_row_is_found_and_ranked_as_by_a_full_sort(steps in prop::collection::vec(step(), 1..25), query in 0u32..50) {
         let dir = tempfile::tempdir().unwrap();
         let mut vectors = open(dir.path());
         let mut model: BTreeMap<Key, Vector> = BTreeMap::new();
@@ -108,7 +108,7 @@ proptest! {
 }
 
 #[test]
-fn a_directory_that_is_not_there_holds_nothing_and_is_not_made() {
+fn a_missing_directory_is_empty_and_not_created() {
     let dir = tempfile::tempdir().unwrap();
     let inside = dir.path().join("a/b");
     let vectors = open(&inside);
@@ -132,7 +132,7 @@ fn many_small_additions_make_few_files() {
 }
 
 #[test]
-fn the_filter_sees_the_numbers_of_the_rows() {
+fn the_filter_gets_the_numbers_of_the_rows() {
     let dir = tempfile::tempdir().unwrap();
     let vectors = open(dir.path()).add(&entries(0..100)).unwrap().add(&entries(100..110)).unwrap();
     let wanted = vectors.find(&entry(105).0).unwrap();
@@ -141,7 +141,7 @@ fn the_filter_sees_the_numbers_of_the_rows() {
 }
 
 #[test]
-fn what_is_open_stays_whole_when_the_files_are_replaced_or_removed() {
+fn an_open_snapshot_stays_valid_when_the_files_are_replaced_or_removed() {
     let dir = tempfile::tempdir().unwrap();
     let old = open(dir.path()).add(&entries(0..100)).unwrap();
     let new = old.compact(&mut |key| *key == entry(7).0).unwrap();
@@ -155,7 +155,7 @@ fn what_is_open_stays_whole_when_the_files_are_replaced_or_removed() {
 }
 
 #[test]
-fn an_old_snapshot_adds_to_what_is_there_now() {
+fn an_old_snapshot_adds_to_the_current_one() {
     let dir = tempfile::tempdir().unwrap();
     let old = open(dir.path());
     old.add(&entries(0..10)).unwrap();
@@ -163,7 +163,7 @@ fn an_old_snapshot_adds_to_what_is_there_now() {
 }
 
 #[test]
-fn readers_find_all_that_was_added_while_files_are_merged_and_removed() {
+fn readers_find_everything_while_files_are_merged_and_removed() {
     let dir = tempfile::tempdir().unwrap();
     let done = AtomicU32::new(0);
     std::thread::scope(|scope| {
@@ -185,11 +185,11 @@ fn readers_find_all_that_was_added_while_files_are_merged_and_removed() {
 }
 
 #[test]
-fn another_embedder_or_dimension_is_never_mixed_in() {
+fn vectors_of_another_embedder_or_dimension_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let vectors = open(dir.path()).add(&entries(0..3)).unwrap();
-    assert_corrupt(Vectors::open(dir.path(), &EmbedderId::new("test", "2"), DIM), "it is of another embedder");
-    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM + 1), "it is of another embedder");
+    assert_corrupt(Vectors::open(dir.path(), &EmbedderId::new("test", "2"), DIM), "it belongs to another embedder");
+    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM + 1), "it belongs to another embedder");
     let foreign = Vector::zero(DIM + 1);
     assert_eq!(vectors.add(&[(Key::of("x"), foreign.clone())]).unwrap_err().code(), "bad_input");
     assert_eq!(vectors.nearest(&foreign, 1, &mut |_| true).unwrap_err().code(), "bad_input");
@@ -198,7 +198,7 @@ fn another_embedder_or_dimension_is_never_mixed_in() {
 }
 
 #[test]
-fn every_cut_and_every_damaged_byte_of_list_and_header_is_noticed_at_open() {
+fn every_truncation_and_every_damaged_byte_of_list_and_header_is_detected_at_open() {
     let dir = tempfile::tempdir().unwrap();
     open(dir.path()).add(&entries(0..5)).unwrap();
     let list = files(dir.path(), "list").remove(0);
@@ -225,7 +225,7 @@ fn every_cut_and_every_damaged_byte_of_list_and_header_is_noticed_at_open() {
 }
 
 #[test]
-fn damaged_rows_are_noticed_when_they_would_be_answers() {
+fn damaged_rows_are_detected_when_they_would_be_results() {
     let dir = tempfile::tempdir().unwrap();
     open(dir.path()).add(&entries(0..20)).unwrap();
     let path = files(dir.path(), "rows").remove(0);
@@ -234,13 +234,13 @@ fn damaged_rows_are_noticed_when_they_would_be_answers() {
     bytes[rows..].iter_mut().for_each(|b| *b = b.wrapping_mul(3).wrapping_add(1));
     replace(&path, &bytes);
     let vectors = open(dir.path());
-    assert_corrupt(vectors.nearest(&entry(1).1, 5, &mut |_| true), "a row does not fit its scale");
-    assert_corrupt(vectors.cosine(&entry(1).1, 0), "a row does not fit its scale");
-    assert_corrupt(vectors.verify(), "rows are not as they were written");
+    assert_corrupt(vectors.nearest(&entry(1).1, 5, &mut |_| true), "a row does not match its scale");
+    assert_corrupt(vectors.cosine(&entry(1).1, 0), "a row does not match its scale");
+    assert_corrupt(vectors.verify(), "the checksum of a file of rows is wrong");
 }
 
 #[test]
-fn a_damaged_key_table_only_misses() {
+fn a_damaged_key_table_only_misses_rows() {
     let dir = tempfile::tempdir().unwrap();
     open(dir.path()).add(&entries(0..200)).unwrap();
     let path = files(dir.path(), "rows").remove(0);
@@ -253,7 +253,7 @@ fn a_damaged_key_table_only_misses() {
 }
 
 #[test]
-fn what_a_killed_process_left_goes_away() {
+fn what_a_killed_process_left_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let vectors = open(dir.path()).add(&entries(0..3)).unwrap();
     for name in ["00000077.rows", "00000002.rows.4242.tmp", "vectors.list.4242.tmp"] {
@@ -280,13 +280,13 @@ fn only_the_owner_can_read() {
 fn a_write_that_fails_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let vectors = open(dir.path()).add(&entries(0..100)).unwrap();
-    // A directory where the next file should be: the rename fails, whoever runs the test.
+    // A directory at the path of the next file makes the rename fail for every user.
     fs::create_dir_all(dir.path().join(format!("{:08}.rows/x", vectors.generation()))).unwrap();
     assert_eq!(vectors.add(&entries(100..101)).unwrap_err().code(), "io");
     assert_eq!((open(dir.path()).len(), files(dir.path(), "tmp").len()), (100, 0));
 }
 
-/// Damages a file as the world does, but under a new inode: no mapping of this process may shrink.
+/// Replaces a file under a new inode, because no mapping of this process may shrink.
 #[expect(clippy::disallowed_methods, reason = "the test plays the part of the world")]
 fn replace(path: &Path, bytes: &[u8]) {
     let _ = fs::remove_file(path);

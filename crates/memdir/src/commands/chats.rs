@@ -1,4 +1,4 @@
-//! `memdir chats`: lists past conversations with agents; its subcommands import, print, export and delete them.
+//! `memdir chats`: lists past conversations with agents, and dispatches its subcommands.
 
 mod export;
 mod forget;
@@ -10,21 +10,18 @@ use crate::{
     args::{ChatFilter, Chats, ChatsWhat},
     config::{self, Settings},
     exit::Failure,
-    mounts::chat_archive,
     output::{CommandOutput, OutputOptions, Printer},
     project_records,
     scope::Scope,
+    spaces::keep,
 };
-use jiff::{Timestamp, tz::TimeZone};
-use memdir_chats::{
-    Host,
-    keep::{Kept, KeptFile},
-};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use memdir_chats::{ArchivedChat, ArchivedFile, READERS, Reader};
 use memdir_core::{
     base::{
         error::Error,
         text::ellipsis,
-        time::{Clock as _, SystemClock, parse_since},
+        time::{Clock as _, SystemClock},
     },
     store::files::real_path,
 };
@@ -34,30 +31,30 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// The note that is printed while conversations are off.
-pub(super) const OFF: &str = "conversations are off; turn them on with: memdir chats on";
+/// The note while chats are off.
+pub(super) const CHATS_ARE_OFF: &str = "chats are off; turn them on with: memdir chats on";
 
 pub(crate) fn run(
     args: &Chats,
     typed_project: Option<&str>,
     settings: &Settings,
     scope: &Scope,
-    options: OutputOptions,
+    look: OutputOptions,
 ) -> Result<CommandOutput, Failure> {
-    // While memory is disabled nothing is read, but conversations can be deleted, and turned on and off.
+    // While memory is off nothing is read; archived conversations can still be forgotten, and chats turned on and off.
     if !matches!(&args.what, Some(ChatsWhat::On(_) | ChatsWhat::Off(_) | ChatsWhat::Forget(_))) {
         scope.must_be_on()?;
     }
     if let (Some(project), Some(ChatsWhat::Show(_) | ChatsWhat::Sync(_))) = (typed_project, &args.what) {
         return Err(Failure::Usage {
             message: format!("--project {project} has no effect on this command"),
-            hint: "use it with `memdir chats`, or with its subcommands export, forget, on and off".into(),
+            hint: "omit --project, or use it with memdir chats, chats export, chats forget, chats on or chats off".into(),
         });
     }
     match &args.what {
         None => list(args, settings),
         Some(ChatsWhat::Show(args)) => show::run(args, settings),
-        Some(ChatsWhat::Sync(args)) => sync::run(args, settings, options),
+        Some(ChatsWhat::Sync(args)) => sync::run(args, settings, look),
         Some(ChatsWhat::On(args)) => switch::run(args, settings, true),
         Some(ChatsWhat::Off(args)) => switch::run(args, settings, false),
         Some(ChatsWhat::Forget(args)) => forget::run(args, settings),
@@ -68,9 +65,9 @@ pub(crate) fn run(
 #[derive(Serialize)]
 struct ChatList {
     on: bool,
-    chats: Vec<ChatRow>,
+    chats: Vec<ListedChat>,
     left_out: usize,
-    /// The shortest unambiguous prefix of each id.
+    /// The shortest unique prefix of each conversation's id.
     #[serde(skip)]
     short: Vec<String>,
     #[serde(skip)]
@@ -78,56 +75,56 @@ struct ChatList {
 }
 
 #[derive(Serialize)]
-struct ChatRow {
+struct ListedChat {
     #[serde(flatten)]
-    file: KeptFile,
+    file: ArchivedFile,
     #[serde(skip_serializing_if = "Option::is_none")]
     resume: Option<String>,
 }
 
 fn list(args: &Chats, settings: &Settings) -> Result<CommandOutput, Failure> {
     let filter = Filter::parse(&args.filter, settings)?;
-    let mut notes = sync::fresh(settings)?;
-    let listed = chat_archive(settings).list()?;
+    let mut notes = sync::catch_up(settings)?;
+    let listed = keep(settings).list()?;
     notes.extend(listed.problems.into_iter().map(|problem| problem.what));
-    let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|KeptFile { kept, .. }| both_ids(kept)).collect();
+    let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|ArchivedFile { chat, .. }| both_ids(chat)).collect();
     ids.sort();
-    let mut chats: Vec<KeptFile> = listed.chats.into_iter().filter(|file| filter.matches(&file.kept)).collect();
-    let left_out = if args.limit == 0 { 0 } else { chats.len().saturating_sub(args.limit) };
+    let mut chats: Vec<ArchivedFile> = listed.chats.into_iter().filter(|file| filter.matches(&file.chat)).collect();
+    let left_out = if args.most == 0 { 0 } else { chats.len().saturating_sub(args.most) };
     chats.truncate(chats.len() - left_out);
-    let one = |file: KeptFile| ChatRow { resume: file.kept.resume().as_ref().map(ToString::to_string), file };
+    let one = |file: ArchivedFile| ListedChat { resume: file.chat.resume().as_ref().map(ToString::to_string), file };
     let on = settings.config.chats.settings.on;
-    let short = chats.iter().map(|file| short_id(&file.kept, &ids)).collect();
+    let short = chats.iter().map(|file| short_id(&file.chat, &ids)).collect();
     let list = ChatList { on, chats: chats.into_iter().map(one).collect(), left_out, short, zone: SystemClock.zone() };
     Ok(CommandOutput::new(list, show_list).with_notes(notes))
 }
 
 fn show_list(list: &ChatList, printer: &mut Printer<'_>) -> io::Result<()> {
     if !list.on {
-        printer.note(OFF);
+        printer.note(CHATS_ARE_OFF);
     } else if list.chats.is_empty() {
-        printer.note("no matching conversations");
+        printer.note("no conversations found");
     }
     if !list.chats.is_empty() {
         let mut rows = vec![["when", "host", "id", "turns", "project", "title"].map(str::to_owned).to_vec()];
-        rows.extend(list.chats.iter().zip(&list.short).map(|(one, short)| row(&one.file.kept, short, &list.zone)));
+        rows.extend(list.chats.iter().zip(&list.short).map(|(one, short)| row(&one.file.chat, short, &list.zone)));
         printer.table(&rows)?;
     }
     if list.left_out > 0 {
-        printer.note(format!("{} more; use --limit 0 to see all", list.left_out));
+        printer.note(format!("{} more; show all with --most 0", list.left_out));
     }
     Ok(())
 }
 
-/// The ids of a conversation, each with its name.
-fn both_ids(kept: &Kept) -> [(String, String); 2] {
-    [(kept.session.clone(), kept.name()), (kept.key.clone(), kept.name())]
+/// The ids a conversation is found by, each with its name.
+fn both_ids(chat: &ArchivedChat) -> [(String, String); 2] {
+    [(chat.session.clone(), chat.name()), (chat.key.clone(), chat.name())]
 }
 
-/// The shortest prefix of an id, of at least eight characters, that no other conversation has. `ids` are the ids of all
-/// conversations, sorted.
-fn short_id(kept: &Kept, ids: &[(String, String)]) -> String {
-    let name = kept.name();
+/// Returns the shortest prefix of an id that no other conversation has, of at least eight characters. `ids` are the sorted ids of all
+/// conversations.
+fn short_id(chat: &ArchivedChat, ids: &[(String, String)]) -> String {
+    let name = chat.name();
     let is_unique = |prefix: &str| {
         let from = ids.partition_point(|(id, _)| id.as_str() < prefix);
         ids[from..].iter().take_while(|(id, _)| id.starts_with(prefix)).all(|(_, owner)| *owner == name)
@@ -136,19 +133,19 @@ fn short_id(kept: &Kept, ids: &[(String, String)]) -> String {
         let ends: Vec<usize> = id.char_indices().map(|(at, c)| at + c.len_utf8()).skip(7).collect();
         if ends.is_empty() { vec![id.to_owned()] } else { ends.iter().map(|&end| id[..end].to_owned()).collect() }
     };
-    let short = [&kept.session, &kept.key].into_iter().flat_map(|id| prefixes(id)).find(|prefix| is_unique(prefix));
-    short.unwrap_or_else(|| if kept.key == kept.session { name.clone() } else { kept.key.clone() })
+    let short = [&chat.session, &chat.key].into_iter().flat_map(|id| prefixes(id)).find(|prefix| is_unique(prefix));
+    short.unwrap_or_else(|| if chat.key == chat.session { name.clone() } else { chat.key.clone() })
 }
 
-fn row(kept: &Kept, id: &str, zone: &TimeZone) -> Vec<String> {
-    let when = kept.updated.map_or_else(|| "-".to_owned(), |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string());
-    let project = kept.project.as_deref().map_or("-", |dir| Path::new(dir).file_name().and_then(|name| name.to_str()).unwrap_or(dir));
-    vec![when, kept.host.to_string(), id.to_owned(), kept.turns.to_string(), project.to_owned(), ellipsis(&kept.title, 60).into_owned()]
+fn row(chat: &ArchivedChat, id: &str, zone: &TimeZone) -> Vec<String> {
+    let when = chat.updated.map_or_else(|| "-".to_owned(), |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string());
+    let project = chat.project.as_deref().map_or("-", |dir| Path::new(dir).file_name().and_then(|name| name.to_str()).unwrap_or(dir));
+    vec![when, chat.host.to_string(), id.to_owned(), chat.turns.to_string(), project.to_owned(), ellipsis(&chat.title, 60).into_owned()]
 }
 
-/// A filter of conversations.
+/// Selects conversations by the options of a command.
 struct Filter {
-    host: Option<Host>,
+    host: Option<&'static Reader>,
     project: Option<PathBuf>,
     since: Option<Timestamp>,
     before: Option<Timestamp>,
@@ -164,47 +161,53 @@ impl Filter {
         })
     }
 
-    fn matches(&self, kept: &Kept) -> bool {
-        let updated = kept.updated.or(kept.started).unwrap_or_default();
-        self.host.is_none_or(|host| host == kept.host)
-            && self.project.as_deref().is_none_or(|dir| kept.held().is_in(dir))
+    fn matches(&self, chat: &ArchivedChat) -> bool {
+        let updated = chat.updated.or(chat.started).unwrap_or_default();
+        self.host.is_none_or(|host| host == chat.host)
+            && self.project.as_deref().is_none_or(|dir| chat.session_project().is_in(dir))
             && self.since.is_none_or(|since| updated >= since)
             && self.before.is_none_or(|before| updated < before)
     }
 }
 
-/// The note for imported conversations while conversations are off: they are not updated.
+/// Returns the note about archived conversations while chats are off.
 fn off_note(settings: &Settings) -> Option<String> {
-    (!settings.config.chats.settings.on).then(|| "conversations are off and not updated; turn them on with: memdir chats on".to_owned())
+    (!settings.config.chats.settings.on).then(|| "chats are off, so this may be out of date; turn them on with: memdir chats on".to_owned())
 }
 
-pub(super) fn host(name: &str) -> Result<Host, Failure> {
-    let names = || Host::ALL.map(Host::name).join(", ");
-    Host::named(name).ok_or_else(|| Error::bad_input("host", format!("{name:?} is not one of {}", names())).into())
+/// Formats a count: `1 turn`, `2 turns`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Parses the name of a host.
+pub(super) fn host(name: &str) -> Result<&'static Reader, Failure> {
+    let names = || READERS.iter().map(|host| host.name).collect::<Vec<_>>().join(", ");
+    memdir_chats::reader(name).ok_or_else(|| Error::bad_input("host", format!("{name:?} is not one of {}", names())).into())
 }
 
 /// Resolves `--project`: the path of a directory, or the id of a project.
 fn directory(text: &str, settings: &Settings) -> Result<PathBuf, Failure> {
-    let path = normalized(&config::path_from("--project", Path::new(text), &settings.cwd)?);
+    let path = normalize(&config::path_from("--project", Path::new(text), &settings.cwd)?);
     let is_path = text.contains('/') || text.starts_with(['.', '~', '$']);
     let root =
-        project_records::read(&settings.home.value, text).map(|record| record.root).filter(|root| !is_path && !root.as_os_str().is_empty());
+        project_records::read(&settings.home.value, text).map(|known| known.root).filter(|root| !is_path && !root.as_os_str().is_empty());
     match root {
         Some(root) if path.is_dir() && real_path(&root) != real_path(&path) => Err(Failure::Usage {
-            message: format!("--project {text:?} is ambiguous: the project in {}, and a directory", root.display()),
-            hint: format!("use ./{text} for the directory, or {} for the project", root.display()),
+            message: format!("--project {text:?} is ambiguous: a directory, and the id of the project in {}", root.display()),
+            hint: format!("write ./{text} for the directory, or {} for the project", root.display()),
         }),
         Some(root) => Ok(root),
         None if is_path || path.is_dir() => Ok(path),
         None => Err(Failure::Usage {
             message: format!("--project {text:?} is neither a directory nor the id of a project"),
-            hint: "run `memdir projects` to see all ids".into(),
+            hint: "give the path of a directory, or an id from: memdir projects".into(),
         }),
     }
 }
 
-/// Removes `.` and `..` without resolving symbolic links: hosts record the path as the user entered it.
-fn normalized(path: &Path) -> PathBuf {
+/// Removes `.` and `..` from a path without resolving symbolic links: hosts record the path as the user typed it.
+fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
@@ -218,7 +221,9 @@ fn normalized(path: &Path) -> PathBuf {
     out
 }
 
-/// Parses a date, which is its midnight in the local time zone, or a time.
-fn time(parameter: &'static str, text: &str) -> Result<Timestamp, Failure> {
-    Ok(parse_since(parameter, text, &SystemClock.zone())?)
+/// A date, as midnight here, or a whole time.
+fn time(what: &'static str, text: &str) -> Result<Timestamp, Failure> {
+    let midnight = |date: Date| date.to_zoned(SystemClock.zone()).ok().map(|day| day.timestamp());
+    let time = text.parse().ok().or_else(|| text.parse::<Date>().ok().and_then(midnight));
+    time.ok_or_else(|| Error::bad_input(what, format!("{text:?} is no date; write 2026-01-15 or 2026-01-15T10:00:00Z")).into())
 }

@@ -1,6 +1,6 @@
-//! `memdir resume`: finds a past conversation and prints the command that resumes it.
+//! `memdir resume`: finds a past conversation by its content, and the command that resumes it.
 
-use super::chats::{OFF, host};
+use super::chats::{CHATS_ARE_OFF, host};
 use crate::{
     args::Resume as Typed,
     config::Settings,
@@ -9,22 +9,20 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::search::{
-    Hit, Search,
-    chats::{ChatPlace, ResumeCommand},
-};
+use memdir_core::search::chats::{ChatPlace, ResumeCommand};
+use memdir_core::search::{Hit, Search};
 use serde::Serialize;
 use std::{io, process::Command};
 
-/// Maximum number of conversations that are printed.
+/// The maximum number of conversations that are printed.
 const MAX_CHATS: usize = 5;
 
 #[derive(Serialize)]
 struct Matches {
     on: bool,
-    /// The best match first, each conversation once.
+    /// The matching conversations, best first, each once.
     chats: Vec<ChatMatch>,
-    /// Conversations of hosts that cannot resume one.
+    /// Matching conversations whose host cannot resume them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     without_command: Vec<ChatMatch>,
 }
@@ -49,10 +47,10 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     answer.notes.extend(chats_note);
     let (mut chats, mut without_command): (Vec<ChatMatch>, Vec<ChatMatch>) = (Vec::new(), Vec::new());
     for Hit { score, lines, text, chat, .. } in answer.hits {
-        let Some(place) = chat.filter(|place| host.is_none_or(|host| host.name() == place.host)) else { continue };
-        let list = if place.resume.is_some() { &mut chats } else { &mut without_command };
-        if list.len() < MAX_CHATS && !list.iter().any(|one| one.place.session == place.session) {
-            list.push(ChatMatch { score, lines, text, place });
+        let Some(place) = chat.filter(|place| host.is_none_or(|host| host.name == place.host)) else { continue };
+        let matches = if place.resume.is_some() { &mut chats } else { &mut without_command };
+        if matches.len() < MAX_CHATS && !matches.iter().any(|known| known.place.session == place.session) {
+            matches.push(ChatMatch { score, lines, text, place });
         }
     }
     if args.run
@@ -64,7 +62,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     Ok(CommandOutput::new(Matches { on: true, chats, without_command }, show).with_notes(answer.notes).exit(exit))
 }
 
-/// Runs the host in the directory of the conversation, and exits with 1 if the host fails.
+/// Runs the host in the conversation's directory, and returns its exit status.
 #[expect(clippy::disallowed_methods, reason = "the user asked for it with --run")]
 fn start(resume: &ResumeCommand) -> Result<CommandOutput, Failure> {
     let (program, args) = resume.argv.split_first().map_or(("", &[][..]), |(program, args)| (program.as_str(), args));
@@ -73,8 +71,8 @@ fn start(resume: &ResumeCommand) -> Result<CommandOutput, Failure> {
     if let Some(dir) = &resume.dir {
         if !dir.is_dir() {
             return Err(Failure::Settings {
-                message: format!("the directory of the conversation, {}, does not exist", dir.display()),
-                hint: format!("to try it in this directory, run: {}", resume.argv.join(" ")),
+                message: format!("the conversation's directory {} does not exist", dir.display()),
+                hint: format!("create it, because the host looks for the conversation there, or run elsewhere: {}", resume.argv.join(" ")),
             });
         }
         command.current_dir(dir);
@@ -89,24 +87,24 @@ fn show(matches: &Matches, printer: &mut Printer<'_>) -> io::Result<()> {
     if let Some((best, others)) = matches.chats.split_first() {
         let resume = best.place.resume.as_deref().unwrap_or_default();
         printer.line(printer.strong(resume))?;
-        printer.note(about(best));
+        printer.note(describe(best));
         for other in others {
-            printer.note(format!("or {}: {}", about(other), other.place.resume.as_deref().unwrap_or_default()));
+            printer.note(format!("or {}: {}", describe(other), other.place.resume.as_deref().unwrap_or_default()));
         }
     } else if !matches.on {
-        printer.note(OFF);
+        printer.note(CHATS_ARE_OFF);
     } else if matches.without_command.is_empty() {
         printer.note("no matching conversation");
     }
-    for one in &matches.without_command {
-        let show = format!("memdir chats show {}/{}", one.place.host, one.place.session);
-        printer.note(format!("{}: {} cannot resume a conversation; print it with: {show}", about(one), one.place.host));
+    for chat in &matches.without_command {
+        let show = format!("memdir chats show {}/{}", chat.place.host, chat.place.session);
+        printer.note(format!("{}: {} cannot resume it; show it with: {show}", describe(chat), chat.place.host));
     }
     Ok(())
 }
 
-fn about(one: &ChatMatch) -> String {
-    let place = &one.place;
+fn describe(chat: &ChatMatch) -> String {
+    let place = &chat.place;
     let when = place.at.map_or(String::new(), |at| format!(", {}", at.strftime("%Y-%m-%d")));
-    format!("{} {:?}{when} (score {:.2})", place.host, place.title, one.score)
+    format!("{} {:?}{when} (score {:.2})", place.host, place.title, chat.score)
 }

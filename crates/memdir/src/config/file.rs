@@ -118,7 +118,7 @@ pub(crate) struct MountSetting {
 /// The `[chats]` table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ChatsSetting {
-    pub(crate) settings: memdir_chats::sync::Settings,
+    pub(crate) settings: memdir_chats::ChatSettings,
     pub(crate) folders: Vec<PathBuf>,
 }
 
@@ -127,7 +127,7 @@ struct RawChats {
     #[serde(default)]
     on: bool,
     #[serde(default)]
-    hosts_off: Vec<memdir_chats::Host>,
+    hosts_off: Vec<&'static memdir_chats::Reader>,
     #[serde(default)]
     projects_off: Vec<Spanned<String>>,
     #[serde(default)]
@@ -276,12 +276,11 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
 
 fn chats(file: &FileText<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<ChatsSetting, Failure> {
     let paths = |paths: &[Spanned<String>]| paths.iter().map(|path| file.expanded(path, expand)).collect::<Result<Vec<_>, _>>();
-    let default = memdir_chats::forget::Retention::default();
-    let retention =
-        memdir_chats::forget::Retention { days: raw.keep_days.unwrap_or(default.days), bytes: raw.keep_bytes.unwrap_or(default.bytes) };
+    let default = memdir_chats::Retention::default();
+    let retention = memdir_chats::Retention { days: raw.keep_days.unwrap_or(default.days), bytes: raw.keep_bytes.unwrap_or(default.bytes) };
     Ok(ChatsSetting {
         folders: paths(&raw.folders)?,
-        settings: memdir_chats::sync::Settings { on: raw.on, hosts_off: raw.hosts_off, projects_off: paths(&raw.projects_off)?, retention },
+        settings: memdir_chats::ChatSettings { on: raw.on, hosts_off: raw.hosts_off, projects_off: paths(&raw.projects_off)?, retention },
     })
 }
 
@@ -505,10 +504,10 @@ mod tests {
                 "/base/*.md",
             ],
             chats: ChatsSetting {
-                settings: Settings {
+                settings: ChatSettings {
                     on: true,
                     hosts_off: [
-                        Cursor,
+                        Reader(cursor),
                     ],
                     projects_off: [
                         "/base/secret",

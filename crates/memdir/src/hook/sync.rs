@@ -3,10 +3,7 @@
 
 use crate::{config::Settings, exit::Failure, wire};
 use jiff::{Timestamp, ToSpan as _};
-use memdir_chats::{
-    ChatSource, Cursor, Found, Host, SessionFile, Sink, Taken,
-    sync::{Bounds, Syncer},
-};
+use memdir_chats::{ChatSource, EventSink, ReadOutcome, Reader, SessionFile, SessionList, SyncLimits, Syncer, TranscriptCursor};
 use memdir_core::{
     base::time::{Clock as _, SystemClock},
     store::files::real_path,
@@ -31,7 +28,7 @@ pub(super) fn sync_transcripts(settings: &Settings, reader: &str, transcript: Op
     let until = SystemClock.now().checked_add(i64::from(MAX_MILLIS).milliseconds()).ok();
     let host_syncer = || {
         let mut syncer = wire::syncer(settings);
-        syncer.sources.retain(|source| source.name() == reader);
+        syncer.sources.retain(|source| source.reader().name == reader);
         syncer
     };
     let named = transcript.map(|path| limited_to(host_syncer(), &real_path(path)));
@@ -47,7 +44,7 @@ pub(super) fn sync_transcripts(settings: &Settings, reader: &str, transcript: Op
 }
 
 fn sync(syncer: &Syncer, until: Option<Timestamp>) -> Result<(), Failure> {
-    syncer.sync(Bounds { until, never_wait: true }, &mut |_| {}).map(drop).map_err(Failure::from)
+    syncer.sync(SyncLimits { until, never_wait: true }, &mut |_| {}).map(drop).map_err(Failure::from)
 }
 
 fn limited_to(mut syncer: Syncer, path: &Path) -> Syncer {
@@ -63,21 +60,22 @@ struct OneConversation {
 }
 
 impl ChatSource for OneConversation {
-    fn host(&self) -> Host {
-        self.source.host()
+    fn reader(&self) -> &'static Reader {
+        self.source.reader()
     }
 
-    fn name(&self) -> &'static str {
-        self.source.name()
+    fn sessions(&self) -> SessionList {
+        let sessions = self.source.sessions().sessions;
+        let is_wanted = |session: &SessionFile| real_path(&session.path) == self.path;
+        SessionList { sessions: sessions.into_iter().filter(is_wanted).collect(), problems: Vec::new() }
     }
 
-    fn sessions(&self) -> Found {
-        let found = self.source.sessions();
-        let named = |session: &SessionFile| real_path(&session.path) == self.path;
-        Found { sessions: found.sessions.into_iter().filter(named).collect(), problems: Vec::new() }
-    }
-
-    fn turns(&self, session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>) -> memdir_core::base::error::Result<Taken> {
+    fn turns(
+        &self,
+        session: &SessionFile,
+        from: &TranscriptCursor,
+        sink: &mut EventSink<'_>,
+    ) -> memdir_core::base::error::Result<ReadOutcome> {
         self.source.turns(session, from, sink)
     }
 }

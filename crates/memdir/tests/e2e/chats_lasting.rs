@@ -1,4 +1,4 @@
-//! What holds for chats over time: switches that others turn, secrets, what is forgotten, and transcripts that change.
+//! `memdir chats` over time: settings that change while a server runs, secrets, forgetting, and transcripts that change.
 
 use crate::{
     chats::{home, on, token},
@@ -8,8 +8,8 @@ use crate::{
 use serde_json::{Value, json};
 use std::{fs, fs::File, time::SystemTime};
 
-/// A line of Claude Code's.
-fn said(who: &str, id: &str, at: &str, content: Value) -> String {
+/// A line of a Claude Code transcript.
+fn record(who: &str, id: &str, at: &str, content: Value) -> String {
     json!({ "type": who, "cwd": "/home/ada/app", "uuid": id, "timestamp": at, "message": { "id": id, "role": who, "content": content } })
         .to_string()
         + "\n"
@@ -25,14 +25,14 @@ fn claude(home: &Home, id: &str, lines: &[String]) {
     put(home, &format!(".claude/projects/-home-ada-app/{id}.jsonl"), &lines.concat());
 }
 
-/// Everything that is kept, as one text.
-fn kept(home: &Home) -> String {
+/// The whole archive as one text.
+fn archived(home: &Home) -> String {
     let dir = home.path("home/chats");
     files_below(&dir).iter().map(|name| fs::read_to_string(dir.join(name)).unwrap_or_default()).collect()
 }
 
 #[test]
-fn a_running_server_follows_the_switch() {
+fn a_running_server_follows_the_setting() {
     let home = home();
     let off = |answer: &Value| {
         assert_eq!(answer["results"], json!([]));
@@ -69,28 +69,28 @@ fn a_running_server_follows_the_switch() {
 }
 
 #[test]
-fn no_secret_is_kept_whole_or_in_part() {
+fn no_secret_is_archived_whole_or_in_part() {
     let home = on();
     let bearer = "q9Zr7Lm2Xv4Bn8Kt1Ws6";
     let calls =
         |pad: usize| json!([{ "type": "tool_use", "name": "Bash", "input": { "command": format!("{} {}", "x ".repeat(pad), token()) } }]);
     let mut lines = vec![
-        said("user", "u1", "2026-01-15T10:00:00Z", json!("the login has password=hunter2hunter2 and DB_PASSWORD: vT7pQ2mLx9Rd4Kw1Zs")),
-        said("user", "u2", "2026-01-15T10:00:01Z", json!(format!("it sends Authorization: Bearer {bearer}"))),
-        said("user", "u3", "2026-01-15T10:00:02Z", json!(format!("{}{}", "long ".repeat(13_104), token()))),
-        said("user", "u4", "2026-01-15T10:00:03Z", json!("the password: string field stays, and so does password=your-password")),
+        record("user", "u1", "2026-01-15T10:00:00Z", json!("the login has password=hunter2hunter2 and DB_PASSWORD: vT7pQ2mLx9Rd4Kw1Zs")),
+        record("user", "u2", "2026-01-15T10:00:01Z", json!(format!("it sends Authorization: Bearer {bearer}"))),
+        record("user", "u3", "2026-01-15T10:00:02Z", json!(format!("{}{}", "long ".repeat(13_104), token()))),
+        record("user", "u4", "2026-01-15T10:00:03Z", json!("the password: string field stays, and so does password=your-password")),
     ];
-    lines.extend((80..104).map(|pad| said("assistant", &format!("a{pad}"), "2026-01-15T10:00:04Z", calls(pad))));
+    lines.extend((80..104).map(|pad| record("assistant", &format!("a{pad}"), "2026-01-15T10:00:04Z", calls(pad))));
     claude(&home, "secrets", &lines);
     home.ok(&["chats", "sync"]);
-    let kept = kept(&home);
+    let archived = archived(&home);
     for part in ["hunter2", "vT7pQ2", &bearer[..6], "ghp_"] {
-        let at = kept.find(part);
-        assert_eq!(at, None, "{part}: {}", at.map_or("", |at| &kept[at.saturating_sub(100)..at + 20]));
+        let at = archived.find(part);
+        assert_eq!(at, None, "{part}: {}", at.map_or("", |at| &archived[at.saturating_sub(100)..at + 20]));
     }
-    assert!(kept.contains("password=[secret: password] and DB_PASSWORD: [secret:"), "{kept}");
-    assert!(kept.contains("Bearer [secret: "));
-    assert!(kept.contains("the password: string field stays, and so does password=your-password"));
+    assert!(archived.contains("password=[secret: password] and DB_PASSWORD: [secret:"), "{archived}");
+    assert!(archived.contains("Bearer [secret: "));
+    assert!(archived.contains("the password: string field stays, and so does password=your-password"));
 }
 
 #[test]
@@ -100,27 +100,27 @@ fn what_is_forgotten_is_in_no_title_and_no_index_even_while_chats_are_off() {
         &home,
         "two-days",
         &[
-            said("user", "u1", "2026-01-10T10:00:00Z", json!("The zebra crossing plan is confidential")),
-            said("assistant", "a1", "2026-01-10T10:00:05Z", json!([{ "type": "text", "text": "Noted." }])),
-            said("user", "u2", "2026-01-12T10:00:00Z", json!("How do giraffes sleep?")),
+            record("user", "u1", "2026-01-10T10:00:00Z", json!("The zebra crossing plan is confidential")),
+            record("assistant", "a1", "2026-01-10T10:00:05Z", json!([{ "type": "text", "text": "Noted." }])),
+            record("user", "u2", "2026-01-12T10:00:00Z", json!("How do giraffes sleep?")),
         ],
     );
     home.ok(&["chats", "sync"]);
     assert!(home.run_bare(&["search", "--source", "chat", "zebra crossing"]).contains("zebra"));
     home.ok(&["chats", "off"]);
     let forgot = home.ok(&["chats", "forget", "--project", "/home/ada/app", "--before", "2026-01-11"]);
-    assert_eq!(forgot, "deleted 0 conversations, and 2 messages of 1 more\nverified with 2 searches: 0 found deleted text\n");
-    assert!(!kept(&home).contains("zebra"), "{}", kept(&home));
+    assert_eq!(forgot, "forgot 0 conversations and 2 turns of 1 other\nverified: 0 of 2 searches still find it\n");
+    assert!(!archived(&home).contains("zebra"), "{}", archived(&home));
     home.ok(&["chats", "on"]);
     for command in [&["chats"][..], &["chats", "show", "two-days"], &["search", "--source", "chat", "zebra crossing"]] {
         assert!(!home.run_bare(command).contains("zebra"), "{command:?}");
     }
-    let told = home.json(&["chats", "show", "two-days"]);
-    assert_eq!((&told["title"], &told["turns"]), (&json!("How do giraffes sleep?"), &json!(1)));
+    let output = home.json(&["chats", "show", "two-days"]);
+    assert_eq!((&output["title"], &output["turns"]), (&json!("How do giraffes sleep?"), &json!(1)));
 }
 
 #[test]
-fn what_was_forgotten_without_a_time_does_not_come_back_when_more_is_said() {
+fn what_was_forgotten_without_a_time_does_not_come_back_with_new_turns() {
     let home = on();
     let name = ".cursor/projects/home-ada-app/agent-transcripts/c1/c1.jsonl";
     let line = |text: &str| json!({ "role": "user", "message": { "content": [{ "type": "text", "text": text }] } }).to_string() + "\n";
@@ -131,12 +131,15 @@ fn what_was_forgotten_without_a_time_does_not_come_back_when_more_is_said() {
     home.ok(&["chats", "forget", "--before", "2026-01-05"]);
     put(&home, name, &(line("The zebra plan") + &line("and its budget") + &line("Now giraffes")));
     home.ok(&["chats", "sync"]);
-    let kept = kept(&home);
-    assert!(kept.contains("\nNow giraffes\n") && !kept.contains("\nThe zebra") && !kept.contains("\nand its budget"), "{kept}");
+    let archived = archived(&home);
+    assert!(
+        archived.contains("\nNow giraffes\n") && !archived.contains("\nThe zebra") && !archived.contains("\nand its budget"),
+        "{archived}"
+    );
 }
 
 #[test]
-fn what_a_killed_process_left_is_cleared_away() {
+fn what_a_killed_process_left_is_removed() {
     let home = on();
     home.ok(&["chats", "sync"]);
     for command in [&["chats", "sync"][..], &["chats", "forget", "--before", "2020-01-01"]] {
@@ -148,30 +151,30 @@ fn what_a_killed_process_left_is_cleared_away() {
 }
 
 #[test]
-fn odd_json_loses_no_turn() {
+fn malformed_json_loses_no_turn() {
     let home = on();
-    let lone = said("user", "u1", "2026-01-15T10:00:00Z", json!("half a LONE smile")).replace("LONE", "\\ud83d");
-    let twice = said("user", "u2", "2026-01-15T10:00:01Z", json!("said twice")).replacen('{', r#"{"uuid":"x","#, 1);
+    let lone = record("user", "u1", "2026-01-15T10:00:00Z", json!("half a LONE smile")).replace("LONE", "\\ud83d");
+    let twice = record("user", "u2", "2026-01-15T10:00:01Z", json!("said twice")).replacen('{', r#"{"uuid":"x","#, 1);
     claude(&home, "odd", &[lone, twice]);
-    assert_eq!(home.run(&["chats", "sync"]), "imported 6 messages of 3 conversations (3 in total)\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 6 turns of 3 conversations; 3 archived\n");
     assert!(home.ok(&["chats", "show", "claude-code/odd"]).contains("half a \u{fffd} smile"));
 }
 
 #[test]
-fn a_heading_in_an_answer_heads_nothing_that_follows() {
+fn a_heading_in_an_answer_does_not_apply_to_later_turns() {
     let home = on();
     claude(
         &home,
         "headings",
         &[
-            said("user", "u1", "2026-01-15T10:00:00Z", json!("Make a plan")),
-            said(
+            record("user", "u1", "2026-01-15T10:00:00Z", json!("Make a plan")),
+            record(
                 "assistant",
                 "a1",
                 "2026-01-15T10:00:01Z",
                 json!([{ "type": "text", "text": "# Grand plan\n\nTitle\n=====\n\n## First\n\nDig." }]),
             ),
-            said("user", "u2", "2026-01-15T10:00:02Z", json!("And what about the wombat burrow?")),
+            record("user", "u2", "2026-01-15T10:00:02Z", json!("And what about the wombat burrow?")),
         ],
     );
     home.ok(&["chats", "sync"]);
@@ -185,13 +188,13 @@ fn a_heading_in_an_answer_heads_nothing_that_follows() {
 }
 
 #[test]
-fn an_id_that_is_listed_names_one_conversation() {
+fn a_listed_id_is_unique() {
     let home = on();
     for id in ["0199c5d0-aaab", "0199c5d0-b"] {
         let text = fs::read_to_string(home.path(".codex/sessions/2026/01/20/rollout-2026-01-20T11-00-00-0199c5d0-aaaa.jsonl")).unwrap();
         put(&home, &format!(".codex/sessions/2026/01/20/rollout-2026-01-20T11-00-00-{id}.jsonl"), &text.replace("0199c5d0-aaaa", id));
     }
-    claude(&home, "zz", &[said("user", "u1", "2026-01-15T10:00:00Z", json!("Short"))]);
+    claude(&home, "zz", &[record("user", "u1", "2026-01-15T10:00:00Z", json!("Short"))]);
     let listed = home.run(&["chats"]);
     let mut ids: Vec<&str> = listed.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
     ids.sort_unstable();
@@ -200,12 +203,12 @@ fn an_id_that_is_listed_names_one_conversation() {
 }
 
 #[test]
-fn a_turn_that_forks_share_is_one_hit_as_old_as_the_turn() {
+fn a_turn_shared_by_forks_is_one_hit_with_the_age_of_the_turn() {
     let home = on();
-    let shared = said("user", "u1", "2020-01-15T10:00:00Z", json!("Where does the axolotl live?"));
+    let shared = record("user", "u1", "2020-01-15T10:00:00Z", json!("Where does the axolotl live?"));
     for (id, last) in [("fork-a", "In lakes?"), ("fork-b", "In rivers?")] {
         let title = json!({ "type": "custom-title", "customTitle": id }).to_string() + "\n";
-        claude(&home, id, &[shared.clone(), said("user", id, "2026-01-16T10:00:00Z", json!(last)), title]);
+        claude(&home, id, &[shared.clone(), record("user", id, "2026-01-16T10:00:00Z", json!(last)), title]);
     }
     home.ok(&["chats", "sync"]);
     let output = home.bare(&["--json", "search", "--source", "chat", "where does the axolotl live"]).output().unwrap();
@@ -218,18 +221,18 @@ fn a_turn_that_forks_share_is_one_hit_as_old_as_the_turn() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn what_does_not_exist_is_reported() {
     let home = on();
     home.ok(&["chats", "sync"]);
     assert_eq!(
         home.run(&["chats", "show", "zzzz"]),
         "-- stderr\nerror: no kept chat has the id \"zzzz\"\nhint: memdir chats lists the conversations there are; memdir chats sync takes in new ones.\n-- exit 1\n"
     );
-    assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("line 900 is after the last line"));
-    let told = home.run(&["resume", "deployed", "--host", "codex", "--run"]);
-    assert!(told.contains("error: the directory of the conversation, /home/ada/web, does not exist\n"), "{told}");
+    assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("line 900 is past the end of the text, which has "));
+    let output = home.run(&["resume", "deployed", "--host", "codex", "--run"]);
+    assert!(output.contains("error: the conversation's directory /home/ada/web does not exist\n"), "{output}");
     home.ok(&["chats", "off"]);
-    let off = "note: chats are off, so nothing new is taken in; `memdir chats on` turns them on\n";
+    let off = "note: chats are off, so this may be out of date; turn them on with: memdir chats on\n";
     assert!(home.run(&["chats", "show", "1af7"]).contains(off));
     assert!(home.run(&["chats", "export", "1af7"]).contains(off));
 }
@@ -252,7 +255,7 @@ fn sessions_of_two_agents_are_two_conversations() {
 }
 
 #[test]
-fn a_project_that_a_host_only_hints_at_is_still_a_project() {
+fn a_project_known_only_by_the_transcripts_path_is_turned_off() {
     let home = on();
     fs::create_dir_all(home.path("private/notes")).unwrap();
     let dir = home.path("private").display().to_string();
@@ -263,6 +266,6 @@ fn a_project_that_a_host_only_hints_at_is_still_a_project() {
     }
     home.ok(&["chats", "off", "--project", &dir]);
     home.ok(&["chats", "sync"]);
-    let kept = kept(&home);
-    assert!(kept.contains("said in c3") && !kept.contains("said in c1") && !kept.contains("said in c2"), "{kept}");
+    let archived = archived(&home);
+    assert!(archived.contains("said in c3") && !archived.contains("said in c1") && !archived.contains("said in c2"), "{archived}");
 }

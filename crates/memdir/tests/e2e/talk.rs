@@ -1,4 +1,4 @@
-//! A conversation with `memdir mcp` in its own words: lines of JSON on standard input and output.
+//! A client of `memdir mcp` for tests: lines of JSON on standard input and output.
 
 use crate::home::Home;
 use serde_json::{Value, json};
@@ -9,32 +9,32 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Every revision of the protocol that begins with a handshake.
+/// The protocol revisions that start with a handshake.
 pub(crate) const HANDSHAKES: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 pub(crate) const SESSIONLESS: &str = "2026-07-28";
 
-/// How long a server may owe a message. Hosts give up sooner; a machine under load does not take as long.
+/// The maximum time to wait for a message. Hosts give up sooner; a machine under load does not need as long.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 pub(crate) struct Talk {
     child: Child,
-    /// Told when a message is waited for, and when it came.
+    /// Notified when the client starts to wait for a message, and when it arrived.
     patience: Sender<()>,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     last: u64,
-    /// What came without being asked for.
+    /// Messages that were not the awaited response.
     pub(crate) news: Vec<Value>,
     meta: Option<Value>,
 }
 
 impl Talk {
-    /// Starts the server on the home's directory, without a word said.
+    /// Starts the server on the home's directory without sending anything.
     pub(crate) fn silent(home: &Home, args: &[&str]) -> Talk {
         Talk::over(home.command(&[&["mcp"], args].concat()))
     }
 
-    /// Starts it by this command, without a word said.
+    /// Starts the server by this command without sending anything.
     pub(crate) fn over(mut command: Command) -> Talk {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
@@ -42,7 +42,7 @@ impl Talk {
         Talk { child, patience, to, from, last: 0, news: Vec::new(), meta: None }
     }
 
-    /// Starts it and begins as clients of that revision do.
+    /// Starts the server and initializes it as clients of that revision do.
     pub(crate) fn begin(home: &Home, args: &[&str], revision: &str) -> Talk {
         let mut talk = Talk::silent(home, args);
         talk.hello(revision);
@@ -71,15 +71,15 @@ impl Talk {
         to.flush().unwrap();
     }
 
-    /// The next message, whatever it is. A server that stays silent for too long is ended, and the test with it.
+    /// Returns the next message. A server that sends none in time is killed, and the test fails.
     pub(crate) fn hear(&mut self) -> Value {
         let mut line = String::new();
         let begun = Instant::now();
         let _ = self.patience.send(());
         let heard = self.from.read_line(&mut line).unwrap();
-        assert!(begun.elapsed() < PATIENCE, "the server said nothing for {PATIENCE:?}");
+        assert!(begun.elapsed() < PATIENCE, "the server sent nothing for {PATIENCE:?}");
         let _ = self.patience.send(());
-        assert!(heard > 0, "the server has gone: {}", self.complaints());
+        assert!(heard > 0, "the server has exited: {}", self.complaints());
         serde_json::from_str(&line).unwrap()
     }
 
@@ -92,7 +92,7 @@ impl Talk {
         self.last
     }
 
-    /// The answer to a request.
+    /// Sends a request and returns its response.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.post(method, params);
         self.answer(id)
@@ -108,14 +108,14 @@ impl Talk {
         }
     }
 
-    /// The result of a tool.
+    /// Calls a tool and returns its result.
     pub(crate) fn call(&mut self, name: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
         assert!(answer["error"].is_null(), "{answer}");
         answer["result"].clone()
     }
 
-    /// The text of a tool that succeeds.
+    /// Calls a tool that succeeds and returns its text.
     pub(crate) fn said(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments);
         assert_ne!(result["isError"], true, "{result}");
@@ -127,7 +127,7 @@ impl Talk {
         answer["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Hangs up and waits for the server to end.
+    /// Closes standard input and waits for the server to exit.
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
         self.to = None;
         let begun = Instant::now();
@@ -135,13 +135,13 @@ impl Talk {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(begun.elapsed() < Duration::from_secs(20), "the server does not end");
+            assert!(begun.elapsed() < Duration::from_secs(20), "the server does not exit");
             std::thread::yield_now();
         };
         (status, self.complaints())
     }
 
-    /// What stood on standard error; only after the end.
+    /// Returns standard error; call it only after the server has exited.
     fn complaints(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut stderr) = self.child.stderr.take() {
@@ -154,7 +154,7 @@ impl Talk {
         self.child.id()
     }
 
-    /// Stops listening to what the server says, as a client that died does.
+    /// Closes the reading end, as a client that died does.
     pub(crate) fn deafen(&mut self) {
         let (read, _) = std::io::pipe().unwrap();
         let _ = std::mem::replace(&mut self.from, BufReader::new(ChildStdout::from(std::os::fd::OwnedFd::from(read))));
@@ -163,27 +163,27 @@ impl Talk {
 
 impl Drop for Talk {
     fn drop(&mut self) {
-        // A test that fails leaves no server behind.
+        // A failing test must leave no server behind.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Ends a server that owes a message for too long, so that nobody waits for it for ever.
+/// Kills a server that does not send a message in time, so that no test waits forever.
 fn patience(child: &Child) -> Sender<()> {
     let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
-    let (told, tells) = mpsc::channel();
+    let (notify, notified) = mpsc::channel();
     std::thread::spawn(move || {
-        while tells.recv().is_ok() {
-            if tells.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        while notified.recv().is_ok() {
+            if notified.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
             }
         }
     });
-    told
+    notify
 }
 
-/// What requests without a session carry.
+/// The metadata of requests without a session.
 pub(crate) fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": SESSIONLESS,

@@ -5,10 +5,10 @@ use crate::{
     args::ChatsExport,
     config::Settings,
     exit::Failure,
-    mounts::chat_archive,
     output::{CommandOutput, Printer},
+    spaces::keep,
 };
-use memdir_chats::keep::{Keep, Kept, Section};
+use memdir_chats::{ArchivedChat, ChatArchive, ChatSection};
 use serde::Serialize;
 use std::io;
 
@@ -20,34 +20,34 @@ struct Exported {
 #[derive(Serialize)]
 struct ExportedChat {
     #[serde(flatten)]
-    kept: Kept,
-    sections: Vec<Section>,
+    chat: ArchivedChat,
+    sections: Vec<ChatSection>,
     #[serde(skip)]
     markdown: String,
 }
 
 pub(crate) fn run(args: &ChatsExport, settings: &Settings) -> Result<CommandOutput, Failure> {
     let filter = Filter::parse(&args.filter, settings)?;
-    let mut notes = super::sync::fresh(settings)?;
+    let mut notes = super::sync::catch_up(settings)?;
     notes.extend(super::off_note(settings));
-    let keep = chat_archive(settings);
-    let selected: Vec<Kept> = if args.sessions.is_empty() {
-        keep.list()?.chats.into_iter().map(|file| file.kept).filter(|kept| filter.matches(kept)).collect()
+    let archive = keep(settings);
+    let wanted: Vec<ArchivedChat> = if args.sessions.is_empty() {
+        archive.list()?.chats.into_iter().map(|file| file.chat).filter(|chat| filter.matches(chat)).collect()
     } else {
-        args.sessions.iter().map(|session| keep.find(session)).collect::<Result<_, _>>()?
+        args.sessions.iter().map(|session| archive.find(session)).collect::<Result<_, _>>()?
     };
-    let chats = selected.iter().filter_map(|kept| chat(&keep, kept).transpose()).collect::<Result<_, _>>()?;
+    let chats = wanted.iter().filter_map(|chat| export(&archive, chat).transpose()).collect::<Result<_, _>>()?;
     Ok(CommandOutput::new(Exported { chats }, show).with_notes(notes))
 }
 
-fn chat(keep: &Keep, kept: &Kept) -> Result<Option<ExportedChat>, Failure> {
-    let Some((kept, sections)) = keep.read(kept.host, &kept.key)? else { return Ok(None) };
-    let text = keep.text(kept.host, &kept.key)?.unwrap_or_default();
-    // The import position and the number of files are internal.
+fn export(archive: &ChatArchive, chat: &ArchivedChat) -> Result<Option<ExportedChat>, Failure> {
+    let Some((chat, sections)) = archive.read(chat.host, &chat.key)? else { return Ok(None) };
+    let text = archive.text(chat.host, &chat.key)?.unwrap_or_default();
+    // The read position and the number of files are meaningless outside of the archive.
     let (head, body) = text.split_once("\n---\n").unwrap_or(("", &text));
     let head: Vec<&str> = head.lines().filter(|line| !line.starts_with("cursor: ") && !line.starts_with("parts: ")).collect();
     let markdown = format!("{}\n---\n{body}", head.join("\n"));
-    Ok(Some(ExportedChat { kept, sections, markdown }))
+    Ok(Some(ExportedChat { chat, sections, markdown }))
 }
 
 fn show(exported: &Exported, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -1,18 +1,14 @@
-//! `memdir chats forget`: deletes imported conversations with their index and vectors, and never imports them again.
+//! `memdir chats forget`: removes conversations from the archive, with their index and vectors, and prevents them from being archived again.
 
-use super::{super::counted, directory, time};
+use super::{counted, directory, time};
 use crate::{
     args::ChatsForget,
     config::Settings,
     exit::Failure,
-    mounts::chat_archive,
     output::{CommandOutput, Printer},
-    spaces,
+    spaces::{self, keep},
 };
-use memdir_chats::{
-    forget::{Gone, Rule},
-    keep::{Keep, Section},
-};
+use memdir_chats::{ChatArchive, ChatSection, ForgetOutcome, ForgetRule};
 use memdir_core::{
     base::time::{Clock as _, SystemClock},
     search::Search,
@@ -20,106 +16,104 @@ use memdir_core::{
 use serde::Serialize;
 use std::{collections::BTreeMap, fs, io, path::PathBuf};
 
-/// Number of deleted messages per file that are searched for afterwards.
-const PROOFS: usize = 3;
+/// The number of forgotten turns per file that are searched for afterwards.
+const VERIFIED_TURNS: usize = 3;
 
 #[derive(Serialize)]
-struct ForgetReport {
+struct Forgot {
     #[serde(flatten)]
-    gone: Gone,
-    /// Number of searches for deleted messages.
+    outcome: ForgetOutcome,
+    /// The number of searches for forgotten turns that were made afterwards.
     searched_again: usize,
-    /// Number of these searches that still found the message: 0.
+    /// The number of those that found one: 0 unless something is wrong.
     found_again: usize,
 }
 
 pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutput, Failure> {
     if args.session.is_none() && args.project.is_none() && args.before.is_none() {
         return Err(Failure::Usage {
-            message: "nothing selected".into(),
-            hint: "use an id that `memdir chats` lists, --project DIR or --before DATE".into(),
+            message: "missing SESSION, --project or --before".into(),
+            hint: "give the id of a session from memdir chats, or --project DIR, --before DATE or both".into(),
         });
     }
-    let keep = chat_archive(settings);
-    let session = args.session.as_deref().map(|session| keep.find(session)).transpose()?;
-    let rule = Rule {
-        session: session.map(|kept| kept.name()),
+    let archive = keep(settings);
+    let session = args.session.as_deref().map(|session| archive.find(session)).transpose()?;
+    let rule = ForgetRule {
+        session: session.map(|chat| chat.name()),
         project: args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
         before: args.before.as_deref().map(|date| time("before", date)).transpose()?,
-        ..Rule::default()
+        ..ForgetRule::default()
     };
-    let before = turns(&keep)?;
-    let gone = keep.forget(&rule, SystemClock.now())?;
-    let (searched_again, found_again) = verify_deleted(settings, &keep, &before, &gone)?;
-    Ok(CommandOutput::new(ForgetReport { gone, searched_again, found_again }, show))
+    let before = turns(&archive)?;
+    let outcome = archive.forget(&rule, SystemClock.now())?;
+    let (searched_again, found_again) = verify(settings, &archive, &before, &outcome)?;
+    Ok(CommandOutput::new(Forgot { outcome, searched_again, found_again }, show))
 }
 
-/// The title and messages of imported conversations, by file.
-type Turns = BTreeMap<PathBuf, (String, Vec<Section>)>;
+/// The titles and turns of the archive, by file.
+type Turns = BTreeMap<PathBuf, (String, Vec<ChatSection>)>;
 
-fn turns(keep: &Keep) -> Result<Turns, Failure> {
+fn turns(archive: &ChatArchive) -> Result<Turns, Failure> {
     let mut all = Turns::new();
-    for file in keep.list()?.chats {
-        if let Some((kept, sections)) = keep.read(file.kept.host, &file.kept.key)? {
-            all.insert(file.path, (kept.title, sections));
+    for file in archive.list()?.chats {
+        if let Some((chat, sections)) = archive.read(file.chat.host, &file.chat.key)? {
+            all.insert(file.path, (chat.title, sections));
         }
     }
     Ok(all)
 }
 
-/// Rebuilds index and vectors without the deleted messages, then searches for those. Returns the number of searches, and how many
-/// of them found something.
-fn verify_deleted(settings: &Settings, keep: &Keep, before: &Turns, gone: &Gone) -> Result<(usize, usize), Failure> {
-    let lost: Vec<&PathBuf> = gone.removed.iter().chain(&gone.shortened).collect();
-    let Some((memdir, index)) = spaces::open_kept(settings)?.filter(|_| !lost.is_empty()) else { return Ok((0, 0)) };
+/// Rebuilds the index and vectors, and searches for what was forgotten. Returns the number of searches and of those that found it.
+fn verify(settings: &Settings, archive: &ChatArchive, before: &Turns, outcome: &ForgetOutcome) -> Result<(usize, usize), Failure> {
+    let changed: Vec<&PathBuf> = outcome.removed.iter().chain(&outcome.shortened).collect();
+    let Some((memdir, index)) = spaces::open_kept(settings)?.filter(|_| !changed.is_empty()) else { return Ok((0, 0)) };
     match fs::remove_dir_all(&index) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(Failure::File { doing: "remove", path: index, source }),
         _ => {}
     }
     memdir.searcher()?.index(memdir.store(), true, &|_| {})?;
-    let after = turns(keep)?;
+    let after = turns(archive)?;
     let (mut searched, mut found) = (0, 0);
-    for path in lost {
-        let (title, remaining) = after.get(path).map_or(("", &[][..]), |(title, remaining)| (title.as_str(), remaining.as_slice()));
-        let earlier = before.get(path).map_or(&[][..], |(_, earlier)| earlier.as_slice());
-        let deleted =
-            earlier.iter().filter(|section| !section.text.is_empty() && !remaining.iter().any(|other| other.text == section.text));
-        for section in deleted.take(PROOFS) {
+    for path in changed {
+        let (title, left) = after.get(path).map_or(("", &[][..]), |(title, left)| (title.as_str(), left.as_slice()));
+        let all = before.get(path).map_or(&[][..], |(_, all)| all.as_slice());
+        let forgotten = all.iter().filter(|section| !section.text.is_empty() && !left.iter().any(|left| left.text == section.text));
+        for section in forgotten.take(VERIFIED_TURNS) {
             searched += 1;
-            if is_title_of(title, section) {
+            if title_quotes(title, section) {
                 found += 1;
                 continue;
             }
-            let query: String = section.text.chars().take(200).collect();
-            let search = Search { max_results: 20, min_score: 0.0, ..Search::new(query) };
+            let words: String = section.text.chars().take(200).collect();
+            let search = Search { max_results: 20, min_score: 0.0, ..Search::new(words) };
             let answer = memdir.searcher()?.search(memdir.store(), &search)?;
-            let name = path.strip_prefix(keep.dir()).unwrap_or(path).with_extension("").to_string_lossy().into_owned();
-            // A hit may be a part of the message.
-            let is_match = |hit: &memdir_core::search::Hit| hit.path.as_str().contains(&name) && section.text.contains(hit.text.trim());
-            found += usize::from(answer.hits.iter().any(is_match));
+            let name = path.strip_prefix(archive.dir()).unwrap_or(path).with_extension("").to_string_lossy().into_owned();
+            // The hit may be in a part of the conversation.
+            let is_forgotten = |hit: &memdir_core::search::Hit| hit.path.as_str().contains(&name) && section.text.contains(hit.text.trim());
+            found += usize::from(answer.hits.iter().any(is_forgotten));
         }
     }
     Ok((searched, found))
 }
 
-/// Whether a title is the beginning of a message.
-fn is_title_of(title: &str, section: &Section) -> bool {
-    let normalized = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title = normalized(title.trim_end_matches('…'));
-    !title.is_empty() && normalized(&section.text).starts_with(&title)
+/// Whether a title is the beginning of a forgotten section.
+fn title_quotes(title: &str, section: &ChatSection) -> bool {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = words(title.trim_end_matches('…'));
+    !title.is_empty() && words(&section.text).starts_with(&title)
 }
 
-fn show(report: &ForgetReport, printer: &mut Printer<'_>) -> io::Result<()> {
-    let gone = &report.gone;
-    let shortened = match gone.shortened.len() {
+fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
+    let outcome = &forgot.outcome;
+    let shortened = match outcome.shortened.len() {
         0 => String::new(),
-        others => format!(", and {} of {others} more", counted(gone.turns, "message", "messages")),
+        others => format!(" and {} of {}", counted(outcome.turns, "turn"), counted(others as u64, "other")),
     };
-    printer.line(format!("deleted {}{shortened}", counted(gone.removed.len() as u64, "conversation", "conversations")))?;
-    if report.searched_again > 0 {
-        let searches = counted(report.searched_again as u64, "search", "searches");
-        printer.line(format!("verified with {searches}: {} found deleted text", report.found_again))?;
+    printer.line(format!("forgot {}{shortened}", counted(outcome.removed.len() as u64, "conversation")))?;
+    if forgot.searched_again > 0 {
+        let searches = if forgot.searched_again == 1 { "search" } else { "searches" };
+        printer.line(format!("verified: {} of {} {searches} still find it", forgot.found_again, forgot.searched_again))?;
     }
-    printer.note("the files of the hosts are unchanged");
+    printer.note("the hosts' own transcripts are unchanged");
     Ok(())
 }

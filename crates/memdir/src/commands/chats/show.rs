@@ -1,24 +1,22 @@
-//! `memdir chats show`: prints an imported conversation, or lines of it.
+//! `memdir chats show`: prints an archived conversation, or some of its lines.
 
 use crate::{
     args::ChatsShow,
     config::Settings,
     exit::Failure,
-    mounts::chat_archive,
     output::{CommandOutput, Printer},
+    spaces::keep,
 };
-use memdir_chats::keep::Kept;
-use memdir_core::{
-    base::{error::Error, text::LineRange},
-    search::chats::ResumeCommand,
-};
+use memdir_chats::ArchivedChat;
+use memdir_core::base::{error::Error, text::LineRange};
+use memdir_core::search::chats::ResumeCommand;
 use serde::Serialize;
 use std::{io, path::PathBuf};
 
 #[derive(Serialize)]
-struct ShownChat {
+struct Shown {
     #[serde(flatten)]
-    kept: Kept,
+    chat: ArchivedChat,
     path: PathBuf,
     #[serde(skip_serializing_if = "Option::is_none")]
     resume: Option<String>,
@@ -27,36 +25,36 @@ struct ShownChat {
 
 pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<CommandOutput, Failure> {
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
-    let mut notes = super::sync::fresh(settings)?;
+    let mut notes = super::sync::catch_up(settings)?;
     notes.extend(super::off_note(settings));
-    let keep = chat_archive(settings);
-    let (kept, part) = keep.find_part(&args.session)?;
-    let path = keep.part_path(kept.host, &kept.key, part.unwrap_or_default());
+    let archive = keep(settings);
+    let (chat, part) = archive.find_part(&args.session)?;
+    let path = archive.part_path(chat.host, &chat.key, part.unwrap_or_default());
     let text = match part {
         Some(_) => std::fs::read_to_string(&path).map_err(|source| Failure::File { doing: "read", path: path.clone(), source })?,
-        None => keep.text(kept.host, &kept.key)?.unwrap_or_default(),
+        None => archive.text(chat.host, &chat.key)?.unwrap_or_default(),
     };
     let text = match lines {
         Some(lines) => {
             let count = text.lines().count() as u64;
             if lines.first > count {
-                let why = format!("line {} is after the last line, {count}", lines.first);
+                let why = format!("line {} is past the end of the text, which has {count} lines", lines.first);
                 return Err(Error::bad_input("lines", why).into());
             }
             lines.of(&text).to_owned()
         }
         None => body(&text).to_owned(),
     };
-    let resume = kept.resume().as_ref().map(ResumeCommand::to_string);
-    Ok(CommandOutput::new(ShownChat { kept, path, resume, text }, show).with_notes(notes))
+    let resume = chat.resume().as_ref().map(ResumeCommand::to_string);
+    Ok(CommandOutput::new(Shown { chat, path, resume, text }, show).with_notes(notes))
 }
 
-/// The text after the frontmatter.
+/// Returns the text after the frontmatter.
 fn body(text: &str) -> &str {
     text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(text, |(_, body)| body.trim_start_matches('\n'))
 }
 
-fn show(shown: &ShownChat, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show(shown: &Shown, printer: &mut Printer<'_>) -> io::Result<()> {
     printer.content(&shown.text)?;
     if let Some(resume) = &shown.resume {
         printer.note(format!("resume with: {resume}"));

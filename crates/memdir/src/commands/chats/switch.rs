@@ -1,4 +1,4 @@
-//! `memdir chats on` and `off`: turn conversations on and off in the settings.
+//! `memdir chats on` and `memdir chats off`: write the choice into the user's settings.
 
 use super::{directory, host};
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
         edit::{change, member, table},
     },
     exit::Failure,
-    mounts,
     output::{CommandOutput, Printer},
+    spaces,
 };
-use memdir_chats::{Host, place::forms};
+use memdir_chats::{Reader, path_forms};
 use serde::Serialize;
 use std::{io, path::PathBuf};
 
@@ -19,11 +19,11 @@ use std::{io, path::PathBuf};
 struct Switched {
     on: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<Host>,
+    host: Option<&'static Reader>,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<PathBuf>,
     file: PathBuf,
-    /// Whether conversations are on as a whole.
+    /// Whether chats are on at all.
     chats: bool,
 }
 
@@ -31,16 +31,19 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
     let host = args.host.as_deref().map(host).transpose()?;
     let project = args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?;
     if host.is_some() && project.is_some() {
-        return Err(Failure::Usage { message: "--host cannot be used with --project".into(), hint: "run the command twice".into() });
+        return Err(Failure::Usage {
+            message: "--host and --project cannot be combined".into(),
+            hint: "run the command once with --host and once with --project".into(),
+        });
     }
     change(&settings.file, |document| {
         let chats = table(document, "chats");
         if let Some(host) = host {
-            member(chats, "hosts_off", host.name(), !on);
+            member(chats, "hosts_off", host.name, !on);
         }
         if let Some(project) = &project {
-            // A path with symbolic links has two forms, and a link may change later.
-            for form in forms(project) {
+            // A symbolic link in the path may point elsewhere later, so the resolved path is written as well.
+            for form in path_forms(project) {
                 member(chats, "projects_off", &form.display().to_string(), !on);
             }
         }
@@ -49,7 +52,7 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
         }
     })?;
     if on {
-        mounts::chat_archive(settings).make()?;
+        spaces::keep(settings).create()?;
     }
     let whole = host.is_none() && project.is_none();
     let chats = if whole { on } else { settings.config.chats.settings.on };
@@ -58,15 +61,15 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
 
 fn show(switched: &Switched, printer: &mut Printer<'_>) -> io::Result<()> {
     let what = match (&switched.host, &switched.project) {
-        (None, None) => String::new(),
-        (Some(host), _) => format!(" of {host}"),
-        (None, Some(project)) => format!(" in {}", project.display()),
+        (None, None) => "chats".to_owned(),
+        (Some(host), _) => format!("chats of {host}"),
+        (None, Some(project)) => format!("chats in {}", project.display()),
     };
-    printer.line(format!("turned {} conversations{what}", if switched.on { "on" } else { "off" }))?;
+    printer.line(format!("{what} are {}", if switched.on { "on" } else { "off" }))?;
     match (switched.on, switched.chats) {
-        (true, true) => printer.note("import them now with: memdir chats sync; searches import them too"),
-        (true, false) => printer.note(super::OFF),
-        (false, _) => printer.note("imported conversations are kept; delete them with: memdir chats forget"),
+        (true, true) => printer.note("every search syncs them; to sync now run: memdir chats sync"),
+        (true, false) => printer.note(super::CHATS_ARE_OFF),
+        (false, _) => printer.note("archived conversations are not removed; to remove them run: memdir chats forget"),
     }
     Ok(())
 }

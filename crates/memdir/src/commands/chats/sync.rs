@@ -1,17 +1,16 @@
-//! `memdir chats sync`: imports new messages and indexes them.
+//! `memdir chats sync`: archives new turns of past conversations, and indexes them.
 
-use super::{super::counted, OFF};
+use super::{CHATS_ARE_OFF, counted};
 use crate::{
     args::ChatsSync,
     config::Settings,
     exit::Failure,
-    mounts,
     output::{CommandOutput, OutputOptions, Printer},
     spaces,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, ToSpan as _};
-use memdir_chats::sync::{Bounds, Step, Synced};
+use memdir_chats::{SyncLimits, SyncOutcome, SyncProgress};
 use memdir_core::base::{
     limits,
     time::{Clock as _, SystemClock},
@@ -19,49 +18,49 @@ use memdir_core::base::{
 use serde::Serialize;
 use std::io;
 
-/// Maximum number of problems that are printed.
+/// The maximum number of problems that are printed.
 const MAX_PROBLEMS: usize = 10;
 
-pub(crate) fn run(args: &ChatsSync, settings: &Settings, options: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: OutputOptions) -> Result<CommandOutput, Failure> {
     let until = args.seconds.and_then(|seconds| after(i64::try_from(seconds).ok()?.checked_mul(1000)?));
-    let bar = if options.terminal && !options.json { ProgressBar::new(0) } else { ProgressBar::hidden() };
+    let bar = if look.terminal && !look.json { ProgressBar::new(0) } else { ProgressBar::hidden() };
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
         bar.set_style(style);
     }
-    let synced = import(settings, Bounds { until, never_wait: false }, &mut |step| {
-        bar.set_length(step.of as u64);
-        bar.set_position(step.done as u64);
-        bar.set_message(format!("{} {}", step.session.host, step.session.id));
+    let outcome = sync(settings, SyncLimits { until, never_wait: false }, &mut |progress| {
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.done as u64);
+        bar.set_message(format!("{} {}", progress.session.host, progress.session.id));
     })?;
-    // Otherwise the first search after a large import would wait for this.
-    if !synced.written.is_empty()
+    // Otherwise the next search would have to wait for this.
+    if !outcome.written.is_empty()
         && let Some((memdir, _)) = spaces::open_chats(settings)?
     {
         bar.set_message("indexing");
         memdir.searcher()?.index(memdir.store(), false, &|_| {})?;
     }
     bar.finish_and_clear();
-    let kept = if synced.off { 0 } else { mounts::chat_archive(settings).count() };
-    Ok(CommandOutput::new(SyncReport { synced, kept }, show))
+    let kept = if outcome.off { 0 } else { spaces::keep(settings).count() };
+    Ok(CommandOutput::new(Report { outcome, kept }, show))
 }
 
 #[derive(Serialize)]
-struct SyncReport {
+struct Report {
     #[serde(flatten)]
-    synced: Synced,
-    /// Number of imported conversations.
+    outcome: SyncOutcome,
+    /// The number of archived conversations.
     kept: usize,
 }
 
-/// Imports new messages for a short time; returns a note if that was not enough.
-pub(super) fn fresh(settings: &Settings) -> Result<Vec<String>, Failure> {
-    let synced = import(settings, Bounds { until: after(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
-    Ok(synced.note().into_iter().collect())
+/// Syncs for at most [`limits::CHAT_FRESH_MS`], and returns a note if that was not enough.
+pub(super) fn catch_up(settings: &Settings) -> Result<Vec<String>, Failure> {
+    let outcome = sync(settings, SyncLimits { until: after(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
+    Ok(outcome.note().into_iter().collect())
 }
 
-fn import(settings: &Settings, bounds: Bounds, progress: &mut dyn FnMut(Step<'_>)) -> Result<Synced, Failure> {
+fn sync(settings: &Settings, bounds: SyncLimits, progress: &mut dyn FnMut(SyncProgress<'_>)) -> Result<SyncOutcome, Failure> {
     if !settings.config.chats.settings.on {
-        return Ok(Synced { off: true, ..Synced::default() });
+        return Ok(SyncOutcome { off: true, ..SyncOutcome::default() });
     }
     Ok(spaces::syncer(settings).sync(bounds, progress)?)
 }
@@ -70,19 +69,18 @@ fn after(millis: i64) -> Option<Timestamp> {
     SystemClock.now().checked_add(millis.milliseconds()).ok()
 }
 
-fn show(SyncReport { synced, kept }: &SyncReport, printer: &mut Printer<'_>) -> io::Result<()> {
-    if synced.off {
-        printer.note(OFF);
-        return printer.line("imported nothing");
+fn show(Report { outcome, kept }: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
+    if outcome.off {
+        printer.note(CHATS_ARE_OFF);
+        return printer.line("nothing synced");
     }
-    if synced.left > 0 {
-        printer.note(synced.left_note());
+    if outcome.left > 0 {
+        printer.note(outcome.left_note());
     }
-    if !synced.removed.is_empty() {
-        printer
-            .note(format!("deleted {} over the retention limits", counted(synced.removed.len() as u64, "conversation", "conversations")));
+    if !outcome.removed.is_empty() {
+        printer.note(format!("removed {} over the limits of the archive", counted(outcome.removed.len() as u64, "conversation")));
     }
-    for (path, problem) in synced.problems.iter().take(MAX_PROBLEMS) {
+    for (path, problem) in outcome.problems.iter().take(MAX_PROBLEMS) {
         let line = problem.line.map_or(String::new(), |line| format!(":{line}"));
         printer.note(if path.as_os_str().is_empty() {
             problem.what.clone()
@@ -90,10 +88,9 @@ fn show(SyncReport { synced, kept }: &SyncReport, printer: &mut Printer<'_>) -> 
             format!("{}{line}: {}", path.display(), problem.what)
         });
     }
-    if synced.problems.len() > MAX_PROBLEMS {
-        printer.note(format!("{} more problems; use --json to see all", synced.problems.len() - MAX_PROBLEMS));
+    if outcome.problems.len() > MAX_PROBLEMS {
+        printer.note(format!("{} more problems; list all with --json", outcome.problems.len() - MAX_PROBLEMS));
     }
-    let messages = counted(synced.turns, "message", "messages");
-    let chats = counted(synced.written.len() as u64, "conversation", "conversations");
-    printer.line(format!("imported {messages} of {chats} ({kept} in total)"))
+    let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
+    printer.line(format!("synced {turns} of {written}; {kept} archived"))
 }

@@ -1,15 +1,15 @@
-//! The frontmatter of a kept chat, and the title under it. Reading never fails: what is no header is none.
+//! The header of an archived file: its frontmatter, and the title below it. Reading never fails: an invalid header is `None`.
 
-use super::{Kept, Progress};
-use crate::Host;
+use super::{ArchivedChat, ReadProgress};
+use crate::hosts::reader;
 use serde::Deserialize;
 use std::io::{self, Read};
 
-/// Bytes within which a header ends.
-const MOST: u64 = 64 << 10;
+/// The maximum size of a header.
+const MAX_BYTES: u64 = 64 << 10;
 
-/// The header as text, up to and with the title's line.
-pub(super) fn text(kept: &Kept) -> String {
+/// Formats a header, up to and including the line of the title.
+pub(super) fn format_header(chat: &ArchivedChat) -> String {
     let mut out = String::from("---\n");
     let mut line = |key: &str, value: &str| {
         out.push_str(key);
@@ -17,37 +17,37 @@ pub(super) fn text(kept: &Kept) -> String {
         out.push_str(&scalar(value));
         out.push('\n');
     };
-    line("host", kept.host.name());
-    line("session", &kept.session);
-    if kept.key != kept.session {
-        line("key", &kept.key);
+    line("host", chat.host.name);
+    line("session", &chat.session);
+    if chat.key != chat.session {
+        line("key", &chat.key);
     }
-    line("title", &kept.title);
+    line("title", &chat.title);
     let optional = [
-        ("project", kept.project.clone()),
-        ("branch", kept.branch.clone()),
-        ("started", kept.started.map(|time| time.to_string())),
-        ("updated", kept.updated.map(|time| time.to_string())),
-        ("resume", kept.resume_id.clone()),
-        ("continues", kept.continues.clone()),
+        ("project", chat.project.clone()),
+        ("branch", chat.branch.clone()),
+        ("started", chat.started.map(|time| time.to_string())),
+        ("updated", chat.updated.map(|time| time.to_string())),
+        ("resume", chat.resume_id.clone()),
+        ("continues", chat.continues.clone()),
     ];
     for (key, value) in optional {
         if let Some(value) = value {
             line(key, &value);
         }
     }
-    line("source", &kept.source);
-    out.push_str(&format!("turns: {}\n", kept.turns));
-    if kept.parts > 0 {
-        out.push_str(&format!("parts: {}\n", kept.parts));
+    line("source", &chat.source);
+    out.push_str(&format!("turns: {}\n", chat.turns));
+    if chat.parts > 0 {
+        out.push_str(&format!("parts: {}\n", chat.parts));
     }
-    // A JSON text holds no apostrophe here: numbers, hex digits and times.
-    out.push_str(&format!("cursor: '{}'\n", serde_json::to_string(&kept.progress).unwrap_or_default()));
-    out.push_str(&format!("---\n\n# {}\n", kept.title));
+    // This JSON contains no apostrophe, only numbers, hex digits and times.
+    out.push_str(&format!("cursor: '{}'\n", serde_json::to_string(&chat.progress).unwrap_or_default()));
+    out.push_str(&format!("---\n\n# {}\n", chat.title));
     out
 }
 
-/// A value as YAML takes it for a text: plain where that is safe, otherwise quoted.
+/// Formats a YAML string: plain if that is unambiguous, otherwise quoted.
 fn scalar(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     let is_word = value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') && value.chars().all(is_plain);
@@ -57,15 +57,15 @@ fn scalar(value: &str) -> String {
     if (is_word || is_time_or_id) && !is_reserved { value.to_owned() } else { serde_json::to_string(value).unwrap_or_default() }
 }
 
-/// Reads a file's header and says where what follows the title begins.
-pub(super) fn read(file: &mut impl Read) -> io::Result<Option<(Kept, u64)>> {
+/// Reads the header of a file. Also returns the offset of the text after the title.
+pub(super) fn read(file: &mut impl Read) -> io::Result<Option<(ArchivedChat, u64)>> {
     let mut bytes = Vec::with_capacity(4096);
-    file.take(MOST).read_to_end(&mut bytes)?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(parse(&String::from_utf8_lossy(&bytes)))
 }
 
-/// The header of a text, and where what follows the title begins.
-pub(super) fn parse(text: &str) -> Option<(Kept, u64)> {
+/// Parses the header of a text. Also returns the offset of the text after the title.
+pub(super) fn parse(text: &str) -> Option<(ArchivedChat, u64)> {
     #[derive(Deserialize)]
     struct Header {
         host: String,
@@ -87,8 +87,8 @@ pub(super) fn parse(text: &str) -> Option<(Kept, u64)> {
     let end = rest.find("\n---\n")?;
     let options = serde_saphyr::options! { with_snippet: false };
     let header: Header = serde_saphyr::from_str_with_options(&rest[..=end], options).ok()?;
-    let kept = Kept {
-        host: Host::named(&header.host)?,
+    let chat = ArchivedChat {
+        host: reader(&header.host)?,
         key: header.key.unwrap_or_else(|| header.session.clone()),
         session: header.session,
         resume_id: header.resume,
@@ -101,9 +101,9 @@ pub(super) fn parse(text: &str) -> Option<(Kept, u64)> {
         parts: header.parts.unwrap_or_default(),
         continues: header.continues,
         source: header.source.unwrap_or_default(),
-        progress: header.cursor.and_then(|cursor| serde_json::from_str::<Progress>(&cursor).ok()).unwrap_or_default(),
+        progress: header.cursor.and_then(|cursor| serde_json::from_str::<ReadProgress>(&cursor).ok()).unwrap_or_default(),
     };
     let behind = 4 + end + 5;
     let title_end = text[behind..].strip_prefix("\n# ").and_then(|title| title.find('\n')).map_or(behind, |line| behind + 3 + line + 1);
-    Some((kept, title_end as u64))
+    Some((chat, title_end as u64))
 }

@@ -1,5 +1,5 @@
-//! A directory for Tantivy that never syncs: the index is derived and verified when it is opened. Its list of segments
-//! lives in our own state file, so what Tantivy wants to keep beside its segments stays in memory.
+//! A Tantivy directory that never syncs to disk: the index is derived, and verified when it is opened. The list of segments is in
+//! memdir's own state file, so the metadata that Tantivy writes beside its segments stays in memory.
 
 use memdir_core::base::disk;
 use std::{
@@ -14,21 +14,21 @@ use tantivy::directory::{
     error::{DeleteError, OpenDirectoryError, OpenReadError, OpenWriteError},
 };
 
-/// Segments on disk, everything else in memory.
+/// Stores segments on disk and everything else in memory.
 #[derive(Debug, Clone)]
 pub(super) struct SegmentDir {
     root: PathBuf,
     mapped: MmapDirectory,
-    kept: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
+    metadata: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
 }
 
 impl SegmentDir {
     pub(super) fn open(root: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(SegmentDir { root: root.to_owned(), mapped: MmapDirectory::open(root)?, kept: Arc::default() })
+        Ok(SegmentDir { root: root.to_owned(), mapped: MmapDirectory::open(root)?, metadata: Arc::default() })
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Vec<u8>>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn metadata(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Vec<u8>>> {
+        self.metadata.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -46,7 +46,7 @@ impl Directory for SegmentDir {
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        Ok(self.kept().contains_key(path) || self.root.join(path).exists())
+        Ok(self.metadata().contains_key(path) || self.root.join(path).exists())
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
@@ -58,11 +58,11 @@ impl Directory for SegmentDir {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.kept().get(path).cloned().ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_owned()))
+        self.metadata().get(path).cloned().ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_owned()))
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        self.kept().insert(path.to_owned(), data.to_vec());
+        self.metadata().insert(path.to_owned(), data.to_vec());
         Ok(())
     }
 

@@ -1,127 +1,105 @@
 //! Claude Code: one JSONL file per session under `projects/<slug>/`. The slug is lossy and never decoded: the
-//! directory comes from the records. Sub-agents' files, progress records and injected text are left out.
+//! directory comes from the records. Sub-agents' files, progress records and injected text are skipped.
 
-use super::{
-    About, ChatSource, Cursor, Event, Flow, Found, Host, SessionFile, Sink, Speaker, Taken, TitleRank, Turn,
-    content::{Content, Part},
+use crate::{
+    content::{Content, assistant_parts, user_parts},
+    injected,
     json::{Flag, FromJson, Obj, Str, Time, loose},
-    jsonl::{self, Raw, Step},
-    noise, walk,
+    jsonl::{self, LineOutcome, RawRecord},
+    source::{ChatSource, Reader, SessionFile, SessionList, argv},
+    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor, Turn},
+    walk,
 };
 use jiff::Timestamp;
 use memchr::memchr2;
-use memdir_core::base::error::{Problem, Result};
+use memdir_core::{
+    base::error::{Problem, Result},
+    search::chats::Speaker,
+};
 use serde::{Deserialize, Deserializer};
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-    path::PathBuf,
+use std::{borrow::Cow, collections::HashSet, path::PathBuf};
+
+/// The transcripts of Claude Code.
+pub const READER: Reader = Reader {
+    name: "claude-code",
+    open: |roots| Some(Box::new(ClaudeCodeSource { dirs: roots.claude_dirs() })),
+    resume: Some(|id| argv(&["claude", "--resume", id])),
+    resumes_in_project: true,
+    resumes_by_session: true,
+    is_transcript_of: None,
+    rewrites: |_| false,
 };
 
-/// Claude Code's conversations.
-#[derive(Debug, Clone)]
-pub struct ClaudeCode {
+/// The sessions below Claude Code's configuration directories.
+struct ClaudeCodeSource {
     dirs: Vec<PathBuf>,
 }
 
-impl ClaudeCode {
-    /// Those under its configuration directories.
-    pub fn new(dirs: Vec<PathBuf>) -> Self {
-        ClaudeCode { dirs }
-    }
-}
-
-impl ChatSource for ClaudeCode {
-    fn host(&self) -> Host {
-        Host::ClaudeCode
+impl ChatSource for ClaudeCodeSource {
+    fn reader(&self) -> &'static Reader {
+        &READER
     }
 
-    fn sessions(&self) -> Found {
-        let mut found = Found::default();
+    fn sessions(&self) -> SessionList {
+        let mut list = SessionList::default();
         for dir in &self.dirs {
-            for project in walk::list(&dir.join("projects"), &mut found) {
+            for project in walk::list(&dir.join("projects"), &mut list.problems) {
                 if !project.is_dir {
                     continue;
                 }
-                for file in walk::list(&project.path, &mut found) {
-                    // Older versions keep sub-agents' files beside the session's.
+                for file in walk::list(&project.path, &mut list.problems) {
+                    // Older versions write sub-agents' files beside the session's.
                     let Some(id) = file.name.strip_suffix(".jsonl").filter(|id| !file.is_dir && !id.starts_with("agent-")) else {
                         continue;
                     };
-                    found.sessions.extend(session_file(Host::ClaudeCode, id, &file.path));
+                    list.sessions.extend(SessionFile::from_path(&READER, id, &file.path));
                 }
             }
         }
-        each_once(&mut found);
-        found
+        list.dedup();
+        list
     }
 
-    fn turns(&self, session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>) -> Result<Taken> {
-        read(session, from, sink, wanted)
+    fn turns(&self, session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
+        read(session, from, sink, is_wanted, injected::user_text)
     }
 }
 
-/// A session that is one file named by its id.
-pub(super) fn session_file(host: Host, id: &str, path: &std::path::Path) -> Option<SessionFile> {
-    Some(SessionFile {
-        host,
-        key: id.to_owned(),
-        id: id.to_owned(),
-        resume_id: None,
-        path: path.to_owned(),
-        stamp: walk::stamp(path)?,
-        project_dir: None,
-        title: None,
-    })
-}
-
-/// Of sessions with one key, only the one that changed last stays.
-pub(super) fn each_once(found: &mut Found) {
-    let mut best: HashMap<String, (i64, usize)> = HashMap::new();
-    for (i, session) in found.sessions.iter().enumerate() {
-        let rank = (session.stamp.mtime_ns, i);
-        let entry = best.entry(session.key.clone()).or_insert(rank);
-        if rank.0 > entry.0 {
-            *entry = rank;
-        }
-    }
-    let mut i = 0;
-    found.sessions.retain(|session| {
-        i += 1;
-        best.get(&session.key).is_some_and(|&(_, kept)| kept == i - 1)
-    });
-}
-
-/// Reads lines of this shape, which Cursor and many exports share.
-pub(super) fn read(session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>, wanted: fn(&[u8]) -> bool) -> Result<Taken> {
+/// Reads JSONL of this format, which Cursor and many exports share. `user_text` removes injected text from what the user typed.
+pub(super) fn read(
+    session: &SessionFile,
+    from: &TranscriptCursor,
+    sink: &mut EventSink<'_>,
+    is_wanted: fn(&[u8]) -> bool,
+    user_text: UserText,
+) -> Result<ReadOutcome> {
     let from = jsonl::begin(session, from, sink)?;
-    let typed: Typed = if session.host == Host::Cursor { noise::typed_in_cursor } else { noise::typed };
-    let mut reader = Reader {
+    let mut parser = Parser {
         before: from.newest,
         resumed: from.at > 0,
         newest: from.newest,
         seen: from.latest.iter().copied().collect(),
         latest: from.latest.clone(),
-        ..Reader::new(typed)
+        ..Parser::new(user_text)
     };
-    let mut taken = jsonl::each(session, &from, sink, wanted, &mut |raw, line, sink| reader.line(raw, line, sink))?;
-    (taken.cursor.newest, taken.cursor.latest) = (reader.newest, reader.latest);
-    for (line, what) in reader.odd {
-        taken.problem(Problem::at(line, what));
+    let mut outcome = jsonl::each(session, &from, sink, is_wanted, &mut |raw, line, sink| parser.line(raw, line, sink))?;
+    (outcome.cursor.newest, outcome.cursor.latest) = (parser.newest, parser.latest);
+    for (line, what) in parser.malformed {
+        outcome.add_problem(Problem::at(line, what));
     }
-    taken.problems.sort_by_key(|problem| problem.line);
-    Ok(taken)
+    outcome.problems.sort_by_key(|problem| problem.line);
+    Ok(outcome)
 }
 
-/// Whether a line can hold anything that counts, judged by the first fields of the record. About half of all lines
+/// Whether a line may contain a turn or metadata, decided by the first fields of the record. About half of all lines
 /// are progress reports of megabytes; none of them is decoded.
-fn wanted(line: &[u8]) -> bool {
+fn is_wanted(line: &[u8]) -> bool {
     let mut at = skip_space(line, 0);
     if line.get(at) != Some(&b'{') {
         return true;
     }
     at += 1;
-    // Where the scan meets anything unexpected, decoding decides.
+    // Anything unexpected is left to the decoder.
     for _ in 0..32 {
         let Some((key, after_key)) = string_at(line, skip_space(line, at)) else { return true };
         let colon = skip_space(line, after_key);
@@ -156,7 +134,7 @@ fn skip_space(line: &[u8], at: usize) -> usize {
     line.get(at..).and_then(|rest| rest.iter().position(|byte| !byte.is_ascii_whitespace())).map_or(line.len(), |skip| at + skip)
 }
 
-/// The string that opens here, as it is written, and where it ends.
+/// Returns the raw content of the string literal that starts at `at`, and the offset behind it.
 fn string_at(line: &[u8], at: usize) -> Option<(&[u8], usize)> {
     if line.get(at) != Some(&b'"') {
         return None;
@@ -171,7 +149,7 @@ fn string_at(line: &[u8], at: usize) -> Option<(&[u8], usize)> {
     }
 }
 
-/// A record, as far as it counts.
+/// The fields of a record that are read.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record<'a> {
@@ -231,48 +209,48 @@ struct Message<'a> {
     content: Content<'a>,
 }
 
-/// The message, which broken writers have filled with other things.
+/// The message, which some writers have filled with other values than an object.
 #[derive(Default)]
 enum MessageField<'a> {
     #[default]
     Absent,
-    Odd,
-    Is(Message<'a>),
+    Malformed,
+    Object(Message<'a>),
 }
 
 impl<'de: 'a, 'a> FromJson<'de> for MessageField<'a> {
     fn text(_: Cow<'de, str>) -> Self {
-        MessageField::Odd
+        MessageField::Malformed
     }
     fn object<A: serde::de::MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
-        Message::deserialize(serde::de::value::MapAccessDeserializer::new(object)).map(MessageField::Is)
+        Message::deserialize(serde::de::value::MapAccessDeserializer::new(object)).map(MessageField::Object)
     }
 }
 loose!(MessageField<'a>);
 
-/// Takes out of a text what the person did not type.
-type Typed = fn(Cow<'_, str>) -> Cow<'_, str>;
+/// Removes injected text from what the user typed.
+pub(super) type UserText = fn(Cow<'_, str>) -> Cow<'_, str>;
 
-/// What reading remembers from line to line.
-struct Reader {
-    typed: Typed,
-    /// Where reading goes on behind earlier turns: the latest time among them.
+/// Parses the lines of a transcript, and carries the state between them.
+struct Parser {
+    user_text: UserText,
+    /// The latest time among the turns of earlier calls.
     before: Option<Timestamp>,
     resumed: bool,
     newest: Option<Timestamp>,
-    /// Records told at that time.
+    /// Records with exactly that time.
     latest: Vec<u64>,
-    /// Records told in this reading: Claude Code writes some twice.
+    /// Records emitted in this call: Claude Code writes some twice.
     seen: HashSet<u64>,
     cwd: String,
     branch: String,
-    odd: Vec<(u64, &'static str)>,
+    malformed: Vec<(u64, &'static str)>,
 }
 
-impl Reader {
-    fn new(typed: Typed) -> Self {
-        Reader {
-            typed,
+impl Parser {
+    fn new(user_text: UserText) -> Self {
+        Parser {
+            user_text,
             before: None,
             resumed: false,
             newest: None,
@@ -280,66 +258,67 @@ impl Reader {
             seen: HashSet::new(),
             cwd: String::new(),
             branch: String::new(),
-            odd: Vec::new(),
+            malformed: Vec::new(),
         }
     }
 
-    fn line(&mut self, raw: Raw<'_>, line: u64, sink: &mut Sink<'_>) -> Result<Step> {
+    fn line(&mut self, raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
         let record: Record<'_> = match raw.decode() {
             Ok(record) => record,
-            Err(error) => return Ok(Step::Bad(error)),
+            Err(error) => return Ok(LineOutcome::Bad(error)),
         };
         match record.kind.as_str() {
             "summary" => title(TitleRank::Summary, record.summary, sink),
             "ai-title" => title(TitleRank::Given, record.ai_title, sink),
             "custom-title" => title(TitleRank::Person, record.custom_title, sink),
             "system" if record.subtype.as_str() == "compact_boundary" && !record.is_sidechain.0 => {
-                if self.told_before(&record) {
-                    return Ok(self.again());
+                if self.may_be_repeated(&record) {
+                    return Ok(self.restart());
                 }
                 if self.is_new(&record) {
-                    sink(Event::Compacted(record.timestamp.0))?;
+                    sink(ChatEvent::Compacted(record.timestamp.0))?;
                 }
-                Ok(Step::Next)
+                Ok(LineOutcome::Next)
             }
             _ => match record.speaker() {
                 Some(speaker) => self.message(record, speaker, line, sink),
-                None => Ok(Step::Next),
+                None => Ok(LineOutcome::Next),
             },
         }
     }
 
-    fn message(&mut self, record: Record<'_>, speaker: Speaker, line: u64, sink: &mut Sink<'_>) -> Result<Step> {
-        self.about(&record, sink)?;
+    fn message(&mut self, record: Record<'_>, speaker: Speaker, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
+        self.info(&record, sink)?;
         if record.is_injected() {
-            return Ok(Step::Next);
+            return Ok(LineOutcome::Next);
         }
-        let turns = match record.turns(speaker, self.typed) {
+        let turns = match record.turns(speaker, self.user_text) {
             Ok(turns) => turns,
             Err(what) => {
-                self.odd.push((line, what));
-                return Ok(Step::Next);
+                self.malformed.push((line, what));
+                return Ok(LineOutcome::Next);
             }
         };
         if turns.parts.is_empty() {
-            return Ok(Step::Next);
+            return Ok(LineOutcome::Next);
         }
-        if self.told_before(&turns.record) {
-            return Ok(self.again());
+        if self.may_be_repeated(&turns.record) {
+            return Ok(self.restart());
         }
         if !self.is_new(&turns.record) {
-            return Ok(Step::Next);
+            return Ok(LineOutcome::Next);
         }
         let mut flow = Flow::Continue;
         for (speaker, text) in turns.parts {
             let message = turns.message.as_deref().map(Cow::Borrowed);
-            let told = sink(Event::Turn(Turn { speaker, at: turns.record.timestamp.0, text, message, line }))?;
-            flow = if told == Flow::Stop { Flow::Stop } else { flow };
+            if sink(ChatEvent::Turn(Turn { speaker, at: turns.record.timestamp.0, text, message, line }))? == Flow::Stop {
+                flow = Flow::Stop;
+            }
         }
-        Ok(if flow == Flow::Stop { Step::Stop } else { Step::Next })
+        Ok(if flow == Flow::Stop { LineOutcome::Stop } else { LineOutcome::Next })
     }
 
-    fn about(&mut self, record: &Record<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    fn info(&mut self, record: &Record<'_>, sink: &mut EventSink<'_>) -> Result<()> {
         let (cwd, branch) = (record.cwd.as_str(), record.git_branch.as_str());
         if (cwd.is_empty() || cwd == self.cwd) && (branch.is_empty() || branch == self.branch) {
             return Ok(());
@@ -349,20 +328,26 @@ impl Reader {
                 new.clone_into(old);
             }
         }
-        let full = |text: &'_ str| (!text.is_empty()).then(|| Cow::Owned(text.to_owned()));
-        sink(Event::About(About { project_dir: full(cwd), branch: full(branch), started: record.timestamp.0, ..About::default() }))?;
+        let non_empty = |text: &'_ str| (!text.is_empty()).then(|| Cow::Owned(text.to_owned()));
+        sink(ChatEvent::Info(SessionInfo {
+            project_dir: non_empty(cwd),
+            branch: non_empty(branch),
+            started: record.timestamp.0,
+            ..SessionInfo::default()
+        }))?;
         Ok(())
     }
 
-    /// Whether the record may have been told in an earlier reading: a copy keeps its time. Those of the last moment are known.
-    fn told_before(&self, record: &Record<'_>) -> bool {
+    /// Whether the record may have been emitted in an earlier call: a copy keeps its time. The records with the latest time are
+    /// known by their ids.
+    fn may_be_repeated(&self, record: &Record<'_>) -> bool {
         let is_old = record.timestamp.0.is_none_or(|at| self.before.is_some_and(|before| at < before));
-        self.resumed && record.uuid.full().is_some() && is_old
+        self.resumed && record.uuid.non_empty().is_some() && is_old
     }
 
-    /// Whether the record is told for the first time; remembers it.
+    /// Whether the record is read for the first time; remembers it.
     fn is_new(&mut self, record: &Record<'_>) -> bool {
-        let id = record.uuid.full().map(hash);
+        let id = record.uuid.non_empty().map(hash);
         if id.is_some_and(|id| !self.seen.insert(id)) {
             return false;
         }
@@ -376,35 +361,35 @@ impl Reader {
         true
     }
 
-    fn again(&mut self) -> Step {
-        *self = Reader::new(self.typed);
-        Step::Again
+    fn restart(&mut self) -> LineOutcome {
+        *self = Parser::new(self.user_text);
+        LineOutcome::Restart
     }
 }
 
-/// A hash of a record's id that is the same in every version of memdir.
+/// Hashes a record's id. The hash is stored in cursors, so it must stay the same in every version of memdir.
 fn hash(id: &str) -> u64 {
     let mut first = [0; 8];
     first.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..8]);
     u64::from_le_bytes(first)
 }
 
-fn title(rank: TitleRank, title: Str<'_>, sink: &mut Sink<'_>) -> Result<Step> {
+fn title(rank: TitleRank, title: Str<'_>, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
     if let Some(title) = title.0.filter(|title| !title.trim().is_empty()) {
-        sink(Event::About(About { title: Some((rank, title)), ..About::default() }))?;
+        sink(ChatEvent::Info(SessionInfo { title: Some((rank, title)), ..SessionInfo::default() }))?;
     }
-    Ok(Step::Next)
+    Ok(LineOutcome::Next)
 }
 
-/// A record and what it says.
-struct Told<'a> {
+/// A record and its turns.
+struct RecordTurns<'a> {
     record: Record<'a>,
     message: Option<String>,
     parts: Vec<(Speaker, Cow<'a, str>)>,
 }
 
 impl<'a> Record<'a> {
-    /// Whether a program put this in.
+    /// Whether a program, not a person, wrote this record.
     fn is_injected(&self) -> bool {
         self.is_meta.0
             || self.is_sidechain.0
@@ -412,55 +397,32 @@ impl<'a> Record<'a> {
             || self.is_compact_summary.0
             || self.is_visible_in_transcript_only.0
             || self.prompt_source.as_str() == "system"
-            || self.origin.0.as_ref().and_then(|origin| origin.kind.full()).is_some_and(|kind| kind != "human")
+            || self.origin.0.as_ref().and_then(|origin| origin.kind.non_empty()).is_some_and(|kind| kind != "human")
     }
 
-    /// Who speaks: the record's own type or role says so, or its message's role; nothing for other records.
+    /// Returns the speaker: by the record's own type or role, or by its message's role. `None` for other records.
     fn speaker(&self) -> Option<Speaker> {
-        let of_message = match &self.message {
-            MessageField::Is(message) => message.role.as_str(),
+        let message_role = match &self.message {
+            MessageField::Object(message) => message.role.as_str(),
             _ => "",
         };
-        [self.kind.as_str(), self.role.as_str(), of_message].into_iter().find_map(|name| match name {
+        [self.kind.as_str(), self.role.as_str(), message_role].into_iter().find_map(|name| match name {
             "user" | "human" => Some(Speaker::User),
             "assistant" | "ai" | "model" => Some(Speaker::Assistant),
             _ => None,
         })
     }
 
-    fn turns(mut self, speaker: Speaker, typed: Typed) -> Result<Told<'a>, &'static str> {
+    fn turns(mut self, speaker: Speaker, user_text: UserText) -> Result<RecordTurns<'a>, &'static str> {
         let (content, id) = match std::mem::take(&mut self.message) {
-            MessageField::Is(message) => (message.content, message.id),
-            MessageField::Odd => return Err("the message is not an object"),
+            MessageField::Object(message) => (message.content, message.id),
+            MessageField::Malformed => return Err("the message is not an object"),
             MessageField::Absent => (std::mem::take(&mut self.content), Str::default()),
         };
-        let message = id.full().or(self.uuid.full()).map(str::to_owned);
-        let parts = if speaker == Speaker::User { user_parts(content, typed) } else { assistant_parts(content) };
-        Ok(Told { record: self, message, parts })
+        let message = id.non_empty().or(self.uuid.non_empty()).map(str::to_owned);
+        let parts = if speaker == Speaker::User { user_parts(content, user_text) } else { assistant_parts(content) };
+        Ok(RecordTurns { record: self, message, parts })
     }
-}
-
-/// What the person typed: one turn, however many blocks it came in.
-fn user_parts(content: Content<'_>, typed: Typed) -> Vec<(Speaker, Cow<'_, str>)> {
-    let mut parts = content.parts;
-    for part in &mut parts {
-        if let Part::Text(text) = part {
-            *text = typed(std::mem::take(text));
-        }
-    }
-    parts.retain(|part| matches!(part, Part::Text(text) if !text.trim().is_empty()));
-    let text = Content { parts }.text();
-    if text.is_empty() { Vec::new() } else { vec![(Speaker::User, text)] }
-}
-
-/// What the assistant said and called, in order.
-pub(super) fn assistant_parts(content: Content<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
-    let part = |part| match part {
-        Part::Text(text) if !noise::is_silence(&text) => Some((Speaker::Assistant, text)),
-        Part::Call(call) => Some((Speaker::Tool, Cow::Owned(call))),
-        Part::Text(_) | Part::Bare(_) => None,
-    };
-    content.parts.into_iter().filter_map(part).collect()
 }
 
 #[cfg(test)]
@@ -470,9 +432,9 @@ mod tests {
     #[test]
     fn only_the_type_of_the_record_itself_counts() {
         let progress = br#"{"parentUuid":"a","isSidechain":false,"cwd":"/x","type":"progress","data":{"type":"user"}}"#;
-        assert!(!wanted(progress));
-        assert!(!wanted(br#"{ "type" : "attachment", "x":1}"#));
-        assert!(!wanted(br#"{"parentUuid":null,"isSidechain":true,"type":"user"}"#));
+        assert!(!is_wanted(progress));
+        assert!(!is_wanted(br#"{ "type" : "attachment", "x":1}"#));
+        assert!(!is_wanted(br#"{"parentUuid":null,"isSidechain":true,"type":"user"}"#));
         for line in [
             &br#"{"parentUuid":"a","type":"user","message":{"content":[{"type":"progress"}]}}"#[..],
             br#"{"message":{"type":"progress"},"type":"assistant"}"#,
@@ -482,7 +444,7 @@ mod tests {
             b"not json",
             b"42",
         ] {
-            assert!(wanted(line), "{}", String::from_utf8_lossy(line));
+            assert!(is_wanted(line), "{}", String::from_utf8_lossy(line));
         }
     }
 }

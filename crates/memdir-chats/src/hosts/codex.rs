@@ -1,15 +1,20 @@
-//! Codex CLI: one rollout per session, by day, compressed when it is cold. Only the `response_item` family is read:
-//! the events beside it say the same again. Instructions, context and reasoning are left out, sub-agents as well.
+//! Codex CLI: one rollout file per session, in folders by day, compressed after a while. Only the `response_item` family is read:
+//! the events beside it repeat the same content. Instructions, context, reasoning and sub-agents are skipped.
 
-use super::{
-    About, ChatSource, Cursor, Event, Flow, Found, Host, Rewind, SessionFile, Sink, Speaker, Taken, TitleRank, Turn, claude_code,
-    content::{Call, Content, Part, call_text},
+use crate::{
+    content::{Call, Content, assistant_parts, call_text, user_parts},
+    injected,
     json::{Args, Count, FromJson, Obj, Str, Time, loose},
-    jsonl::{self, Raw, Step},
-    noise, walk,
+    jsonl::{self, LineOutcome, RawRecord},
+    source::{ChatSource, Reader, SessionFile, SessionList, argv},
+    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor, Turn},
+    walk,
 };
 use memchr::memmem;
-use memdir_core::base::error::{Error, Result};
+use memdir_core::{
+    base::error::{Error, Result},
+    search::chats::Speaker,
+};
 use serde::{Deserialize, Deserializer};
 use std::{
     borrow::Cow,
@@ -18,63 +23,67 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Codex's conversations.
-#[derive(Debug, Clone)]
-pub struct Codex {
+/// The transcripts of Codex CLI.
+pub const READER: Reader = Reader {
+    name: "codex",
+    open: |roots| Some(Box::new(CodexSource { dir: roots.codex_dir() })),
+    resume: Some(|id| argv(&["codex", "resume", id])),
+    resumes_in_project: true,
+    resumes_by_session: true,
+    is_transcript_of: None,
+    rewrites: |_| false,
+};
+
+/// The rollouts below Codex's home directory.
+struct CodexSource {
     dir: PathBuf,
 }
 
-impl Codex {
-    /// Those under its home.
-    pub fn new(dir: PathBuf) -> Self {
-        Codex { dir }
-    }
-}
-
-impl ChatSource for Codex {
-    fn host(&self) -> Host {
-        Host::Codex
+impl ChatSource for CodexSource {
+    fn reader(&self) -> &'static Reader {
+        &READER
     }
 
-    fn sessions(&self) -> Found {
-        let mut found = Found::default();
+    fn sessions(&self) -> SessionList {
+        let mut list = SessionList::default();
         let names = thread_names(&self.dir.join("session_index.jsonl"));
         for part in ["sessions", "archived_sessions"] {
-            for file in walk::files(&self.dir.join(part), &mut found) {
+            for file in walk::files(&self.dir.join(part), &mut list.problems) {
                 let Some(key) = rollout_key(&file.name) else { continue };
-                // A thread that was taken back to an earlier point has several rollouts: `<thread>_<rollout>`.
+                // A thread that was rewound has several rollouts: `<thread>_<rollout>`.
                 let id = key.split('_').next().unwrap_or(key);
-                if let Some(mut session) = claude_code::session_file(Host::Codex, key, &file.path) {
+                if let Some(mut session) = SessionFile::from_path(&READER, key, &file.path) {
                     session.id = id.to_owned();
                     session.title = names.get(id).map(|name| (TitleRank::Given, name.clone()));
-                    found.sessions.push(session);
+                    list.sessions.push(session);
                 }
             }
         }
-        claude_code::each_once(&mut found);
-        found
+        list.dedup();
+        list
     }
 
-    fn turns(&self, session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>) -> Result<Taken> {
+    fn turns(&self, session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
         match read(session, from, sink) {
-            // Compressed, or unpacked again, since it was found.
+            // It was compressed or decompressed after it was listed.
             Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                read(&SessionFile { path: other_form(&session.path), ..session.clone() }, from, sink)
+                read(&SessionFile { path: compression_twin(&session.path), ..session.clone() }, from, sink)
             }
             other => other,
         }
     }
 }
 
-/// The part of a rollout's file name that names it: what follows the time.
+/// Returns the key of a rollout: the part of its file name after the time.
 fn rollout_key(name: &str) -> Option<&str> {
     let name = name.strip_suffix(".zst").unwrap_or(name);
     let rest = name.strip_suffix(".jsonl")?.strip_prefix("rollout-")?;
-    // `2026-01-15T10-30-00-` before the id.
+    // The id follows `2026-01-15T10-30-00-`.
     Some(rest.get(20..).filter(|_| rest.as_bytes().get(10) == Some(&b'T')).unwrap_or(rest))
 }
 
-fn other_form(path: &Path) -> PathBuf {
+/// Returns the path of the same rollout compressed, or of the uncompressed one if it is compressed.
+fn compression_twin(path: &Path) -> PathBuf {
     if path.extension().is_some_and(|extension| extension == "zst") {
         return path.with_extension("");
     }
@@ -83,7 +92,7 @@ fn other_form(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// The names people gave to threads; the last one counts.
+/// Reads the names that users gave to threads; the last entry of a thread counts.
 fn thread_names(index: &Path) -> HashMap<String, String> {
     #[derive(Deserialize)]
     struct Entry {
@@ -100,13 +109,13 @@ fn thread_names(index: &Path) -> HashMap<String, String> {
         .collect()
 }
 
-fn read(session: &SessionFile, from: &Cursor, sink: &mut Sink<'_>) -> Result<Taken> {
+fn read(session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
     let from = jsonl::begin(session, from, sink)?;
-    let mut reader = Reader { begun: from.at > 0, ..Reader::default() };
-    jsonl::each(session, &from, sink, wanted, &mut |raw, line, sink| reader.line(raw, line, sink))
+    let mut parser = Parser { has_meta: from.at > 0, ..Parser::default() };
+    jsonl::each(session, &from, sink, is_wanted, &mut |raw, line, sink| parser.line(raw, line, sink))
 }
 
-/// Payloads that are never decoded: tool output and what repeats other records.
+/// Payloads that are never decoded: tool output, and events that repeat other records.
 const SKIPPED: [&[u8]; 9] = [
     b"function_call_output\"",
     b"custom_tool_call_output\"",
@@ -119,8 +128,9 @@ const SKIPPED: [&[u8]; 9] = [
     b"patch_apply_",
 ];
 
-fn wanted(line: &[u8]) -> bool {
-    // These bytes cannot occur within a text, where quotation marks are escaped.
+/// Whether a line may contain a turn or metadata, decided by the type of its payload.
+fn is_wanted(line: &[u8]) -> bool {
+    // These bytes cannot occur inside a string, where quotation marks are escaped.
     const PAYLOAD: &[u8] = b"\"payload\":{\"type\":\"";
     let head = &line[..line.len().min(256)];
     let Some(at) = memmem::find(head, PAYLOAD) else { return true };
@@ -128,7 +138,7 @@ fn wanted(line: &[u8]) -> bool {
     !SKIPPED.iter().any(|skipped| kind.starts_with(skipped))
 }
 
-/// A line: an envelope with a payload, or in the oldest files the payload itself.
+/// A line: an envelope with a payload, or the payload itself in the oldest files.
 #[derive(Default, Deserialize)]
 struct Record<'a> {
     #[serde(default)]
@@ -207,7 +217,7 @@ struct Action {
     query: Args,
 }
 
-/// What started a session; an object that says so is a sub-agent.
+/// What started a session: an object with the key `subagent` if it was a sub-agent.
 #[derive(Default)]
 struct Source {
     is_subagent: bool,
@@ -224,99 +234,100 @@ impl<'de> FromJson<'de> for Source {
 }
 loose!(Source);
 
+/// Parses the lines of a rollout, and carries the state between them.
 #[derive(Default)]
-struct Reader {
-    /// The session's own description was met; further ones are copies from the thread it was forked from.
-    begun: bool,
+struct Parser {
+    /// Whether the session's own metadata was read; any further metadata was copied from the thread it was forked from.
+    has_meta: bool,
     is_subagent: bool,
-    directory_told: bool,
+    has_directory: bool,
 }
 
-impl Reader {
-    fn line(&mut self, raw: Raw<'_>, line: u64, sink: &mut Sink<'_>) -> Result<Step> {
+impl Parser {
+    fn line(&mut self, raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
         let record: Record<'_> = match raw.decode() {
             Ok(record) => record,
-            Err(error) => return Ok(Step::Bad(error)),
+            Err(error) => return Ok(LineOutcome::Bad(error)),
         };
         let at = record.timestamp.0;
-        if record.kind.full().is_none() && record.payload.0.is_none() && !self.begun {
-            self.begun = true;
+        if record.kind.non_empty().is_none() && record.payload.0.is_none() && !self.has_meta {
+            self.has_meta = true;
             let branch = record.git.0.and_then(|git| git.branch.0);
-            sink(Event::About(About { branch, started: at, ..About::default() }))?;
-            return Ok(Step::Next);
+            sink(ChatEvent::Info(SessionInfo { branch, started: at, ..SessionInfo::default() }))?;
+            return Ok(LineOutcome::Next);
         }
         match (record.kind.as_str(), record.payload.0) {
             ("session_meta", Some(payload)) => self.session(payload, at, sink),
-            ("turn_context", Some(payload)) if !self.directory_told => {
-                self.directory_told = payload.cwd.full().is_some();
-                sink(Event::About(About { project_dir: payload.cwd.0, ..About::default() }))?;
-                Ok(Step::Next)
+            ("turn_context", Some(payload)) if !self.has_directory => {
+                self.has_directory = payload.cwd.non_empty().is_some();
+                sink(ChatEvent::Info(SessionInfo { project_dir: payload.cwd.0, ..SessionInfo::default() }))?;
+                Ok(LineOutcome::Next)
             }
-            ("compacted", _) => self.tell(Event::Compacted(at), sink),
+            ("compacted", _) => self.emit(ChatEvent::Compacted(at), sink),
             ("event_msg", Some(payload)) if payload.kind.as_str() == "thread_rolled_back" => {
-                self.tell(Event::Rewind(Rewind::UserTurns(payload.num_turns.0.unwrap_or(0))), sink)
+                self.emit(ChatEvent::Rewind(Rewind::UserTurns(payload.num_turns.0.unwrap_or(0))), sink)
             }
             ("response_item", Some(payload)) => self.item(payload, at, line, sink),
             ("message" | "function_call", None) => {
                 let (name, arguments, role, content) = (record.name, record.arguments, record.role, record.content);
                 self.item(Payload { kind: record.kind, name, arguments, role, content, ..Payload::default() }, at, line, sink)
             }
-            _ => Ok(Step::Next),
+            _ => Ok(LineOutcome::Next),
         }
     }
 
-    fn tell(&self, event: Event<'_>, sink: &mut Sink<'_>) -> Result<Step> {
+    fn emit(&self, event: ChatEvent<'_>, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
         if self.is_subagent {
-            return Ok(Step::Next);
+            return Ok(LineOutcome::Next);
         }
-        Ok(if sink(event)? == Flow::Stop { Step::Stop } else { Step::Next })
+        Ok(if sink(event)? == Flow::Stop { LineOutcome::Stop } else { LineOutcome::Next })
     }
 
-    fn session(&mut self, meta: Payload<'_>, at: Option<jiff::Timestamp>, sink: &mut Sink<'_>) -> Result<Step> {
-        if std::mem::replace(&mut self.begun, true) {
-            return Ok(Step::Next);
+    fn session(&mut self, meta: Payload<'_>, at: Option<jiff::Timestamp>, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
+        if std::mem::replace(&mut self.has_meta, true) {
+            return Ok(LineOutcome::Next);
         }
-        self.is_subagent = meta.source.is_subagent || meta.parent_thread_id.full().is_some();
-        self.directory_told = meta.cwd.full().is_some();
+        self.is_subagent = meta.source.is_subagent || meta.parent_thread_id.non_empty().is_some();
+        self.has_directory = meta.cwd.non_empty().is_some();
         let base = meta.history_base.0.and_then(|base| base.thread_id.0);
-        self.tell(
-            Event::About(About {
+        self.emit(
+            ChatEvent::Info(SessionInfo {
                 id: meta.id.0,
                 project_dir: meta.cwd.0,
                 branch: meta.git.0.and_then(|git| git.branch.0),
                 started: meta.timestamp.0.or(at),
                 continues: base.or(meta.forked_from_id.0),
-                ..About::default()
+                ..SessionInfo::default()
             }),
             sink,
         )
     }
 
-    fn item(&mut self, item: Payload<'_>, at: Option<jiff::Timestamp>, line: u64, sink: &mut Sink<'_>) -> Result<Step> {
+    fn item(&mut self, item: Payload<'_>, at: Option<jiff::Timestamp>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
         let message = item.id.0.clone();
-        let mut step = Step::Next;
+        let mut step = LineOutcome::Next;
         for (speaker, text) in parts(item) {
             let message = message.as_deref().map(Cow::Borrowed);
-            if let Step::Stop = self.tell(Event::Turn(Turn { speaker, at, text, message, line }), sink)? {
-                step = Step::Stop;
+            if let LineOutcome::Stop = self.emit(ChatEvent::Turn(Turn { speaker, at, text, message, line }), sink)? {
+                step = LineOutcome::Stop;
             }
         }
         Ok(step)
     }
 }
 
-/// What an item says.
+/// Returns the turns of an item.
 fn parts(item: Payload<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
     let call = |name: &str, args: &Args| vec![(Speaker::Tool, Cow::Owned(call_text(name, args)))];
     match item.kind.as_str() {
         "message" | "" => match item.role.as_str() {
-            "user" => user_parts(item.content),
+            "user" => user_parts(item.content, injected::codex_user_text),
             "assistant" => {
-                let mut said = claude_code::assistant_parts(item.content);
+                let mut parts = assistant_parts(item.content);
                 if let Some(called) = item.function_call.0 {
-                    said.extend(call(called.name.as_str(), &called.args));
+                    parts.extend(call(called.name.as_str(), &called.args));
                 }
-                said
+                parts
             }
             _ => Vec::new(),
         },
@@ -328,39 +339,26 @@ fn parts(item: Payload<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
     }
 }
 
-/// What the person typed: each item may be something that was put in.
-fn user_parts(content: Content<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
-    let mut parts = content.parts;
-    for part in &mut parts {
-        if let Part::Text(text) = part {
-            *text = noise::typed_in_codex(std::mem::take(text));
-        }
-    }
-    parts.retain(|part| matches!(part, Part::Text(text) if !text.trim().is_empty()));
-    let text = Content { parts }.text();
-    if text.is_empty() { Vec::new() } else { vec![(Speaker::User, text)] }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn rollouts_are_named_by_what_follows_the_time() {
+    fn the_key_of_a_rollout_follows_the_time() {
         let id = "0199c5d0-aaaa-7bbb-8ccc-ddddeeeeffff";
         assert_eq!(rollout_key(&format!("rollout-2026-01-15T10-30-00-{id}.jsonl")), Some(id));
         assert_eq!(rollout_key(&format!("rollout-2026-01-15T10-30-00-{id}.jsonl.zst")), Some(id));
         assert_eq!(rollout_key("rollout-test.jsonl"), Some("test"));
         assert_eq!(rollout_key("history.jsonl"), None);
-        assert_eq!(other_form(Path::new("/a/r.jsonl")), Path::new("/a/r.jsonl.zst"));
-        assert_eq!(other_form(Path::new("/a/r.jsonl.zst")), Path::new("/a/r.jsonl"));
+        assert_eq!(compression_twin(Path::new("/a/r.jsonl")), Path::new("/a/r.jsonl.zst"));
+        assert_eq!(compression_twin(Path::new("/a/r.jsonl.zst")), Path::new("/a/r.jsonl"));
     }
 
     #[test]
-    fn tool_output_is_passed_over_by_its_first_bytes() {
-        assert!(!wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"function_call_output","output":"..."}}"#));
-        assert!(!wanted(br#"{"timestamp":"x","type":"event_msg","payload":{"type":"token_count"}}"#));
-        assert!(wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"function_call","name":"x"}}"#));
-        assert!(wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"message","role":"user"}}"#));
+    fn tool_output_is_skipped_by_its_first_bytes() {
+        assert!(!is_wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"function_call_output","output":"..."}}"#));
+        assert!(!is_wanted(br#"{"timestamp":"x","type":"event_msg","payload":{"type":"token_count"}}"#));
+        assert!(is_wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"function_call","name":"x"}}"#));
+        assert!(is_wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"message","role":"user"}}"#));
     }
 }

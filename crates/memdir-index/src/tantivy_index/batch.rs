@@ -1,12 +1,14 @@
-//! One change to an index, under its lock: new segments, dead documents, merges, then one new state, then tidying up.
+//! One change of an index, under its lock: new segments, deleted documents, merges, then one new state, then the removal of old files.
 
-use super::{
-    TantivyIndex, files, hash,
+use super::TantivyIndex;
+use crate::{
+    files,
+    hash::path_hash,
     segment::{self, NewSegment, Segment, SegmentWriter},
-    snapshot::{Living, Snapshot, with_dead},
-    state::{FileRow, NewState, PARTS, Reached},
+    snapshot::{LiveSegment, Snapshot, with_dead},
+    state::{FileRow, NewState, PARTS, RequiredVectors},
+    vectors::{Key, Vectors},
 };
-use crate::vectors::{Key, Vectors};
 use memdir_core::{
     base::{
         disk::{FileLock, LockWait},
@@ -23,13 +25,13 @@ use memdir_core::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::{any::Any, borrow::Cow, fs, sync::Arc, time::Duration};
 
-/// Segments of an index at the most: every one costs at open and in every lookup.
-const MOST_SEGMENTS: usize = 6;
-/// Living documents up to which segments are merged as soon as they are of like size. Larger ones are merged only when
+/// The maximum number of segments: each costs time at open and in every lookup.
+const MAX_SEGMENTS: usize = 6;
+/// The number of live documents up to which segments of similar size are merged at once. Larger segments are merged only if
 /// there are too many.
 const SMALL_DOCS: usize = 20_000;
 
-/// A change in the making. Holds the lock while it lives.
+/// A change that is not committed yet. Holds the lock until it is dropped.
 pub(super) struct DiskBatch<'a> {
     index: &'a TantivyIndex,
     _lock: FileLock,
@@ -58,7 +60,7 @@ impl<'a> DiskBatch<'a> {
         Ok(Some(DiskBatch { index, _lock: lock, base, removed: Vec::new(), seen: Vec::new(), embedded: Vec::new(), vectors: Vec::new() }))
     }
 
-    /// Brings in the new vectors; without an embedder there are none.
+    /// Stores new vectors. Returns `None` without an embedder.
     fn add_vectors(&self, new: &[(Key, Vector)]) -> Result<Option<Vectors>> {
         let Some((id, dim)) = &self.index.embedder else { return Ok(None) };
         let dir = self.index.vectors_dir();
@@ -107,7 +109,7 @@ impl Batch for DiskBatch<'_> {
     }
 
     fn embedded(&mut self, path: &str, version: Version, vectors: Vec<(Key, Vector)>) {
-        self.embedded.push((hash(path), version));
+        self.embedded.push((path_hash(path), version));
         self.vectors.extend(vectors);
     }
 
@@ -123,11 +125,11 @@ impl Batch for DiskBatch<'_> {
         }
         let vectors = self.add_vectors(&vectors)?;
         let base = self.base.clone();
-        let mut next = Next::of(&base);
-        self.removed.iter().for_each(|path| next.remove(hash(path)));
+        let mut next = NextState::new(&base);
+        self.removed.iter().for_each(|path| next.remove(path_hash(path)));
         new.into_iter().for_each(|segment| next.add(segment));
         for (path, stamp, seen_ns) in &self.seen {
-            if let Some((row, _)) = next.rows.get_mut(&hash(path)) {
+            if let Some((row, _)) = next.rows.get_mut(&path_hash(path)) {
                 row.set_stamp(*stamp, *seen_ns);
             }
         }
@@ -138,20 +140,20 @@ impl Batch for DiskBatch<'_> {
         }
         next.merge(&self.index.root)?;
         let names: FxHashSet<String> = next.parts.iter().map(|part| part.segment.row.name().to_owned()).collect();
-        // Without an embedder the vectors of the last one stay as they are.
-        let mut reached = base.state.vectors();
+        // Without an embedder the vectors of the last one stay required.
+        let mut required = base.state.vectors();
         if let Some(vectors) = vectors {
-            reached = Reached { embedder: self.index.tag, generation: next.compact(vectors)?.generation() };
+            required = RequiredVectors { embedder: self.index.tag, generation: next.compact(vectors)?.generation() };
         }
-        next.finish(base.state.generation() + 1, reached).write(&self.index.state_path(), TantivyIndex::fingerprint())?;
-        self.index.tidy(&names);
+        next.finish(base.state.generation() + 1, required).write(&self.index.state_path(), TantivyIndex::fingerprint())?;
+        self.index.remove_unused(&names);
         Ok(())
     }
 }
 
 impl TantivyIndex {
-    /// Removes segments no state names, and vectors of embedders that are no longer in use. Under the lock.
-    fn tidy(&self, names: &FxHashSet<String>) {
+    /// Removes segments that the state does not list, and the vectors of other embedders. The caller holds the lock.
+    fn remove_unused(&self, names: &FxHashSet<String>) {
         let vectors = self.vectors_dir();
         for entry in fs::read_dir(&self.root).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -165,17 +167,17 @@ impl TantivyIndex {
     }
 }
 
-/// The state that comes next.
-struct Next<'a> {
-    parts: Vec<Living>,
+/// The next state.
+struct NextState<'a> {
+    parts: Vec<LiveSegment>,
     rows: FxHashMap<u64, (FileRow, Cow<'a, str>)>,
 }
 
-impl<'a> Next<'a> {
-    fn of(base: &'a Snapshot) -> Self {
-        let parts = base.parts.iter().map(|part| Living { segment: part.segment.clone(), dead: part.dead.clone() }).collect();
+impl<'a> NextState<'a> {
+    fn new(base: &'a Snapshot) -> Self {
+        let parts = base.parts.iter().map(|part| LiveSegment { segment: part.segment.clone(), dead: part.dead.clone() }).collect();
         let rows = base.state.rows().iter().map(|row| (row.hash, (*row, Cow::Borrowed(base.state.name(row))))).collect();
-        Next { parts, rows }
+        NextState { parts, rows }
     }
 
     fn remove(&mut self, hash: u64) {
@@ -187,17 +189,17 @@ impl<'a> Next<'a> {
 
     fn add(&mut self, new: NewSegment) {
         let number = self.parts.len() as u32;
-        self.parts.push(Living { segment: new.segment, dead: Arc::default() });
+        self.parts.push(LiveSegment { segment: new.segment, dead: Arc::default() });
         for (row, name) in new.rows {
             self.remove(row.hash);
             self.rows.insert(row.hash, (FileRow { segment: number, ..row }, name.into()));
         }
     }
 
-    /// Keeps segments few and mostly alive.
+    /// Merges segments so that there are few and most of their documents are live.
     fn merge(&mut self, root: &std::path::Path) -> Result<()> {
         let together = self.to_merge();
-        let emptied: Vec<usize> = (0..self.parts.len()).filter(|at| self.living(*at) == 0).collect();
+        let emptied: Vec<usize> = (0..self.parts.len()).filter(|at| self.live_docs(*at) == 0).collect();
         let merged = match together.is_empty() {
             true => None,
             false => {
@@ -206,12 +208,12 @@ impl<'a> Next<'a> {
                 Some(segment::merge(root, &parts)?)
             }
         };
-        let gone = |at: usize| together.contains(&at) || emptied.contains(&at);
+        let is_removed = |at: usize| together.contains(&at) || emptied.contains(&at);
         if together.is_empty() && emptied.is_empty() {
             return Ok(());
         }
-        // Old numbers of the segments that stay, in order: their new numbers are their places here.
-        let stay: Vec<usize> = (0..self.parts.len()).filter(|at| !gone(*at)).collect();
+        // The old numbers of the segments that stay, in order: their new numbers are their positions here.
+        let stay: Vec<usize> = (0..self.parts.len()).filter(|at| !is_removed(*at)).collect();
         let renumber: FxHashMap<u32, u32> = stay.iter().zip(0..).map(|(old, new)| (*old as u32, new)).collect();
         for (row, _) in self.rows.values_mut() {
             if let Some(new) = renumber.get(&row.segment) {
@@ -221,7 +223,7 @@ impl<'a> Next<'a> {
         let mut at = 0;
         self.parts.retain(|_| {
             at += 1;
-            !gone(at - 1)
+            !is_removed(at - 1)
         });
         if let Some(merged) = merged {
             let number = self.parts.len() as u32;
@@ -230,39 +232,39 @@ impl<'a> Next<'a> {
                     (row.segment, row.first_doc) = (number, doc as u32);
                 }
             }
-            self.parts.push(Living { segment: Arc::new(merged), dead: Arc::default() });
+            self.parts.push(LiveSegment { segment: Arc::new(merged), dead: Arc::default() });
         }
         Ok(())
     }
 
-    fn living(&self, at: usize) -> usize {
+    fn live_docs(&self, at: usize) -> usize {
         let part = &self.parts[at];
         part.segment.docs() - part.dead.iter().map(|word| word.count_ones() as usize).sum::<usize>()
     }
 
-    /// Which segments become one: the smallest, as long as the next is of like size or there are too many of them; or one
-    /// that is mostly dead.
+    /// Selects the segments to merge: the smallest ones, as long as the next is of similar size or there are too many segments; or
+    /// one segment whose documents are mostly deleted.
     fn to_merge(&self) -> Vec<usize> {
         let mut by_size: Vec<(usize, usize)> =
-            (0..self.parts.len()).map(|at| (self.living(at), at)).filter(|(living, _)| *living > 0).collect();
+            (0..self.parts.len()).map(|at| (self.live_docs(at), at)).filter(|(docs, _)| *docs > 0).collect();
         by_size.sort_unstable();
         let (mut sum, mut count) = (0, 0);
-        for (at, (living, _)) in by_size.iter().enumerate() {
-            let like = at == 0 || (*living <= 2 * sum && sum + living <= SMALL_DOCS);
-            let too_many = by_size.len() - count.max(1) + 1 > MOST_SEGMENTS;
-            if !like && !too_many {
+        for (at, (docs, _)) in by_size.iter().enumerate() {
+            let is_similar = at == 0 || (*docs <= 2 * sum && sum + docs <= SMALL_DOCS);
+            let too_many = by_size.len() - count.max(1) + 1 > MAX_SEGMENTS;
+            if !is_similar && !too_many {
                 break;
             }
-            sum += living;
+            sum += docs;
             count += 1;
         }
         if count >= 2 {
             return by_size[..count].iter().map(|(_, at)| *at).collect();
         }
-        by_size.iter().map(|(_, at)| *at).filter(|at| 2 * self.living(*at) < self.parts[*at].segment.docs()).take(1).collect()
+        by_size.iter().map(|(_, at)| *at).filter(|at| 2 * self.live_docs(*at) < self.parts[*at].segment.docs()).take(1).collect()
     }
 
-    /// Drops vectors nobody needs, once they are more than those somebody needs.
+    /// Removes unused vectors once they outnumber the used ones.
     fn compact(&self, vectors: Vectors) -> Result<Vectors> {
         let units: usize = self.rows.values().map(|(row, _)| row.units as usize).sum();
         if vectors.len() <= 2 * units + 1_000 {
@@ -276,7 +278,7 @@ impl<'a> Next<'a> {
         vectors.compact(&mut |key| live.contains(key))
     }
 
-    fn finish(self, generation: u64, vectors: Reached) -> NewState<'a> {
+    fn finish(self, generation: u64, vectors: RequiredVectors) -> NewState<'a> {
         let segments = self.parts.iter().map(|part| {
             let mut row = part.segment.row;
             row.dead = part.dead.iter().map(|word| word.count_ones()).sum();

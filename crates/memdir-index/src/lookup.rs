@@ -1,14 +1,14 @@
-//! Looks up a query's words in every segment and counts how many living units and files have them.
+//! Looks up the terms of a query in every segment, and counts the live units and files that contain them.
 
-use super::{
-    candidates, damage_io,
+use crate::{
+    errors::read_error,
     schema::{BODY, CODE, FILE, TITLE},
     segment::{Segment, is_dead},
-    snapshot::{Living, Snapshot},
+    snapshot::{LiveSegment, Snapshot},
 };
 use memdir_core::{
     base::error::Result,
-    search::index::{Ask, Asked, Candidate, Counts, TermCount},
+    search::index::{Ask, Counts, TermCount},
 };
 use tantivy::{
     DocSet as _, TERMINATED,
@@ -16,48 +16,30 @@ use tantivy::{
     schema::{Field, IndexRecordOption},
 };
 
-/// A query, looked up.
-pub(super) struct AskedSnapshot<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) ask: &'a Ask<'a>,
-    pub(super) found: Vec<Found>,
-    counts: Counts,
-}
-
-/// Where a segment has the query's words.
-pub(super) struct Found {
-    /// For each term: in bodies, titles, codes and whole files.
+/// Where the terms of a query are in one segment.
+pub(super) struct SegmentMatches {
+    /// For each term: its postings in bodies, titles, codes and whole files.
     pub(super) terms: Vec<[Option<TermInfo>; 4]>,
+    /// For each code: its postings.
     pub(super) codes: Vec<Option<TermInfo>>,
-    /// For each pair: the living units that have it, and how often.
+    /// For each pair: the live units that contain it, and how often.
     pub(super) pairs: Vec<Vec<(u32, u32)>>,
 }
 
-impl<'a> AskedSnapshot<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, ask: &'a Ask<'a>) -> Result<Self> {
-        let mut counts = Counts {
-            totals: memdir_core::search::index::View::totals(snapshot),
-            terms: vec![TermCount::default(); ask.terms.len()],
-            codes: vec![0; ask.codes.len()],
-            pairs: vec![0; ask.pairs.len()],
-        };
-        let found = snapshot.parts.iter().map(|part| Found::of(part, ask, &mut counts)).collect::<Result<_>>()?;
-        Ok(AskedSnapshot { snapshot, ask, found, counts })
-    }
+/// Looks up the terms of a query in all segments of a snapshot, and counts the units and files that contain them.
+pub(super) fn look_up_query(snapshot: &Snapshot, ask: &Ask<'_>) -> Result<(Vec<SegmentMatches>, Counts)> {
+    let mut counts = Counts {
+        totals: snapshot.totals,
+        terms: vec![TermCount::default(); ask.terms.len()],
+        codes: vec![0; ask.codes.len()],
+        pairs: vec![0; ask.pairs.len()],
+    };
+    let matches = snapshot.parts.iter().map(|part| SegmentMatches::new(part, ask, &mut counts)).collect::<Result<_>>()?;
+    Ok((matches, counts))
 }
 
-impl Asked for AskedSnapshot<'_> {
-    fn counts(&self) -> &Counts {
-        &self.counts
-    }
-
-    fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>> {
-        candidates::of(self, counts)
-    }
-}
-
-impl Found {
-    fn of(part: &Living, ask: &Ask<'_>, counts: &mut Counts) -> Result<Found> {
+impl SegmentMatches {
+    fn new(part: &LiveSegment, ask: &Ask<'_>, counts: &mut Counts) -> Result<SegmentMatches> {
         let segment = &*part.segment;
         let mut terms = Vec::with_capacity(ask.terms.len());
         for (term, count) in ask.terms.iter().zip(&mut counts.terms) {
@@ -67,39 +49,40 @@ impl Found {
                 look_up(segment, CODE, term)?,
                 look_up(segment, FILE, term)?,
             ];
-            count.body += living(part, BODY, infos[0].as_ref())?;
-            count.title += living(part, TITLE, infos[1].as_ref())?;
-            count.code += living(part, CODE, infos[2].as_ref())?;
-            count.file += living(part, FILE, infos[3].as_ref())?;
+            count.body += live_count(part, BODY, infos[0].as_ref())?;
+            count.title += live_count(part, TITLE, infos[1].as_ref())?;
+            count.code += live_count(part, CODE, infos[2].as_ref())?;
+            count.file += live_count(part, FILE, infos[3].as_ref())?;
             terms.push(infos);
         }
         let mut codes = Vec::with_capacity(ask.codes.len());
         for (code, count) in ask.codes.iter().zip(&mut counts.codes) {
             let info = look_up(segment, CODE, code)?;
-            *count += living(part, CODE, info.as_ref())?;
+            *count += live_count(part, CODE, info.as_ref())?;
             codes.push(info);
         }
         let mut pairs = Vec::with_capacity(ask.pairs.len());
         for ((a, b), count) in ask.pairs.iter().zip(&mut counts.pairs) {
             let docs = match (&terms[*a][0], &terms[*b][0]) {
-                (Some(a), Some(b)) => side_by_side(part, a, b)?,
+                (Some(a), Some(b)) => adjacent(part, a, b)?,
                 _ => Vec::new(),
             };
             *count += docs.len() as u64;
             pairs.push(docs);
         }
-        Ok(Found { terms, codes, pairs })
+        Ok(SegmentMatches { terms, codes, pairs })
     }
 }
 
+/// Returns the postings of a term in a field, or `None` if the segment does not contain it.
 pub(super) fn look_up(segment: &Segment, field: Field, term: &str) -> Result<Option<TermInfo>> {
-    segment.field(field).terms().get(term.as_bytes()).map_err(damage_io)
+    segment.field(field).terms().get(term.as_bytes()).map_err(read_error)
 }
 
-/// Calls `each` with every block of documents and their frequencies.
+/// Calls `each` with every block of documents and their term frequencies.
 #[inline]
 pub(super) fn each_block(segment: &Segment, field: Field, info: &TermInfo, mut each: impl FnMut(&[u32], &[u32])) -> Result<()> {
-    let mut blocks = segment.field(field).read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs).map_err(damage_io)?;
+    let mut blocks = segment.field(field).read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs).map_err(read_error)?;
     while !blocks.docs().is_empty() {
         each(blocks.docs(), blocks.freqs());
         blocks.advance();
@@ -107,8 +90,8 @@ pub(super) fn each_block(segment: &Segment, field: Field, info: &TermInfo, mut e
     Ok(())
 }
 
-/// How many living documents have a term.
-fn living(part: &Living, field: Field, info: Option<&TermInfo>) -> Result<u64> {
+/// Counts the live documents that contain a term.
+fn live_count(part: &LiveSegment, field: Field, info: Option<&TermInfo>) -> Result<u64> {
     let Some(info) = info else { return Ok(0) };
     if part.dead.is_empty() {
         return Ok(u64::from(info.doc_freq));
@@ -120,13 +103,13 @@ fn living(part: &Living, field: Field, info: Option<&TermInfo>) -> Result<u64> {
     Ok(count)
 }
 
-/// The living units in which one term follows another, stop words aside, and how often.
-fn side_by_side(part: &Living, a: &TermInfo, b: &TermInfo) -> Result<Vec<(u32, u32)>> {
+/// Returns the live units in which one term follows another, ignoring stop words, and how often.
+fn adjacent(part: &LiveSegment, a: &TermInfo, b: &TermInfo) -> Result<Vec<(u32, u32)>> {
     let read =
-        |info| part.segment.field(BODY).read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions).map_err(damage_io);
+        |info| part.segment.field(BODY).read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions).map_err(read_error);
     let (mut first, mut second) = (read(a)?, read(b)?);
     let (mut left, mut right) = (Vec::new(), Vec::new());
-    let mut found = Vec::new();
+    let mut units = Vec::new();
     let (mut x, mut y) = (first.doc(), second.doc());
     while x != TERMINATED && y != TERMINATED {
         if x < y {
@@ -137,20 +120,20 @@ fn side_by_side(part: &Living, a: &TermInfo, b: &TermInfo) -> Result<Vec<(u32, u
             if !is_dead(&part.dead, x as usize) {
                 first.positions(&mut left);
                 second.positions(&mut right);
-                let times = follows(&left, &right);
+                let times = count_successors(&left, &right);
                 if times > 0 {
-                    found.push((x, times));
+                    units.push((x, times));
                 }
             }
             x = first.advance();
             y = second.advance();
         }
     }
-    Ok(found)
+    Ok(units)
 }
 
-/// How many of the sorted `left` have their successor in the sorted `right`.
-fn follows(left: &[u32], right: &[u32]) -> u32 {
+/// Counts the elements of the sorted `left` whose successor is in the sorted `right`.
+fn count_successors(left: &[u32], right: &[u32]) -> u32 {
     let mut rest = right.iter().copied().peekable();
     let mut times = 0;
     for position in left {

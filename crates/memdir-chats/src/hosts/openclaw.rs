@@ -1,0 +1,277 @@
+//! OpenClaw: one SQLite database per agent, JSONL files in older installations, both with the same entries. Deleted
+//! sessions are skipped, sessions that were reset are read; sub-agents and heartbeats are not conversations.
+
+use crate::{
+    content::{Content, assistant_parts, user_parts},
+    injected,
+    json::{Obj, Str, Time, repair},
+    jsonl::{self, LineOutcome, RawRecord},
+    source::{ChatSource, Reader, SessionFile, SessionList, argv},
+    sqlite::{self, Database, OpenDatabase, through_sql},
+    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor, Turn},
+    walk,
+};
+use memdir_core::{
+    base::error::{Problem, Result},
+    search::chats::Speaker,
+    store::Stamp,
+};
+use serde::Deserialize;
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The transcripts of OpenClaw. Its sessions belong to an agent, not to a directory, and are resumed by their session key.
+pub const READER: Reader = Reader {
+    name: "openclaw",
+    open: |roots| Some(Box::new(OpenclawSource { dir: roots.openclaw_dir(), database: OpenDatabase::default() })),
+    resume: Some(|key| argv(&["openclaw", "tui", "--session", key])),
+    resumes_in_project: false,
+    resumes_by_session: false,
+    is_transcript_of: None,
+    rewrites: |_| false,
+};
+
+/// The path of an agent's database in the agent's directory.
+const DATABASE: &str = "agent/openclaw-agent.sqlite";
+
+/// The sessions below OpenClaw's state directory.
+struct OpenclawSource {
+    dir: PathBuf,
+    database: OpenDatabase,
+}
+
+impl ChatSource for OpenclawSource {
+    fn reader(&self) -> &'static Reader {
+        &READER
+    }
+
+    fn stamp(&self) -> Option<String> {
+        let (mut problems, mut parts) = (Vec::new(), Vec::new());
+        for agent in walk::list(&self.dir.join("agents"), &mut problems) {
+            parts.push(sqlite::stamp(&agent.path.join(DATABASE)));
+            let files = walk::list(&agent.path.join("sessions"), &mut problems);
+            parts.extend(files.iter().map(|file| format!("{} {}", file.name, sqlite::stamp(&file.path))));
+        }
+        problems.is_empty().then(|| blake3::hash(parts.join("\n").as_bytes()).to_hex().to_string())
+    }
+
+    fn sessions(&self) -> SessionList {
+        let mut list = SessionList::default();
+        for agent in walk::list(&self.dir.join("agents"), &mut list.problems) {
+            let before = list.sessions.len();
+            let path = agent.path.join(DATABASE);
+            if path.is_file()
+                && let Err(error) = self.database.with(&path, |database| list_rows(database, &path, &mut list))
+            {
+                list.problems.push(Problem::whole(format!("cannot read {}: {error}", path.display())));
+            }
+            list_files(&agent.path.join("sessions"), &mut list);
+            // Ids are unique per agent only; those of the default agent stay without a prefix.
+            for session in list.sessions.iter_mut().skip(before).filter(|_| agent.name != "main") {
+                session.key = format!("{}.{}", agent.name, session.key);
+            }
+        }
+        list.dedup();
+        list
+    }
+
+    fn turns(&self, session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
+        if session.path.extension().is_some_and(|extension| extension == "sqlite") {
+            return self.database.with(&session.path, |database| read_rows(database, session, from, sink));
+        }
+        jsonl::each(session, from, sink, |_| true, &mut |raw, line, sink| entry(raw, line, sink))
+    }
+}
+
+/// An entry of `sessions.json`.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    #[serde(borrow, default)]
+    session_id: Str<'a>,
+    #[serde(borrow, default)]
+    label: Str<'a>,
+    #[serde(borrow, default)]
+    display_name: Str<'a>,
+}
+
+fn is_subagent(key: &str) -> bool {
+    key.contains(":subagent:") || key.starts_with("subagent:")
+}
+
+/// Lists the sessions in the older format: `<id>.jsonl`, and `<id>.jsonl.reset.<time>` for a session before its reset.
+fn list_files(dir: &Path, list: &mut SessionList) {
+    let index = fs::read(dir.join("sessions.json")).unwrap_or_default();
+    let entries: HashMap<String, Obj<Entry<'_>>> = serde_json::from_slice(&index).unwrap_or_default();
+    let by_id: HashMap<&str, (&str, &Entry<'_>)> = entries
+        .iter()
+        .filter_map(|(key, entry)| entry.0.as_ref().map(|entry| (entry.session_id.as_str(), (key.as_str(), entry))))
+        .collect();
+    for file in walk::list(dir, &mut list.problems) {
+        let Some((id, rest)) =
+            file.name.split_once(".jsonl").filter(|(_, rest)| !file.is_dir && (rest.is_empty() || rest.starts_with(".reset.")))
+        else {
+            continue;
+        };
+        let known = by_id.get(id);
+        if known.is_some_and(|(key, _)| is_subagent(key)) {
+            continue;
+        }
+        let Some(mut session) = SessionFile::from_path(&READER, id, &file.path) else { continue };
+        if !rest.is_empty() {
+            session.key = format!("{id}{}", rest.replace(':', "-"));
+        } else if let Some((key, entry)) = known {
+            session.resume_id = Some((*key).to_owned());
+            session.title = entry.label.non_empty().or(entry.display_name.non_empty()).map(|title| (TitleRank::Given, title.to_owned()));
+        }
+        list.sessions.push(session);
+    }
+}
+
+/// Lists the sessions of the database. Other tables were renamed between versions; that of the events was not.
+fn list_rows(database: &Database, path: &Path, list: &mut SessionList) -> Result<()> {
+    let keys = session_keys(database)?;
+    let rows = database.rows(
+        "SELECT session_id, COUNT(*), COALESCE(MAX(created_at), 0), COALESCE(MAX(seq), 0) FROM transcript_events GROUP BY session_id ORDER BY session_id",
+        &[],
+        |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?)),
+    )?;
+    for (id, count, newest, last) in rows {
+        let known = keys.get(&id);
+        if known.is_some_and(|known| is_subagent(&known.0)) {
+            continue;
+        }
+        list.sessions.push(SessionFile {
+            host: &READER,
+            key: id.clone(),
+            id,
+            resume_id: known.map(|known| known.0.clone()),
+            path: path.to_owned(),
+            stamp: Stamp { size: count.unsigned_abs(), mtime_ns: newest.saturating_mul(1_000_000), ctime_ns: last, inode: 0 },
+            project_dir: None,
+            title: known.and_then(|known| known.1.clone()).map(|title| (TitleRank::Given, title)),
+        });
+    }
+    Ok(())
+}
+
+/// Reads the session keys and titles, by session id.
+fn session_keys(database: &Database) -> Result<HashMap<String, (String, Option<String>)>> {
+    let query = if database.has_table("session_windows")? {
+        "SELECT w.session_id, w.session_key, COALESCE(n.label, n.display_name, w.display_name)
+         FROM session_windows w LEFT JOIN session_nodes n ON n.session_key = w.session_key"
+    } else if database.has_table("session_entries")? {
+        "SELECT session_id, session_key, NULL FROM session_entries"
+    } else {
+        return Ok(HashMap::new());
+    };
+    let rows =
+        database.rows(query, &[], |row| Ok((row.get::<_, String>(0)?, (row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))))?;
+    Ok(rows.into_iter().collect())
+}
+
+/// Reads the events of a session from the database. The cursor counts them.
+fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
+    let compressed = if database.has_column("transcript_events", "event_zstd")? { "event_zstd" } else { "NULL" };
+    let query = format!("SELECT seq, event_json, {compressed} FROM transcript_events WHERE session_id = ?1 ORDER BY seq");
+    // All events may be rewritten, which their number does not show.
+    if from.at > 0 {
+        sink(ChatEvent::Restart)?;
+    }
+    let mut outcome = ReadOutcome::default();
+    database.each(&query, &[&session.id], |row| {
+        let sequence: i64 = row.get(0)?;
+        let line = u64::try_from(sequence).unwrap_or_default();
+        outcome.cursor.at += 1;
+        let compressed: Option<Vec<u8>> = row.get(2)?;
+        let text = sqlite::text(row, 1)?;
+        let mut decoder = compressed.map(|bytes| zstd::Decoder::new(io::Cursor::new(bytes)));
+        let raw = match (text, &mut decoder) {
+            (Some(text), _) => RawRecord::Buffered(text),
+            (None, Some(Ok(decoder))) => RawRecord::Streamed(decoder),
+            _ => {
+                outcome.add_problem(Problem::at(line, "cannot decompress this event"));
+                return Ok(());
+            }
+        };
+        let mut read = entry(raw, line, sink).map_err(through_sql)?;
+        if let (LineOutcome::Bad(_), Some(repaired)) = (&read, text.and_then(repair)) {
+            read = entry(RawRecord::Buffered(&repaired), line, sink).map_err(through_sql)?;
+        }
+        match read {
+            LineOutcome::Bad(_) => outcome.add_problem(Problem::at(line, "this event is not valid JSON")),
+            LineOutcome::Next | LineOutcome::Stop | LineOutcome::Restart => {}
+        }
+        Ok(())
+    })?;
+    outcome.cursor.lines = outcome.cursor.at;
+    Ok(outcome)
+}
+
+/// An entry of a transcript, in either format.
+#[derive(Default, Deserialize)]
+struct Record<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Str<'a>,
+    #[serde(borrow, default)]
+    id: Str<'a>,
+    #[serde(default)]
+    timestamp: Time,
+    #[serde(borrow, default)]
+    cwd: Str<'a>,
+    #[serde(borrow, default, rename = "parentSession")]
+    parent_session: Str<'a>,
+    #[serde(borrow, default)]
+    message: Obj<Message<'a>>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    role: Str<'a>,
+    #[serde(default)]
+    timestamp: Time,
+    #[serde(borrow, default)]
+    content: Content<'a>,
+}
+
+/// Emits the events of one entry.
+fn entry(raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
+    let record: Record<'_> = match raw.decode() {
+        Ok(record) => record,
+        Err(error) => return Ok(LineOutcome::Bad(error)),
+    };
+    let at = record.timestamp.0;
+    let flow = match (record.kind.as_str(), record.message.0) {
+        ("session", _) => {
+            let continues = record.parent_session.0.filter(|parent| !parent.is_empty());
+            sink(ChatEvent::Info(SessionInfo { project_dir: record.cwd.0, started: at, continues, ..SessionInfo::default() }))?
+        }
+        ("compaction", _) => sink(ChatEvent::Compacted(at))?,
+        ("message", Some(message)) => {
+            let at = at.or(message.timestamp.0);
+            let mut flow = Flow::Continue;
+            for (speaker, text) in parts(message) {
+                let message = record.id.non_empty().map(Cow::Borrowed);
+                if sink(ChatEvent::Turn(Turn { speaker, at, text, message, line }))? == Flow::Stop {
+                    flow = Flow::Stop;
+                }
+            }
+            flow
+        }
+        _ => Flow::Continue,
+    };
+    Ok(if flow == Flow::Stop { LineOutcome::Stop } else { LineOutcome::Next })
+}
+
+fn parts(message: Message<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
+    match message.role.as_str() {
+        "user" => user_parts(message.content, injected::openclaw_user_text),
+        "assistant" => assistant_parts(message.content),
+        _ => Vec::new(),
+    }
+}

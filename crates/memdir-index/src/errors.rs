@@ -1,0 +1,30 @@
+//! The errors of a damaged or unreadable index.
+
+use memdir_core::base::error::Error;
+use std::{io, path::Path, sync::Arc};
+
+/// Converts an error of Tantivy.
+pub(crate) fn tantivy_error(error: tantivy::TantivyError) -> Error {
+    match error {
+        tantivy::TantivyError::IoError(source) => {
+            let source = Arc::try_unwrap(source).unwrap_or_else(|shared| io::Error::new(shared.kind(), shared.to_string()));
+            Error::io("use", "the search index", source)
+        }
+        other => corrupt_index(other.to_string()),
+    }
+}
+
+/// Converts an error of reading postings.
+pub(crate) fn read_error(source: io::Error) -> Error {
+    Error::io("read", "the search index", source)
+}
+
+/// The error of a damaged file.
+pub(crate) fn corrupt(path: &Path, why: impl Into<String>) -> Error {
+    Error::Corrupt { what: path.display().to_string(), why: why.into() }
+}
+
+/// The error of a damaged index, if no single file is known to be damaged.
+pub(crate) fn corrupt_index(why: impl Into<String>) -> Error {
+    Error::Corrupt { what: "the search index".into(), why: why.into() }
+}

@@ -1,0 +1,68 @@
+//! A snapshot as the [`View`] of the index: what is indexed, and queries.
+
+use crate::{
+    candidates::candidates,
+    hash::path_hash,
+    lookup::{SegmentMatches, look_up_query},
+    snapshot::Snapshot,
+};
+use memdir_core::{
+    base::error::Result,
+    search::{
+        embed::Key,
+        index::{Ask, Asked, Candidate, Counts, Known, Totals, View},
+    },
+};
+use rustc_hash::FxHashSet;
+use std::any::Any;
+
+impl View for Snapshot {
+    fn known(&self, path: &str) -> Option<Known> {
+        self.find(path_hash(path)).filter(|(_, name)| *name == path).map(|(row, _)| row.known(self.embedder))
+    }
+
+    fn each_file(&self, each: &mut dyn FnMut(&str, Known)) {
+        let hidden: FxHashSet<u64> = self.overlay.rows.keys().copied().collect();
+        for row in self.state.rows().iter().filter(|row| !hidden.contains(&row.hash)) {
+            each(self.state.name(row), row.known(self.embedder));
+        }
+        for (row, name) in self.overlay.rows.values().flatten() {
+            each(name, row.known(self.embedder));
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    fn has_vector(&self, key: &Key) -> bool {
+        self.overlay.vectors.contains_key(key) || self.vectors.as_ref().is_some_and(|vectors| vectors.find(key).is_some())
+    }
+
+    fn ask<'a>(&'a self, ask: &'a Ask<'a>) -> Result<Box<dyn Asked + 'a>> {
+        let (matches, counts) = look_up_query(self, ask)?;
+        Ok(Box::new(AskedSnapshot { snapshot: self, ask, matches, counts }))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A query whose terms were looked up in a snapshot.
+struct AskedSnapshot<'a> {
+    snapshot: &'a Snapshot,
+    ask: &'a Ask<'a>,
+    matches: Vec<SegmentMatches>,
+    counts: Counts,
+}
+
+impl Asked for AskedSnapshot<'_> {
+    fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>> {
+        candidates(self.snapshot, self.ask, &self.matches, counts)
+    }
+}
