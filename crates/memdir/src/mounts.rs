@@ -1,7 +1,7 @@
 //! Builds mounts from settings: the directories of memories, with their access, rules, locks and journals. Opens nothing.
 
 use crate::config::{self, MountSetting, Settings};
-use memdir_chats::{Host, keep::Keep};
+use memdir_chats::{ChatArchive, READERS};
 use memdir_core::{
     base::path::MemoryPath,
     store::{
@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const CHATS: &str = "chats";
 
 /// The store of kept conversations.
-pub(crate) fn chat_archive(settings: &Settings) -> Keep {
-    Keep::new(settings.home.value.join("chats"))
+pub(crate) fn chat_archive(settings: &Settings) -> ChatArchive {
+    ChatArchive::new(settings.home.value.join("chats"))
 }
 
 /// The mount of kept conversations if they are on: read-only, apart from the memories, one folder per host.
@@ -28,7 +28,7 @@ pub(crate) fn chats_mount(settings: &Settings) -> Option<Mount> {
 pub(crate) fn kept_mount(settings: &Settings) -> Option<Mount> {
     let keep = chat_archive(settings);
     let exists = keep.dir().is_dir();
-    let only: Vec<String> = Host::ALL.iter().map(|host| format!("{host}/*.md")).collect();
+    let only: Vec<String> = READERS.iter().map(|host| format!("{host}/*.md")).collect();
     exists.then(|| Mount {
         access: Access::ReadOnly,
         source: Source::Chat,

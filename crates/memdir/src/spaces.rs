@@ -156,7 +156,7 @@ pub(crate) fn syncer(settings: &Settings) -> Syncer {
     let chats = &settings.config.chats;
     Syncer {
         sources: memdir_chats::open_sources(&config::chat_roots(&chats.folders)),
-        keep: chat_archive(settings),
+        archive: chat_archive(settings),
         settings: chats.settings.clone(),
         redact: Box::new(secrets::mask_all),
         clock: Arc::new(SystemClock),
