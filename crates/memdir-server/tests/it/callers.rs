@@ -92,7 +92,7 @@ struct TestServer {
     address: SocketAddr,
     directory: Arc<StubDirectory>,
     /// Receives a message when the space of caller 1 begins to open.
-    begun: Receiver<()>,
+    begun: Mutex<Receiver<()>>,
     /// Lets that space open.
     release: Sender<()>,
 }
@@ -110,7 +110,7 @@ impl TestServer {
         let options = HttpOptions { callers: Some(directory.clone()), ..HttpOptions::new("127.0.0.1:0".parse().unwrap()) };
         let (ready, is_ready) = mpsc::channel();
         thread::spawn(move || serve_http(catalog().0, options, move |address| ready.send(address).unwrap()));
-        TestServer { address: is_ready.recv_timeout(PATIENCE).unwrap(), directory, begun: has_begun, release }
+        TestServer { address: is_ready.recv_timeout(PATIENCE).unwrap(), directory, begun: Mutex::new(has_begun), release }
     }
 
     /// Sends a request on a connection of its own, and returns the whole response.
@@ -171,7 +171,7 @@ fn a_space_that_opens_slowly_delays_no_other_request() {
     let server = TestServer::start();
     thread::scope(|scope| {
         let slow = scope.spawn(|| server.list_tools("caller-1"));
-        server.begun.recv_timeout(PATIENCE).unwrap();
+        server.begun.lock().unwrap().recv_timeout(PATIENCE).unwrap();
         assert!(server.exchange("GET", "/healthz", &[], "").ends_with("ok"));
         assert!(server.list_tools("caller-2").contains("memory_read"), "another caller's space opens meanwhile");
         server.release.send(()).unwrap();
@@ -184,7 +184,7 @@ fn concurrent_requests_of_one_caller_open_its_space_once() {
     let server = TestServer::start();
     thread::scope(|scope| {
         let all: Vec<_> = (0..8).map(|_| scope.spawn(|| server.list_tools("caller-1"))).collect();
-        server.begun.recv_timeout(PATIENCE).unwrap();
+        server.begun.lock().unwrap().recv_timeout(PATIENCE).unwrap();
         assert!(server.exchange("GET", "/healthz", &[], "").ends_with("ok"));
         server.release.send(()).unwrap();
         for response in all {
