@@ -6,7 +6,7 @@ mod run;
 use crate::{
     hook::DOCTOR_SESSION,
     hosts::{
-        ConfigEdit, ConfigFile, ConfigFormat, Hook, HookEvent, Host, Machine,
+        ConfigEdit, ConfigFile, ConfigFormat, HookEvent, HookSpec, Host, Machine,
         command::{is_memdir, is_our_hook},
         config_edit, jsonc,
     },
@@ -21,7 +21,7 @@ const MAX_HOOK_CHARS: usize = 10_000;
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Finding {
+pub(crate) struct DoctorFinding {
     /// What was checked.
     pub(crate) what: String,
     pub(crate) ok: bool,
@@ -32,13 +32,13 @@ pub(crate) struct Finding {
     pub(crate) fix: Option<String>,
 }
 
-impl Finding {
-    fn ok(what: impl Into<String>, seen: impl Into<String>) -> Finding {
-        Finding { what: what.into(), ok: true, seen: seen.into(), fix: None }
+impl DoctorFinding {
+    fn ok(what: impl Into<String>, seen: impl Into<String>) -> DoctorFinding {
+        DoctorFinding { what: what.into(), ok: true, seen: seen.into(), fix: None }
     }
 
-    fn bad(what: impl Into<String>, seen: impl Into<String>, fix: impl Into<String>) -> Finding {
-        Finding { what: what.into(), ok: false, seen: seen.into(), fix: Some(fix.into()) }
+    fn bad(what: impl Into<String>, seen: impl Into<String>, fix: impl Into<String>) -> DoctorFinding {
+        DoctorFinding { what: what.into(), ok: false, seen: seen.into(), fix: Some(fix.into()) }
     }
 }
 
@@ -56,24 +56,24 @@ pub(crate) struct Installation<'a> {
 }
 
 /// Checks an installation, from its files to the output of its hooks.
-pub(crate) fn check(installation: &Installation<'_>) -> Vec<Finding> {
+pub(crate) fn check(installation: &Installation<'_>) -> Vec<DoctorFinding> {
     installation.files.iter().flat_map(|file| check_file(installation, file)).collect()
 }
 
-fn check_file(installation: &Installation<'_>, file: &ConfigFile) -> Vec<Finding> {
+fn check_file(installation: &Installation<'_>, file: &ConfigFile) -> Vec<DoctorFinding> {
     let Installation { host, machine, programs, .. } = installation;
     let path = file.path.display().to_string();
     let reinstall = format!("run: memdir doctor {} --fix", host.name);
     let text = match std::fs::read_to_string(&file.path) {
         Ok(text) => text,
-        Err(e) => return vec![Finding::bad(path, format!("cannot be read: {e}"), reinstall)],
+        Err(e) => return vec![DoctorFinding::bad(path, format!("cannot be read: {e}"), reinstall)],
     };
     let mut findings = Vec::new();
     for edit in &file.edits {
         let what = format!("{path}: {}", label(edit));
         match edit.is_applied(file.format, &text, programs) {
-            Err(error) => return vec![Finding::bad(path, error.message, format!("{}, then run: memdir doctor", error.hint))],
-            Ok(false) => findings.push(Finding::bad(what.clone(), difference(file.format, &text, edit), reinstall.clone())),
+            Err(error) => return vec![DoctorFinding::bad(path, error.message, format!("{}, then run: memdir doctor", error.hint))],
+            Ok(false) => findings.push(DoctorFinding::bad(what.clone(), difference(file.format, &text, edit), reinstall.clone())),
             Ok(true) => {}
         }
         match edit {
@@ -110,7 +110,7 @@ fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit) -> String {
 }
 
 /// Runs what the host would run.
-fn run_edit(installation: &Installation<'_>, format: ConfigFormat, text: &str, edit: &ConfigEdit, what: &str) -> Option<Finding> {
+fn run_edit(installation: &Installation<'_>, format: ConfigFormat, text: &str, edit: &ConfigEdit, what: &str) -> Option<DoctorFinding> {
     let Installation { host, machine, programs, .. } = installation;
     match edit {
         ConfigEdit::Entry { path, .. } => {
@@ -127,11 +127,11 @@ fn run_edit(installation: &Installation<'_>, format: ConfigFormat, text: &str, e
 }
 
 /// Runs every hook as the plugin does, with the program and the arguments in it.
-fn run_plugin_hooks(host: &Host, machine: &Machine, text: &str, what: &str) -> Vec<Finding> {
+fn run_plugin_hooks(host: &Host, machine: &Machine, text: &str, what: &str) -> Vec<DoctorFinding> {
     let Some((program, global_args)) = host.plugin_command.and_then(|read| read(text)) else {
-        return vec![Finding::bad(what, "does not name a program", format!("run: memdir install {}", host.name))];
+        return vec![DoctorFinding::bad(what, "does not name a program", format!("run: memdir install {}", host.name))];
     };
-    let run = |hook: &Hook| {
+    let run = |hook: &HookSpec| {
         let own = ["hook", host.name, hook.event.name()].map(str::to_owned);
         let args: Vec<String> = global_args.iter().cloned().chain(own).collect();
         let run = run_hook(&machine.project, &program, Some(&args), &sample_input(hook.event, &machine.project));
@@ -154,48 +154,53 @@ fn server_command(entry: &Value) -> Option<(String, Vec<String>)> {
     }
 }
 
-fn check_server(dir: &Path, program: &str, args: &[String], what: &str) -> Finding {
+fn check_server(dir: &Path, program: &str, args: &[String], what: &str) -> DoctorFinding {
     match handshake(dir, program, args) {
         Ok(server) => {
             let own = env!("CARGO_PKG_VERSION");
             let other = if server.version == own { String::new() } else { format!("; this is {own}") };
-            Finding::ok(what, format!("memdir {} serves {} tools, answered in {} ms{other}", server.version, server.tools, server.millis))
+            DoctorFinding::ok(
+                what,
+                format!("memdir {} serves {} tools, answered in {} ms{other}", server.version, server.tools, server.millis),
+            )
         }
-        Err(error) => Finding::bad(what, error, "check that the program runs, or run: memdir install"),
+        Err(error) => DoctorFinding::bad(what, error, "check that the program runs, or run: memdir install"),
     }
 }
 
 /// Runs the command of a hook's entry: a program with arguments, or a line for a shell.
-fn check_hook(host: &Host, machine: &Machine, event: HookEvent, entry: &Value, what: &str) -> Finding {
+fn check_hook(host: &Host, machine: &Machine, event: HookEvent, entry: &Value, what: &str) -> DoctorFinding {
     let Some(line) = host.hook_command_keys.iter().find_map(|key| entry[*key].as_str()) else {
-        return Finding::bad(what, "does not name a command", format!("run: memdir install {}", host.name));
+        return DoctorFinding::bad(what, "does not name a command", format!("run: memdir install {}", host.name));
     };
     let args: Option<Vec<String>> = entry["args"].as_array().map(|args| args.iter().filter_map(Value::as_str).map(str::to_owned).collect());
     let run = run_hook(&machine.project, line, args.as_deref(), &sample_input(event, &machine.project));
     hook_finding(host, event, run, what)
 }
 
-fn hook_finding(host: &Host, event: HookEvent, run: Result<HookRun, String>, what: &str) -> Finding {
+fn hook_finding(host: &Host, event: HookEvent, run: Result<HookRun, String>, what: &str) -> DoctorFinding {
     let explain = || format!("run: echo '{{}}' | memdir hook {} {} --explain", host.name, event.name());
     let run = match run {
         Ok(run) => run,
-        Err(error) => return Finding::bad(what, error, format!("run: memdir install {}", host.name)),
+        Err(error) => return DoctorFinding::bad(what, error, format!("run: memdir install {}", host.name)),
     };
     let (chars, stderr) = (run.stdout.chars().count(), run.stderr.trim());
     if run.exit != Some(0) {
         let status = run.exit.map_or_else(|| "a signal".to_owned(), |code| format!("exit status {code}"));
-        return Finding::bad(what, format!("ended with {status}: {stderr}"), explain());
+        return DoctorFinding::bad(what, format!("ended with {status}: {stderr}"), explain());
     }
     if !stderr.is_empty() {
-        return Finding::bad(what, format!("printed to standard error: {stderr}"), explain());
+        return DoctorFinding::bad(what, format!("printed to standard error: {stderr}"), explain());
     }
     if run.stdout.trim().is_empty() {
-        return Finding::ok(what, format!("no output, in {} ms", run.millis));
+        return DoctorFinding::ok(what, format!("no output, in {} ms", run.millis));
     }
     match serde_json::from_str::<Value>(&run.stdout) {
-        Ok(Value::Object(_)) if chars <= MAX_HOOK_CHARS => Finding::ok(what, format!("{chars} characters in {} ms", run.millis)),
-        Ok(Value::Object(_)) => Finding::bad(what, format!("{chars} characters, more than the {MAX_HOOK_CHARS} hosts accept"), explain()),
-        _ => Finding::bad(what, "output is not a JSON object", explain()),
+        Ok(Value::Object(_)) if chars <= MAX_HOOK_CHARS => DoctorFinding::ok(what, format!("{chars} characters in {} ms", run.millis)),
+        Ok(Value::Object(_)) => {
+            DoctorFinding::bad(what, format!("{chars} characters, more than the {MAX_HOOK_CHARS} hosts accept"), explain())
+        }
+        _ => DoctorFinding::bad(what, "output is not a JSON object", explain()),
     }
 }
 
@@ -218,25 +223,25 @@ fn sample_input(event: HookEvent, dir: &Path) -> String {
 }
 
 /// The finding that memory is off, by which switch.
-pub(crate) fn memory_is_off(switch: &str) -> Finding {
+pub(crate) fn memory_is_off(switch: &str) -> DoctorFinding {
     let fix = "turn it on there; until then tools fail, hooks print nothing, and the doctor runs neither";
-    Finding::bad("memory", format!("off: {switch}"), fix)
+    DoctorFinding::bad("memory", format!("off: {switch}"), fix)
 }
 
 /// Checks that the directories of the home and the mounts are usable.
-pub(crate) fn check_directories(home: &Path, mounts: &[(String, PathBuf)]) -> Vec<Finding> {
+pub(crate) fn check_directories(home: &Path, mounts: &[(String, PathBuf)]) -> Vec<DoctorFinding> {
     let mut findings = vec![check_directory("home", home)];
     findings.extend(mounts.iter().map(|(name, root)| check_directory(&format!("mount {name}"), root)));
     findings
 }
 
-fn check_directory(what: &str, dir: &Path) -> Finding {
+fn check_directory(what: &str, dir: &Path) -> DoctorFinding {
     let shown = dir.display();
     match dir.metadata() {
-        Ok(meta) if !meta.is_dir() => Finding::bad(what, format!("{shown} is not a directory"), "move the file away"),
-        Ok(meta) if meta.permissions().readonly() => Finding::bad(what, format!("{shown} is read-only"), "make it writable"),
-        Ok(_) => Finding::ok(what, shown.to_string()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Finding::ok(what, format!("{shown}, created when needed")),
-        Err(e) => Finding::bad(what, format!("{shown}: {e}"), "check the path and its permissions"),
+        Ok(meta) if !meta.is_dir() => DoctorFinding::bad(what, format!("{shown} is not a directory"), "move the file away"),
+        Ok(meta) if meta.permissions().readonly() => DoctorFinding::bad(what, format!("{shown} is read-only"), "make it writable"),
+        Ok(_) => DoctorFinding::ok(what, shown.to_string()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => DoctorFinding::ok(what, format!("{shown}, created when needed")),
+        Err(e) => DoctorFinding::bad(what, format!("{shown}: {e}"), "check the path and its permissions"),
     }
 }

@@ -1,5 +1,7 @@
-//! The agent programs memdir works with. [`Host`] describes one of them completely: each has a file of its own here, and one line in
-//! [`HOSTS`]. Reads only which files exist, and writes nothing.
+//! The agent programs memdir works with. [`Host`] describes one of them completely. Reads only which files exist, and writes nothing.
+//!
+//! To add a host: a file `hosts/<name>.rs` with a `HOST`, its `mod` line and its line in [`HOSTS`]. If it has transcripts, also a reader
+//! in memdir-chats, named in [`Host::transcripts`].
 
 mod claude_code;
 mod claude_desktop;
@@ -21,7 +23,7 @@ mod windsurf;
 mod zed;
 
 pub(crate) use config_edit::{ConfigEdit, ConfigFile, ConfigFormat};
-pub(crate) use hooks::{Delivery, Hook, HookEvent, HookReply, ToolCall};
+pub(crate) use hooks::{Delivery, HookEvent, HookReply, HookSpec, ToolCall};
 pub(crate) use machine::{InstallScope, Machine, Os};
 pub(crate) use own_memory::{ForeignMemory, MemoryImport, MemoryRedirect};
 
@@ -70,7 +72,7 @@ pub(crate) struct Host {
     pub(crate) next_step: &'static str,
 
     /// The events memdir hooks into; empty if the host has no hooks.
-    pub(crate) hooks: &'static [Hook],
+    pub(crate) hooks: &'static [HookSpec],
     /// The JSON by which a hook passes text to the host; `None` if the host does not read output at this event.
     pub(crate) hook_output: fn(&HookReply<'_>) -> Option<Value>,
     /// Where the input of a hook names the tool that is about to run.

@@ -10,7 +10,7 @@ mod receipt;
 mod remove;
 
 pub(crate) use error::InstallError;
-pub(crate) use file_edit::{FileChange, FileEdit, FileOutcome};
+pub(crate) use file_edit::{ConfigChange, FileOutcome, PlannedEdit};
 pub(crate) use plan::{diff, plan};
 pub(crate) use receipt::{InstallKey, Receipts};
 pub(crate) use remove::plan_removal;

@@ -33,7 +33,7 @@ use std::{
 
 #[derive(Serialize)]
 struct Adoption {
-    found: Vec<Candidate>,
+    found: Vec<AdoptCandidate>,
     /// Whether the settings were changed.
     adopted: bool,
     /// The settings file.
@@ -41,7 +41,7 @@ struct Adoption {
 }
 
 #[derive(Serialize)]
-struct Candidate {
+struct AdoptCandidate {
     #[serde(flatten)]
     memory: ForeignMemory,
     /// Whether the settings already mount it.
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
         let changed = existing.filter(is_opened).and_then(|mount| with_write_access(&text, &mount.prefix));
         let opened = changed.is_some();
         text = changed.unwrap_or(text);
-        found.push(Candidate { memory, mounted, opened, toml });
+        found.push(AdoptCandidate { memory, mounted, opened, toml });
     }
     let adopted = !args.names.is_empty() && !args.dry_run;
     if adopted {
@@ -168,7 +168,7 @@ fn plural(count: usize, one: &str, many: &str) -> String {
 }
 
 #[derive(Serialize)]
-struct Imported {
+struct ImportDirOutcome {
     dir: PathBuf,
     memories: usize,
     changed: usize,
@@ -182,7 +182,7 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Answ
     let machine = machine(settings)?;
     let dir = (import.dir)(&machine);
     if args.dry_run {
-        return Ok(Answer::new(Imported { dir, memories: 0, changed: 0, note: import.note }, |imported, page| {
+        return Ok(Answer::new(ImportDirOutcome { dir, memories: 0, changed: 0, note: import.note }, |imported, page| {
             page.line(format!("would write into {}", imported.dir.display()))
         }));
     }
@@ -198,7 +198,7 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Answ
     }
     let fail = |source| Failure::File { doing: "write into", path: dir.clone(), source };
     let changed = import_dir::write(import, &machine, &scope.id, &memories).map_err(fail)?;
-    Ok(Answer::new(Imported { dir, memories: memories.len(), changed, note: import.note }, |imported, page| {
+    Ok(Answer::new(ImportDirOutcome { dir, memories: memories.len(), changed, note: import.note }, |imported, page| {
         let (memories, files) = (plural(imported.memories, "memory", "memories"), plural(imported.changed, "file", "files"));
         page.line(format!("wrote {memories} into {} ({files} changed)", imported.dir.display()))?;
         page.line(imported.note)

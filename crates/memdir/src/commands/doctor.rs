@@ -4,7 +4,7 @@ use super::install::machine;
 use crate::{
     args::Doctor as DoctorArgs,
     config::Settings,
-    doctor::{self, Finding, Installation},
+    doctor::{self, DoctorFinding, Installation},
     exit::{Exit, Failure},
     hosts::{self, Host, InstallScope, Machine},
     install::{self, InstallRequest, Receipts},
@@ -19,11 +19,11 @@ use std::{
 };
 
 #[derive(Serialize)]
-struct Report {
+struct DoctorReport {
     ok: bool,
     version: &'static str,
     #[serde(rename = "grounds")]
-    directories: Vec<Finding>,
+    directories: Vec<DoctorFinding>,
     hosts: Vec<HostReport>,
 }
 
@@ -37,7 +37,7 @@ struct HostReport {
     /// The result of `--fix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<String>,
-    findings: Vec<Finding>,
+    findings: Vec<DoctorFinding>,
 }
 
 pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) -> Result<Answer, Failure> {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) 
     let selected = select(args, &machine, &receipts);
     let hosts: Vec<HostReport> = selected.iter().map(|(host, scope, machine)| checkup.run(host, *scope, machine)).collect();
     let ok = directories.iter().chain(hosts.iter().flat_map(|host| &host.findings)).all(|finding| finding.ok);
-    let report = Report { ok, version: env!("CARGO_PKG_VERSION"), directories, hosts };
+    let report = DoctorReport { ok, version: env!("CARGO_PKG_VERSION"), directories, hosts };
     Ok(Answer::new(report, show).exit(if ok { Exit::Done } else { Exit::NotSo }))
 }
 
@@ -96,7 +96,7 @@ impl Checkup<'_> {
     }
 }
 
-fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+fn show(report: &DoctorReport, page: &mut Page<'_>) -> io::Result<()> {
     page.line(format!("memdir {}", report.version))?;
     for finding in &report.directories {
         show_finding(finding, page)?;
@@ -120,7 +120,7 @@ fn show(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn show_finding(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
+fn show_finding(finding: &DoctorFinding, page: &mut Page<'_>) -> io::Result<()> {
     let status = if finding.ok { page.green("ok ") } else { page.red("bad") };
     page.line(format!("  {status} {}: {}", finding.what, finding.seen))?;
     match &finding.fix {

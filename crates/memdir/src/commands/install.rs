@@ -5,7 +5,7 @@ use crate::{
     config::{self, Settings},
     exit::{Exit, Failure},
     hosts::{self, ConfigFile, HOSTS, Host, InstallScope, Machine, command::Shell},
-    install::{self, FileChange, FileOutcome, InstallRequest, Receipts},
+    install::{self, ConfigChange, FileOutcome, InstallRequest, Receipts},
     output::{Answer, Look, Page},
     wire,
 };
@@ -117,7 +117,7 @@ fn config_files(args: &InstallArgs, machine: &Machine, host: &Host) -> Result<Ve
 fn preview(args: &InstallArgs, settings: &Settings, machine: &Machine, host: &Host) -> Result<Vec<Preview>, Failure> {
     let receipts = Receipts::load(&settings.home.value)?;
     let edits = install::plan(&config_files(args, machine, host)?, &receipts.programs(machine))?;
-    let changed = edits.into_iter().filter(install::FileEdit::is_change);
+    let changed = edits.into_iter().filter(install::PlannedEdit::is_change);
     Ok(changed
         .map(|edit| Preview {
             host: host.name.to_owned(),
@@ -284,7 +284,7 @@ pub(super) fn show_outcomes(outcomes: &Vec<HostOutcome>, page: &mut Page<'_>) ->
             page.line(format!("{title}: {failed}: {error}"))?;
             continue;
         }
-        let is_unchanged = outcome.files.iter().all(|file| file.change == FileChange::Unchanged);
+        let is_unchanged = outcome.files.iter().all(|file| file.change == ConfigChange::Unchanged);
         page.line(format!("{title}: {}", if is_unchanged { "unchanged" } else { "done" }))?;
         for file in &outcome.files {
             page.line(format!("  {}", describe(file, page)))?;
@@ -298,10 +298,10 @@ pub(super) fn show_outcomes(outcomes: &Vec<HostOutcome>, page: &mut Page<'_>) ->
 
 fn describe(file: &FileOutcome, page: &Page<'_>) -> String {
     let change = match file.change {
-        FileChange::Created => "created",
-        FileChange::Changed => "changed",
-        FileChange::Unchanged => "unchanged",
-        FileChange::Removed => "removed",
+        ConfigChange::Created => "created",
+        ConfigChange::Changed => "changed",
+        ConfigChange::Unchanged => "unchanged",
+        ConfigChange::Removed => "removed",
     };
     let name = |backup: &PathBuf| format!(", backup: {}", Path::new(backup.file_name().unwrap_or_default()).display());
     let backup = file.backup.as_ref().map_or_else(String::new, name);

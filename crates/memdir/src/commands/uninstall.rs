@@ -7,7 +7,7 @@ use crate::{
     config::Settings,
     exit::{Exit, Failure},
     hosts::{self, Host, InstallScope, Machine, MemoryImport},
-    install::{self, FileChange, FileOutcome, InstallKey, InstallRequest, Receipts},
+    install::{self, ConfigChange, FileOutcome, InstallKey, InstallRequest, Receipts},
     output::Answer,
 };
 use memdir_core::base::time::{Clock as _, SystemClock};
@@ -54,7 +54,7 @@ fn uninstall(request: &InstallRequest<'_>) -> Result<HostOutcome, Failure> {
     if let Some(import) = import.filter(|_| outcome.error.is_none()) {
         let path = (import.dir)(request.machine);
         import_dir::remove(import, request.machine).map_err(|source| Failure::File { doing: "remove", path: path.clone(), source })?;
-        outcome.files.push(FileOutcome { path, change: FileChange::Removed, backup: None });
+        outcome.files.push(FileOutcome { path, change: ConfigChange::Removed, backup: None });
     }
     Ok(outcome)
 }

@@ -62,7 +62,7 @@ struct WithContext {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[expect(dead_code, reason = "only the accepted keys matter")]
-struct Block {
+struct StopOutput {
     r#continue: Option<bool>,
     stop_reason: Option<String>,
     suppress_output: Option<bool>,
@@ -137,10 +137,10 @@ fn accepted(host: &str, event: HookEvent, text: &str) -> Result<(), String> {
         ("cursor", HookEvent::SessionStart) => parses::<CursorStart>(text),
         ("cursor", HookEvent::BeforeTool) => parses::<CursorTool>(text),
         ("cursor", HookEvent::Stop) => parses::<CursorStop>(text),
-        ("copilot-cli", HookEvent::Stop) => parses::<Block>(text),
+        ("copilot-cli", HookEvent::Stop) => parses::<StopOutput>(text),
         ("copilot-cli", _) => parses::<CopilotContext>(text),
         ("gemini", HookEvent::BeforeTool) => parses::<SystemMessage>(text),
-        (_, HookEvent::Stop) => parses::<Block>(text),
+        (_, HookEvent::Stop) => parses::<StopOutput>(text),
         _ => named(hook.map_or("none", |hook| hook.name)),
     }
 }

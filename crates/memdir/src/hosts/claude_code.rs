@@ -1,7 +1,7 @@
 //! Claude Code: the server in `~/.claude.json` or `.mcp.json`, hooks in exec form in its settings, an auto memory per project.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, Hook, HookEvent, Host, InstallScope, Machine, MemoryRedirect,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, HookEvent, HookSpec, Host, InstallScope, Machine, MemoryRedirect,
     config_edit::server_file,
     hooks::{claude_output, hook},
     jsonc,
@@ -30,7 +30,7 @@ pub(super) const HOST: Host = Host {
 };
 
 /// A session's end waits only 1.5 s unless a hook in a settings file asks for more.
-const HOOKS: &[Hook] = &[
+const HOOKS: &[HookSpec] = &[
     hook(HookEvent::SessionStart, "SessionStart", 10, Delivery::Model),
     hook(HookEvent::Prompt, "UserPromptSubmit", 10, Delivery::Model),
     hook(HookEvent::BeforeTool, "PreToolUse", 5, Delivery::Model),
@@ -51,7 +51,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     ]
 }
 
-fn hook_group(machine: &Machine, hook: &Hook) -> Value {
+fn hook_group(machine: &Machine, hook: &HookSpec) -> Value {
     let args = machine.hook_args(HOST.name, hook.event);
     json!({ "hooks": [{ "type": "command", "command": machine.exe, "args": args, "timeout": hook.timeout_secs }] })
 }

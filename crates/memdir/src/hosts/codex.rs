@@ -1,7 +1,8 @@
 //! Codex CLI: the server in `config.toml`, hooks in `hooks.json` beside it, memories of its own. It runs hooks through a shell.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, Hook, HookEvent, Host, InstallScope, Machine, MemoryImport, Os,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, HookEvent, HookSpec, Host, InstallScope, Machine, MemoryImport,
+    Os,
     command::Shell,
     config_edit::server_file,
     hooks::{claude_output, hook},
@@ -31,7 +32,7 @@ pub(super) const HOST: Host = Host {
     ..BASE
 };
 
-const HOOKS: &[Hook] = &[
+const HOOKS: &[HookSpec] = &[
     hook(HookEvent::SessionStart, "SessionStart", 10, Delivery::Model),
     hook(HookEvent::Prompt, "UserPromptSubmit", 10, Delivery::Model),
     hook(HookEvent::BeforeTool, "PreToolUse", 5, Delivery::Model),
@@ -53,7 +54,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     ]
 }
 
-fn hook_group(machine: &Machine, hook: &Hook) -> Value {
+fn hook_group(machine: &Machine, hook: &HookSpec) -> Value {
     let shell = if machine.os == Os::Windows { Shell::Cmd } else { Shell::Posix };
     let command = machine.hook_line(shell, HOST.name, hook.event);
     json!({ "hooks": [{ "type": "command", "command": command, "timeout": hook.timeout_secs }] })

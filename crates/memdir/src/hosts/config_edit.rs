@@ -1,7 +1,7 @@
 //! Edits of hosts' settings files: what an installation writes, and the text of a file with and without it. Pure.
 
 use super::{
-    Hook, HookEvent, SERVER,
+    HookEvent, HookSpec, SERVER,
     command::{is_our_hook, is_our_server},
     jsonc,
     text_edit::{EditError, EditedText, dotted},
@@ -72,7 +72,7 @@ pub(crate) struct AppliedEdit {
 
 impl ConfigEdit {
     /// The edit that adds a hook, in the place most hosts share.
-    pub(super) fn hook(host: &str, hook: &Hook, value: Value) -> ConfigEdit {
+    pub(super) fn hook(host: &str, hook: &HookSpec, value: Value) -> ConfigEdit {
         ConfigEdit::Hook { path: vec!["hooks".into(), hook.name.into()], value, host: host.into(), event: hook.event }
     }
 

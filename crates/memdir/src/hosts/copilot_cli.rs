@@ -2,7 +2,7 @@
 //! tool denies the tool, so its hooks ignore errors.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, Hook, HookEvent, HookReply, Host, InstallScope, Machine, Os,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os,
     command::Shell,
     config_edit::server_file,
     hooks::{block, claude_output, hook},
@@ -31,7 +31,7 @@ pub(super) const HOST: Host = Host {
     ..BASE
 };
 
-const HOOKS: &[Hook] = &[
+const HOOKS: &[HookSpec] = &[
     hook(HookEvent::SessionStart, "sessionStart", 10, Delivery::Model),
     hook(HookEvent::Prompt, "userPromptSubmitted", 10, Delivery::Model),
     hook(HookEvent::BeforeTool, "preToolUse", 5, Delivery::Model),
@@ -61,7 +61,7 @@ pub(super) fn hooks_file(machine: &Machine, scope: InstallScope) -> ConfigFile {
     ConfigFile { path, format: ConfigFormat::Json, edits: std::iter::once(version).chain(hooks).collect() }
 }
 
-fn hook_entry(machine: &Machine, hook: &Hook) -> Value {
+fn hook_entry(machine: &Machine, hook: &HookSpec) -> Value {
     let (key, shell) =
         if machine.os == Os::Windows { ("powershell", Shell::PowerShellIgnoringErrors) } else { ("bash", Shell::PosixIgnoringErrors) };
     let line = machine.hook_line(shell, HOST.name, hook.event);

@@ -1,7 +1,7 @@
 //! Cursor: the server in `mcp.json`, hooks in `hooks.json`. Before a prompt it reads only refusals, so that event is not hooked.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, Hook, HookEvent, HookReply, Host, InstallScope, Machine, Os, ToolCall,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os, ToolCall,
     command::Shell, config_edit::server_file, hooks::hook,
 };
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(super) const HOST: Host = Host {
     ..BASE
 };
 
-const HOOKS: &[Hook] = &[
+const HOOKS: &[HookSpec] = &[
     hook(HookEvent::SessionStart, "sessionStart", 10, Delivery::Model),
     hook(HookEvent::BeforeTool, "beforeShellExecution", 5, Delivery::VersionDependent),
     hook(HookEvent::BeforeTool, "preToolUse", 5, Delivery::VersionDependent),
@@ -36,7 +36,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
         InstallScope::Project => machine.project.join(".cursor"),
     };
     let shell = if machine.os == Os::Windows { Shell::PowerShell } else { Shell::Posix };
-    let entry = |hook: &Hook| json!({ "command": machine.hook_line(shell, HOST.name, hook.event), "timeout": hook.timeout_secs });
+    let entry = |hook: &HookSpec| json!({ "command": machine.hook_line(shell, HOST.name, hook.event), "timeout": hook.timeout_secs });
     let version = ConfigEdit::Default { path: vec!["version".into()], value: json!(1) };
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, entry(hook)));
     vec![

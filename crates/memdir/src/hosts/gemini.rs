@@ -2,7 +2,7 @@
 //! the hook's program is gone, so its hooks ignore errors.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, Hook, HookEvent, HookReply, Host, InstallScope, Machine, Os,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os,
     command::Shell,
     config_edit::server_entry,
     hooks::{additional_context, block, hook},
@@ -26,7 +26,7 @@ pub(super) const HOST: Host = Host {
     ..BASE
 };
 
-const HOOKS: &[Hook] = &[
+const HOOKS: &[HookSpec] = &[
     hook(HookEvent::SessionStart, "SessionStart", 10, Delivery::Model),
     hook(HookEvent::Prompt, "BeforeAgent", 10, Delivery::Model),
     hook(HookEvent::BeforeTool, "BeforeTool", 5, Delivery::User),
@@ -45,7 +45,7 @@ fn config(machine: &Machine, scope: InstallScope) -> ConfigFile {
     ConfigFile { path: dir.join("settings.json"), format: ConfigFormat::Json, edits: std::iter::once(server).chain(hooks).collect() }
 }
 
-fn hook_group(machine: &Machine, hook: &Hook) -> Value {
+fn hook_group(machine: &Machine, hook: &HookSpec) -> Value {
     let shell = if machine.os == Os::Windows { Shell::PowerShellIgnoringErrors } else { Shell::PosixIgnoringErrors };
     json!({ "hooks": [{
         "type": "command",

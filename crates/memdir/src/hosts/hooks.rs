@@ -37,7 +37,7 @@ impl HookEvent {
 
 /// One event that memdir hooks into.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Hook {
+pub(crate) struct HookSpec {
     pub(crate) event: HookEvent,
     /// The host's name for the event.
     pub(crate) name: &'static str,
@@ -64,8 +64,8 @@ pub(crate) enum Delivery {
 }
 
 /// Declares a hook.
-pub(super) const fn hook(event: HookEvent, name: &'static str, timeout_secs: u64, delivery: Delivery) -> Hook {
-    Hook { event, name, timeout_secs, delivery }
+pub(super) const fn hook(event: HookEvent, name: &'static str, timeout_secs: u64, delivery: Delivery) -> HookSpec {
+    HookSpec { event, name, timeout_secs, delivery }
 }
 
 /// Text for a host, at an event.

@@ -2,7 +2,7 @@
 //! opencode runs. A plugin cannot pass text before a tool, so that text comes with the tool's result.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, Hook, HookEvent, HookReply, Host, InstallScope, Machine,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine,
     config_edit::server_file, hooks::hook,
 };
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(super) const HOST: Host = Host {
     ..BASE
 };
 
-const HOOKS: &[Hook] = &[
+const HOOKS: &[HookSpec] = &[
     hook(HookEvent::SessionStart, "experimental.chat.system.transform", 10, Delivery::Model),
     hook(HookEvent::Prompt, "chat.message", 10, Delivery::Model),
     hook(HookEvent::BeforeTool, "tool.execute.before", 5, Delivery::ToolResult),

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 /// The planned edit of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileEdit {
+pub(crate) struct PlannedEdit {
     /// The edits; those of several [`ConfigFile`]s with one path are merged.
     pub(crate) config: ConfigFile,
     /// The target of the path if it is a symbolic link, else the path.
@@ -25,7 +25,7 @@ pub(crate) struct FileEdit {
     pub(crate) previous: BTreeMap<String, Value>,
 }
 
-impl FileEdit {
+impl PlannedEdit {
     /// Whether the file differs from the planned text.
     pub(crate) fn is_change(&self) -> bool {
         self.before.as_deref() != Some(&self.after)
@@ -37,7 +37,7 @@ impl FileEdit {
 pub(crate) struct FileOutcome {
     pub(crate) path: PathBuf,
     #[serde(rename = "did")]
-    pub(crate) change: FileChange,
+    pub(crate) change: ConfigChange,
     /// The copy of the file as it was before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) backup: Option<PathBuf>,
@@ -46,7 +46,7 @@ pub(crate) struct FileOutcome {
 /// The kind of a change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum FileChange {
+pub(crate) enum ConfigChange {
     /// The file did not exist.
     Created,
     /// The file was edited.

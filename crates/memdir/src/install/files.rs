@@ -3,7 +3,7 @@
 
 use super::{
     error::InstallError,
-    file_edit::{FileChange, FileEdit, FileOutcome},
+    file_edit::{ConfigChange, FileOutcome, PlannedEdit},
 };
 use crate::hosts::{ConfigFormat, InstallScope};
 use jiff::Timestamp;
@@ -71,7 +71,7 @@ pub(crate) fn check_writable(path: &Path, target: &Path) -> Result<(), InstallEr
 }
 
 /// Writes all files, or none.
-pub(crate) fn write_all(edits: &[FileEdit], scope: InstallScope, now: Timestamp) -> Result<Vec<WrittenFile>, InstallError> {
+pub(crate) fn write_all(edits: &[PlannedEdit], scope: InstallScope, now: Timestamp) -> Result<Vec<WrittenFile>, InstallError> {
     let mut written = Vec::new();
     for edit in edits {
         match write_edit(edit, scope, now) {
@@ -86,7 +86,7 @@ pub(crate) fn write_all(edits: &[FileEdit], scope: InstallScope, now: Timestamp)
 }
 
 /// Restores the files that were written, except those that another process has changed since.
-pub(crate) fn restore_all(edits: &[FileEdit], written: &[WrittenFile]) {
+pub(crate) fn restore_all(edits: &[PlannedEdit], written: &[WrittenFile]) {
     for (edit, written) in edits.iter().zip(written).rev() {
         let is_ours = read(&edit.target).ok().flatten().as_deref() == Some(&edit.after);
         // A file that cannot be restored keeps its backup beside it: there is no better way to handle a failing disk.
@@ -100,10 +100,10 @@ pub(crate) fn restore_all(edits: &[FileEdit], written: &[WrittenFile]) {
     }
 }
 
-fn write_edit(edit: &FileEdit, scope: InstallScope, now: Timestamp) -> Result<WrittenFile, InstallError> {
+fn write_edit(edit: &PlannedEdit, scope: InstallScope, now: Timestamp) -> Result<WrittenFile, InstallError> {
     let outcome = |change, backup| FileOutcome { path: edit.config.path.clone(), change, backup };
     if !edit.is_change() {
-        return Ok(WrittenFile { outcome: outcome(FileChange::Unchanged, None), dirs: Vec::new() });
+        return Ok(WrittenFile { outcome: outcome(ConfigChange::Unchanged, None), dirs: Vec::new() });
     }
     let dirs = create_dirs(&edit.target)?;
     let backup = match &edit.before {
@@ -115,7 +115,7 @@ fn write_edit(edit: &FileEdit, scope: InstallScope, now: Timestamp) -> Result<Wr
         dirs.iter().rev().for_each(|dir| drop(fs::remove_dir(dir)));
         return Err(error);
     }
-    let change = if edit.before.is_some() { FileChange::Changed } else { FileChange::Created };
+    let change = if edit.before.is_some() { ConfigChange::Changed } else { ConfigChange::Created };
     Ok(WrittenFile { outcome: outcome(change, backup), dirs })
 }
 

@@ -1,12 +1,12 @@
 //! Plans the edits of an installation without writing.
 
-use super::{error::InstallError, file_edit::FileEdit, files, patch::Patch};
+use super::{error::InstallError, file_edit::PlannedEdit, files, patch::Patch};
 use crate::hosts::ConfigFile;
 use similar::TextDiff;
 use std::{collections::BTreeMap, path::Path};
 
 /// Plans the edits of all files; fails if one of them cannot be edited. `programs` are further paths of memdir, whatever their names.
-pub(crate) fn plan(files: &[ConfigFile], programs: &[String]) -> Result<Vec<FileEdit>, InstallError> {
+pub(crate) fn plan(files: &[ConfigFile], programs: &[String]) -> Result<Vec<PlannedEdit>, InstallError> {
     let mut merged: Vec<ConfigFile> = Vec::new();
     for file in files {
         match merged.iter_mut().find(|other| other.path == file.path) {
@@ -17,7 +17,7 @@ pub(crate) fn plan(files: &[ConfigFile], programs: &[String]) -> Result<Vec<File
     merged.into_iter().map(|config| plan_file(config, programs)).collect()
 }
 
-fn plan_file(config: ConfigFile, programs: &[String]) -> Result<FileEdit, InstallError> {
+fn plan_file(config: ConfigFile, programs: &[String]) -> Result<PlannedEdit, InstallError> {
     let target = files::resolve(&config.path)?;
     let before = files::read(&target)?;
     let mut text = before.clone().unwrap_or_default();
@@ -31,7 +31,7 @@ fn plan_file(config: ConfigFile, programs: &[String]) -> Result<FileEdit, Instal
         created.extend(applied.created);
         previous.extend(applied.previous.map(|value| (edit.key(), value)));
     }
-    let edit = FileEdit { config, target, before, after: text, patches, created, previous };
+    let edit = PlannedEdit { config, target, before, after: text, patches, created, previous };
     if edit.is_change() && edit.before.is_some() {
         files::check_writable(&edit.config.path, &edit.target)?;
     }

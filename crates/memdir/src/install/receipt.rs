@@ -3,7 +3,7 @@
 
 use super::{
     error::InstallError,
-    file_edit::FileEdit,
+    file_edit::PlannedEdit,
     files::{self, WrittenFile},
     patch::Patch,
 };
@@ -203,7 +203,7 @@ impl FileReceipt {
 }
 
 /// The record of an edit that was written.
-pub(crate) fn record(edit: &FileEdit, written: &WrittenFile) -> FileReceipt {
+pub(crate) fn record(edit: &PlannedEdit, written: &WrittenFile) -> FileReceipt {
     // A file that memdir writes as a whole is recognized by its first line, so its text is not kept.
     let without_text = |edit: &ConfigEdit| match edit {
         ConfigEdit::Whole { .. } => ConfigEdit::Whole { text: String::new() },

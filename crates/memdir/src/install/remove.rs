@@ -4,7 +4,7 @@
 use super::{
     InstallRequest,
     error::InstallError,
-    file_edit::{FileChange, FileOutcome},
+    file_edit::{ConfigChange, FileOutcome},
     files,
     patch::Patch,
     receipt::{FileReceipt, Receipts, hash},
@@ -124,14 +124,14 @@ fn reconstruct(file: ConfigFile) -> FileReceipt {
 /// Applies a planned removal.
 pub(crate) fn apply(removal: &Removal, scope: InstallScope) -> Result<FileOutcome, InstallError> {
     let change = match (&removal.before, &removal.after) {
-        (before, after) if before == after => FileChange::Unchanged,
+        (before, after) if before == after => ConfigChange::Unchanged,
         (_, None) => {
             fs::remove_file(&removal.target).map_err(|e| InstallError::io(&removal.path, "remove", &e))?;
-            FileChange::Removed
+            ConfigChange::Removed
         }
         (before, Some(after)) => {
             files::write(&removal.target, after, before.as_deref(), scope)?;
-            FileChange::Changed
+            ConfigChange::Changed
         }
     };
     let kept = removal.backups.iter().rev().find(|backup| !backup.is_redundant && backup.path.exists());

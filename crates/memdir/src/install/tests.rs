@@ -135,7 +135,7 @@ fn install_and_uninstall_give_back_every_byte() {
         let files = world.config(host, scope);
         let outcomes =
             apply(&request, &files).unwrap_or_else(|e| panic!("{} {scope:?} {way}: {} {}", host.name, e.path.display(), e.reason));
-        assert!(outcomes.iter().all(|one| one.change != FileChange::Unchanged), "{} {scope:?} {way}", host.name);
+        assert!(outcomes.iter().all(|one| one.change != ConfigChange::Unchanged), "{} {scope:?} {way}", host.name);
         check_applied(&files, host, way);
         revert(&request).unwrap();
         assert_eq!(world.files(), before, "{} {scope:?} {way}", host.name);
@@ -160,7 +160,7 @@ fn installing_again_changes_nothing_and_a_newer_program_replaces_the_old() {
         apply(&request, &world.config(host, scope)).unwrap();
         let once = world.files();
         let again = apply(&request, &world.config(host, scope)).unwrap();
-        assert!(again.iter().all(|one| one.change == FileChange::Unchanged), "{} {way}", host.name);
+        assert!(again.iter().all(|one| one.change == ConfigChange::Unchanged), "{} {way}", host.name);
         assert_eq!(world.files(), once);
         let moved = Machine { exe: "/new/memdir".into(), ..world.machine.clone() };
         let files = (host.config)(&moved, scope).unwrap();
