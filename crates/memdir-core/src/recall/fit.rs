@@ -121,7 +121,7 @@ pub(crate) fn fit_with(candidates: &[RecallCandidate<'_>], besides: Vec<OmittedM
                 recalled.text.push_str(&block);
                 recalled.shown.push(shown);
             }
-            None => recalled.dropped.push(omit(format!("no room: about {mine} of {} tokens are left", room.tokens))),
+            None => recalled.dropped.push(omit(format!("over the token budget: about {mine} of {} tokens are left", room.tokens))),
         }
     }
     recalled.dropped.extend(besides);
@@ -148,7 +148,7 @@ fn reserve(candidates: &[RecallCandidate<'_>], room: RecallBudget, left: usize) 
 /// The text if no memory fits: their names, if these fit.
 fn names_only(dropped: &mut [OmittedMemory], budget: usize) -> String {
     for one in dropped.iter_mut() {
-        one.why = format!("the budget of {budget} tokens has no room for any memory");
+        one.why = format!("over the token budget: no memory fits into {budget} tokens");
     }
     let room = budget.saturating_sub(tokens(OPEN) + tokens(TAIL));
     match omitted_line(dropped, OMITTED_TOKENS.min(room)) {

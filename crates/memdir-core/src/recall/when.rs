@@ -84,7 +84,7 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
                 let line = place.line_of(key);
                 match kind(key) {
                     Some(over) => add(over, value, &mut place),
-                    None => problems.push(Problem::at(line, format!("when: unknown key {key:?}; use command, path, words or tools"))),
+                    None => problems.push(Problem::at(line, format!("when: unknown key {key:?}; expected command, path, words or tools"))),
                 }
             }
         }

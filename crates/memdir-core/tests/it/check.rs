@@ -79,7 +79,7 @@ fn every_fault_is_found_with_its_place() {
     MEMORY.md:1 DeadLine: the line for hand.md is dead: the memory does not exist
     MEMORY.md:1 LongLine: line of 270 characters; keep a pointer here and the content in the memory
     broken.md:2 Frontmatter: the type "opinion" is not one of user, feedback, project, reference
-    broken.md:3 Tripwire: when: comand is none of command, path, words, tools
+    broken.md:3 Tripwire: when: unknown key "comand"; expected command, path, words or tools
     broken.md:4 Frontmatter: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
     found.md Unlisted: no line in the entrypoint; add it with: memdir check --fix
     import-again.md NearDuplicate: 100 % identical to import; keep one of them

@@ -145,7 +145,7 @@ fn a_budget_too_small_for_any_memory_names_them_and_says_so() {
     assert_eq!(recalled.text, "<recalled-memories>\n[left out: pin1, deploy]\n</recalled-memories>\n");
     let (.., recalled) = pins_and_a_match(1, 5);
     assert_eq!((recalled.text.as_str(), recalled.tokens), ("", 0));
-    assert_eq!(recalled.dropped[1].why, "the budget of 5 tokens has no room for any memory");
+    assert_eq!(recalled.dropped[1].why, "over the token budget: no memory fits into 5 tokens");
 }
 
 #[test]

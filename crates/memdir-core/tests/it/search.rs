@@ -348,7 +348,7 @@ fn a_failing_embedder_costs_the_meaning_and_nothing_else() {
     space.put("new.md", "The walrus ships on Monday.\n");
     let answer = space.ask("walrus monday");
     assert_eq!((answer.hits[0].path.as_str(), answer.method), ("new.md", Method::Fts));
-    assert!(answer.notes[0].starts_with("meaning was not searched, only words"), "{:?}", answer.notes);
+    assert!(answer.notes[0].starts_with("searched by words only, not by meaning"), "{:?}", answer.notes);
 }
 
 #[test]

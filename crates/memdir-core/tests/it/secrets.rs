@@ -475,7 +475,7 @@ mod shown {
         let entrypoint = desk.file("MEMORY.md").unwrap();
         assert!(hit.masked && entrypoint.contains("(deploy.md)"), "{entrypoint}");
         for text in [hit.text, hit.headings.join(" > "), recalled.text, entrypoint] {
-            assert!(text.contains("[secret: github-token]") && !text.contains(&token()), "{text}");
+            assert!(text.contains("secret: github-token") && !text.contains(&token()), "{text}");
         }
     }
 

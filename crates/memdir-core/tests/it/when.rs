@@ -41,7 +41,7 @@ fn every_form_is_read_with_its_line() {
 fn an_unknown_key_is_reported_and_the_rest_is_kept() {
     let (when, problems) = read("when:\n  comand: x\n  path: a");
     assert_eq!(wires(&when), [(TripwireKind::Path, "a", 5)]);
-    assert_eq!(problems, [Problem::at(4, "when: unknown key \"comand\"; use command, path, words or tools")]);
+    assert_eq!(problems, [Problem::at(4, "when: unknown key \"comand\"; expected command, path, words or tools")]);
 }
 
 fn trips(frontmatter: &str, action: &Action<'_>) -> Option<String> {

@@ -168,7 +168,7 @@ fn a_secret_is_refused_by_its_rule_and_a_person_may_allow_it() {
     ");
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @r#"
     -- stderr
-    error: --allow-secret: there is no rule named "gihub"
+    error: --allow-secret: unknown secret rule "gihub"
     hint: Give the rule's name, as the refusal says it.
     -- exit 2
     "#);
@@ -362,7 +362,7 @@ fn pins_leave_room_for_what_matches_in_a_small_budget() {
     ");
     let json = home.json(&["recall", "When do deploys of the marmalade service go out?", "--budget", "5"]);
     assert_eq!((json["text"].as_str(), json["dropped"].as_array().map(Vec::len)), (Some(""), Some(8)));
-    assert_eq!(json["dropped"][0]["why"], "the budget of 5 tokens has no room for any memory");
+    assert_eq!(json["dropped"][0]["why"], "over the token budget: no memory fits into 5 tokens");
 }
 
 #[test]

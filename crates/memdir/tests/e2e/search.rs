@@ -73,8 +73,8 @@ fn filters_and_reasons() {
     let home = notes();
     assert_eq!(home.json(&["search", "user", "--type", "project"])["results"], json!([]));
     assert_eq!(home.json(&["search", "tabs", "--source", "chat"])["results"], json!([]));
-    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "deploy"]), @"Its best lines, 13-13, score 0.09, below 0.35. It lacks: tab. Ask with its own words, or lower the minimum score.");
-    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "style"]), @"It is returned, at place 1.");
+    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "deploy"]), @"Its best lines, 13-13, score 0.09, below the minimum of 0.35. It lacks: tab. Search with words it contains, or with a lower --min-score.");
+    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "style"]), @"It is returned, at rank 1.");
     assert_snapshot!(home.run(&["search", "tabs", "--type", "nonsense"]), @r#"
     -- stderr
     error: type: "nonsense" is not one of user, feedback, project, reference
