@@ -40,7 +40,7 @@ fn main() {
     let model: Arc<dyn Embedder> = Arc::new(StaticModel::new());
     let identity = Some((model.id().clone(), model.dim()));
     let searcher = Searcher::new(&store, Some(model), Arc::new(SystemClock), |info| {
-        Arc::new(TantivyIndex::of_mount(&folder.path().join("cache"), &info.root, &info.rules, identity.clone()))
+        Arc::new(TantivyIndex::for_mount(&folder.path().join("cache"), &info.root, &info.rules, identity.clone()))
     });
     searcher.index(&store, false, &|_| {}).unwrap();
     let memdir = Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None }).with_searcher(searcher.watching());

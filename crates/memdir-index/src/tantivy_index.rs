@@ -47,7 +47,7 @@ pub struct TantivyIndex {
 impl TantivyIndex {
     /// Creates the index of a mount below a cache directory. Mounts of the same directory share it if they list the same files:
     /// `root` is the canonical path of the directory, `rules` are the rules by which its files are listed.
-    pub fn of_mount(cache: &Path, root: &Path, rules: &str, embedder: Option<(EmbedderId, usize)>) -> Self {
+    pub fn for_mount(cache: &Path, root: &Path, rules: &str, embedder: Option<(EmbedderId, usize)>) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(root.as_os_str().as_encoded_bytes()).update(b"\0").update(rules.as_bytes());
         TantivyIndex::new(cache.join("index").join(&hasher.finalize().to_hex()[..32]), embedder)

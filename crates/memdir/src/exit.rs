@@ -6,7 +6,7 @@ use memdir_core::base::{
 };
 use std::{io, path::PathBuf, process::ExitCode};
 
-/// The exit statuses, for `memdir --help` and docs/cli.md.
+/// The exit statuses, for `memdir --help` and docs/reference/cli.md.
 pub(crate) const STATUSES: &str = "  0  success
   1  not found, conflict, or a check failed
   2  invalid usage or input

@@ -83,7 +83,7 @@ pub(crate) struct Host {
     pub(crate) plugin_command: Option<fn(&str) -> Option<(String, Vec<String>)>>,
 
     /// The reader of its transcripts, which also knows the command that resumes a conversation.
-    pub(crate) transcripts: Option<memdir_chats::Host>,
+    pub(crate) transcripts: Option<&'static memdir_chats::Reader>,
 
     /// Locates the memory it keeps on its own.
     pub(crate) memory: Option<fn(&Machine) -> Option<ForeignMemory>>,

@@ -8,7 +8,7 @@ use crate::{
     project_records,
     scope::Scope,
 };
-use memdir_chats::sync::Syncer;
+use memdir_chats::Syncer;
 use memdir_core::{
     base::{error::Error, time::SystemClock},
     dialects::{Dialect, Places},
@@ -148,7 +148,7 @@ fn embedder_from(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Failu
 /// The index of a mount, with the vectors of an embedder.
 fn index(cache: &Path, info: &MountInfo, embedder: Option<&dyn Embedder>) -> TantivyIndex {
     let identity = embedder.map(|embedder| (embedder.id().clone(), embedder.dim()));
-    TantivyIndex::of_mount(cache, &info.root, &info.rules, identity)
+    TantivyIndex::for_mount(cache, &info.root, &info.rules, identity)
 }
 
 /// The importer of new conversations.

@@ -41,7 +41,7 @@ fn space(dir: &Path) -> Memdir {
     let vault = Vault::open(&[Mount::new("", dir.join("memory"), journal("memory")), chats]).unwrap();
     let memdir = Memdir::new(Arc::new(vault), Actor { name: "ada".into(), session: None });
     let index =
-        |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::of_mount(&dir.join("cache"), &info.root, &info.rules, None)) };
+        |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::for_mount(&dir.join("cache"), &info.root, &info.rules, None)) };
     let searcher = Searcher::new(memdir.store(), None, Arc::new(SystemClock), index).with_chat_locator(memdir_chats::chat_place);
     memdir.with_searcher(searcher)
 }
@@ -110,8 +110,9 @@ fn while_chats_are_off_the_answer_names_the_command_that_turns_them_on() {
     let dir = TempDir::new().unwrap();
     let vault = Vault::open(&[Mount::new("", dir.path().join("memory"), dir.path().join("journal"))]).unwrap();
     let memdir = Memdir::new(Arc::new(vault), Actor { name: "ada".into(), session: None });
-    let index =
-        |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::of_mount(&dir.path().join("cache"), &info.root, &info.rules, None)) };
+    let index = |info: &MountInfo| -> Arc<dyn Index> {
+        Arc::new(TantivyIndex::for_mount(&dir.path().join("cache"), &info.root, &info.rules, None))
+    };
     let searcher = Searcher::new(memdir.store(), None, Arc::new(SystemClock), index).with_chat_locator(memdir_chats::chat_place);
     let answer = memdir.with_searcher(searcher).search(&Search { source: Some(Source::Chat), ..Search::new("login") }).unwrap();
     assert_eq!((answer.hits.len(), answer.notes), (0, vec!["chats are off; a person can turn them on with: memdir chats on".to_owned()]));

@@ -72,7 +72,7 @@ fn open(top: TempDir, mounts: Vec<Mount>, root: PathBuf, tools: &'static [Tool])
     let clock = Arc::new(FixedClock(NOW.parse::<Timestamp>().unwrap()));
     let cache = top.path().join("cache");
     let searcher =
-        Searcher::new(&*store, None, clock.clone(), |info| Arc::new(TantivyIndex::of_mount(&cache, &info.root, &info.rules, None)));
+        Searcher::new(&*store, None, clock.clone(), |info| Arc::new(TantivyIndex::for_mount(&cache, &info.root, &info.rules, None)));
     let actor = Actor { name: "tester".into(), session: Some("one".into()) };
     let memdir = Memdir::with_clock(store, actor, clock).with_searcher(searcher);
     Desk { top, caller: Caller { memdir, session: true, root: root.clone() }, root, tools }

@@ -26,7 +26,7 @@ struct Space {
 }
 
 fn index(folder: &Path, info: &MountInfo, embedder: Option<&Arc<dyn Embedder>>) -> Arc<TantivyIndex> {
-    Arc::new(TantivyIndex::of_mount(&folder.join("cache"), &info.root, &info.rules, embedder.map(|e| (e.id().clone(), e.dim()))))
+    Arc::new(TantivyIndex::for_mount(&folder.join("cache"), &info.root, &info.rules, embedder.map(|e| (e.id().clone(), e.dim()))))
 }
 
 impl Space {

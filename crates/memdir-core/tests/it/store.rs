@@ -178,7 +178,7 @@ impl Kinds {
 #[test]
 fn every_operation_has_the_same_idea_of_a_memory() {
     let tantivy = |home: &Path, info: &MountInfo| -> Arc<dyn Index> {
-        Arc::new(TantivyIndex::of_mount(&home.join("cache"), &info.root, &info.rules, None))
+        Arc::new(TantivyIndex::for_mount(&home.join("cache"), &info.root, &info.rules, None))
     };
     for kinds in [Kinds::new(tantivy), Kinds::new(|_, _| Arc::new(RamIndex::default()))] {
         let memdir = &kinds.memdir;

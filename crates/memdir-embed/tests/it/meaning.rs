@@ -104,7 +104,7 @@ fn meaning_alone_answers_and_nonsense_gets_nothing() {
     let model: Arc<dyn Embedder> = Arc::new(StaticModel::new());
     let identity = Some((model.id().clone(), model.dim()));
     let searcher = Searcher::new(&store, Some(model), Arc::new(SystemClock), |info| {
-        Arc::new(TantivyIndex::of_mount(&folder.path().join("cache"), &info.root, &info.rules, identity.clone()))
+        Arc::new(TantivyIndex::for_mount(&folder.path().join("cache"), &info.root, &info.rules, identity.clone()))
     });
     let mut analyser = Analyser::default();
     let mut answered = Vec::new();

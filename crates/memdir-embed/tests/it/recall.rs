@@ -274,7 +274,7 @@ fn space_of(folder: &Path, notes: &BTreeMap<String, String>, beside: &[PathBuf])
     let model: Arc<dyn Embedder> = Arc::new(StaticModel::new());
     let identity = Some((model.id().clone(), model.dim()));
     let searcher = Searcher::new(&store, Some(model), Arc::new(SystemClock), |info| {
-        Arc::new(TantivyIndex::of_mount(&folder.join("cache"), &info.root, &info.rules, identity.clone()))
+        Arc::new(TantivyIndex::for_mount(&folder.join("cache"), &info.root, &info.rules, identity.clone()))
     });
     Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None }).with_searcher(searcher)
 }

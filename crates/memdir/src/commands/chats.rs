@@ -85,7 +85,7 @@ struct ListedChat {
 fn list(args: &Chats, settings: &Settings) -> Result<CommandOutput, Failure> {
     let filter = Filter::parse(&args.filter, settings)?;
     let mut notes = sync::catch_up(settings)?;
-    let listed = keep(settings).list()?;
+    let listed = chat_archive(settings).list()?;
     notes.extend(listed.problems.into_iter().map(|problem| problem.what));
     let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|ArchivedFile { chat, .. }| both_ids(chat)).collect();
     ids.sort();

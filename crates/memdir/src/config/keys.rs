@@ -1,8 +1,8 @@
-//! The keys of `config.toml` with their documentation, from which docs/config.md is generated, and the suggestions for misspelled
+//! The keys of `config.toml` with their documentation, from which docs/reference/config.md is generated, and the suggestions for misspelled
 //! keys.
 
 /// One key of `config.toml`.
-#[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes docs/config.md reads the other fields"))]
+#[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes docs/reference/config.md reads the other fields"))]
 pub(crate) struct Key {
     /// The full name, with dots.
     pub(crate) name: &'static str,

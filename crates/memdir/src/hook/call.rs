@@ -107,7 +107,7 @@ impl<'a> HookCall<'a> {
     /// Copies the new turns of the host's conversations, this one first.
     fn sync(&self) {
         if let Some(reader) = self.host.transcripts {
-            self.check(sync_transcripts(self.settings, reader.name(), self.input.transcript.as_deref()));
+            self.check(sync_transcripts(self.settings, reader.name, self.input.transcript.as_deref()));
         }
     }
 
@@ -119,7 +119,7 @@ impl<'a> HookCall<'a> {
         }
         let kept = self.input.session.as_deref().and_then(|id| {
             let reader = self.host.transcripts.filter(|_| self.settings.config.chats.settings.on)?;
-            wire::keep(self.settings).get(reader, id).ok().flatten()
+            wire::chat_archive(self.settings).get(reader, id).ok().flatten()
         });
         let mut entry = format!("{} compacted the conversation", self.host.name);
         if let Some(id) = &self.input.session {

@@ -23,7 +23,7 @@ pub(super) const HOST: Host = Host {
     next_step: "Start a new session; /mcp lists memdir.",
     hooks: HOOKS,
     hook_output: claude_output,
-    transcripts: Some(memdir_chats::Host::ClaudeCode),
+    transcripts: Some(&memdir_chats::claude_code::READER),
     memory: Some(memory),
     memory_redirect: Some(MemoryRedirect { setting: auto_memory, replaced_dirs: auto_memory_dirs }),
     ..BASE

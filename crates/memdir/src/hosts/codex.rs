@@ -21,7 +21,7 @@ pub(super) const HOST: Host = Host {
     next_step: "Start codex and trust memdir's hooks once, in /hooks; in a project also trust the project.",
     hooks: HOOKS,
     hook_output: claude_output,
-    transcripts: Some(memdir_chats::Host::Codex),
+    transcripts: Some(&memdir_chats::codex::READER),
     memory: Some(|machine| Some(memory(machine))),
     memory_import: Some(MemoryImport {
         dir: |machine| home(machine).join("memories/extensions/memdir"),

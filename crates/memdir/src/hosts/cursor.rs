@@ -17,7 +17,7 @@ pub(super) const HOST: Host = Host {
     hooks: HOOKS,
     hook_output: output,
     tool_call,
-    transcripts: Some(memdir_chats::Host::Cursor),
+    transcripts: Some(&memdir_chats::cursor::READER),
     ..BASE
 };
 

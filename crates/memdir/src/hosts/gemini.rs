@@ -21,7 +21,7 @@ pub(super) const HOST: Host = Host {
     next_step: "Start gemini; /mcp and /hooks list memdir. In a project, trust the folder first.",
     hooks: HOOKS,
     hook_output: output,
-    transcripts: Some(memdir_chats::Host::Gemini),
+    transcripts: Some(&memdir_chats::gemini::READER),
     memory: Some(memory),
     ..BASE
 };

@@ -19,7 +19,7 @@ pub(super) const HOST: Host = Host {
     hooks: HOOKS,
     hook_output: output,
     plugin_command: Some(plugin_command),
-    transcripts: Some(memdir_chats::Host::Opencode),
+    transcripts: Some(&memdir_chats::opencode::READER),
     ..BASE
 };
 

@@ -83,7 +83,7 @@ fn tilde_and_variables_are_expanded_in_every_path() {
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
     error: [HOME]/home/config.toml:6:8: "${WORK}/w": the variable WORK is not set
-    hint: Mend that line, or move the file away to go on without it; docs/config.md lists the keys.
+    hint: Mend that line, or move the file away to go on without it; docs/reference/config.md lists the keys.
     -- exit 3
     "#);
 }
@@ -95,7 +95,7 @@ fn a_bad_file_is_an_error_with_its_place_and_what_to_do() {
     assert_snapshot!(home.run(&["list"]), @"
     -- stderr
     error: [HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string
-    hint: Mend that line, or move the file away to go on without it; docs/config.md lists the keys.
+    hint: Mend that line, or move the file away to go on without it; docs/reference/config.md lists the keys.
     -- exit 3
     ");
     assert_snapshot!(home.run(&["list", "--json"]), @r#"
@@ -103,7 +103,7 @@ fn a_bad_file_is_an_error_with_its_place_and_what_to_do() {
       "error": {
         "code": "settings",
         "message": "[HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string",
-        "hint": "Mend that line, or move the file away to go on without it; docs/config.md lists the keys."
+        "hint": "Mend that line, or move the file away to go on without it; docs/reference/config.md lists the keys."
       }
     }
     -- exit 3

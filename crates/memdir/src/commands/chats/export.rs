@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ChatsExport, settings: &Settings) -> Result<CommandOutp
     let filter = Filter::parse(&args.filter, settings)?;
     let mut notes = super::sync::catch_up(settings)?;
     notes.extend(super::off_note(settings));
-    let archive = keep(settings);
+    let archive = chat_archive(settings);
     let wanted: Vec<ArchivedChat> = if args.sessions.is_empty() {
         archive.list()?.chats.into_iter().map(|file| file.chat).filter(|chat| filter.matches(chat)).collect()
     } else {

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutp
             hint: "give the id of a session from memdir chats, or --project DIR, --before DATE or both".into(),
         });
     }
-    let archive = keep(settings);
+    let archive = chat_archive(settings);
     let session = args.session.as_deref().map(|session| archive.find(session)).transpose()?;
     let rule = ForgetRule {
         session: session.map(|chat| chat.name()),

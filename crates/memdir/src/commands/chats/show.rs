@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<CommandOutput
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
     let mut notes = super::sync::catch_up(settings)?;
     notes.extend(super::off_note(settings));
-    let archive = keep(settings);
+    let archive = chat_archive(settings);
     let (chat, part) = archive.find_part(&args.session)?;
     let path = archive.part_path(chat.host, &chat.key, part.unwrap_or_default());
     let text = match part {
