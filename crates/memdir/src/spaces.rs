@@ -27,7 +27,6 @@ use std::{
     sync::Arc,
 };
 
-pub(crate) use crate::mounts::chat_archive as keep;
 pub(crate) use crate::mounts::chat_archive;
 
 /// An open space, and notes about how it was opened.

@@ -10,10 +10,10 @@ use crate::{
     args::{ChatFilter, Chats, ChatsWhat},
     config::{self, Settings},
     exit::Failure,
+    mounts::chat_archive,
     output::{CommandOutput, OutputOptions, Printer},
     project_records,
     scope::Scope,
-    spaces::keep,
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use memdir_chats::{ArchivedChat, ArchivedFile, READERS, Reader};
@@ -87,10 +87,10 @@ fn list(args: &Chats, settings: &Settings) -> Result<CommandOutput, Failure> {
     let mut notes = sync::catch_up(settings)?;
     let listed = chat_archive(settings).list()?;
     notes.extend(listed.problems.into_iter().map(|problem| problem.what));
-    let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|ArchivedFile { chat, .. }| both_ids(chat)).collect();
+    let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|file| both_ids(&file.chat)).collect();
     ids.sort();
     let mut chats: Vec<ArchivedFile> = listed.chats.into_iter().filter(|file| filter.matches(&file.chat)).collect();
-    let left_out = if args.most == 0 { 0 } else { chats.len().saturating_sub(args.most) };
+    let left_out = if args.limit == 0 { 0 } else { chats.len().saturating_sub(args.limit) };
     chats.truncate(chats.len() - left_out);
     let one = |file: ArchivedFile| ListedChat { resume: file.chat.resume().as_ref().map(ToString::to_string), file };
     let on = settings.config.chats.settings.on;

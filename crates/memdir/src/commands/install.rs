@@ -225,7 +225,7 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, look: Look) -> Res
         return Ok(Some("past conversations with agents can be searched too; turn on with: memdir chats on".to_owned()));
     }
     config::edit::change(&settings.file, |document| drop(config::edit::table(document, "chats").insert("on", toml_edit::value(true))))?;
-    wire::chat_archive(settings).create()?;
+    crate::mounts::chat_archive(settings).create()?;
     Ok(Some("past conversations are now kept and searched; turn off with: memdir chats off".to_owned()))
 }
 

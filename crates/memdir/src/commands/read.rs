@@ -3,7 +3,7 @@
 use super::name;
 use crate::{
     args::Read as Typed,
-    exit::{Exit, Failure, hint_for},
+    exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
 use memdir_core::{

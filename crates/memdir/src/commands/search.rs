@@ -29,7 +29,7 @@ struct SearchResults {
     results: Vec<Hit>,
     total: usize,
     method: search::Method,
-    searched: search::Amount,
+    searched: search::SearchedCounts,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }

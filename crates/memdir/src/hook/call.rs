@@ -119,7 +119,7 @@ impl<'a> HookCall<'a> {
         }
         let kept = self.input.session.as_deref().and_then(|id| {
             let reader = self.host.transcripts.filter(|_| self.settings.config.chats.settings.on)?;
-            wire::chat_archive(self.settings).get(reader, id).ok().flatten()
+            crate::mounts::chat_archive(self.settings).get(reader, id).ok().flatten()
         });
         let mut entry = format!("{} compacted the conversation", self.host.name);
         if let Some(id) = &self.input.session {

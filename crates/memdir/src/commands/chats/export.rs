@@ -5,8 +5,8 @@ use crate::{
     args::ChatsExport,
     config::Settings,
     exit::Failure,
+    mounts::chat_archive,
     output::{CommandOutput, Printer},
-    spaces::keep,
 };
 use memdir_chats::{ArchivedChat, ChatArchive, ChatSection};
 use serde::Serialize;

@@ -5,8 +5,9 @@ use crate::{
     args::ChatsForget,
     config::Settings,
     exit::Failure,
+    mounts::chat_archive,
     output::{CommandOutput, Printer},
-    spaces::{self, keep},
+    spaces,
 };
 use memdir_chats::{ChatArchive, ChatSection, ForgetOutcome, ForgetRule};
 use memdir_core::{

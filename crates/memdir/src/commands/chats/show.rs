@@ -4,8 +4,8 @@ use crate::{
     args::ChatsShow,
     config::Settings,
     exit::Failure,
+    mounts::chat_archive,
     output::{CommandOutput, Printer},
-    spaces::keep,
 };
 use memdir_chats::ArchivedChat;
 use memdir_core::base::{error::Error, text::LineRange};

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
         }
     })?;
     if on {
-        spaces::chat_archive(settings).create()?;
+        crate::mounts::chat_archive(settings).create()?;
     }
     let whole = host.is_none() && project.is_none();
     let chats = if whole { on } else { settings.config.chats.settings.on };

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: OutputOptions) ->
         memdir.searcher()?.index(memdir.store(), false, &|_| {})?;
     }
     bar.finish_and_clear();
-    let kept = if outcome.off { 0 } else { spaces::chat_archive(settings).count() };
+    let kept = if outcome.off { 0 } else { crate::mounts::chat_archive(settings).count() };
     Ok(CommandOutput::new(Report { outcome, kept }, show))
 }
 
