@@ -83,7 +83,9 @@ impl Failure {
             }
             Failure::Core { error, .. } => (error.code(), error.to_string(), hint_for(error)),
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
-            Failure::Off { switch } => ("off", format!("memory is disabled by {switch}"), "run `memdir where` to see the settings".into()),
+            Failure::Off { switch } => {
+                ("off", format!("memory is off: {switch}"), "run `memdir where` to see the settings in effect".into())
+            }
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source, .. } => {
                 ("io", format!("cannot {doing} {}: {source}", path.display()), "check the path and its permissions".to_owned())
@@ -106,13 +108,13 @@ pub(crate) fn hint_for(error: &Error) -> String {
         Error::Changed { path, .. } => format!("run `memdir read {}` and repeat the change on the current text", path.name()),
         Error::Conflict { path, .. } => format!("run `memdir history {}` and undo the newer changes first", path.name()),
         Error::NoChange { .. } => "run `memdir history` to see changes and versions".into(),
-        Error::Exists { .. } => "use --replace or --append, or another name".into(),
+        Error::Exists { .. } => "use another name; `memdir write` can also --replace or --append".into(),
         Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
         Error::BadEdit { .. } => "use text that occurs exactly once, or --all".into(),
         Error::BadInput { .. } => "run the command with --help to see the values it accepts".into(),
         Error::TooLarge { .. } => "split it into several memories".into(),
         Error::ReadOnly { .. } => "run `memdir where` to see which mounts are read-only".into(),
-        Error::Secret { rule, .. } => format!("leave the value out, or use --allow-secret {rule} if it is not a secret"),
+        Error::Secret { .. } => "leave the value out and note where it is kept instead".into(),
         Error::Busy { .. } => "run the command again; if it stays busy, look for a stopped process".into(),
         other => other.hint(),
     }

@@ -80,7 +80,7 @@ impl Now {
         let Ok(scope) = Scope::of(settings) else { return };
         self.off = scope.must_be_on().err().map(|off| {
             let words = off.words();
-            format!("{}. {}", words.message, words.hint)
+            format!("{}; {}", words.message, words.hint)
         });
         if self.off.is_none()
             && settings.config.chats != self.chats

@@ -12,7 +12,7 @@ const DEPLOY: &str = r#"{"timestamp":"2026-01-20T11:00:00Z","type":"session_meta
 {"timestamp":"2026-01-20T11:00:02Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Deployed."}]}}
 "#;
 
-/// A token's shape, put together so that no file of ours holds one.
+/// Text in the form of a token, assembled so that this file does not contain one.
 pub(crate) fn token() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
 }
@@ -38,14 +38,14 @@ pub(crate) fn on() -> Home {
 #[test]
 fn nothing_is_read_before_chats_are_turned_on() {
     let home = home();
-    let off = "-- stderr\nnote: chats are off; `memdir chats on` takes in your past conversations with agents\n";
+    let off = "-- stderr\nnote: conversations are off; turn them on with: memdir chats on\n";
     assert_eq!(home.run(&["chats"]), off);
     assert_eq!(home.run(&["chats", "sync"]), format!("imported nothing\n{off}"));
     assert_eq!(home.json(&["chats"]), serde_json::json!({ "on": false, "chats": [], "left_out": 0 }));
     assert!(!home.path("home/chats").exists());
     assert_eq!(
         home.run(&["chats", "on"]),
-        "Chats are on.\n-- stderr\nnote: `memdir chats sync` takes them in now; a search does so by itself\n"
+        "turned on conversations\n-- stderr\nnote: import them now with: memdir chats sync; searches import them too\n"
     );
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
     assert_eq!(home.run(&["chats", "sync"]), "imported 4 messages of 2 conversations (2 in total)\n");
@@ -53,7 +53,7 @@ fn nothing_is_read_before_chats_are_turned_on() {
 }
 
 #[test]
-fn where_memory_is_off_no_conversation_is_read() {
+fn no_conversation_is_read_while_memory_is_off() {
     let home = on();
     let switches = [
         ("MEMDIR_DISABLE", "1", "MEMDIR_DISABLE=1".to_owned()),
@@ -64,13 +64,13 @@ fn where_memory_is_off_no_conversation_is_read() {
     for (variable, value, switch) in switches {
         for command in [&["chats"][..], &["chats", "show", "1af7"], &["chats", "sync"], &["chats", "export"], &["resume", "login"]] {
             let output = home.bare(command).env(variable, value).output().unwrap();
-            let (said, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-            assert_eq!((said.as_str(), output.status.code()), ("", Some(3)), "{command:?}");
-            assert!(told.starts_with(&format!("error: memory is off: {switch}\n")), "{command:?}: {told}");
+            let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+            assert_eq!((stdout.as_str(), output.status.code()), ("", Some(3)), "{command:?}");
+            assert!(stderr.starts_with(&format!("error: memory is off: {switch}\n")), "{command:?}: {stderr}");
         }
         assert!(!home.path("home/chats/claude-code").exists());
     }
-    // Forgetting is never in the way of a switch.
+    // Conversations can be deleted while memory is off.
     let output = home.command(&["chats", "forget", "--before", "2030-01-01"]).env("MEMDIR_DISABLE", "1").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -96,14 +96,14 @@ fn conversations_are_listed_newest_first_and_filtered() {
         (vec!["--before", "2026-01-16"], 1),
         (vec!["--limit", "1"], 1),
     ] {
-        let told = home.json(&[&["chats"], filter.as_slice()].concat());
-        assert_eq!(told["chats"].as_array().unwrap().len(), count, "{filter:?}");
+        let printed = home.json(&[&["chats"], filter.as_slice()].concat());
+        assert_eq!(printed["chats"].as_array().unwrap().len(), count, "{filter:?}");
     }
-    let told = home.json(&["chats", "--host", "codex"]);
-    assert_eq!(told["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
+    let printed = home.json(&["chats", "--host", "codex"]);
+    assert_eq!(printed["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
     assert_eq!(
         home.run(&["chats", "--host", "emacs"]),
-        "-- stderr\nerror: host: \"emacs\" is none of claude-code, codex, gemini, opencode, openclaw, cursor, folder\nhint: Call again with another value.\n-- exit 2\n"
+        "-- stderr\nerror: host: \"emacs\" is not one of claude-code, codex, gemini, opencode, openclaw, cursor, folder\nhint: run the command with --help to see the values it accepts\n-- exit 2\n"
     );
 }
 
@@ -114,10 +114,10 @@ fn a_conversation_is_shown_without_its_secrets() {
     assert!(!shown.contains(&token()), "{shown}");
     assert!(shown.contains("## User (2026-01-15 10:00:00Z)\n\nWhy is the login slow? The token is [secret: github"), "{shown}");
     assert!(shown.ends_with("## Assistant (2026-01-15 10:00:05Z)\n\nIt hashes twice.\n\n- `Read file_path=src/login.rs`\n"), "{shown}");
-    let told = home.json(&["chats", "show", "codex/0199", "--lines", "14-16"]);
+    let printed = home.json(&["chats", "show", "codex/0199", "--lines", "14-16"]);
     let file = fs::read_to_string(home.path("home/chats/codex/0199c5d0-aaaa.md")).unwrap();
     let lines: Vec<&str> = file.split_inclusive('\n').collect();
-    assert_eq!(told["text"], lines[13..16].concat());
+    assert_eq!(printed["text"], lines[13..16].concat());
     assert!(home.run(&["chats", "show", "zzzz"]).contains("no kept chat has the id \"zzzz\""));
 }
 
@@ -134,11 +134,11 @@ fn a_live_conversation_is_up_to_date() {
 }
 
 #[test]
-fn what_is_turned_off_is_left_alone() {
+fn conversations_that_are_turned_off_are_not_imported() {
     let home = on();
     assert_eq!(
         home.run(&["chats", "off", "--host", "codex"]),
-        "Chats of codex are off.\n-- stderr\nnote: what was kept stays; `memdir chats forget` removes it\n"
+        "turned off conversations of codex\n-- stderr\nnote: imported conversations are kept; delete them with: memdir chats forget\n"
     );
     home.ok(&["chats", "off", "--project", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
@@ -151,21 +151,21 @@ fn what_is_turned_off_is_left_alone() {
 }
 
 #[test]
-fn a_project_is_the_filter_of_every_command_and_never_ignored() {
+fn project_filters_every_command_or_is_an_error() {
     let home = on();
     home.ok(&["chats", "sync"]);
     fs::write(home.path("home/config.toml"), "[chats]\non = true\n").unwrap();
     fs::create_dir_all(home.path("home/projects")).unwrap();
     fs::write(home.path("home/projects/web.toml"), "root = \"/home/ada/web\"\n").unwrap();
-    let ids = |told: serde_json::Value| -> Vec<String> {
-        told["chats"].as_array().unwrap().iter().map(|chat| chat["session"].as_str().unwrap().to_owned()).collect()
+    let ids = |printed: serde_json::Value| -> Vec<String> {
+        printed["chats"].as_array().unwrap().iter().map(|chat| chat["session"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(ids(home.json(&["chats", "--project", "web"])), ["0199c5d0-aaaa"]);
     assert_eq!(ids(home.json(&["--project", "web", "chats"])), ["0199c5d0-aaaa"]);
     assert_eq!(ids(home.json(&["chats", "export", "--project", "web"])), ["0199c5d0-aaaa"]);
     let output = home.command(&["--json", "chats"]).env("MEMDIR_PROJECT", "web").output().unwrap();
     assert_eq!(ids(serde_json::from_slice(&output.stdout).unwrap()).len(), 2, "the environment names a memory, not a filter");
-    let unknown = "-- stderr\nerror: --project: \"privat\" is neither a directory here nor the id of a project\nhint: Write the directory's path, or an id that memdir projects lists.\n-- exit 2\n";
+    let unknown = "-- stderr\nerror: --project \"privat\" is neither a directory nor the id of a project\nhint: run `memdir projects` to see all ids\n-- exit 2\n";
     for command in [
         &["chats", "--project", "privat"][..],
         &["chats", "export", "--project", "privat"],
@@ -194,7 +194,7 @@ fn a_project_is_the_filter_of_every_command_and_never_ignored() {
 }
 
 #[test]
-fn a_directory_behind_a_link_is_the_same_directory() {
+fn a_directory_and_a_link_to_it_are_the_same() {
     let home = on();
     fs::create_dir_all(home.path("real/app")).unwrap();
     std::os::unix::fs::symlink(home.path("real"), home.path("link")).unwrap();
@@ -208,7 +208,7 @@ fn a_directory_behind_a_link_is_the_same_directory() {
     }
     home.ok(&["chats", "forget", "--project", &linked]);
     fs::remove_file(home.path("home/chats/.state.json")).unwrap();
-    // Where the link leads today was written down as well.
+    // The target of the link was recorded too.
     fs::remove_file(home.path("link")).unwrap();
     assert_eq!(home.json(&["chats"])["chats"].as_array().unwrap().len(), 2, "the conversations of the fixture alone");
     std::os::unix::fs::symlink(home.path("real"), home.path("link")).unwrap();
@@ -222,59 +222,60 @@ fn a_directory_behind_a_link_is_the_same_directory() {
 }
 
 #[test]
-fn what_is_forgotten_does_not_come_back() {
+fn deleted_conversations_are_not_imported_again() {
     let home = on();
     home.ok(&["chats", "sync"]);
     assert!(home.ok(&["resume", "hashes", "twice"]).starts_with("cd /home/ada/app && claude --resume"));
     assert_eq!(
         home.run(&["chats", "forget", "1af7"]),
-        "Forgot 1 conversation.\nSearched for it again 2 times: found 0 times.\n-- stderr\nnote: the hosts' own files were not touched\n"
+        "deleted 1 conversation\nverified with 2 searches: 0 found deleted text\n-- stderr\nnote: the files of the hosts are unchanged\n"
     );
     assert_eq!(home.run(&["resume", "hashes", "twice"]), "-- stderr\nnote: no matching conversation\n-- exit 1\n");
     assert!(home.path(".claude/projects/-home-ada-app/1af7fc5e-8455.jsonl").exists());
     home.ok(&["chats", "forget", "--before", "2026-01-20T11:00:02Z"]);
     fs::remove_file(home.path("home/chats/.state.json")).unwrap();
-    let told = home.json(&["chats"]);
-    assert_eq!((told["chats"].as_array().unwrap().len(), &told["chats"][0]["turns"]), (1, &1.into()));
+    let printed = home.json(&["chats"]);
+    assert_eq!((printed["chats"].as_array().unwrap().len(), &printed["chats"][0]["turns"]), (1, &1.into()));
     let kept = fs::read_to_string(home.path("home/chats/codex/0199c5d0-aaaa.md")).unwrap();
     assert!(kept.contains("Deployed.") && !kept.contains("\nDeploy it\n"), "{kept}");
     assert_eq!(
         home.run(&["chats", "forget"]),
-        "-- stderr\nerror: say what to forget\nhint: Give a SESSION as memdir chats lists it, or --project DIR, or --before DATE; with both of these, what fits both goes.\n-- exit 2\n"
+        "-- stderr\nerror: nothing selected\nhint: use an id that `memdir chats` lists, --project DIR or --before DATE\n-- exit 2\n"
     );
 }
 
 #[test]
-fn conversations_leave_as_markdown_or_data() {
+fn conversations_are_exported_as_markdown_or_json() {
     let home = on();
     let markdown = home.ok(&["chats", "export", "0199"]);
     assert!(markdown.starts_with("---\nhost: codex\nsession: 0199c5d0-aaaa\n"), "{markdown}");
     assert!(!markdown.contains("cursor:") && markdown.ends_with("\nDeployed.\n"), "{markdown}");
-    let told = home.json(&["chats", "export", "--project-dir", "/home/ada/web"]);
-    let texts: Vec<_> = told["chats"][0]["sections"].as_array().unwrap().iter().map(|section| section["text"].as_str().unwrap()).collect();
-    assert_eq!((told["chats"].as_array().unwrap().len(), texts), (1, vec!["Deploy it", "Deployed."]));
+    let printed = home.json(&["chats", "export", "--project-dir", "/home/ada/web"]);
+    let texts: Vec<_> =
+        printed["chats"][0]["sections"].as_array().unwrap().iter().map(|section| section["text"].as_str().unwrap()).collect();
+    assert_eq!((printed["chats"].as_array().unwrap().len(), texts), (1, vec!["Deploy it", "Deployed."]));
 }
 
 #[test]
-fn a_conversation_is_taken_up_again_by_what_was_said() {
+fn a_conversation_is_found_by_its_text_and_resumed() {
     let home = home();
-    let off = "-- stderr\nnote: chats are off; `memdir chats on` takes in your past conversations with agents\n-- exit 1\n";
+    let off = "-- stderr\nnote: conversations are off; turn them on with: memdir chats on\n-- exit 1\n";
     assert_eq!(home.run(&["resume", "deploy"]), off);
     home.ok(&["chats", "on"]);
-    let told = home.run(&["resume", "hashes", "twice"]);
-    assert!(told.starts_with("cd /home/ada/app && claude --resume 1af7fc5e-8455\n-- stderr\nnote: claude-code "), "{told}");
-    let told = home.json(&["resume", "deployed", "--host", "codex"]);
-    assert_eq!(told["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
+    let printed = home.run(&["resume", "hashes", "twice"]);
+    assert!(printed.starts_with("cd /home/ada/app && claude --resume 1af7fc5e-8455\n-- stderr\nnote: claude-code "), "{printed}");
+    let printed = home.json(&["resume", "deployed", "--host", "codex"]);
+    assert_eq!(printed["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
     assert_eq!(home.run(&["resume", "zebra", "crossing"]), "-- stderr\nnote: no matching conversation\n-- exit 1\n");
 }
 
 #[test]
-fn the_host_is_started_when_it_is_asked_for() {
+fn run_starts_the_host() {
     let home = on();
     home.ok(&["chats", "sync"]);
     fs::create_dir_all(home.path("bin")).unwrap();
     fs::create_dir_all(home.path("app")).unwrap();
-    // A directory that exists here, so that the host can be started in it.
+    // The directory must exist for the host to start in it.
     let kept = home.path("home/chats/codex/0199c5d0-aaaa.md");
     let text = fs::read_to_string(&kept).unwrap().replace("/home/ada/web", &home.path("app").display().to_string());
     fs::write(&kept, text).unwrap();
@@ -289,16 +290,16 @@ fn the_host_is_started_when_it_is_asked_for() {
 }
 
 #[test]
-fn a_very_long_conversation_is_searched_shown_and_forgotten_whole() {
+fn a_very_long_conversation_is_searched_printed_and_deleted_as_a_whole() {
     let home = on();
-    let said = |n: usize| {
+    let message = |n: usize| {
         let text = if n == 1 { "The quokka eats figs at dawn.".into() } else { format!("{n} {}", "filling ".repeat(7_000)) };
         let at = format!("2026-01-15T10:{:02}:{:02}Z", n / 60, n % 60);
         serde_json::json!({ "type": "user", "cwd": "/home/ada/app", "uuid": format!("u{n}"), "timestamp": at,
             "message": { "role": "user", "content": text } })
         .to_string()
     };
-    let lines: Vec<String> = (0..90).map(said).collect();
+    let lines: Vec<String> = (0..90).map(message).collect();
     fs::write(home.path(".claude/projects/-home-ada-app/long-one.jsonl"), lines.join("\n") + "\n").unwrap();
     home.ok(&["chats", "sync"]);
     assert!(home.path("home/chats/claude-code/long-one~1.md").exists());
@@ -318,7 +319,7 @@ fn a_very_long_conversation_is_searched_shown_and_forgotten_whole() {
 }
 
 #[test]
-fn a_hit_says_who_said_it_where_and_how_to_take_it_up() {
+fn a_hit_shows_its_speaker_place_and_resume_command() {
     let home = on();
     let found = home.run_bare(&["search", "--source", "chat", "--min-score", "0.1", "what hashes twice"]);
     let (_, hit) = found.split_once("It hashes twice.").unwrap();
@@ -332,7 +333,7 @@ fn a_hit_says_who_said_it_where_and_how_to_take_it_up() {
 }
 
 #[test]
-fn a_conversation_without_a_resume_command_is_named() {
+fn a_conversation_without_a_resume_command_is_reported() {
     let home = on();
     let file = home.path(".openclaw/agents/main/sessions/0c1a-77.jsonl");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -341,15 +342,15 @@ fn a_conversation_without_a_resume_command_is_named() {
         r#"{"type":"message","id":"e1","parentId":null,"timestamp":"2026-01-22T09:00:01Z","message":{"role":"user","content":"The walrus counter leaks memory"}}"#,
     ];
     fs::write(&file, lines.join("\n") + "\n").unwrap();
-    let told = home.run(&["resume", "walrus", "counter", "leaks"]);
-    assert!(told.contains("openclaw cannot resume a conversation; print it with: memdir chats show openclaw/0c1a-77\n"), "{told}");
-    assert!(!told.contains("no matching conversation") && told.ends_with("-- exit 1\n"), "{told}");
+    let printed = home.run(&["resume", "walrus", "counter", "leaks"]);
+    assert!(printed.contains("openclaw cannot resume a conversation; print it with: memdir chats show openclaw/0c1a-77\n"), "{printed}");
+    assert!(!printed.contains("no matching conversation") && printed.ends_with("-- exit 1\n"), "{printed}");
     assert_eq!(home.json(&["resume", "walrus", "counter", "leaks"])["without_command"][0]["session"], "0c1a-77");
     assert!(home.ok(&["chats", "show", "openclaw/0c1a-77"]).contains("walrus"));
 }
 
 #[test]
-fn an_agent_hears_whose_conversation_it_was() {
+fn an_agent_gets_the_speaker_of_a_hit() {
     let home = on();
     home.ok(&["chats", "sync"]);
     let client = serde_json::json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
@@ -361,8 +362,8 @@ fn an_agent_hears_whose_conversation_it_was() {
         serde_json::json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }),
     ];
     let output = feed(&mut home.bare(&["mcp"]), lines.map(|line| format!("{line}\n")).concat().as_bytes());
-    let said = String::from_utf8(output.stdout).unwrap();
-    let told = r#"(said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
-    assert!(said.contains(told), "{said}");
-    assert!(said.contains("resume with: cd /home/ada/app && claude --resume 1af7fc5e-8455)"), "{said}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let printed = r#"(said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
+    assert!(said.contains(printed), "{said}");
+    assert!(text.contains("take it up with: cd /home/ada/app && claude --resume 1af7fc5e-8455)"), "{text}");
 }

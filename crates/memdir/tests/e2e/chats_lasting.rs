@@ -1,4 +1,4 @@
-//! What holds for chats over time: switches that others turn, secrets, what is forgotten, and transcripts that change.
+//! Conversations over time: settings that change, secrets, deleted conversations, and transcripts that change.
 
 use crate::{
     chats::{home, on, token},
@@ -8,7 +8,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::{fs, fs::File, time::SystemTime};
 
-/// A line of Claude Code's.
+/// A line of a Claude Code transcript.
 fn said(who: &str, id: &str, at: &str, content: Value) -> String {
     json!({ "type": who, "cwd": "/home/ada/app", "uuid": id, "timestamp": at, "message": { "id": id, "role": who, "content": content } })
         .to_string()
@@ -25,7 +25,7 @@ fn claude(home: &Home, id: &str, lines: &[String]) {
     put(home, &format!(".claude/projects/-home-ada-app/{id}.jsonl"), &lines.concat());
 }
 
-/// Everything that is kept, as one text.
+/// All imported conversations as one text.
 fn kept(home: &Home) -> String {
     let dir = home.path("home/chats");
     files_below(&dir).iter().map(|name| fs::read_to_string(dir.join(name)).unwrap_or_default()).collect()
@@ -94,7 +94,7 @@ fn no_secret_is_kept_whole_or_in_part() {
 }
 
 #[test]
-fn what_is_forgotten_is_in_no_title_and_no_index_even_while_chats_are_off() {
+fn deleted_text_is_in_no_title_and_no_index_even_while_conversations_are_off() {
     let home = on();
     claude(
         &home,
@@ -115,12 +115,12 @@ fn what_is_forgotten_is_in_no_title_and_no_index_even_while_chats_are_off() {
     for command in [&["chats"][..], &["chats", "show", "two-days"], &["search", "--source", "chat", "zebra crossing"]] {
         assert!(!home.run_bare(command).contains("zebra"), "{command:?}");
     }
-    let told = home.json(&["chats", "show", "two-days"]);
-    assert_eq!((&told["title"], &told["turns"]), (&json!("How do giraffes sleep?"), &json!(1)));
+    let printed = home.json(&["chats", "show", "two-days"]);
+    assert_eq!((&printed["title"], &printed["turns"]), (&json!("How do giraffes sleep?"), &json!(1)));
 }
 
 #[test]
-fn what_was_forgotten_without_a_time_does_not_come_back_when_more_is_said() {
+fn deleted_messages_without_a_time_do_not_come_back_with_new_ones() {
     let home = on();
     let name = ".cursor/projects/home-ada-app/agent-transcripts/c1/c1.jsonl";
     let line = |text: &str| json!({ "role": "user", "message": { "content": [{ "type": "text", "text": text }] } }).to_string() + "\n";
@@ -136,7 +136,7 @@ fn what_was_forgotten_without_a_time_does_not_come_back_when_more_is_said() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_cleared_away() {
+fn files_of_a_killed_process_are_removed() {
     let home = on();
     home.ok(&["chats", "sync"]);
     for command in [&["chats", "sync"][..], &["chats", "forget", "--before", "2020-01-01"]] {
@@ -148,7 +148,7 @@ fn what_a_killed_process_left_is_cleared_away() {
 }
 
 #[test]
-fn odd_json_loses_no_turn() {
+fn invalid_json_loses_no_message() {
     let home = on();
     let lone = said("user", "u1", "2026-01-15T10:00:00Z", json!("half a LONE smile")).replace("LONE", "\\ud83d");
     let twice = said("user", "u2", "2026-01-15T10:00:01Z", json!("said twice")).replacen('{', r#"{"uuid":"x","#, 1);
@@ -158,7 +158,7 @@ fn odd_json_loses_no_turn() {
 }
 
 #[test]
-fn a_heading_in_an_answer_heads_nothing_that_follows() {
+fn a_heading_in_a_message_does_not_apply_to_later_messages() {
     let home = on();
     claude(
         &home,
@@ -185,7 +185,7 @@ fn a_heading_in_an_answer_heads_nothing_that_follows() {
 }
 
 #[test]
-fn an_id_that_is_listed_names_one_conversation() {
+fn a_listed_id_is_unambiguous() {
     let home = on();
     for id in ["0199c5d0-aaab", "0199c5d0-b"] {
         let text = fs::read_to_string(home.path(".codex/sessions/2026/01/20/rollout-2026-01-20T11-00-00-0199c5d0-aaaa.jsonl")).unwrap();
@@ -200,7 +200,7 @@ fn an_id_that_is_listed_names_one_conversation() {
 }
 
 #[test]
-fn a_turn_that_forks_share_is_one_hit_as_old_as_the_turn() {
+fn a_message_shared_by_forks_is_one_hit_with_its_own_age() {
     let home = on();
     let shared = said("user", "u1", "2020-01-15T10:00:00Z", json!("Where does the axolotl live?"));
     for (id, last) in [("fork-a", "In lakes?"), ("fork-b", "In rivers?")] {
@@ -218,16 +218,16 @@ fn a_turn_that_forks_share_is_one_hit_as_old_as_the_turn() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_conversations_and_directories_are_errors() {
     let home = on();
     home.ok(&["chats", "sync"]);
     assert_eq!(
         home.run(&["chats", "show", "zzzz"]),
-        "-- stderr\nerror: no kept chat has the id \"zzzz\"\nhint: memdir chats lists the conversations there are; memdir chats sync takes in new ones.\n-- exit 1\n"
+        "-- stderr\nerror: no kept chat has the id \"zzzz\"\nhint: run `memdir chats` to see all conversations\n-- exit 1\n"
     );
     assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("line 900 is after the last line"));
-    let told = home.run(&["resume", "deployed", "--host", "codex", "--run"]);
-    assert!(told.contains("error: the directory of the conversation, /home/ada/web, does not exist\n"), "{told}");
+    let printed = home.run(&["resume", "deployed", "--host", "codex", "--run"]);
+    assert!(printed.contains("error: the directory of the conversation, /home/ada/web, does not exist\n"), "{printed}");
     home.ok(&["chats", "off"]);
     let off = "note: chats are off, so nothing new is taken in; `memdir chats on` turns them on\n";
     assert!(home.run(&["chats", "show", "1af7"]).contains(off));
@@ -252,7 +252,7 @@ fn sessions_of_two_agents_are_two_conversations() {
 }
 
 #[test]
-fn a_project_that_a_host_only_hints_at_is_still_a_project() {
+fn a_project_is_derived_from_hints_of_the_host() {
     let home = on();
     fs::create_dir_all(home.path("private/notes")).unwrap();
     let dir = home.path("private").display().to_string();
