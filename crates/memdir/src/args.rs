@@ -999,7 +999,7 @@ pub(crate) struct Uninstall {
     pub(crate) scope: Option<Scope>,
 }
 
-/// Check that the installations work, and how to fix them
+/// Check the installations in agent programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -71,8 +71,8 @@ fn visible(command: &Command) -> Vec<&Command> {
 fn commands() -> String {
     let command = help::command();
     let mut page = String::from("# Commands\n\nGenerated from the definition of the command line.\n\n");
-    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let _ = writeln!(page, "{about}.\n\n`memdir` without a command shows the mounts, the number of memories and the last change.\n");
+    let without = "`memdir` without a command shows the mounts, the number of memories and the last change.";
+    let _ = writeln!(page, "{}.\n\n{without}\n", about(&command));
     for (heading, commands) in help::groups(&command) {
         let _ = writeln!(page, "## {heading}\n\n| command | description |\n|---|---|");
         for command in commands {

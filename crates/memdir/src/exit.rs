@@ -86,7 +86,9 @@ impl Failure {
             }
             Failure::Core { error, .. } => (error.code(), error.to_string(), error.command_hint()),
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
-            Failure::Off { switch } => ("off", format!("memory is disabled by {switch}"), "run `memdir where` to see the settings".into()),
+            Failure::Off { switch } => {
+                ("off", format!("memory is off: {switch}"), "run `memdir where` to see the settings in effect".into())
+            }
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source, .. } => {
                 ("io", format!("cannot {doing} {}: {source}", path.display()), "check the path and its permissions".to_owned())

@@ -100,7 +100,7 @@ impl Scope {
 
     /// The note for commands that also run while memory is disabled.
     pub(crate) fn off_note(&self) -> Vec<String> {
-        self.off.iter().map(|switch| format!("memory is disabled by {switch}")).collect()
+        self.off.iter().map(|switch| format!("memory is off: {switch}")).collect()
     }
 
     fn add(&mut self, mount: Mount, why: impl Into<String>) {
@@ -297,5 +297,5 @@ pub(crate) fn switched_off<'a>(settings: &Settings, projects: impl IntoIterator<
     }
     let mut projects = projects.into_iter();
     let disabled = projects.find(|id| settings.config.disabled_projects.iter().any(|disabled| disabled == id));
-    disabled.map(|id| format!("enabled = false for project {id} in {file}"))
+    disabled.map(|id| format!("enabled = false for the project {id} in {file}"))
 }

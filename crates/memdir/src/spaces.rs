@@ -102,9 +102,9 @@ fn with_chats(memdir: Memdir, settings: &Settings) -> Memdir {
     } else if !settings.config.chats.settings.on {
         memdir
     } else if chat_archive(settings).dir().is_dir() {
-        memdir.without_chats("conversations are not part of this space; search without --dir, MEMDIR_DIR and --only to include them")
+        memdir.without_chats("chats are on, but not part of this space; the search without --dir, MEMDIR_DIR and --only has them")
     } else {
-        memdir.without_chats("no conversations imported yet; run `memdir chats sync`")
+        memdir.without_chats("no chat was taken in yet; memdir chats sync does")
     }
 }
 

@@ -77,17 +77,17 @@ fn similar_projects(settings: &Settings, scope: &Scope) -> Vec<String> {
 fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
     use memdir_core::project::{Kind, Worktrees};
     if settings.dir.is_some() {
-        return vec!["without --dir and MEMDIR_DIR: use the memory of this project".into()];
+        return vec!["without --dir and MEMDIR_DIR, the memory of this project is used".into()];
     }
-    let mut out = vec!["--dir PATH: use one directory as the whole memory".to_owned()];
+    let mut out = vec!["--dir PATH uses one directory as the whole memory".to_owned()];
     let has_team = scope.mounts.iter().any(|placed| placed.mount.prefix == "team");
     if !has_team && scope.why_no_team(&settings.home.value).is_none() {
-        out.push("memdir init --team: create a memory to share with everyone who works on this repository".into());
+        out.push("memdir init --team creates a memory to share through this repository".into());
     }
     match (scope.project.kind, settings.config.worktrees) {
-        (Kind::Worktree, Worktrees::Shared) => out.push("worktrees = \"separate\": use a memory for this worktree only".into()),
-        (Kind::Worktree, Worktrees::Separate) => out.push("worktrees = \"shared\": use the memory of the whole repository".into()),
-        (Kind::Directory, _) => out.push("git init: use one memory for all directories of the repository".into()),
+        (Kind::Worktree, Worktrees::Shared) => out.push("worktrees = \"separate\" uses a separate memory for this worktree".into()),
+        (Kind::Worktree, Worktrees::Separate) => out.push("worktrees = \"shared\" uses the memory of the whole repository".into()),
+        (Kind::Directory, _) => out.push("git init creates a repository, whose directories share one memory".into()),
         _ => {}
     }
     out
@@ -95,8 +95,8 @@ fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
 
 fn show(output: &WhereOutput, printer: &mut Printer<'_>) -> io::Result<()> {
     if let Some(switch) = &output.off_by {
-        let disabled = printer.red("disabled");
-        printer.line(format!("memory is {disabled} by {switch}"))?;
+        let off = printer.red("off");
+        printer.line(format!("memory is {off}: {switch}"))?;
     }
     let project = printer.strong(&output.project);
     printer.line(format!("project {project}: {}", output.why))?;

@@ -1,4 +1,4 @@
-//! What memory does by itself: the prompt, the log, verifying, checking, secrets.
+//! `memdir prompt`, `log`, `recall`, `verify`, `check`, and secrets.
 
 use crate::home::Home;
 use insta::assert_snapshot;
@@ -8,9 +8,9 @@ use std::fs;
 fn the_prompt_names_the_directory_and_shows_the_entrypoint() {
     let home = Home::new();
     home.ok(&["write", "deploy", "Never on Fridays.", "--type", "project", "--description", "when we deploy"]);
-    let told = home.run(&["prompt"]);
-    assert!(told.contains("Markdown files in `[HOME]/memory`. The directory exists already"), "{told}");
-    assert!(told.contains("## MEMORY.md\n\n") && told.contains("(deploy.md)") && told.contains("when we deploy"), "{told}");
+    let printed = home.run(&["prompt"]);
+    assert!(printed.contains("Markdown files in `[HOME]/memory`. The directory exists already"), "{printed}");
+    assert!(printed.contains("## MEMORY.md\n\n") && printed.contains("(deploy.md)") && printed.contains("when we deploy"), "{printed}");
     assert!(!home.ok(&["prompt", "--no-entrypoint"]).contains("when we deploy"));
     let bare = home.ok(&["prompt", "--no-index", "--title", "auto memory"]);
     assert!(bare.starts_with("# auto memory\n") && !bare.contains("MEMORY.md"), "{bare}");
@@ -25,8 +25,8 @@ fn the_right_mode_is_chosen() {
     assert_eq!(mode(&[]), "individual");
     home.put("team/MEMORY.md", "- [Rule](rule.md) — ours\n");
     assert_eq!(mode(&[]), "team");
-    let told = home.ok(&["prompt"]);
-    assert!(told.contains("## MEMORY.md, team\n\n- [Rule](rule.md) — ours\n"), "{told}");
+    let printed = home.ok(&["prompt"]);
+    assert!(printed.contains("## MEMORY.md, team\n\n- [Rule](rule.md) — ours\n"), "{printed}");
     home.configure("log = true\n");
     assert_eq!(mode(&[]), "log");
     assert!(home.ok(&["prompt"]).contains("/memory/logs/YYYY/MM/YYYY-MM-DD.md"));
@@ -34,7 +34,7 @@ fn the_right_mode_is_chosen() {
     assert_snapshot!(home.run(&["prompt", "agent"]), @"
     -- stderr
     error: mode: the agent's mode needs an agent
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     ");
     let bare = home.bare(&["prompt", "agent", "--agent", "reviewer"]).output().unwrap();
@@ -51,8 +51,8 @@ fn guidelines_come_from_the_settings_and_the_environment() {
         .env("CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES", "  ")
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("\n\nWrite French.\n\nBe short.\n\n## Past conversations\n"), "{told}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.contains("\n\nWrite French.\n\nBe short.\n\n## Past conversations\n"), "{printed}");
 }
 
 #[test]
@@ -61,14 +61,14 @@ fn a_broken_entrypoint_leaves_the_instructions_whole() {
     home.put("MEMORY.md", b"\xff\xfe\x00 not text");
     assert!(home.ok(&["prompt"]).contains("## How to save"));
     home.put("MEMORY.md", "- line\n".repeat(300));
-    let told = home.ok(&["prompt"]);
-    assert!(told.contains("> WARNING: this entrypoint has 300 lines (limit 200)"), "{told}");
+    let printed = home.ok(&["prompt"]);
+    assert!(printed.contains("> WARNING: this entrypoint has 300 lines (limit 200)"), "{printed}");
 }
 
 #[test]
 fn loads_are_counted_on_this_machine() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["stats", "--loads"]), @"No prompt was loaded yet");
+    assert_snapshot!(home.run(&["stats", "--loads"]), @"no prompt loaded yet");
     home.ok(&["write", "notes/deploy", "x"]);
     let bytes = home.ok(&["prompt"]).len();
     home.put("MEMORY.md", "- line\n".repeat(300));
@@ -83,7 +83,7 @@ fn loads_are_counted_on_this_machine() {
 }
 
 #[test]
-fn loads_are_counted_for_each_space_by_itself() {
+fn loads_are_counted_per_space() {
     let home = Home::new();
     let run = |args: &[&str]| {
         let output = home.bare(args).output().unwrap();
@@ -91,8 +91,8 @@ fn loads_are_counted_for_each_space_by_itself() {
         String::from_utf8(output.stdout).unwrap()
     };
     let loads = |args: &[&str]| {
-        let told: serde_json::Value = serde_json::from_str(&run(&[args, &["stats", "--loads", "--json"]].concat())).unwrap();
-        let modes = told["modes"].as_object().unwrap().clone();
+        let printed: serde_json::Value = serde_json::from_str(&run(&[args, &["stats", "--loads", "--json"]].concat())).unwrap();
+        let modes = printed["modes"].as_object().unwrap().clone();
         modes.into_iter().map(|(mode, counted)| (mode, counted["loads"].as_u64().unwrap())).collect::<Vec<_>>()
     };
     run(&["--project", "one", "prompt"]);
@@ -101,7 +101,7 @@ fn loads_are_counted_for_each_space_by_itself() {
     run(&["--project", "one", "--only", "user", "prompt"]);
     assert_eq!(loads(&["--project", "one"]), [("individual".to_owned(), 2)]);
     assert_eq!(loads(&["--project", "two"]), [("individual".to_owned(), 1)]);
-    assert_eq!(loads(&["--project", "two", "--only", "user"]), [("space".to_owned(), 1)], "the person's is the same in every project");
+    assert_eq!(loads(&["--project", "two", "--only", "user"]), [("space".to_owned(), 1)], "the user's memory is the same in all projects");
     assert_eq!(loads(&["--project", "three"]), []);
 }
 
@@ -112,12 +112,12 @@ fn a_message_may_be_long_and_need_not_be_text() {
     let question = "When is the shop deployed with the blue script?";
     let noise = "lorem ipsum dolor sit amet consectetur adipiscing elit. ".repeat(20_000);
     for message in [format!("{noise}\n\n{question}"), format!("{question}\n\n{noise}")] {
-        let told = home.run_with(&["recall", "-"], message);
-        assert!(told.contains("on Tuesdays with the blue script"), "{told}");
+        let printed = home.run_with(&["recall", "-"], message);
+        assert!(printed.contains("on Tuesdays with the blue script"), "{printed}");
     }
     assert_eq!(home.run_with(&["recall", "-"], format!("{noise}\n\n{question}\n\n{noise}")), "", "the middle of a pasted file is not read");
-    let told = home.run_with(&["recall", "-"], [b"\xff\xfe ", question.as_bytes()].concat());
-    assert!(told.contains("on Tuesdays") && !told.contains("-- exit"), "{told}");
+    let printed = home.run_with(&["recall", "-"], [b"\xff\xfe ", question.as_bytes()].concat());
+    assert!(printed.contains("on Tuesdays") && !printed.contains("-- exit"), "{printed}");
 }
 
 #[test]
@@ -132,17 +132,17 @@ fn the_log_prompt_names_a_tool_that_is_served() {
     assert!(home.ok(&["prompt", "--tools"]).contains("Call `memory_log`"));
     let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
     assert!(talk.tools().contains(&"memory_log".to_owned()));
-    let told = talk.said("memory_log", serde_json::json!({ "entry": "Ada prefers tabs" }));
-    let file = told.strip_prefix("Logged in ").unwrap().split(' ').next().unwrap().to_owned();
+    let printed = talk.said("memory_log", serde_json::json!({ "entry": "Ada prefers tabs" }));
+    let file = printed.strip_prefix("Logged in ").unwrap().split(' ').next().unwrap().to_owned();
     assert_eq!(&home.text(&file)[8..], "Ada prefers tabs\n");
-    assert_eq!(home.text("MEMORY.md"), "(entity not found)", "a log stands in no entrypoint");
+    assert_eq!(home.text("MEMORY.md"), "(entity not found)", "a log is not in the entrypoint");
 }
 
 #[test]
 fn the_log_is_appended_and_stays_out_of_the_entrypoint() {
     let home = Home::new();
-    let told = home.run(&["log", "Ada", "prefers tabs"]);
-    assert!(told.starts_with("logged to logs/20"), "{told}");
+    let printed = home.run(&["log", "Ada", "prefers tabs"]);
+    assert!(printed.starts_with("logged to logs/20"), "{printed}");
     let path = home.json(&["log", "again"])["path"].as_str().unwrap().to_owned();
     let text = home.text(&path);
     let lines: Vec<&str> = text.lines().map(|line| &line[8..]).collect();
@@ -151,32 +151,32 @@ fn the_log_is_appended_and_stays_out_of_the_entrypoint() {
     assert_snapshot!(home.run(&["log", "  "]), @"
     -- stderr
     error: entry: it is empty
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     ");
 }
 
 #[test]
-fn a_secret_is_refused_by_its_rule_and_a_person_may_allow_it() {
+fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     let home = Home::new();
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
     assert_snapshot!(home.run(&["write", "a", &token]), @"
     -- stderr
     error: line 1 looks like a secret (github-token)
-    hint: Leave the value out and say where it is kept instead.
+    hint: leave the value out, or use --allow-secret github-token if it is not a secret
     -- exit 2
     ");
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @r#"
     -- stderr
-    error: --allow-secret: unknown secret rule "gihub"
-    hint: Give the rule's name, as the refusal says it.
+    error: --allow-secret: there is no rule named "gihub"
+    hint: use the name of the rule that the error message gives
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"created a (45 bytes, version 92773a28b43a, change [ID])");
     assert_snapshot!(home.run(&["check"]), @"
     a.md: type: no type: user, feedback, project or reference
     a.md:1: secret: looks like a secret (github-token): remove it here and at its source
-    2 files: 1 wrong, 1 to consider
+    2 files: 1 error, 1 suggestion
     -- exit 1
     ");
     assert_snapshot!(home.text("MEMORY.md"), @r"
@@ -197,98 +197,98 @@ fn a_secret_is_refused_by_its_rule_and_a_person_may_allow_it() {
     assert_eq!((&hit["masked"], hit["text"].as_str().unwrap().contains("ghp_")), (&true.into(), false), "{hit}");
     assert!(home.ok(&["get", "c", "--lines", hit["lines"].as_str().unwrap()]).contains(&token), "a file is shown as it is");
     let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
-    let said = talk.said("memory_search", serde_json::json!({ "query": "deploy key of staging" }));
-    assert!(said.contains("[secret: github-token]") && !said.contains("ghp_"), "{said}");
+    let text = talk.said("memory_search", serde_json::json!({ "query": "deploy key of staging" }));
+    assert!(text.contains("[secret: github-token]") && !text.contains("ghp_"), "{text}");
     home.configure("secrets = { allow = [\"^ghp_a1\"] }\n");
     assert_snapshot!(home.run(&["write", "b", &token]), @"created b (45 bytes, version 92773a28b43a, change [ID])");
 }
 
 #[test]
-fn checking_says_what_is_wrong_by_its_exit_code() {
+fn check_reports_errors_in_its_exit_status() {
     let home = Home::new();
     home.ok(&["write", "deploy", "Never on Fridays.", "--type", "project"]);
-    assert_snapshot!(home.run(&["check"]), @"2 files: 0 wrong, 0 to consider");
+    assert_snapshot!(home.run(&["check"]), @"2 files: 0 errors, 0 suggestions");
     home.put("found.md", "---\ntype: project\n---\nShipped yesterday.\n");
     assert_snapshot!(home.run(&["check"]), @r#"
     found.md: unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
     found.md:4: relative-date: "yesterday" means nothing later: write the date
-    3 files: 1 wrong, 1 to consider
+    3 files: 1 error, 1 suggestion
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["check", "--fix"]), @r#"
     found.md:4: relative-date: "yesterday" means nothing later: write the date
-    found.md: got its line in the entrypoint
-    3 files: 0 wrong, 1 to consider
+    found.md: added to the entrypoint
+    3 files: 0 errors, 1 suggestion
     -- stderr
-    note: memdir undo [ID] takes the added lines back
+    note: undo the added lines with: memdir undo [ID]
     "#);
     assert_snapshot!(home.run(&["check", "--strict"]), @r#"
     found.md:4: relative-date: "yesterday" means nothing later: write the date
-    3 files: 0 wrong, 1 to consider
+    3 files: 0 errors, 1 suggestion
     -- exit 1
     "#);
     assert_eq!(home.json(&["check"])["findings"][0]["rule"], "relative-date");
 }
 
 #[test]
-fn verifying_stamps_what_is_true_and_tells_what_is_gone() {
+fn verify_marks_a_memory_and_reports_missing_references() {
     let home = Home::new();
     fs::create_dir_all(home.path("work/src")).unwrap();
     fs::create_dir_all(home.path("work/.git")).unwrap();
     fs::write(home.path("work/src/db.rs"), "").unwrap();
     home.ok(&["write", "a", "See `src/db.rs`."]);
     assert_snapshot!(home.run(&["verify", "a"]), @"
-    found  src/db.rs
-    a is verified as of today
+    found    src/db.rs
+    verified a
     ");
     home.ok(&["write", "b", "See `src/old.rs`."]);
     assert_snapshot!(home.run(&["verify", "b"]), @"
-    gone   src/old.rs (line 1)
+    missing  src/old.rs (line 1)
     -- stderr
-    note: not stamped: correct the memory, or stamp it with --anyway
+    note: not verified; correct the memory, or use --force
     -- exit 1
     ");
     assert_snapshot!(home.run(&["verify", "b", "--force"]), @"
-    gone   src/old.rs (line 1)
-    b is verified as of today
+    missing  src/old.rs (line 1)
+    verified b
     ");
     assert!(home.text("b.md").contains("last_verified: 20"));
     fs::write(home.path("work/README.md"), "").unwrap();
     home.ok(&["write", "c", "README.md and CHANGES.md say it, [so](a.md) does [[b]], [this](gone.md) and [[lost]] do not; Node.js too."]);
     assert_snapshot!(home.run(&["verify", "c"]), @"
-    gone   gone.md (line 1)
-    gone   lost (line 1)
-    found  README.md, a.md, b
-    unknown CHANGES.md
+    missing  gone.md (line 1)
+    missing  lost (line 1)
+    found    README.md, a.md, b
+    unknown  CHANGES.md
     -- stderr
-    note: not stamped: correct the memory, or stamp it with --anyway
+    note: not verified; correct the memory, or use --force
     -- exit 1
     ");
 }
 
 #[test]
-fn a_log_is_kept_where_a_memory_is_and_nowhere_else() {
+fn a_log_needs_an_existing_mount() {
     let home = Home::new();
     assert_snapshot!(home.run_bare(&["log", "--in", "nosuch", "a day"]), @r#"
     -- stderr
     error: in: there is no memory "nosuch" with a log of its own; there are: user
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     "#);
     assert_snapshot!(home.run_bare(&["log", "--in", "../x", "a day"]), @r#"
     -- stderr
     error: in: there is no memory "../x" with a log of its own; there are: user
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     "#);
-    let told = home.run_bare(&["log", "--in", "global/", "a day"]);
-    assert!(told.starts_with("logged to user/logs/"), "{told}");
+    let printed = home.run_bare(&["log", "--in", "global/", "a day"]);
+    assert!(printed.starts_with("logged to user/logs/"), "{printed}");
     assert!(home.path("home/user/logs").is_dir());
     assert!(!home.run_bare(&["list"]).contains("nosuch"));
 }
 
 #[test]
-fn global_is_user_in_every_place_a_name_can_stand() {
+fn global_is_an_alias_of_user_in_every_name() {
     let home = Home::new();
     let run = |args: &[&str]| home.run_bare(args);
     run(&["write", "global/taste", "The person likes marmalade on toast."]);
@@ -303,15 +303,15 @@ fn global_is_user_in_every_place_a_name_can_stand() {
 }
 
 #[test]
-fn a_recall_tells_of_links_and_symbols_that_are_gone() {
+fn a_recall_reports_missing_links_and_symbols() {
     let home = Home::new();
     crate::scope::repository(&home, "work");
     fs::create_dir_all(home.path("work/src")).unwrap();
     fs::write(home.path("work/src/db.rs"), "fn open_pool() {}\n").unwrap();
     crate::scope::git(&home, "work", &["add", "."]);
     home.run_bare(&["write", "db", "The database pool: `open_db()` and `open_pool()` in src/db.rs, see [[nolink]] and [x](old.md).\n"]);
-    let told = home.run_bare(&["recall", "How do I open the database pool?"]);
-    let notes: Vec<&str> = told.lines().filter(|line| line.starts_with('[')).collect();
+    let printed = home.run_bare(&["recall", "How do I open the database pool?"]);
+    let notes: Vec<&str> = printed.lines().filter(|line| line.starts_with('[')).collect();
     assert_eq!(
         notes,
         ["[names [[nolink]], which is no memory]", "[names old.md, which is gone]", "[names open_db, which no tracked file has]"]
@@ -319,7 +319,7 @@ fn a_recall_tells_of_links_and_symbols_that_are_gone() {
 }
 
 #[test]
-fn what_was_never_in_the_repository_is_not_called_gone() {
+fn a_file_that_was_never_in_the_repository_is_not_reported_missing() {
     let home = Home::new();
     crate::scope::repository(&home, "work");
     fs::create_dir_all(home.path("work/src")).unwrap();
@@ -327,13 +327,13 @@ fn what_was_never_in_the_repository_is_not_called_gone() {
     crate::scope::git(&home, "work", &["add", "."]);
     let text = "The gadget page: `useState`, `HashMap`, `tokio::spawn`, `DATABASE_URL`, a `user_id` column, `README.md`, `3f2a1b9c`.\n";
     home.run_bare(&["write", "gadget", text]);
-    let told = home.run_bare(&["recall", "What does the gadget page use?"]);
-    assert!(told.contains("source=\"gadget\"") && !told.contains("[names"), "{told}");
+    let printed = home.run_bare(&["recall", "What does the gadget page use?"]);
+    assert!(printed.contains("source=\"gadget\"") && !printed.contains("[names"), "{printed}");
     assert!(!home.run_bare(&["verify", "gadget"]).contains("missing"), "{}", home.run_bare(&["verify", "gadget"]));
 }
 
 #[test]
-fn pins_leave_room_for_what_matches_in_a_small_budget() {
+fn pinned_memories_leave_room_for_matches_in_a_small_budget() {
     let home = Home::new();
     for n in 1..=7 {
         home.put(&format!("pin{n}.md"), format!("---\npinned: true\n---\nRule number {n}.\n"));
@@ -366,7 +366,7 @@ fn pins_leave_room_for_what_matches_in_a_small_budget() {
 }
 
 #[test]
-fn pinned_memories_leave_places_for_what_matches() {
+fn pinned_memories_leave_slots_for_matches() {
     let home = Home::new();
     for n in 0..7 {
         home.put(&format!("pin{n}.md"), format!("---\npinned: true\n---\nRule number {n}.\n"));

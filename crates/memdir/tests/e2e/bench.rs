@@ -1,9 +1,9 @@
-//! Many processes on one directory, with and without kills.
+//! `memdir bench torture`: concurrent processes on one directory, with and without kills.
 
 use crate::home::{Home, files_below};
 use insta::assert_snapshot;
 
-/// 20 processes × 100 saves and 100 appends to one memory: nothing lost, every memory reachable exactly once.
+/// 20 processes × 100 saves and 100 appends to one memory: no change is lost, and every memory is listed exactly once.
 #[test]
 fn concurrent_sessions_lose_neither_files_nor_lines() {
     let home = Home::new();
@@ -35,20 +35,20 @@ fn concurrent_sessions_lose_neither_files_nor_lines() {
 }
 
 #[test]
-fn kills_at_random_moments_tear_nothing() {
+fn kills_at_random_moments_leave_no_torn_files() {
     let home = Home::new();
     let output = home.bare(&["bench", "torture", "--processes", "6", "--changes", "30", "--kill", "30", "--json"]).output().unwrap();
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(output.status.success(), "{told:#}");
-    assert_eq!(told["kills"].as_u64(), Some(30));
-    let empty = |key: &str| told[key].as_array().unwrap().is_empty();
-    assert!(["lost", "torn", "entrypoint", "journal", "litter", "errors"].into_iter().all(empty), "{told:#}");
-    assert_eq!(told["kept"], told["expected"]);
-    assert!(told["changes"].as_u64().unwrap() >= 100, "{told:#}");
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.success(), "{printed:#}");
+    assert_eq!(printed["kills"].as_u64(), Some(30));
+    let empty = |key: &str| printed[key].as_array().unwrap().is_empty();
+    assert!(["lost", "torn", "entrypoint", "journal", "litter", "errors"].into_iter().all(empty), "{printed:#}");
+    assert_eq!(printed["kept"], printed["expected"]);
+    assert!(printed["changes"].as_u64().unwrap() >= 100, "{printed:#}");
 }
 
 #[test]
-fn a_directory_that_is_not_empty_is_never_tortured() {
+fn a_directory_that_is_not_empty_is_rejected() {
     let home = Home::new();
     home.put("precious.md", "mine");
     assert_snapshot!(home.run(&["bench", "torture", "--dir", "../memory"]), @"

@@ -193,7 +193,7 @@ fn a_project_filters_every_command_and_is_never_ignored() {
 }
 
 #[test]
-fn a_directory_behind_a_link_is_the_same_directory() {
+fn a_directory_and_a_link_to_it_are_the_same() {
     let home = on();
     fs::create_dir_all(home.path("real/app")).unwrap();
     std::os::unix::fs::symlink(home.path("real"), home.path("link")).unwrap();
@@ -221,7 +221,7 @@ fn a_directory_behind_a_link_is_the_same_directory() {
 }
 
 #[test]
-fn what_is_forgotten_does_not_come_back() {
+fn deleted_conversations_are_not_imported_again() {
     let home = on();
     home.ok(&["chats", "sync"]);
     assert!(home.ok(&["resume", "hashes", "twice"]).starts_with("cd /home/ada/app && claude --resume"));
@@ -289,7 +289,7 @@ fn run_starts_the_host() {
 }
 
 #[test]
-fn a_very_long_conversation_is_searched_shown_and_forgotten_whole() {
+fn a_very_long_conversation_is_searched_printed_and_deleted_as_a_whole() {
     let home = on();
     let record = |n: usize| {
         let text = if n == 1 { "The quokka eats figs at dawn.".into() } else { format!("{n} {}", "filling ".repeat(7_000)) };

@@ -94,7 +94,7 @@ fn no_secret_is_archived_whole_or_in_part() {
 }
 
 #[test]
-fn what_is_forgotten_is_in_no_title_and_no_index_even_while_chats_are_off() {
+fn deleted_text_is_in_no_title_and_no_index_even_while_conversations_are_off() {
     let home = on();
     claude(
         &home,
@@ -226,7 +226,7 @@ fn what_does_not_exist_is_reported() {
     home.ok(&["chats", "sync"]);
     assert_eq!(
         home.run(&["chats", "show", "zzzz"]),
-        "-- stderr\nerror: no kept chat has the id \"zzzz\"\nhint: memdir chats lists the conversations there are; memdir chats sync takes in new ones.\n-- exit 1\n"
+        "-- stderr\nerror: no kept chat has the id \"zzzz\"\nhint: run `memdir chats` to see all conversations\n-- exit 1\n"
     );
     assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("line 900 is past the end of the text, which has "));
     let output = home.run(&["resume", "deployed", "--host", "codex", "--run"]);

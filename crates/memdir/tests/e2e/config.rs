@@ -1,18 +1,18 @@
-//! Settings: flags, the environment, `config.toml`.
+//! Settings: options, the environment, `config.toml`.
 
 use crate::home::{Home, files_below};
 use insta::assert_snapshot;
 use std::fs;
 
 #[test]
-fn the_settings_in_force_are_shown_with_their_origin() {
+fn the_settings_in_effect_are_shown_with_their_origin() {
     let home = Home::new();
     assert_snapshot!(home.run_narrow(&["config"]), @"
     setting  value  from
     home  [HOME]/home  MEMDIR_HOME
     dir  [HOME]/memory  MEMDIR_DIR
     actor  ada  USER
-    config  [HOME]/home/config.toml  not there
+    config  [HOME]/home/config.toml  not found
 
     mount  access  directory
     (none)  read-write  [HOME]/memory
@@ -22,7 +22,7 @@ fn the_settings_in_force_are_shown_with_their_origin() {
     home  [HOME]/home  MEMDIR_HOME
     dir  [HOME]/other  --dir
     actor  bob  --actor
-    config  [HOME]/home/config.toml  not there
+    config  [HOME]/home/config.toml  not found
 
     mount  access  directory
     (none)  read-write  [HOME]/other
@@ -48,7 +48,7 @@ fn the_settings_in_force_are_shown_with_their_origin() {
         {
           "name": "config",
           "value": "[HOME]/home/config.toml",
-          "from": "not there"
+          "from": "not found"
         }
       ],
       "mounts": [
@@ -82,20 +82,20 @@ fn tilde_and_variables_are_expanded_in_every_path() {
     assert_eq!(files_below(&home.path("named")), ["MEMORY.md", "c.md"]);
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
-    error: [HOME]/home/config.toml:6:8: "${WORK}/w": the variable WORK is not set
-    hint: Mend that line, or move the file away to go on without it; docs/reference/config.md lists the keys.
+    error: [HOME]/home/config.toml:6:8: "${WORK}/w": variable WORK is not set
+    hint: fix the line; docs/config.md lists all settings
     -- exit 3
     "#);
 }
 
 #[test]
-fn a_bad_file_is_an_error_with_its_place_and_what_to_do() {
+fn an_invalid_file_is_an_error_with_line_and_hint() {
     let home = Home::new();
     home.configure("[[mounts]]\nname = \"a\"\npath = 7\n");
     assert_snapshot!(home.run(&["list"]), @"
     -- stderr
     error: [HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string
-    hint: Mend that line, or move the file away to go on without it; docs/reference/config.md lists the keys.
+    hint: fix the line; docs/config.md lists all settings
     -- exit 3
     ");
     assert_snapshot!(home.run(&["list", "--json"]), @r#"
@@ -103,7 +103,7 @@ fn a_bad_file_is_an_error_with_its_place_and_what_to_do() {
       "error": {
         "code": "settings",
         "message": "[HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string",
-        "hint": "Mend that line, or move the file away to go on without it; docs/reference/config.md lists the keys."
+        "hint": "fix the line; docs/config.md lists all settings"
       }
     }
     -- exit 3
@@ -111,20 +111,20 @@ fn a_bad_file_is_an_error_with_its_place_and_what_to_do() {
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\nacess = \"read-only\"\n");
     assert_snapshot!(home.run(&["list"]), @"
     -- stderr
-    note: [HOME]/home/config.toml:4:1: mounts.acess is not a setting; did you mean mounts.access?
+    note: [HOME]/home/config.toml:4:1: unknown setting mounts.acess; did you mean mounts.access?
     ");
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\nignored = [\"(\"]\n");
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
     error: ignored pattern: "(": Parsing error at position 7: Opening parenthesis without closing parenthesis
-    hint: The settings are in [HOME]/home/config.toml; memdir config shows those in force.
+    hint: edit [HOME]/home/config.toml; `memdir config` shows the settings in effect
     -- exit 3
     "#);
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\n[[mounts]]\nname = \"b\"\npath = \"../a/b\"\n");
     assert_snapshot!(home.run_bare(&["list"]), @"
     -- stderr
     error: mounts: [HOME]/a/b lies inside [HOME]/a; mount one of them, or directories beside each other
-    hint: The settings are in [HOME]/home/config.toml; memdir config shows those in force.
+    hint: edit [HOME]/home/config.toml; `memdir config` shows the settings in effect
     -- exit 3
     ");
 }
@@ -156,7 +156,7 @@ fn extra_paths_are_read_and_never_written() {
     assert_snapshot!(home.run_bare(&["write", "docs/three", "x"]), @"
     -- stderr
     error: docs/three is read-only: its mount [HOME]/docs is read-only
-    hint: Write to another name, or change the mount's setting.
+    hint: run `memdir where` to see which mounts are read-only
     -- exit 3
     ");
     assert_eq!(files_below(&home.path("docs")), ["deep/code.rs", "deep/two.md", "one.md"]);
@@ -171,7 +171,7 @@ fn a_directory_inside_a_mount_is_guarded_by_the_mounts_lock() {
     let inside: serde_json::Value =
         serde_json::from_slice(&home.bare(&["config", "--json", "--dir", "../notes/deep"]).output().unwrap().stdout).unwrap();
     assert_eq!(inside["mounts"][0]["lock"].as_str(), home.path("notes").to_str());
-    // While somebody holds the lock of the mount, a write to the directory inside waits.
+    // While another process holds the lock of the mount, a write to the directory inside waits.
     let lock = fs::File::open(home.path("notes")).unwrap();
     lock.lock().unwrap();
     let mut child = home.bare(&["write", "a", "x", "--dir", "../notes/deep"]).stdout(std::process::Stdio::null()).spawn().unwrap();
@@ -184,17 +184,17 @@ fn a_directory_inside_a_mount_is_guarded_by_the_mounts_lock() {
     drop(lock);
     assert!(child.wait().unwrap().success());
     assert!(home.path("notes/deep/a.md").exists());
-    // The mount itself keeps its rules when it is named as a directory.
+    // The mount keeps its rules when it is used with --dir.
     assert_snapshot!(home.run_bare(&["write", "fixed", "y", "--replace", "--dir", "../notes"]), @"
     -- stderr
     error: fixed.md is read-only: a read-only pattern matches its name
-    hint: Write to another name, or change the mount's setting.
+    hint: run `memdir where` to see which mounts are read-only
     -- exit 3
     ");
 }
 
 #[test]
-fn one_file_of_a_large_directory_does_not_mean_all_of_it() {
+fn one_file_as_extra_path_does_not_mount_its_directory() {
     let home = Home::new();
     fs::create_dir_all(home.path("large/deep")).unwrap();
     fs::write(home.path("large/CLAUDE.md"), "Instructions.\n").unwrap();
@@ -205,41 +205,41 @@ fn one_file_of_a_large_directory_does_not_mean_all_of_it() {
     assert_snapshot!(home.run_bare(&["read", "CLAUDE/deep/CLAUDE"]), @r#"
     -- stderr
     error: there is no memory named "CLAUDE/deep/CLAUDE"
-    hint: Did you mean CLAUDE/CLAUDE?
+    hint: did you mean "CLAUDE/CLAUDE"?
     -- exit 1
     "#);
 }
 
 #[test]
-fn a_home_is_a_directory_of_its_own_and_looking_makes_none() {
+fn a_home_must_be_separate_and_reading_does_not_create_it() {
     let home = Home::new();
-    let told = |value: &std::path::Path, args: &[&str]| {
+    let printed = |value: &std::path::Path, args: &[&str]| {
         let output = home.bare(args).env("MEMDIR_HOME", value).output().unwrap();
         home.tell(args, output)
     };
-    assert_snapshot!(told(&home.path(""), &["list"]), @"
+    assert_snapshot!(printed(&home.path(""), &["list"]), @"
     -- stderr
-    error: MEMDIR_HOME: [HOME] covers your home directory, so memdir keeps nothing in it
-    hint: Name a directory of its own, such as ~/.memdir.
+    error: MEMDIR_HOME: [HOME] contains your home directory
+    hint: use a separate directory such as ~/.memdir
     -- exit 3
     ");
-    assert_snapshot!(told(std::path::Path::new("/"), &["list"]), @"
+    assert_snapshot!(printed(std::path::Path::new("/"), &["list"]), @"
     -- stderr
-    error: MEMDIR_HOME: / is too near the root of the file system, so memdir keeps nothing in it
-    hint: Name a directory of its own, such as ~/.memdir.
+    error: MEMDIR_HOME: / is too close to the root of the file system
+    hint: use a separate directory such as ~/.memdir
     -- exit 3
     ");
     assert_snapshot!(home.run_bare(&["--home", "/", "where"]), @"
     -- stderr
-    error: --home: / is too near the root of the file system, so memdir keeps nothing in it
-    hint: Name a directory of its own, such as ~/.memdir.
+    error: --home: / is too close to the root of the file system
+    hint: use a separate directory such as ~/.memdir
     -- exit 3
     ");
     for args in [&["list"][..], &["where"], &["search", "x"], &["recall", "x y z"], &["stats"], &["check"], &["history"]] {
-        told(&home.path("none/yet"), args);
+        printed(&home.path("none/yet"), args);
         assert!(!home.path("none").exists(), "{args:?} made a home");
     }
-    told(&home.path("none/yet"), &["write", "a", "A."]);
-    told(&home.path("none/yet"), &["list"]);
+    printed(&home.path("none/yet"), &["write", "a", "A."]);
+    printed(&home.path("none/yet"), &["list"]);
     assert!(home.path("none/yet/projects").is_dir());
 }

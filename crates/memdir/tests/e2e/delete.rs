@@ -4,7 +4,7 @@ use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
-fn the_memory_and_its_line_go_and_come_back() {
+fn the_memory_and_its_line_are_deleted_and_restored() {
     let home = Home::new();
     home.ok(&["write", "notes/a", "A."]);
     home.ok(&["write", "b", "B."]);
@@ -24,19 +24,19 @@ fn the_memory_and_its_line_go_and_come_back() {
 }
 
 #[test]
-fn a_missing_or_changed_memory_is_refused() {
+fn a_missing_or_changed_memory_is_an_error() {
     let home = Home::new();
     home.ok(&["write", "a", "A."]);
     assert_snapshot!(home.run(&["delete", "b"]), @r#"
     -- stderr
     error: there is no memory named "b"
-    hint: List the names that exist, then read one of them.
+    hint: run `memdir list` to see all names
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["delete", "a", "--if-version", "0123456789abcdef0123456789abcdef"]), @"
     -- stderr
     error: a.md has changed: expected version 0123456789abcdef0123456789abcdef, found c69ab1ce71d208dded18cc5d18bdfcc9
-    hint: Read it again, then make the change on what is there now.
+    hint: run `memdir read a` and repeat the change on the current text
     -- exit 1
     ");
     assert_snapshot!(home.run(&["delete", "a", "--json"]), @r#"

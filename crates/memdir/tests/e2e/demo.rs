@@ -10,19 +10,19 @@ fn the_tour_is_real_and_leaves_nothing() {
     let mut command = home.bare(&["demo"]);
     let output = command.env("TMPDIR", home.path("tmp")).env_remove("MEMDIR_HOME").output().unwrap();
     assert_snapshot!(home.tell(&["demo"], output), @r#"
-    # A memory is a Markdown file. Saving it also writes its line in the entrypoint.
+    # A memory is a Markdown file. Writing it also adds a line to the entrypoint.
     $ memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project --description 'When we deploy'
     created notes/deploy (89 bytes, version c0375045a9c7, change [ID])
 
-    # More can be added at its end; twenty processes may do so at once.
+    # Append to a memory; concurrent processes are safe.
     $ memdir write notes/deploy --append 'Except in December.'
     appended to notes/deploy (109 bytes, version a62c7347bee5, change [ID])
 
-    # Memories may refer to each other.
+    # Memories can link to each other.
     $ memdir write people/ada 'Ada owns [the deploys](../notes/deploy.md).' --type user
     created people/ada (64 bytes, version 4021ad92785c, change [ID])
 
-    # The entrypoint is what an agent sees first.
+    # The entrypoint is what an agent reads first.
     $ memdir read
     # Memory
 
@@ -31,27 +31,27 @@ fn the_tour_is_real_and_leaves_nothing() {
     - [people/ada](people/ada.md) — Ada owns the deploys.
     <!-- /memdir -->
 
-    # A search finds the lines that answer, by words and by meaning,
+    # Search by words and by meaning.
     $ memdir search 'which weekday may we release?' --max-results 1
     notes/deploy.md:6-7  0.36  today
       Deploy on Tuesdays, never on Fridays.
       Except in December.
 
-    # and nothing where there is nothing.
+    # A search without relevant memories has no results.
     $ memdir search 'quantum chromodynamics'
     note: no results; try other words or a lower --min-score
 
-    # A name that is not there is met with one that is.
+    # A mistyped name gets a suggestion.
     $ memdir read notes/depoly
     error: there is no memory named "notes/depoly"
-    hint: Did you mean notes/deploy?
+    hint: did you mean "notes/deploy"?
 
-    # A rename follows every reference.
+    # A rename updates the references.
     $ memdir rename notes/deploy howto/deploy
     renamed notes/deploy to howto/deploy (change [ID])
     updated references in people/ada
 
-    # So Ada's memory leads to the new place.
+    # The link now points to the new name.
     $ memdir read people/ada
     ---
     type: user
@@ -59,21 +59,21 @@ fn the_tour_is_real_and_leaves_nothing() {
 
     Ada owns [the deploys](../howto/deploy.md).
 
-    # What is deleted
+    # Delete a memory.
     $ memdir delete howto/deploy
     deleted howto/deploy (undo: memdir undo [ID])
 
-    # comes back,
+    # Undo the delete.
     $ memdir undo
     undid [ID]: deleted howto/deploy, by you (redo: memdir redo [ID])
 
-    # whole.
+    # The memory is back.
     $ memdir list --long
     name          type     size       age    description
     howto/deploy  project  109 bytes  today  When we deploy
     people/ada    user     64 bytes   today
 
-    # And nothing that happened is forgotten.
+    # Every change is in the history.
     $ memdir history
     change    when              who  what
     [ID]      [TIME]            you  took back howto/deploy
@@ -83,7 +83,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     [ID]      [TIME]            you  appended to notes/deploy
     [ID]      [TIME]            you  wrote notes/deploy
 
-    That was a scratch directory, and it is gone. Begin with: memdir init
+    The temporary directory of this tour is deleted. Start with: memdir init
     "#);
     assert_eq!(files_below(&home.path("")), Vec::<String>::new());
 }

@@ -41,7 +41,7 @@ fn the_last_change_or_any_two_versions() {
     ");
     assert_snapshot!(home.run(&["diff", "a", &first, &first]), @"
     -- stderr
-    note: no difference
+    note: no differences
     ");
     assert_snapshot!(home.run(&["diff", "a", "--json"]), @r#"
     {
@@ -54,13 +54,13 @@ fn the_last_change_or_any_two_versions() {
     assert_snapshot!(home.run(&["diff", "a", "ffffffff"]), @"
     -- stderr
     error: a.md has no version ffffffff
-    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    hint: run `memdir history` to see changes and versions
     -- exit 1
     ");
     assert_snapshot!(home.run(&["diff", "b"]), @r#"
     -- stderr
     error: there is no memory named "b"
-    hint: List the names that exist, then read one of them.
+    hint: run `memdir list` to see all names
     -- exit 1
     "#);
 }

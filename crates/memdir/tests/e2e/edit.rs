@@ -4,7 +4,7 @@ use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
-fn one_place_is_replaced() {
+fn one_occurrence_is_replaced() {
     let home = Home::new();
     home.ok(&["write", "a", "Deploy on Tuesdays."]);
     assert_snapshot!(home.run(&["edit", "a", "Tuesdays", "Wednesdays"]), @"edited a (1 replacement, 22 bytes, version 33bf1c1ea45d, change [ID])");
@@ -19,19 +19,19 @@ fn one_place_is_replaced() {
 }
 
 #[test]
-fn no_match_and_several_are_refused_with_counts() {
+fn no_match_and_several_matches_are_errors_with_counts() {
     let home = Home::new();
     home.ok(&["write", "a", "- one\n- one\n"]);
     assert_snapshot!(home.run(&["edit", "a", "two", "2"]), @"
     -- stderr
     error: the text to replace does not occur in the memory
-    hint: Read the memory and give a text that occurs in it exactly once, or ask for all of them.
+    hint: use text that occurs exactly once, or --all
     -- exit 1
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two"]), @"
     -- stderr
     error: the text to replace occurs 2 times, on lines 1, 2; make it longer until it occurs once, or ask for all
-    hint: Read the memory and give a text that occurs in it exactly once, or ask for all of them.
+    hint: use text that occurs exactly once, or --all
     -- exit 1
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two", "--all"]), @"edited a (2 replacements, 12 bytes, version 3470982a463d, change [ID])");
@@ -39,7 +39,7 @@ fn no_match_and_several_are_refused_with_counts() {
     assert_snapshot!(home.run(&["edit", "b", "x", "y"]), @r#"
     -- stderr
     error: there is no memory named "b"
-    hint: List the names that exist, then read one of them.
+    hint: run `memdir list` to see all names
     -- exit 1
     "#);
 }
@@ -53,7 +53,7 @@ fn regular_expressions_with_groups() {
     assert_snapshot!(home.run(&["edit", "a", "--regex", "(", "x"]), @"
     -- stderr
     error: regular expression: Parsing error at position 1: Opening parenthesis without closing parenthesis
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     ");
 }
@@ -78,14 +78,14 @@ fn texts_of_several_lines_come_from_files_or_standard_input() {
 }
 
 #[test]
-fn a_stated_version_must_be_there() {
+fn if_version_must_match() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["edit", "a", "one", "two"]);
     assert_snapshot!(home.run(&["edit", "a", "two", "three", "--if-version", "0123456789abcdef0123456789abcdef"]), @"
     -- stderr
     error: a.md has changed: expected version 0123456789abcdef0123456789abcdef, found ef40086ad8a395c7a05b5f70cf2575ad
-    hint: Read it again, then make the change on what is there now.
+    hint: run `memdir read a` and repeat the change on the current text
     -- exit 1
     ");
 }

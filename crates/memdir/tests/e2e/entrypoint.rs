@@ -4,24 +4,24 @@ use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
-fn missing_lines_are_added_and_dead_ones_told() {
+fn missing_lines_are_added_and_dead_links_reported() {
     let home = Home::new();
     home.ok(&["write", "a", "A."]);
-    assert_snapshot!(home.run(&["entrypoint"]), @"MEMORY.md: every memory has its line");
-    home.put("by-hand.md", "# By hand\n\nNobody told the entrypoint.\n");
+    assert_snapshot!(home.run(&["entrypoint"]), @"MEMORY.md: all memories are listed");
+    home.put("by-hand.md", "# By hand\n\nNobody printed the entrypoint.\n");
     let text = home.text("MEMORY.md");
     home.put("MEMORY.md", text.replace("# Memory\n", "# Memory\n\nMy own words.\n- [Gone](gone.md) was here\n"));
     assert_snapshot!(home.run(&["entrypoint"]), @"
-    MEMORY.md: no line for by-hand.md
-    MEMORY.md (line 4): leads to gone.md, which is not there
+    MEMORY.md: not listed: by-hand.md
+    MEMORY.md (line 4): links to gone.md, which does not exist
     -- stderr
-    note: memdir entrypoint --repair adds the missing lines
+    note: add the missing lines with: memdir entrypoint --repair
     -- exit 1
     ");
     assert_snapshot!(home.run(&["entrypoint", "--repair"]), @"
-    MEMORY.md: added a line for by-hand.md
-    MEMORY.md (line 4): leads to gone.md, which is not there
-    memdir undo [ID] takes the added lines back
+    MEMORY.md: added by-hand.md
+    MEMORY.md (line 4): links to gone.md, which does not exist
+    undo the added lines with: memdir undo [ID]
     -- exit 1
     ");
     assert_snapshot!(home.text("MEMORY.md"), @"
@@ -58,7 +58,7 @@ fn missing_lines_are_added_and_dead_ones_told() {
 }
 
 #[test]
-fn a_fallback_entrypoint_is_kept_where_there_is_one() {
+fn an_existing_fallback_entrypoint_is_used() {
     let home = Home::new();
     home.put("index.md", "# Index\n");
     home.ok(&["write", "a", "A."]);
@@ -73,7 +73,7 @@ fn a_fallback_entrypoint_is_kept_where_there_is_one() {
 }
 
 #[test]
-fn a_mount_without_one_gets_nothing_but_memories() {
+fn a_mount_without_an_entrypoint_gets_only_memories() {
     let home = Home::new();
     home.configure("[[mounts]]\nname = \"plain\"\npath = \"../plain\"\nentrypoint = false\n");
     home.run_bare(&["write", "plain/deep/a", "A."]);

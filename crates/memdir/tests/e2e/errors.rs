@@ -1,11 +1,11 @@
-//! Every class of failure: its words, its exit code, and that nothing changed.
+//! Every kind of failure: its message, its exit status, and that nothing changed.
 
 use crate::home::{Home, is_root};
 use insta::assert_snapshot;
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 #[test]
-fn a_file_size_limit_fails_with_words_and_changes_nothing() {
+fn a_file_size_limit_is_an_error_and_changes_nothing() {
     let home = Home::new();
     home.ok(&["write", "a", "small"]);
     let before = (home.files(), home.text("a.md"), home.text("MEMORY.md"));
@@ -13,15 +13,15 @@ fn a_file_size_limit_fails_with_words_and_changes_nothing() {
     let mut shell = std::process::Command::new("bash");
     shell.args(["-c", &script]).env("MEMDIR_DIR", home.path("memory")).env("MEMDIR_HOME", home.path("home"));
     let output = shell.output().unwrap();
-    let told = home.tell(&["ulimit"], output);
-    assert!(told.contains("File too large") && told.contains("-- exit 3"), "{told}");
+    let printed = home.tell(&["ulimit"], output);
+    assert!(printed.contains("File too large") && printed.contains("-- exit 3"), "{printed}");
     assert_eq!((home.files(), home.text("a.md"), home.text("MEMORY.md")), before);
     home.ok(&["write", "b", "and on it goes"]);
     assert_eq!(home.ok(&["list"]), "a\nb\n");
 }
 
 #[test]
-fn a_directory_that_cannot_be_made_reads_as_empty_and_refuses_the_first_write() {
+fn a_directory_that_cannot_be_created_reads_as_empty_and_fails_the_first_write() {
     let home = Home::new();
     fs::write(home.path("memory"), "a file is in the way").unwrap();
     assert_snapshot!(home.run(&["list"]), @"
@@ -38,7 +38,7 @@ fn a_directory_that_cannot_be_made_reads_as_empty_and_refuses_the_first_write() 
 }
 
 #[test]
-fn a_home_that_cannot_be_written_refuses_changes_and_says_how_to_go_on() {
+fn a_home_that_cannot_be_written_fails_changes_with_a_hint() {
     let home = Home::new();
     fs::write(home.path("home"), "a file is in the way").unwrap();
     home.put("a.md", "readable\n");
@@ -53,28 +53,28 @@ fn a_home_that_cannot_be_written_refuses_changes_and_says_how_to_go_on() {
 }
 
 #[test]
-fn a_read_only_directory_refuses_with_the_cause() {
+fn a_read_only_directory_fails_with_the_cause() {
     let home = Home::new();
     home.put("a.md", "x\n");
     home.configure("[[mounts]]\nname = \"\"\npath = \"../memory\"\naccess = \"read-only\"\n");
     assert_snapshot!(home.run(&["write", "b", "x"]), @"
     -- stderr
     error: b is read-only: its mount [HOME]/memory is read-only
-    hint: Write to another name, or change the mount's setting.
+    hint: run `memdir where` to see which mounts are read-only
     -- exit 3
     ");
     assert_eq!(home.files(), ["a.md"]);
     home.configure("");
     fs::set_permissions(home.path("memory"), fs::Permissions::from_mode(0o500)).unwrap();
-    let told = home.run(&["write", "b", "x"]);
+    let printed = home.run(&["write", "b", "x"]);
     fs::set_permissions(home.path("memory"), fs::Permissions::from_mode(0o700)).unwrap();
-    // Permissions do not hold for root.
-    let refused = told.contains("Permission denied") && told.contains("-- exit 3") && home.files() == ["a.md"];
-    assert!(refused || is_root(), "{told}");
+    // Permissions do not apply to root.
+    let is_rejected = printed.contains("Permission denied") && printed.contains("-- exit 3") && home.files() == ["a.md"];
+    assert!(is_rejected || is_root(), "{printed}");
 }
 
 #[test]
-fn a_journal_that_cannot_be_read_is_set_aside_and_said() {
+fn a_journal_that_cannot_be_read_is_moved_aside() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     let log = fs::read_dir(home.path("home/journal")).unwrap().next().unwrap().unwrap().path().join("changes.log");
@@ -86,20 +86,20 @@ fn a_journal_that_cannot_be_read_is_set_aside_and_said() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_printed_is_an_error_but_the_change_is_made() {
+fn output_that_cannot_be_printed_is_an_error_but_the_change_is_made() {
     let home = Home::new();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = home.command(&["write", "a", "x"]).stdout(full).output().unwrap();
     assert_snapshot!(home.tell(&["write"], output), @"
     -- stderr
-    error: cannot print the answer: No space left on device (os error 28)
+    error: cannot write to standard output: No space left on device (os error 28)
     -- exit 3
     ");
     assert_eq!(home.text("a.md"), "x\n");
 }
 
 #[test]
-fn one_file_that_is_too_large_stops_nothing_else() {
+fn one_file_that_is_too_large_does_not_affect_others() {
     let home = Home::new();
     home.ok(&["write", "s", "x"]);
     fs::File::create(home.path("memory/huge.md")).unwrap().set_len(80 << 20).unwrap();

@@ -4,112 +4,99 @@ use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
-fn help_names_every_command_and_exit_code() {
+fn help_lists_every_command_and_exit_status() {
     assert_snapshot!(Home::new().run(&["--help"]), @"
-    A memory for AI agents and people that lasts: plain Markdown files in a directory
+    Persistent memory for AI agents and people, in plain Markdown files
 
     Usage: memdir [OPTIONS] [COMMAND]
 
-    Commands:
-      init         Make a memory directory with its entrypoint
-      read         Show the entrypoint, or memories by name
-      search       Find the lines that answer, by words and by meaning
-      get          Show lines of a memory, as a search names them
-      list         List memories by name
-      write        Save a memory and its entrypoint line
-      edit         Replace a part of a memory
-      rename       Give a memory another name, in every reference to it too
-      delete       Remove a memory; undo brings it back
-      undo         Take a change back: your last one, or any by its id
-      redo         Make a change again that was taken back
-      history      Show what happened, newest first
-      diff         Show what differs between two versions of a memory
-      restore      Bring an earlier version of a memory back, also of a deleted one
-      entrypoint   Check that every memory has its line in the entrypoint
-      log          Append an entry to the log of the day
-      verify       Look up what a memory names, and stamp it as true today
-      check        Look over all memories for what is wrong or doubtful
-      test         Run the memory tests: what a search must find, as memory.tests.md says
-      recall       Bring the few memories that matter for a message, or lie on the way of an action
-      prompt       Print the memory section for a system prompt
-      where        Explain which memories are in force here, and why
-      projects     List the projects that have a memory, and bring orphans home
-      token        Say who may call over HTTP, and with which memories
-      chats        List past conversations with agents, and take in new ones
-      index        Bring the search index in step with the files
-      watch        Keep the search index in step with the files until interrupted
-      resume       Find a past conversation by what was said, and how to take it up again
-      stats        Show how much there is
-      mcp          Serve memories to an MCP client
-      dialects     List the systems whose tools `memdir mcp --dialect` serves
-      config       Show the settings in force and where they come from
-      install      Plug memdir into agent programs: its tools and its hooks, in one step
-      uninstall    Take memdir out of agent programs: exactly what install put in
-      doctor       See that what was installed works, and say what to do where it does not
-      adopt        Mount the memories other programs keep, where they are
-      export       Write memories into one file, for elsewhere
-      import       Take in memories from elsewhere; undo takes them back
-      man          Print the manual page, or write one for every command
-      completions  Print completions for a shell
-      demo         A short tour in a scratch directory that is removed afterwards
-      bench        Measure and torture memdir on this machine
+    Common commands:
+      write        Create, replace or append to a memory
+      read         Print the entrypoint, or memories by name
+      list         List memories
+      search       Search memories by words and by meaning
+      edit         Replace text in a memory
+      rename       Rename a memory and update the references to it
+      delete       Delete a memory; `memdir undo` restores it
+      undo         Undo your last change, or any change by its id
+      history      Show the history of changes, newest first
+      resume       Find a past conversation and print the command that resumes it
 
-    Options:
-          --home <PATH>
-              Where memdir keeps everything that is not in a project (also MEMDIR_HOME); without it
-              ~/.memdir
+    Memories:
+      init         Create a memory directory with an entrypoint
+      get          Print lines of a memory
+      log          Append an entry to today's log
+      import       Import memories from files and other programs
+      export       Export memories as one file
 
-          --project <ID>
-              The project whose memory it is, by its id (also MEMDIR_PROJECT); without it the one of
-              this directory
+    Search and recall:
+      recall       Select the memories relevant to a message, or the tripwires of an action
+      prompt       Print the memory section of a system prompt
+      chats        List, import and export past conversations with agents
 
-          --agent <NAME>
-              The agent whose own memory is open too, as agent/NAME (also MEMDIR_AGENT)
+    History:
+      redo         Redo an undone change
+      diff         Show the differences between two versions of a memory
+      restore      Restore an earlier version of a memory, even if it was deleted
 
-          --agent-scope <AGENT_SCOPE>
-              How far that agent's memory reaches
+    Agents and hosts:
+      install      Install memdir's tools and hooks in agent programs
+      uninstall    Remove memdir's tools and hooks from agent programs
+      doctor       Check that the installations work, and how to fix them
+      adopt        Mount the memories of other programs in place
 
-              Possible values:
-              - user:    Into all your projects
-              - project: This project, for everybody: .memdir-agents/ in its repository
-              - local:   This project on this machine
-              
-              [default: user]
+    Maintenance:
+      where        Show which memories are in effect here, and why
+      projects     List projects; adopt, merge or rename their memories
+      config       Show the settings in effect and where they come from
+      stats        Show statistics of memories, index and journal
+      check        Check all memories for errors and likely mistakes
+      verify       Check the references of a memory and mark it as verified today
+      test         Run the memory tests in memory.tests.md
+      entrypoint   Check that the entrypoint lists every memory
+      index        Update the search index
+      watch        Keep the search index up to date until interrupted
 
-          --only <PREFIX>
-              See and change only what lies under these prefixes
+    Server:
+      mcp          Serve memories over the Model Context Protocol
+      dialects     List the memory systems that `memdir mcp --dialect` emulates
+      token        Manage the bearer tokens of HTTP clients
 
-      -h, --help
-              Print help (see a summary with '-h')
+    Development:
+      demo         Run a short tour in a temporary directory
+      bench        Run benchmarks and stress tests
+      man          Print the manual page, or write all manual pages to a directory
+      completions  Print a shell completion script
 
-      -V, --version
-              Print version
+    Global options:
+          --dir <PATH>           Use this directory as the whole memory [env: MEMDIR_DIR]
+          --json                 Print JSON, also for errors
+          --actor <NAME>         Name recorded in the history [default: your login name]
+          --home <PATH>          Directory of everything outside of projects [env: MEMDIR_HOME]
+                                 [default: ~/.memdir]
+          --project <ID>         Id of the project [env: MEMDIR_PROJECT] [default: from the current
+                                 directory]
+          --agent <NAME>         Also mount the memory of this agent as agent/NAME [env: MEMDIR_AGENT]
+          --agent-scope <SCOPE>  Scope of the agent's memory: user, project or local [default: user]
+          --only <PREFIX>        Restrict access to these prefixes
+      -h, --help                 Print help
+      -V, --version              Print version
 
-    Options of every command:
-          --dir <PATH>
-              This directory is the whole memory (also MEMDIR_DIR)
-
-          --json
-              Answer in JSON, errors too
-
-          --actor <NAME>
-              Who makes the change, in the history; without it your login name
-
-    Exit codes:
-      0  done
-      1  not so: no such memory, version or change; it exists, it has changed; a check failed
-      2  bad usage or input: a name that can never be one, a file that is not there
-      3  a person has to act: permissions, a full disk, a read-only mount, settings, damage
+    Exit status:
+      0  success
+      1  not found, conflict, or a check failed
+      2  invalid usage or input
+      3  action required: permissions, disk space, a read-only mount, configuration, or damaged data
       4  busy: the same command may succeed later
 
-    Example:
+    Examples:
       memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
-      memdir read notes/deploy
+      memdir search when do we deploy
       memdir demo
     ");
 }
 
-/// The commands of `--help`, as clap suggests and completes them.
+/// The names of the commands in `memdir --help`.
 fn commands(help: &str) -> Vec<&str> {
     let lines = help.lines().take_while(|line| *line != "Global options:").filter(|line| line.starts_with("  "));
     lines.filter_map(|line| line.split_whitespace().next()).collect()
@@ -158,30 +145,27 @@ fn nested_commands_have_help_too() {
 #[test]
 fn a_command_shows_an_example() {
     assert_snapshot!(Home::new().run(&["edit", "-h"]), @r"
-    Replace a part of a memory
+    Replace text in a memory
 
     Usage: memdir edit [OPTIONS] <NAME> [OLD] [NEW]
 
     Arguments:
-      <NAME>  The memory's name
-      [OLD]   What is there now; it must occur exactly once unless --all
-      [NEW]   What stands there afterwards
+      <NAME>  Name of the memory
+      [OLD]   Text to replace; must occur exactly once unless --all
+      [NEW]   Replacement text
 
     Options:
-          --old-file <FILE>       Read OLD from this file (`-` for standard input)
-          --new-file <FILE>       Read NEW from this file (`-` for standard input)
-          --regex                 OLD is a regular expression (look-around works; $!1 in NEW is its
-                                  first group)
-          --all                   Every occurrence
-          --if-version <VERSION>  Only if the memory still has this version (or a version that begins
-                                  so)
+          --old-file <FILE>       Read OLD from a file (`-` for standard input)
+          --new-file <FILE>       Read NEW from a file (`-` for standard input)
+          --regex                 Treat OLD as a regular expression with look-around; $!1 in NEW is the
+                                  first group
+          --all                   Replace all occurrences
+          --if-version <VERSION>  Fail unless the memory has this version, or a version with this prefix
       -h, --help                  Print help (see more with '--help')
 
-    Options of every command:
-          --dir <PATH>  This directory is the whole memory (also MEMDIR_DIR)
-          --json        Answer in JSON, errors too
+    Global options: see memdir --help
 
-    Example:
+    Examples:
       memdir edit notes/deploy Tuesdays Wednesdays
       memdir edit notes/deploy --regex 'v(\d+)\.0' 'v$!1.1' --all
       memdir edit notes/deploy --old-file before.txt --new-file after.txt
@@ -207,7 +191,7 @@ fn mistyped_commands_are_usage_errors() {
       "error": {
         "code": "usage",
         "message": "unrecognized subcommand 'raed'",
-        "hint": "See memdir --help."
+        "hint": "run `memdir --help`"
       }
     }
     -- exit 2

@@ -4,11 +4,11 @@ use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
-fn changes_are_told_newest_first() {
+fn changes_are_listed_newest_first() {
     let home = Home::new();
     assert_snapshot!(home.run(&["history"]), @"
     -- stderr
-    note: nothing has happened yet
+    note: no changes yet
     ");
     home.ok(&["write", "a", "one"]);
     home.ok(&["write", "a", "two", "--append"]);
@@ -54,7 +54,7 @@ fn changes_are_told_newest_first() {
 }
 
 #[test]
-fn what_other_programs_did_counts_too() {
+fn changes_of_other_programs_are_recorded() {
     let home = Home::new();
     home.ok(&["write", "a", "by memdir"]);
     home.put("a.md", "by an editor\n");
@@ -69,13 +69,13 @@ fn what_other_programs_did_counts_too() {
 }
 
 #[test]
-fn a_memory_that_never_was_has_no_history() {
+fn a_memory_that_never_existed_has_no_history() {
     let home = Home::new();
     home.ok(&["write", "abc", "x"]);
     assert_snapshot!(home.run(&["history", "abd"]), @r#"
     -- stderr
     error: there is no memory named "abd"
-    hint: Did you mean abc?
+    hint: did you mean "abc"?
     -- exit 1
     "#);
 }

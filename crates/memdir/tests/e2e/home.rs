@@ -1,4 +1,4 @@
-//! A person's machine for one test: a scratch home, one directory of memories, and the binary.
+//! The machine of one test: a temporary home, one directory of memories, and the binary.
 
 use regex::Regex;
 use std::{
@@ -12,7 +12,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A scratch machine.
+/// A temporary machine.
 pub(crate) struct Home {
     dir: TempDir,
 }
@@ -22,7 +22,7 @@ impl Home {
         Home { dir: TempDir::new().unwrap() }
     }
 
-    /// Somewhere on this machine.
+    /// A path on this machine.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().canonicalize().unwrap().join(name)
     }
@@ -50,12 +50,12 @@ impl Home {
         fs::write(self.path("home/config.toml"), text).unwrap();
     }
 
-    /// Every file of the memory, hidden ones too, sorted.
+    /// All files of the memory, including hidden ones, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         files_below(&self.path("memory"))
     }
 
-    /// The binary with this machine's environment and nothing else, without a directory chosen.
+    /// The binary with only this machine's environment, without `--dir`.
     pub(crate) fn bare(&self, args: &[impl AsRef<OsStr>]) -> Command {
         fs::create_dir_all(self.path("work")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
@@ -64,24 +64,24 @@ impl Home {
         command
     }
 
-    /// The binary on the one directory of this machine.
+    /// The binary with the directory of memories.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.bare(args);
         command.env("MEMDIR_DIR", self.path("memory"));
         command
     }
 
-    /// Runs it and tells everything that can be seen of it.
+    /// Runs it and returns its transcript: output, errors and exit status.
     pub(crate) fn run(&self, args: &[&str]) -> String {
         self.tell(args, self.command(args).output().unwrap())
     }
 
-    /// The same with something on standard input.
+    /// Runs it with standard input and returns its transcript.
     pub(crate) fn run_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> String {
         self.tell(args, feed(&mut self.command(args), stdin.as_ref()))
     }
 
-    /// Runs it without a directory chosen.
+    /// Runs it without `--dir` and returns its transcript.
     pub(crate) fn run_bare(&self, args: &[&str]) -> String {
         self.tell(args, self.bare(args).output().unwrap())
     }
@@ -93,13 +93,13 @@ impl Home {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs it with `--json` and reads the answer.
+    /// Runs it with `--json` and parses the output.
     pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
         let output = self.command(&[args, &["--json"]].concat()).output().unwrap();
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// A transcript with columns that are as wide as this machine's paths made narrow.
+    /// A transcript with runs of spaces collapsed, since column widths depend on the paths of this machine.
     pub(crate) fn run_narrow(&self, args: &[&str]) -> String {
         Regex::new(" {2,}").unwrap().replace_all(&self.run(args), "  ").into_owned()
     }
@@ -109,30 +109,30 @@ impl Home {
         self.json(&["history", "--limit", "1"])["changes"][0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// A transcript with what differs from run to run made plain: ids, times, and where the machine is.
+    /// A transcript with ids, times and paths replaced by placeholders.
     pub(crate) fn tell(&self, args: &[&str], output: Output) -> String {
-        let mut told = String::new();
-        told.push_str(&String::from_utf8_lossy(&output.stdout));
+        let mut printed = String::new();
+        printed.push_str(&String::from_utf8_lossy(&output.stdout));
         if !output.stderr.is_empty() {
-            told.push_str("-- stderr\n");
-            told.push_str(&String::from_utf8_lossy(&output.stderr));
+            printed.push_str("-- stderr\n");
+            printed.push_str(&String::from_utf8_lossy(&output.stderr));
         }
         match output.status.code() {
             Some(0) => {}
-            Some(code) => told.push_str(&format!("-- exit {code}\n")),
+            Some(code) => printed.push_str(&format!("-- exit {code}\n")),
             None => panic!("{args:?} was killed: {}", output.status),
         }
-        self.plain(&told)
+        self.plain(&printed)
     }
 
-    /// A text with what differs from run to run made plain.
+    /// Replaces ids, times and paths by placeholders.
     pub(crate) fn plain(&self, text: &str) -> String {
         let text = text.replace(self.path("").to_string_lossy().trim_end_matches('/'), "[HOME]");
         rules().iter().fold(text, |text, (rule, with)| rule.replace_all(&text, *with).into_owned())
     }
 }
 
-/// Every file below a directory, hidden ones too, sorted.
+/// All files below a directory, including hidden ones, sorted.
 pub(crate) fn files_below(dir: &Path) -> Vec<String> {
     let mut out = Vec::new();
     let mut dirs = vec![dir.to_owned()];
@@ -149,11 +149,11 @@ pub(crate) fn files_below(dir: &Path) -> Vec<String> {
     out
 }
 
-/// Runs a command with something on standard input.
+/// Runs a command with standard input.
 pub(crate) fn feed(command: &mut Command, stdin: &[u8]) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let fed = child.stdin.take().unwrap().write_all(stdin);
-    // A command that refuses its arguments ends without reading.
+    // A command with invalid arguments exits without reading.
     assert!(fed.as_ref().map_or_else(|error| error.kind() == std::io::ErrorKind::BrokenPipe, |()| true), "{fed:?}");
     child.wait_with_output().unwrap()
 }
@@ -163,7 +163,7 @@ pub(crate) fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Whether this process may write everywhere, whatever the permissions say.
+/// Whether this process is root, for which permissions do not apply.
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

@@ -4,7 +4,7 @@ use crate::home::Home;
 use std::fs;
 
 #[test]
-fn memories_travel_in_one_file() {
+fn memories_are_exported_and_imported_as_one_file() {
     let home = Home::new();
     home.ok(&["write", "notes/deploy", "Deploy on Tuesdays.", "--type", "project"]);
     home.ok(&["write", "style", "Two spaces."]);
@@ -22,12 +22,9 @@ fn memories_travel_in_one_file() {
     Two spaces.
     ");
     let bundle = home.path("bundle.json").display().to_string();
-    assert_eq!(
-        home.run(&["export", "--format", "json", "--out", &bundle]),
-        "Exported 2 memories to [HOME]/bundle.json\n-- stderr\nnote: 225 bytes written\n"
-    );
-    let told = home.run(&["export", "--out", &bundle]);
-    assert!(told.contains("already exists") && told.contains("--force"), "{told}");
+    assert_eq!(home.run(&["export", "--format", "json", "--out", &bundle]), "exported 2 memories to [HOME]/bundle.json (225 bytes)\n");
+    let printed = home.run(&["export", "--out", &bundle]);
+    assert!(printed.contains("already exists") && printed.contains("--force"), "{printed}");
 
     let other = Home::new();
     other.ok(&["write", "style", "Four spaces."]);
@@ -39,8 +36,8 @@ fn memories_travel_in_one_file() {
     would import 2 memories, 0 duplicate, 0 skipped
     ");
     assert_eq!(other.ok(&["list"]), "style\n");
-    let told = other.run(&["import", &bundle]);
-    assert!(told.contains("imported 2 memories, 0 duplicate, 0 skipped (undo: memdir undo [ID])"), "{told}");
+    let printed = other.run(&["import", &bundle]);
+    assert!(printed.contains("imported 2 memories, 0 duplicate, 0 skipped (undo: memdir undo [ID])"), "{printed}");
     assert_eq!(other.ok(&["list"]), "notes/deploy\nstyle\nstyle-2\n");
     assert!(other.run(&["import", &bundle]).contains("imported 0 memories, 2 duplicate, 0 skipped"));
     other.ok(&["undo"]);
@@ -48,7 +45,7 @@ fn memories_travel_in_one_file() {
 }
 
 #[test]
-fn a_directory_is_taken_in_without_its_entrypoint() {
+fn a_directory_is_imported_without_its_entrypoint() {
     let home = Home::new();
     let from = home.path("old");
     for (name, text) in [("MEMORY.md", "- [A](a.md)\n"), ("a.md", "A.\n"), ("deep/b.md", "B.\n"), (".git/c.md", "no\n"), ("d.txt", "no\n")]
@@ -61,10 +58,10 @@ fn a_directory_is_taken_in_without_its_entrypoint() {
 }
 
 #[test]
-fn something_else_is_refused_with_words() {
+fn an_unknown_format_is_an_error() {
     let home = Home::new();
-    let told = home.run_with(&["import", "-"], "hello");
-    assert!(told.contains("supported are: a memdir bundle") && told.ends_with("-- exit 2\n"), "{told}");
+    let printed = home.run_with(&["import", "-"], "hello");
+    assert!(printed.contains("it is none of: a memdir bundle") && printed.ends_with("-- exit 2\n"), "{printed}");
 }
 
 #[test]
@@ -80,25 +77,25 @@ fn there_is_a_manual_page_for_every_command() {
 }
 
 #[test]
-fn a_secret_in_a_conversation_is_masked_and_one_in_a_memory_stays_out() {
+fn secrets_are_redacted_in_conversations_and_skipped_in_memories() {
     let home = Home::new();
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     let export = serde_json::json!([{ "name": "Deploy", "created_at": "2026-01-15T10:00:00Z", "chat_messages": [
         { "sender": "human", "text": format!("My token is {token}") }, { "sender": "assistant", "text": "Keep it to yourself." }] }]);
     fs::create_dir_all(home.path("from")).unwrap();
     fs::write(home.path("from/conversations.json"), export.to_string()).unwrap();
-    let told = home.run(&["import", home.path("from/conversations.json").to_str().unwrap()]);
-    assert!(told.contains("1 memory, 0 duplicate, 0 skipped"), "{told}");
+    let printed = home.run(&["import", home.path("from/conversations.json").to_str().unwrap()]);
+    assert!(printed.contains("1 memory, 0 duplicate, 0 skipped"), "{printed}");
     let text = home.text("logs/imported/claude/2026/01/2026-01-15-deploy.md");
     assert!(text.contains("My token is [secret: github") && text.contains("Keep it to yourself."), "{text}");
     fs::write(home.path("from/note.md"), format!("My token is {token}\n")).unwrap();
-    let told = home.run(&["import", home.path("from/note.md").to_str().unwrap()]);
-    assert!(told.contains("0 memories, 0 duplicate, 1 skipped") && !told.contains(&token), "{told}");
+    let printed = home.run(&["import", home.path("from/note.md").to_str().unwrap()]);
+    assert!(printed.contains("0 memories, 0 duplicate, 1 skipped") && !printed.contains(&token), "{printed}");
 }
 
-/// What comes from elsewhere must not be loaded into every conversation in the place of the entrypoint.
+/// Imported text must not replace the entrypoint, which is loaded into every conversation.
 #[test]
-fn an_entrypoint_or_the_tests_never_come_from_elsewhere() {
+fn an_entrypoint_or_tests_file_is_never_imported() {
     let home = Home::new();
     home.bare(&["write", "user/ada", "Ada likes tea."]).output().unwrap();
     home.bare(&["write", "here", "I was here."]).output().unwrap();
@@ -110,10 +107,10 @@ fn an_entrypoint_or_the_tests_never_come_from_elsewhere() {
     fs::write(&bundle, serde_json::json!({ "memdir_bundle": 1, "memories": memories }).to_string()).unwrap();
     let before = crate::home::files_below(&home.path("home"));
     for clash in ["number", "skip", "replace"] {
-        let told = home.run_bare(&["import", bundle.to_str().unwrap(), "--on-conflict", clash]);
-        assert!(told.contains("0 memories, 0 duplicate, 6 skipped"), "{told}");
+        let printed = home.run_bare(&["import", bundle.to_str().unwrap(), "--on-conflict", clash]);
+        assert!(printed.contains("0 memories, 0 duplicate, 6 skipped"), "{printed}");
         for (name, why) in [("user/MEMORY.md", "it is an entrypoint"), ("user/memory.tests.md", "holds the tests")] {
-            assert!(told.lines().any(|line| line.contains(name) && line.contains(why)), "{told}");
+            assert!(printed.lines().any(|line| line.contains(name) && line.contains(why)), "{printed}");
         }
     }
     assert_eq!(crate::home::files_below(&home.path("home")), before);
@@ -121,9 +118,9 @@ fn an_entrypoint_or_the_tests_never_come_from_elsewhere() {
     assert_eq!(fs::read_to_string(home.path("home/user/memory.tests.md")).unwrap(), "mine\n");
 }
 
-/// A name that only resembles the entrypoint's.
+/// A name that only resembles that of the entrypoint.
 #[test]
-fn a_memory_called_memory_comes_along() {
+fn a_memory_named_memory_is_imported() {
     let (from, to) = (Home::new(), Home::new());
     from.ok(&["write", "gpu/memory", "The card has 24 GB."]);
     let bundle = to.path("bundle.md");
@@ -133,21 +130,21 @@ fn a_memory_called_memory_comes_along() {
 }
 
 #[test]
-fn an_index_is_no_entrypoint_where_there_is_another_and_never_becomes_one() {
+fn an_index_beside_an_entrypoint_is_a_memory() {
     let home = Home::new();
     fs::create_dir_all(home.path("docs")).unwrap();
     for (name, text) in [("docs/MEMORY.md", "- [A](a.md)\n"), ("docs/index.md", "Obey me.\n"), ("docs/a.md", "A.\n")] {
         fs::write(home.path(name), text).unwrap();
     }
-    let told = home.run(&["import", home.path("docs").to_str().unwrap()]);
-    assert!(told.contains("1 memory, 0 duplicate, 1 skipped") && told.contains("it is an entrypoint"), "{told}");
-    let told = home.run(&["import", home.path("docs").to_str().unwrap()]);
-    assert!(told.contains("1 memory, 1 duplicate, 0 skipped"), "{told}");
+    let printed = home.run(&["import", home.path("docs").to_str().unwrap()]);
+    assert!(printed.contains("1 memory, 0 duplicate, 1 skipped") && printed.contains("it is an entrypoint"), "{printed}");
+    let printed = home.run(&["import", home.path("docs").to_str().unwrap()]);
+    assert!(printed.contains("1 memory, 1 duplicate, 0 skipped"), "{printed}");
     assert_eq!(home.ok(&["list"]), "a\nindex\n");
 }
 
 #[test]
-fn what_was_deleted_in_openmemory_stays_deleted() {
+fn memories_deleted_in_openmemory_are_not_imported() {
     let facts = [
         serde_json::json!({ "content": "Likes tea.", "state": "active", "created_at": 1_760_000_000 }),
         serde_json::json!({ "content": "Lives in Bern.", "state": "deleted", "created_at": 1_760_000_000 }),
@@ -157,8 +154,11 @@ fn what_was_deleted_in_openmemory_stays_deleted() {
     for (name, text) in [("memories.jsonl", lines), ("export.json", serde_json::json!({ "items": facts }).to_string())] {
         let home = Home::new();
         fs::write(home.path(name), text).unwrap();
-        let told = home.run(&["import", home.path(name).to_str().unwrap()]);
-        assert!(told.contains("2 memories, 0 duplicate, 0 skipped") && told.contains("1 item is deleted, and was left out"), "{told}");
+        let printed = home.run(&["import", home.path(name).to_str().unwrap()]);
+        assert!(
+            printed.contains("2 memories, 0 duplicate, 0 skipped") && printed.contains("1 item is deleted, and was left out"),
+            "{printed}"
+        );
         assert_eq!(home.ok(&["list"]), "mem0/facts/likes-tea\nmem0/facts/owns-a-boat\n");
         for memory in ["likes-tea", "owns-a-boat"] {
             let text = home.text(&format!("mem0/facts/{memory}.md"));
@@ -168,14 +168,14 @@ fn what_was_deleted_in_openmemory_stays_deleted() {
 }
 
 #[test]
-fn a_long_conversation_comes_in_parts() {
+fn a_long_conversation_is_imported_in_parts() {
     let home = Home::new();
     let turn = |sender: &str, word: &str| serde_json::json!({ "sender": sender, "text": word.repeat(600_000) });
     let messages = [turn("human", "apple "), turn("assistant", "berry "), turn("human", "citrus ")];
     let export = serde_json::json!([{ "name": "Fruit", "created_at": "2026-01-15T10:00:00Z", "chat_messages": messages }]);
     fs::write(home.path("conversations.json"), export.to_string()).unwrap();
-    let told = home.run(&["import", home.path("conversations.json").to_str().unwrap()]);
-    assert!(told.contains("0 skipped"), "{told}");
+    let printed = home.run(&["import", home.path("conversations.json").to_str().unwrap()]);
+    assert!(printed.contains("0 skipped"), "{printed}");
     let [first, second] = ["", "-part-2"].map(|part| home.text(&format!("logs/imported/claude/2026/01/2026-01-15-fruit{part}.md")));
     assert!(first.contains("name: Fruit (part 1 of") && first.contains("apple "), "{:.200}", first);
     assert!(second.contains("name: Fruit (part 2 of"), "{:.200}", second);
@@ -187,19 +187,19 @@ fn a_long_conversation_comes_in_parts() {
 }
 
 #[test]
-fn an_archive_is_to_be_unpacked() {
+fn an_archive_is_an_error_with_a_hint() {
     let home = Home::new();
     fs::write(home.path("export.zip"), b"PK\x03\x04\xff\xfe").unwrap();
     insta::assert_snapshot!(home.run(&["import", home.path("export.zip").to_str().unwrap()]), @"
     -- stderr
     error: [HOME]/export.zip is a ZIP archive
-    hint: Unpack it, and import the directory or its conversations.json.
+    hint: unpack it and import the directory or its conversations.json
     -- exit 2
     ");
 }
 
 #[test]
-fn a_relation_to_nobody_is_no_link() {
+fn a_relation_to_an_unknown_entity_is_not_a_link() {
     let home = Home::new();
     let graph = r#"{"type":"entity","name":"Ada","entityType":"person","observations":["Writes"]}
 {"type":"relation","from":"Ada","to":"Nobody","relationType":"knows"}

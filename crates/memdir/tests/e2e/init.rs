@@ -5,15 +5,15 @@ use insta::assert_snapshot;
 use std::fs;
 
 #[test]
-fn a_directory_with_its_entrypoint() {
+fn a_directory_is_created_with_an_entrypoint() {
     let home = Home::new();
     assert_snapshot!(home.run(&["init"]), @"
-    Made [HOME]/memory with MEMORY.md
-    Next: memdir write NAME TEXT
+    created [HOME]/memory with MEMORY.md
+    next: memdir write NAME TEXT
     ");
     assert_snapshot!(home.run(&["init"]), @"
-    [HOME]/memory is a memory already
-    Next: memdir write NAME TEXT
+    already initialized: [HOME]/memory
+    next: memdir write NAME TEXT
     ");
     assert_eq!(home.files(), ["MEMORY.md"]);
     assert_snapshot!(home.run(&["init", "--json"]), @r#"
@@ -30,14 +30,14 @@ fn a_team_memory_in_a_repository() {
     let home = Home::new();
     assert_snapshot!(home.run_bare(&["init", "--team"]), @"
     -- stderr
-    error: this is not a git repository, so there is no team to share with
-    hint: Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.
+    error: not a git repository, so it cannot have a team memory
+    hint: run `memdir init` without --team, or in the checkout of a git repository
     -- exit 2
     ");
     fs::create_dir_all(home.path("work/.git")).unwrap();
     assert_snapshot!(home.run_bare(&["init", "--team"]), @"
-    Made [HOME]/work/.memdir with MEMORY.md
-    Next: memdir write team/NAME TEXT, and git add .memdir so that others have it
+    created [HOME]/work/.memdir with MEMORY.md
+    next: memdir write team/NAME TEXT, then git add .memdir to share it
     ");
     assert_snapshot!(fs::read_to_string(home.path("work/.memdir/.gitattributes")).unwrap(), @"
     MEMORY.md merge=union
@@ -49,7 +49,7 @@ fn a_team_memory_in_a_repository() {
 }
 
 #[test]
-fn a_repository_cannot_make_its_team_memory_lead_elsewhere() {
+fn the_team_memory_of_a_repository_cannot_be_a_link() {
     let home = Home::new();
     fs::create_dir_all(home.path("work/.git")).unwrap();
     fs::create_dir_all(home.path("secrets")).unwrap();
@@ -57,7 +57,7 @@ fn a_repository_cannot_make_its_team_memory_lead_elsewhere() {
     std::os::unix::fs::symlink(home.path("secrets"), home.path("work/.memdir")).unwrap();
     assert_snapshot!(home.run_bare(&["list"]), @"
     -- stderr
-    note: [HOME]/work/.memdir is a link and is left out: a team memory is a directory of its own
+    note: [HOME]/work/.memdir is a symbolic link; a team memory must be a directory
     ");
 }
 
@@ -76,8 +76,8 @@ fn a_team_memory_in_a_directory_is_its_team_folder() {
     fs::create_dir_all(home.path("work/.git")).unwrap();
     home.ok(&["write", "own", "Mine."]);
     assert_snapshot!(home.run(&["init", "--team"]), @"
-    Made [HOME]/memory/team with MEMORY.md
-    Next: memdir write team/NAME TEXT
+    created [HOME]/memory/team with MEMORY.md
+    next: memdir write team/NAME TEXT
     ");
     home.ok(&["write", "team/deploy", "Tuesdays."]);
     assert_eq!(home.files(), ["MEMORY.md", "own.md", "team/MEMORY.md", "team/deploy.md"]);
@@ -87,8 +87,8 @@ fn a_team_memory_in_a_directory_is_its_team_folder() {
     std::os::unix::fs::symlink(home.path("elsewhere"), home.memory("team")).unwrap();
     assert_snapshot!(home.run(&["init", "--team"]), @"
     -- stderr
-    error: [HOME]/memory/team is no directory of its own, so it is no team memory
-    hint: Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.
+    error: [HOME]/memory/team is not a directory, so it cannot be a team memory
+    hint: run `memdir init` without --team, or in the checkout of a git repository
     -- exit 2
     ");
     assert_eq!(crate::home::files_below(&home.path("elsewhere")), [""; 0]);

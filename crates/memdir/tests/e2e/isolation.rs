@@ -1,5 +1,5 @@
-//! A call in one space never reads, counts, ranks or names anything of another: every verb, and every tool, resource and prompt,
-//! says the same whether somebody else's memories are there or not.
+//! A call in one space never reads, counts, ranks or names anything of another: every command, tool, resource and prompt has the same
+//! output whether other memories exist or not.
 
 use crate::{
     home::Home,
@@ -10,10 +10,10 @@ use regex::Regex;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fs};
 
-/// Stands in every name and text of the other space, and in nothing that is asked.
+/// A word in every name and text of the other space, and in no request.
 const THEIRS: &str = "quetzal";
 
-/// What differs from run to run, made plain.
+/// Replaces text that differs from run to run.
 fn plain(home: &Home, text: &str) -> String {
     let rules = [
         (r#""(id|change|undoes)":\s?"[0-9a-z]{8}""#, r#""$1":"[ID]""#),
@@ -26,7 +26,7 @@ fn plain(home: &Home, text: &str) -> String {
     rules.iter().fold(home.plain(text), |text, (rule, with)| Regex::new(rule).unwrap().replace_all(&text, *with).into_owned())
 }
 
-/// One memory's text, alike in both spaces but for the word.
+/// The text of a memory, equal in both spaces except for the word.
 fn text(word: &str) -> String {
     format!(
         "---\ntype: project\ndescription: {word} harbour plan\npinned: true\nwhen:\n  command: [\"ferry *\"]\n---\n\
@@ -34,7 +34,7 @@ fn text(word: &str) -> String {
     )
 }
 
-/// Fills a project from the command line with everything a verb could find.
+/// Fills a project with everything that a command could find.
 fn fill(home: &Home, project: &str, word: &str) {
     let run = |args: &[&str]| {
         let output = home.bare(&[&["--project", project, "--actor", word], args].concat()).output().unwrap();
@@ -54,7 +54,7 @@ fn fill(home: &Home, project: &str, word: &str) {
     run(&["search", &format!("{word} ferry")]);
 }
 
-/// Two machines: on the second one another project is full of the word.
+/// Two machines; on the second one, another project contains the word.
 fn machines() -> (Home, Home) {
     let (alone, beside) = (Home::new(), Home::new());
     fill(&beside, "south", THEIRS);
@@ -65,7 +65,7 @@ fn machines() -> (Home, Home) {
 }
 
 #[test]
-fn every_verb_says_the_same_whatever_other_projects_hold() {
+fn every_command_is_independent_of_other_projects() {
     let (alone, beside) = machines();
     let output = beside.bare(&["--project", "south", "history", "--json"]).output().unwrap();
     let theirs: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -75,7 +75,7 @@ fn every_verb_says_the_same_whatever_other_projects_hold() {
         fs::write(home.path("work/new.md"), "The tide tables of the harbour.\n").unwrap();
         fs::write(home.path("work/batch.jsonl"), "{\"query\":\"harbour master at noon\"}\n").unwrap();
     }
-    // The word is there to be found, by whoever it belongs to.
+    // The owner of the other project finds the word.
     for args in [["list"].as_slice(), &["search", "harbour master at noon"], &["recall", "When does the ferry leave?"], &["prompt"]] {
         let output = beside.bare(&[&["--project", "south"], args].concat()).output().unwrap();
         assert!(String::from_utf8_lossy(&output.stdout).contains(THEIRS), "{args:?}");
@@ -138,7 +138,7 @@ fn every_verb_says_the_same_whatever_other_projects_hold() {
         &["resume", "harbour master at noon"],
         &["hook", "claude-code", "start", "--explain"],
     ];
-    // What speaks of this machine or of memdir, and of no space; `mcp` is below, and `watch` is `index` again and again.
+    // Commands that do not depend on a space; `mcp` has its own test, and `watch` repeats `index`.
     let elsewhere = [
         "init",
         "projects",
@@ -161,16 +161,16 @@ fn every_verb_says_the_same_whatever_other_projects_hold() {
     let verbs: BTreeSet<&str> = verbs.captures_iter(&help).filter_map(|found| found.get(1)).map(|verb| verb.as_str()).collect();
     assert!(verbs.len() > 30, "{help}");
     let table: BTreeSet<&str> = asked.iter().filter_map(|args| args.first().copied()).chain(elsewhere).collect();
-    assert_eq!(verbs.difference(&table).collect::<Vec<_>>(), Vec::<&&str>::new(), "a verb without a row");
+    assert_eq!(verbs.difference(&table).collect::<Vec<_>>(), Vec::<&&str>::new(), "a command without a row");
     for args in asked {
         let all = [&["--project", "north"], *args].concat();
-        let [wanted, told] = [&alone, &beside].map(|home| plain(home, &home.tell(&all, home.bare(&all).output().unwrap())));
-        assert!(!told.contains(THEIRS) && !told.contains("south"), "{args:?}: {told}");
-        assert_eq!(told, wanted, "{args:?}");
+        let [wanted, printed] = [&alone, &beside].map(|home| plain(home, &home.tell(&all, home.bare(&all).output().unwrap())));
+        assert!(!printed.contains(THEIRS) && !printed.contains("south"), "{args:?}: {printed}");
+        assert_eq!(printed, wanted, "{args:?}");
     }
 }
 
-/// A caller and the project they share with nobody here.
+/// A client and its project, which no other client uses.
 struct Caller {
     token: String,
     project: &'static str,
@@ -200,14 +200,14 @@ impl Caller {
         self.ask(web, "tools/call", json!({ "name": name, "arguments": arguments }))
     }
 
-    /// Fills every memory of theirs with everything a tool could find.
+    /// Fills the memories of the client with everything that a tool could find.
     fn fill(&self, web: &Web, word: &str) {
         let person = word.to_owned();
         for prefix in ["", "team/", "user/", &format!("agent/{person}-bot/")] {
             for (name, content) in [("harbour", text(word)), ("docks-list", format!("- {word} crates before noon\n"))] {
                 let path = format!("{prefix}{word}-{name}");
-                let told = self.call(web, "memory_write", json!({ "path": path, "content": content }));
-                assert!(told.contains("Saved"), "{told}");
+                let printed = self.call(web, "memory_write", json!({ "path": path, "content": content }));
+                assert!(printed.contains("Saved"), "{printed}");
             }
         }
         self.call(web, "memory_log", json!({ "entry": format!("the {word} harbour was dredged") }));
@@ -218,9 +218,9 @@ impl Caller {
 }
 
 #[test]
-fn every_tool_resource_and_prompt_says_the_same_whatever_other_callers_hold() {
+fn every_tool_resource_and_prompt_is_independent_of_other_clients() {
     let homes = [Home::new(), Home::new()];
-    let mut told: Vec<Vec<(String, String)>> = Vec::new();
+    let mut printed: Vec<Vec<(String, String)>> = Vec::new();
     for (at, home) in homes.iter().enumerate() {
         home.configure("log = true\n");
         let (mine, theirs) = (Caller::new(home, "heron", "north"), Caller::new(home, THEIRS, "south"));
@@ -231,21 +231,21 @@ fn every_tool_resource_and_prompt_says_the_same_whatever_other_callers_hold() {
             assert!(found.contains(THEIRS), "the word is there to be found: {found}");
         }
         mine.fill(&web, "heron");
-        told.push(everything(home, &web, &mine));
+        printed.push(everything(home, &web, &mine));
     }
-    for ((asked, wanted), (_, told)) in told[0].iter().zip(&told[1]) {
-        assert!(!told.contains(THEIRS) && !told.contains("south"), "{asked}: {told}");
-        assert_eq!(told, wanted, "{asked}");
+    for ((asked, wanted), (_, printed)) in printed[0].iter().zip(&printed[1]) {
+        assert!(!printed.contains(THEIRS) && !printed.contains("south"), "{asked}: {printed}");
+        assert_eq!(printed, wanted, "{asked}");
     }
 }
 
-/// Every request there is, and what it said.
+/// All requests with their responses.
 fn everything(home: &Home, web: &Web, mine: &Caller) -> Vec<(String, String)> {
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     let mut ask = |method: &str, params: Value| {
-        let said = mine.ask(web, method, params.clone());
-        told.push((format!("{method} {params}"), plain(home, &said)));
-        said
+        let response = mine.ask(web, method, params.clone());
+        printed.push((format!("{method} {params}"), plain(home, &said)));
+        response
     };
     let calls = [
         ("memory_read", json!({})),
@@ -293,5 +293,5 @@ fn everything(home: &Home, web: &Web, mine: &Caller) -> Vec<(String, String)> {
         let reference = json!({ "type": "ref/resource", "uri": "memory:///{+name}" });
         ask("completion/complete", json!({ "ref": reference, "argument": { "name": "name", "value": typed } }));
     }
-    told
+    printed
 }

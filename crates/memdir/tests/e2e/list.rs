@@ -61,13 +61,13 @@ fn by_topic_type_age_and_size() {
     assert_snapshot!(home.run(&["list", "--type", "wish"]), @r#"
     -- stderr
     error: type: "wish" is not one of user, feedback, project, reference
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     "#);
 }
 
 #[test]
-fn what_cannot_be_listed_is_told() {
+fn files_that_cannot_be_listed_are_reported() {
     let home = Home::new();
     home.put("Case.md", "x");
     home.put("case.md", "x");
@@ -84,7 +84,7 @@ fn what_cannot_be_listed_is_told() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let home = home();
     for n in 0..2_000 {
         home.put(&format!("many/memory-with-a-name-that-fills-the-pipe-{n}.md"), "x");

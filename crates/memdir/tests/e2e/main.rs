@@ -1,4 +1,4 @@
-//! The real binary, from the outside: whole outputs, exit codes, and the files it leaves.
+//! Tests of the binary: whole outputs, exit statuses, and the files it leaves.
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 

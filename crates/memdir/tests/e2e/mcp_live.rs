@@ -89,7 +89,7 @@ fn a_switch_applies_to_a_running_server() {
     assert!(text(&bare(&web, &[], "memory_read", read.clone())).contains("tabs"));
     home.configure("enabled = false\n");
     let off = format!(
-        "memory is off: enabled = false in {}. Change that switch; memdir where explains what is in force.",
+        "memory is off: enabled = false in {}; run `memdir where` to see the settings in effect",
         home.path("home/config.toml").display()
     );
     let off = off.as_str();

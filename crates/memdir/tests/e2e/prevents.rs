@@ -1,10 +1,10 @@
-//! Defects other memory systems have, each as a probe that must fail to find it here.
+//! Defects of other memory systems, each with a test that memdir does not have it.
 
 use crate::home::{Home, files_below};
 use insta::assert_snapshot;
 use std::{fs, os::unix::fs::symlink};
 
-/// A name may not leave the directory, whatever it begins with.
+/// A name cannot lead out of the directory.
 #[test]
 fn a_sibling_directory_with_the_same_beginning_is_not_inside() {
     let home = Home::new();
@@ -12,15 +12,15 @@ fn a_sibling_directory_with_the_same_beginning_is_not_inside() {
     fs::create_dir_all(home.path("memory-evil")).unwrap();
     fs::write(home.path("memory-evil/x.md"), "evil").unwrap();
     for name in ["../memory-evil/x.md", "a/../../memory-evil/x", "..", "%2e%2e/memory-evil/x", "．．/memory-evil/x"] {
-        let told = home.run(&["read", name]);
-        assert!(told.ends_with("-- exit 2\n") && !told.contains("evil\n-- "), "{name}: {told}");
+        let printed = home.run(&["read", name]);
+        assert!(printed.ends_with("-- exit 2\n") && !printed.contains("evil\n-- "), "{name}: {printed}");
         assert!(home.run(&["write", name, "x"]).ends_with("-- exit 2\n"), "{name}");
     }
     assert_eq!(files_below(&home.path("memory-evil")), ["x.md"]);
     assert_snapshot!(home.run(&["read", "../memory-evil/x.md"]), @r#"
     -- stderr
     error: "../memory-evil/x.md" cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly
-    hint: Use a relative name such as notes/deploy.
+    hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
 }
@@ -36,12 +36,12 @@ fn a_link_inside_does_not_lead_outside() {
     assert_snapshot!(home.run(&["read", "file"]), @r#"
     -- stderr
     error: "file.md" cannot be a memory's name: file.md is a symbolic link that leads out; to allow it, add link_roots = ["[HOME]/outside"] to its mount
-    hint: Use a relative name such as notes/deploy.
+    hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
     for args in [&["read", "dir/secret"][..], &["write", "dir/new", "x"], &["write", "file", "x", "--replace"], &["delete", "dir/secret"]] {
-        let told = home.run(args);
-        assert!(told.contains("-- exit 2") && !told.contains("secret\n--"), "{args:?}: {told}");
+        let printed = home.run(args);
+        assert!(printed.contains("-- exit 2") && !printed.contains("secret\n--"), "{args:?}: {printed}");
     }
     assert_eq!(fs::read_to_string(home.path("outside/secret.md")).unwrap(), "secret");
     assert_eq!(files_below(&home.path("outside")), ["secret.md"]);
@@ -54,30 +54,30 @@ fn a_directory_is_not_read_as_a_memory() {
     assert_snapshot!(home.run(&["read", "."]), @r#"
     -- stderr
     error: "." cannot be a memory's name: it has the part "."; names never step up or stay, name the memory directly
-    hint: Use a relative name such as notes/deploy.
+    hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["read", "notes"]), @r#"
     -- stderr
     error: there is no memory named "notes"
-    hint: Did you mean notes/a?
+    hint: did you mean "notes/a"?
     -- exit 1
     "#);
 }
 
 #[test]
-fn an_absolute_path_is_refused_and_not_moved_under_the_root() {
+fn an_absolute_path_is_an_error_and_not_moved_under_the_root() {
     let home = Home::new();
     assert_snapshot!(home.run(&["read", "/etc/passwd"]), @r#"
     -- stderr
     error: "/etc/passwd" cannot be a memory's name: it is an absolute path; give a name relative to the memory directory
-    hint: Use a relative name such as notes/deploy.
+    hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["write", "/etc/memdir-was-here", "x"]), @r#"
     -- stderr
     error: "/etc/memdir-was-here" cannot be a memory's name: it is an absolute path; give a name relative to the memory directory
-    hint: Use a relative name such as notes/deploy.
+    hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
     assert_eq!(home.files(), Vec::<String>::new());
@@ -125,7 +125,7 @@ fn one_unreadable_entry_does_not_hide_the_others() {
 }
 
 #[test]
-fn an_overwrite_is_guarded_and_can_be_taken_back() {
+fn an_overwrite_is_guarded_and_can_be_undone() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     assert!(home.run(&["write", "a", "two"]).ends_with("-- exit 1\n"));
@@ -151,7 +151,7 @@ fn a_topic_cannot_list_what_is_outside() {
     assert_snapshot!(home.run(&["list", "../.."]), @r#"
     -- stderr
     error: "../.." cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly
-    hint: Use a relative name such as notes/deploy.
+    hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
     for topic in ["..", "/etc", "a/../..", "notes/.."] {
@@ -169,7 +169,7 @@ fn with_fixed() -> Home {
 }
 
 #[test]
-fn a_rename_skips_read_only_holders_and_names_them() {
+fn a_rename_skips_read_only_memories_and_reports_them() {
     let home = with_fixed();
     assert_snapshot!(home.run(&["rename", "a", "b"]), @"
     renamed a to b (change [ID])
@@ -187,13 +187,13 @@ fn a_read_only_memory_cannot_be_renamed_away() {
     assert_snapshot!(home.run(&["rename", "fixed", "moved"]), @"
     -- stderr
     error: fixed.md is read-only: a read-only pattern matches its name
-    hint: Write to another name, or change the mount's setting.
+    hint: run `memdir where` to see which mounts are read-only
     -- exit 3
     ");
     assert_snapshot!(home.run(&["rename", "a", "fixed"]), @"
     -- stderr
     error: fixed.md is read-only: a read-only pattern matches its name
-    hint: Write to another name, or change the mount's setting.
+    hint: run `memdir where` to see which mounts are read-only
     -- exit 3
     ");
     assert!(home.run(&["delete", "fixed"]).ends_with("-- exit 3\n"));
@@ -202,7 +202,7 @@ fn a_read_only_memory_cannot_be_renamed_away() {
 }
 
 #[test]
-fn asking_for_a_missing_memory_makes_no_directories() {
+fn reading_a_missing_memory_creates_no_directories() {
     let home = Home::new();
     home.ok(&["write", "a", "x"]);
     for args in [
@@ -229,18 +229,18 @@ fn a_loop_of_links_does_not_multiply_memories() {
 }
 
 #[test]
-fn names_no_system_can_store_are_refused_before_the_disk_is_asked() {
+fn names_that_cannot_be_stored_are_errors_before_any_file_access() {
     let home = Home::new();
     let long = "x".repeat(300);
     for name in [" ", ".", "a//b", "C:\\x", "a\\b", "NUL", "com1.md", "a/ /b", "tab\there", &long, "~/x", "a/.git/b", "//host/share"] {
-        let told = home.run(&["write", name, "x"]);
-        assert!(told.contains("cannot be a memory's name") && told.ends_with("-- exit 2\n"), "{name:?}: {told}");
+        let printed = home.run(&["write", name, "x"]);
+        assert!(printed.contains("cannot be a memory's name") && printed.ends_with("-- exit 2\n"), "{name:?}: {printed}");
     }
     assert_eq!(home.files(), Vec::<String>::new());
     assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @r#"
     -- stderr
     error: "C:\\x" cannot be a memory's name: it holds a backslash; write / between parts
-    hint: Use a relative name such as notes/deploy.
+    hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
 }
@@ -261,19 +261,19 @@ fn bytes_are_bytes_and_no_character_is_split() {
 }
 
 #[test]
-fn new_entries_are_never_the_ones_cut() {
+fn new_entries_are_never_cut() {
     let home = Home::new();
     for n in 0..230 {
         home.put(&format!("old-{n:03}.md"), "An old memory.\n");
     }
-    let told = home.run(&["entrypoint", "--repair"]);
-    assert!(told.contains("added old-000.md"), "{told}");
+    let printed = home.run(&["entrypoint", "--repair"]);
+    assert!(printed.contains("added old-000.md"), "{printed}");
     home.ok(&["write", "zzz-newest", "The newest memory."]);
     home.ok(&["write", "aaa-newest", "Another new memory."]);
     let shown = home.ok(&["read"]);
     assert!(shown.contains("(zzz-newest.md)") && shown.contains("(aaa-newest.md)"), "{shown}");
     assert!(!shown.contains("WARNING"), "{shown}");
-    // Nothing is out of reach: what the entrypoint no longer shows is on a page it links.
+    // Memories that the entrypoint does not list are on a page that it links.
     let pages: Vec<String> = home.files().into_iter().filter(|name| name.starts_with("MEMORY.page-")).collect();
     assert!(!pages.is_empty() && pages.iter().all(|page| shown.contains(page.as_str())), "{pages:?}\n{shown}");
     let all: String = pages.iter().map(|page| home.text(page)).chain([shown]).collect();
@@ -284,7 +284,7 @@ fn new_entries_are_never_the_ones_cut() {
 }
 
 #[test]
-fn more_than_two_hundred_memories_are_all_there() {
+fn more_than_two_hundred_memories_are_all_listed() {
     let home = Home::new();
     for n in 0..450 {
         home.put(&format!("m-{n:03}.md"), "x\n");

@@ -8,7 +8,7 @@ fn without_a_name_it_shows_the_entrypoint() {
     let home = Home::new();
     assert_snapshot!(home.run(&["read"]), @"
     -- stderr
-    note: no memories yet; memdir write NAME TEXT makes one
+    note: no memories yet; create one with: memdir write NAME TEXT
     ");
     home.ok(&["write", "a", "About a."]);
     assert_snapshot!(home.run(&["read"]), @"
@@ -28,7 +28,7 @@ fn without_a_name_it_shows_the_entrypoint() {
       "cut_by_bytes": false
     }
     "##);
-    home.put("by-hand.md", "Nobody told the entrypoint.\n");
+    home.put("by-hand.md", "Nobody printed the entrypoint.\n");
     assert_snapshot!(home.run(&["read"]), @"
     # Memory
 
@@ -36,10 +36,10 @@ fn without_a_name_it_shows_the_entrypoint() {
     - [a](a.md) — About a.
     <!-- /memdir -->
     -- stderr
-    note: not in the entrypoint: by-hand; memdir entrypoint --repair adds them
+    note: not in the entrypoint: by-hand; add them with: memdir entrypoint --repair
     ");
     assert_snapshot!(home.run(&["read", "by-hand"]), @"
-    Nobody told the entrypoint.
+    Nobody printed the entrypoint.
     -- stderr
     note: by-hand: it has no line in the entrypoint; memdir entrypoint --repair adds it
     ");
@@ -64,13 +64,13 @@ fn lines_are_shown_by_range() {
     assert_snapshot!(home.run(&["read", "a", "--lines", "9-"]), @"
     -- stderr
     error: lines: a.md has 4 lines; 9- begins after its end
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     ");
     assert_snapshot!(home.run(&["read", "a", "--lines", "0"]), @r#"
     -- stderr
     error: lines: "0" names line 0, but lines are counted from 1; write 42-56, 42- or 42
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     "#);
 }
@@ -91,8 +91,8 @@ fn several_memories_are_shown_and_the_missing_ones_named() {
     ==> a <==
     A.
     -- stderr
-    note: there is no memory named "c". List the names that exist, then read one of them.
-    note: "../x" cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly. Use a relative name such as notes/deploy.
+    note: there is no memory named "c"; run `memdir list` to see all names
+    note: "../x" cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly; use a relative name such as notes/deploy
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["read", "a", "c", "--json"]), @r#"
@@ -114,7 +114,7 @@ fn several_memories_are_shown_and_the_missing_ones_named() {
           "name": "c",
           "code": "not_found",
           "message": "there is no memory named \"c\"",
-          "hint": "List the names that exist, then read one of them."
+          "hint": "run `memdir list` to see all names"
         }
       ]
     }
@@ -123,7 +123,7 @@ fn several_memories_are_shown_and_the_missing_ones_named() {
 }
 
 #[test]
-fn a_long_memory_says_how_to_continue() {
+fn a_long_memory_is_cut_with_a_note_how_to_continue() {
     let home = Home::new();
     home.put("a.md", "0123456789\n".repeat(10));
     assert_snapshot!(home.run(&["read", "a", "--max-chars", "35"]), @"
@@ -131,14 +131,14 @@ fn a_long_memory_says_how_to_continue() {
     0123456789
     0123456789
     -- stderr
-    note: lines 1-3 of 10; continue with memdir read a --lines 4-
+    note: lines 1-3 of 10; continue with: memdir read a --lines 4-
     note: a: it has no line in the entrypoint; memdir entrypoint --repair adds it
     ");
     home.put("long.md", "0123456789\n".repeat(20_000));
     let shown = home.command(&["read", "long"]).output().unwrap();
     assert!(shown.stdout.len() <= 100_000);
     assert_snapshot!(home.plain(&String::from_utf8_lossy(&shown.stderr)), @"
-    note: lines 1-9090 of 20000; continue with memdir read long --lines 9091-
+    note: lines 1-9090 of 20000; continue with: memdir read long --lines 9091-
     note: long: it has no line in the entrypoint; memdir entrypoint --repair adds it
     ");
 }
@@ -150,13 +150,13 @@ fn a_missing_name_suggests_near_ones() {
     assert_snapshot!(home.run(&["read", "notes/deploymnet"]), @r#"
     -- stderr
     error: there is no memory named "notes/deploymnet"
-    hint: Did you mean notes/deployment?
+    hint: did you mean "notes/deployment"?
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["read", "Deployment"]), @r#"
     -- stderr
     error: there is no memory named "Deployment"
-    hint: Did you mean notes/deployment?
+    hint: did you mean "notes/deployment"?
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["read", "zzz", "--json"]), @r#"
@@ -164,7 +164,7 @@ fn a_missing_name_suggests_near_ones() {
       "error": {
         "code": "not_found",
         "message": "there is no memory named \"zzz\"",
-        "hint": "List the names that exist, then read one of them."
+        "hint": "run `memdir list` to see all names"
       }
     }
     -- exit 1
@@ -172,7 +172,7 @@ fn a_missing_name_suggests_near_ones() {
 }
 
 #[test]
-fn problems_of_a_file_are_told_beside_it() {
+fn problems_of_a_file_are_notes() {
     let home = Home::new();
     home.put("a.md", "---\ntype: wish\ncreated: soon\n---\n\ntext\n");
     home.ok(&["entrypoint", "--repair"]);
@@ -190,7 +190,7 @@ fn problems_of_a_file_are_told_beside_it() {
 }
 
 #[test]
-fn a_line_that_is_cut_says_so() {
+fn a_cut_line_is_reported() {
     let home = Home::new();
     home.put("l.md", format!("{}axolotl\nb\n", "w ".repeat(60_000)));
     let read = home.json(&["get", "l", "--lines", "1"]);

@@ -4,7 +4,7 @@ use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
-fn every_reference_follows() {
+fn references_are_updated() {
     let home = Home::new();
     home.ok(&["write", "notes/deploy", "Tuesdays."]);
     home.ok(&["write", "ada", "See [how](notes/deploy.md), [[notes/deploy]] and `mem:notes/deploy`."]);
@@ -25,37 +25,37 @@ fn every_reference_follows() {
 }
 
 #[test]
-fn a_missing_memory_or_a_taken_name_is_refused() {
+fn a_missing_memory_or_a_name_in_use_is_an_error() {
     let home = Home::new();
     home.ok(&["write", "a", "A."]);
     home.ok(&["write", "b", "B."]);
     assert_snapshot!(home.run(&["rename", "c", "d"]), @r#"
     -- stderr
     error: there is no memory named "c"
-    hint: List the names that exist, then read one of them.
+    hint: run `memdir list` to see all names
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["rename", "a", "b"]), @"
     -- stderr
     error: b.md exists already
-    hint: Choose another name, or replace or append to it on purpose.
+    hint: use --replace or --append, or another name
     -- exit 1
     ");
     assert_snapshot!(home.run(&["rename", "a", "MEMORY"]), @r#"
     -- stderr
     error: "MEMORY.md" cannot be a memory's name: it is the entrypoint or one of its pages, which keep their names; choose another
-    hint: Use a relative name such as notes/deploy.
+    hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
     assert_eq!((home.text("a.md"), home.text("b.md")), ("A.\n".into(), "B.\n".into()));
 }
 
 #[test]
-fn the_line_of_a_memory_that_followed_says_the_new_name() {
+fn the_entrypoint_line_of_an_updated_memory_has_the_new_name() {
     let home = Home::new();
     home.ok(&["write", "a", "see mem:b"]);
     home.ok(&["write", "b", "bee"]);
-    home.ok(&["write", "told", "--description", "what [[b]] is", "Of bees."]);
+    home.ok(&["write", "printed", "--description", "what [[b]] is", "Of bees."]);
     home.ok(&["write", "later", "The first line stays.\n\nSee mem:b."]);
     home.ok(&["rename", "b", "c"]);
     assert_snapshot!(home.text("MEMORY.md"), @"
@@ -65,7 +65,7 @@ fn the_line_of_a_memory_that_followed_says_the_new_name() {
     - [a](a.md) — see mem:c
     - [c](c.md) — bee
     - [later](later.md) — The first line stays.
-    - [told](told.md) — what c is
+    - [printed](printed.md) — what c is
     <!-- /memdir -->
     ");
     home.ok(&["undo"]);
@@ -76,14 +76,14 @@ fn the_line_of_a_memory_that_followed_says_the_new_name() {
 }
 
 #[test]
-fn no_name_becomes_a_secret_and_one_that_is_can_be_left() {
+fn a_memory_cannot_get_a_secret_as_name_but_can_lose_one() {
     let home = Home::new();
     let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     home.ok(&["write", "a", "A."]);
     assert_snapshot!(home.run(&["rename", "a", &secret]), @"
     -- stderr
     error: name: it looks like a secret (github-token)
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     ");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);

@@ -4,7 +4,7 @@ use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
-fn an_earlier_version_comes_back_also_of_a_deleted_memory() {
+fn an_earlier_version_is_restored_even_of_a_deleted_memory() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     let first = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
@@ -18,7 +18,7 @@ fn an_earlier_version_comes_back_also_of_a_deleted_memory() {
     assert_snapshot!(home.run(&["restore", "a", "ffff"]), @"
     -- stderr
     error: a.md has no version ffff
-    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    hint: run `memdir history` to see changes and versions
     -- exit 1
     ");
 }

@@ -1,4 +1,4 @@
-//! Whose memory it is: projects, worktrees, teams, agents, switches, and what a repository may say.
+//! Scopes: projects, worktrees, teams, agents, switches, and the settings of a repository.
 
 use crate::home::{Home, files_below};
 use insta::assert_snapshot;
@@ -28,21 +28,21 @@ pub(crate) fn repository(home: &Home, dir: &str) {
 /// Runs the binary in a directory of the machine.
 pub(crate) fn run_in(home: &Home, dir: &str, args: &[&str]) -> String {
     fs::create_dir_all(home.path(dir)).unwrap();
-    let told = home.tell(args, home.bare(args).current_dir(home.path(dir)).output().unwrap());
-    plain_ids(&told)
+    let printed = home.tell(args, home.bare(args).current_dir(home.path(dir)).output().unwrap());
+    plain_ids(&printed)
 }
 
-/// The hash at the end of a project's id differs by where the test's directory is.
+/// Replaces the hash at the end of a project's id, which depends on the directory of the test.
 fn plain_ids(text: &str) -> String {
     let names = regex::Regex::new(r"\b(shop|tree|other|plain|fork|moved|notes|work)-[0-9a-f]{10}\b").unwrap();
-    // Columns are as wide as the paths in them, which differ from machine to machine.
+    // Column widths depend on the paths, which differ between machines.
     regex::Regex::new(" {2,}").unwrap().replace_all(&names.replace_all(text, "$1-[HASH]"), "  ").into_owned()
 }
 
 fn id_in(home: &Home, dir: &str) -> String {
     let output = home.bare(&["where", "--json"]).current_dir(home.path(dir)).output().unwrap();
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    told["project"].as_str().unwrap().to_owned()
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    printed["project"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -53,13 +53,13 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
     run_in(&home, "shop/src/deep", &["write", "deploy", "Never on Fridays."]);
     assert_snapshot!(run_in(&home, "tree", &["list"]), @"deploy");
     assert_snapshot!(run_in(&home, "tree", &["where"]), @r#"
-    Project shop-[HASH]: [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
+    project shop-[HASH]: [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
     mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH]  [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
-    user/  [HOME]/home/user  yours, in every project
-    To change: --dir PATH: one directory as the whole memory
-    To change: memdir init --team: a memory for everybody who works on this repository
-    To change: worktrees = "separate": a memory for this worktree alone
+    user/  [HOME]/home/user  the user's memory, in all projects
+    alternative: --dir PATH: use one directory as the whole memory
+    alternative: memdir init --team: create a memory to share with everyone who works on this repository
+    alternative: worktrees = "separate": use a memory for this worktree only
     "#);
     home.configure("worktrees = \"separate\"\n");
     assert_snapshot!(run_in(&home, "tree", &["list"]), @"");
@@ -67,54 +67,54 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
 }
 
 #[test]
-fn where_tells_what_is_in_force_and_why() {
+fn where_shows_what_is_in_effect_and_why() {
     let home = Home::new();
     repository(&home, "shop");
     assert_snapshot!(run_in(&home, "shop", &["where"]), @"
-    Project shop-[HASH]: [HOME]/shop is a git repository
+    project shop-[HASH]: [HOME]/shop is a git repository
     mount  directory  why
-    (project)  [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a git repository
-    user/  [HOME]/home/user (not made yet)  yours, in every project
-    To change: --dir PATH: one directory as the whole memory
-    To change: memdir init --team: a memory for everybody who works on this repository
+    (project)  [HOME]/home/projects/shop-[HASH] (not created yet)  [HOME]/shop is a git repository
+    user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
+    alternative: --dir PATH: use one directory as the whole memory
+    alternative: memdir init --team: create a memory to share with everyone who works on this repository
     ");
     run_in(&home, "shop", &["init", "--team"]);
     assert_snapshot!(run_in(&home, "shop", &["where", "--agent", "reviewer"]), @"
-    Project shop-[HASH]: [HOME]/shop is a git repository
+    project shop-[HASH]: [HOME]/shop is a git repository
     mount  directory  why
-    (project)  [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a git repository
-    user/  [HOME]/home/user (not made yet)  yours, in every project
+    (project)  [HOME]/home/projects/shop-[HASH] (not created yet)  [HOME]/shop is a git repository
+    user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     team/  [HOME]/shop/.memdir  the repository has a .memdir directory
-    agent/reviewer/  [HOME]/home/agents/reviewer (not made yet)  --agent names the agent
-    To change: --dir PATH: one directory as the whole memory
+    agent/reviewer/  [HOME]/home/agents/reviewer (not created yet)  --agent selects the agent
+    alternative: --dir PATH: use one directory as the whole memory
     ");
     assert_snapshot!(run_in(&home, "plain", &["where"]), @"
-    Project plain-[HASH]: [HOME]/plain is in no git repository, so the directory itself is the project
+    project plain-[HASH]: [HOME]/plain is in no git repository, so the directory itself is the project
     mount  directory  why
-    (project)  [HOME]/home/projects/plain-[HASH] (not made yet)  [HOME]/plain is in no git repository, so the directory itself is the project
-    user/  [HOME]/home/user (not made yet)  yours, in every project
-    To change: --dir PATH: one directory as the whole memory
-    To change: git init: the project would be the repository, from every directory in it
+    (project)  [HOME]/home/projects/plain-[HASH] (not created yet)  [HOME]/plain is in no git repository, so the directory itself is the project
+    user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
+    alternative: --dir PATH: use one directory as the whole memory
+    alternative: git init: use one memory for all directories of the repository
     ");
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
-    Project work-[HASH]: [HOME]/work is in no git repository, so the directory itself is the project
+    project work-[HASH]: [HOME]/work is in no git repository, so the directory itself is the project
     mount  directory  why
-    (project)  [HOME]/memory (not made yet)  MEMDIR_DIR: this directory is the whole memory
-    To change: without --dir and MEMDIR_DIR: the memory of this project
+    (project)  [HOME]/memory (not created yet)  MEMDIR_DIR: the whole memory
+    alternative: without --dir and MEMDIR_DIR: use the memory of this project
     ");
     assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"
-    Project named: [HOME]/shop is a git repository
+    project named: [HOME]/shop is a git repository
     mount  directory  why
-    (project)  [HOME]/home/projects/named (not made yet)  --project names the project
-    user/  [HOME]/home/user (not made yet)  yours, in every project
+    (project)  [HOME]/home/projects/named (not created yet)  --project selects the project
+    user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     team/  [HOME]/shop/.memdir  the repository has a .memdir directory
-    To change: --dir PATH: one directory as the whole memory
+    alternative: --dir PATH: use one directory as the whole memory
     ");
     assert!(!home.path("home/projects/named").exists(), "looking makes nothing");
 }
 
 #[test]
-fn every_switch_is_said_aloud() {
+fn every_switch_is_reported() {
     let home = Home::new();
     repository(&home, "shop");
     run_in(&home, "shop", &["write", "a", "x"]);
@@ -123,56 +123,56 @@ fn every_switch_is_said_aloud() {
     };
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
-    error: memory is disabled by MEMDIR_DISABLE=1
-    hint: Change that switch; memdir where explains what is in force.
+    error: memory is off: MEMDIR_DISABLE=1
+    hint: run `memdir where` to see the settings
     -- exit 3
     ");
     assert_snapshot!(with("1", &["write", "b", "x"]), @"
     -- stderr
-    error: memory is disabled by MEMDIR_DISABLE=1
-    hint: Change that switch; memdir where explains what is in force.
+    error: memory is off: MEMDIR_DISABLE=1
+    hint: run `memdir where` to see the settings
     -- exit 3
     ");
     assert_snapshot!(with("1", &["prompt"]), @"
     -- stderr
-    note: memory is disabled by MEMDIR_DISABLE=1
+    note: memory is off: MEMDIR_DISABLE=1
     ");
     assert_snapshot!(with("maybe", &["list"]), @r#"
     -- stderr
-    error: MEMDIR_DISABLE is "maybe"
-    hint: Set it to 1 or 0.
+    error: invalid value "maybe" of MEMDIR_DISABLE
+    hint: set it to 1 or 0
     -- exit 3
     "#);
     home.configure("enabled = false\n");
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: Change that switch; memdir where explains what is in force.
+    hint: run `memdir where` to see the settings
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "shop", &["init"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: Change that switch; memdir where explains what is in force.
+    hint: run `memdir where` to see the settings
     -- exit 3
     ");
     assert_snapshot!(with("0", &["list"]), @"a");
     home.configure(&format!("[[projects]]\nid = \"{}\"\nenabled = false\n", id_in(&home, "shop")));
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
-    error: memory is off: enabled = false for project shop-[HASH] in [HOME]/home/config.toml
-    hint: Change that switch; memdir where explains what is in force.
+    error: memory is off: enabled = false for the project shop-[HASH] in [HOME]/home/config.toml
+    hint: run `memdir where` to see the settings
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "plain", &["list"]), @"");
     let json = home.bare(&["where", "--json"]).current_dir(home.path("shop")).output().unwrap();
-    let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!(told["enabled"], false);
-    assert!(told["off_by"].as_str().unwrap().starts_with("enabled = false for project shop-"), "{told}");
+    let printed: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(printed["enabled"], false);
+    assert!(printed["off_by"].as_str().unwrap().starts_with("enabled = false for the project shop-"), "{printed}");
 }
 
 #[test]
-fn a_repository_may_name_and_limit_and_never_leads_outside() {
+fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     let home = Home::new();
     repository(&home, "shop");
     fs::create_dir_all(home.path(".ssh")).unwrap();
@@ -189,10 +189,10 @@ fn a_repository_may_name_and_limit_and_never_leads_outside() {
     docs/guide
     team/fixed
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: the mount "home" is left out: ~ and ${VAR} lead out of a repository, and are not expanded for one
-    note: [HOME]/shop/.memdir/config.toml: the mount ssh leads to ../.ssh, outside the repository, and is left out
-    note: [HOME]/shop/.memdir/config.toml: the mount link leads to link, outside the repository, and is left out
-    note: [HOME]/shop/.memdir/config.toml: the mount abs leads to /etc, outside the repository, and is left out
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not expanded for a repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh is outside of the repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link is outside of the repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc is outside of the repository
     "#);
     assert_snapshot!(run_in(&home, "shop", &["write", "docs/new", "x"]).lines().last().unwrap(), @"-- exit 3");
     assert!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]).contains("read-only"));
@@ -200,19 +200,19 @@ fn a_repository_may_name_and_limit_and_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     team/fixed
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: run is left out: a repository can set enabled, read_only, ignored and mounts
+    note: [HOME]/shop/.memdir/config.toml: ignored run: a repository can only set enabled, read_only, ignored and mounts
     ");
     fs::write(home.path("shop/.memdir/config.toml"), "enabled = false\n").unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/shop/.memdir/config.toml
-    hint: Change that switch; memdir where explains what is in force.
+    hint: run `memdir where` to see the settings
     -- exit 3
     ");
 }
 
 #[test]
-fn a_hostile_git_file_opens_nobody_elses_memory() {
+fn a_hostile_git_file_does_not_open_the_memory_of_another_project() {
     let home = Home::new();
     repository(&home, "shop");
     run_in(&home, "shop", &["write", "private", "x"]);
@@ -226,7 +226,7 @@ fn a_hostile_git_file_opens_nobody_elses_memory() {
 }
 
 #[test]
-fn a_moved_project_is_told_and_adopted_only_on_purpose() {
+fn a_moved_project_is_reported_and_adopted_only_on_request() {
     let home = Home::new();
     repository(&home, "shop");
     git(&home, "shop", &["remote", "add", "origin", "https://ada:pw@example.com/ada/shop.git"]);
@@ -235,29 +235,29 @@ fn a_moved_project_is_told_and_adopted_only_on_purpose() {
     fs::rename(home.path("shop"), home.path("moved")).unwrap();
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
     assert_snapshot!(run_in(&home, "moved", &["where"]), @"
-    Project moved-[HASH]: [HOME]/moved is a git repository
+    project moved-[HASH]: [HOME]/moved is a git repository
     mount  directory  why
     (project)  [HOME]/home/projects/moved-[HASH]  [HOME]/moved is a git repository
-    user/  [HOME]/home/user  yours, in every project
-    shop-[HASH] has the same remote or first commit; if it is this project, memdir projects adopt shop-[HASH] uses its memory
-    To change: --dir PATH: one directory as the whole memory
-    To change: memdir init --team: a memory for everybody who works on this repository
+    user/  [HOME]/home/user  the user's memory, in all projects
+    shop-[HASH] has the same remote or first commit; use its memory with: memdir projects adopt shop-[HASH]
+    alternative: --dir PATH: use one directory as the whole memory
+    alternative: memdir init --team: create a memory to share with everyone who works on this repository
     ");
     assert_snapshot!(run_in(&home, "moved", &["projects"]), @"
     project  state  memories  directory
     moved-[HASH]  here  0  [HOME]/moved
     shop-[HASH]  orphan  1  [HOME]/shop
     -- stderr
-    note: an orphan's directory is gone: memdir projects adopt ID uses its memory here, merge moves it
+    note: the directory of an orphan no longer exists; use its memory with: memdir projects adopt ID
     ");
-    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"moved-[HASH] uses the memory of shop-[HASH]");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"moved-[HASH] now uses the memory of shop-[HASH]");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"deploy");
-    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt"]), @"moved-[HASH] uses its own memory");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt"]), @"moved-[HASH] now uses its own memory");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", "unheard-of"]), @r#"
     -- stderr
-    error: there is no project "unheard-of"
-    hint: memdir projects lists them.
+    error: project "unheard-of" not found
+    hint: run `memdir projects` to see all ids
     -- exit 2
     "#);
 }
@@ -270,8 +270,8 @@ fn merging_moves_every_memory_and_loses_none() {
     }
     let (from, into) = (id_in(&home, "shop"), id_in(&home, "other"));
     assert_snapshot!(run_in(&home, "other", &["projects", "merge", &from, &into]), @"
-    both was there already; the moved one is shop-[HASH]/both
-    Moved 2 memories from shop-[HASH] into other-[HASH]
+    renamed both to shop-[HASH]/both: the name is in use
+    moved 2 memories from shop-[HASH] to other-[HASH]
     ");
     assert_snapshot!(run_in(&home, "other", &["list"]), @"
     both
@@ -281,7 +281,7 @@ fn merging_moves_every_memory_and_loses_none() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
     assert_snapshot!(run_in(&home, "shop", &["history", "--limit", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy to other-[HASH]");
     assert_snapshot!(run_in(&home, "other", &["history", "--limit", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy here from shop-[HASH]");
-    // What moved a memory from one project to another is taken back in both, wherever one stands.
+    // A move from one project to another is undone in both, from either of them.
     run_in(&home, "other", &["undo"]);
     run_in(&home, "shop", &["undo"]);
     assert_eq!((run_in(&home, "shop", &["list"]), run_in(&home, "other", &["list"])), ("both\ndeploy\n".into(), "both\n".into()));
@@ -289,9 +289,9 @@ fn merging_moves_every_memory_and_loses_none() {
     run_in(&home, "other", &["redo"]);
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
     assert_snapshot!(run_in(&home, "other", &["projects", "rename", &into, "kept"]), @"
-    Moved 3 memories from other-[HASH] into kept
+    moved 3 memories from other-[HASH] to kept
     -- stderr
-    note: [HOME]/other uses the memory of kept now
+    note: [HOME]/other now uses the memory of kept
     ");
     assert_snapshot!(run_in(&home, "other", &["list"]), @"
     both
@@ -306,21 +306,21 @@ fn merging_moves_every_memory_and_loses_none() {
 }
 
 #[test]
-fn a_named_project_is_shared_by_all_who_name_it() {
+fn a_named_project_is_shared_by_all_directories_that_use_it() {
     let home = Home::new();
     run_in(&home, "plain", &["write", "a", "x", "--project", "together"]);
     let output = home.bare(&["list"]).current_dir(home.path("plain")).env("MEMDIR_PROJECT", "together").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "a\n");
     assert_snapshot!(run_in(&home, "plain", &["list", "--project", "../x"]), @r#"
     -- stderr
-    error: "../x" cannot be a project's id
-    hint: memdir projects lists the ids there are; a new one has letters, digits, - and _.
+    error: invalid project id "../x"
+    hint: use letters, digits, - and _; `memdir projects` lists existing ids
     -- exit 2
     "#);
 }
 
 #[test]
-fn a_session_can_be_narrowed() {
+fn a_session_can_be_restricted() {
     let home = Home::new();
     for name in ["notes/a", "secret", "user/b"] {
         run_in(&home, "plain", &["write", name, "x"]);
@@ -333,36 +333,36 @@ fn a_session_can_be_narrowed() {
     assert_snapshot!(run_in(&home, "plain", &["read", "secret", "--only", "notes"]), @r#"
     -- stderr
     error: there is no memory named "secret"
-    hint: List the names that exist, then read one of them.
+    hint: run `memdir list` to see all names
     -- exit 1
     "#);
     assert_snapshot!(run_in(&home, "plain", &["history", "--only", "notes"]).lines().count().to_string(), @"2");
 }
 
 #[test]
-fn a_narrowed_session_has_no_entrypoint_and_says_so_kindly() {
+fn a_restricted_session_has_no_entrypoint_and_reports_it() {
     let home = Home::new();
     run_in(&home, "plain", &["write", "notes/a", "x"]);
     assert_snapshot!(run_in(&home, "plain", &["write", "notes/b", "x", "--only", "notes"]), @"created notes/b (2 bytes, version 44c77418e275, change [ID])");
     assert_snapshot!(run_in(&home, "plain", &["entrypoint", "--only", "notes"]), @"");
     assert_snapshot!(run_in(&home, "plain", &["entrypoint"]), @"
-    MEMORY.md: no line for notes/b.md
-    user/MEMORY.md: every memory has its line
+    MEMORY.md: not listed: notes/b.md
+    user/MEMORY.md: all memories are listed
     -- stderr
-    note: memdir entrypoint --repair adds the missing lines
+    note: add the missing lines with: memdir entrypoint --repair
     -- exit 1
     ");
     assert_snapshot!(run_in(&home, "plain", &["check"]), @"
     notes/a.md: type: no type: user, feedback, project or reference
     notes/b.md: unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
     notes/b.md: type: no type: user, feedback, project or reference
-    3 files: 1 wrong, 2 to consider
+    3 files: 1 error, 2 suggestions
     -- exit 1
     ");
 }
 
 #[test]
-fn a_narrowed_rename_or_undo_says_what_it_could_not_reach() {
+fn a_restricted_rename_or_undo_reports_what_it_could_not_change() {
     let home = Home::new();
     run_in(&home, "plain", &["write", "notes/a", "x"]);
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b", "--only", "notes"]), @"
@@ -386,11 +386,11 @@ fn a_team_folder_of_a_directory_is_a_scope() {
     home.ok(&["write", "own", "Mine."]);
     home.ok(&["write", "team/new", "For all of us."]);
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
-    Project work-[HASH]: [HOME]/work is in no git repository, so the directory itself is the project
+    project work-[HASH]: [HOME]/work is in no git repository, so the directory itself is the project
     mount  directory  why
-    (project)  [HOME]/memory  MEMDIR_DIR: this directory is the whole memory
+    (project)  [HOME]/memory  MEMDIR_DIR: the whole memory
     team/  [HOME]/memory/team  the directory has a team folder
-    To change: without --dir and MEMDIR_DIR: the memory of this project
+    alternative: without --dir and MEMDIR_DIR: use the memory of this project
     ");
     assert_snapshot!(home.run(&["list"]), @"
     own
@@ -425,13 +425,13 @@ fn the_team_folder_of_an_adopted_memory_is_a_scope() {
 }
 
 #[test]
-fn nothing_is_written_for_a_team_that_is_not_there() {
+fn a_team_without_a_memory_is_an_error() {
     let home = Home::new();
     repository(&home, "shop");
     assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @"
     -- stderr
-    error: team/rule.md is read-only: this repository has no team memory yet; memdir init --team makes one
-    hint: Write to another name, or change the mount's setting.
+    error: team/rule.md is read-only: no team memory yet; create it with: memdir init --team
+    hint: run `memdir where` to see which mounts are read-only
     -- exit 3
     ");
     let old = home.path("home/projects").join(id_in(&home, "shop")).join("team");
@@ -448,7 +448,7 @@ fn nothing_is_written_for_a_team_that_is_not_there() {
 }
 
 #[test]
-fn a_clone_is_told_of_what_it_came_from() {
+fn a_clone_reports_its_origin() {
     let home = Home::new();
     repository(&home, "shop");
     run_in(&home, "shop", &["write", "deploy", "Never on Fridays."]);
@@ -461,7 +461,7 @@ fn a_clone_is_told_of_what_it_came_from() {
 }
 
 #[test]
-fn an_agents_memory_is_open_when_it_is_named() {
+fn an_agents_memory_is_mounted_with_agent() {
     let home = Home::new();
     repository(&home, "shop");
     run_in(&home, "shop", &["write", "agent/reviewer/style", "Be short.", "--agent", "reviewer"]);
@@ -472,18 +472,18 @@ fn an_agents_memory_is_open_when_it_is_named() {
 }
 
 #[test]
-fn nothing_is_written_for_an_agent_that_is_not_there() {
+fn the_memory_of_an_agent_needs_agent() {
     let home = Home::new();
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x"]), @"
     -- stderr
-    error: agent/reviewer/a.md is read-only: an agent's memory is open to that agent alone: --agent NAME
-    hint: Write to another name, or change the mount's setting.
+    error: agent/reviewer/a.md is read-only: the memory of an agent is only available with --agent NAME
+    hint: run `memdir where` to see which mounts are read-only
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x", "--agent", "other"]), @"
     -- stderr
-    error: agent/reviewer/a.md is read-only: an agent's memory is open to that agent alone: --agent NAME
-    hint: Write to another name, or change the mount's setting.
+    error: agent/reviewer/a.md is read-only: the memory of an agent is only available with --agent NAME
+    hint: run `memdir where` to see which mounts are read-only
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "plain", &["--agent", "pl:ug", "write", "agent/pl:ug/a", "x"]), @"created agent/pl-ug/a (2 bytes, version 44c77418e275, change [ID])");
@@ -505,12 +505,12 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
     - [taste](taste.md) — tabs
     <!-- /memdir -->
     ");
-    let told = run_in(&home, "shop", &["--only", "user", "prompt"]);
-    assert!(told.contains("- **private**: names that begin with `user/`, in `[HOME]/home/user`: for you"), "{told}");
-    assert!(told.contains("## MEMORY.md, `user/`") && told.contains("(taste.md)") && !told.contains("team"), "{told}");
-    let told = run_in(&home, "shop", &["--only", "team", "prompt"]);
-    assert!(told.contains("- **team**: names that begin with `team/`, in `[HOME]/shop/.memdir`"), "{told}");
-    assert!(told.contains("Nothing here is private") && told.contains("(rule.md)") && !told.contains("(taste.md)"), "{told}");
+    let printed = run_in(&home, "shop", &["--only", "user", "prompt"]);
+    assert!(printed.contains("- **private**: names that begin with `user/`, in `[HOME]/home/user`: for you"), "{printed}");
+    assert!(printed.contains("## MEMORY.md, `user/`") && printed.contains("(taste.md)") && !printed.contains("team"), "{printed}");
+    let printed = run_in(&home, "shop", &["--only", "team", "prompt"]);
+    assert!(printed.contains("- **team**: names that begin with `team/`, in `[HOME]/shop/.memdir`"), "{printed}");
+    assert!(printed.contains("Nothing here is private") && printed.contains("(rule.md)") && !printed.contains("(taste.md)"), "{printed}");
     let both = run_in(&home, "shop", &["--only", "team", "--only", "user", "prompt"]);
     assert!(both.contains("**private**") && both.contains("**team**") && !both.contains("Nothing here is private"), "{both}");
     let logged = run_in(&home, "shop", &["--only", "user", "log", "low water"]);
@@ -518,13 +518,13 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
     assert_snapshot!(run_in(&home, "shop", &["--only", "user", "prompt", "team"]), @"
     -- stderr
     error: mode: there is no team memory here; memdir init --team makes one
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     ");
 }
 
 #[test]
-fn the_prompt_of_a_narrowed_space_names_nothing_outside_it() {
+fn the_prompt_of_a_restricted_space_names_nothing_outside_it() {
     let home = Home::new();
     repository(&home, "shop");
     for name in ["notes/a", "secret", "user/taste"] {
@@ -533,11 +533,11 @@ fn the_prompt_of_a_narrowed_space_names_nothing_outside_it() {
     let prompt = |only: &str, more: &[&str]| run_in(&home, "shop", &[&["--only", only, "prompt"], more].concat());
     let root = home.plain(&run_in(&home, "shop", &["where", "--json"]));
     let root = root.split('"').find(|text| text.contains("/home/projects/")).unwrap_or_else(|| panic!("{root}")).to_owned();
-    let told = prompt("notes", &[]);
+    let printed = prompt("notes", &[]);
     let line = format!("- **private**: names that begin with `notes/`, in `{root}/notes`: for you and this one person, in all their");
-    assert!(told.contains(&line) && !told.contains("MEMORY.md"), "{told}");
-    let outside = |told: &str| told.replace(&format!("{root}/notes"), "").contains(&root);
-    assert!(!outside(&told), "{told}");
+    assert!(printed.contains(&line) && !printed.contains("MEMORY.md"), "{printed}");
+    let outside = |printed: &str| printed.replace(&format!("{root}/notes"), "").contains(&root);
+    assert!(!outside(&printed), "{printed}");
     let shell = prompt("notes", &["--search", "shell"]);
     assert!(shell.contains(&format!("grep -rn \"narrow term\" {root}/notes")) || shell.contains("/notes' --include"), "{shell}");
     let both = prompt("notes,user/taste", &[]);
@@ -545,25 +545,25 @@ fn the_prompt_of_a_narrowed_space_names_nothing_outside_it() {
     assert_snapshot!(prompt("nosuch", &[]), @"
     -- stderr
     error: only: there is no memory and no folder named nosuch yet, so there is nothing to tell of it
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     ");
     assert_snapshot!(prompt("team", &[]), @"
     -- stderr
-    error: only: team: this repository has no team memory yet; memdir init --team makes one
-    hint: Call again with another value.
+    error: only: team: no team memory yet; create it with: memdir init --team
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     ");
     assert_snapshot!(prompt("notes", &["log"]), @"
     -- stderr
     error: mode: the log of this space is not open for writing
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     ");
 }
 
 #[test]
-fn projects_are_left_alone_while_memory_is_off() {
+fn projects_are_unchanged_while_memory_is_off() {
     let home = Home::new();
     run_in(&home, "plain", &["write", "a", "x", "--project", "one"]);
     run_in(&home, "plain", &["write", "b", "x", "--project", "two"]);
@@ -572,12 +572,12 @@ fn projects_are_left_alone_while_memory_is_off() {
         plain_ids(&home.tell(args, output))
     };
     for args in [["projects", "merge", "one", "two"].as_slice(), &["projects", "rename", "one", "three"], &["projects", "adopt", "one"]] {
-        let told = off(args);
-        assert!(told.contains("error: memory is disabled by MEMDIR_DISABLE=1") && told.ends_with("-- exit 3\n"), "{args:?}: {told}");
+        let printed = off(args);
+        assert!(printed.contains("error: memory is off: MEMDIR_DISABLE=1") && printed.ends_with("-- exit 3\n"), "{args:?}: {printed}");
     }
     assert_eq!(files_below(&home.path("home/projects")).iter().filter(|file| file.ends_with("/a.md")).count(), 1);
     for args in [["projects"].as_slice(), &["config"]] {
-        let told = off(args);
-        assert!(told.contains("note: memory is disabled by MEMDIR_DISABLE=1") && !told.contains("-- exit"), "{args:?}: {told}");
+        let printed = off(args);
+        assert!(printed.contains("note: memory is off: MEMDIR_DISABLE=1") && !printed.contains("-- exit"), "{args:?}: {printed}");
     }
 }

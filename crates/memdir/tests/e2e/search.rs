@@ -12,7 +12,7 @@ fn notes() -> Home {
 }
 
 #[test]
-fn the_lines_that_answer_are_shown_with_their_place() {
+fn hits_are_printed_with_path_and_lines() {
     let home = notes();
     assert_snapshot!(home.run(&["search", "when", "do", "we", "ship"]), @"
     deploy.md:6-8  0.64  today  Deploying
@@ -37,7 +37,7 @@ fn the_lines_that_answer_are_shown_with_their_place() {
 }
 
 #[test]
-fn programs_get_everything() {
+fn json_has_everything() {
     let home = notes();
     let answer = home.json(&["search", "revert a commit", "--max-results", "1"]);
     let hit = &answer["results"][0];
@@ -53,7 +53,7 @@ fn programs_get_everything() {
 }
 
 #[test]
-fn many_queries_are_answered_line_by_line() {
+fn a_batch_prints_one_line_per_query() {
     let home = notes();
     let asked = "{\"id\": 1, \"query\": \"tabs or spaces\"}\n\n{\"id\": \"b\", \"query\": \"zzz\"}\n";
     let output = home.run_with(&["search", "--batch", "-", "--json"], asked);
@@ -62,14 +62,14 @@ fn many_queries_are_answered_line_by_line() {
     assert_eq!((&lines[1]["id"], &lines[1]["results"]), (&json!("b"), &json!([])));
     assert_snapshot!(home.run_with(&["search", "--batch", "-"], "{}"), @r#"
     -- stderr
-    error: line 1 of the batch: it has no query; each line is {"id": …, "query": "…"}
-    hint: Call again with another value.
+    error: line 1 of the batch: no query; expected {"id": …, "query": "…"}
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     "#);
 }
 
 #[test]
-fn filters_and_reasons() {
+fn filters_and_explanations() {
     let home = notes();
     assert_eq!(home.json(&["search", "user", "--type", "project"])["results"], json!([]));
     assert_eq!(home.json(&["search", "tabs", "--source", "chat"])["results"], json!([]));
@@ -78,18 +78,18 @@ fn filters_and_reasons() {
     assert_snapshot!(home.run(&["search", "tabs", "--type", "nonsense"]), @r#"
     -- stderr
     error: type: "nonsense" is not one of user, feedback, project, reference
-    hint: Call again with another value.
+    hint: run the command with --help to see the values it accepts
     -- exit 2
     "#);
     assert!(home.ok(&["search", "tabs", "--explain"]).contains("text "));
 }
 
 #[test]
-fn the_index_can_be_made_by_hand_and_lost_at_any_time() {
+fn the_index_can_be_built_explicitly_and_deleted_at_any_time() {
     let home = notes();
-    let told = home.run(&["index"]);
-    assert!(told.starts_with("indexed 2 files"), "{told}");
-    assert_snapshot!(home.run(&["index"]), @"The index is in step with the files");
+    let printed = home.run(&["index"]);
+    assert!(printed.starts_with("indexed 2 files"), "{printed}");
+    assert_snapshot!(home.run(&["index"]), @"unchanged: the index is up to date");
     let cache = home.path(".cache");
     assert!(cache.is_dir());
     std::fs::remove_dir_all(cache).unwrap();
@@ -98,7 +98,7 @@ fn the_index_can_be_made_by_hand_and_lost_at_any_time() {
 }
 
 #[test]
-fn a_damaged_index_costs_nothing_but_making_it_again() {
+fn a_damaged_index_is_rebuilt() {
     let home = notes();
     home.ok(&["index"]);
     let rows = crate::home::files_below(&home.path(".cache")).into_iter().find(|name| name.ends_with(".rows")).unwrap();
@@ -114,7 +114,7 @@ fn a_damaged_index_costs_nothing_but_making_it_again() {
         assert!(home.ok(&["search", "tabs"]).starts_with("style.md:5-5"));
         home.ok(&["index"]);
     }
-    // Whatever stands in the place of the state.
+    // A directory instead of the state file.
     let state = crate::home::files_below(&home.path(".cache")).into_iter().find(|name| name.ends_with("/state")).unwrap();
     let state = home.path(".cache").join(state);
     std::fs::remove_file(&state).unwrap();
@@ -140,7 +140,7 @@ fn other_scripts_find_their_text_and_nonsense_in_them_finds_nothing() {
 }
 
 #[test]
-fn overflow_pages_and_marks_are_no_answers() {
+fn overflow_pages_and_markers_are_not_results() {
     let home = Home::new();
     for n in 0..230 {
         home.put(&format!("i{n}.md"), format!("item {n}\n"));
@@ -155,25 +155,25 @@ fn overflow_pages_and_marks_are_no_answers() {
 }
 
 #[test]
-fn processes_that_search_while_others_write_never_see_the_past() {
+fn concurrent_searches_see_all_acknowledged_changes() {
     let home = beside_writers(false);
     let index = home.json(&["stats"])["search"][0]["size"].clone();
     assert!(index["segments"].as_u64() <= Some(6) && index["files"].as_u64() <= Some(80), "{index}");
 }
 
 #[test]
-fn nor_when_files_of_the_index_are_deleted_meanwhile() {
+fn concurrent_searches_survive_deleted_index_files() {
     beside_writers(true);
 }
 
-/// Searches of six processes beside writes of three; `deleting` removes one file of the index after the other.
+/// Searches in six processes with writes in three; `deleting` removes the files of the index one after another.
 fn beside_writers(deleting: bool) -> Home {
     use std::sync::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     };
     let home = notes();
-    // Enough that an index is written, not only laid over.
+    // Enough memories that an index is written to disk.
     (0..60).for_each(|n| home.put(&format!("fixed/f{n}.md"), format!("fact {n}\n")));
     let saved = Mutex::new(vec![("noon".to_owned(), "deploy".to_owned())]);
     let (stop, searches) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -185,7 +185,7 @@ fn beside_writers(deleting: bool) -> Home {
                     if stop.load(Ordering::SeqCst) {
                         return;
                     }
-                    // New memories, and a file of each writer that grows.
+                    // New memories, and a growing file per writer.
                     let word = format!("token{writer}x{n}");
                     let name = if n % 2 == 0 { format!("made/{word}") } else { format!("log-{writer}") };
                     home.ok(&["write", &name, "--append", &format!("The word is {word}.\n")]);
@@ -201,7 +201,7 @@ fn beside_writers(deleting: bool) -> Home {
                 }
                 let files = if cache.is_dir() { crate::home::files_below(&cache) } else { Vec::new() };
                 if let Some(file) = files.get(n * 7_919 % files.len().max(1)) {
-                    // Whoever writes the index may have removed it first.
+                    // The process that writes the index may have removed it already.
                     let _ = std::fs::remove_file(cache.join(file));
                 }
             }

@@ -8,12 +8,12 @@ fn mounts_and_the_journal_are_counted() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["write", "b/c", "two"]);
-    let told = home.run(&["stats"]);
-    let (table, journal) = told.trim_end().rsplit_once('\n').unwrap();
+    let printed = home.run(&["stats"]);
+    let (table, journal) = printed.trim_end().rsplit_once('\n').unwrap();
     assert_snapshot!(table, @"
     mount   memories  size     entrypoint                      access      class   directory
     (none)  2         8 bytes  6/200 lines, 146 bytes/24.4 KB  read-write  memory  [HOME]/memory
-    search index: none yet; the first search makes it
+    search index: not created yet; the first search creates it
     chat: chats are off; a person can turn them on with: memdir chats on
     ");
     assert!(journal.starts_with("2 memories, 8 bytes; journal: 2 changes, "), "{journal}");
@@ -29,13 +29,13 @@ fn mounts_and_the_journal_are_counted() {
 #[test]
 fn chats_are_listed_as_off_until_they_are_on() {
     let home = Home::new();
-    let told = || {
+    let printed = || {
         let output = home.bare(&["stats", "--json"]).output().unwrap();
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["off"].clone()
     };
-    assert_eq!(told(), serde_json::json!(["chat"]));
+    assert_eq!(printed(), serde_json::json!(["chat"]));
     home.ok(&["chats", "on"]);
-    assert_eq!(told(), serde_json::json!([]));
+    assert_eq!(printed(), serde_json::json!([]));
     assert!(!home.run_bare(&["stats"]).contains("chat: "));
     let elsewhere = "chats are on, but not part of this space; the search without --dir, MEMDIR_DIR and --only has them\n";
     assert!(home.run(&["stats"]).contains(&format!("chat: {elsewhere}")));

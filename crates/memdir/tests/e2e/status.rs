@@ -1,20 +1,20 @@
-//! Plain `memdir`.
+//! `memdir` without a command.
 
 use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
-fn where_it_is_and_what_to_do_next() {
+fn mounts_last_change_and_next_steps_are_printed() {
     let home = Home::new();
     assert_snapshot!(home.run(&[]), @"
     0 memories in [HOME]/memory
-    Next: memdir write NAME TEXT · memdir demo · memdir --help
+    next: memdir write NAME TEXT, memdir demo, memdir --help
     ");
     home.ok(&["write", "a", "x"]);
     assert_snapshot!(home.run(&[]), @"
     1 memory in [HOME]/memory
-    Last change: ada wrote a, today ([ID])
-    Next: memdir read · memdir list · memdir history · memdir --help
+    last change: wrote a, by ada, today ([ID])
+    next: memdir read, memdir list, memdir history, memdir --help
     ");
     assert_snapshot!(home.run(&["--json"]), @r#"
     {
@@ -53,15 +53,15 @@ fn where_it_is_and_what_to_do_next() {
 }
 
 #[test]
-fn without_a_directory_there_is_the_project_and_the_person() {
+fn without_dir_there_are_the_project_and_the_user() {
     let home = Home::new();
-    let told = home.run_bare(&[]);
-    let name = told.split_once("projects/").unwrap().1.lines().next().unwrap().to_owned();
-    assert!(name.starts_with("work-") && !home.path("home").exists(), "looking made {name}");
-    assert_snapshot!(told.replace(&name, "[PROJECT]"), @"
+    let printed = home.run_bare(&[]);
+    let name = printed.split_once("projects/").unwrap().1.lines().next().unwrap().to_owned();
+    assert!(name.starts_with("work-") && !home.path("home").exists(), "reading created {name}");
+    assert_snapshot!(printed.replace(&name, "[PROJECT]"), @"
     0 memories in [HOME]/home/projects/[PROJECT]
     user/  0 memories in [HOME]/home/user
-    Next: memdir write NAME TEXT · memdir demo · memdir --help
+    next: memdir write NAME TEXT, memdir demo, memdir --help
     ");
     std::fs::create_dir_all(home.path("work/.git")).unwrap();
     std::fs::create_dir_all(home.path("work/deep")).unwrap();

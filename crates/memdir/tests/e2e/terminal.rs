@@ -1,15 +1,15 @@
-//! What a person sees on a terminal, and what a pipe gets.
+//! Output on a terminal and in a pipe.
 
 use crate::home::Home;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::{fs, io::Read as _, path::Path, process::Command};
 
-/// Runs a command on a terminal of its own and returns what it shows there.
+/// Runs a command on a pseudo-terminal and returns its output.
 fn shown(command: &mut Command) -> String {
     on_terminal(command, None).0
 }
 
-/// The same with somebody at the terminal who types; and how it ended.
+/// Runs a command on a pseudo-terminal with typed input; returns the output and the exit status.
 pub(crate) fn answered(command: &mut Command, typed: &str) -> (String, i32) {
     on_terminal(command, Some(typed))
 }
@@ -25,7 +25,7 @@ fn on_terminal(command: &mut Command, typed: Option<&str>) -> (String, i32) {
         rustix::io::write(&master, typed.as_bytes()).unwrap();
     }
     let mut child = command.stdout(terminal.try_clone().unwrap()).stderr(terminal).spawn().unwrap();
-    // The command holds the other end too; with it gone, the end of the child is the end of the output.
+    // The command has the other end open too; without it, the output ends with the child process.
     command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let mut text = Vec::new();
     let mut reader = fs::File::from(master);
@@ -38,7 +38,7 @@ fn on_terminal(command: &mut Command, typed: Option<&str>) -> (String, i32) {
 }
 
 #[test]
-fn colours_are_for_terminals_and_for_those_who_want_them() {
+fn colours_are_used_on_terminals_and_on_request() {
     let home = Home::new();
     home.ok(&["write", "a", "x"]);
     for args in [&["list", "--long"][..], &["history"], &["read", "zz"], &[]] {
@@ -50,9 +50,9 @@ fn colours_are_for_terminals_and_for_those_who_want_them() {
     assert!(!shown(home.command(&["list", "--json"]).env("TERM", "xterm")).contains('\u{1b}'));
 }
 
-/// Whoever writes a memory must not be able to steer the terminal of whoever reads it.
+/// The author of a memory must not be able to control the terminal of a reader.
 #[test]
-fn a_memory_cannot_steer_the_terminal() {
+fn a_memory_cannot_control_the_terminal() {
     let home = Home::new();
     home.put("evil.md", "before \u{1b}]0;owned\u{7}\u{1b}[2Jafter\n");
     let seen = shown(home.command(&["read", "evil"]).env("TERM", "xterm").env("NO_COLOR", "1"));

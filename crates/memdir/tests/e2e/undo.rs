@@ -4,7 +4,7 @@ use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
-fn the_last_change_is_taken_back_and_made_again() {
+fn the_last_change_is_undone_and_redone() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["write", "a", "two", "--replace"]);
@@ -65,14 +65,14 @@ fn the_last_change_is_taken_back_and_made_again() {
 }
 
 #[test]
-fn nobody_takes_back_what_another_did_without_naming_it() {
+fn changes_of_others_are_only_undone_by_id() {
     let home = Home::new();
     home.ok(&["write", "a", "ada's", "--actor", "ada"]);
     home.ok(&["write", "b", "bob's", "--actor", "bob"]);
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
     error: the newest change is bob's: [ID] (wrote b); name its id to take it back; your own newest is [ID] (wrote a)
-    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    hint: run `memdir history` to see changes and versions
     -- exit 1
     ");
     let bobs = home.last_change();
@@ -81,7 +81,7 @@ fn nobody_takes_back_what_another_did_without_naming_it() {
     assert_snapshot!(home.run(&["undo", &bobs]), @"
     -- stderr
     error: [ID] was taken back already; a redo brings it back
-    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    hint: run `memdir history` to see changes and versions
     -- exit 1
     ");
     assert_snapshot!(home.run(&["redo", &bobs]), @"redid [ID]: wrote b, by bob (change [ID])");
@@ -89,7 +89,7 @@ fn nobody_takes_back_what_another_did_without_naming_it() {
 }
 
 #[test]
-fn a_memory_that_changed_since_is_refused_with_the_difference() {
+fn a_later_change_is_a_conflict_with_its_diff() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["write", "a", "two", "--replace"]);
@@ -104,38 +104,38 @@ fn a_memory_that_changed_since_is_refused_with_the_difference() {
     -two
     +three, by an editor
 
-    hint: Take the newer changes back first, or restore an earlier version on purpose.
+    hint: run `memdir history a` and undo the newer changes first
     -- exit 1
     ");
     assert_eq!(home.text("a.md"), "three, by an editor\n");
 }
 
 #[test]
-fn there_must_be_something_to_take_back() {
+fn nothing_to_undo_is_an_error() {
     let home = Home::new();
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
     error: there is no change of yours to take back
-    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    hint: run `memdir history` to see changes and versions
     -- exit 1
     ");
     assert_snapshot!(home.run(&["redo"]), @"
     -- stderr
     error: there is no change of yours to bring back
-    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    hint: run `memdir history` to see changes and versions
     -- exit 1
     ");
     home.ok(&["write", "a", "x"]);
     assert_snapshot!(home.run(&["undo", "zzzzzzzz"]), @"
     -- stderr
     error: there is no change [ID]
-    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    hint: run `memdir history` to see changes and versions
     -- exit 1
     ");
 }
 
 #[test]
-fn a_file_beside_one_with_md_comes_back_too() {
+fn a_file_without_md_beside_one_with_md_is_restored() {
     let home = Home::new();
     home.put("x", "1\n");
     home.put("x.md", "2\n");

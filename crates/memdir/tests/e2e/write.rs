@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use std::fs;
 
 #[test]
-fn a_memory_and_its_line_are_saved_together() {
+fn a_memory_and_its_entrypoint_line_are_written_together() {
     let home = Home::new();
     let said = home.run(&["write", "notes/deploy", "Deploy on Tuesdays.", "--type", "project", "--description", "When we deploy"]);
     assert_snapshot!(said, @"created notes/deploy (71 bytes, version fcf14ff35946, change [ID])");
@@ -28,7 +28,7 @@ fn a_memory_and_its_line_are_saved_together() {
 }
 
 #[test]
-fn what_it_makes_is_private() {
+fn new_files_are_private() {
     let home = Home::new();
     home.ok(&["write", "notes/deploy", "x"]);
     assert_eq!((mode(&home.path("memory")), mode(&home.memory("notes"))), (0o700, 0o700));
@@ -38,13 +38,13 @@ fn what_it_makes_is_private() {
 }
 
 #[test]
-fn an_existing_memory_is_refused_replaced_or_appended_to() {
+fn an_existing_memory_is_an_error_replaced_or_appended_to() {
     let home = Home::new();
     home.ok(&["write", "a", "one", "--title", "First"]);
     assert_snapshot!(home.run(&["write", "a", "two"]), @"
     -- stderr
     error: a.md exists already
-    hint: Choose another name, or replace or append to it on purpose.
+    hint: use --replace or --append, or another name
     -- exit 1
     ");
     assert_snapshot!(home.run(&["write", "a", "two", "--replace"]), @"replaced a (25 bytes, version 5acff301d206, change [ID])");
@@ -57,7 +57,7 @@ fn an_existing_memory_is_refused_replaced_or_appended_to() {
     two
     three
     ");
-    assert_snapshot!(home.run(&["write", "a", "two\nthree\n", "--replace"]), unchanged: @"a");
+    assert_snapshot!(home.run(&["write", "a", "two\nthree\n", "--replace"]), @"unchanged: a");
 }
 
 #[test]
@@ -73,20 +73,20 @@ fn the_text_comes_from_an_argument_a_file_or_standard_input() {
     assert_eq!(texts, ["- begins with a dash\n", "from a file, without a line end", "from a pipe", "from -"]);
     assert_snapshot!(home.run(&["write", "e"]), @"
     -- stderr
-    error: there is no text to save
-    hint: Give it as an argument (memdir write e TEXT), with --file, or on standard input.
+    error: no text for e
+    hint: run `memdir write e TEXT`, or use --file or standard input
     -- exit 2
     ");
     assert_snapshot!(home.run(&["write", "e", "--file", "none.md"]), @"
     -- stderr
     error: cannot read none.md: No such file or directory (os error 2)
-    hint: Check the path and its permissions.
+    hint: check the path and its permissions
     -- exit 2
     ");
 }
 
 #[test]
-fn a_stated_version_guards_against_overwriting() {
+fn if_version_guards_against_overwriting() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     let seen = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
@@ -94,13 +94,13 @@ fn a_stated_version_guards_against_overwriting() {
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen]), @"
     -- stderr
     error: a.md has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
-    hint: Read it again, then make the change on what is there now.
+    hint: run `memdir read a` and repeat the change on the current text
     -- exit 1
     ");
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen[..8]]), @"
     -- stderr
     error: a.md has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
-    hint: Read it again, then make the change on what is there now.
+    hint: run `memdir read a` and repeat the change on the current text
     -- exit 1
     ");
     let now = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
@@ -108,13 +108,13 @@ fn a_stated_version_guards_against_overwriting() {
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", "zzzz"]), @"
     -- stderr
     error: a has no version zzzz
-    hint: Look at the history: it lists changes with their ids, and the versions of a memory.
+    hint: run `memdir history` to see changes and versions
     -- exit 1
     ");
 }
 
 #[test]
-fn json_tells_the_version_and_the_change() {
+fn json_has_the_version_and_the_change() {
     let home = Home::new();
     assert_snapshot!(home.run(&["write", "a", "one", "--json"]), @r#"
     {
@@ -129,7 +129,7 @@ fn json_tells_the_version_and_the_change() {
 }
 
 #[test]
-fn bytes_that_are_not_text_are_kept() {
+fn bytes_that_are_not_utf8_are_kept() {
     let home = Home::new();
     home.run_with(&["write", "latin"], b"caf\xe9\r\nline two\r\n");
     assert_eq!(fs::read(home.memory("latin.md")).unwrap(), b"caf\xe9\r\nline two\r\n");
@@ -142,7 +142,7 @@ fn bytes_that_are_not_text_are_kept() {
     assert_snapshot!(home.run(&["edit", "latin", "two", "three"]), @"
     -- stderr
     error: latin.md is not UTF-8 (line 1), and is not rewritten; append to it, or replace it whole
-    hint: Read the memory and give a text that occurs in it exactly once, or ask for all of them.
+    hint: use text that occurs exactly once, or --all
     -- exit 1
     ");
     home.ok(&["write", "latin", "more", "--append"]);
@@ -152,7 +152,7 @@ fn bytes_that_are_not_text_are_kept() {
 }
 
 #[test]
-fn crlf_and_foreign_frontmatter_survive() {
+fn crlf_and_unknown_frontmatter_are_kept() {
     let home = Home::new();
     home.put("a.md", "---\r\nname: A\r\ncustom: [1, 2]  # mine\r\n---\r\n\r\nold\r\n");
     home.ok(&["write", "a", "--replace", "--type", "user", "--", "new\r\n"]);
@@ -160,20 +160,20 @@ fn crlf_and_foreign_frontmatter_survive() {
 }
 
 #[test]
-fn a_text_over_the_limit_is_refused() {
+fn a_text_over_the_limit_is_an_error() {
     let home = Home::new();
     let long = "x".repeat((4 << 20) + 1);
     assert_snapshot!(home.run_with(&["write", "a"], long), @"
     -- stderr
     error: a has 4194305 bytes; the limit is 4194304
-    hint: Split it into several memories.
+    hint: split it into several memories
     -- exit 2
     ");
     assert_eq!(home.files(), Vec::<String>::new());
 }
 
 #[test]
-fn what_memdir_makes_for_itself_is_for_its_owner_alone() {
+fn files_of_memdir_are_readable_only_by_their_owner() {
     let home = Home::new();
     assert!(home.run_bare(&["write", "x", "hi"]).starts_with("created x"));
     home.run_bare(&["prompt"]);
