@@ -5,7 +5,7 @@ use super::{Rewind, Speaker, Turn, json::one_line, keep::Mask};
 use jiff::Timestamp;
 use memdir_core::{
     base::limits,
-    memory::lines::{FenceScanner, heading},
+    memory::lines::{self, FenceScanner},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -300,7 +300,7 @@ fn safe(text: &str) -> String {
             out.push_str(&line[..line.len() - trimmed.len()]);
             out.push('\\');
             out.push_str(trimmed);
-        } else if let Some(heading) = heading(&line).filter(|_| !is_code) {
+        } else if let Some(heading) = lines::heading(&line).filter(|_| !is_code) {
             let level = usize::from(heading.level);
             out.push_str(&"#".repeat((level + 2).min(6) - level));
             out.push_str(trimmed.trim_end_matches('\r'));
@@ -350,7 +350,7 @@ fn is_underline(line: &str) -> bool {
 
 /// Whether a line could be taken for the heading of a section.
 fn is_section(line: &str) -> bool {
-    if heading(line).is_none() {
+    if lines::heading(line).is_none() {
         return false;
     }
     let text = line.trim_start_matches('#');

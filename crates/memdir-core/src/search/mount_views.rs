@@ -35,7 +35,7 @@ pub(crate) struct SearchMount {
     pub(crate) index: MountIndex,
 }
 
-/// What bringing an index in step needs besides the mount.
+/// The dependencies of indexing besides the mount.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexContext<'a> {
     pub(crate) store: &'a dyn Store,
