@@ -26,13 +26,13 @@ pub struct Memory {
     body: usize,
 }
 
-/// What a memory is about.
+/// The type of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The person: role, goals, knowledge.
     User,
-    /// How to work: corrections and confirmed choices.
+    /// Ways of working: corrections and confirmed choices.
     Feedback,
     /// Ongoing work, deadlines, decisions.
     Project,
@@ -139,12 +139,12 @@ impl Memory {
         self.last_verified().or(self.modified()).or(self.created()).unwrap_or(file_modified)
     }
 
-    /// Where it comes from.
+    /// Its origin, the `source` field.
     pub fn source(&self) -> Option<&str> {
         self.field("source")
     }
 
-    /// The source of the `when` field, which holds its tripwires.
+    /// The source of the `when` field, which contains its tripwires.
     pub fn when(&self) -> Option<&str> {
         self.raw("when")
     }

@@ -24,7 +24,7 @@ use crate::memory::Kind;
 #[rustfmt::skip] #[doc(hidden)] pub type Shown = ShownMemory; // transitional alias
 #[rustfmt::skip] #[doc(hidden)] pub type Wires = Tripwires; // transitional alias
 
-/// What decides whether a memory is a manual.
+/// The parts of a memory that decide whether it is a manual.
 #[derive(Debug, Clone, Copy)]
 pub struct MemorySummary<'a> {
     /// Its type.

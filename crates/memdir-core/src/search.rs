@@ -1,5 +1,5 @@
-//! Search: the lines that answer a query, by words and by meaning, from the files as they are now. Returns nothing if nothing
-//! is relevant.
+//! Search: the lines that answer a query, by words and by meaning, from the files as they are now. An answer has no
+//! hits if nothing is relevant.
 
 pub mod analysis;
 mod answer;
@@ -24,3 +24,5 @@ mod why;
 pub use answer::{Answer, Explain, Hit, IndexState, Method, MountCounts, Search, SearchedCounts};
 pub use searcher::Searcher;
 pub use why::WhyNot;
+
+#[rustfmt::skip] #[doc(hidden)] pub type Amount = SearchedCounts; // transitional alias

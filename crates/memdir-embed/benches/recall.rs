@@ -47,19 +47,19 @@ fn main() {
     let cache = folder.path().join("wires.json");
     for words in [20, 60, 300] {
         let mut took = Vec::new();
-        let mut brought = 0;
+        let mut recalled_some = 0;
         for n in 0..TIMES {
             let around: Vec<&str> = AROUND.split_whitespace().cycle().take(words).collect();
             let message = format!("{} On which day does the release of module {} go out?", around.join(" "), n * 5 % MEMORIES);
             let watch = Stopwatch::start();
             let recalled = memdir.recall(&Request { message: Some(&message), cache: Some(&cache), ..Request::default() }).unwrap();
             took.push(watch.elapsed());
-            brought += usize::from(!recalled.shown.is_empty());
+            recalled_some += usize::from(!recalled.shown.is_empty());
         }
         took.sort();
         let ms = |at: usize| took[at].as_secs_f64() * 1e3;
         println!(
-            "{words:>3} words: {:.2} ms median, {:.2} ms 99th (limit 5); {brought} of {TIMES} brought something",
+            "{words:>3} words: {:.2} ms median, {:.2} ms 99th (limit 5); {recalled_some} of {TIMES} recalled something",
             ms(TIMES / 2),
             ms(TIMES * 99 / 100)
         );

@@ -1,5 +1,5 @@
-//! What a line of Markdown is: where a fenced code block begins and ends, and which lines are headings. The only definition
-//! in the workspace; everything that reads Markdown line by line uses it.
+//! The lines of Markdown: where a fenced code block begins and ends, and which lines are headings. This is the only definition in
+//! the workspace; everything that reads Markdown line by line uses it.
 
 /// The opening line of a fenced code block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl<'a> Fence<'a> {
     }
 }
 
-/// What a line is to the code blocks of its text.
+/// The kind of a line with respect to fenced code blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind<'a> {
     /// Outside of code blocks.

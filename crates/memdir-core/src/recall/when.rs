@@ -125,7 +125,7 @@ impl Tripwire {
             TripwireKind::Path => action.paths.iter().any(|path| self.matches_path(path)),
             TripwireKind::Words => {
                 let texts = [action.command, action.text].into_iter().flatten().chain(action.paths.iter().copied());
-                words(&self.pattern).is_some_and(|wanted| texts.into_iter().any(|text| has_words(text, &wanted)))
+                pattern_words(&self.pattern).is_some_and(|wanted| texts.into_iter().any(|text| has_words(text, &wanted)))
             }
             TripwireKind::Tools => action
                 .tool
@@ -159,7 +159,7 @@ impl Tripwire {
         let bad_glob = |glob: Result<Glob, String>| glob.err();
         match self.over {
             _ if self.pattern.trim().is_empty() => Some("it is empty".into()),
-            TripwireKind::Words => words(&self.pattern).is_none().then(|| "it has no words".into()),
+            TripwireKind::Words => pattern_words(&self.pattern).is_none().then(|| "it has no words".into()),
             TripwireKind::Command if self.pattern.contains('\n') => Some("a command is one line".into()),
             TripwireKind::Command => bad_glob(Glob::text(&self.pattern)),
             TripwireKind::Tools => {
@@ -219,7 +219,7 @@ impl ValueCursor<'_> {
 }
 
 /// The words of a pattern in lower case, or `None` if there are none.
-fn words(pattern: &str) -> Option<Vec<String>> {
+fn pattern_words(pattern: &str) -> Option<Vec<String>> {
     let kept = |c: char| c.is_alphanumeric() || c == '*';
     let words: Vec<String> =
         pattern.to_lowercase().split(|c: char| !kept(c)).filter(|word| word.contains(char::is_alphanumeric)).map(str::to_owned).collect();

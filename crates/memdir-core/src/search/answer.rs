@@ -1,4 +1,4 @@
-//! What a search is given and what it returns.
+//! The request and the answer of a search.
 
 use super::{
     chats::ChatPlace,
@@ -126,9 +126,9 @@ pub struct IndexState {
 pub enum Method {
     /// By words and meaning.
     Hybrid,
-    /// By words alone.
+    /// By words only.
     Fts,
-    /// By meaning alone: none of the words occurs anywhere.
+    /// By meaning only: none of the words occurs anywhere.
     Vector,
 }
 
@@ -173,7 +173,7 @@ pub struct Explain {
     pub parts: Parts,
     /// Whether it is an assistant's turn; these weigh less.
     pub assistant: bool,
-    /// What a perfect match of every word would score.
+    /// The score of a perfect match of every word.
     pub mass: f32,
     /// The cosine with the query.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,5 @@
-//! What search knows about past conversations: where a line of one stands, and that there may be new ones.
-//! How transcripts are read and kept is the business of `memdir-chats`.
+//! The interface between search and past conversations: the place of a line in one, and bringing them up to date. The crate
+//! `memdir-chats` reads and keeps transcripts.
 
 use crate::base::shell::quote_posix;
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use std::{fmt, path::PathBuf};
 
 /// Brings kept conversations up to date before a search.
 pub trait ChatSync: Send + Sync {
-    /// Takes in what was said since the last time, within the time a search may wait. Returns a note for the reader if that was
+    /// Adds what is new since the last call, within the time a search may wait. Returns a note for the reader if that was
     /// not possible or not finished. Never fails: a search then answers from what is kept.
     fn catch_up(&self) -> Option<String>;
 }
@@ -16,7 +16,7 @@ pub trait ChatSync: Send + Sync {
 /// Finds the place of a line (1-based) in the text of a kept conversation.
 pub type ChatLocator = fn(text: &str, line: u64) -> Option<ChatPlace>;
 
-/// Who speaks.
+/// The speaker of a turn in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Speaker {
@@ -28,7 +28,7 @@ pub enum Speaker {
     Tool,
 }
 
-/// Where a line of a kept conversation is: which conversation, who speaks, and how to resume it.
+/// The place of a line in a kept conversation: the conversation, the speaker, and the command to resume it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChatPlace {
     /// The host's name.
@@ -40,7 +40,7 @@ pub struct ChatPlace {
     /// The directory it was held in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Who speaks.
+    /// The speaker.
     pub speaker: Speaker,
     /// When.
     #[serde(skip_serializing_if = "Option::is_none")]

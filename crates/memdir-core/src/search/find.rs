@@ -171,14 +171,14 @@ struct FileFilter {
 impl FileFilter {
     fn new(search: &Search, query: &Query, has_mount: impl Fn(&str) -> bool) -> Self {
         let under = [search.under.as_deref(), query.under.as_deref()].into_iter().flatten();
-        let as_meant = |prefix: String| match MemoryPath::parse(&prefix).ok().and_then(|path| resolve_alias_among(&path, &has_mount)) {
+        let resolved = |prefix: String| match MemoryPath::parse(&prefix).ok().and_then(|path| resolve_alias_among(&path, &has_mount)) {
             Some(path) => path.to_string(),
             None => prefix,
         };
         FileFilter {
             source: search.source.or(query.source),
             kind: search.kind.or(query.kind),
-            under: under.map(|prefix| prefix.trim_matches('/').to_owned()).filter(|prefix| !prefix.is_empty()).map(as_meant).collect(),
+            under: under.map(|prefix| prefix.trim_matches('/').to_owned()).filter(|prefix| !prefix.is_empty()).map(resolved).collect(),
         }
     }
 

@@ -259,7 +259,7 @@ impl<'a> Indexer<'a> {
                     writer.put(file.clone())?;
                 }
                 FileCheck::Same(stamp, seen_ns) if known.is_some_and(|known| known.seen_ns < *seen_ns) => {
-                    batch.seen(name, *stamp, *seen_ns)
+                    batch.seen(name, *stamp, *seen_ns);
                 }
                 FileCheck::Gone if known.is_some() => batch.remove(name),
                 _ => {}

@@ -39,7 +39,7 @@ impl mounts::Prefixed for SearchMount {
     }
 }
 
-/// What bringing an index in step needs besides the mount.
+/// The dependencies of indexing besides the mount.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexContext<'a> {
     pub(crate) store: &'a dyn Store,

@@ -1,4 +1,4 @@
-//! What looks like a secret but is not: placeholders, digests, identifiers, names of variables.
+//! Recognises what looks like a secret but is not: placeholders, digests, identifiers, names of variables.
 
 use super::SecretSeverity;
 use regex::Captures;

@@ -45,7 +45,7 @@ fn several_places_are_counted_and_named() {
 }
 
 #[test]
-fn a_missing_text_says_what_comes_nearest() {
+fn a_missing_text_is_reported_with_the_nearest_line() {
     let none = "the text to replace does not occur in the memory";
     let text = "# Deploy\n\nRun the  big script first.\nThen rest.\n";
     assert_eq!(literal(text, "Run the big\nscript", "", false), err(&format!("{none}; it does except for white space, at line 3")));
@@ -59,7 +59,7 @@ fn a_missing_text_says_what_comes_nearest() {
 }
 
 #[test]
-fn line_ends_of_the_memory_win() {
+fn line_endings_of_the_memory_are_kept() {
     assert_eq!(literal("a\r\nb\r\nc", "a\nb", "x\ny", false), ok("x\r\ny\r\nc", 1));
     assert_eq!(literal("a\r\nb", "b", "x\ny", false), ok("a\r\nx\r\ny", 1));
     assert_eq!(literal("a\r\nb\nc", "b\nc", "x\ny", false), ok("a\r\nx\ny", 1), "mixed line ends stay as they are given");
@@ -72,7 +72,7 @@ fn line_ends_of_the_memory_win() {
 }
 
 #[test]
-fn python_patterns_mean_what_they_mean_there() {
+fn python_patterns_keep_their_semantics() {
     let cases = [
         // pattern, text, with, result
         (r"^b.*?$", "a\nbc\nd", "X", "a\nX\nd"),
@@ -111,7 +111,7 @@ fn python_patterns_mean_what_they_mean_there() {
 }
 
 #[test]
-fn patterns_that_do_not_fit_say_why() {
+fn patterns_that_do_not_apply_are_errors_with_a_reason() {
     assert_eq!(regex("abc", "x", "", false), err("the regular expression matches nothing in the memory"));
     assert_eq!(regex("abc", "", "", false), err("the regular expression is empty; give one that matches what is to be replaced"));
     let everywhere = "the regular expression matches the empty string; make it match at least one character";
@@ -131,7 +131,7 @@ fn a_match_over_lines_that_matches_again_inside_is_ambiguous() {
         )
     );
     assert_eq!(regex(text, r"start\ntwo.*?end", "X", false), ok("start\none\nX\n", 1));
-    assert_eq!(regex("aXaXb", "a.*?b", "-", false), ok("-", 1), "on one line the first match is meant");
+    assert_eq!(regex("aXaXb", "a.*?b", "-", false), ok("-", 1), "on one line the first match is replaced");
 }
 
 #[test]

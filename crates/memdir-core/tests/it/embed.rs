@@ -11,7 +11,7 @@ fn the_double_keeps_the_contract() {
 }
 
 #[test]
-fn the_double_fails_when_told_to() {
+fn the_double_fails_on_demand() {
     let embedder = RamEmbedder::new().slow();
     embedder.set_failing(true);
     let error = embedder.embed(EmbedRole::Query, &["why"]).unwrap_err();

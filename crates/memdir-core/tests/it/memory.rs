@@ -65,13 +65,13 @@ fn values_of_every_yaml_form_are_read() {
 }
 
 #[test]
-fn broken_yaml_is_read_as_it_stands_and_reported() {
+fn invalid_yaml_is_read_as_plain_text_and_reported() {
     let text = "---\nname: @ada\ndescription: ideas: music and audits # 2\nsource: \"never closed\nwhen: a line\nthat goes on unindented\ntype:user\nname: again\ncreated: soon\n---\nbody\n";
     let (memory, problems) = Memory::parse(text);
     assert_eq!(memory.name(), Some("@ada"));
     assert_eq!(memory.description(), Some("ideas: music and audits # 2"));
     assert_eq!(memory.source(), Some("\"never closed"));
-    assert_eq!(memory.field("when"), Some("a line"), "a line that belongs to no field is nobody's value");
+    assert_eq!(memory.field("when"), Some("a line"), "a line outside of every field is not part of a value");
     assert_eq!(memory.kind(), Some(Kind::User));
     assert_eq!(memory.body(), "body\n");
     let broken = |key| format!("the value of {key} is not valid YAML and was read as plain text; put it in quotes");

@@ -23,7 +23,7 @@ fn asked(message: &str, known: &[(&str, u64)]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn a_message_parts_into_sentences_and_names_stay_whole() {
+fn a_message_is_split_into_sentences_and_names_stay_whole() {
     let message = "Fix src/db.rs v1.2 please. Why? \n\n- first item; second\n* `a.b()`!\n```\ncode here\n```\n东西。别的！";
     let found: Vec<&str> = recall::sentences(message).collect();
     assert_eq!(found, ["Fix src/db.rs v1.2 please.", "Why?", "- first item;", "second", "* `a.b()`!", "code here", "东西。", "别的！"]);
@@ -47,7 +47,7 @@ fn a_long_sentence_asks_with_eight_words_at_the_most_in_their_order() {
 }
 
 #[test]
-fn nothing_known_asks_nothing() {
+fn a_sentence_without_known_words_asks_nothing() {
     assert_eq!(asked("What is this? The of and.", &[("deploy", 1)]), Vec::<Vec<String>>::new());
     assert_eq!(asked("", &[]), Vec::<Vec<String>>::new());
 }

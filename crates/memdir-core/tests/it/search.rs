@@ -146,7 +146,7 @@ fn every_script_is_found() {
 }
 
 #[test]
-fn a_change_by_anybody_is_seen_by_the_next_search() {
+fn a_change_by_any_process_is_seen_by_the_next_search() {
     let space = Space::new(NOTES);
     assert_eq!(space.places("zebra crossing"), [""; 0]);
     space.put("animals.md", "The zebra crossing is closed.\n");
@@ -209,7 +209,7 @@ fn the_lines_of_a_hit_give_its_text() {
 }
 
 #[test]
-fn operators_narrow_the_answer() {
+fn operators_filter_the_hits() {
     let space = Space::new(&[
         ("a.md", "---\ntype: feedback\n---\nThe blue green deploy is slow.\n"),
         ("team/b.md", "---\ntype: project\n---\nThe green blue deploy is fast.\n\nA deploy on Friday.\n"),
@@ -331,7 +331,7 @@ fn explanations_add_up() {
 }
 
 #[test]
-fn meaning_alone_answers_and_says_so() {
+fn hits_by_meaning_alone_are_marked() {
     let embedder: Arc<dyn Embedder> = Arc::new(RamEmbedder::new());
     // The double's meaning is its words; stop words are words to it and no words to the index.
     let space = Space::with(&[("a.md", "should we have been there\n"), ("b.md", "heron\n")], Some(embedder));
@@ -396,7 +396,7 @@ fn vectors_that_are_lost_are_made_again() {
 }
 
 #[test]
-fn any_text_is_a_legal_query() {
+fn any_text_is_a_valid_query() {
     let space = Space::new(NOTES);
     let long = "what about the deploy on friday ".repeat(320);
     for query in [
@@ -454,7 +454,7 @@ fn one_bad_file_does_not_hide_the_others() {
 }
 
 #[test]
-fn the_index_says_what_it_holds() {
+fn the_state_of_the_index_is_reported() {
     let space = Space::new(NOTES);
     space.searcher.index(&space.store, false, &|_| {}).unwrap();
     let state = space.searcher.state(&space.store).unwrap().remove(0);

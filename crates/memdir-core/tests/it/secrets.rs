@@ -1,5 +1,5 @@
-//! Secrets: every rule hits its token, no rule hits what only looks like one, and no value ever comes back.
-//! Tokens are put together here from parts, so that this file holds none.
+//! Secrets: every rule finds its token, no rule finds what only looks like one, and no value is ever returned.
+//! Tokens are composed of parts, so that this file contains none.
 
 use memdir_core::secrets::{self, Allow, SecretFinding, SecretSeverity};
 use std::{collections::BTreeSet, fs, path::Path};
@@ -21,7 +21,7 @@ fn random(alphabet: &str, length: usize) -> String {
     (0..length).map(|_| next()).collect()
 }
 
-/// One or more tokens for every rule: what stands before the random part, the random part, what stands after it.
+/// One or more tokens for every rule: the text before the random part, the random part, the text after it.
 fn tokens() -> Vec<(&'static str, String, String, String)> {
     let row = |rule, before: &str, part: String, after: &str| (rule, before.to_owned(), part, after.to_owned());
     let alnum = |length| random(ALNUM, length);
@@ -163,7 +163,7 @@ fn named_shapes_refuse_and_suspicions_warn() {
     assert_eq!(warns, ["authorization-header", "assigned-secret"]);
 }
 
-/// A token whose random part is a stand-in, too short or cut off is no token, for every rule.
+/// A token whose random part is a stand-in, too short or cut off is not found, for every rule.
 #[test]
 fn no_rule_takes_a_stand_in_for_a_token() {
     for (rule, before, part, after) in tokens() {
@@ -404,7 +404,7 @@ mod verbs {
     }
 
     #[test]
-    fn a_secret_is_no_name() {
+    fn a_secret_is_not_accepted_as_a_name() {
         let home = Home::new();
         let memdir = home.open();
         let refused = memdir.write(&Write::create(path(&format!("notes/{}", token())), "x\n")).unwrap_err();
@@ -430,7 +430,7 @@ mod verbs {
     }
 
     #[test]
-    fn a_suspicion_is_told_and_a_person_may_allow() {
+    fn a_suspected_secret_is_reported_and_may_be_allowed() {
         let home = Home::new();
         let memdir = home.open();
         let saved = memdir.write(&Write::create(path("a"), format!("API_KEY={}\n", random(ALNUM, 32)))).unwrap();

@@ -1,4 +1,4 @@
-//! Questions that share no word with their answer: the built-in model finds enough of them, and nothing for nonsense.
+//! Questions that share no word with their answer: the built-in model finds enough of them, and no hits for nonsense.
 
 use memdir_core::{
     base::time::SystemClock,

@@ -136,7 +136,7 @@ fn check_word_sum(embedder: &dyn Embedder, texts: &[&str]) {
         assert_eq!(&sum.finish(), expected, "the words of {:?}", head(text));
     }
     sum.add(&[u32::MAX]);
-    assert!(sum.finish().is_zero(), "foreign pieces are passed over, and take begins anew");
+    assert!(sum.finish().is_zero(), "foreign pieces are ignored, and finish begins a new text");
 }
 
 fn texts() -> Vec<String> {

@@ -66,11 +66,11 @@ impl<'e> Preparer<'e> {
             seen_ns,
             version: stored.version,
             kind: memory.kind(),
-            head: self.words([memory.name().unwrap_or(file_name), memory.description().unwrap_or("")]),
+            head: self.index_words([memory.name().unwrap_or(file_name), memory.description().unwrap_or("")]),
             units: Vec::with_capacity(chunks.units.len()),
         };
         let file_day = memory.raw("date").and_then(Day::find).or_else(|| Day::find(file_name));
-        let headings: Vec<Words> = chunks.headings.iter().map(|heading| self.words([heading.text.as_str()])).collect();
+        let headings: Vec<Words> = chunks.headings.iter().map(|heading| self.index_words([heading.text.as_str()])).collect();
         let points = mounts::is_pointer_file_name(path);
         for unit in &chunks.units {
             let lines = |first: u32| &decoded[starts[first as usize - 1]..starts[unit.last as usize]];
@@ -121,7 +121,7 @@ impl<'e> Preparer<'e> {
         }
     }
 
-    fn words<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Words {
+    fn index_words<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Words {
         let mut found = UnitWords::default();
         texts.into_iter().for_each(|text| self.analyser.feed(text, &mut found));
         found.words
@@ -134,7 +134,7 @@ impl<'e> Preparer<'e> {
         path.reverse();
         path.iter().for_each(|at| append(&mut title, &headings[*at]));
         if let Some(speaker) = &unit.speaker {
-            append(&mut title, &self.words([speaker.name.as_str()]));
+            append(&mut title, &self.index_words([speaker.name.as_str()]));
         }
         title
     }
