@@ -23,7 +23,6 @@ use crate::{
     },
     store::{ChangeId, FileEdit, Role, Store, Verb, View},
 };
-pub use names::slug;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 

@@ -131,7 +131,7 @@ fn a_match_over_lines_that_matches_again_inside_is_ambiguous() {
         )
     );
     assert_eq!(regex(text, r"start\ntwo.*?end", "X", false), ok("start\none\nX\n", 1));
-    assert_eq!(regex("aXaXb", "a.*?b", "-", false), ok("-", 1), "on one line the first match is meant");
+    assert_eq!(regex("aXaXb", "a.*?b", "-", false), ok("-", 1), "on one line the first match counts");
 }
 
 #[test]
