@@ -6,6 +6,7 @@ pub mod glob;
 pub mod limits;
 pub mod path;
 pub mod raw;
+pub mod shell;
 pub mod stamp;
 pub mod text;
 pub mod time;

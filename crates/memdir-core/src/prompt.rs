@@ -11,7 +11,7 @@ mod texts;
 pub use parts::{OpenPath, SpacePart};
 pub use space::{Load, Made, ModeName, Request, log_is_open, log_prefix, main_prefix, prompt};
 
-use crate::base::limits;
+use crate::base::{limits, shell::quote_posix};
 use texts::fill;
 
 /// Everything a prompt depends on. Nothing in it may change between two conversations unless the memory did: no dates, no ids.
@@ -314,7 +314,7 @@ fn dirs<'a>(input: &PromptInput<'a>) -> Vec<&'a str> {
 fn past(input: &PromptInput<'_>) -> String {
     let dirs = dirs(input);
     let grep = |tool: &str, dir: &str, files: &str| format!("{tool} with pattern=\"narrow term\" path=\"{dir}\" glob=\"{files}\"");
-    let shell = |dir: &str, files: &str| format!("grep -rn \"narrow term\" {} --include=\"{files}\"", quoted(dir));
+    let shell = |dir: &str, files: &str| format!("grep -rn \"narrow term\" {} --include=\"{files}\"", quote_posix(dir));
     let each = |one: &dyn Fn(&str) -> String| dirs.iter().map(|dir| one(dir)).collect::<Vec<_>>().join("\n");
     let (memories, transcripts) = match (input.search, input.tools) {
         // A server has no conversations.
@@ -331,12 +331,6 @@ fn past(input: &PromptInput<'_>) -> String {
         Some(transcripts) => fill(texts::PAST, &[("memories", &memories), ("transcripts", &transcripts)]),
         None => fill(texts::PAST_MEMORIES, &[("memories", &memories)]),
     }
-}
-
-/// A path as one word of a shell.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
-    if !path.is_empty() && path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
 /// One section per part that keeps an entrypoint. A single directory needs no label.
