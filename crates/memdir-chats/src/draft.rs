@@ -299,8 +299,8 @@ fn escape(text: &str) -> String {
             out.push_str(&line[..line.len() - trimmed.len()]);
             out.push('\\');
             out.push_str(trimmed);
-        } else if let Some(heading) = heading(&line).filter(|_| !is_code) {
-            let level = usize::from(heading.level);
+        } else if let Some(found) = heading(&line).filter(|_| !is_code) {
+            let level = usize::from(found.level);
             out.push_str(&"#".repeat((level + 2).min(6) - level));
             out.push_str(trimmed.trim_end_matches('\r'));
         } else if !is_code && follows_text && is_underline(trimmed) {

@@ -250,7 +250,7 @@ impl LogWording {
             file: log_under(if input.remote { prefix } else { dir.trim_end_matches('/') }),
             how,
             person: if is_shared { "" } else { "- who the person is: role, goals, what they know\n" },
-            nothing_private: if is_shared { format!("\n{}", texts::SCOPE_NOBODY.trim_end()) } else { String::new() },
+            nothing_private: if is_shared { format!("\n{}", texts::NOTHING_PRIVATE.trim_end()) } else { String::new() },
         }
     }
 }

@@ -5,7 +5,6 @@ mod alike;
 mod dates;
 mod files;
 
-pub use alike::pairs;
 pub use dates::{Relative, relative};
 
 use crate::{
@@ -137,7 +136,7 @@ impl Checked {
 }
 
 /// Instruction files for agents in a project. Memories should not repeat them.
-pub const INSTRUCTION_FILES: &[&str] = &[
+const INSTRUCTION_FILES: &[&str] = &[
     "CLAUDE.md",
     ".claude/CLAUDE.md",
     "CLAUDE.local.md",

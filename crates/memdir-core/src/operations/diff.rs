@@ -85,7 +85,7 @@ pub fn version(store: &dyn Store, path: &MemoryPath, text: &str) -> Result<Versi
 }
 
 /// Returns the text of a version, decoded lossily.
-pub fn text_of(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<String> {
+pub(crate) fn text_of(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<String> {
     let bytes = store.text_at(path, version)?.ok_or_else(|| Error::Unavailable {
         what: format!("version {} of {path}", version.short()),
         why: "the journal no longer has it".into(),
@@ -94,7 +94,7 @@ pub fn text_of(store: &dyn Store, path: &MemoryPath, version: Version) -> Result
 }
 
 /// Returns the unified diff of two texts; empty if they are equal.
-pub fn unified(path: &MemoryPath, from: &str, to: &str) -> String {
+pub(crate) fn unified(path: &MemoryPath, from: &str, to: &str) -> String {
     if from == to {
         return String::new();
     }

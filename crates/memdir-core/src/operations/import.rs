@@ -26,7 +26,6 @@ use crate::{
         mounts::{self, ENTRYPOINT_FILE, TESTS_FILE},
     },
 };
-pub use names::slug;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 

@@ -14,9 +14,9 @@ use crate::{
 use jiff::{Timestamp, tz::TimeZone};
 
 /// The path of a day's log in prompts, without a date, so that the prompt does not change at midnight.
-pub const PATTERN: &str = "logs/YYYY/MM/YYYY-MM-DD.md";
+pub(crate) const PATTERN: &str = "logs/YYYY/MM/YYYY-MM-DD.md";
 /// The sample entry in prompts.
-pub const SAMPLE: &str = "- 14:05 what happened";
+pub(crate) const SAMPLE: &str = "- 14:05 what happened";
 
 /// Appends an entry to today's log in the mount with this prefix.
 pub fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Result<Saved> {
@@ -32,12 +32,12 @@ pub fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Re
 }
 
 /// The path of the log for a time and zone: `logs/2026/03/2026-03-05.md`.
-pub fn path(at: Timestamp, zone: &TimeZone) -> String {
+pub(crate) fn path(at: Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("logs/%Y/%m/%Y-%m-%d.md").to_string()
 }
 
 /// Whether a name, relative to its mount, is a day's log. Logs are searched and have no entrypoint line.
-pub fn is_log(name: &str) -> bool {
+pub(crate) fn is_log(name: &str) -> bool {
     let digits = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = crate::base::path::strip_md(name).split('/').collect();
     let ["logs", year, month, day] = parts[..] else { return false };
@@ -46,7 +46,7 @@ pub fn is_log(name: &str) -> bool {
 }
 
 /// Formats an entry: a bullet that begins with the time of day, with further lines indented. Returns `None` for a blank text.
-pub fn bullet(text: &str, at: Timestamp, zone: &TimeZone) -> Option<String> {
+fn bullet(text: &str, at: Timestamp, zone: &TimeZone) -> Option<String> {
     let mut lines = text.trim().lines().map(str::trim_end);
     let first = lines.next().filter(|line| !line.is_empty())?;
     let first = first.strip_prefix("- ").unwrap_or(first);

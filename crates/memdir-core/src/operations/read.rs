@@ -140,7 +140,7 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
 }
 
 /// When a memory was last known to be true: the date it was verified, else modified, else created, else the file's modification time.
-pub fn memory_time(memory: &Memory, stored: &Stored) -> jiff::Timestamp {
+pub(crate) fn memory_time(memory: &Memory, stored: &Stored) -> jiff::Timestamp {
     memory.last_confirmed(stored.stamp.modified())
 }
 

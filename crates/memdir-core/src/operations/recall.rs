@@ -68,17 +68,17 @@ pub fn recall(store: &dyn Store, context: &Context, searcher: Option<&Searcher>,
     let wanted = with_places_for_matches(wanted, request.room.memories);
     let look = request.project.map(Look::new);
     let mut texts: Vec<Found> = Vec::new();
-    let mut besides = Vec::new();
+    let mut dropped = Vec::new();
     for one in wanted {
         // One more than fits, in case a manual is dropped; the rest is only named.
         if texts.len() > request.room.memories {
-            besides.push(Dropped { name: one.path.name().to_owned(), why: format!("only {} are shown", request.room.memories) });
+            dropped.push(Dropped { name: one.path.name().to_owned(), why: format!("only {} are shown", request.room.memories) });
             continue;
         }
         texts.extend(found(store, context, &one, request, look.as_ref())?);
     }
     let candidates: Vec<Candidate<'_>> = texts.iter().map(Found::candidate).collect();
-    Ok(fit_with(&candidates, besides, request.room))
+    Ok(fit_with(&candidates, dropped, request.room))
 }
 
 /// Places that are reserved for matches of the message, however many memories are pinned.

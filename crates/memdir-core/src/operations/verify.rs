@@ -5,8 +5,8 @@ mod look;
 mod names;
 mod own;
 
-pub use look::{Look, Sources};
-pub use names::{Named, What, bare_files, names};
+pub use look::Look;
+pub use names::{Named, What, names};
 
 use crate::{
     base::{
@@ -21,6 +21,8 @@ use crate::{
     project::Project,
     store::{ChangeId, FileEdit, Role, Store, Verb, mounts},
 };
+use look::Sources;
+use names::bare_files;
 use serde::Serialize;
 
 /// The memory to verify.

@@ -77,7 +77,7 @@ pub(super) fn scopes(parts: &[SpacePart<'_>], remote: bool) -> String {
         lines.push(fill(texts::SCOPE_TEAM, &[("names", &names.join(", and "))]));
     }
     if is_all_shared(parts, remote) {
-        lines.push(texts::SCOPE_NOBODY.trim_end().to_owned());
+        lines.push(texts::NOTHING_PRIVATE.trim_end().to_owned());
     }
     lines.join("\n")
 }

@@ -20,7 +20,7 @@ texts! {
     SCOPE_AGENT = "scope-agent.md";
     SCOPE_TEAM = "scope-team.md";
     SCOPE_OTHER = "scope-other.md";
-    SCOPE_NOBODY = "scope-nobody.md";
+    NOTHING_PRIVATE = "nothing-private.md";
     TYPES = "types.md";
     TYPES_TEAM = "types-team.md";
     TYPES_SHARED = "types-shared.md";

@@ -166,7 +166,7 @@ impl Param {
         if let Some(DefaultValue::Number(value)) = self.default { Some(value) } else { None }
     }
 
-    /// Whether an argument of this name is meant for the parameter.
+    /// Whether an argument with this name belongs to the parameter.
     pub(super) fn accepts(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }

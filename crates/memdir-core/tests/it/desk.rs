@@ -96,14 +96,14 @@ impl Desk {
     }
 
     /// The text of a call that succeeds.
-    pub(crate) fn said(&self, name: &str, arguments: Value) -> String {
+    pub(crate) fn text(&self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments);
         assert!(!result.is_error, "{name}: {}", result.text);
         result.text
     }
 
     /// The text of a call that fails.
-    pub(crate) fn refused(&self, name: &str, arguments: Value) -> String {
+    pub(crate) fn error(&self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments);
         assert!(result.is_error, "{name} answered: {}", result.text);
         result.text

@@ -37,7 +37,7 @@ fn a_read_is_byte_for_byte_in_every_dialect() {
     ];
     assert_eq!(reads.len(), DIALECTS.len());
     for (dialect, tool, file, arguments) in reads {
-        let read = desk::dialect(dialect, &[], &[(file, &text)]).said(tool, arguments);
+        let read = desk::dialect(dialect, &[], &[(file, &text)]).text(tool, arguments);
         assert!(read.contains(&format!("The token is {token}")), "{dialect}: {read}");
     }
 }

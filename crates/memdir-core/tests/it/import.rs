@@ -45,7 +45,7 @@ impl World {
     fn import(&self, request: &Import) -> Imported {
         let preview = self.memdir.preview_import(request).unwrap();
         let imported = self.memdir.import(request).unwrap();
-        assert_eq!(preview.memories, imported.memories, "a preview says what happens");
+        assert_eq!(preview.memories, imported.memories, "a preview equals the import");
         imported
     }
 }

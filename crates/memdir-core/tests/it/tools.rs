@@ -25,13 +25,13 @@ fn a_saved_memory_is_in_the_overview_and_read_by_name() {
     let saved = desk.call("memory_write", arguments);
     let change = saved.structured.as_ref().unwrap()["change"].as_str().unwrap().to_owned();
     assert_eq!(saved.text, format!("Saved notes/deploy.md (change {change})."));
-    let overview = desk.said("memory_read", nothing());
+    let overview = desk.text("memory_read", nothing());
     assert!(
         overview.starts_with("[MEMORY.md]\n") && overview.contains("(notes/deploy.md)") && overview.contains("when we deploy"),
         "{overview}"
     );
     assert!(overview.ends_with("1 memory: notes/deploy"), "{overview}");
-    let read = desk.said("memory_read", json!({ "paths": ["notes/deploy"] }));
+    let read = desk.text("memory_read", json!({ "paths": ["notes/deploy"] }));
     assert_eq!(read, "[notes/deploy.md (today, project)]\n---\ndescription: when we deploy\ntype: project\n---\n\nOn Tuesdays.");
 }
 
@@ -39,21 +39,21 @@ fn a_saved_memory_is_in_the_overview_and_read_by_name() {
 fn names_topics_and_aliases_are_read() {
     let desk = desk::native();
     for (path, content) in [("notes/a", "Alpha"), ("notes/b", "Beta"), ("top", "Top")] {
-        desk.said("memory_write", json!({ "path": path, "content": content }));
+        desk.text("memory_write", json!({ "path": path, "content": content }));
     }
     let all = "[notes/a.md (today)]\nAlpha\n\n[notes/b.md (today)]\nBeta";
-    assert_eq!(desk.said("memory_read", json!({ "paths": ["notes"] })), all);
-    assert_eq!(desk.said("memory_read", json!({ "topics": ["notes/"] })), all);
-    assert_eq!(desk.said("memory_read", json!({ "paths": ["notes/a", "notes/b.md", "notes/a.md"] })), all);
+    assert_eq!(desk.text("memory_read", json!({ "paths": ["notes"] })), all);
+    assert_eq!(desk.text("memory_read", json!({ "topics": ["notes/"] })), all);
+    assert_eq!(desk.text("memory_read", json!({ "paths": ["notes/a", "notes/b.md", "notes/a.md"] })), all);
     for alias in ["paths", "path", "file_path", "name", "memory_name"] {
-        assert_eq!(desk.said("memory_read", json!({ alias: "top" })), "[top.md (today)]\nTop", "{alias}");
+        assert_eq!(desk.text("memory_read", json!({ alias: "top" })), "[top.md (today)]\nTop", "{alias}");
     }
-    assert_eq!(desk.said("memory_read", json!({ "paths": "[\"top\"]" })), "[top.md (today)]\nTop");
+    assert_eq!(desk.text("memory_read", json!({ "paths": "[\"top\"]" })), "[top.md (today)]\nTop");
     assert_eq!(
-        desk.said("memory_read", json!({ "paths": ["top", "tops"] })),
+        desk.text("memory_read", json!({ "paths": ["top", "tops"] })),
         "[top.md (today)]\nTop\n\n(no memory named \"tops\"; similar: top)"
     );
-    assert_eq!(desk.refused("memory_read", json!({ "paths": ["tops"] })), "there is no memory named \"tops\". Did you mean top?");
+    assert_eq!(desk.error("memory_read", json!({ "paths": ["tops"] })), "there is no memory named \"tops\". Did you mean top?");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn an_argument_nobody_knows_is_refused() {
 #[test]
 fn errors_say_what_to_do_next() {
     let desk = desk::native();
-    desk.said("memory_write", json!({ "path": "a", "content": "x" }));
+    desk.text("memory_write", json!({ "path": "a", "content": "x" }));
     let again = desk.call("memory_write", json!({ "path": "a", "content": "y" }));
     assert!(again.is_error);
     assert_eq!(
@@ -77,38 +77,38 @@ fn errors_say_what_to_do_next() {
             "code": "exists", "message": "a.md exists already", "hint": "Choose another name, or replace or append to it on purpose."
         })
     );
-    assert!(desk.refused("memory_write", json!({ "path": "b", "content": "y", "mode": "replace" })).contains("no memory named"));
-    assert!(desk.refused("memory_write", json!({ "path": "../b", "content": "y" })).contains("cannot be a memory's name"));
-    assert!(desk.refused("memory_write", json!({ "path": "b", "content": 5, "mode": 3 })).contains("mode"));
-    assert!(desk.refused("memory_write", json!({ "path": "b" })).contains("content: memory_write needs it"));
-    assert!(desk.refused("memory_write", json!({ "path": "b", "content": ["x"] })).contains("must be a text"));
+    assert!(desk.error("memory_write", json!({ "path": "b", "content": "y", "mode": "replace" })).contains("no memory named"));
+    assert!(desk.error("memory_write", json!({ "path": "../b", "content": "y" })).contains("cannot be a memory's name"));
+    assert!(desk.error("memory_write", json!({ "path": "b", "content": 5, "mode": 3 })).contains("mode"));
+    assert!(desk.error("memory_write", json!({ "path": "b" })).contains("content: memory_write needs it"));
+    assert!(desk.error("memory_write", json!({ "path": "b", "content": ["x"] })).contains("must be a text"));
 }
 
 #[test]
 fn a_version_that_is_no_longer_there_stops_a_write() {
     let desk = desk::native();
-    desk.said("memory_write", json!({ "path": "a", "content": "one" }));
+    desk.text("memory_write", json!({ "path": "a", "content": "one" }));
     let version = desk.json("memory_read", json!({ "paths": ["a"] }))["memories"][0]["version"].clone();
-    desk.said("memory_write", json!({ "path": "a", "content": "two", "mode": "append" }));
+    desk.text("memory_write", json!({ "path": "a", "content": "two", "mode": "append" }));
     let late = json!({ "path": "a", "content": "three", "mode": "replace", "expectedVersion": version });
-    assert!(desk.refused("memory_write", late).contains("has changed"));
+    assert!(desk.error("memory_write", late).contains("has changed"));
     assert_eq!(desk.file("a.md").unwrap(), "one\ntwo\n");
 }
 
 #[test]
 fn edits_renames_and_deletes_are_taken_back_one_by_one() {
     let desk = desk::native();
-    desk.said("memory_write", json!({ "path": "a", "content": "one two" }));
-    desk.said("memory_write", json!({ "path": "b", "content": "see [a](a.md)" }));
-    let said = |name: &str, arguments: Value| desk.said(name, arguments).split(" (change").next().unwrap().to_owned();
-    assert_eq!(said("memory_edit", json!({ "path": "a", "old": "two", "new": "2" })), "Edited a.md in 1 place");
-    assert_eq!(said("memory_move", json!({ "from": "a", "to": "c/a" })), "Renamed a.md to c/a.md. References rewritten in b");
+    desk.text("memory_write", json!({ "path": "a", "content": "one two" }));
+    desk.text("memory_write", json!({ "path": "b", "content": "see [a](a.md)" }));
+    let first_sentence = |name: &str, arguments: Value| desk.text(name, arguments).split(" (change").next().unwrap().to_owned();
+    assert_eq!(first_sentence("memory_edit", json!({ "path": "a", "old": "two", "new": "2" })), "Edited a.md in 1 place");
+    assert_eq!(first_sentence("memory_move", json!({ "from": "a", "to": "c/a" })), "Renamed a.md to c/a.md. References rewritten in b");
     assert_eq!(desk.file("b.md").unwrap(), "see [a](c/a.md)");
-    assert_eq!(said("memory_delete", json!({ "path": "c/a" })), "Deleted c/a.md");
-    assert_eq!(desk.said("memory_undo", nothing()), "Took back: deleted c/a.");
-    assert!(desk.said("memory_undo", nothing()).starts_with("Took back: renamed"));
+    assert_eq!(first_sentence("memory_delete", json!({ "path": "c/a" })), "Deleted c/a.md");
+    assert_eq!(desk.text("memory_undo", nothing()), "Took back: deleted c/a.");
+    assert!(desk.text("memory_undo", nothing()).starts_with("Took back: renamed"));
     assert_eq!((desk.file("a.md").unwrap(), desk.file("b.md").unwrap()), ("one 2".to_owned(), "see [a](a.md)".to_owned()));
-    assert_eq!(desk.said("memory_undo", nothing()), "Took back: edited a.");
+    assert_eq!(desk.text("memory_undo", nothing()), "Took back: edited a.");
     assert_eq!(desk.file("a.md").unwrap(), "one two");
 }
 
@@ -118,16 +118,16 @@ fn undo_never_takes_back_somebody_elses_change() {
     let mine = desk.json("memory_write", json!({ "path": "mine", "content": "x" }))["change"].clone();
     let other = desk.other("tester", "two");
     let theirs = desk.call_as(&other, "memory_write", json!({ "path": "theirs", "content": "x" })).structured.unwrap()["change"].clone();
-    desk.said("memory_undo", nothing());
+    desk.text("memory_undo", nothing());
     assert_eq!((desk.file("mine.md"), desk.file("theirs.md").as_deref()), (None, Some("x")));
-    assert!(desk.refused("memory_undo", nothing()).contains("you have no change to undo"));
-    // Where conversations cannot be told apart, the id of the change shows whose it is.
-    let nobody = memdir_core::tools::Caller { session: false, ..desk.other("tester", "three") };
-    assert!(desk.call_as(&nobody, "memory_undo", nothing()).text.contains("no session"));
+    assert!(desk.error("memory_undo", nothing()).contains("you have no change to undo"));
+    // Without a session, only the id of the change identifies its owner.
+    let sessionless = memdir_core::tools::Caller { session: false, ..desk.other("tester", "three") };
+    assert!(desk.call_as(&sessionless, "memory_undo", nothing()).text.contains("no session"));
     let stranger = desk.other("stranger", "four");
     assert!(desk.call_as(&stranger, "memory_undo", json!({ "change": theirs })).is_error);
-    assert!(desk.call_as(&nobody, "memory_undo", json!({ "change": theirs.as_str().unwrap()[..5] })).is_error);
-    assert!(!desk.call_as(&nobody, "memory_undo", json!({ "change": theirs })).is_error);
+    assert!(desk.call_as(&sessionless, "memory_undo", json!({ "change": theirs.as_str().unwrap()[..5] })).is_error);
+    assert!(!desk.call_as(&sessionless, "memory_undo", json!({ "change": theirs })).is_error);
     assert_eq!(desk.file("theirs.md"), None);
     assert!(mine.is_string());
 }
@@ -180,7 +180,7 @@ fn the_lines_of_a_hit_are_its_text() {
 #[test]
 fn a_search_has_the_promised_shape() {
     let desk = desk::native();
-    desk.said("memory_write", json!({ "path": "people/ada", "content": "Ada approves every deploy.\n", "type": "user" }));
+    desk.text("memory_write", json!({ "path": "people/ada", "content": "Ada approves every deploy.\n", "type": "user" }));
     let result = desk.call("memory_search", json!({ "query": "who approves a deploy?" }));
     let found = result.structured.unwrap();
     let hit = found["results"][0].clone();
@@ -192,16 +192,16 @@ fn a_search_has_the_promised_shape() {
     );
     assert_eq!((&hit["path"], &hit["source"], &hit["age"]), (&json!("people/ada.md"), &json!("memory"), &json!("today")));
     assert!(result.text.starts_with(&format!("[people/ada.md lines {} (today, score ", hit["lines"].as_str().unwrap())), "{}", result.text);
-    assert_eq!(desk.said("memory_search", json!({ "query": "zzyzx" })), "Nothing relevant is remembered (1 files searched).");
+    assert_eq!(desk.text("memory_search", json!({ "query": "zzyzx" })), "Nothing relevant is remembered (1 files searched).");
     assert_eq!(desk.json("memory_search", json!({ "query": "approves deploy", "type": "project" }))["totalFound"], 0);
     assert_eq!(desk.json("memory_search", json!({ "query": "approves deploy", "max_results": "3", "min_score": 0.2 }))["totalFound"], 1);
-    assert!(desk.refused("memory_search", json!({ "query": "x", "since": "yesterday" })).contains("2026-01-31"));
+    assert!(desk.error("memory_search", json!({ "query": "x", "since": "yesterday" })).contains("2026-01-31"));
 }
 
 #[test]
 fn statistics_tell_files_chunks_and_sources() {
     let desk = desk::native();
-    desk.said("memory_write", json!({ "path": "a", "content": "x" }));
+    desk.text("memory_write", json!({ "path": "a", "content": "x" }));
     let stats = desk.json("memory_stats", nothing());
     assert_eq!(
         (&stats["files"], &stats["sources"], &stats["lastIndexed"]),
@@ -209,7 +209,7 @@ fn statistics_tell_files_chunks_and_sources() {
     );
     assert!(stats["chunks"].as_u64().unwrap() >= 1);
     assert_eq!(stats["off"], json!(["chat"]));
-    assert!(desk.said("memory_stats", nothing()).ends_with("\nchat: chats are off; a person can turn them on with: memdir chats on"));
+    assert!(desk.text("memory_stats", nothing()).ends_with("\nchat: chats are off; a person can turn them on with: memdir chats on"));
 }
 
 #[test]
@@ -219,8 +219,8 @@ fn an_entrypoint_counts_once_somebody_wrote_into_it() {
         let stats = desk.json("memory_stats", nothing());
         (stats["files"].as_u64().unwrap(), stats["chunks"].as_u64().unwrap())
     };
-    desk.said("memory_write", json!({ "path": "a", "content": "Tea at four.\n" }));
-    desk.said("memory_write", json!({ "path": "b", "content": "Coffee at nine.\n" }));
+    desk.text("memory_write", json!({ "path": "a", "content": "Tea at four.\n" }));
+    desk.text("memory_write", json!({ "path": "b", "content": "Coffee at nine.\n" }));
     assert_eq!(counted(), (2, 2));
     // Neither the marks nor the heading memdir puts around its lines is anybody's memory.
     for query in ["memdir", "one line per memory, sorted", "memory"] {
@@ -238,7 +238,7 @@ fn an_entrypoint_counts_once_somebody_wrote_into_it() {
 #[test]
 fn a_call_that_was_ended_changes_nothing() {
     let desk = desk::native();
-    desk.said("memory_write", json!({ "path": "a", "content": "x" }));
+    desk.text("memory_write", json!({ "path": "a", "content": "x" }));
     let stopped = desk.stopped();
     for (name, arguments) in [
         ("memory_write", json!({ "path": "b", "content": "x" })),
@@ -258,12 +258,12 @@ fn a_call_that_was_ended_changes_nothing() {
 #[test]
 fn since_accepts_the_dates_that_the_command_accepts() {
     let desk = desk::native();
-    desk.said("memory_write", json!({ "path": "deploy", "content": "Deploys happen on Tuesdays.\n" }));
+    desk.text("memory_write", json!({ "path": "deploy", "content": "Deploys happen on Tuesdays.\n" }));
     for since in ["2026/01/31", "2026-01-31", "2026-01-31 09:30", "2026-01-31T09:30:00Z"] {
         let found = desk.json("memory_search", json!({ "query": "when do we deploy?", "since": since }));
         assert_eq!(found["totalFound"], 1, "{since}");
     }
-    let refused = desk.refused("memory_search", json!({ "query": "deploy", "since": "yesterday" }));
+    let refused = desk.error("memory_search", json!({ "query": "deploy", "since": "yesterday" }));
     assert!(refused.contains("since: \"yesterday\" is not a date such as 2026-01-31"), "{refused}");
 }
 
@@ -314,7 +314,7 @@ fn secrets_are_redacted_in_lists_and_never_in_reads() {
     }
     let listing = desk.caller.memdir.list(&List { details: true, ..List::default() }).unwrap();
     assert_eq!(listing.memories[0].description.as_deref(), Some("token [secret: github-token]"));
-    let found = desk.said("memory_search", json!({ "query": "what is the deploy token?", "minScore": 0.0 }));
+    let found = desk.text("memory_search", json!({ "query": "what is the deploy token?", "minScore": 0.0 }));
     assert!(!found.contains(&token), "{found}");
     for (name, arguments) in [("memory_read", json!({ "paths": ["deploy"] })), ("memory_get", json!({ "path": "deploy" }))] {
         let read = desk.json(name, arguments);

@@ -51,7 +51,7 @@ fn paths_commands_symbols_commits_and_links_are_named() {
 
 /// A repository with a few files, a packed and a loose commit, and a memory about it.
 #[test]
-fn what_is_gone_is_told_and_a_true_memory_is_stamped() {
+fn what_no_longer_exists_is_reported_and_a_true_memory_gets_a_date() {
     let (_temp, top) = place();
     let shop = repository(top.join("shop"));
     put(&shop.join("web/src/db.rs"), "fn open_pool() {}\n");
@@ -117,7 +117,7 @@ fn what_may_never_have_been_there_is_not_gone() {
     let project = project::find(&shop, Worktrees::Shared).unwrap();
     let home = Home::new();
     let memdir = home.open();
-    let told = |name: &str, text: &str| {
+    let check = |name: &str, text: &str| {
         memdir.write(&Write::create(path(name), text)).unwrap();
         let verified = memdir.verify(&Verify { path: path(name), project: Some(&project), anyway: false }).unwrap();
         let shown = verify::missing(memdir.store(), Some(&Look::new(&project)), &path(&format!("{name}.md")), text).unwrap();
@@ -125,18 +125,18 @@ fn what_may_never_have_been_there_is_not_gone() {
     };
     let none = (vec![], vec![]);
     let foreign = "Take `useState`, `HashMap`, `tokio::spawn` and `DATABASE_URL`; the `user_id` column; see `README.md`, README.md, `dist/`; `3f2a1b9c`.\n";
-    assert_eq!(told("foreign", foreign), none);
-    assert_eq!(told("far", "The pool of src/db.rs is small. Call `setTimeout()` and `useEffect` in the browser.\n"), none);
-    assert_eq!(told("denied", "Never use `useState` in src/db.rs.\n"), none);
-    assert_eq!(told("library", "`tokio::spawn` in src/db.rs\n"), none);
-    assert_eq!(told("elsewhere", "`other_fn()` in lib/other.rs\n"), none);
+    assert_eq!(check("foreign", foreign), none);
+    assert_eq!(check("far", "The pool of src/db.rs is small. Call `setTimeout()` and `useEffect` in the browser.\n"), none);
+    assert_eq!(check("denied", "Never use `useState` in src/db.rs.\n"), none);
+    assert_eq!(check("library", "`tokio::spawn` in src/db.rs\n"), none);
+    assert_eq!(check("elsewhere", "`other_fn()` in lib/other.rs\n"), none);
     for (name, text) in [
         ("in", "`close_pool()` in src/db.rs\n"),
         ("has", "src/db.rs: `open_pool()` and `close_pool`\n"),
         ("defined", "`close_pool` is defined in `src/old.rs`.\n"),
         ("module", "`db::close_pool` of src/db.rs\n"),
     ] {
-        let (gone, shown) = told(name, text);
+        let (gone, shown) = check(name, text);
         let symbol = gone.iter().find(|text| text.ends_with("close_pool")).unwrap_or_else(|| panic!("{name}: {gone:?}"));
         assert_eq!(shown, [format!("{symbol}, which no tracked file has")], "{name}");
     }
@@ -150,8 +150,8 @@ fn a_commit_that_git_remembers_and_has_no_more_is_gone() {
     let lost = fs::read_to_string(shop.join(".git/refs/heads/main")).unwrap().trim().to_owned();
     git(&shop, &["commit", "-q", "--amend", "--allow-empty", "-m", "kept"]);
     let project = project::find(&shop, Worktrees::Shared).unwrap();
-    let told = |id: &str| verify::gone(&Look::new(&project), &format!("since commit {id}\n")).len();
-    assert_eq!(told(&lost), 0);
+    let check = |id: &str| verify::gone(&Look::new(&project), &format!("since commit {id}\n")).len();
+    assert_eq!(check(&lost), 0);
     fs::remove_file(shop.join(".git/objects").join(&lost[..2]).join(&lost[2..])).unwrap();
-    assert_eq!((told(&lost), told("3f2a1b9c")), (1, 0));
+    assert_eq!((check(&lost), check("3f2a1b9c")), (1, 0));
 }

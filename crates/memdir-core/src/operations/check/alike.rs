@@ -12,7 +12,7 @@ const COMMON: usize = 20;
 const LINE_WORDS: usize = 7;
 
 /// Returns the pairs of nearly identical texts by index, with their similarity in percent.
-pub fn pairs(texts: &[&str]) -> Vec<(usize, usize, u8)> {
+pub(super) fn pairs(texts: &[&str]) -> Vec<(usize, usize, u8)> {
     let shingles: Vec<HashSet<u64>> = texts.iter().map(|text| shingles(text)).collect();
     let mut holders: HashMap<u64, Vec<usize>> = HashMap::new();
     for (at, set) in shingles.iter().enumerate() {

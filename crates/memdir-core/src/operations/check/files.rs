@@ -74,8 +74,8 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         return;
     }
     let (memory, problems) = Memory::parse(text);
-    let told = |problem: &Problem| (problem.line, problem.what.clone());
-    problems.iter().map(told).for_each(|(line, what)| add(line, Rule::Frontmatter, what));
+    let line_and_text = |problem: &Problem| (problem.line, problem.what.clone());
+    problems.iter().map(line_and_text).for_each(|(line, what)| add(line, Rule::Frontmatter, what));
     if memory.field("type").is_none() {
         add(None, Rule::Type, "no type; set it to user, feedback, project or reference".into());
     }
@@ -86,7 +86,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         add(Some(line), Rule::RepeatsInstructions, format!("already in {file}"));
     }
     let (wires, problems) = when::of(&memory);
-    problems.iter().chain(&wires.dead()).map(told).for_each(|(line, what)| add(line, Rule::Tripwire, what));
+    problems.iter().chain(&wires.dead()).map(line_and_text).for_each(|(line, what)| add(line, Rule::Tripwire, what));
     // Paths in the tripwires of the frontmatter are checked with the tripwires.
     let in_body = |named: &verify::Named| named.line >= memory.body_first_line();
     for gone in space.look.iter().flat_map(|look| verify::gone(look, text)).filter(in_body) {

@@ -14,7 +14,7 @@ use std::{
 
 /// How much source is read to find symbols. In a larger project they are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sources {
+pub(super) enum Sources {
     /// As much as can be read within a recall.
     Few,
     /// All of an ordinary project.
@@ -62,7 +62,7 @@ impl<'a> Look<'a> {
     }
 
     /// Returns those symbols that occur in the tracked files, or `None` if not all files can be read.
-    pub fn symbols<'n>(&self, wanted: &[&'n str], sources: Sources) -> Option<Vec<&'n str>> {
+    pub(super) fn symbols<'n>(&self, wanted: &[&'n str], sources: Sources) -> Option<Vec<&'n str>> {
         let files = self.tracked()?;
         let (most, mut left) = sources.most();
         if files.len() > most {

@@ -56,7 +56,7 @@ pub fn names(text: &str) -> Vec<Named> {
 
 /// Returns the files that prose mentions without a folder: `README.md`, `Cargo.toml`. Separate from [`names`], because such a file may
 /// belong to anything, and only a verification should report it.
-pub fn bare_files(text: &str) -> Vec<Named> {
+pub(super) fn bare_files(text: &str) -> Vec<Named> {
     // Product names have these endings too: Node.js, ASP.net.
     const NOT_FILES: &[&str] = &["js", "c", "h", "r", "cs", "env", "go", "mod", "ex", "less"];
     let named: Vec<Named> = names(text);

@@ -15,9 +15,9 @@ fn reading_is_the_index_and_the_topics_that_are_asked_for() {
         ("memory/sub/b.md", "Beta."),
         ("memory/préférences.md", "é"),
     ]);
-    let read = |topics: &[&str]| desk.said("memory_read", json!({ "topics": topics }));
+    let read = |topics: &[&str]| desk.text("memory_read", json!({ "topics": topics }));
     let index = "- [A](a.md) — first\n";
-    assert_eq!(desk.said("memory_read", nothing()), index);
+    assert_eq!(desk.text("memory_read", nothing()), index);
     assert_eq!(read(&[]), index);
     assert_eq!(read(&["a"]), format!("{index}\n\n---\n\n# a\n\nAlpha.\n"));
     assert_eq!(read(&["a.md", "sub/b"]), format!("{index}\n\n---\n\n# a.md\n\nAlpha.\n\n\n---\n\n# sub/b\n\nBeta."));
@@ -29,12 +29,12 @@ fn reading_is_the_index_and_the_topics_that_are_asked_for() {
 #[test]
 fn an_empty_memory_says_so() {
     let desk = desk(&[]);
-    assert_eq!(desk.said("memory_read", nothing()), "(no memories yet)");
+    assert_eq!(desk.text("memory_read", nothing()), "(no memories yet)");
     assert_eq!(
-        desk.said("memory_read", json!({ "topics": ["a"] })),
+        desk.text("memory_read", json!({ "topics": ["a"] })),
         "(no memories yet)\n\n---\n\n(no matching topic files)\n\n(not found: a)"
     );
-    assert_eq!(desk.said("memory_search", json!({ "query": "anything" })), "(no matches for \"anything\")");
+    assert_eq!(desk.text("memory_search", json!({ "query": "anything" })), "(no matches for \"anything\")");
 }
 
 /// 1-b: a topic's name is refused or found, never changed into another.
@@ -42,7 +42,7 @@ fn an_empty_memory_says_so() {
 fn topic_names_are_never_repaired() {
     let desk = desk(&[("memory/MEMORY.md", "i"), ("memory/projectsfoo.md", "wrong"), ("home/secret.md", "s")]);
     assert_eq!(
-        desk.said("memory_read", json!({ "topics": ["projects/foo", "../../secret"] })),
+        desk.text("memory_read", json!({ "topics": ["projects/foo", "../../secret"] })),
         "i\n\n---\n\n(no matching topic files)\n\n(not found: projects/foo, ../../secret)"
     );
 }
@@ -50,16 +50,16 @@ fn topic_names_are_never_repaired() {
 #[test]
 fn a_session_is_a_file_of_its_own_and_found_at_once() {
     let desk = desk(&[]);
-    let said = desk.said(
+    let written = desk.text(
         "memory_append_session",
         json!({ "content": "## Findings\n- The flux capacitor needs 1.21 gigawatts\n", "source": "kiro cli!" }),
     );
-    assert_eq!(said, "Wrote session: 2026-09-01T12-00-00-345Z-kirocli.md");
+    assert_eq!(written, "Wrote session: 2026-09-01T12-00-00-345Z-kirocli.md");
     let file = desk.root.join("2026-09-01T12-00-00-345Z-kirocli.md");
     let wanted = format!("---\nsource: kiro cli!\ntimestamp: {NOW}\n---\n\n## Findings\n- The flux capacitor needs 1.21 gigawatts\n");
     assert_eq!(fs::read_to_string(file).unwrap(), wanted);
     assert_eq!(
-        desk.said("memory_search", json!({ "query": "gigawatts capacitor" })),
+        desk.text("memory_search", json!({ "query": "gigawatts capacitor" })),
         "## sessions/2026-09-01T12-00-00-345Z-kirocli.md\n- The flux capacitor needs 1.21 gigawatts"
     );
 }
@@ -68,7 +68,7 @@ fn a_session_is_a_file_of_its_own_and_found_at_once() {
 #[test]
 fn sessions_of_one_moment_do_not_run_together() {
     let desk = desk(&[]);
-    let append = |text: &str| desk.said("memory_append_session", json!({ "content": text }));
+    let append = |text: &str| desk.text("memory_append_session", json!({ "content": text }));
     assert_eq!(append("one"), "Wrote session: 2026-09-01T12-00-00-345Z-mcp.md");
     assert_eq!(append("two"), "Wrote session: 2026-09-01T12-00-00-345Z-mcp-2.md");
     assert_eq!(desk.tree(&desk.root).len(), 2);
@@ -77,9 +77,9 @@ fn sessions_of_one_moment_do_not_run_together() {
 #[test]
 fn blank_content_and_blank_queries_are_errors() {
     let desk = desk(&[]);
-    assert_eq!(desk.refused("memory_append_session", json!({ "content": " \n" })), "Error: content: it must not be blank");
-    assert_eq!(desk.refused("memory_search", json!({ "query": " " })), "Error: query: it must not be blank");
-    assert!(desk.refused("memory_append_session", nothing()).starts_with("Error: content: "));
+    assert_eq!(desk.error("memory_append_session", json!({ "content": " \n" })), "Error: content: it must not be blank");
+    assert_eq!(desk.error("memory_search", json!({ "query": " " })), "Error: query: it must not be blank");
+    assert!(desk.error("memory_append_session", nothing()).starts_with("Error: content: "));
 }
 
 /// 1-d: folders are searched, words in any order match, and at most three lines of a file are shown.
@@ -91,19 +91,19 @@ fn searching_shows_files_and_their_lines() {
         ("memory/other.md", "Nothing of the kind.\n"),
     ]);
     assert_eq!(
-        desk.said("memory_search", json!({ "query": "ada tuesday deploys" })),
+        desk.text("memory_search", json!({ "query": "ada tuesday deploys" })),
         "## sub/deploy.md\nDeploys run on Tuesday.\nTuesday deploys need Ada.\nNo deploy on Friday."
     );
-    // As before, any part of a line is found as it stands, in any case.
-    assert_eq!(desk.said("memory_search", json!({ "query": "THING OF" })), "## other.md\nNothing of the kind.");
-    assert_eq!(desk.said("memory_search", json!({ "query": "zebra quartz" })), "(no matches for \"zebra quartz\")");
+    // As in the original, any part of a line is found verbatim, ignoring case.
+    assert_eq!(desk.text("memory_search", json!({ "query": "THING OF" })), "## other.md\nNothing of the kind.");
+    assert_eq!(desk.text("memory_search", json!({ "query": "zebra quartz" })), "(no matches for \"zebra quartz\")");
 }
 
 #[test]
 fn a_directory_that_went_away_is_said_to_be_gone() {
     let desk = desk(&[]);
     fs::remove_dir_all(desk.top.path().join("home/.agent-memory")).unwrap();
-    assert_eq!(desk.said("memory_search", json!({ "query": "x" })), "(memory directory does not exist)");
+    assert_eq!(desk.text("memory_search", json!({ "query": "x" })), "(memory directory does not exist)");
 }
 
 #[test]
@@ -111,28 +111,28 @@ fn the_status_is_told_on_every_platform() {
     let desk = desk(&[("sessions/a.md", "x")]);
     let wanted = "Daemon: not needed; what is saved is read and found at once\nLast consolidation: never\n\
                   Sessions since: 1 (at least 8 are wanted)\nNext consolidation: after 7 more sessions";
-    assert_eq!(desk.said("memory_daemon_status", nothing()), wanted);
+    assert_eq!(desk.text("memory_daemon_status", nothing()), wanted);
     desk::put(&desk.top.path().join("home/.agent-memory/memory/.consolidate-lock"), &std::process::id().to_string());
-    assert!(desk.said("memory_daemon_status", nothing()).contains(&format!("running (PID {})", std::process::id())));
+    assert!(desk.text("memory_daemon_status", nothing()).contains(&format!("running (PID {})", std::process::id())));
 }
 
-/// 1-a: a directory from the environment is used as it is meant, wherever sessions lie.
+/// 1-a: a directory from the environment is used, wherever the sessions are.
 #[test]
 fn directories_come_from_the_environment() {
     let vars = [("MEMORY_DIRECTORY", "m"), ("SESSION_DIRECTORY", "m/chats")];
     let desk = desk::dialect("agent-memory", &vars, &[("m/MEMORY.md", "index")]);
-    assert_eq!(desk.said("memory_read", nothing()), "index");
-    desk.said("memory_append_session", json!({ "content": "purple elephants" }));
+    assert_eq!(desk.text("memory_read", nothing()), "index");
+    desk.text("memory_append_session", json!({ "content": "purple elephants" }));
     assert_eq!(desk.tree(&desk.top.path().join("m")), ["MEMORY.md", "chats/", "chats/2026-09-01T12-00-00-345Z-mcp.md"]);
-    assert!(desk.said("memory_search", json!({ "query": "elephants" })).starts_with("## chats/2026-09-01"));
+    assert!(desk.text("memory_search", json!({ "query": "elephants" })).starts_with("## chats/2026-09-01"));
 }
 
 /// 1-g and 1-h: nothing is ever deleted or rewritten for lack of an index line or of frontmatter.
 #[test]
 fn files_without_frontmatter_or_index_line_stay() {
     let desk = desk(&[("memory/MEMORY.md", "a heading by hand\n"), ("memory/loose.md", "no frontmatter")]);
-    desk.said("memory_append_session", json!({ "content": "x" }));
-    desk.said("memory_search", json!({ "query": "frontmatter" }));
+    desk.text("memory_append_session", json!({ "content": "x" }));
+    desk.text("memory_search", json!({ "query": "frontmatter" }));
     let memory = desk.top.path().join("home/.agent-memory/memory");
     assert_eq!(desk.tree(&memory), ["MEMORY.md", "loose.md"]);
     assert_eq!(fs::read_to_string(memory.join("MEMORY.md")).unwrap(), "a heading by hand\n");

@@ -46,11 +46,11 @@ fn links_that_lead_out_are_refused_at_any_component() {
             json!({ "command": "str_replace", "path": path, "old_str": "secret", "new_str": "x" }),
             json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": "x" }),
         ] {
-            assert_eq!(desk.refused("memory", input.clone()), wanted, "{input}");
+            assert_eq!(desk.error("memory", input.clone()), wanted, "{input}");
         }
     }
     assert_eq!(
-        desk.refused("memory", json!({ "command": "create", "path": "/memories/out/new", "file_text": "x" })),
+        desk.error("memory", json!({ "command": "create", "path": "/memories/out/new", "file_text": "x" })),
         "Path /memories/out/new would escape /memories directory"
     );
     assert_eq!(desk.tree(&outside), ["s"]);
@@ -60,10 +60,10 @@ fn links_that_lead_out_are_refused_at_any_component() {
 #[test]
 fn a_link_that_stays_inside_is_followed() {
     let desk = desk();
-    desk.said("memory", json!({ "command": "create", "path": "/memories/a", "file_text": "x" }));
+    desk.text("memory", json!({ "command": "create", "path": "/memories/a", "file_text": "x" }));
     symlink("a", desk.root.join("link")).unwrap();
     assert_eq!(
-        desk.said("memory", json!({ "command": "view", "path": "/memories/link" })),
+        desk.text("memory", json!({ "command": "view", "path": "/memories/link" })),
         "Here's the content of /memories/link with line numbers:\n     1\tx"
     );
 }
@@ -72,7 +72,7 @@ fn a_link_that_stays_inside_is_followed() {
 fn what_is_no_file_is_called_so() {
     let desk = desk();
     rustix::fs::mknodat(rustix::fs::CWD, desk.root.join("pipe"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
-    assert_eq!(desk.refused("memory", json!({ "command": "view", "path": "/memories/pipe" })), "Unsupported file type for /memories/pipe");
+    assert_eq!(desk.error("memory", json!({ "command": "view", "path": "/memories/pipe" })), "Unsupported file type for /memories/pipe");
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn names_that_are_no_directory_of_ours_are_refused() {
     let desk = desk();
     for path in ["/memoriesX/a", "memories/a", "", "/", "/mem"] {
         let wanted = format!("Path must start with /memories, got: {path}");
-        assert_eq!(desk.refused("memory", json!({ "command": "create", "path": path, "file_text": "x" })), wanted);
+        assert_eq!(desk.error("memory", json!({ "command": "create", "path": path, "file_text": "x" })), wanted);
     }
     for path in ["/memories/%2e%2e/x", "/memories/a/%2E%2E/%2e%2e/x", "/memories/..\\x", "/memories/x\0"] {
         let wanted = format!("Path {path} would escape /memories directory");
-        assert_eq!(desk.refused("memory", json!({ "command": "create", "path": path, "file_text": "x" })), wanted);
+        assert_eq!(desk.error("memory", json!({ "command": "create", "path": path, "file_text": "x" })), wanted);
     }
     assert!(desk.tree(&desk.root).is_empty());
 }
@@ -92,7 +92,7 @@ fn names_that_are_no_directory_of_ours_are_refused() {
 #[test]
 fn files_are_the_owners_alone_whatever_the_umask() {
     let desk = desk();
-    desk.said("memory", json!({ "command": "create", "path": "/memories/d/e/f", "file_text": "x" }));
+    desk.text("memory", json!({ "command": "create", "path": "/memories/d/e/f", "file_text": "x" }));
     let mode = |path: &str| fs::metadata(desk.root.join(path)).unwrap().mode() & 0o777;
     assert_eq!((mode("d"), mode("d/e"), mode("d/e/f")), (0o700, 0o700, 0o600));
 }
@@ -101,15 +101,15 @@ fn files_are_the_owners_alone_whatever_the_umask() {
 fn a_folder_does_not_move_into_itself_and_goes_as_one() {
     let desk = desk();
     for name in ["d/a", "d/b/c"] {
-        desk.said("memory", json!({ "command": "create", "path": format!("/memories/{name}"), "file_text": name }));
+        desk.text("memory", json!({ "command": "create", "path": format!("/memories/{name}"), "file_text": name }));
     }
     assert!(
-        desk.refused("memory", json!({ "command": "rename", "old_path": "/memories/d", "new_path": "/memories/d/in" }))
+        desk.error("memory", json!({ "command": "rename", "old_path": "/memories/d", "new_path": "/memories/d/in" }))
             .contains("into itself")
     );
-    desk.said("memory", json!({ "command": "rename", "old_path": "/memories/d", "new_path": "/memories/e/f" }));
+    desk.text("memory", json!({ "command": "rename", "old_path": "/memories/d", "new_path": "/memories/e/f" }));
     assert_eq!(desk.tree(&desk.root), ["e/", "e/f/", "e/f/a", "e/f/b/", "e/f/b/c"]);
-    desk.said("memory", json!({ "command": "delete", "path": "/memories/e" }));
+    desk.text("memory", json!({ "command": "delete", "path": "/memories/e" }));
     assert!(desk.tree(&desk.root).is_empty());
     desk.caller.memdir.undo(&memdir_core::operations::undo::Which::Mine).unwrap();
     assert_eq!(desk.tree(&desk.root), ["e/", "e/f/", "e/f/a", "e/f/b/", "e/f/b/c"]);
@@ -119,12 +119,12 @@ fn a_folder_does_not_move_into_itself_and_goes_as_one() {
 fn a_very_long_file_is_cut_and_says_how_to_go_on() {
     let desk = desk();
     desk.put("long", &"0123456789\n".repeat(20_000));
-    let shown = desk.said("memory", json!({ "command": "view", "path": "/memories/long" }));
+    let shown = desk.text("memory", json!({ "command": "view", "path": "/memories/long" }));
     assert!(shown.chars().count() < 150_200);
     let last = shown.lines().last().unwrap();
     assert!(last.ends_with("more characters: view_range [8334, -1] shows the rest]"), "{last}");
     assert!(
-        desk.said("memory", json!({ "command": "view", "path": "/memories/long", "view_range": [8334, 8335] }))
+        desk.text("memory", json!({ "command": "view", "path": "/memories/long", "view_range": [8334, 8335] }))
             .contains("  8334\t0123456789\n  8335\t")
     );
 }
@@ -133,9 +133,9 @@ fn a_very_long_file_is_cut_and_says_how_to_go_on() {
 fn bytes_that_are_not_text_are_kept() {
     let desk = desk();
     fs::write(desk.root.join("raw"), b"a\xffb\n").unwrap();
-    assert!(desk.said("memory", json!({ "command": "view", "path": "/memories/raw" })).contains("a\u{fffd}b"));
+    assert!(desk.text("memory", json!({ "command": "view", "path": "/memories/raw" })).contains("a\u{fffd}b"));
     assert!(
-        desk.refused("memory", json!({ "command": "str_replace", "path": "/memories/raw", "old_str": "a", "new_str": "b" }))
+        desk.error("memory", json!({ "command": "str_replace", "path": "/memories/raw", "old_str": "a", "new_str": "b" }))
             .contains("not UTF-8")
     );
     assert_eq!(fs::read(desk.root.join("raw")).unwrap(), b"a\xffb\n");
@@ -143,5 +143,5 @@ fn bytes_that_are_not_text_are_kept() {
 
 #[test]
 fn an_unknown_command_is_named() {
-    assert_eq!(desk().refused("memory", json!({ "command": "bogus" })), "Unknown command: bogus");
+    assert_eq!(desk().error("memory", json!({ "command": "bogus" })), "Unknown command: bogus");
 }

@@ -27,15 +27,15 @@ fn the_root_file_is_named_even_when_it_is_not_there() {
     let root = desk.root.display();
     let wanted =
         format!("Here are the contents of the root memory file, `{root}/index.md`:\n'''\n\n'''\n\nFiles in the memory directory:\n");
-    assert_eq!(desk.said("MemoryRead", nothing()), wanted);
+    assert_eq!(desk.text("MemoryRead", nothing()), wanted);
 }
 
 #[test]
 fn memory_md_is_the_root_file_only_without_an_index() {
     let both = desk(&[("index.md", "I"), ("MEMORY.md", "M")]);
-    assert!(both.said("MemoryRead", nothing()).contains("/index.md`:\n'''\nI\n'''"));
+    assert!(both.text("MemoryRead", nothing()).contains("/index.md`:\n'''\nI\n'''"));
     let one = desk(&[("MEMORY.md", "M")]);
-    assert!(one.said("MemoryRead", nothing()).contains("/MEMORY.md`:\n'''\nM\n'''"));
+    assert!(one.text("MemoryRead", nothing()).contains("/MEMORY.md`:\n'''\nM\n'''"));
 }
 
 #[test]
@@ -45,21 +45,21 @@ fn a_file_is_written_and_read_byte_for_byte_and_nothing_else_appears() {
     let result = desk.call("MemoryWrite", json!({ "file_path": "notes/deep/x.json", "content": content }));
     assert_eq!((result.text.as_str(), result.is_error), ("Saved", false));
     assert_eq!(desk.file("notes/deep/x.json").unwrap(), content);
-    assert_eq!(desk.said("MemoryRead", json!({ "file_path": "notes/deep/x.json" })), content);
+    assert_eq!(desk.text("MemoryRead", json!({ "file_path": "notes/deep/x.json" })), content);
     assert_eq!(desk.tree(&desk.root), ["notes/", "notes/deep/", "notes/deep/x.json"]);
 }
 
 #[test]
 fn errors_have_the_documented_words() {
     let desk = desk(&[("notes/x.md", "x")]);
-    let read = |path: &str| desk.refused("MemoryRead", json!({ "file_path": path }));
+    let read = |path: &str| desk.error("MemoryRead", json!({ "file_path": path }));
     assert_eq!(read("missing.md"), "Memory file does not exist");
     // A name is the whole name of a file.
     assert_eq!(read("notes/x"), "Memory file does not exist");
     for path in ["../x", "a/../../memory2/s", "", "a//b", "./a", "\0", "a\\b"] {
         assert_eq!(read(path), "Invalid memory file path", "{path:?}");
     }
-    assert!(desk.refused("MemoryRead", json!({ "path": "x" })).contains("no such parameter"));
+    assert!(desk.error("MemoryRead", json!({ "path": "x" })).contains("no such parameter"));
 }
 
 /// 0-a: a prefix without a separator is not containment.
@@ -69,8 +69,8 @@ fn a_directory_beside_the_root_is_not_inside_it() {
     desk::put(&desk.root.with_file_name("memory-evil").join("x.md"), "secret");
     let outside = format!("{}-evil/x.md", desk.root.display());
     for path in ["../memory-evil/x.md", outside.as_str()] {
-        assert_eq!(desk.refused("MemoryRead", json!({ "file_path": path })), "Invalid memory file path");
-        assert_eq!(desk.refused("MemoryWrite", json!({ "file_path": path, "content": "y" })), "Invalid memory file path");
+        assert_eq!(desk.error("MemoryRead", json!({ "file_path": path })), "Invalid memory file path");
+        assert_eq!(desk.error("MemoryWrite", json!({ "file_path": path, "content": "y" })), "Invalid memory file path");
     }
     assert_eq!(fs::read_to_string(desk.root.with_file_name("memory-evil").join("x.md")).unwrap(), "secret");
 }
@@ -84,8 +84,8 @@ fn links_that_lead_out_are_refused() {
     symlink(&outside, desk.root.join("link")).unwrap();
     symlink(outside.join("s.md"), desk.root.join("s.md")).unwrap();
     for path in ["link/s.md", "s.md"] {
-        assert_eq!(desk.refused("MemoryRead", json!({ "file_path": path })), "Invalid memory file path");
-        assert_eq!(desk.refused("MemoryWrite", json!({ "file_path": path, "content": "y" })), "Invalid memory file path");
+        assert_eq!(desk.error("MemoryRead", json!({ "file_path": path })), "Invalid memory file path");
+        assert_eq!(desk.error("MemoryWrite", json!({ "file_path": path, "content": "y" })), "Invalid memory file path");
     }
     assert_eq!(fs::read_to_string(outside.join("s.md")).unwrap(), "secret");
 }
@@ -96,8 +96,8 @@ fn directories_and_foreign_paths_are_refused() {
     let desk = desk(&[("notes/x.md", "x")]);
     let root = desk.root.display().to_string();
     for path in [".", "notes", "notes/", root.as_str(), "/etc/passwd"] {
-        assert_eq!(desk.refused("MemoryRead", json!({ "file_path": path })), "Invalid memory file path", "{path}");
-        assert_eq!(desk.refused("MemoryWrite", json!({ "file_path": path, "content": "y" })), "Invalid memory file path", "{path}");
+        assert_eq!(desk.error("MemoryRead", json!({ "file_path": path })), "Invalid memory file path", "{path}");
+        assert_eq!(desk.error("MemoryWrite", json!({ "file_path": path, "content": "y" })), "Invalid memory file path", "{path}");
     }
     assert_eq!(desk.tree(&desk.root), ["notes/", "notes/x.md"]);
 }
@@ -107,8 +107,8 @@ fn directories_and_foreign_paths_are_refused() {
 fn a_listed_path_is_accepted_back() {
     let desk = desk(&[("notes/x.md", "x")]);
     let listed = format!("{}/notes/x.md", desk.root.display());
-    assert_eq!(desk.said("MemoryRead", json!({ "file_path": listed })), "x");
-    assert_eq!(desk.said("MemoryWrite", json!({ "file_path": listed, "content": "y" })), "Saved");
+    assert_eq!(desk.text("MemoryRead", json!({ "file_path": listed })), "x");
+    assert_eq!(desk.text("MemoryWrite", json!({ "file_path": listed, "content": "y" })), "Saved");
     assert_eq!(desk.file("notes/x.md").unwrap(), "y");
 }
 
@@ -117,26 +117,26 @@ fn a_listed_path_is_accepted_back() {
 fn a_dangling_link_does_not_fail_the_listing() {
     let desk = desk(&[("a.md", "x")]);
     symlink(desk.root.join("gone"), desk.root.join("dangling")).unwrap();
-    assert!(desk.said("MemoryRead", nothing()).ends_with(&format!("- {}/a.md", desk.root.display())));
+    assert!(desk.text("MemoryRead", nothing()).ends_with(&format!("- {}/a.md", desk.root.display())));
 }
 
 /// 0-g: what was overwritten can be brought back.
 #[test]
 fn an_overwritten_file_can_be_brought_back() {
     let desk = desk(&[]);
-    desk.said("MemoryWrite", json!({ "file_path": "a.md", "content": "one" }));
-    desk.said("MemoryWrite", json!({ "file_path": "a.md", "content": "two" }));
+    desk.text("MemoryWrite", json!({ "file_path": "a.md", "content": "one" }));
+    desk.text("MemoryWrite", json!({ "file_path": "a.md", "content": "two" }));
     desk.caller.memdir.undo(&memdir_core::operations::undo::Which::Mine).unwrap();
     assert_eq!(desk.file("a.md").unwrap(), "one");
 }
 
-/// 0-h: a read is whole up to 150,000 characters, then says what is left.
+/// 0-h: a read is complete up to 150,000 characters, then states what is left.
 #[test]
 fn very_long_files_are_cut_with_words() {
     let line = "0123456789\n";
     let desk = desk(&[("whole.md", &line.repeat(13_000)), ("long.md", &line.repeat(20_000))]);
-    assert_eq!(desk.said("MemoryRead", json!({ "file_path": "whole.md" })), line.repeat(13_000));
-    let shown = desk.said("MemoryRead", json!({ "file_path": "long.md" }));
+    assert_eq!(desk.text("MemoryRead", json!({ "file_path": "whole.md" })), line.repeat(13_000));
+    let shown = desk.text("MemoryRead", json!({ "file_path": "long.md" }));
     assert!(
         shown.ends_with(&format!("[70004 more characters: read {}/long.md from line 13637 on]", desk.root.display())),
         "{}",
@@ -147,5 +147,5 @@ fn very_long_files_are_cut_with_words() {
 #[test]
 fn the_configuration_directory_of_the_environment_is_used() {
     let desk = desk::dialect("koding", &[("CLAUDE_CONFIG_DIR", "config")], &[("config/memory/index.md", "here")]);
-    assert!(desk.said("MemoryRead", nothing()).contains("'''\nhere\n'''"));
+    assert!(desk.text("MemoryRead", nothing()).contains("'''\nhere\n'''"));
 }

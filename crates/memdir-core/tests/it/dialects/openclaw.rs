@@ -79,9 +79,9 @@ fn an_unknown_corpus_fails_closed() {
     let desk = desk(&[("MEMORY.md", "walrus")]);
     for tool in ["memory_search", "memory_get"] {
         let arguments = json!({ "query": "walrus", "path": "MEMORY.md", "corpus": "everything" });
-        assert!(desk.refused(tool, arguments).contains("corpus"));
+        assert!(desk.error(tool, arguments).contains("corpus"));
     }
-    assert!(desk.refused("memory_get", json!({ "path": "MEMORY.md", "corpus": "sessions" })).contains("corpus"));
+    assert!(desk.error("memory_get", json!({ "path": "MEMORY.md", "corpus": "sessions" })).contains("corpus"));
     assert_eq!(desk.json("memory_search", json!({ "query": "walrus", "corpus": "wiki" }))["results"], json!([]));
     assert_eq!(desk.json("memory_search", json!({ "query": "walrus", "corpus": "sessions" }))["results"], json!([]));
     assert_eq!(desk.json("memory_search", json!({ "query": "walrus", "corpus": "memory" }))["results"].as_array().unwrap().len(), 1);

@@ -86,12 +86,12 @@ fn any_text_is_a_query() {
         let found = desk.call("memory_search", json!({ "query": query }));
         assert!(!found.is_error, "{query:?}: {}", found.text);
     }
-    assert!(desk.refused("memory_search", json!({ "query": " " })).contains("empty"));
+    assert!(desk.error("memory_search", json!({ "query": " " })).contains("empty"));
     let chats = desk.json("memory_search", json!({ "query": "plain text", "source": "chat" }));
     assert_eq!(chats["results"], json!([]));
     assert_eq!(chats["action"], "memdir chats on");
-    assert!(desk.refused("memory_search", json!({ "query": "x", "source": "other" })).contains("source"));
-    assert!(desk.refused("memory_search", json!({ "query": "x", "maxResults": 21 })).contains("1 to 20"));
+    assert!(desk.error("memory_search", json!({ "query": "x", "source": "other" })).contains("source"));
+    assert!(desk.error("memory_search", json!({ "query": "x", "maxResults": 21 })).contains("1 to 20"));
 }
 
 /// 3-j: a file written a moment ago is found, and one that is gone is not.
@@ -126,7 +126,7 @@ fn getting_lines_takes_ranges_and_numbers() {
         desk.json("memory_get", json!({ "path": "memory/none.md" })),
         json!({ "path": "memory/none.md", "content": "", "fromLine": 0, "toLine": 0, "found": false })
     );
-    assert!(desk.refused("memory_get", json!({ "path": "../home" })).contains("cannot be a memory's name"));
+    assert!(desk.error("memory_get", json!({ "path": "../home" })).contains("cannot be a memory's name"));
 }
 
 #[test]

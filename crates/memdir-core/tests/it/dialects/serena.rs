@@ -16,28 +16,28 @@ fn with(names: &[(&str, &str)]) -> Desk {
 #[test]
 fn a_memory_lives_through_all_seven_tools() {
     let desk = desk(&[]);
-    assert_eq!(desk.said("list_memories", nothing()), "{}");
+    assert_eq!(desk.text("list_memories", nothing()), "{}");
     let content = "# Deploy\n\nOn Tuesdays. See `mem:people`.\n";
-    assert_eq!(desk.said("write_memory", json!({ "memory_name": "ops/deploy", "content": content })), "Memory ops/deploy written.");
+    assert_eq!(desk.text("write_memory", json!({ "memory_name": "ops/deploy", "content": content })), "Memory ops/deploy written.");
     assert_eq!(
-        desk.said("write_memory", json!({ "memory_name": "people", "content": "Ada asks `mem:ops/deploy`." })),
+        desk.text("write_memory", json!({ "memory_name": "people", "content": "Ada asks `mem:ops/deploy`." })),
         "Memory people written."
     );
-    assert_eq!(desk.said("list_memories", nothing()), r#"{"memories": ["ops/deploy", "people"]}"#);
-    assert_eq!(desk.said("list_memories", json!({ "topic": "ops" })), r#"{"memories": ["ops/deploy"]}"#);
-    assert_eq!(desk.said("read_memory", json!({ "memory_name": "ops/deploy" })), content);
+    assert_eq!(desk.text("list_memories", nothing()), r#"{"memories": ["ops/deploy", "people"]}"#);
+    assert_eq!(desk.text("list_memories", json!({ "topic": "ops" })), r#"{"memories": ["ops/deploy"]}"#);
+    assert_eq!(desk.text("read_memory", json!({ "memory_name": "ops/deploy" })), content);
     let edit = json!({ "memory_name": "ops/deploy", "needle": "Tuesdays", "repl": "Mondays", "mode": "literal" });
-    assert_eq!(desk.said("edit_memory", edit), "Memory ops/deploy edited successfully.");
+    assert_eq!(desk.text("edit_memory", edit), "Memory ops/deploy edited successfully.");
     let edit = json!({ "memory_name": "ops/deploy", "needle": r"On (\w+)s\.", "repl": "On a $!1.", "mode": "regex" });
-    assert_eq!(desk.said("edit_memory", edit), "Memory ops/deploy edited successfully.");
+    assert_eq!(desk.text("edit_memory", edit), "Memory ops/deploy edited successfully.");
     assert_eq!(desk.file("ops/deploy.md").unwrap(), "# Deploy\n\nOn a Monday. See `mem:people`.\n");
     let rename = json!({ "old_name": "ops/deploy", "new_name": "howto/deploy" });
-    assert_eq!(desk.said("rename_memory", rename), "Memory renamed from ops/deploy to howto/deploy.");
+    assert_eq!(desk.text("rename_memory", rename), "Memory renamed from ops/deploy to howto/deploy.");
     assert_eq!(desk.file("people.md").unwrap(), "Ada asks `mem:howto/deploy`.");
-    assert_eq!(desk.said("delete_memory", json!({ "memory_name": "howto/deploy" })), "Memory howto/deploy deleted.");
-    assert_eq!(desk.said("delete_memory", json!({ "memory_name": "howto/deploy" })), "Memory howto/deploy not found.");
+    assert_eq!(desk.text("delete_memory", json!({ "memory_name": "howto/deploy" })), "Memory howto/deploy deleted.");
+    assert_eq!(desk.text("delete_memory", json!({ "memory_name": "howto/deploy" })), "Memory howto/deploy not found.");
     assert_eq!(desk.tree(&desk.root), ["people.md"]);
-    assert!(desk.said("onboarding", nothing()).contains("suggested_commands"));
+    assert!(desk.text("onboarding", nothing()).contains("suggested_commands"));
 }
 
 #[test]
@@ -53,18 +53,18 @@ fn texts_are_structured_results_too() {
 #[test]
 fn errors_have_the_documented_words() {
     let desk = with(&[("a.md", "x x"), ("b.md", "")]);
-    assert_eq!(desk.refused("read_memory", json!({ "memory_name": "none" })), "Memory named 'none' not found");
-    assert_eq!(desk.refused("rename_memory", json!({ "old_name": "none", "new_name": "c" })), "Memory named 'none' not found");
-    assert_eq!(desk.refused("rename_memory", json!({ "old_name": "a", "new_name": "b" })), "Memory named 'b' already exists");
+    assert_eq!(desk.error("read_memory", json!({ "memory_name": "none" })), "Memory named 'none' not found");
+    assert_eq!(desk.error("rename_memory", json!({ "old_name": "none", "new_name": "c" })), "Memory named 'none' not found");
+    assert_eq!(desk.error("rename_memory", json!({ "old_name": "a", "new_name": "b" })), "Memory named 'b' already exists");
     let edit =
-        |needle: &str, mode: &str| desk.refused("edit_memory", json!({ "memory_name": "a", "needle": needle, "repl": "y", "mode": mode }));
+        |needle: &str, mode: &str| desk.error("edit_memory", json!({ "memory_name": "a", "needle": needle, "repl": "y", "mode": mode }));
     assert!(edit("z", "literal").contains("not"), "{}", edit("z", "literal"));
     assert!(edit("x", "literal").contains('2'), "{}", edit("x", "literal"));
     assert!(edit("x", "regex").contains('2'), "{}", edit("x", "regex"));
     assert!(edit("(", "regex").contains("regular expression"));
     assert_eq!(desk.file("a.md").unwrap(), "x x");
     let all = json!({ "memory_name": "a", "needle": "x", "repl": "y", "mode": "literal", "allow_multiple_occurrences": true });
-    assert_eq!(desk.said("edit_memory", all), "Memory a edited successfully.");
+    assert_eq!(desk.text("edit_memory", all), "Memory a edited successfully.");
     assert_eq!(desk.file("a.md").unwrap(), "y y");
 }
 
@@ -72,12 +72,12 @@ fn errors_have_the_documented_words() {
 fn old_parameter_names_and_spellings_are_accepted() {
     let desk = with(&[("a.md", "0123456789")]);
     for name in ["a", "a.md", "mem:a", "mem:a.md"] {
-        assert_eq!(desk.said("read_memory", json!({ "memory_file_name": name, "max_answer_chars": -1 })), "0123456789");
+        assert_eq!(desk.text("read_memory", json!({ "memory_file_name": name, "max_answer_chars": -1 })), "0123456789");
     }
-    let shown = desk.said("read_memory", json!({ "memory_file_name": "a", "max_answer_chars": 4 }));
+    let shown = desk.text("read_memory", json!({ "memory_file_name": "a", "max_answer_chars": 4 }));
     assert_eq!(shown, "0123\n\n[6 of 10 characters are not shown; for the whole memory call read_memory again with max_answer_chars=10]");
     let long = json!({ "memory_name": "b", "content": "12345", "max_chars": 4 });
-    assert!(desk.refused("write_memory", long).starts_with("Content for memory b is too long: 5 characters"));
+    assert!(desk.error("write_memory", long).starts_with("Content for memory b is too long: 5 characters"));
     assert_eq!(desk.file("b.md"), None);
 }
 
@@ -85,8 +85,8 @@ fn old_parameter_names_and_spellings_are_accepted() {
 fn a_whole_memory_is_150_000_characters_long() {
     let text = "é".repeat(150_000);
     let desk = with(&[("a.md", &text), ("b.md", &format!("{text}\nmore\n"))]);
-    assert_eq!(desk.said("read_memory", json!({ "memory_name": "a" })), text);
-    assert!(desk.said("read_memory", json!({ "memory_name": "b" })).ends_with("max_answer_chars=150006]"));
+    assert_eq!(desk.text("read_memory", json!({ "memory_name": "a" })), text);
+    assert!(desk.text("read_memory", json!({ "memory_name": "b" })).ends_with("max_answer_chars=150006]"));
 }
 
 #[test]
@@ -96,11 +96,11 @@ fn global_memories_are_those_of_all_projects() {
         &[("SERENA_HOME", "shared")],
         &[("shared/memories/global/style.md", "short"), (&format!("{PROJECT}a.md"), "")],
     );
-    assert_eq!(desk.said("list_memories", nothing()), r#"{"memories": ["a", "global/style"]}"#);
-    assert_eq!(desk.said("read_memory", json!({ "memory_name": "global/style" })), "short");
-    desk.said("write_memory", json!({ "memory_name": "global/new", "content": "x" }));
+    assert_eq!(desk.text("list_memories", nothing()), r#"{"memories": ["a", "global/style"]}"#);
+    assert_eq!(desk.text("read_memory", json!({ "memory_name": "global/style" })), "short");
+    desk.text("write_memory", json!({ "memory_name": "global/new", "content": "x" }));
     assert_eq!(fs::read_to_string(desk.top.path().join("shared/memories/global/new.md")).unwrap(), "x");
-    assert!(desk.refused("write_memory", json!({ "memory_name": "global", "content": "x" })).contains("global/"));
+    assert!(desk.error("write_memory", json!({ "memory_name": "global", "content": "x" })).contains("global/"));
 }
 
 const GLOBAL_SETTINGS: &str = "language_servers: []\nread_only_memory_patterns:\n  - 'global/(?!mine).*'\n";
@@ -123,27 +123,27 @@ fn guarded() -> Desk {
 fn patterns_of_both_levels_hold_on_every_path() {
     let desk = guarded();
     let wanted = r#"{"memories": ["a", "b", "global/mine"], "read_only_memories": ["fixed/f", "global/rules"]}"#;
-    assert_eq!(desk.said("list_memories", nothing()), wanted);
-    assert_eq!(desk.said("list_memories", json!({ "topic": "private" })), "{}");
-    assert_eq!(desk.refused("read_memory", json!({ "memory_name": "private/p" })), "Memory named 'private/p' not found");
+    assert_eq!(desk.text("list_memories", nothing()), wanted);
+    assert_eq!(desk.text("list_memories", json!({ "topic": "private" })), "{}");
+    assert_eq!(desk.error("read_memory", json!({ "memory_name": "private/p" })), "Memory named 'private/p' not found");
     for name in ["fixed/f", "global/rules", "private/p", "fixed/new"] {
-        assert!(desk.refused("write_memory", json!({ "memory_name": name, "content": "x" })).contains("pattern"), "{name}");
+        assert!(desk.error("write_memory", json!({ "memory_name": name, "content": "x" })).contains("pattern"), "{name}");
     }
     for name in ["fixed/f", "global/rules"] {
-        assert!(desk.refused("delete_memory", json!({ "memory_name": name })).contains("read-only"));
+        assert!(desk.error("delete_memory", json!({ "memory_name": name })).contains("read-only"));
         assert!(
-            desk.refused("edit_memory", json!({ "memory_name": name, "needle": "see", "repl": "x", "mode": "literal" }))
+            desk.error("edit_memory", json!({ "memory_name": name, "needle": "see", "repl": "x", "mode": "literal" }))
                 .contains("read-only")
         );
     }
-    desk.said("write_memory", json!({ "memory_name": "global/mine", "content": "x" }));
+    desk.text("write_memory", json!({ "memory_name": "global/mine", "content": "x" }));
 }
 
 /// 2-b: read-only holders of a reference are skipped and named, and the rename is whole.
 #[test]
 fn a_rename_skips_read_only_holders_and_says_so() {
     let desk = guarded();
-    let text = desk.said("rename_memory", json!({ "old_name": "a", "new_name": "c" }));
+    let text = desk.text("rename_memory", json!({ "old_name": "a", "new_name": "c" }));
     assert_eq!(text, "Memory renamed from a to c. References in read-only memories were left as they are: fixed/f, global/rules.");
     assert_eq!((desk.file("b.md").unwrap(), desk.file("fixed/f.md").unwrap()), ("see `mem:c`".to_owned(), "see `mem:a`".to_owned()));
     assert_eq!(desk.file("private/p.md").unwrap(), "secret `mem:a`");
@@ -153,9 +153,9 @@ fn a_rename_skips_read_only_holders_and_says_so() {
 #[test]
 fn a_read_only_memory_cannot_be_moved_away() {
     let desk = guarded();
-    assert!(desk.refused("rename_memory", json!({ "old_name": "fixed/f", "new_name": "free" })).contains("read-only"));
-    assert!(desk.refused("rename_memory", json!({ "old_name": "a", "new_name": "fixed/a" })).contains("read-only"));
-    assert_eq!(desk.said("list_memories", json!({ "topic": "fixed" })), r#"{"read_only_memories": ["fixed/f"]}"#);
+    assert!(desk.error("rename_memory", json!({ "old_name": "fixed/f", "new_name": "free" })).contains("read-only"));
+    assert!(desk.error("rename_memory", json!({ "old_name": "a", "new_name": "fixed/a" })).contains("read-only"));
+    assert_eq!(desk.text("list_memories", json!({ "topic": "fixed" })), r#"{"read_only_memories": ["fixed/f"]}"#);
 }
 
 /// 2-a and 2-m: names and topics do not leave the folder.
@@ -164,14 +164,11 @@ fn names_and_topics_do_not_leave_the_folder() {
     let desk = with(&[("a.md", "")]);
     desk::put(&desk.top.path().join("project/outside.md"), "secret");
     for topic in ["../..", "/", "/etc", "a/../.."] {
-        assert!(desk.refused("list_memories", json!({ "topic": topic })).contains("cannot be a memory's name"), "{topic}");
+        assert!(desk.error("list_memories", json!({ "topic": topic })).contains("cannot be a memory's name"), "{topic}");
     }
     for name in ["../../outside", "/etc/passwd", "a/../../x", "mem:../x", "\u{ff0e}\u{ff0e}/x"] {
-        assert!(desk.refused("read_memory", json!({ "memory_name": name })).contains("cannot be a memory's name"), "{name}");
-        assert!(
-            desk.refused("write_memory", json!({ "memory_name": name, "content": "x" })).contains("cannot be a memory's name"),
-            "{name}"
-        );
+        assert!(desk.error("read_memory", json!({ "memory_name": name })).contains("cannot be a memory's name"), "{name}");
+        assert!(desk.error("write_memory", json!({ "memory_name": name, "content": "x" })).contains("cannot be a memory's name"), "{name}");
     }
     assert_eq!(desk.tree(&desk.top.path().join("project")), [".serena/", ".serena/memories/", ".serena/memories/a.md", "outside.md"]);
 }
@@ -180,8 +177,8 @@ fn names_and_topics_do_not_leave_the_folder() {
 #[test]
 fn reading_creates_nothing() {
     let desk = with(&[("a.md", "")]);
-    desk.refused("read_memory", json!({ "memory_name": "x/y/z" }));
-    desk.said("delete_memory", json!({ "memory_name": "x/y/z" }));
+    desk.error("read_memory", json!({ "memory_name": "x/y/z" }));
+    desk.text("delete_memory", json!({ "memory_name": "x/y/z" }));
     assert_eq!(desk.tree(&desk.root), ["a.md"]);
 }
 
@@ -191,7 +188,7 @@ fn a_loop_of_links_is_listed_once() {
     let desk = with(&[("a.md", ""), ("t/b.md", ""), ("t/c.md", "")]);
     symlink("..", desk.root.join("t/up")).unwrap();
     symlink("t", desk.root.join("again")).unwrap();
-    assert_eq!(desk.said("list_memories", nothing()), r#"{"memories": ["a", "t/b", "t/c"]}"#);
+    assert_eq!(desk.text("list_memories", nothing()), r#"{"memories": ["a", "t/b", "t/c"]}"#);
 }
 
 /// 2-f: names that cannot be stored everywhere are refused before the system is asked.
@@ -200,7 +197,7 @@ fn impossible_names_are_refused_with_a_reason() {
     let desk = with(&[]);
     for name in ["a\0b", &"n".repeat(300), " ", ".", r"C:\x", "con", "a/", ""] {
         assert!(
-            desk.refused("write_memory", json!({ "memory_name": name, "content": "x" })).contains("cannot be a memory's name"),
+            desk.error("write_memory", json!({ "memory_name": name, "content": "x" })).contains("cannot be a memory's name"),
             "{name:?}"
         );
     }
@@ -211,7 +208,7 @@ fn impossible_names_are_refused_with_a_reason() {
 #[test]
 fn no_entrypoint_appears() {
     let desk = desk(&[]);
-    desk.said("write_memory", json!({ "memory_name": "a", "content": "x" }));
+    desk.text("write_memory", json!({ "memory_name": "a", "content": "x" }));
     assert_eq!(desk.tree(&desk.root), ["a.md"]);
 }
 
@@ -222,15 +219,15 @@ fn the_folder_is_where_its_setting_says() {
         ("home/.serena/serena_config.yml", "project_serena_folder_location: \"$projectDir/../serena-of-$projectFolderName\"\n"),
         ("serena-of-project/memories/a.md", "found"),
     ]);
-    assert_eq!(desk.said("read_memory", json!({ "memory_name": "a" })), "found");
+    assert_eq!(desk.text("read_memory", json!({ "memory_name": "a" })), "found");
 }
 
 #[test]
 fn a_pattern_that_hangs_other_engines_does_not_hang_this_one() {
     let desk = with(&[("a.md", &"a".repeat(5_000))]);
     let edit = json!({ "memory_name": "a", "needle": r"(a+)+\1$(?!x)b", "repl": "", "mode": "regex" });
-    desk.refused("edit_memory", edit);
+    desk.error("edit_memory", edit);
     let around = json!({ "memory_name": "a", "needle": r"(?<=^a)a(?=a)", "repl": "b", "mode": "regex" });
-    assert_eq!(desk.said("edit_memory", around), "Memory a edited successfully.");
+    assert_eq!(desk.text("edit_memory", around), "Memory a edited successfully.");
     assert!(desk.file("a.md").unwrap().starts_with("aba"));
 }
