@@ -39,9 +39,13 @@ impl TokenCallers {
 
     /// Returns the registry, updated to the current settings.
     fn registry(&self) -> MutexGuard<'_, Registry> {
-        let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut registry = self.lock_registry();
         registry.update(self.live.get());
         registry
+    }
+
+    fn lock_registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open_for_token(&self, settings: &Settings, token: &TokenSetting, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
@@ -125,7 +129,9 @@ fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[String]) -> Re
 
 impl CallerDirectory for TokenCallers {
     fn requires_token(&self) -> bool {
-        self.registry().had_tokens
+        // Never reset, so that the settings file is checked here only until the first token.
+        let had_tokens = self.lock_registry().had_tokens;
+        had_tokens || self.registry().had_tokens
     }
 
     fn identify(&self, token: &str) -> Option<CallerId> {
