@@ -1,10 +1,7 @@
 //! The memory section of a system prompt, as servers and hooks provide it: to an agent that has memdir's tools.
 
-use crate::{config::Settings, exit::Failure, loads};
-use memdir_core::{
-    memdir::Memdir,
-    prompt::{Entrypoint, Request, Search, Tools},
-};
+use crate::{config::Settings, loads};
+use memdir_core::prompt::{Entrypoint, Request, Search, Tools};
 use memdir_server::PromptSection;
 use std::sync::Arc;
 
@@ -36,9 +33,4 @@ pub(crate) fn section(settings: &Settings, remote: bool) -> PromptSection {
         loads::count(&home, &loads::space(memdir.store()), &made.load);
         Ok(made.text)
     })
-}
-
-/// Renders the section for the start of a conversation.
-pub(crate) fn for_hook(settings: &Settings, memdir: &Memdir) -> Result<String, Failure> {
-    Ok(section(settings, false)(memdir)?)
 }

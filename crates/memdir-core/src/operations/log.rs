@@ -36,15 +36,6 @@ pub(crate) fn path(at: Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("logs/%Y/%m/%Y-%m-%d.md").to_string()
 }
 
-/// Whether a name, relative to its mount, is a day's log. Logs are searched and have no entrypoint line.
-pub(crate) fn is_log(name: &str) -> bool {
-    let digits = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
-    let parts: Vec<&str> = crate::base::path::strip_md(name).split('/').collect();
-    let ["logs", year, month, day] = parts[..] else { return false };
-    let Some((date, number)) = day.rsplit_once('-') else { return false };
-    digits(year, 4) && digits(month, 2) && date == format!("{year}-{month}") && digits(number, 2)
-}
-
 /// Formats an entry: a bullet that begins with the time of day, with further lines indented. Returns `None` for a blank text.
 fn bullet(text: &str, at: Timestamp, zone: &TimeZone) -> Option<String> {
     let mut lines = text.trim().lines().map(str::trim_end);
@@ -60,7 +51,7 @@ fn bullet(text: &str, at: Timestamp, zone: &TimeZone) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TimeZone, Timestamp, bullet, is_log, path};
+    use super::{TimeZone, Timestamp, bullet, path};
 
     fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
@@ -88,15 +79,5 @@ mod tests {
             Some("- 03:00 spring\n"),
             "the skipped hour is skipped"
         );
-    }
-
-    #[test]
-    fn only_days_are_logs() {
-        assert!(is_log("logs/2026/03/2026-03-05.md") && is_log("logs/2026/03/2026-03-05"));
-        for name in
-            ["logs/2026/03/2026-04-05.md", "logs/2026/2026-03-05.md", "x/logs/2026/03/2026-03-05.md", "logs/2026/03/notes.md", "logs"]
-        {
-            assert!(!is_log(name), "{name}");
-        }
     }
 }

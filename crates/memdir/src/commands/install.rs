@@ -7,7 +7,6 @@ use crate::{
     hosts::{self, ConfigFile, HOSTS, Host, InstallScope, Machine, command::Shell},
     install::{self, ConfigChange, FileOutcome, InstallRequest, Receipts},
     output::{Answer, Look, Page},
-    wire,
 };
 use memdir_core::base::time::{Clock as _, SystemClock};
 use serde::Serialize;

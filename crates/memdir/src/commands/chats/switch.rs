@@ -9,7 +9,6 @@ use crate::{
     },
     exit::Failure,
     output::{CommandOutput, Printer},
-    spaces,
 };
 use memdir_chats::{Reader, path_forms};
 use serde::Serialize;
