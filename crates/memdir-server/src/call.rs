@@ -1,7 +1,7 @@
-//! Runs blocking work off the async thread: within a bounded time, ended when nobody waits for it any more, and with a
-//! panic as a failure of that call alone.
+//! Runs blocking calls off the async thread: with a time limit, stopped once the caller no longer waits, and with a panic that
+//! fails one call only.
 
-use crate::workers::Workers;
+use crate::workers::WorkerPool;
 use memdir_core::{store::stop::Stop, tools::ToolResult};
 use std::{
     future::Future,
@@ -15,43 +15,43 @@ use std::{
 /// Seconds after which a call is answered in any case. Hosts give up after 60.
 pub(crate) const CALL_SECS: u64 = 55;
 
-/// Why a call gave no answer.
+/// Why a call has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Failed {
+pub(crate) enum CallFailure {
     #[error("the call was cancelled")]
     Cancelled,
     #[error("no answer within {CALL_SECS} seconds; the call was ended. Read what is there before you try again")]
-    Late,
+    TimedOut,
     #[error("memdir failed inside this call, and only in it. Nothing is half done; try another way, and report it")]
     Panicked,
 }
 
-impl From<Failed> for ToolResult {
-    fn from(failed: Failed) -> Self {
-        ToolResult::failure(failed.to_string())
+impl From<CallFailure> for ToolResult {
+    fn from(failure: CallFailure) -> Self {
+        ToolResult::failure(failure.to_string())
     }
 }
 
-/// Runs `work` on one of these threads. When `gone` is ready first, or time is up, `stop` ends it at its next step.
-pub(crate) async fn off_thread<T: Send + 'static>(
-    workers: &Arc<Workers>,
+/// Runs `work` on a thread of the pool. If `cancelled` completes first, or time is up, `stop` ends the work at its next step.
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    workers: &Arc<WorkerPool>,
     stop: Stop,
-    gone: impl Future<Output = ()>,
+    cancelled: impl Future<Output = ()>,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failed> {
-    let _ended = StopOnDrop(stop);
+) -> Result<T, CallFailure> {
+    let _stop = StopOnDrop(stop);
     let running = workers.run(work);
     tokio::select! {
-        done = running => match done {
-            Ok(Ok(done)) => Ok(done),
-            Ok(Err(_)) | Err(_) => Err(Failed::Panicked),
+        result = running => match result {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(_)) | Err(_) => Err(CallFailure::Panicked),
         },
-        () = gone => Err(Failed::Cancelled),
-        () = tokio::time::sleep(Duration::from_secs(CALL_SECS)) => Err(Failed::Late),
+        () = cancelled => Err(CallFailure::Cancelled),
+        () = tokio::time::sleep(Duration::from_secs(CALL_SECS)) => Err(CallFailure::TimedOut),
     }
 }
 
-/// Whoever stops waiting, in whichever way, ends the work.
+/// Stops the work when the future that waits for it is dropped.
 struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
@@ -60,18 +60,43 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Counts a running call.
-pub(crate) struct Busy(Arc<AtomicUsize>);
+/// Counts the running tool calls of one space, and of all spaces of the process.
+#[derive(Clone, Default)]
+pub(crate) struct CallCounter {
+    own: Arc<AtomicUsize>,
+    total: Arc<AtomicUsize>,
+}
 
-impl Busy {
-    pub(crate) fn new(count: &Arc<AtomicUsize>) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Busy(count.clone())
+impl CallCounter {
+    /// Returns a counter for another space of the same process.
+    pub(crate) fn sibling(&self) -> Self {
+        CallCounter { own: Arc::default(), total: self.total.clone() }
+    }
+
+    /// Counts a call until the returned guard is dropped.
+    pub(crate) fn begin(&self) -> RunningCall {
+        self.own.fetch_add(1, Ordering::Relaxed);
+        self.total.fetch_add(1, Ordering::Relaxed);
+        RunningCall(self.clone())
+    }
+
+    /// Returns the number of running calls of this space.
+    pub(crate) fn own(&self) -> usize {
+        self.own.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of running calls of the process.
+    pub(crate) fn total(&self) -> usize {
+        self.total.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Busy {
+/// A running call.
+pub(crate) struct RunningCall(CallCounter);
+
+impl Drop for RunningCall {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.own.fetch_sub(1, Ordering::Relaxed);
+        self.0.total.fetch_sub(1, Ordering::Relaxed);
     }
 }

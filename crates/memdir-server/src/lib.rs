@@ -1,15 +1,18 @@
-//! The MCP server: stdio and streamable HTTP over the tools of `memdir-core`. Decides nothing about memories.
+//! The MCP server over stdio and streamable HTTP. It serves the tools, resources and prompts of `memdir-core` and has no rules
+//! about memories of its own.
 
 mod call;
+mod catalog;
+mod error;
 mod http;
 mod mcp;
-mod offer;
 mod prompts;
 mod resources;
 mod stdio;
-mod watch;
+mod subscriptions;
 mod workers;
 
-pub use http::{Door, Http, Pass, Token};
-pub use mcp::{ServeError, serve_http, serve_stdio};
-pub use offer::{Choice, Group, Offer, OfferError, Section, Space};
+pub use catalog::{CatalogError, CurrentSpace, PromptSection, ToolCatalog, ToolFilter, ToolGroup};
+pub use error::ServeError;
+pub use http::{BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, serve_http};
+pub use stdio::serve_stdio;

@@ -1,58 +1,124 @@
-//! Lines of a byte stream, one message each, never longer than a limit. Knows nothing of messages.
+//! MCP over standard input and output: one client, one JSON message per line.
 
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
+mod line_reader;
 
-/// The next of a stream's lines.
-pub(crate) enum Line {
-    /// A whole line, without its end.
-    Whole(Vec<u8>),
-    /// A line that is too long; it was skipped.
-    TooLong,
-    /// There are no more.
-    End,
+use crate::{
+    catalog::ToolCatalog,
+    error::ServeError,
+    mcp::{MAX_MESSAGE_BYTES, McpServer, McpSession, runtime},
+};
+use line_reader::{Line, LineReader};
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
+    serve_server,
+    service::ServerInitializeError,
+    transport::{StdioReader, StdioWriter, Transport, stdio_pipes},
+};
+use std::{collections::VecDeque, io, sync::Arc};
+use tokio::io::{AsyncWriteExt as _, BufReader};
+use tokio_util::sync::CancellationToken;
+
+/// Maximum number of concurrent calls of one client.
+const MAX_CALLS: usize = 8;
+
+/// Serves one client on standard input and output, until it disconnects.
+pub fn serve_stdio(catalog: ToolCatalog) -> Result<(), ServeError> {
+    let runtime = runtime()?;
+    let served = runtime.block_on(async {
+        let server = McpServer::new(catalog, MAX_CALLS);
+        let transport = StdioTransport::new(server.shutdown.clone());
+        match serve_server(McpSession::new(server), transport).await {
+            Ok(running) => {
+                // The client has disconnected, so an error can no longer be reported.
+                let _ = running.waiting().await;
+                Ok(())
+            }
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            Err(ServerInitializeError::TransportError { .. }) => Ok(()),
+            Err(other) => Err(ServeError::Protocol(other.to_string())),
+        }
+    });
+    // Does not wait for threads: one may still block on input, or finish a call whose client has gone.
+    runtime.shutdown_background();
+    served
 }
 
-/// A stream read line by line.
-pub(crate) struct Lines<R> {
-    read: R,
-    max_bytes: usize,
-    line: Vec<u8>,
-    skipping: bool,
+/// The transport over standard input and output. Every line that cannot be parsed is answered with an error.
+struct StdioTransport {
+    lines: LineReader<BufReader<StdioReader>>,
+    received: VecDeque<ClientJsonRpcMessage>,
+    out: Arc<tokio::sync::Mutex<StdioWriter>>,
+    shutdown: CancellationToken,
 }
 
-impl<R: AsyncBufRead + Unpin> Lines<R> {
-    pub(crate) fn new(read: R, max_bytes: usize) -> Self {
-        Lines { read, max_bytes, line: Vec::new(), skipping: false }
+impl StdioTransport {
+    fn new(shutdown: CancellationToken) -> Self {
+        let (read, write) = stdio_pipes();
+        StdioTransport {
+            lines: LineReader::new(BufReader::new(read), MAX_MESSAGE_BYTES),
+            received: VecDeque::new(),
+            out: Arc::new(tokio::sync::Mutex::new(write)),
+            shutdown,
+        }
     }
 
-    /// Waits for the next line that is not empty. Nothing is lost if the waiting is given up and begun again.
-    pub(crate) async fn next(&mut self) -> Line {
+    /// Parses the messages of one line: a single message, or a batch.
+    fn parse(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, ErrorData> {
+        let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
+        let parsed =
+            if first == Some(&b'[') { serde_json::from_slice(line) } else { serde_json::from_slice(line).map(|message| vec![message]) };
+        parsed.map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => ErrorData::invalid_request("not an MCP message", None),
+            _ => ErrorData::parse_error(format!("invalid JSON: {error}"), None),
+        })
+    }
+}
+
+impl Transport<RoleServer> for StdioTransport {
+    type Error = io::Error;
+
+    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (out, shutdown) = (self.out.clone(), self.shutdown.clone());
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut out = out.lock().await;
+            let sent = async { out.write_all(&line).await.and(out.flush().await) }.await;
+            sent.inspect_err(|_| shutdown.cancel())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let (used, ended) = match self.read.fill_buf().await {
-                Ok([]) | Err(_) => return Line::End,
-                Ok(bytes) => {
-                    let end = bytes.iter().position(|byte| *byte == b'\n');
-                    let part = &bytes[..end.unwrap_or(bytes.len())];
-                    if self.skipping || self.line.len() + part.len() > self.max_bytes {
-                        self.skipping = true;
-                        self.line = Vec::new();
-                    } else {
-                        self.line.extend_from_slice(part);
-                    }
-                    (end.map_or(bytes.len(), |end| end + 1), end.is_some())
-                }
+            if let Some(message) = self.received.pop_front() {
+                return Some(message);
+            }
+            let line = tokio::select! {
+                line = self.lines.next() => line,
+                () = self.shutdown.cancelled() => Line::End,
             };
-            self.read.consume(used);
-            if !ended {
-                continue;
-            }
-            if std::mem::take(&mut self.skipping) {
-                return Line::TooLong;
-            }
-            let line = std::mem::take(&mut self.line);
-            if !line.iter().all(u8::is_ascii_whitespace) {
-                return Line::Whole(line);
+            let error = match line {
+                Line::End => {
+                    self.shutdown.cancel();
+                    return None;
+                }
+                Line::TooLong => ErrorData::invalid_request(format!("message too large: the maximum is {MAX_MESSAGE_BYTES} bytes"), None),
+                Line::Complete(line) => match Self::parse(&line) {
+                    Ok(messages) => {
+                        self.received.extend(messages);
+                        continue;
+                    }
+                    Err(error) => error,
+                },
+            };
+            if self.send(ServerJsonRpcMessage::error(error, None)).await.is_err() {
+                return None;
             }
         }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

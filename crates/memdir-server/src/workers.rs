@@ -1,7 +1,7 @@
-//! Threads for blocking work: as few as there is work at one time, and whoever worked last is asked first. Never ends one.
+//! A lazily grown LIFO thread pool for blocking work; threads are never stopped.
 //!
-//! What a call leaves in an allocator stays with its thread. Calls that follow one another therefore stay on one thread,
-//! or a long session would slowly fill every thread it may use.
+//! What a call leaves in the allocator stays with its thread. Sequential calls therefore stay on one thread; otherwise a long
+//! session would slowly fill the arenas of every thread in the pool.
 
 use std::{
     any::Any,
@@ -15,46 +15,46 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// What came of some work: its answer, or its panic.
-pub(crate) type Done<T> = Result<T, Box<dyn Any + Send>>;
+/// The return value of a job, or the payload of its panic.
+pub(crate) type JobResult<T> = Result<T, Box<dyn Any + Send>>;
 
-/// Work that, once done, hands back how to tell about it.
-type Job = Box<dyn FnOnce() -> Tell + Send>;
-type Tell = Box<dyn FnOnce() + Send>;
+/// A job runs and returns the closure that delivers its result.
+type Job = Box<dyn FnOnce() -> Deliver + Send>;
+type Deliver = Box<dyn FnOnce() + Send>;
 
-pub(crate) struct Workers {
-    most: usize,
-    state: Mutex<State>,
+pub(crate) struct WorkerPool {
+    max_threads: usize,
+    state: Mutex<PoolState>,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     started: usize,
-    /// The last one has worked last.
+    /// The idle threads; the one that became idle last is at the end.
     idle: Vec<Sender<Job>>,
-    waiting: VecDeque<Job>,
+    queue: VecDeque<Job>,
 }
 
-impl Workers {
-    /// At most so many threads; none is started before there is work.
-    pub(crate) fn new(most: usize) -> Arc<Self> {
-        Arc::new(Workers { most, state: Mutex::default() })
+impl WorkerPool {
+    /// Creates a pool of at most `max_threads` threads. None is started before the first job.
+    pub(crate) fn new(max_threads: usize) -> Arc<Self> {
+        Arc::new(WorkerPool { max_threads, state: Mutex::default() })
     }
 
-    /// Does some work as soon as a thread is free. The channel closes without an answer only if no thread can be had.
-    pub(crate) fn run<T: Send + 'static>(self: &Arc<Self>, work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<Done<T>> {
-        let (told, tells) = oneshot::channel();
-        self.begin(Box::new(move || {
-            let done = catch_unwind(AssertUnwindSafe(work));
+    /// Runs `work` as soon as a thread is free. The channel closes without a result only if no thread can be started.
+    pub(crate) fn run<T: Send + 'static>(self: &Arc<Self>, work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<JobResult<T>> {
+        let (sender, receiver) = oneshot::channel();
+        self.submit(Box::new(move || {
+            let result = catch_unwind(AssertUnwindSafe(work));
             Box::new(move || {
-                // Whoever asked may have gone.
-                let _ = told.send(done);
+                // The receiver may have been dropped.
+                let _ = sender.send(result);
             })
         }));
-        tells
+        receiver
     }
 
-    fn begin(self: &Arc<Self>, job: Job) {
+    fn submit(self: &Arc<Self>, job: Job) {
         let mut state = self.state();
         let job = match state.idle.pop() {
             None => job,
@@ -63,42 +63,42 @@ impl Workers {
                 Err(unsent) => unsent.0,
             },
         };
-        state.waiting.push_back(job);
-        if state.started < self.most {
-            let workers = self.clone();
-            let started = thread::Builder::new().name("memdir-call".into()).spawn(move || workers.work());
-            match started {
+        state.queue.push_back(job);
+        if state.started < self.max_threads {
+            let pool = self.clone();
+            let spawned = thread::Builder::new().name("memdir-call".into()).spawn(move || pool.work());
+            match spawned {
                 Ok(_) => state.started += 1,
-                // Others will come to it; without any, nobody would.
+                // A running thread takes the job from the queue; without one it would wait forever.
                 Err(_) if state.started > 0 => {}
-                Err(_) => drop(state.waiting.pop_back()),
+                Err(_) => drop(state.queue.pop_back()),
             }
         }
     }
 
     fn work(self: Arc<Self>) {
         let (own, jobs) = mpsc::channel();
-        let mut next = self.next(&own);
+        let mut next = self.next_or_idle(&own);
         loop {
             let Some(job) = next.take().or_else(|| jobs.recv().ok()) else { return };
-            let tell = job();
-            // Free before the answer is known: the call that follows from it finds this thread again.
-            next = self.next(&own);
-            tell();
+            let deliver = job();
+            // The thread is idle before its result is delivered, so that the call that follows gets this thread again.
+            next = self.next_or_idle(&own);
+            deliver();
         }
     }
 
-    /// What waits, or else nothing, and the thread is known to be free.
-    fn next(&self, own: &Sender<Job>) -> Option<Job> {
+    /// Returns the next job of the queue. If the queue is empty, returns `None` and registers the thread as idle.
+    fn next_or_idle(&self, own: &Sender<Job>) -> Option<Job> {
         let mut state = self.state();
-        let job = state.waiting.pop_front();
+        let job = state.queue.pop_front();
         if job.is_none() {
             state.idle.push(own.clone());
         }
         job
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -109,36 +109,36 @@ mod tests {
     use std::{collections::BTreeSet, sync::Barrier};
 
     #[test]
-    fn work_that_follows_work_stays_on_one_thread() {
-        let workers = Workers::new(8);
+    fn sequential_jobs_stay_on_one_thread() {
+        let pool = WorkerPool::new(8);
         let threads: BTreeSet<String> =
-            (0..1_000).map(|_| workers.run(|| format!("{:?}", thread::current().id())).blocking_recv().unwrap().unwrap()).collect();
+            (0..1_000).map(|_| pool.run(|| format!("{:?}", thread::current().id())).blocking_recv().unwrap().unwrap()).collect();
         assert_eq!(threads.len(), 1);
     }
 
     #[test]
-    fn work_at_one_time_has_threads_of_its_own_up_to_the_most() {
-        let workers = Workers::new(4);
+    fn concurrent_jobs_get_their_own_threads_up_to_the_maximum() {
+        let pool = WorkerPool::new(4);
         let together = Arc::new(Barrier::new(4));
         let all: Vec<_> = (0..40)
             .map(|n| {
                 let together = together.clone();
-                workers.run(move || {
+                pool.run(move || {
                     together.wait();
                     n
                 })
             })
             .collect();
-        let done: Vec<i32> = all.into_iter().map(|told| told.blocking_recv().unwrap().unwrap()).collect();
-        assert_eq!(done, (0..40).collect::<Vec<_>>());
-        assert_eq!(workers.state().started, 4);
+        let results: Vec<i32> = all.into_iter().map(|receiver| receiver.blocking_recv().unwrap().unwrap()).collect();
+        assert_eq!(results, (0..40).collect::<Vec<_>>());
+        assert_eq!(pool.state().started, 4);
     }
 
     #[test]
-    fn a_panic_is_told_and_its_thread_works_on() {
-        let workers = Workers::new(1);
-        let failed: Done<()> = workers.run(|| std::panic::resume_unwind(Box::new("no"))).blocking_recv().unwrap();
+    fn a_panic_is_returned_and_its_thread_keeps_working() {
+        let pool = WorkerPool::new(1);
+        let failed: JobResult<()> = pool.run(|| std::panic::resume_unwind(Box::new("no"))).blocking_recv().unwrap();
         assert!(failed.is_err());
-        assert_eq!(workers.run(|| 1).blocking_recv().unwrap().unwrap(), 1);
+        assert_eq!(pool.run(|| 1).blocking_recv().unwrap().unwrap(), 1);
     }
 }

@@ -8,7 +8,7 @@ mod machine;
 mod repository;
 
 use crate::{args::Global, exit::Failure};
-pub(crate) use file::{ChatsSetting, EmbedderSetting, MountSetting, Settled, TokenSetting};
+pub(crate) use file::{ChatsSetting, EmbedderSetting, MountSetting, SearchSetting, Settled, TokenSetting};
 #[cfg(test)]
 pub(crate) use keys::KEYS;
 pub(crate) use machine::machine;

@@ -9,16 +9,16 @@ mod distribution;
 #[cfg(test)]
 mod docs;
 mod doctor;
-mod door;
 mod exit;
 mod hook;
 mod hosts;
 mod install;
 mod known;
-mod live;
 mod loads;
 mod output;
+mod prompt_section;
 mod scope;
+mod serve;
 mod wire;
 
 fn main() -> std::process::ExitCode {

@@ -1,116 +1,166 @@
-//! Reading a request's body: of the right type, not too large, not too slow, and JSON that is not too deep. What nobody
-//! wants is read all the same and dropped: most clients look at the answer only after they have sent everything.
+//! Request bodies: reads JSON within limits of type, size, time and nesting, and drains bodies that no route has read. Most clients
+//! look at the response only after they have sent all of the body.
 
-use super::{Body, rpc_error, say};
-use crate::mcp::MESSAGE_BYTES;
+use super::response::{rpc_error, text, with_header};
+use crate::mcp::MAX_MESSAGE_BYTES;
+use axum::{
+    body::{Body, HttpBody},
+    http::{
+        HeaderMap, StatusCode,
+        header::{self, HeaderValue},
+    },
+    response::Response,
+};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
-use hyper::{
-    HeaderMap, Response, StatusCode,
-    body::{Body as _, Incoming},
-    header::{self, HeaderValue},
+use hyper::body::{Frame, SizeHint};
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
 };
-use std::time::Duration;
+use tokio::{sync::oneshot, time::timeout};
 
-/// Seconds a body may take as a whole.
+/// Seconds in which a whole body must arrive.
 const BODY_SECS: u64 = 30;
-/// Bytes of a body that is too large that are still read, so that its sender gets to see why it is refused.
-const DRAINED_BYTES: usize = 256 << 20;
-/// Lists and objects inside one another; no message of the protocol comes near.
-const DEPTH: usize = 100;
+/// Number of bytes of an oversized body that are still read, so that its sender sees the response.
+const MAX_DRAINED_BYTES: usize = 256 << 20;
+/// Maximum nesting of arrays and objects; no MCP message comes near.
+const MAX_DEPTH: usize = 100;
 
-pub(super) async fn read(headers: &HeaderMap, body: &mut Incoming) -> Result<Bytes, Response<Body>> {
-    let json = |value: &HeaderValue| {
-        let kind = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-        kind.eq_ignore_ascii_case("application/json")
+/// Reads a body and checks that it is JSON.
+pub(super) async fn read_json(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Response> {
+    let is_json = |value: &HeaderValue| {
+        let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        media_type.eq_ignore_ascii_case("application/json")
     };
-    if !headers.get(header::CONTENT_TYPE).is_some_and(json) {
-        return Err(say(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"));
+    if !headers.get(header::CONTENT_TYPE).is_some_and(is_json) {
+        return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"));
     }
     let announced =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MESSAGE_BYTES as u64) && headers.contains_key(header::EXPECT) {
+    if announced.is_some_and(|length| length > MAX_MESSAGE_BYTES as u64) && headers.contains_key(header::EXPECT) {
         return Err(too_large());
     }
-    let body = match tokio::time::timeout(Duration::from_secs(BODY_SECS), collect(body)).await {
-        Ok(body) => body?,
-        Err(_) => return Err(closing(say(StatusCode::REQUEST_TIMEOUT, "the body came too slowly"))),
+    let bytes = match timeout(Duration::from_secs(BODY_SECS), collect(&mut body)).await {
+        Ok(bytes) => bytes?,
+        Err(_) => return Err(closing(text(StatusCode::REQUEST_TIMEOUT, format!("body not received within {BODY_SECS} seconds")))),
     };
-    if depth(&body) > DEPTH {
-        return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, "this JSON is nested too deeply"));
+    if depth(&bytes) > MAX_DEPTH {
+        return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, &format!("invalid JSON: nested deeper than {MAX_DEPTH} levels")));
     }
-    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&body) {
-        return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, &format!("this is no JSON: {error}")));
+    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes) {
+        return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, &format!("invalid JSON: {error}")));
     }
-    Ok(body)
+    Ok(bytes)
 }
 
-async fn collect(body: &mut Incoming) -> Result<Bytes, Response<Body>> {
+async fn collect(body: &mut Body) -> Result<Bytes, Response> {
     let mut all = BytesMut::new();
     let mut size = 0;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| closing(say(StatusCode::BAD_REQUEST, "the body broke off")))?;
+        let frame = frame.map_err(|_| closing(text(StatusCode::BAD_REQUEST, "incomplete body")))?;
         let Ok(data) = frame.into_data() else { continue };
         size += data.len();
-        if size > DRAINED_BYTES {
+        if size > MAX_DRAINED_BYTES {
             break;
         }
-        if size > MESSAGE_BYTES {
-            // Read, and dropped.
+        if size > MAX_MESSAGE_BYTES {
+            // The rest is read and discarded.
             all = BytesMut::new();
             continue;
         }
         all.extend_from_slice(&data);
     }
-    if size > MESSAGE_BYTES { Err(too_large()) } else { Ok(all.freeze()) }
+    if size > MAX_MESSAGE_BYTES { Err(too_large()) } else { Ok(all.freeze()) }
 }
 
-/// An answer given before the body was read. The rest of the body is read first, so that the answer is seen and the
-/// connection can be used again; a sender who waits to be invited is not.
-pub(super) async fn finish(response: Response<Body>, expects: bool, body: &mut Incoming) -> Response<Body> {
-    if body.is_end_stream() || response.headers().contains_key(header::CONNECTION) {
+/// Splits a body: the first half is for the route, the second receives what the route has not read.
+pub(super) fn recoverable(body: Body) -> (Body, oneshot::Receiver<Body>) {
+    let (unread, receiver) = oneshot::channel();
+    (Body::new(RecoverableBody { body: Some(body), unread: Some(unread) }), receiver)
+}
+
+/// A body that sends itself back when it is dropped before its end.
+struct RecoverableBody {
+    body: Option<Body>,
+    unread: Option<oneshot::Sender<Body>>,
+}
+
+impl HttpBody for RecoverableBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        match &mut self.body {
+            Some(body) => Pin::new(body).poll_frame(cx),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
+    }
+}
+
+impl Drop for RecoverableBody {
+    fn drop(&mut self) {
+        if let (Some(body), Some(unread)) = (self.body.take().filter(|body| !body.is_end_stream()), self.unread.take()) {
+            // Without a receiver, the rest of the body is not needed.
+            let _ = unread.send(body);
+        }
+    }
+}
+
+/// Drains the rest of a body before its response is sent, so that the client sees the response and can use the connection again.
+/// A client that waits for `100 Continue` has not sent a body and is not asked to.
+pub(super) async fn drain_unread(response: Response, expects_continue: bool, mut unread: Body) -> Response {
+    if response.headers().contains_key(header::CONNECTION) {
         return response;
     }
-    let drained = !expects && tokio::time::timeout(Duration::from_secs(BODY_SECS), drain(body)).await.unwrap_or(false);
-    if drained { response } else { closing(response) }
+    let is_drained = !expects_continue && timeout(Duration::from_secs(BODY_SECS), drain(&mut unread)).await.unwrap_or(false);
+    if is_drained { response } else { closing(response) }
 }
 
-/// Whether all of a body came.
-async fn drain(body: &mut Incoming) -> bool {
+/// Reads a body to its end. Returns `false` if it is incomplete or too large.
+async fn drain(body: &mut Body) -> bool {
     let mut size = 0;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return false };
         size += frame.data_ref().map_or(0, Bytes::len);
-        if size > DRAINED_BYTES {
+        if size > MAX_DRAINED_BYTES {
             return false;
         }
     }
     true
 }
 
-fn too_large() -> Response<Body> {
-    closing(say(StatusCode::PAYLOAD_TOO_LARGE, &format!("a message has at most {MESSAGE_BYTES} bytes")))
+fn too_large() -> Response {
+    closing(text(StatusCode::PAYLOAD_TOO_LARGE, format!("body too large: the maximum is {MAX_MESSAGE_BYTES} bytes")))
 }
 
-/// What is left of the body is not read, so the connection cannot be used again.
-fn closing(mut response: Response<Body>) -> Response<Body> {
-    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    response
+/// Closes the connection after the response: the rest of the body is not read.
+fn closing(response: Response) -> Response {
+    with_header(response, header::CONNECTION, "close")
 }
 
-/// How deeply lists and objects lie inside one another, without following them.
+/// Returns how deeply arrays and objects are nested, without recursion.
 fn depth(json: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    let (mut depth, mut deepest, mut in_string, mut is_escaped) = (0_usize, 0, false, false);
     for byte in json {
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
-            b'"' => in_text = !in_text,
-            b'[' | b'{' if !in_text => {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
-            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
             _ => {}
         }
     }

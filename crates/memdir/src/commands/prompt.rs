@@ -6,21 +6,15 @@ use crate::{
     exit::Failure,
     loads,
     output::{Answer, Page},
+    prompt_section,
     scope::Scope,
     wire,
 };
-use memdir_core::{
-    memdir::Memdir,
-    prompt::{Entrypoint, Load, ModeName, Request, Search, Tools},
-};
-use memdir_server::Section;
+use memdir_core::prompt::{Entrypoint, Load, ModeName, Request, Search};
 use serde::Serialize;
-use std::{io, sync::Arc};
+use std::io;
 
-/// The names memdir's own server gives its tools. It serves the one that logs where the settings say so.
-fn tools(log: bool) -> Tools<'static> {
-    Tools { write: "memory_write", search: "memory_search", log: log.then_some("memory_log") }
-}
+pub(crate) use crate::prompt_section::for_hook;
 
 #[derive(Serialize)]
 struct Made {
@@ -53,7 +47,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
             (true, false) => Entrypoint::LeftOut,
             (false, false) => Entrypoint::Shown,
         },
-        tools: args.tools.then_some(tools(settings.config.log)),
+        tools: args.tools.then_some(prompt_section::tool_names(settings.config.log)),
         search: match args.search {
             SearchWith::Memdir => Search::Memdir,
             SearchWith::Grep => Search::Grep("Grep"),
@@ -65,37 +59,6 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<An
     let (home, space, load) = (settings.home.value.clone(), loads::space(opened.memdir.store()), made.load.clone());
     let made = Made { enabled: true, off_by: None, prompt: Some(made.text), load: Some(made.load) };
     Ok(Answer::new(made, show).with_notes(opened.notes).afterwards(move || loads::count(&home, &space, &load)))
-}
-
-/// The same as a server gives it, as often as it is asked: whoever reads it there has memdir's tools, and one who is `remote`
-/// has nothing else.
-pub(crate) fn section(settings: &Settings, remote: bool) -> Section {
-    let (log, in_dir, home) = (settings.config.log, settings.dir.is_some(), settings.home.value.clone());
-    let (guidelines, agent_scope) = (settings.guidelines.clone(), settings.agent_scope);
-    let agent = settings.agent.as_ref().map(|agent| agent.value.clone());
-    Arc::new(move |memdir| {
-        let guidelines: Vec<&str> = guidelines.iter().map(String::as_str).collect();
-        let made = memdir.prompt(&Request {
-            mode: None,
-            log,
-            agent: agent.as_deref().map(|agent| (agent, agent_scope)),
-            remote,
-            team_folder: in_dir && !remote,
-            title: "Memory",
-            entrypoint: Entrypoint::Shown,
-            tools: Some(tools(log)),
-            search: Search::Memdir,
-            transcripts: None,
-            guidelines: &guidelines,
-        })?;
-        loads::count(&home, &loads::space(memdir.store()), &made.load);
-        Ok(made.text)
-    })
-}
-
-/// The section as a conversation's beginning carries it: memdir's tools are there, the rest is as usual.
-pub(crate) fn for_hook(settings: &Settings, memdir: &Memdir) -> Result<String, Failure> {
-    Ok(section(settings, false)(memdir)?)
 }
 
 fn mode(typed: PromptMode) -> ModeName {

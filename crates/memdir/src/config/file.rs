@@ -56,7 +56,7 @@ pub(crate) struct Settled {
 }
 
 /// What is decided about searches.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct SearchSetting {
     pub(crate) embedder: EmbedderSetting,
     pub(crate) url: String,
@@ -180,7 +180,7 @@ struct RawSecrets {
 }
 
 /// One `[[tokens]]`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct TokenSetting {
     pub(crate) person: String,
     pub(crate) agent: Option<String>,

@@ -1,0 +1,163 @@
+//! The catalog of tools that a server serves: the tools of its groups, filtered. A tool that is filtered out is neither listed
+//! nor callable.
+
+use memdir_core::{
+    memdir::Memdir,
+    store::{Actor, stop::Stop},
+    tools::{Caller, Level, Tool},
+};
+use serde_json::Value;
+use std::{path::PathBuf, sync::Arc};
+
+/// Tools that belong together, and the space they work on.
+#[derive(Clone)]
+pub struct ToolGroup {
+    /// `native`, or the name of a dialect.
+    pub name: &'static str,
+    /// The tools.
+    pub tools: &'static [Tool],
+    /// The space at the time of opening.
+    pub memdir: Memdir,
+    /// Returns the space for each call, if it may change while the server runs.
+    pub space: Option<CurrentSpace>,
+    /// The directory as the user specified it, for tools that print paths.
+    pub root: PathBuf,
+    /// The server instructions for models.
+    pub instructions: Option<&'static str>,
+    /// Whether resources and prompts are served from this space.
+    pub resources: bool,
+    /// Renders the memory section of a system prompt, if the server provides one.
+    pub section: Option<PromptSection>,
+}
+
+/// Returns the space currently in force, or a message that explains why there is none. May block.
+pub type CurrentSpace = Arc<dyn Fn() -> Result<Memdir, String> + Send + Sync>;
+
+/// Renders the memory section of a system prompt.
+pub type PromptSection = Arc<dyn Fn(&Memdir) -> memdir_core::base::error::Result<String> + Send + Sync>;
+
+impl ToolGroup {
+    fn current_space(&self) -> Result<Memdir, String> {
+        self.space.as_ref().map_or_else(|| Ok(self.memdir.clone()), |space| space())
+    }
+}
+
+/// Selects tools by name and by whether they write.
+#[derive(Debug, Clone, Default)]
+pub struct ToolFilter {
+    /// The tools to serve; empty for all.
+    pub only: Vec<String>,
+    /// The tools not to serve.
+    pub without: Vec<String>,
+    /// Whether to serve only tools that change nothing.
+    pub read_only: bool,
+}
+
+/// Why a catalog cannot be built.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum CatalogError {
+    /// Two groups have a tool of the same name.
+    #[error("{first} and {second} both have a tool named {name}; serve them separately, or omit one with --without {name}")]
+    Duplicate {
+        /// The name of the tool.
+        name: &'static str,
+        /// The group that came first.
+        first: &'static str,
+        /// The other group.
+        second: &'static str,
+    },
+    /// The filter names an unknown tool.
+    #[error("unknown tool {name:?}; available: {known}")]
+    Unknown {
+        /// The name in the filter.
+        name: String,
+        /// The names of all tools, separated by commas.
+        known: String,
+    },
+    /// The filter excludes every tool.
+    #[error("no tools left to serve")]
+    Empty,
+}
+
+/// The tools that a server serves.
+pub struct ToolCatalog {
+    groups: Vec<Arc<ToolGroup>>,
+    tools: Vec<ServedTool>,
+}
+
+/// A tool and its group.
+#[derive(Clone)]
+pub(crate) struct ServedTool {
+    pub(crate) tool: &'static Tool,
+    group: Arc<ToolGroup>,
+}
+
+impl ToolCatalog {
+    /// Builds the catalog of the groups' tools that pass the filter.
+    pub fn new(groups: Vec<ToolGroup>, filter: &ToolFilter) -> Result<Self, CatalogError> {
+        let groups: Vec<Arc<ToolGroup>> = groups.into_iter().map(Arc::new).collect();
+        let all = || groups.iter().flat_map(|group| group.tools.iter().map(move |tool| (group, tool)));
+        let is_known = |name: &String| all().any(|(_, tool)| tool.name == name);
+        if let Some(name) = filter.only.iter().chain(&filter.without).find(|name| !is_known(name)) {
+            let names: Vec<&str> = all().map(|(_, tool)| tool.name).collect();
+            return Err(CatalogError::Unknown { name: name.clone(), known: names.join(", ") });
+        }
+        let passes = |tool: &Tool| {
+            (filter.only.is_empty() || filter.only.iter().any(|name| name == tool.name))
+                && !filter.without.iter().any(|name| name == tool.name)
+                && (!filter.read_only || tool.level == Level::Safe)
+        };
+        let mut tools: Vec<ServedTool> = Vec::new();
+        for (group, tool) in all().filter(|(_, tool)| passes(tool)) {
+            if let Some(other) = tools.iter().find(|other| other.tool.name == tool.name) {
+                return Err(CatalogError::Duplicate { name: tool.name, first: other.group.name, second: group.name });
+            }
+            tools.push(ServedTool { tool, group: group.clone() });
+        }
+        if tools.is_empty() {
+            return Err(CatalogError::Empty);
+        }
+        Ok(ToolCatalog { groups, tools })
+    }
+
+    /// Returns the tools in the form of `tools/list`.
+    pub(crate) fn to_json(&self) -> Vec<Value> {
+        self.tools.iter().map(|served| served.tool.json()).collect()
+    }
+
+    /// Returns the server instructions for models.
+    pub(crate) fn instructions(&self) -> Option<&'static str> {
+        self.groups.iter().find_map(|group| group.instructions)
+    }
+
+    /// Returns the space of resources and prompts, or `None` if the server has tools only.
+    pub(crate) fn resources(&self) -> Option<CurrentSpace> {
+        let group = self.resource_group()?.clone();
+        Some(Arc::new(move || group.current_space()))
+    }
+
+    /// Returns the renderer of the memory section, if the server provides one.
+    pub(crate) fn section(&self) -> Option<&PromptSection> {
+        self.resource_group()?.section.as_ref()
+    }
+
+    fn resource_group(&self) -> Option<&Arc<ToolGroup>> {
+        self.groups.iter().find(|group| group.resources)
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&ServedTool> {
+        self.tools.iter().find(|served| served.tool.name == name)
+    }
+
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.tools.iter().map(|served| served.tool.name).collect()
+    }
+}
+
+impl ServedTool {
+    /// Returns the caller of one call, which ends at its next step after `stop`. Blocks while the space is opened again.
+    pub(crate) fn caller(&self, actor: Actor, session: bool, stop: &Stop) -> Result<Caller, String> {
+        let memdir = self.group.current_space()?;
+        Ok(Caller { memdir: memdir.for_actor(actor).stoppable(stop), session, root: self.group.root.clone() })
+    }
+}

@@ -1,0 +1,82 @@
+//! Callers that are identified by their tokens. Each has a space of its own, which a request can narrow and never widen.
+
+use super::response;
+use crate::catalog::ToolCatalog;
+use axum::{
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use std::fmt;
+
+/// The header that selects the project.
+const PROJECT: &str = "memdir-project";
+/// The header with the names, separated by commas, that the session is narrowed to.
+const ONLY: &str = "memdir-only";
+
+/// Identifies a caller and opens its space.
+///
+/// It is consulted for every request, so that a revoked token is rejected at once. What it opens depends on the token; the
+/// request may only narrow it.
+pub trait CallerDirectory: Send + Sync + fmt::Debug {
+    /// Returns whether every request needs a token, which is so once there has been a caller since the server started.
+    fn requires_token(&self) -> bool;
+
+    /// Returns the id of the caller with this token, or `None` if the token is unknown. The id changes whenever the caller's
+    /// permissions change.
+    fn identify(&self, token: &str) -> Option<CallerId>;
+
+    /// Returns whether this is the id of a caller with its present permissions.
+    fn is_current(&self, id: CallerId) -> bool;
+
+    /// Returns a number that changes whenever [`is_current`](Self::is_current) may return something else.
+    fn revision(&self) -> u64;
+
+    /// Opens the space of a caller, or returns the message with which the request is rejected. Called on a worker thread; may
+    /// block. For the owner of the server it is called only with a narrowed space.
+    fn open(&self, caller: &HttpCaller) -> Result<ToolCatalog, String>;
+}
+
+/// Identifies a caller and its permissions: a caller whose permissions change gets a new id. Ids are never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CallerId(pub u64);
+
+/// The caller of a request, and the part of its space that the request selects.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HttpCaller {
+    /// The caller, or `None` for the owner of the server.
+    pub id: Option<CallerId>,
+    /// The selected project.
+    pub project: Option<String>,
+    /// The names that the session is narrowed to; empty for all.
+    pub only: Vec<String>,
+}
+
+impl HttpCaller {
+    /// Reads the selection from the headers. A header that is present and selects nothing is rejected: its sender intends to
+    /// narrow the space, and must not get all of it by mistake.
+    pub(super) fn from_headers(id: Option<CallerId>, headers: &HeaderMap) -> Result<Self, Response> {
+        let reject = |why: &str| response::text(StatusCode::BAD_REQUEST, why);
+        let project = match values(headers, PROJECT)?.as_slice() {
+            [] => None,
+            [one] if !one.trim().is_empty() => Some(one.trim().to_owned()),
+            _ => return Err(reject("Memdir-Project must name exactly one project; omit the header to select none")),
+        };
+        let lists = values(headers, ONLY)?;
+        let names = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|name| !name.is_empty());
+        let only: Vec<String> = names.map(str::to_owned).collect();
+        if only.is_empty() && !lists.is_empty() {
+            return Err(reject("Memdir-Only is empty; list the names to narrow the session to, or omit the header"));
+        }
+        Ok(HttpCaller { id, project, only })
+    }
+
+    /// Returns whether this is the owner, with the whole space of the server.
+    pub(super) fn is_unrestricted(&self) -> bool {
+        self.id.is_none() && self.project.is_none() && self.only.is_empty()
+    }
+}
+
+fn values<'a>(headers: &'a HeaderMap, name: &str) -> Result<Vec<&'a str>, Response> {
+    let invalid = |_| response::text(StatusCode::BAD_REQUEST, format!("header {name} is not valid UTF-8"));
+    headers.get_all(name).iter().map(|value| std::str::from_utf8(value.as_bytes()).map_err(invalid)).collect()
+}

@@ -1,0 +1,71 @@
+//! The options of the HTTP server.
+
+use super::caller::CallerDirectory;
+use crate::error::ServeError;
+use std::{fmt, net::SocketAddr, sync::Arc};
+use subtle::ConstantTimeEq as _;
+
+/// The options of the HTTP server.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// The address to listen on.
+    pub address: SocketAddr,
+    /// The bearer token of the owner. Required, or tokens of callers, to listen on anything but loopback.
+    pub token: Option<BearerToken>,
+    /// The callers with tokens and spaces of their own.
+    pub callers: Option<Arc<dyn CallerDirectory>>,
+    /// Allowed values of the `Host` header besides loopback and the address itself: `memory.example.org`, or with a port.
+    pub hosts: Vec<String>,
+    /// Allowed origins besides the server's own: `https://app.example.org`.
+    pub origins: Vec<String>,
+    /// Sustained number of requests per second and client address.
+    pub per_second: u32,
+    /// Number of requests that one address may send in a burst.
+    pub burst: u32,
+}
+
+impl HttpOptions {
+    /// Returns the default options for an address.
+    pub fn new(address: SocketAddr) -> Self {
+        HttpOptions { address, token: None, callers: None, hosts: Vec::new(), origins: Vec::new(), per_second: 2_000, burst: 10_000 }
+    }
+
+    /// Fails if anyone on the network could call without a token.
+    pub(super) fn validate(&self) -> Result<(), ServeError> {
+        let requires_token = self.token.is_some() || self.callers.as_ref().is_some_and(|callers| callers.requires_token());
+        if !requires_token && !self.address.ip().is_loopback() {
+            let why = format!("{} is reachable from other machines and needs a token; set one, or listen on 127.0.0.1", self.address);
+            return Err(ServeError::Unsafe(why));
+        }
+        Ok(())
+    }
+}
+
+/// A bearer token. Compared in constant time, never printed.
+#[derive(Clone)]
+pub struct BearerToken(String);
+
+impl BearerToken {
+    /// Parses a token and rejects one that is short enough to be guessed.
+    pub fn parse(text: &str) -> Result<Self, ServeError> {
+        let text = text.trim();
+        if text.len() < 16 || text.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
+            return Err(ServeError::Unsafe(
+                "a token must have at least 16 ASCII characters and no spaces; create one with: openssl rand -hex 32".into(),
+            ));
+        }
+        Ok(BearerToken(text.to_owned()))
+    }
+
+    pub(super) fn matches(&self, presented: &[u8]) -> bool {
+        // Hashes have the same length, so that the time does not reveal even the length of the token.
+        let (own, presented) = (blake3::hash(self.0.as_bytes()), blake3::hash(presented));
+        own.as_bytes().ct_eq(presented.as_bytes()).into()
+    }
+}
+
+impl fmt::Debug for BearerToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BearerToken(…)")
+    }
+}

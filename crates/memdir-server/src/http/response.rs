@@ -1,0 +1,38 @@
+//! Small responses.
+
+use axum::{
+    body::Body,
+    http::{
+        StatusCode,
+        header::{self, HeaderName, HeaderValue},
+    },
+    response::Response,
+};
+
+/// Returns a response with a line of plain text.
+pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Response {
+    with_type(status, "text/plain; charset=utf-8", text.into())
+}
+
+/// Returns a plain-text response that asks the client to try again in a second.
+pub(super) fn retry_later(status: StatusCode, message: &str) -> Response {
+    with_header(text(status, message), header::RETRY_AFTER, "1")
+}
+
+/// Returns a JSON-RPC error.
+pub(super) fn rpc_error(status: StatusCode, code: i64, message: &str) -> Response {
+    let error = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
+    with_type(status, "application/json", error.to_string())
+}
+
+/// Returns the response with a header set.
+pub(super) fn with_header(mut response: Response, name: HeaderName, value: &'static str) -> Response {
+    response.headers_mut().insert(name, HeaderValue::from_static(value));
+    response
+}
+
+fn with_type(status: StatusCode, media_type: &'static str, body: String) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    with_header(response, header::CONTENT_TYPE, media_type)
+}

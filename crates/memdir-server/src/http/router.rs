@@ -1,0 +1,192 @@
+//! The routes of the HTTP server, and the layers that every request passes before it reaches one.
+
+use super::{
+    MAX_HEAD_BYTES,
+    access::{AccessControl, is_forwarded},
+    body,
+    caller::{CallerId, HttpCaller},
+    endpoint::HttpEndpoint,
+    options::HttpOptions,
+    rate::{RateLimiter, WRONG_TOKEN_COST},
+    response::{retry_later, rpc_error, text, with_header},
+};
+use crate::mcp::ConnectionId;
+use axum::{
+    Extension, Router,
+    body::{Body, HttpBody as _},
+    extract::{Request, State},
+    http::{
+        Method, StatusCode,
+        header::{self, HeaderValue},
+    },
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::Response,
+    routing::any,
+};
+use bytes::Bytes;
+use http_body_util::Full;
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
+use tokio::sync::Semaphore;
+
+/// Maximum number of requests in progress; further ones are asked to retry.
+const MAX_REQUESTS: usize = 256;
+
+/// Builds the router.
+///
+/// Routes that need an authorized caller belong to `authorized`; they find the caller in [`AuthorizedCaller`]. Routes that
+/// anyone may call, such as a login, belong next to `/healthz`.
+///
+/// There is no layer that traces requests: memdir installs no `tracing` subscriber, so it would only add to the binary's size.
+pub(super) fn router(state: HttpState) -> Router {
+    let state = Arc::new(state);
+    let authorized = Router::new()
+        .route("/mcp", any(mcp))
+        // Part of the authorized routes: only authorized callers learn which paths exist.
+        .fallback(not_found)
+        .layer(from_fn_with_state(state.clone(), authorize));
+    Router::new().route("/healthz", any(healthz)).merge(authorized).layer(from_fn(finish)).with_state(state)
+}
+
+/// The state that all routes share.
+pub(super) struct HttpState {
+    access: AccessControl,
+    rates: RateLimiter,
+    requests: Semaphore,
+    endpoint: Arc<HttpEndpoint>,
+}
+
+impl HttpState {
+    pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>) -> Self {
+        HttpState {
+            access: AccessControl::new(options, address),
+            rates: RateLimiter::new(options.per_second, options.burst),
+            requests: Semaphore::new(MAX_REQUESTS),
+            endpoint,
+        }
+    }
+
+    fn spend(&self, address: IpAddr, cost: u32) -> Result<(), Response> {
+        let is_within_limit = self.rates.try_spend(address, cost);
+        let refused = || retry_later(StatusCode::TOO_MANY_REQUESTS, "too many requests from this address");
+        is_within_limit.then_some(()).ok_or_else(refused)
+    }
+
+    fn authenticate(&self, request: &Request, peer: SocketAddr) -> Result<Option<CallerId>, Response> {
+        self.spend(peer.ip(), 1)?;
+        match self.access.authenticate(request) {
+            Ok(caller) => Ok(caller),
+            Err(refused) => {
+                self.spend(peer.ip(), WRONG_TOKEN_COST)?;
+                Err(refused)
+            }
+        }
+    }
+}
+
+/// The connection that a request came over; the accept loop sets it as an extension.
+#[derive(Clone)]
+pub(super) struct Connection {
+    pub(super) peer: SocketAddr,
+    pub(super) id: String,
+}
+
+/// The caller of an authorized request, or `None` for the owner of the server.
+#[derive(Clone, Copy)]
+struct AuthorizedCaller(Option<CallerId>);
+
+/// The outermost layer: limits the head, drains bodies that no route has read, and sets the CORS headers of the response.
+async fn finish(request: Request, next: Next) -> Response {
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let expects_continue = request.headers().contains_key(header::EXPECT);
+    let (request, unread) = if request.body().is_end_stream() {
+        (request, None)
+    } else {
+        let (parts, body) = request.into_parts();
+        let (body, unread) = body::recoverable(body);
+        (Request::from_parts(parts, body), Some(unread))
+    };
+    // The parser of the head checks its size only between two reads.
+    let head: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    let mut response = if head > MAX_HEAD_BYTES {
+        drop(request);
+        text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, format!("header fields too large: the maximum is {MAX_HEAD_BYTES} bytes"))
+    } else {
+        next.run(request).await
+    };
+    if let Some(body) = unread.and_then(|mut unread| unread.try_recv().ok()) {
+        response = body::drain_unread(response, expects_continue, body).await;
+    }
+    if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
+        response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id"));
+    }
+    response
+}
+
+/// The layer of all routes but the public ones: checks host, origin, rate and token, and limits the requests in progress.
+async fn authorize(
+    State(state): State<Arc<HttpState>>,
+    Extension(connection): Extension<Connection>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Response> {
+    state.access.check_host_and_origin(&request)?;
+    if request.method() == Method::OPTIONS {
+        return Ok(preflight());
+    }
+    let caller = state.authenticate(&request, connection.peer)?;
+    let Ok(_permit) = state.requests.try_acquire() else {
+        return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
+    };
+    request.extensions_mut().insert(AuthorizedCaller(caller));
+    Ok(next.run(request).await)
+}
+
+async fn healthz() -> Response {
+    text(StatusCode::OK, "ok")
+}
+
+async fn not_found() -> Response {
+    text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp")
+}
+
+async fn mcp(
+    State(state): State<Arc<HttpState>>,
+    Extension(connection): Extension<Connection>,
+    Extension(AuthorizedCaller(id)): Extension<AuthorizedCaller>,
+    request: Request,
+) -> Result<Response, Response> {
+    let (mut parts, body) = request.into_parts();
+    let caller = HttpCaller::from_headers(id, &parts.headers)?;
+    let is_post = parts.method == Method::POST;
+    let body = if is_post {
+        body::read_json(&parts.headers, body).await?
+    } else {
+        // Only POST has a body in MCP.
+        drop(body);
+        Bytes::new()
+    };
+    if !is_forwarded(&parts.headers) {
+        parts.extensions.insert(ConnectionId(connection.id));
+    }
+    let service = state.endpoint.service(&caller).await?;
+    let response = service.handle(Request::from_parts(parts, Full::new(body))).await;
+    if is_post && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        // The media type has been checked: this is JSON that is not a message.
+        return Err(rpc_error(StatusCode::BAD_REQUEST, -32600, "not an MCP message"));
+    }
+    Ok(response.map(Body::new))
+}
+
+/// Returns the response to a CORS preflight request.
+fn preflight() -> Response {
+    let response = with_header(text(StatusCode::NO_CONTENT, ""), header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE");
+    with_header(
+        response,
+        header::ACCESS_CONTROL_ALLOW_HEADERS,
+        "authorization, content-type, last-event-id, memdir-only, memdir-project, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
+    )
+}

@@ -1,0 +1,84 @@
+//! Serves memories to MCP clients, on standard input and output or over HTTP. Never prints to standard output, which belongs to
+//! the client.
+
+mod callers;
+mod groups;
+mod live;
+
+use crate::{
+    args::{Global, Mcp},
+    config::{self, Settings},
+    exit::Failure,
+    scope::Scope,
+};
+use callers::TokenCallers;
+use live::LiveSettings;
+use memdir_server::{BearerToken, HttpOptions, ServeError, ToolCatalog, ToolFilter};
+use std::{io::Write as _, sync::Arc};
+
+/// Serves until the client disconnects or, over HTTP, until a signal.
+pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scope) -> Result<(), Failure> {
+    let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
+    let http = http_options(args)?;
+    if let Some(http) = &http {
+        check_callers(args, global, settings, http.token.is_some())?;
+    }
+    let live = LiveSettings::load(global, settings)?;
+    let groups = groups::open(&args.dialect, &live, settings, scope)?;
+    let catalog = ToolCatalog::new(groups, &filter)
+        .map_err(|error| Failure::Usage { message: error.to_string(), hint: "see memdir mcp --help and memdir dialects".into() })?;
+    let served = match http {
+        None => memdir_server::serve_stdio(catalog),
+        Some(http) => {
+            let callers = TokenCallers::new(live, &filter, foreign_dialect(args));
+            memdir_server::serve_http(catalog, HttpOptions { callers: Some(Arc::new(callers)), ..http }, |address| {
+                // The server also works if standard error is closed.
+                let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp");
+            })
+        }
+    };
+    served.map_err(to_failure)
+}
+
+fn http_options(args: &Mcp) -> Result<Option<HttpOptions>, Failure> {
+    let Some(address) = args.http else { return Ok(None) };
+    let text = match &args.token_file {
+        None => config::token_variable(),
+        Some(file) => Some(std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read", path: file.clone(), source })?),
+    };
+    let token = text.as_deref().map(BearerToken::parse).transpose().map_err(to_failure)?;
+    Ok(Some(HttpOptions { token, hosts: args.host.clone(), origins: args.origin.clone(), ..HttpOptions::new(address) }))
+}
+
+/// Returns a requested dialect of another system, whose memory belongs to no caller.
+fn foreign_dialect(args: &Mcp) -> Option<&String> {
+    args.dialect.iter().find(|name| *name != groups::NATIVE)
+}
+
+/// If there are callers with tokens, rejects options at start that apply to none of them.
+fn check_callers(args: &Mcp, global: &Global, settings: &Settings, has_owner_token: bool) -> Result<(), Failure> {
+    if settings.config.tokens.is_empty() {
+        return Ok(());
+    }
+    let refuse = |message: String, hint: &str| Err(Failure::Usage { message, hint: hint.into() });
+    if let Some(dialect) = foreign_dialect(args) {
+        return refuse(callers::no_callers(dialect), "serve the dialect without --http, or with a MEMDIR_HOME that has no tokens");
+    }
+    let flags = [("--dir", global.dir.is_some()), ("--project", global.project.is_some()), ("--agent", global.agent.is_some())];
+    if let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given && !has_owner_token) {
+        return refuse(
+            format!("{flag} has no effect with tokens: each token selects its own memory"),
+            "omit it, or add --token-file FILE for a token that selects this memory",
+        );
+    }
+    Ok(())
+}
+
+fn to_failure(error: ServeError) -> Failure {
+    let hint = match &error {
+        ServeError::Io { .. } => "choose another address or port, or stop the program that uses it",
+        ServeError::Protocol(_) => "start memdir mcp from an MCP client, not from a terminal",
+        ServeError::Unsafe(_) => "save a token to a file for --token-file, or set MEMDIR_TOKEN",
+    };
+    Failure::Settings { message: error.to_string(), hint: hint.into() }
+}

@@ -1,0 +1,243 @@
+//! The callers of an HTTP server: the tokens of the settings, and the space of each. It follows the settings file, so that a new
+//! token works and a revoked one is rejected at once.
+
+use super::{
+    groups::native_group,
+    live::{LiveSettings, live_space},
+};
+use crate::{
+    config::{SearchSetting, Settings, TokenSetting},
+    exit::Failure,
+    scope::{self, Scope},
+    wire,
+};
+use memdir_core::{
+    base::{error::Error, path::MemoryPath},
+    store::{
+        files::Mount,
+        space::{Caller, both, narrow, token_hash},
+    },
+};
+use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The callers with tokens of their own, if there are any.
+#[derive(Debug)]
+pub(super) struct TokenCallers {
+    live: Arc<LiveSettings>,
+    filter: ToolFilter,
+    /// A dialect that is served; its memory belongs to no caller.
+    dialect: Option<String>,
+    registry: Mutex<Registry>,
+}
+
+impl TokenCallers {
+    pub(super) fn new(live: Arc<LiveSettings>, filter: &ToolFilter, dialect: Option<&String>) -> TokenCallers {
+        let registry = Mutex::new(Registry::new(live.get()));
+        TokenCallers { live, filter: filter.clone(), dialect: dialect.cloned(), registry }
+    }
+
+    /// Returns the registry, updated to the current settings.
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        let mut registry = self.lock_registry();
+        registry.update(self.live.get());
+        registry
+    }
+
+    fn lock_registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_for_token(&self, settings: &Settings, token: &TokenSetting, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
+        if let Some(dialect) = &self.dialect {
+            return Err(Failure::Usage { message: no_callers(dialect), hint: String::new() });
+        }
+        let caller = Caller { person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone() };
+        if let Some(switch) = scope::switched_off(settings, caller.project(request.project.as_deref())?) {
+            // A remote caller does not see the path of the server's settings.
+            return Err(Failure::Off { switch: switch.replace(&settings.file.display().to_string(), "the server's settings") });
+        }
+        let mounts = settings.places().caller(&caller, request.project.as_deref())?;
+        let mounts = narrowed(mounts, &settings.only, &request.only)?;
+        // The log is about the person, and everyone in a project reads the project's memory.
+        let memdir = wire::open_mounts(settings, &mounts, &token.person)?.logging_in("user");
+        let group = native_group(memdir, settings, settings.home.value.clone(), true)?;
+        self.catalog(group)
+    }
+
+    /// Opens the owner's space, narrowed as the request asks.
+    fn open_for_owner(&self, settings: &Settings, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
+        let refuse = |message: String| Err(Failure::Usage { message, hint: String::new() });
+        if let Some(dialect) = &self.dialect {
+            return refuse(format!("the dialect {dialect} cannot be narrowed; omit Memdir-Only and Memdir-Project"));
+        }
+        let scope = Scope::whole(settings)?;
+        match &request.project {
+            Some(_) if settings.dir.is_some() => {
+                return refuse("this server serves a directory, not a project; omit Memdir-Project".into());
+            }
+            Some(named) if *named != scope.id => {
+                return refuse(format!("project {named:?} is not served here; this server serves {:?}", scope.id));
+            }
+            _ => {}
+        }
+        let only = request.only.clone();
+        let open = move |settings: &Settings, _: &Scope| {
+            let scope = Scope::whole(settings)?;
+            scope.must_be_on()?;
+            let mounts = narrowed(scope.plain_mounts(), &settings.only, &only)?;
+            wire::with_search(wire::open_mounts(settings, &mounts, &settings.actor.value)?, settings)
+        };
+        let group = native_group(open(settings, &scope)?, settings, settings.cwd.clone(), false)?;
+        let space = live_space(&self.live, settings, &scope, group.memdir.clone(), Box::new(open));
+        self.catalog(ToolGroup { space: Some(space), ..group })
+    }
+
+    fn catalog(&self, group: ToolGroup) -> Result<ToolCatalog, Failure> {
+        // `memory_log` exists only in spaces with an open log; a filter that names it is valid for the others too.
+        let exists = |name: &String| name != "memory_log" || group.tools.iter().any(|tool| tool.name == name);
+        let mut filter = self.filter.clone();
+        filter.only.retain(exists);
+        filter.without.retain(exists);
+        if filter.only.is_empty() && !self.filter.only.is_empty() {
+            return Err(Failure::Usage { message: "no tools left to serve: the log is not open here".into(), hint: String::new() });
+        }
+        ToolCatalog::new(vec![group], &filter).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
+    }
+}
+
+/// The reason why a dialect cannot be served to callers.
+pub(super) fn no_callers(dialect: &str) -> String {
+    format!("the dialect {dialect} cannot be served to callers with tokens: its memory belongs to none of them")
+}
+
+/// Narrows the mounts to the server's `--only`, and further to that of the session. A caller need not have everything that the
+/// server is narrowed to, but must have what its session names.
+fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[String]) -> Result<Vec<Mount>, Failure> {
+    let session = session.iter().map(|prefix| MemoryPath::parse(prefix)).collect::<Result<Vec<_>, _>>()?;
+    let requested = if session.is_empty() { mounts.clone() } else { narrow(&mounts, &session)? };
+    if server.is_empty() {
+        return Ok(requested);
+    }
+    let mut left = if session.is_empty() { server.to_vec() } else { both(server, &session) };
+    left.retain(|prefix| narrow(&mounts, std::slice::from_ref(prefix)).is_ok());
+    if left.is_empty() {
+        return Err(Error::bad_input("only", "none of these names is served here").into());
+    }
+    Ok(narrow(&mounts, &left)?)
+}
+
+impl CallerDirectory for TokenCallers {
+    fn requires_token(&self) -> bool {
+        // Never reset, so that the settings file is checked here only until the first token.
+        let had_tokens = self.lock_registry().had_tokens;
+        had_tokens || self.registry().had_tokens
+    }
+
+    fn identify(&self, token: &str) -> Option<CallerId> {
+        let hash = token_hash(token);
+        self.registry().callers.iter().find(|(_, known)| known.hash.eq_ignore_ascii_case(&hash)).map(|(id, _)| *id)
+    }
+
+    fn is_current(&self, id: CallerId) -> bool {
+        self.registry().token(id).is_some()
+    }
+
+    fn revision(&self) -> u64 {
+        self.registry().revision
+    }
+
+    fn open(&self, caller: &HttpCaller) -> Result<ToolCatalog, String> {
+        let opened = match caller.id {
+            None => self.open_for_owner(&self.live.get(), caller),
+            Some(id) => {
+                // Not locked while the space is opened, which may take long.
+                let (settings, token) = {
+                    let registry = self.registry();
+                    (registry.settings.clone(), registry.token(id).cloned().ok_or("the token has been revoked or changed")?)
+                };
+                self.open_for_token(&settings, &token, caller)
+            }
+        };
+        opened.map_err(|failure| failure.words().message)
+    }
+}
+
+/// The ids of the callers. A caller keeps its id as long as its token setting and the permissions are unchanged; a token that
+/// is added or revoked does not affect the sessions of others.
+#[derive(Debug)]
+struct Registry {
+    settings: Arc<Settings>,
+    permissions: Permissions,
+    callers: Vec<(CallerId, TokenSetting)>,
+    last_id: u64,
+    revision: u64,
+    /// Whether there has been a token since the server started. Revoking the last one does not open the server to anyone.
+    had_tokens: bool,
+}
+
+impl Registry {
+    fn new(settings: Arc<Settings>) -> Self {
+        let permissions = Permissions::from_settings(&settings);
+        let mut registry = Registry { settings, permissions, callers: Vec::new(), last_id: 0, revision: 0, had_tokens: false };
+        registry.assign_ids(false);
+        registry
+    }
+
+    fn update(&mut self, settings: Arc<Settings>) {
+        if Arc::ptr_eq(&self.settings, &settings) {
+            return;
+        }
+        let permissions = Permissions::from_settings(&settings);
+        let keeps_ids = permissions == self.permissions;
+        (self.settings, self.permissions) = (settings, permissions);
+        self.assign_ids(keeps_ids);
+    }
+
+    fn assign_ids(&mut self, keeps_ids: bool) {
+        let before = std::mem::take(&mut self.callers);
+        for token in &self.settings.config.tokens {
+            let id = match before.iter().find(|(_, known)| keeps_ids && known == token) {
+                Some((id, _)) => *id,
+                None => {
+                    self.last_id += 1;
+                    CallerId(self.last_id)
+                }
+            };
+            self.callers.push((id, token.clone()));
+        }
+        self.had_tokens |= !self.callers.is_empty();
+        self.revision += 1;
+    }
+
+    fn token(&self, id: CallerId) -> Option<&TokenSetting> {
+        self.callers.iter().find(|(known, _)| *known == id).map(|(_, token)| token)
+    }
+}
+
+/// The settings besides the token that determine what a caller may do and sees.
+#[derive(Debug, PartialEq)]
+struct Permissions {
+    enabled: Option<bool>,
+    disabled_projects: Vec<String>,
+    log: bool,
+    guidelines: Option<String>,
+    allow: Vec<String>,
+    allow_rules: Vec<String>,
+    search: SearchSetting,
+}
+
+impl Permissions {
+    fn from_settings(settings: &Settings) -> Self {
+        let config = &settings.config;
+        Permissions {
+            enabled: config.enabled,
+            disabled_projects: config.disabled_projects.clone(),
+            log: config.log,
+            guidelines: config.guidelines.clone(),
+            allow: config.allow.clone(),
+            allow_rules: config.allow_rules.clone(),
+            search: config.search.clone(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The groups of tools that a server serves: memdir's own, and those of dialects, each with its space.
+
+use super::live::{LiveSettings, live_space};
+use crate::{config::Settings, exit::Failure, prompt_section, scope::Scope, wire};
+use memdir_core::{dialects, memdir::Memdir, prompt::log_is_open, tools};
+use memdir_server::ToolGroup;
+use std::{io::Write as _, path::PathBuf, sync::Arc};
+
+/// The name of the group of memdir's own tools.
+pub(super) const NATIVE: &str = "native";
+
+/// Opens the groups with these names; memdir's own tools if there are none.
+pub(super) fn open(names: &[String], live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<Vec<ToolGroup>, Failure> {
+    if names.is_empty() {
+        return Ok(vec![native(live, settings, scope)?]);
+    }
+    let open = |name: &String| if name == NATIVE { native(live, settings, scope) } else { dialect(name, live, settings, scope) };
+    names.iter().map(open).collect()
+}
+
+/// Returns the group of memdir's own tools on a space. A `remote` caller does not learn about directories.
+pub(super) fn native_group(memdir: Memdir, settings: &Settings, root: PathBuf, remote: bool) -> Result<ToolGroup, Failure> {
+    let has_log = settings.config.log && log_is_open(memdir.store(), memdir.context());
+    Ok(ToolGroup {
+        name: NATIVE,
+        tools: if has_log { tools::native_with_log() } else { tools::native() },
+        memdir: wire::with_search(memdir, settings)?,
+        space: None,
+        root,
+        instructions: Some(tools::INSTRUCTIONS),
+        resources: true,
+        section: Some(prompt_section::section(settings, remote)),
+    })
+}
+
+fn native(live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<ToolGroup, Failure> {
+    let opened = wire::open(settings, scope)?;
+    for note in &opened.notes {
+        let _ = writeln!(std::io::stderr(), "memdir: {note}");
+    }
+    let group = native_group(opened.memdir, settings, settings.cwd.clone(), false)?;
+    let open = |settings: &Settings, scope: &Scope| wire::with_search(wire::open(settings, scope)?.memdir, settings);
+    let space = live_space(live, settings, scope, group.memdir.clone(), Box::new(open));
+    Ok(ToolGroup { space: Some(space), ..group })
+}
+
+fn dialect(name: &str, live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<ToolGroup, Failure> {
+    let Some(dialect) = dialects::find(name) else {
+        let known: Vec<&str> = dialects::DIALECTS.iter().map(|dialect| dialect.name).collect();
+        let message = format!("unknown dialect {name:?}; available: {NATIVE}, {}", known.join(", "));
+        return Err(Failure::Usage { message, hint: "run memdir dialects for a description of each".into() });
+    };
+    let (memdir, root) = wire::open_dialect(settings, scope, dialect)?;
+    let open = move |settings: &Settings, scope: &Scope| Ok(wire::open_dialect(settings, scope, dialect)?.0);
+    let space = Some(live_space(live, settings, scope, memdir.clone(), Box::new(open)));
+    let tools = (dialect.tools)();
+    Ok(ToolGroup { name: dialect.name, tools, memdir, space, root, instructions: None, resources: false, section: None })
+}

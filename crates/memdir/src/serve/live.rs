@@ -1,0 +1,114 @@
+//! Settings and spaces that follow the settings file while a server runs. The file is read again only if its metadata has
+//! changed, and a space is opened again only if a setting that affects it has changed.
+
+use crate::{
+    args::Global,
+    config::{ChatsSetting, Settings},
+    exit::Failure,
+    scope::Scope,
+};
+use memdir_core::memdir::Memdir;
+use memdir_server::CurrentSpace;
+use std::{
+    fmt, fs,
+    os::unix::fs::MetadataExt as _,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
+
+/// The metadata that distinguishes two versions of a file; `None` if it does not exist.
+type FileStamp = Option<(SystemTime, u64, u64)>;
+
+fn file_stamp(file: &Path) -> FileStamp {
+    let metadata = fs::metadata(file).ok()?;
+    Some((metadata.modified().ok()?, metadata.len(), metadata.ino()))
+}
+
+/// The settings currently in force.
+pub(super) struct LiveSettings {
+    global: Global,
+    loaded: Mutex<(FileStamp, Arc<Settings>)>,
+}
+
+impl fmt::Debug for LiveSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LiveSettings(…)")
+    }
+}
+
+impl LiveSettings {
+    pub(super) fn load(global: &Global, settings: &Settings) -> Result<Arc<LiveSettings>, Failure> {
+        // The stamp before the settings: if the file changes in between, it is read again.
+        let stamp = file_stamp(&settings.file);
+        let loaded = Mutex::new((stamp, Arc::new(Settings::load(global)?)));
+        Ok(Arc::new(LiveSettings { global: global.clone(), loaded }))
+    }
+
+    /// Returns the current settings at the cost of one `stat`. Returns the same `Arc` until the file changes.
+    pub(super) fn get(&self) -> Arc<Settings> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = file_stamp(&loaded.1.file);
+        if loaded.0 != stamp {
+            loaded.0 = stamp;
+            // If the file is invalid, the last valid settings stay in force until it is corrected.
+            if let Ok(settings) = Settings::load(&self.global) {
+                loaded.1 = Arc::new(settings);
+            }
+        }
+        loaded.1.clone()
+    }
+}
+
+/// Opens a space with the given settings.
+type OpenSpace = dyn Fn(&Settings, &Scope) -> Result<Memdir, Failure> + Send + Sync;
+
+/// An open space, and the settings it was opened with.
+struct LiveSpace {
+    checked: Option<(Arc<Settings>, FileStamp)>,
+    chats: ChatsSetting,
+    memdir: Memdir,
+    /// The error message if memory is switched off.
+    off: Option<String>,
+}
+
+impl LiveSpace {
+    /// Applies new settings: the switches, and the chats setting, which opens the space again.
+    fn apply(&mut self, settings: &Settings, open: &OpenSpace) {
+        // Invalid settings are reported by the commands; a running server keeps the last valid state.
+        let Ok(scope) = Scope::of(settings) else { return };
+        self.off = scope.must_be_on().err().map(|off| {
+            let words = off.words();
+            format!("{}. {}", words.message, words.hint)
+        });
+        if self.off.is_none()
+            && settings.config.chats != self.chats
+            && let Ok(memdir) = open(settings, &scope)
+        {
+            (self.chats, self.memdir) = (settings.config.chats.clone(), memdir);
+        }
+    }
+}
+
+/// Returns a space that follows the settings. `memdir` is the space that `settings` opened, `open` opens it again.
+pub(super) fn live_space(
+    live: &Arc<LiveSettings>,
+    settings: &Settings,
+    scope: &Scope,
+    memdir: Memdir,
+    open: Box<OpenSpace>,
+) -> CurrentSpace {
+    // The settings file of a repository can switch memory off too.
+    let (live, repository) = (live.clone(), scope.repository_file());
+    let space = Mutex::new(LiveSpace { checked: None, chats: settings.config.chats.clone(), memdir, off: None });
+    Arc::new(move || {
+        let mut space = space.lock().unwrap_or_else(PoisonError::into_inner);
+        let (settings, stamp) = (live.get(), file_stamp(&repository));
+        let is_checked = space.checked.as_ref().is_some_and(|(checked, before)| Arc::ptr_eq(checked, &settings) && *before == stamp);
+        if !is_checked {
+            space.apply(&settings, &*open);
+            space.checked = Some((settings, stamp));
+        }
+        space.off.clone().map_or_else(|| Ok(space.memdir.clone()), Err)
+    })
+}
