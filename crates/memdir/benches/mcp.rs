@@ -1,4 +1,4 @@
-//! What serving costs: a start against `/bin/true`, a round trip, and the memory of a long session.
+//! Benchmarks of the server: start time relative to `/bin/true`, round trips, and resident memory of a long session.
 //! `cargo bench -p memdir --bench mcp`; MEMDIR_BIN names another build to measure. Times are reported as ratios and
 //! milliseconds of one run.
 
@@ -29,7 +29,7 @@ fn main() {
     long_session(home.path());
 }
 
-/// Spawn to the answer to `tools/list`, against spawning a program that does nothing.
+/// Time from spawning to the response to `tools/list`, relative to spawning a program that does nothing.
 fn starts(home: &Path) {
     let nothing = (0..STARTS).map(|_| timed(|| assert!(Command::new("/bin/true").status().unwrap().success()))).min().unwrap();
     let mut resident = 0;
@@ -50,11 +50,11 @@ fn starts(home: &Path) {
     let ratio = |took: Duration| took.as_secs_f64() / nothing.as_secs_f64();
     println!("/bin/true                     {}", ms(nothing));
     println!("start to tools/list           {}  {:.1} times (limit 6)", ms(handshake), ratio(handshake));
-    println!("the same without a handshake  {}  {:.1} times", ms(sessionless), ratio(sessionless));
+    println!("without a handshake           {}  {:.1} times", ms(sessionless), ratio(sessionless));
     println!("resident                      {:.1} MB (limit 12)", resident as f64 / 1024.0);
 }
 
-/// Reading one memory again and again.
+/// Repeated reads of single memories.
 fn reads(home: &Path, files: usize) {
     let dir = format!("of-{files}");
     for n in 0..files {
@@ -77,7 +77,7 @@ fn reads(home: &Path, files: usize) {
 /// 10,000 calls of every kind.
 fn long_session(home: &Path) {
     let mut talk = Talk::start(home, "long", "2025-06-18");
-    // The least of several looks: work after an answer needs memory for a moment.
+    // The minimum of several samples: work after a response needs memory for a moment.
     let (mut first, mut last) = (u64::MAX, u64::MAX);
     for n in 0..2_000_u32 {
         let path = format!("m{}", n % 50);

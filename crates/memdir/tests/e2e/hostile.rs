@@ -1,5 +1,5 @@
-//! What came with a repository, or was set by mistake, and may not become anybody's memory: links, mounts that stand in for
-//! the person's, settings that are broken on purpose, directories that cover a home.
+//! Input that must not become memory, from a hostile repository or by mistake: links, mounts that shadow the user's own,
+//! settings that are broken on purpose, directories that contain the home directory.
 
 use crate::{
     home::{Home, files_below},
@@ -23,7 +23,7 @@ fn team_settings(home: &Home, text: &str) {
 }
 
 #[test]
-fn a_team_directory_that_is_a_link_is_said_and_never_written() {
+fn a_team_directory_that_is_a_link_is_reported_and_never_written() {
     let home = shop();
     symlink(home.path(".ssh"), home.path("shop/.memdir")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &["where"]), @"
@@ -51,7 +51,7 @@ fn a_team_directory_that_is_a_link_is_said_and_never_written() {
 }
 
 #[test]
-fn an_agents_directory_that_is_a_link_is_refused() {
+fn an_agent_directory_that_is_a_link_is_rejected() {
     let home = shop();
     let args = |verb: &'static str| [verb, "--agent", "reviewer", "--agent-scope", "project"];
     symlink(home.path(".ssh"), home.path("shop/.memdir-agents")).unwrap();
@@ -75,7 +75,7 @@ fn an_agents_directory_that_is_a_link_is_refused() {
 }
 
 #[test]
-fn a_bare_repository_has_no_team() {
+fn a_bare_repository_has_no_team_memory() {
     let home = Home::new();
     git(&home, "shop", &["init", "-q", "--bare"]);
     assert_snapshot!(run_in(&home, "shop", &["where"]), @"
@@ -95,7 +95,7 @@ fn a_bare_repository_has_no_team() {
 }
 
 #[test]
-fn a_repositorys_mounts_stand_in_for_nobody() {
+fn mounts_of_a_repository_do_not_shadow_other_memories() {
     let home = shop();
     fs::create_dir_all(home.path("shop/docs/deep")).unwrap();
     fs::write(home.path("shop/docs/mine.md"), "The repository's.\n").unwrap();
@@ -129,12 +129,12 @@ fn a_repositorys_mounts_stand_in_for_nobody() {
 }
 
 #[test]
-fn a_broken_setting_of_a_repository_leaves_its_limits() {
+fn an_invalid_setting_of_a_repository_keeps_its_restrictions() {
     let home = shop();
     for broken in ["run = 1", "ignored = [\"(\"]", "[[mounts]]\nname = \"../x\"\npath = \"docs\"", "what is this"] {
         team_settings(&home, &format!("enabled = false\n{broken}\n"));
-        let told = run_in(&home, "shop", &["list"]);
-        assert!(told.contains("memory is off: enabled = false in [HOME]/shop/.memdir/config.toml"), "{broken}: {told}");
+        let output = run_in(&home, "shop", &["list"]);
+        assert!(output.contains("memory is off: enabled = false in [HOME]/shop/.memdir/config.toml"), "{broken}: {output}");
     }
     team_settings(&home, "read_only = [\"fixed\", \"(?x) # \"]\n");
     fs::write(home.path("shop/.memdir/fixed.md"), "x\n").unwrap();
@@ -147,7 +147,7 @@ fn a_broken_setting_of_a_repository_leaves_its_limits() {
 }
 
 #[test]
-fn an_entrypoint_that_is_a_link_spoils_only_itself() {
+fn an_entrypoint_that_is_a_link_affects_only_itself() {
     let home = shop();
     fs::create_dir(home.path("shop/.memdir")).unwrap();
     symlink(home.path(".ssh/id.md"), home.path("shop/.memdir/MEMORY.md")).unwrap();
@@ -171,7 +171,7 @@ fn an_entrypoint_that_is_a_link_spoils_only_itself() {
 }
 
 #[test]
-fn a_team_folder_that_is_a_link_is_no_team() {
+fn a_team_folder_that_is_a_link_is_not_a_team_memory() {
     let home = shop();
     home.ok(&["write", "own", "Mine."]);
     symlink(home.path(".ssh"), home.memory("team")).unwrap();
@@ -184,8 +184,8 @@ fn a_team_folder_that_is_a_link_is_no_team() {
     -- exit 3
     ");
     assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
-    for told in [home.run(&["list"]), home.run(&["check"]), home.run(&["get", "team/id"]), home.run(&["doctor"]), home.run(&["where"])] {
-        assert!(!told.contains("link_roots") && !told.contains(".ssh"), "{told}");
+    for output in [home.run(&["list"]), home.run(&["check"]), home.run(&["get", "team/id"]), home.run(&["doctor"]), home.run(&["where"])] {
+        assert!(!output.contains("link_roots") && !output.contains(".ssh"), "{output}");
     }
     assert_snapshot!(home.run(&["list"]), @"
     own
@@ -195,7 +195,7 @@ fn a_team_folder_that_is_a_link_is_no_team() {
 }
 
 #[test]
-fn a_repository_names_no_home_and_no_variable() {
+fn mounts_of_a_repository_expand_neither_the_home_nor_variables() {
     let home = shop();
     fs::create_dir(home.path("shop/.memdir")).unwrap();
     let mounts = "[[mounts]]\nname = \"keys\"\npath = \"~/.ssh\"\n[[mounts]]\nname = \"env\"\npath = \"${HOME}/x\"\n";
@@ -205,12 +205,12 @@ fn a_repository_names_no_home_and_no_variable() {
     note: [HOME]/shop/.memdir/config.toml: the mount "keys" is left out: ~ and ${VAR} lead out of a repository, and are not expanded for one
     note: [HOME]/shop/.memdir/config.toml: the mount "env" is left out: ~ and ${VAR} lead out of a repository, and are not expanded for one
     "#);
-    let told = run_in(&home, "shop", &["where"]);
-    assert!(!told.contains("keys/") && !told.contains("env/"), "{told}");
+    let output = run_in(&home, "shop", &["where"]);
+    assert!(!output.contains("keys/") && !output.contains("env/"), "{output}");
 }
 
 #[test]
-fn a_directory_gets_no_team_by_a_write() {
+fn a_write_does_not_create_a_team_memory() {
     let home = Home::new();
     assert_snapshot!(home.run(&["write", "team/a", "x"]), @"
     -- stderr
@@ -228,7 +228,7 @@ fn a_directory_gets_no_team_by_a_write() {
 }
 
 #[test]
-fn what_covers_a_home_is_no_memory() {
+fn a_directory_that_contains_the_home_is_not_a_memory() {
     let home = Home::new();
     let with = |dir: &str| home.tell(&[dir], home.bare(&["list", "--dir", dir]).output().unwrap());
     assert_snapshot!(with("~"), @"
@@ -271,7 +271,7 @@ fn what_covers_a_home_is_no_memory() {
 }
 
 #[test]
-fn a_link_in_a_repositorys_memories_is_refused_without_advice() {
+fn a_link_in_a_repositorys_memories_is_rejected_without_a_hint_to_allow_it() {
     let home = shop();
     fs::create_dir_all(home.path("shop/.memdir")).unwrap();
     symlink(home.path(".ssh"), home.path("shop/.memdir/keys")).unwrap();

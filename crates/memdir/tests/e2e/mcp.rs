@@ -16,7 +16,7 @@ fn revisions() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn every_revision_of_the_protocol_is_spoken() {
+fn every_revision_of_the_protocol_is_supported() {
     for revision in revisions() {
         let home = Home::new();
         let mut talk = Talk::begin(&home, &[], revision);
@@ -30,7 +30,7 @@ fn every_revision_of_the_protocol_is_spoken() {
 }
 
 #[test]
-fn the_server_says_what_it_is_for_and_is_found_without_a_handshake() {
+fn the_server_is_discovered_without_a_handshake() {
     let home = Home::new();
     let mut talk = Talk::begin(&home, &[], SESSIONLESS);
     let found = talk.ask("server/discover", json!({}));
@@ -47,7 +47,7 @@ fn the_server_says_what_it_is_for_and_is_found_without_a_handshake() {
 }
 
 #[test]
-fn what_is_left_out_is_neither_listed_nor_callable() {
+fn a_filtered_tool_is_neither_listed_nor_callable() {
     let home = Home::new();
     let mut talk = Talk::begin(&home, &["--read-only", "--without", "memory_stats"], "2025-06-18");
     assert_eq!(talk.tools(), ["memory_read", "memory_search", "memory_get"]);
@@ -62,48 +62,48 @@ fn what_is_left_out_is_neither_listed_nor_callable() {
 }
 
 #[test]
-fn a_choice_that_cannot_be_served_stops_the_start() {
+fn invalid_options_are_rejected_at_start() {
     let home = Home::new();
     assert_snapshot!(home.run(&["mcp", "--dialect", "agent-memory,profclaw"]), @"
     -- stderr
-    error: agent-memory and profclaw both have a tool named memory_search; serve them one at a time, or leave one out with --without memory_search
-    hint: See memdir mcp --help and memdir dialects.
+    error: agent-memory and profclaw both have a tool named memory_search; serve them separately, or omit one with --without memory_search
+    hint: see memdir mcp --help and memdir dialects
     -- exit 2
     ");
     assert_snapshot!(home.run(&["mcp", "--dialect", "native,serena,openclaw"]), @"
     -- stderr
-    error: native and openclaw both have a tool named memory_search; serve them one at a time, or leave one out with --without memory_search
-    hint: See memdir mcp --help and memdir dialects.
+    error: native and openclaw both have a tool named memory_search; serve them separately, or omit one with --without memory_search
+    hint: see memdir mcp --help and memdir dialects
     -- exit 2
     ");
     assert_snapshot!(home.run(&["mcp", "--dialect", "emacs"]), @r#"
     -- stderr
-    error: there is no dialect named "emacs"; there are native, koding, agent-memory, serena, profclaw, openclaw, anthropic
-    hint: memdir dialects tells what each stands for.
+    error: unknown dialect "emacs"; available: native, koding, agent-memory, serena, profclaw, openclaw, anthropic
+    hint: run memdir dialects for a description of each
     -- exit 2
     "#);
-    assert_snapshot!(home.run(&["mcp", "--tools", "memory_reed"]), @"
+    assert_snapshot!(home.run(&["mcp", "--tools", "memory_reed"]), @r#"
     -- stderr
-    error: there is no tool named memory_reed; there are memory_read, memory_search, memory_get, memory_write, memory_edit, memory_move, memory_delete, memory_undo, memory_stats
-    hint: See memdir mcp --help and memdir dialects.
+    error: unknown tool "memory_reed"; available: memory_read, memory_search, memory_get, memory_write, memory_edit, memory_move, memory_delete, memory_undo, memory_stats
+    hint: see memdir mcp --help and memdir dialects
     -- exit 2
-    ");
+    "#);
     assert_snapshot!(home.run(&["mcp", "--read-only", "--tools", "memory_write"]), @"
     -- stderr
-    error: no tool is left to serve
-    hint: See memdir mcp --help and memdir dialects.
+    error: no tools left to serve
+    hint: see memdir mcp --help and memdir dialects
     -- exit 2
     ");
     assert_snapshot!(home.run(&["mcp", "--http", "0.0.0.0:0"]), @"
     -- stderr
-    error: 0.0.0.0:0 can be reached from other machines, so callers must show a token; set one, or listen on 127.0.0.1
-    hint: Put a token into a file for --token-file, or into MEMDIR_TOKEN.
+    error: 0.0.0.0:0 is reachable from other machines and needs a token; set one, or listen on 127.0.0.1
+    hint: save a token to a file for --token-file, or set MEMDIR_TOKEN
     -- exit 3
     ");
 }
 
 #[test]
-fn several_dialects_are_served_at_once() {
+fn several_dialects_are_served_together() {
     let home = Home::new();
     let mut talk = Talk::begin(&home, &["--dialect", "koding,serena"], "2025-06-18");
     assert_eq!(
@@ -165,28 +165,28 @@ fn the_instructions_are_served_and_a_dialect_has_tools_only() {
 }
 
 #[test]
-fn a_client_that_goes_away_leaves_nothing_behind() {
+fn the_server_exits_when_its_client_disconnects() {
     let home = Home::new();
-    // Before a word, after the handshake, and with an answer nobody reads.
-    for words in 0..3 {
+    // Before the handshake, after it, and with a response that is never read.
+    for stage in 0..3 {
         let mut talk = Talk::silent(&home, &[]);
-        if words > 0 {
+        if stage > 0 {
             talk.hello("2025-06-18");
         }
-        if words > 1 {
+        if stage > 1 {
             talk.post("tools/list", json!({}));
             talk.deafen();
             talk.post("tools/list", json!({}));
         }
         let begun = Instant::now();
         let (status, complaints) = talk.end();
-        assert!(status.success() && complaints.is_empty(), "{words}: {status} {complaints}");
-        assert!(begun.elapsed() < Duration::from_secs(5), "{words}: {:?}", begun.elapsed());
+        assert!(status.success() && complaints.is_empty(), "{stage}: {status} {complaints}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{stage}: {:?}", begun.elapsed());
     }
 }
 
 #[test]
-fn a_listener_does_not_keep_a_server_whose_client_is_gone() {
+fn a_subscription_does_not_keep_the_server_running() {
     let home = Home::new();
     let mut talk = Talk::begin(&home, &[], SESSIONLESS);
     talk.post("subscriptions/listen", json!({ "notifications": { "resourcesListChanged": true } }));
@@ -198,7 +198,7 @@ fn a_listener_does_not_keep_a_server_whose_client_is_gone() {
 }
 
 #[test]
-fn an_answer_that_was_asked_for_is_given_before_the_end() {
+fn all_requests_are_answered_before_the_end() {
     let home = Home::new();
     let mut talk = Talk::begin(&home, &[], "2025-06-18");
     let ids: Vec<u64> = (0..20)
@@ -211,7 +211,7 @@ fn an_answer_that_was_asked_for_is_given_before_the_end() {
 }
 
 #[test]
-fn what_cannot_be_read_is_answered_and_the_next_message_is_served() {
+fn an_invalid_message_is_answered_and_the_next_one_is_served() {
     let home = Home::new();
     let mut talk = Talk::begin(&home, &[], "2025-06-18");
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -225,7 +225,7 @@ fn what_cannot_be_read_is_answered_and_the_next_message_is_served() {
     let unknown = talk.ask("memory/teleport", json!({}));
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
     assert_eq!(talk.tools().len(), 9);
-    // A batch, as one revision of the protocol allows.
+    // A batch, which one revision of the protocol allows.
     talk.send_raw(r#"[{"jsonrpc":"2.0","id":71,"method":"ping"},{"jsonrpc":"2.0","id":72,"method":"ping"}]"#);
     let mut ids = [talk.hear()["id"].as_u64().unwrap(), talk.hear()["id"].as_u64().unwrap()];
     ids.sort_unstable();
@@ -244,7 +244,7 @@ fn two_servers_on_one_directory_see_each_others_writes_at_once() {
         assert!(reader.said("memory_read", json!({})).contains(&format!("n{n}")));
         assert!(reader.said("memory_search", json!({ "query": format!("number{n}") })).contains(&format!("[n{n}.md lines 1-1")));
     }
-    // Each takes back its own last change, never the other's.
+    // Each undoes its own last change, not the other's.
     assert!(ada.said("memory_undo", json!({})).contains("wrote n8"));
     assert!(bob.said("memory_undo", json!({})).contains("wrote n9"));
 }
@@ -289,7 +289,7 @@ fn resources_prompts_and_completions_are_served() {
 }
 
 #[test]
-fn subscribers_are_told_what_any_process_changed() {
+fn subscribers_are_notified_of_changes_by_any_process() {
     for revision in ["2025-11-25", SESSIONLESS] {
         let home = Home::new();
         home.ok(&["write", "a", "one"]);
@@ -312,7 +312,7 @@ fn subscribers_are_told_what_any_process_changed() {
 }
 
 #[test]
-fn a_listener_hears_what_happens_right_after_it_was_accepted() {
+fn a_subscriber_is_notified_of_a_change_right_after_the_acknowledgement() {
     let home = Home::new();
     for n in 0..1_000 {
         home.put(&format!("m{n}.md"), "one");
@@ -360,31 +360,31 @@ fn memory_stays_flat_over_a_long_session() {
         talk.said("memory_read", json!({}));
         talk.said("memory_search", json!({ "query": "turn" }));
     };
-    // The least of several looks: work after an answer needs memory for a moment, what is kept is there at every look.
-    let least = |talk: &mut Talk, rounds: std::ops::Range<u64>| {
-        let look = |n| {
+    // The minimum of several samples: work after a response needs memory for a moment only.
+    let min_resident = |talk: &mut Talk, rounds: std::ops::Range<u64>| {
+        let sample = |n| {
             round(talk, n);
             resident(talk)
         };
-        rounds.map(look).min().unwrap()
+        rounds.map(sample).min().unwrap()
     };
     (0..180).for_each(|n| round(&mut talk, n));
-    let before = least(&mut talk, 180..200);
+    let before = min_resident(&mut talk, 180..200);
     (200..580).for_each(|n| round(&mut talk, n));
-    let grown = least(&mut talk, 580..600).saturating_sub(before);
+    let grown = min_resident(&mut talk, 580..600).saturating_sub(before);
     assert!(grown < 5_000, "grew by {grown} kB over 2,000 calls after the first 1,000");
 }
 
 #[test]
-fn no_dialect_saves_a_secret_unless_a_person_allowed_it() {
+fn no_dialect_saves_a_secret_unless_the_settings_allow_it() {
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
-    let told = |result: &Value| (result["isError"] == true, result["content"][0]["text"].as_str().unwrap_or_default().to_owned());
+    let outcome = |result: &Value| (result["isError"] == true, result["content"][0]["text"].as_str().unwrap_or_default().to_owned());
     for allowed in [false, true] {
         let home = Home::new();
         home.configure(if allowed { "secrets = { allow = [\"^ghp_a1\"] }\n" } else { "" });
         let mut talk = Talk::begin(&home, &["--dialect", "koding,anthropic,serena"], "2025-06-18");
         let plain = json!({ "command": "create", "path": "/memories/a.md", "file_text": "one\n" });
-        assert!(!told(&talk.call("memory", plain)).0);
+        assert!(!outcome(&talk.call("memory", plain)).0);
         for (name, arguments) in [
             ("MemoryWrite", json!({ "file_path": "b.md", "content": token })),
             ("memory", json!({ "command": "create", "path": "/memories/c.md", "file_text": token })),
@@ -392,7 +392,7 @@ fn no_dialect_saves_a_secret_unless_a_person_allowed_it() {
             ("memory", json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": "one", "new_str": format!("key {token}") })),
             ("write_memory", json!({ "memory_name": "d", "content": token })),
         ] {
-            let (failed, text) = told(&talk.call(name, arguments.clone()));
+            let (failed, text) = outcome(&talk.call(name, arguments.clone()));
             assert_eq!(failed, !allowed, "{name} {arguments}: {text}");
             assert!(allowed || (text.contains("looks like a secret (github-token)") && !text.contains("ghp_")), "{name}: {text}");
         }

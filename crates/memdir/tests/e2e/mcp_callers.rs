@@ -1,4 +1,4 @@
-//! Callers over HTTP with tokens of their own: each has their own memory, and shares that of their projects.
+//! Callers over HTTP with tokens of their own: each has a private memory, and shares that of its projects.
 
 use crate::{
     home::Home,
@@ -7,13 +7,13 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// A token, and the id by which it is revoked.
+/// Adds a token; returns it, and the id that revokes it.
 pub(crate) fn token(home: &Home, args: &[&str]) -> (String, String) {
     let made = home.json(&[&["token", "add"], args].concat());
     (made["token"].as_str().unwrap().to_owned(), made["id"].as_str().unwrap().to_owned())
 }
 
-/// One call with this token and these headers.
+/// Calls a tool with this token and these headers.
 pub(crate) fn ask(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> Reply {
     let bearer = format!("Bearer {token}");
     let mut all = vec![("Authorization", bearer.as_str()), ("Mcp-Method", "tools/call"), ("Mcp-Protocol-Version", SESSIONLESS)];
@@ -23,23 +23,24 @@ pub(crate) fn ask(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, 
     web.connect().post(&all, &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }))
 }
 
-pub(crate) fn said(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> String {
+/// Calls a tool and returns its text.
+pub(crate) fn call_text(web: &Web, token: &str, headers: &[(&str, &str)], name: &str, arguments: Value) -> String {
     let reply = ask(web, token, headers, name, arguments);
     assert_eq!(reply.status, 200, "{reply:?}");
     reply.message()["result"]["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
-/// The names a caller can see.
+/// Returns the names that a caller can see.
 pub(crate) fn names(web: &Web, token: &str, headers: &[(&str, &str)]) -> Vec<String> {
-    let told = said(web, token, headers, "memory_read", json!({}));
+    let text = call_text(web, token, headers, "memory_read", json!({}));
     let known = ["deploy", "notes/a", "team/rule", "user/ada", "user/bob", "other"];
-    known.into_iter().filter(|name| told.contains(name)).map(str::to_owned).collect()
+    known.into_iter().filter(|name| text.contains(name)).map(str::to_owned).collect()
 }
 
 pub(crate) fn write(web: &Web, token: &str, headers: &[(&str, &str)], path: &str) {
-    let told =
-        said(web, token, headers, "memory_write", json!({ "path": path, "content": format!("{path} for everybody who may see it") }));
-    assert!(told.starts_with("Saved"), "{told}");
+    let text =
+        call_text(web, token, headers, "memory_write", json!({ "path": path, "content": format!("{path} for everybody who may see it") }));
+    assert!(text.starts_with("Saved"), "{text}");
 }
 
 #[test]
@@ -57,10 +58,10 @@ fn callers_share_their_projects_and_nothing_else() {
     assert_eq!(names(&web, &ada, &[]), ["deploy", "notes/a", "team/rule", "user/ada"]);
     assert_eq!(names(&web, &bob, &shop), ["deploy", "notes/a", "team/rule", "user/bob"]);
     assert_eq!(names(&web, &bob, &[("Memdir-Project", "bank")]), ["user/bob", "other"]);
-    assert_eq!(names(&web, &bob, &[]), ["user/bob"], "of several projects none is named");
-    let found = said(&web, &bob, &shop, "memory_search", json!({ "query": "everybody who may see it" }));
+    assert_eq!(names(&web, &bob, &[]), ["user/bob"], "with several projects, none is selected by default");
+    let found = call_text(&web, &bob, &shop, "memory_search", json!({ "query": "everybody who may see it" }));
     assert!(found.contains("notes/a") && !found.contains("ada"), "{found}");
-    let stolen = said(&web, &bob, &shop, "memory_read", json!({ "path": "user/ada" }));
+    let stolen = call_text(&web, &bob, &shop, "memory_read", json!({ "path": "user/ada" }));
     assert!(!stolen.contains("for everybody"), "{stolen}");
     let foreign = ask(&web, &ada, &[("Memdir-Project", "bank")], "memory_read", json!({}));
     assert_eq!(foreign.status, 403, "{foreign:?}");
@@ -78,7 +79,7 @@ fn a_session_is_narrowed_by_its_header_and_never_widened() {
     }
     let narrow = [("Memdir-Only", "notes, team")];
     assert_eq!(names(&web, &ada, &narrow), ["notes/a", "team/rule"]);
-    let refused = said(&web, &ada, &narrow, "memory_read", json!({ "path": "deploy" }));
+    let refused = call_text(&web, &ada, &narrow, "memory_read", json!({ "path": "deploy" }));
     assert!(!refused.contains("for everybody"), "{refused}");
     assert_eq!(names(&web, &ada, &[("Memdir-Only", "agent/none")]), [""; 0]);
     let up = ask(&web, &ada, &[("Memdir-Only", "../people")], "memory_read", json!({}));
@@ -86,30 +87,30 @@ fn a_session_is_narrowed_by_its_header_and_never_widened() {
 }
 
 #[test]
-fn headers_that_name_nothing_or_too_much_are_refused() {
+fn empty_and_repeated_headers_are_rejected() {
     let home = Home::new();
     let (ada, _) = token(&home, &["ada", "shop", "bank"]);
     let web = Web::start(&home, &[]);
-    let told = |headers: &[(&str, &str)]| {
+    let status_and_body = |headers: &[(&str, &str)]| {
         let reply = ask(&web, &ada, headers, "memory_read", json!({}));
         (reply.status, if reply.status == 200 { String::new() } else { reply.body })
     };
-    let nothing = (400, "Memdir-Only names nothing; name what the session is narrowed to, or leave it out".to_owned());
+    let nothing = (400, "Memdir-Only is empty; list the names to narrow the session to, or omit the header".to_owned());
     for blank in ["", "  ", ",", " , ,"] {
-        assert_eq!(told(&[("Memdir-Only", blank)]), nothing, "{blank:?}");
+        assert_eq!(status_and_body(&[("Memdir-Only", blank)]), nothing, "{blank:?}");
     }
-    assert_eq!(told(&[("Memdir-Only", ""), ("Memdir-Only", "user")]).0, 200, "one of two names something");
-    assert_eq!(told(&[("Memdir-Only", "nötes"), ("Memdir-Project", "shop")]).0, 200, "a name like any other");
-    assert_eq!(told(&[("Memdir-Project", "shop,bank")]), (403, "project: \"shop,bank\" is none of your projects".to_owned()));
-    let one = (400, "Memdir-Project names one project; leave it out to name none".to_owned());
+    assert_eq!(status_and_body(&[("Memdir-Only", ""), ("Memdir-Only", "user")]).0, 200, "one of two headers is not empty");
+    assert_eq!(status_and_body(&[("Memdir-Only", "nötes"), ("Memdir-Project", "shop")]).0, 200, "not ASCII");
+    assert_eq!(status_and_body(&[("Memdir-Project", "shop,bank")]), (403, "project: \"shop,bank\" is none of your projects".to_owned()));
+    let one = (400, "Memdir-Project must name exactly one project; omit the header to select none".to_owned());
     for several in [&[("Memdir-Project", "shop"), ("Memdir-Project", "bank")][..], &[("Memdir-Project", " ")]] {
-        assert_eq!(told(several), one, "{several:?}");
+        assert_eq!(status_and_body(several), one, "{several:?}");
     }
-    assert_eq!(told(&[("Memdir-Project", "shop")]).0, 200);
+    assert_eq!(status_and_body(&[("Memdir-Project", "shop")]).0, 200);
 }
 
 #[test]
-fn a_token_that_is_taken_back_is_refused_at_once() {
+fn a_revoked_token_is_rejected_at_once() {
     let home = Home::new();
     let (ada, _) = token(&home, &["ada", "shop"]);
     let (bob, id) = token(&home, &["bob", "shop"]);
@@ -126,23 +127,23 @@ fn a_token_that_is_taken_back_is_refused_at_once() {
     let later = open.post(&[("Authorization", &bearer)], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
     assert_eq!(later.status, 401, "{later:?}");
     let (eve, _) = token(&home, &["eve", "shop"]);
-    assert_eq!(status(&eve), 200, "a new one is known at once");
+    assert_eq!(status(&eve), 200, "a new token is accepted at once");
 }
 
-/// Why a server does not start.
-fn refusal(home: &Home, args: &[&str]) -> String {
+/// Returns the error of a server that does not start.
+fn start_error(home: &Home, args: &[&str]) -> String {
     let args = [&["mcp", "--http", "127.0.0.1:0"], args].concat();
     home.tell(&args, home.bare(&args).output().unwrap())
 }
 
 #[test]
-fn a_dialect_takes_nothing_off_the_door() {
+fn a_dialect_does_not_weaken_authentication() {
     let home = Home::new();
     home.ok(&["write", "own", "the operator's, for everybody who may see it"]);
     let (ada, _) = token(&home, &["ada", "shop"]);
     for dialect in ["serena", "native,serena", "koding,anthropic"] {
-        let told = refusal(&home, &["--dialect", dialect]);
-        assert!(told.contains("belongs to none of them") && told.ends_with("-- exit 2\n"), "{dialect}: {told}");
+        let text = start_error(&home, &["--dialect", dialect]);
+        assert!(text.contains("belongs to none of them") && text.ends_with("-- exit 2\n"), "{dialect}: {text}");
     }
     let web = Web::start(&home, &["--dialect", "native"]);
     let status = |token: &str, headers: &[(&str, &str)]| ask(&web, token, headers, "memory_read", json!({})).status;
@@ -151,12 +152,12 @@ fn a_dialect_takes_nothing_off_the_door() {
     assert_eq!(status(&ada, &[("Memdir-Project", "bank")]), 403);
     write(&web, &ada, &[], "deploy");
     assert_eq!(names(&web, &ada, &[]), ["deploy"]);
-    assert!(!said(&web, &ada, &[], "memory_read", json!({})).contains("own"));
+    assert!(!call_text(&web, &ada, &[], "memory_read", json!({})).contains("own"));
     assert_eq!(names(&web, &ada, &[("Memdir-Only", "user")]), [""; 0]);
 }
 
 #[test]
-fn what_the_server_is_narrowed_to_holds_for_every_caller() {
+fn the_servers_only_narrows_every_caller() {
     let home = Home::new();
     let (ada, _) = token(&home, &["ada", "shop"]);
     let (bob, _) = token(&home, &["bob"]);
@@ -170,17 +171,36 @@ fn what_the_server_is_narrowed_to_holds_for_every_caller() {
     assert_eq!(names(&web, &ada, &[("Memdir-Only", "notes, user")]), ["notes/a"]);
     for outside in ["user", "deploy", "notesx"] {
         let refused = ask(&web, &ada, &[("Memdir-Only", outside)], "memory_read", json!({}));
-        assert_eq!((refused.status, refused.body.as_str()), (403, "only: nothing of that is served here"), "{outside}");
+        assert_eq!((refused.status, refused.body.as_str()), (403, "only: none of these names is served here"), "{outside}");
     }
-    assert_eq!(ask(&web, &bob, &[], "memory_read", json!({})).status, 403, "bob has neither");
+    assert_eq!(ask(&web, &bob, &[], "memory_read", json!({})).status, 403, "bob has neither name");
     for (flag, value) in [("--dir", "elsewhere"), ("--project", "shop"), ("--agent", "reviewer")] {
-        let told = refusal(&home, &[flag, value]);
-        assert!(told.contains(&format!("{flag} says nothing here")) && told.ends_with("-- exit 2\n"), "{told}");
+        let text = start_error(&home, &[flag, value]);
+        assert!(text.contains(&format!("{flag} has no effect with tokens")) && text.ends_with("-- exit 2\n"), "{text}");
     }
 }
 
 #[test]
-fn a_switch_holds_for_callers_before_the_start_and_while_it_runs() {
+fn a_revoked_token_ends_its_event_streams() {
+    let home = Home::new();
+    let (ada, id) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob", "shop"]);
+    let web = Web::start(&home, &[]);
+    let bearer = format!("Bearer {ada}");
+    let mut listener = web.connect();
+    listener.hello("2025-06-18", &[("Authorization", &bearer)]);
+    let session = listener.session.clone().unwrap();
+    let headers = [("Accept", "text/event-stream"), ("Mcp-Session-Id", session.as_str()), ("Authorization", bearer.as_str())];
+    listener.head("GET", "/mcp", &headers, None);
+    assert_eq!(listener.reply_head().status, 200);
+    home.ok(&["token", "revoke", &id]);
+    assert_eq!(ask(&web, &bob, &[], "memory_read", json!({})).status, 200);
+    // Returns only when the stream has ended.
+    listener.chunks();
+}
+
+#[test]
+fn a_switch_applies_to_callers_at_the_start_and_while_the_server_runs() {
     let home = Home::new();
     let (ada, _) = token(&home, &["ada", "shop"]);
     let (bob, _) = token(&home, &["bob", "shop", "bank"]);
@@ -188,34 +208,34 @@ fn a_switch_holds_for_callers_before_the_start_and_while_it_runs() {
     let off = "\n[[projects]]\nid = \"shop\"\nenabled = false\n";
     home.configure(&format!("{tokens}{off}"));
     let web = Web::start(&home, &[]);
-    let told = |token: &str, headers: &[(&str, &str)]| {
+    let status_and_body = |token: &str, headers: &[(&str, &str)]| {
         let reply = ask(&web, token, headers, "memory_read", json!({}));
         (reply.status, if reply.status == 200 { String::new() } else { reply.body })
     };
     let by_project = (403, "memory is off: enabled = false for the project shop in the server's settings".to_owned());
     let on = (200, String::new());
-    assert_eq!(told(&ada, &[]), by_project);
-    assert_eq!(told(&bob, &[("Memdir-Project", "shop")]), by_project);
-    assert_eq!((told(&bob, &[("Memdir-Project", "bank")]), told(&bob, &[])), (on.clone(), on.clone()));
+    assert_eq!(status_and_body(&ada, &[]), by_project);
+    assert_eq!(status_and_body(&bob, &[("Memdir-Project", "shop")]), by_project);
+    assert_eq!((status_and_body(&bob, &[("Memdir-Project", "bank")]), status_and_body(&bob, &[])), (on.clone(), on.clone()));
     home.configure(&tokens);
-    assert_eq!(told(&ada, &[]), on, "switched on again while it runs");
+    assert_eq!(status_and_body(&ada, &[]), on, "switched on again while it runs");
     let mut open = web.connect();
     let bearer = format!("Bearer {ada}");
     open.hello("2025-06-18", &[("Authorization", &bearer)]);
     home.configure(&format!("enabled = false\n{tokens}"));
     let later = open.post(&[("Authorization", &bearer)], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
     assert_eq!((later.status, later.body.as_str()), (403, "memory is off: enabled = false in the server's settings"));
-    assert_eq!(told(&bob, &[]).0, 403);
+    assert_eq!(status_and_body(&bob, &[]).0, 403);
     home.configure(&tokens);
     let (_, _) = token(&home, &["eve", "shop"]);
     let mut open = web.connect();
     open.hello("2025-06-18", &[("Authorization", &bearer)]);
     let (_, _) = token(&home, &["dan", "shop"]);
     let later = open.post(&[("Authorization", &bearer)], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
-    assert_eq!(later.status, 200, "one who joins ends nobody's session");
+    assert_eq!(later.status, 200, "a new token does not end the sessions of others");
 }
 
-/// The memory section as this caller gets it.
+/// Returns the memory section of a caller's system prompt.
 pub(crate) fn section(web: &Web, token: &str, headers: &[(&str, &str)]) -> String {
     let bearer = format!("Bearer {token}");
     let mut all = vec![("Authorization", bearer.as_str()), ("Mcp-Method", "prompts/get"), ("Mcp-Protocol-Version", SESSIONLESS)];
@@ -228,7 +248,7 @@ pub(crate) fn section(web: &Web, token: &str, headers: &[(&str, &str)]) -> Strin
 }
 
 #[test]
-fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
+fn a_callers_prompt_describes_each_scope_and_contains_no_path() {
     let home = Home::new();
     let (ada, _) = token(&home, &["ada", "shop", "--agent", "reviewer"]);
     let (bob, _) = token(&home, &["bob", "shop", "bank"]);
@@ -236,7 +256,7 @@ fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
     for path in ["deploy", "team/rule", "user/ada"] {
         write(&web, &ada, &[], path);
     }
-    let told = section(&web, &ada, &[]);
+    let text = section(&web, &ada, &[]);
     for line in [
         "Markdown files that only memdir's tools reach. There is no directory to write into.",
         "- **private**: names that begin with `user/`: for you and this one person, in every project.",
@@ -248,25 +268,25 @@ fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
         "## MEMORY.md, `user/`",
         "## MEMORY.md, `team/`",
     ] {
-        assert!(told.contains(line), "{line}\n{told}");
+        assert!(text.contains(line), "{line}\n{text}");
     }
-    assert!(!told.contains(home.path("").to_str().unwrap()) && !told.contains("directly"), "{told}");
+    assert!(!text.contains(home.path("").to_str().unwrap()) && !text.contains("directly"), "{text}");
     let alone = section(&web, &bob, &[]);
     assert!(alone.contains("- **private**: names that begin with `user/`") && !alone.contains("**team**"), "{alone}");
     let team = section(&web, &ada, &[("Memdir-Only", "team")]);
     assert!(team.contains("- **team**: names that begin with `team/`: for everybody"), "{team}");
     assert!(team.contains("Nothing here is private") && !team.contains("**private**:"), "{team}");
     for only in ["team", "notes"] {
-        let told = section(&web, &ada, &[("Memdir-Only", only)]);
-        assert!(told.contains(&format!("- **team**: names that begin with `{only}/`: for everybody")), "{told}");
+        let text = section(&web, &ada, &[("Memdir-Only", only)]);
+        assert!(text.contains(&format!("- **team**: names that begin with `{only}/`: for everybody")), "{text}");
         assert!(
-            told.contains("nothing of the type user")
-                && !told.contains("**user**")
-                && !told.contains("type: user")
-                && !told.contains("always private"),
-            "{told}"
+            text.contains("nothing of the type user")
+                && !text.contains("**user**")
+                && !text.contains("type: user")
+                && !text.contains("always private"),
+            "{text}"
         );
-        assert_eq!(told.contains("MEMORY.md"), only == "team", "{told}");
+        assert_eq!(text.contains("MEMORY.md"), only == "team", "{text}");
     }
     let one = section(&web, &ada, &[("Memdir-Only", "deploy, user/taste")]);
     assert!(one.contains("- **team**: the name `deploy`: for") && one.contains("- **private**: names that begin with `user/taste/`: for"));
@@ -274,7 +294,7 @@ fn a_callers_prompt_tells_whose_each_memory_is_and_names_no_path() {
 }
 
 #[test]
-fn a_log_leaves_out_no_entrypoint_and_is_offered_where_it_is_open() {
+fn the_log_tool_exists_where_the_log_is_open_and_all_entrypoints_are_loaded() {
     let home = Home::new();
     let (ada, _) = token(&home, &["ada", "shop"]);
     let tokens = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
@@ -289,15 +309,15 @@ fn a_log_leaves_out_no_entrypoint_and_is_offered_where_it_is_open() {
     }
     for only in ["plan", "user/taste", "team/rule"] {
         let headers = [("Memdir-Only", only)];
-        let told = section(&web, &ada, &headers);
-        assert!(!told.contains("memory_log") && !told.contains("## The log") && told.contains("memory_write"), "{only}: {told}");
+        let text = section(&web, &ada, &headers);
+        assert!(!text.contains("memory_log") && !text.contains("## The log") && text.contains("memory_write"), "{only}: {text}");
         let refused = ask(&web, &ada, &headers, "memory_log", json!({ "entry": "x" }));
         assert!(refused.body.contains("there is no tool named memory_log; there are memory_read, memory_write"), "{refused:?}");
     }
     for (only, place) in [("user", "user/logs/20"), ("user/logs", "user/logs/20"), ("team", "team/logs/20")] {
         let headers = [("Memdir-Only", only)];
         assert!(section(&web, &ada, &headers).contains("Call `memory_log`"), "{only}");
-        let logged = said(&web, &ada, &headers, "memory_log", json!({ "entry": "low water" }));
+        let logged = call_text(&web, &ada, &headers, "memory_log", json!({ "entry": "low water" }));
         assert!(logged.starts_with(&format!("Logged in {place}")), "{logged}");
     }
     let shared = section(&web, &ada, &[("Memdir-Only", "team")]);
@@ -315,27 +335,27 @@ fn the_log_of_a_caller_has_its_tool() {
     let tokens = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
     home.configure(&format!("log = true\n{tokens}"));
     for (token, place) in [(&ada, "user/logs/"), (&bob, "user/logs/")] {
-        let told = section(&web, token, &[]);
-        assert!(told.contains(&format!("`{place}YYYY/MM/YYYY-MM-DD.md`")) && told.contains("Call `memory_log`"), "{told}");
-        assert!(!told.contains(home.path("").to_str().unwrap()), "{told}");
-        let logged = said(&web, token, &[], "memory_log", json!({ "entry": "deploys on Fridays" }));
+        let text = section(&web, token, &[]);
+        assert!(text.contains(&format!("`{place}YYYY/MM/YYYY-MM-DD.md`")) && text.contains("Call `memory_log`"), "{text}");
+        assert!(!text.contains(home.path("").to_str().unwrap()), "{text}");
+        let logged = call_text(&web, token, &[], "memory_log", json!({ "entry": "deploys on Fridays" }));
         assert!(logged.starts_with(&format!("Logged in {place}20")), "{logged}");
     }
-    assert!(said(&web, &bob, &[], "memory_search", json!({ "query": "deploys on Fridays" })).contains("user/logs/20"));
+    assert!(call_text(&web, &bob, &[], "memory_search", json!({ "query": "deploys on Fridays" })).contains("user/logs/20"));
     let shared = section(&web, &ada, &[("Memdir-Only", "team")]);
     assert!(shared.contains("`team/logs/YYYY/MM/YYYY-MM-DD.md`") && shared.contains("Nothing here is private"), "{shared}");
 }
 
 #[test]
-fn nobody_writes_where_an_agents_memory_would_be() {
+fn an_agents_memory_is_writable_with_its_own_token_only() {
     let home = Home::new();
     let (ada, _) = token(&home, &["ada", "shop"]);
     let (bob, _) = token(&home, &["bob", "shop", "--agent", "pl:ug"]);
     let web = Web::start(&home, &[]);
-    let planted = said(&web, &ada, &[], "memory_write", json!({ "path": "agent/pl-ug/steal", "content": "x" }));
+    let planted = call_text(&web, &ada, &[], "memory_write", json!({ "path": "agent/pl-ug/steal", "content": "x" }));
     assert!(planted.contains("an agent's memory is open to a token of that agent alone"), "{planted}");
-    let own = said(&web, &bob, &[], "memory_write", json!({ "path": "agent/pl:ug/note", "content": "x" }));
+    let own = call_text(&web, &bob, &[], "memory_write", json!({ "path": "agent/pl:ug/note", "content": "x" }));
     assert!(own.starts_with("Saved agent/pl-ug/note.md"), "{own}");
-    let seen = said(&web, &ada, &[], "memory_read", json!({ "path": "agent/pl-ug/note" }));
+    let seen = call_text(&web, &ada, &[], "memory_read", json!({ "path": "agent/pl-ug/note" }));
     assert!(seen.contains("There is no memory") || seen.contains("there is no memory"), "{seen}");
 }

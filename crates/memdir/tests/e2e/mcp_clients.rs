@@ -1,5 +1,5 @@
-//! The official clients, Python and TypeScript, of both generations of the protocol, drive every tool over both
-//! transports, and all of them are told the same. `scripts/test-clients-setup` installs them.
+//! The official clients, Python and TypeScript, of both generations of the protocol, call every tool over both transports and
+//! must all get the same results. `scripts/test-clients-setup` installs them.
 
 use crate::{
     home::{Home, feed},
@@ -13,10 +13,10 @@ use std::{
     sync::OnceLock,
 };
 
-/// Every way to be a client: which program, of which generation.
+/// The clients: program and generation of the protocol.
 const CLIENTS: [(&str, &str); 4] = [("client.py", "legacy"), ("client.py", "2026-07-28"), ("client.mjs", "v1"), ("client.mjs", "v2")];
 
-/// Where the clients are. Installs them if nobody has.
+/// Returns the directory of the clients, and installs them if necessary.
 fn installed() -> &'static Path {
     static WHERE: OnceLock<PathBuf> = OnceLock::new();
     WHERE.get_or_init(|| {
@@ -30,7 +30,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A client, ready to be told where its server is.
+/// Returns the command of a client, without the address of its server.
 fn client(home: &Home, (program, generation): (&str, &str)) -> Command {
     let clients = installed();
     let program_file = root().join("tests/clients").join(program);
@@ -42,66 +42,66 @@ fn client(home: &Home, (program, generation): (&str, &str)) -> Command {
     command
 }
 
-/// Tells a story over standard input and output.
+/// Runs a story over standard input and output.
 fn over_stdio(home: &Home, kind: (&str, &str), dialect: &[&str], story: &str) -> Value {
     let mut command = client(home, kind);
     command.args(["stdio", env!("CARGO_BIN_EXE_memdir"), "mcp"]).args(dialect);
-    told(home, feed(&mut command, story.as_bytes()))
+    results(home, feed(&mut command, story.as_bytes()))
 }
 
-/// Tells a story over HTTP, with a token.
+/// Runs a story over HTTP, with a token.
 fn over_http(home: &Home, kind: (&str, &str), dialect: &[&str], story: &str) -> Value {
     let token = "abcdefghijklmnopqrstuvwxyz";
     let web = Web::start_with(home, dialect, &[("MEMDIR_TOKEN", token)]);
     let mut command = client(home, kind);
     command.args(["http", &web.url()]).env("CLIENT_TOKEN", token);
-    told(home, feed(&mut command, story.as_bytes()))
+    results(home, feed(&mut command, story.as_bytes()))
 }
 
-fn told(home: &Home, output: std::process::Output) -> Value {
+fn results(home: &Home, output: std::process::Output) -> Value {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap().replace(home.path("").to_str().unwrap().trim_end_matches('/'), "[HOME]");
     let text = Regex::new(r#""change": ?"[a-z0-9]{8}""#).unwrap().replace_all(&text, r#""change":"[CHANGE]""#);
     let text = Regex::new(r#""undone": ?"[a-z0-9]{8}""#).unwrap().replace_all(&text, r#""undone":"[CHANGE]""#);
     let text = Regex::new(r"\(change [a-z0-9]{8}\)").unwrap().replace_all(&text, "(change [CHANGE])");
     let text = Regex::new(r"\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d([.-]\d{3})?Z").unwrap().replace_all(&text, "[TIME]");
-    // The size of a directory is the file system's affair.
+    // The size of a directory depends on the file system.
     let text = Regex::new(r#"[0-9.]+[BKMG]\\t(/memories(?:/[^"\\]*/)?)(\\n|")"#).unwrap().replace_all(&text, r"[SIZE]\t$1$2");
     serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"))
 }
 
-/// Every client on both transports, each on a machine of its own, against the committed telling.
-fn all_are_told(name: &str) {
+/// Runs a story with every client over both transports, each in a home of its own, and compares with the committed results.
+fn check_all_clients(name: &str) {
     let dir = root().join("tests/clients/stories");
     let story = std::fs::read_to_string(dir.join(format!("{name}.json"))).unwrap();
     let dialect: Vec<&str> = if name == "native" { Vec::new() } else { vec!["--dialect", name] };
-    let wanted = dir.join(format!("{name}.told.json"));
+    let golden = dir.join(format!("{name}.told.json"));
     for kind in CLIENTS {
-        for (way, tell) in [("stdio", over_stdio as fn(&Home, (&str, &str), &[&str], &str) -> Value), ("http", over_http)] {
-            let told = tell(&seeded(name), kind, &dialect, &story);
-            if std::env::var_os("UPDATE_DOCS").is_some() && kind == CLIENTS[0] && way == "stdio" {
-                std::fs::write(&wanted, serde_json::to_string_pretty(&told).unwrap() + "\n").unwrap();
+        for (transport, run) in [("stdio", over_stdio as fn(&Home, (&str, &str), &[&str], &str) -> Value), ("http", over_http)] {
+            let actual = run(&seeded(name), kind, &dialect, &story);
+            if std::env::var_os("UPDATE_DOCS").is_some() && kind == CLIENTS[0] && transport == "stdio" {
+                std::fs::write(&golden, serde_json::to_string_pretty(&actual).unwrap() + "\n").unwrap();
             }
-            let wanted: Value = serde_json::from_str(&std::fs::read_to_string(&wanted).unwrap_or_else(|_| "[]".into())).unwrap();
+            let expected: Value = serde_json::from_str(&std::fs::read_to_string(&golden).unwrap_or_else(|_| "[]".into())).unwrap();
             let steps: Vec<Value> = serde_json::from_str(&story).unwrap();
-            assert_eq!(told.as_array().unwrap().len(), steps.len());
+            assert_eq!(actual.as_array().unwrap().len(), steps.len());
             for (n, step) in steps.iter().enumerate() {
-                assert_eq!(told[n], as_told_by(kind.1, &wanted[n]), "{kind:?} over {way}, step {n}: {step}");
+                assert_eq!(actual[n], for_generation(kind.1, &expected[n]), "{kind:?} over {transport}, step {n}: {step}");
             }
         }
     }
 }
 
-/// The newer protocol has one code less: a resource that is not there is a wrong parameter.
-fn as_told_by(generation: &str, wanted: &Value) -> Value {
-    let mut wanted = wanted.clone();
-    if ["2026-07-28", "v2"].contains(&generation) && wanted["code"] == -32002 {
-        wanted["code"] = (-32602).into();
+/// Adapts an expected result: the newer protocol reports a missing resource as an invalid parameter.
+fn for_generation(generation: &str, expected: &Value) -> Value {
+    let mut expected = expected.clone();
+    if ["2026-07-28", "v2"].contains(&generation) && expected["code"] == -32002 {
+        expected["code"] = (-32602).into();
     }
-    wanted
+    expected
 }
 
-/// A machine with something to find, for tools that only read.
+/// Returns a home with some memories for dialects that only read.
 fn seeded(name: &str) -> Home {
     let home = Home::new();
     if ["profclaw", "openclaw"].contains(&name) {
@@ -113,49 +113,48 @@ fn seeded(name: &str) -> Home {
 
 #[test]
 fn the_native_tools_serve_every_client() {
-    all_are_told("native");
+    check_all_clients("native");
 }
 
 #[test]
 fn koding_serves_every_client() {
-    all_are_told("koding");
+    check_all_clients("koding");
 }
 
 #[test]
 fn agent_memory_serves_every_client() {
-    all_are_told("agent-memory");
+    check_all_clients("agent-memory");
 }
 
 #[test]
 fn serena_serves_every_client() {
-    all_are_told("serena");
+    check_all_clients("serena");
 }
 
 #[test]
 fn profclaw_serves_every_client() {
-    all_are_told("profclaw");
+    check_all_clients("profclaw");
 }
 
 #[test]
 fn openclaw_serves_every_client() {
-    all_are_told("openclaw");
+    check_all_clients("openclaw");
 }
 
 #[test]
 fn anthropic_serves_every_client() {
-    all_are_told("anthropic");
+    check_all_clients("anthropic");
 }
 
-/// Older and newer clients on one server.
 #[test]
-fn clients_of_both_generations_hear_of_changes() {
+fn clients_of_both_generations_are_notified_of_changes() {
     let story = r#"[
         {"do": "call", "name": "memory_write", "arguments": {"path": "a", "content": "one"}},
         {"do": "watch", "uri": "memory:///a", "then": {"do": "call", "name": "memory_move", "arguments": {"from": "a", "to": "b"}}}
     ]"#;
     for kind in CLIENTS {
-        for tell in [over_stdio, over_http] {
-            assert_eq!(tell(&Home::new(), kind, &[], story)[1], "heard", "{kind:?}");
+        for run in [over_stdio, over_http] {
+            assert_eq!(run(&Home::new(), kind, &[], story)[1], "heard", "{kind:?}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! `memdir mcp --http`: who may call, what is refused, and that nobody hurts anybody else.
+//! `memdir mcp --http`: access control, invalid requests, and that one client cannot harm another.
 
 use crate::{
     home::Home,
     talk::HANDSHAKES,
-    web::{Line, Web},
+    web::{HttpClient, Web},
 };
 use serde_json::{Value, json};
 use std::{
@@ -20,11 +20,11 @@ fn ping() -> Value {
     json!({ "jsonrpc": "2.0", "id": 5, "method": "ping" })
 }
 
-/// A line on which everything works.
-fn well(web: &Web) -> Line {
-    let mut line = web.connect();
-    assert_ne!(line.call("memory_read", json!({}))["isError"], true);
-    line
+/// Connects and checks that the server answers.
+fn healthy_client(web: &Web) -> HttpClient {
+    let mut client = web.connect();
+    assert_ne!(client.call("memory_read", json!({}))["isError"], true);
+    client
 }
 
 #[test]
@@ -32,17 +32,17 @@ fn every_revision_is_spoken_with_and_without_sessions() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     for revision in HANDSHAKES {
-        let mut line = web.connect();
-        line.hello(revision, &[]);
-        assert!(line.session.is_some());
-        let list = line.post(&[], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+        let mut client = web.connect();
+        client.hello(revision, &[]);
+        assert!(client.session.is_some());
+        let list = client.post(&[], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
         assert_eq!(list.message()["result"]["tools"].as_array().unwrap().len(), 9);
         let call = json!({ "name": "memory_write", "arguments": { "path": revision, "content": "x" } });
-        let call = line.post(&[], &json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call }));
+        let call = client.post(&[], &json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call }));
         assert!(call.message()["result"]["content"][0]["text"].as_str().unwrap().starts_with("Saved"), "{call:?}");
     }
-    let mut line = web.connect();
-    let list = line.ask("tools/list", json!({}));
+    let mut client = web.connect();
+    let list = client.ask("tools/list", json!({}));
     assert_eq!(list.header("mcp-session-id"), None);
     assert_eq!(list.message()["result"]["tools"].as_array().unwrap().len(), 9);
     assert!(list.message()["result"]["ttlMs"].is_number(), "{list:?}");
@@ -50,22 +50,22 @@ fn every_revision_is_spoken_with_and_without_sessions() {
 }
 
 #[test]
-fn undo_takes_back_what_the_same_session_did() {
+fn undo_applies_to_the_changes_of_the_same_session() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     let (mut ada, mut bob) = (web.connect(), web.connect());
     ada.hello("2025-06-18", &[]);
     bob.hello("2025-06-18", &[]);
-    let call = |line: &mut Line, name: &str, arguments: Value| {
+    let call = |client: &mut HttpClient, name: &str, arguments: Value| {
         let message = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
-        line.post(&[], &message).message()["result"].clone()
+        client.post(&[], &message).message()["result"].clone()
     };
     call(&mut ada, "memory_write", json!({ "path": "a", "content": "x" }));
     call(&mut bob, "memory_write", json!({ "path": "b", "content": "x" }));
     call(&mut ada, "memory_undo", json!({}));
     assert_eq!(home.files(), ["MEMORY.md", "b.md"]);
     assert_eq!(call(&mut ada, "memory_undo", json!({}))["isError"], true);
-    // Without a session, a connection stands for a conversation, and an id does where there is a proxy between.
+    // Without a session, the connection identifies the conversation; a change id works from any connection.
     let (mut one, mut two) = (web.connect(), web.connect());
     let change = one.call("memory_write", json!({ "path": "c", "content": "x" }))["structuredContent"]["change"].clone();
     assert_eq!(two.call("memory_undo", json!({}))["isError"], true);
@@ -99,15 +99,15 @@ fn foreign_hosts_and_origins_are_refused() {
     for host in ["localhost", local.as_str(), "memory.example.org", "MEMORY.example.org:443", "[::1]"] {
         assert_ne!(status(&[("Host", host)]), 403, "{host}");
     }
-    let mut line = web.connect();
-    line.stream.write_all(b"POST /mcp HTTP/1.0\r\nContent-Length: 0\r\n\r\n").unwrap();
-    assert_eq!(line.reply().status, 400);
+    let mut client = web.connect();
+    client.stream.write_all(b"POST /mcp HTTP/1.0\r\nContent-Length: 0\r\n\r\n").unwrap();
+    assert_eq!(client.reply().status, 400);
     let preflight = web.connect().request("OPTIONS", "/mcp", &[("Origin", "https://app.example.org")], b"");
     assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some("https://app.example.org")));
 }
 
 #[test]
-fn a_token_is_asked_for_and_compared() {
+fn a_token_is_required_and_compared() {
     let home = Home::new();
     home.put("token", format!("{TOKEN}\n"));
     let file = home.memory("token");
@@ -120,8 +120,8 @@ fn a_token_is_asked_for_and_compared() {
         {
             assert_eq!(status(&[("Authorization", &wrong)]).status, 401, "{wrong}");
         }
-        let mut line = web.connect();
-        line.hello("2025-06-18", &[("Authorization", &format!("Bearer {TOKEN}"))]);
+        let mut client = web.connect();
+        client.hello("2025-06-18", &[("Authorization", &format!("Bearer {TOKEN}"))]);
         assert_eq!(web.connect().request("GET", "/healthz", &[], b"").body, "ok");
         let command = std::fs::read(format!("/proc/{}/cmdline", web.pid())).unwrap();
         assert!(!String::from_utf8_lossy(&command).contains(TOKEN));
@@ -129,7 +129,7 @@ fn a_token_is_asked_for_and_compared() {
 }
 
 #[test]
-fn guessing_tokens_is_slowed_down() {
+fn guessing_tokens_is_rate_limited() {
     let home = Home::new();
     let web = Web::start_with(&home, &[], &[("MEMDIR_TOKEN", TOKEN)]);
     let refused = (0..200).map(|_| web.connect().post(&[("Authorization", "Bearer wrong")], &ping()).status).collect::<Vec<_>>();
@@ -138,61 +138,61 @@ fn guessing_tokens_is_slowed_down() {
 }
 
 #[test]
-fn requests_that_make_no_sense_get_clear_errors() {
+fn invalid_requests_get_clear_errors() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
-    let mut line = well(&web);
+    let mut client = healthy_client(&web);
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     for body in ["{", "nonsense", "", deep.as_str(), "\u{0}"] {
-        let reply = line.request("POST", "/mcp", &[JSON, ACCEPT], body.as_bytes());
+        let reply = client.request("POST", "/mcp", &[JSON, ACCEPT], body.as_bytes());
         assert_eq!((reply.status, &reply.message()["error"]["code"]), (400, &json!(-32700)), "{reply:?}");
     }
     for body in ["42", "{}", r#"{"jsonrpc":"2.0","id":1}"#, "[]"] {
-        let reply = line.request("POST", "/mcp", &[JSON, ACCEPT], body.as_bytes());
+        let reply = client.request("POST", "/mcp", &[JSON, ACCEPT], body.as_bytes());
         assert_eq!((reply.status, &reply.message()["error"]["code"]), (400, &json!(-32600)), "{reply:?}");
     }
-    assert_eq!(line.request("POST", "/mcp", &[("Content-Type", "text/plain"), ACCEPT], b"{}").status, 415);
+    assert_eq!(client.request("POST", "/mcp", &[("Content-Type", "text/plain"), ACCEPT], b"{}").status, 415);
     assert_eq!(web.connect().request("POST", "/mcp", &[ACCEPT], b"{}").status, 415);
     assert_eq!(web.connect().request("POST", "/mcp", &[JSON, ("Accept", "text/html")], ping().to_string().as_bytes()).status, 406);
-    assert_eq!(line.request("PUT", "/mcp", &[], b"").status, 405);
-    assert_eq!(line.request("GET", "/", &[], b"").status, 404);
-    assert_eq!(line.request("GET", "/mcp/../healthz", &[], b"").status, 404);
-    let unknown = line.ask("memory/teleport", json!({}));
+    assert_eq!(client.request("PUT", "/mcp", &[], b"").status, 405);
+    assert_eq!(client.request("GET", "/", &[], b"").status, 404);
+    assert_eq!(client.request("GET", "/mcp/../healthz", &[], b"").status, 404);
+    let unknown = client.ask("memory/teleport", json!({}));
     assert_eq!((unknown.status, &unknown.message()["error"]["code"]), (404, &json!(-32601)), "{unknown:?}");
-    let no_session = line.post(&[("Mcp-Session-Id", "nobody")], &ping());
+    let no_session = client.post(&[("Mcp-Session-Id", "unknown")], &ping());
     assert_eq!(no_session.status, 404, "{no_session:?}");
     let long = "x".repeat(100_000);
     assert_eq!(web.connect().request("GET", "/healthz", &[("X-Long", &long)], b"").status, 431);
-    well(&web);
+    healthy_client(&web);
 }
 
 #[test]
-fn bodies_of_64_megabytes_are_refused_without_being_kept() {
+fn bodies_of_64_megabytes_are_rejected_without_being_buffered() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
-    well(&web);
+    healthy_client(&web);
     let before = resident(&web);
     let piece = vec![b' '; 1 << 20];
     for announced in [true, false] {
-        let mut line = web.connect();
+        let mut client = web.connect();
         if announced {
-            line.head("POST", "/mcp", &[JSON, ACCEPT], Some(64 << 20));
-            (0..64).for_each(|_| line.stream.write_all(&piece).unwrap());
+            client.head("POST", "/mcp", &[JSON, ACCEPT], Some(64 << 20));
+            (0..64).for_each(|_| client.stream.write_all(&piece).unwrap());
         } else {
-            line.head("POST", "/mcp", &[JSON, ACCEPT, ("Transfer-Encoding", "chunked")], None);
+            client.head("POST", "/mcp", &[JSON, ACCEPT, ("Transfer-Encoding", "chunked")], None);
             for _ in 0..64 {
-                write!(line.stream, "{:x}\r\n", piece.len()).unwrap();
-                line.stream.write_all(&piece).unwrap();
-                line.stream.write_all(b"\r\n").unwrap();
+                write!(client.stream, "{:x}\r\n", piece.len()).unwrap();
+                client.stream.write_all(&piece).unwrap();
+                client.stream.write_all(b"\r\n").unwrap();
             }
-            line.stream.write_all(b"0\r\n\r\n").unwrap();
+            client.stream.write_all(b"0\r\n\r\n").unwrap();
         }
-        let reply = line.reply();
+        let reply = client.reply();
         assert_eq!(reply.status, 413, "{reply:?}");
     }
     let grown = resident(&web).saturating_sub(before);
     assert!(grown < 40_000, "grew by {grown} kB");
-    well(&web);
+    healthy_client(&web);
 }
 
 fn resident(web: &Web) -> u64 {
@@ -202,29 +202,29 @@ fn resident(web: &Web) -> u64 {
 }
 
 #[test]
-fn slow_and_half_open_connections_hurt_nobody() {
+fn slow_and_half_open_connections_do_not_affect_others() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     let mut open = Vec::new();
     for n in 0..100 {
-        let mut line = web.connect();
+        let mut client = web.connect();
         match n % 4 {
             0 => {}
-            1 => line.stream.write_all(b"POST /mcp HT").unwrap(),
-            2 => line.head("POST", "/mcp", &[JSON, ACCEPT], Some(1_000)),
+            1 => client.stream.write_all(b"POST /mcp HT").unwrap(),
+            2 => client.head("POST", "/mcp", &[JSON, ACCEPT], Some(1_000)),
             _ => {
-                line.head("POST", "/mcp", &[JSON, ACCEPT], Some(1_000));
-                line.stream.write_all(b"{").unwrap();
-                line.stream.shutdown(std::net::Shutdown::Write).unwrap();
+                client.head("POST", "/mcp", &[JSON, ACCEPT], Some(1_000));
+                client.stream.write_all(b"{").unwrap();
+                client.stream.shutdown(std::net::Shutdown::Write).unwrap();
             }
         }
-        open.push(line);
+        open.push(client);
     }
     let begun = Instant::now();
-    (0..20).for_each(|_| drop(well(&web)));
+    (0..20).for_each(|_| drop(healthy_client(&web)));
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     drop(open);
-    well(&web);
+    healthy_client(&web);
 }
 
 #[test]
@@ -235,13 +235,16 @@ fn fifty_clients_lose_nothing() {
         for client in 0..50 {
             let web = &web;
             scope.spawn(move || {
-                let mut line = web.connect();
+                let mut connection = web.connect();
                 for n in 0..200 {
                     let result = match n % 4 {
-                        0 => line.call("memory_write", json!({ "path": format!("c{client}/n{n}"), "content": format!("{client} {n}") })),
-                        1 => line.call("memory_read", json!({ "paths": [format!("c{client}/n{}", n - 1)] })),
-                        2 => line.call("memory_get", json!({ "path": format!("c{client}/n{}", n - 2) })),
-                        _ => line.call("memory_write", json!({ "path": "log", "content": format!("{client} {n}"), "mode": "append" })),
+                        0 => connection
+                            .call("memory_write", json!({ "path": format!("c{client}/n{n}"), "content": format!("{client} {n}") })),
+                        1 => connection.call("memory_read", json!({ "paths": [format!("c{client}/n{}", n - 1)] })),
+                        2 => connection.call("memory_get", json!({ "path": format!("c{client}/n{}", n - 2) })),
+                        _ => {
+                            connection.call("memory_write", json!({ "path": "log", "content": format!("{client} {n}"), "mode": "append" }))
+                        }
                     };
                     assert_eq!(result["isError"], false, "{client} {n}: {result}");
                 }
@@ -262,7 +265,7 @@ fn fifty_clients_lose_nothing() {
 fn a_stop_lets_running_calls_finish() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
-    // A stream that stays open for news does not keep the server.
+    // An open event stream does not delay the shutdown.
     let mut listener = web.connect();
     listener.hello("2025-06-18", &[]);
     let session = listener.session.clone().unwrap();
@@ -276,10 +279,10 @@ fn a_stop_lets_running_calls_finish() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_said() {
+fn a_port_in_use_is_reported() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     let address = web.address.to_string();
-    let told = home.run(&["mcp", "--http", &address]).replace(&address, "[ADDRESS]");
-    assert!(told.contains("cannot listen on [ADDRESS]: Address already in use"), "{told}");
+    let output = home.run(&["mcp", "--http", &address]).replace(&address, "[ADDRESS]");
+    assert!(output.contains("cannot listen on [ADDRESS]: Address already in use"), "{output}");
 }

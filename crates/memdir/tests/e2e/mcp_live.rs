@@ -1,8 +1,8 @@
-//! What somebody does to the settings while a server runs, and sessions of whoever it was started for that ask for less.
+//! Changes of the settings while a server runs, and sessions that narrow the owner's space.
 
 use crate::{
     home::Home,
-    mcp_callers::{ask, names, said, token, write},
+    mcp_callers::{ask, call_text, names, token, write},
     scope::repository,
     talk::{SESSIONLESS, Talk},
     web::{Reply, Web},
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const OWNER: &str = "0123456789abcdef0123456789abcdef";
 
-/// One call of somebody who shows no token.
+/// Calls a tool without a token.
 fn bare(web: &Web, headers: &[(&str, &str)], name: &str, arguments: Value) -> Reply {
     let all = [&[("Mcp-Method", "tools/call"), ("Mcp-Protocol-Version", SESSIONLESS), ("Mcp-Name", name)], headers].concat();
     let params = json!({ "name": name, "arguments": arguments, "_meta": crate::talk::meta() });
@@ -24,7 +24,7 @@ fn text(reply: &Reply) -> String {
 }
 
 #[test]
-fn the_first_token_closes_a_server_that_runs() {
+fn the_first_token_makes_a_running_server_require_one() {
     let starts: [fn(&Home) -> Web; 2] = [|home| Web::start(home, &[]), |home| Web::start_bare(home, &["--project", "shop"])];
     for start in starts {
         let home = Home::new();
@@ -34,20 +34,20 @@ fn the_first_token_closes_a_server_that_runs() {
         assert_eq!(bare(&web, &[], "memory_write", json!({ "path": "own", "content": "the operator's" })).status, 200);
         let (ada, id) = token(&home, &["ada", "bank"]);
         let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
-        assert_eq!(open.post(&[], &list).status, 401, "the session that was open shows no token");
+        assert_eq!(open.post(&[], &list).status, 401, "the open session has no token");
         let refused = bare(&web, &[], "memory_read", json!({}));
-        assert_eq!((refused.status, refused.body.as_str()), (401, "show the token: Authorization: Bearer …"));
+        assert_eq!((refused.status, refused.body.as_str()), (401, "missing or unknown bearer token"));
         write(&web, &ada, &[], "deploy");
         assert_eq!(names(&web, &ada, &[]), ["deploy"]);
-        assert!(!said(&web, &ada, &[], "memory_read", json!({})).contains("own"));
+        assert!(!call_text(&web, &ada, &[], "memory_read", json!({})).contains("own"));
         home.ok(&["token", "revoke", &id]);
         assert_eq!(ask(&web, &ada, &[], "memory_read", json!({})).status, 401);
-        assert_eq!(bare(&web, &[], "memory_read", json!({})).status, 401, "taking the last token back opens it to nobody");
+        assert_eq!(bare(&web, &[], "memory_read", json!({})).status, 401, "revoking the last token does not open the server");
     }
 }
 
 #[test]
-fn the_owners_token_stays_the_owners_when_callers_come() {
+fn the_owners_token_works_after_callers_are_added() {
     let home = Home::new();
     home.put("token", OWNER);
     let web = Web::start(&home, &["--token-file", home.memory("token").to_str().unwrap()]);
@@ -59,7 +59,7 @@ fn the_owners_token_stays_the_owners_when_callers_come() {
 }
 
 #[test]
-fn a_dialect_that_is_served_already_is_no_callers() {
+fn a_served_dialect_is_not_open_to_callers_added_later() {
     let home = Home::new();
     home.put("token", OWNER);
     let open = Web::start(&home, &["--dialect", "serena"]);
@@ -68,18 +68,18 @@ fn a_dialect_that_is_served_already_is_no_callers() {
     let (ada, _) = token(&home, &["ada", "shop"]);
     assert_eq!(bare(&open, &[], "list_memories", json!({})).status, 401);
     for web in [&open, &owned] {
-        let told = ask(web, &ada, &[], "list_memories", json!({}));
-        let why = "there are callers with tokens of their own, and what serena opens belongs to none of them";
-        assert_eq!((told.status, told.body.as_str()), (403, why));
+        let result = ask(web, &ada, &[], "list_memories", json!({}));
+        let why = "the dialect serena cannot be served to callers with tokens: its memory belongs to none of them";
+        assert_eq!((result.status, result.body.as_str()), (403, why));
     }
     assert_eq!(ask(&owned, OWNER, &[], "list_memories", json!({})).status, 200);
     let narrowed = ask(&owned, OWNER, &[("Memdir-Only", "notes")], "list_memories", json!({}));
-    let why = "what serena opens is served whole: leave out Memdir-Only and Memdir-Project";
+    let why = "the dialect serena cannot be narrowed; omit Memdir-Only and Memdir-Project";
     assert_eq!((narrowed.status, narrowed.body.as_str()), (403, why));
 }
 
 #[test]
-fn a_switch_holds_for_a_server_that_runs() {
+fn a_switch_applies_to_a_running_server() {
     let home = Home::new();
     home.put("a.md", "tabs\n");
     let web = Web::start(&home, &[]);
@@ -96,11 +96,11 @@ fn a_switch_holds_for_a_server_that_runs() {
     let refused = bare(&web, &[], "memory_read", read.clone());
     assert_eq!((refused.message()["result"]["isError"].as_bool(), text(&refused).as_str()), (Some(true), off));
     for (name, arguments) in [("memory_read", read.clone()), ("memory_write", json!({ "path": "b", "content": "x" }))] {
-        let told = talk.call(name, arguments);
-        assert_eq!((told["isError"].as_bool(), told["content"][0]["text"].as_str()), (Some(true), Some(off)), "{name}");
+        let result = talk.call(name, arguments);
+        assert_eq!((result["isError"].as_bool(), result["content"][0]["text"].as_str()), (Some(true), Some(off)), "{name}");
     }
-    let told = serena.call("read_memory", json!({ "memory_name": "a" }));
-    assert_eq!((told["isError"].as_bool(), told["content"][0]["text"].as_str()), (Some(true), Some(off)));
+    let result = serena.call("read_memory", json!({ "memory_name": "a" }));
+    assert_eq!((result["isError"].as_bool(), result["content"][0]["text"].as_str()), (Some(true), Some(off)));
     for (method, params) in [("prompts/get", json!({ "name": "memory" })), ("resources/read", json!({ "uri": "memory:///a" }))] {
         assert_eq!(talk.ask(method, params)["error"]["message"], off, "{method}");
     }
@@ -111,7 +111,7 @@ fn a_switch_holds_for_a_server_that_runs() {
 }
 
 #[test]
-fn a_projects_and_a_repositorys_switch_hold_while_it_runs() {
+fn the_switches_of_a_project_and_a_repository_apply_to_a_running_server() {
     let home = Home::new();
     repository(&home, "shop");
     let at = home.path("shop");
@@ -123,8 +123,8 @@ fn a_projects_and_a_repositorys_switch_hold_while_it_runs() {
     });
     talk.hello("2025-06-18");
     let switch = |talk: &mut Talk| {
-        let told = talk.call("memory_read", json!({}));
-        home.plain(told["content"][0]["text"].as_str().filter(|_| told["isError"] == true).unwrap_or("on"))
+        let result = talk.call("memory_read", json!({}));
+        home.plain(result["content"][0]["text"].as_str().filter(|_| result["isError"] == true).unwrap_or("on"))
     };
     assert_eq!(switch(&mut talk), "on");
     home.configure("[[projects]]\nid = \"tides\"\nenabled = false\n");
@@ -138,7 +138,7 @@ fn a_projects_and_a_repositorys_switch_hold_while_it_runs() {
 }
 
 #[test]
-fn the_owner_narrows_a_session_by_its_headers_too() {
+fn the_owner_can_narrow_a_session_by_headers() {
     let home = Home::new();
     home.put("token", OWNER);
     let file = home.memory("token");
@@ -151,29 +151,29 @@ fn the_owner_narrows_a_session_by_its_headers_too() {
         assert_eq!(names(web, shown, &[]), ["deploy", "notes/a", "user/ada"]);
         assert_eq!(names(web, shown, &[("Memdir-Only", "notes")]), ["notes/a"]);
         assert_eq!(names(web, shown, &[("Memdir-Only", "notes, user")]), ["notes/a", "user/ada"]);
-        let hidden = said(web, shown, &[("Memdir-Only", "notes")], "memory_read", json!({ "path": "deploy" }));
+        let hidden = call_text(web, shown, &[("Memdir-Only", "notes")], "memory_read", json!({ "path": "deploy" }));
         assert!(!hidden.contains("for everybody"), "{hidden}");
         assert_eq!(names(web, shown, &[("Memdir-Project", "shop")]), ["deploy", "notes/a", "user/ada"]);
-        let told = |headers: &[(&str, &str)]| {
+        let status_and_body = |headers: &[(&str, &str)]| {
             let reply = ask(web, shown, headers, "memory_read", json!({}));
             (reply.status, reply.body)
         };
-        let other = (403, "the memory of the project shop is served here, and not that of bank".to_owned());
-        assert_eq!(told(&[("Memdir-Project", "bank")]), other);
-        assert_eq!(told(&[("Memdir-Only", " ")]).0, 400);
-        assert_eq!(told(&[("Memdir-Only", "../x")]).0, 403);
+        let other = (403, "project \"bank\" is not served here; this server serves \"shop\"".to_owned());
+        assert_eq!(status_and_body(&[("Memdir-Project", "bank")]), other);
+        assert_eq!(status_and_body(&[("Memdir-Only", " ")]).0, 400);
+        assert_eq!(status_and_body(&[("Memdir-Only", "../x")]).0, 403);
         let mut session = web.connect();
         let bearer = format!("Bearer {shown}");
         session.hello("2025-06-18", &[("Authorization", &bearer), ("Memdir-Only", "notes")]);
         let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
-        assert_eq!(session.post(&[("Authorization", &bearer)], &list).status, 404, "a narrow session is no wide one");
+        assert_eq!(session.post(&[("Authorization", &bearer)], &list).status, 404, "a narrowed session is not valid for the whole space");
     }
     let part = Web::start_bare(&home, &["--project", "shop", "--only", "notes"]);
     assert_eq!(names(&part, "", &[("Memdir-Only", "notes, user")]), ["notes/a"], "no wider than the server");
     assert_eq!(ask(&part, "", &[("Memdir-Only", "user")], "memory_read", json!({})).status, 403);
     let dir = Web::start(&home, &[]);
     let refused = ask(&dir, "", &[("Memdir-Project", "shop")], "memory_read", json!({}));
-    assert_eq!((refused.status, refused.body.as_str()), (403, "one directory is served here, and no project"));
+    assert_eq!((refused.status, refused.body.as_str()), (403, "this server serves a directory, not a project; omit Memdir-Project"));
     home.configure("enabled = false\n");
-    assert!(said(&open, "", &[("Memdir-Only", "notes")], "memory_read", json!({})).starts_with("memory is off: "));
+    assert!(call_text(&open, "", &[("Memdir-Only", "notes")], "memory_read", json!({})).starts_with("memory is off: "));
 }

@@ -1,4 +1,4 @@
-//! `memdir mcp --http` and a client that sends exactly the bytes it is told to.
+//! `memdir mcp --http`, and a client that sends exactly the given bytes.
 
 use crate::{home::Home, talk::meta};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-/// A server and where it listens.
+/// A running server and its address.
 pub(crate) struct Web {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -25,15 +25,15 @@ impl Web {
         vars.iter().for_each(|(key, value)| {
             command.env(key, value);
         });
-        Web::over(command)
+        Web::spawn(command)
     }
 
-    /// The same without a directory chosen.
+    /// Starts the server without `--dir`.
     pub(crate) fn start_bare(home: &Home, args: &[&str]) -> Web {
-        Web::over(home.bare(&[&["mcp", "--http", "127.0.0.1:0"], args].concat()))
+        Web::spawn(home.bare(&[&["mcp", "--http", "127.0.0.1:0"], args].concat()))
     }
 
-    fn over(mut command: Command) -> Web {
+    fn spawn(mut command: Command) -> Web {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -49,13 +49,13 @@ impl Web {
         self.child.id()
     }
 
-    pub(crate) fn connect(&self) -> Line {
+    pub(crate) fn connect(&self) -> HttpClient {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        Line { reader: BufReader::new(stream.try_clone().unwrap()), stream, host: self.address.to_string(), session: None }
+        HttpClient { reader: BufReader::new(stream.try_clone().unwrap()), stream, host: self.address.to_string(), session: None }
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Sends SIGTERM and waits for the server to exit.
     pub(crate) fn end(mut self) -> std::process::ExitStatus {
         let pid = rustix::process::Pid::from_raw(self.child.id() as i32).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
@@ -70,15 +70,15 @@ impl Drop for Web {
     }
 }
 
-/// One connection.
-pub(crate) struct Line {
+/// A client with one connection.
+pub(crate) struct HttpClient {
     pub(crate) stream: TcpStream,
     reader: BufReader<TcpStream>,
     pub(crate) host: String,
     pub(crate) session: Option<String>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -91,7 +91,7 @@ impl Reply {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The message in it, whether it came as JSON or as a stream with one event.
+    /// Returns the JSON-RPC message of the body, which is JSON or a stream with one event.
     pub(crate) fn message(&self) -> Value {
         let text =
             self.body.lines().filter_map(|line| line.strip_prefix("data: ")).find(|data| data.starts_with('{')).unwrap_or(&self.body);
@@ -99,8 +99,8 @@ impl Reply {
     }
 }
 
-impl Line {
-    /// Sends a request with these headers, whatever they are.
+impl HttpClient {
+    /// Sends a request with these headers, valid or not.
     pub(crate) fn request(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         self.head(method, path, headers, Some(body.len()));
         self.stream.write_all(body).unwrap();
@@ -121,10 +121,11 @@ impl Line {
         self.stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
     }
 
-    pub(crate) fn reply(&mut self) -> Reply {
+    /// Reads the head of a response; its body is empty.
+    pub(crate) fn reply_head(&mut self) -> Reply {
         let mut status = String::new();
         self.reader.read_line(&mut status).unwrap();
-        let status = status.split(' ').nth(1).unwrap_or_else(|| panic!("no answer: {status:?}")).parse().unwrap();
+        let status = status.split(' ').nth(1).unwrap_or_else(|| panic!("no response: {status:?}")).parse().unwrap();
         let mut headers = Vec::new();
         loop {
             let mut line = String::new();
@@ -134,7 +135,12 @@ impl Line {
                 Some((key, value)) => headers.push((key.to_ascii_lowercase(), value.to_owned())),
             }
         }
-        let mut reply = Reply { status, headers, body: String::new() };
+        Reply { status, headers, body: String::new() }
+    }
+
+    /// Reads a whole response.
+    pub(crate) fn reply(&mut self) -> Reply {
+        let mut reply = self.reply_head();
         let body = match reply.header("content-length").map(|length| length.parse::<usize>().unwrap()) {
             Some(length) => {
                 let mut body = vec![0; length];
@@ -148,7 +154,8 @@ impl Line {
         reply
     }
 
-    fn chunks(&mut self) -> Vec<u8> {
+    /// Reads a chunked body to its end.
+    pub(crate) fn chunks(&mut self) -> Vec<u8> {
         let mut all = Vec::new();
         loop {
             let mut size = String::new();
@@ -163,7 +170,7 @@ impl Line {
         }
     }
 
-    /// Sends one message and returns the answer.
+    /// Sends a message and returns the response.
     pub(crate) fn post(&mut self, headers: &[(&str, &str)], message: &Value) -> Reply {
         let session = self.session.clone();
         let mut all = vec![("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
@@ -172,7 +179,7 @@ impl Line {
         self.request("POST", "/mcp", &all, message.to_string().as_bytes())
     }
 
-    /// Begins a session of that revision.
+    /// Starts a session with this revision of the protocol.
     pub(crate) fn hello(&mut self, revision: &str, headers: &[(&str, &str)]) {
         let hello = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": { "name": "web", "version": "1" } });
         let reply = self.post(headers, &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
@@ -183,14 +190,14 @@ impl Line {
         assert_eq!(done.status, 202, "{done:?}");
     }
 
-    /// The result of a tool, without a session.
+    /// Calls a tool without a session and returns its result.
     pub(crate) fn call(&mut self, name: &str, arguments: Value) -> Value {
         let reply = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
         assert_eq!(reply.status, 200, "{reply:?}");
         reply.message()["result"].clone()
     }
 
-    /// A request as clients without a session send it.
+    /// Sends a request without a session.
     pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> Reply {
         params["_meta"] = meta();
         let name = params["name"].as_str().map(ToOwned::to_owned);
