@@ -11,7 +11,6 @@ mod docs;
 mod doctor;
 mod door;
 mod exit;
-mod help;
 mod hook;
 mod hosts;
 mod install;

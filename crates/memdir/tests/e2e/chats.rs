@@ -363,7 +363,7 @@ fn an_agent_gets_the_speaker_of_a_hit() {
     ];
     let output = feed(&mut home.bare(&["mcp"]), lines.map(|line| format!("{line}\n")).concat().as_bytes());
     let text = String::from_utf8(output.stdout).unwrap();
-    let printed = r#"(said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
-    assert!(said.contains(printed), "{said}");
+    let expected = r#"(said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
+    assert!(text.contains(expected), "{text}");
     assert!(text.contains("take it up with: cd /home/ada/app && claude --resume 1af7fc5e-8455)"), "{text}");
 }

@@ -229,7 +229,7 @@ fn missing_conversations_and_directories_are_errors() {
     let printed = home.run(&["resume", "deployed", "--host", "codex", "--run"]);
     assert!(printed.contains("error: the directory of the conversation, /home/ada/web, does not exist\n"), "{printed}");
     home.ok(&["chats", "off"]);
-    let off = "note: chats are off, so nothing new is taken in; `memdir chats on` turns them on\n";
+    let off = "note: conversations are off and not updated; turn them on with: memdir chats on\n";
     assert!(home.run(&["chats", "show", "1af7"]).contains(off));
     assert!(home.run(&["chats", "export", "1af7"]).contains(off));
 }

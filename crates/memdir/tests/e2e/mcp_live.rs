@@ -128,11 +128,11 @@ fn a_projects_and_a_repositorys_switch_hold_while_it_runs() {
     };
     assert_eq!(switch(&mut talk), "on");
     home.configure("[[projects]]\nid = \"tides\"\nenabled = false\n");
-    assert!(switch(&mut talk).starts_with("memory is off: enabled = false for the project tides in [HOME]/home/config.toml."));
+    assert!(switch(&mut talk).starts_with("memory is off: enabled = false for the project tides in [HOME]/home/config.toml;"));
     home.configure("");
     assert_eq!(switch(&mut talk), "on");
     std::fs::write(at.join(".memdir/config.toml"), "enabled = false\n").unwrap();
-    assert!(switch(&mut talk).starts_with("memory is off: enabled = false in [HOME]/shop/.memdir/config.toml."));
+    assert!(switch(&mut talk).starts_with("memory is off: enabled = false in [HOME]/shop/.memdir/config.toml;"));
     std::fs::remove_file(at.join(".memdir/config.toml")).unwrap();
     assert_eq!(switch(&mut talk), "on");
 }
