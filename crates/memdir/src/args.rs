@@ -1,8 +1,9 @@
 //! The command line: every command with its arguments and help text. Defines no behaviour; `commands.rs` does.
 
+pub(crate) mod help;
+
 use crate::{
     exit::Failure,
-    help,
     hosts::{self, HookEvent as Event, Host, InstallScope as Scope},
 };
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};

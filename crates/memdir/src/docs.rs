@@ -1,7 +1,7 @@
 //! Generates the reference pages from the command line and the table of settings; the tests fail if the committed pages differ.
 //! `UPDATE_DOCS=1 cargo test -p memdir docs` rewrites them. Compiled only for tests.
 
-use crate::{config::KEYS, exit, help};
+use crate::{args::help, config::KEYS, exit};
 use clap::{Arg, Command};
 use std::{fmt::Write as _, path::Path};
 

@@ -10,7 +10,6 @@ mod distribution;
 mod docs;
 mod doctor;
 mod exit;
-mod help;
 mod hook;
 mod hosts;
 mod install;

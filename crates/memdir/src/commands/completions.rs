@@ -1,8 +1,7 @@
 //! `memdir completions`: shell completion scripts.
 
 use crate::{
-    args::Completions as Typed,
-    help,
+    args::{Completions as Typed, help},
     output::{CommandOutput, Printer},
 };
 use serde::Serialize;

@@ -1,9 +1,8 @@
 //! `memdir man`: manual pages, generated from the same definitions as the help.
 
 use crate::{
-    args::Man as Typed,
+    args::{Man as Typed, help},
     exit::Failure,
-    help,
     output::{CommandOutput, Printer},
 };
 use serde::Serialize;

@@ -163,7 +163,7 @@ fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     assert_snapshot!(home.run(&["write", "a", &token]), @"
     -- stderr
     error: line 1 looks like a secret (github-token)
-    hint: leave the value out, or use --allow-secret github-token if it is not a secret
+    hint: leave the value out and note where it is kept instead
     -- exit 2
     ");
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @r#"

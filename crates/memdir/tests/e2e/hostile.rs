@@ -125,7 +125,7 @@ fn mounts_of_a_repository_do_not_shadow_other_memories() {
     note: [HOME]/shop/.memdir/config.toml: the mount self is left out: its files are those of team/
     ");
     assert_snapshot!(run_in(&home, "shop", &["read", "notes/mine"]).lines().next().unwrap(), @"Mine.");
-    assert!(run_in(&home, "shop", &["log", "a day"]).starts_with("Logged"), "{}", run_in(&home, "shop", &["log", "a day"]));
+    assert!(run_in(&home, "shop", &["log", "a day"]).starts_with("logged"), "{}", run_in(&home, "shop", &["log", "a day"]));
 }
 
 #[test]

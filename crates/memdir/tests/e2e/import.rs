@@ -28,11 +28,11 @@ fn memories_are_exported_and_imported_as_one_file() {
 
     let other = Home::new();
     other.ok(&["write", "style", "Four spaces."]);
-    insta::assert_snapshot!(other.run(&["import", &bundle, "--dry-run"]).replace(&home.path("").display().to_string(), "[HOME]/"), @r"
-    [HOME]/bundle.json: a memdir bundle, 2 found
-    did  memory
-    add  notes/deploy
-    add  style-2
+    insta::assert_snapshot!(other.run(&["import", &bundle, "--dry-run"]).replace(&home.path("").display().to_string(), "[HOME]/"), @"
+    [HOME]/bundle.json: a memdir bundle, 2 memories
+    action  memory
+    add     notes/deploy
+    add     style-2
     would import 2 memories, 0 duplicate, 0 skipped
     ");
     assert_eq!(other.ok(&["list"]), "style\n");

@@ -244,7 +244,7 @@ fn everything(home: &Home, web: &Web, mine: &Caller) -> Vec<(String, String)> {
     let mut printed = Vec::new();
     let mut ask = |method: &str, params: Value| {
         let response = mine.ask(web, method, params.clone());
-        printed.push((format!("{method} {params}"), plain(home, &said)));
+        printed.push((format!("{method} {params}"), plain(home, &response)));
         response
     };
     let calls = [

@@ -128,11 +128,11 @@ fn the_switches_of_a_project_and_a_repository_apply_to_a_running_server() {
     };
     assert_eq!(switch(&mut talk), "on");
     home.configure("[[projects]]\nid = \"tides\"\nenabled = false\n");
-    assert!(switch(&mut talk).starts_with("memory is off: enabled = false for the project tides in [HOME]/home/config.toml."));
+    assert!(switch(&mut talk).starts_with("memory is off: enabled = false for the project tides in [HOME]/home/config.toml;"));
     home.configure("");
     assert_eq!(switch(&mut talk), "on");
     std::fs::write(at.join(".memdir/config.toml"), "enabled = false\n").unwrap();
-    assert!(switch(&mut talk).starts_with("memory is off: enabled = false in [HOME]/shop/.memdir/config.toml."));
+    assert!(switch(&mut talk).starts_with("memory is off: enabled = false in [HOME]/shop/.memdir/config.toml;"));
     std::fs::remove_file(at.join(".memdir/config.toml")).unwrap();
     assert_eq!(switch(&mut talk), "on");
 }

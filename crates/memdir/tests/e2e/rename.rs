@@ -38,7 +38,7 @@ fn a_missing_memory_or_a_name_in_use_is_an_error() {
     assert_snapshot!(home.run(&["rename", "a", "b"]), @"
     -- stderr
     error: b.md exists already
-    hint: use --replace or --append, or another name
+    hint: use another name; `memdir write` can also --replace or --append
     -- exit 1
     ");
     assert_snapshot!(home.run(&["rename", "a", "MEMORY"]), @r#"

@@ -57,9 +57,9 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
     mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH]  [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
     user/  [HOME]/home/user  the user's memory, in all projects
-    alternative: --dir PATH: use one directory as the whole memory
-    alternative: memdir init --team: create a memory to share with everyone who works on this repository
-    alternative: worktrees = "separate": use a memory for this worktree only
+    alternative: --dir PATH uses one directory as the whole memory
+    alternative: memdir init --team creates a memory to share through this repository
+    alternative: worktrees = "separate" uses a separate memory for this worktree
     "#);
     home.configure("worktrees = \"separate\"\n");
     assert_snapshot!(run_in(&home, "tree", &["list"]), @"");
@@ -75,8 +75,8 @@ fn where_shows_what_is_in_effect_and_why() {
     mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH] (not created yet)  [HOME]/shop is a git repository
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
-    alternative: --dir PATH: use one directory as the whole memory
-    alternative: memdir init --team: create a memory to share with everyone who works on this repository
+    alternative: --dir PATH uses one directory as the whole memory
+    alternative: memdir init --team creates a memory to share through this repository
     ");
     run_in(&home, "shop", &["init", "--team"]);
     assert_snapshot!(run_in(&home, "shop", &["where", "--agent", "reviewer"]), @"
@@ -86,21 +86,21 @@ fn where_shows_what_is_in_effect_and_why() {
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     team/  [HOME]/shop/.memdir  the repository has a .memdir directory
     agent/reviewer/  [HOME]/home/agents/reviewer (not created yet)  --agent selects the agent
-    alternative: --dir PATH: use one directory as the whole memory
+    alternative: --dir PATH uses one directory as the whole memory
     ");
     assert_snapshot!(run_in(&home, "plain", &["where"]), @"
     project plain-[HASH]: [HOME]/plain is in no git repository, so the directory itself is the project
     mount  directory  why
     (project)  [HOME]/home/projects/plain-[HASH] (not created yet)  [HOME]/plain is in no git repository, so the directory itself is the project
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
-    alternative: --dir PATH: use one directory as the whole memory
-    alternative: git init: use one memory for all directories of the repository
+    alternative: --dir PATH uses one directory as the whole memory
+    alternative: git init creates a repository, whose directories share one memory
     ");
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
     project work-[HASH]: [HOME]/work is in no git repository, so the directory itself is the project
     mount  directory  why
     (project)  [HOME]/memory (not created yet)  MEMDIR_DIR: the whole memory
-    alternative: without --dir and MEMDIR_DIR: use the memory of this project
+    alternative: without --dir and MEMDIR_DIR, the memory of this project is used
     ");
     assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"
     project named: [HOME]/shop is a git repository
@@ -108,7 +108,7 @@ fn where_shows_what_is_in_effect_and_why() {
     (project)  [HOME]/home/projects/named (not created yet)  --project selects the project
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     team/  [HOME]/shop/.memdir  the repository has a .memdir directory
-    alternative: --dir PATH: use one directory as the whole memory
+    alternative: --dir PATH uses one directory as the whole memory
     ");
     assert!(!home.path("home/projects/named").exists(), "looking makes nothing");
 }
@@ -124,13 +124,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: run `memdir where` to see the settings
+    hint: run `memdir where` to see the settings in effect
     -- exit 3
     ");
     assert_snapshot!(with("1", &["write", "b", "x"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: run `memdir where` to see the settings
+    hint: run `memdir where` to see the settings in effect
     -- exit 3
     ");
     assert_snapshot!(with("1", &["prompt"]), @"
@@ -147,13 +147,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: run `memdir where` to see the settings
+    hint: run `memdir where` to see the settings in effect
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "shop", &["init"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: run `memdir where` to see the settings
+    hint: run `memdir where` to see the settings in effect
     -- exit 3
     ");
     assert_snapshot!(with("0", &["list"]), @"a");
@@ -161,7 +161,7 @@ fn every_switch_is_reported() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false for the project shop-[HASH] in [HOME]/home/config.toml
-    hint: run `memdir where` to see the settings
+    hint: run `memdir where` to see the settings in effect
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "plain", &["list"]), @"");
@@ -206,7 +206,7 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/shop/.memdir/config.toml
-    hint: run `memdir where` to see the settings
+    hint: run `memdir where` to see the settings in effect
     -- exit 3
     ");
 }
@@ -240,8 +240,8 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     (project)  [HOME]/home/projects/moved-[HASH]  [HOME]/moved is a git repository
     user/  [HOME]/home/user  the user's memory, in all projects
     shop-[HASH] has the same remote or first commit; use its memory with: memdir projects adopt shop-[HASH]
-    alternative: --dir PATH: use one directory as the whole memory
-    alternative: memdir init --team: create a memory to share with everyone who works on this repository
+    alternative: --dir PATH uses one directory as the whole memory
+    alternative: memdir init --team creates a memory to share through this repository
     ");
     assert_snapshot!(run_in(&home, "moved", &["projects"]), @"
     project  state  memories  directory
@@ -390,7 +390,7 @@ fn a_team_folder_of_a_directory_is_a_scope() {
     mount  directory  why
     (project)  [HOME]/memory  MEMDIR_DIR: the whole memory
     team/  [HOME]/memory/team  the directory has a team folder
-    alternative: without --dir and MEMDIR_DIR: use the memory of this project
+    alternative: without --dir and MEMDIR_DIR, the memory of this project is used
     ");
     assert_snapshot!(home.run(&["list"]), @"
     own

@@ -44,7 +44,7 @@ fn an_existing_memory_is_an_error_replaced_or_appended_to() {
     assert_snapshot!(home.run(&["write", "a", "two"]), @"
     -- stderr
     error: a.md exists already
-    hint: use --replace or --append, or another name
+    hint: use another name; `memdir write` can also --replace or --append
     -- exit 1
     ");
     assert_snapshot!(home.run(&["write", "a", "two", "--replace"]), @"replaced a (25 bytes, version 5acff301d206, change [ID])");

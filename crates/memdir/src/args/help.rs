@@ -1,11 +1,12 @@
 //! The layout of help texts: `memdir --help` groups the commands and lists the global options; the help of a command refers to
 //! it. Built only when help is printed.
 
-use crate::{args::Args, exit};
+use super::Args;
+use crate::exit;
 use clap::{Arg, Command, CommandFactory as _};
 use std::fmt::Write as _;
 
-/// The headings of the groups in `memdir --help`, each with its first command in the order of the enum `args::Command`.
+/// The headings of the groups in `memdir --help`, each with its first command in the order of [`super::Command`].
 pub(crate) const GROUPS: &[(&str, &str)] = &[
     ("Common commands", "write"),
     ("Memories", "init"),
