@@ -168,10 +168,7 @@ fn names_and_topics_do_not_leave_the_folder() {
     }
     for name in ["../../outside", "/etc/passwd", "a/../../x", "mem:../x", "\u{ff0e}\u{ff0e}/x"] {
         assert!(desk.error("read_memory", json!({ "memory_name": name })).contains("cannot be a memory's name"), "{name}");
-        assert!(
-            desk.error("write_memory", json!({ "memory_name": name, "content": "x" })).contains("cannot be a memory's name"),
-            "{name}"
-        );
+        assert!(desk.error("write_memory", json!({ "memory_name": name, "content": "x" })).contains("cannot be a memory's name"), "{name}");
     }
     assert_eq!(desk.tree(&desk.top.path().join("project")), [".serena/", ".serena/memories/", ".serena/memories/a.md", "outside.md"]);
 }
