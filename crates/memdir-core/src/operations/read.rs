@@ -159,7 +159,7 @@ pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<
 
 /// Reads the entrypoint of the mount with this prefix with its secrets redacted, for text that is injected into a conversation.
 pub(crate) fn redacted_entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<EntrypointReading> {
-    load_entrypoint(store, context, prefix, |text| secrets::mask(text))
+    load_entrypoint(store, context, prefix, secrets::mask)
 }
 
 /// `prepare` gets the whole text, before it is cut: half of a secret would no longer be recognised.
