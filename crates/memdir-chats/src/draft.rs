@@ -3,7 +3,7 @@
 
 use super::{Rewind, Speaker, Turn, json::one_line, keep::Mask};
 use jiff::Timestamp;
-use memdir_core::base::limits;
+use memdir_core::base::{limits, text::truncate_bytes};
 use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
@@ -261,11 +261,11 @@ fn ready(text: &str, mask: &Mask<'_>) -> String {
     // A secret may begin within the limit and end behind it, so a little more is masked than is kept; and its part before
     // the end of that would be seen as none, so the last of it is never kept.
     const MARGIN: usize = 4096;
-    let seen = cut(text.trim(), limits::CHAT_TURN_BYTES + MARGIN);
+    let seen = truncate_bytes(text.trim(), limits::CHAT_TURN_BYTES + MARGIN);
     let masked = mask(seen);
     let is_longer = seen.len() < text.trim().len();
     let most = if is_longer { masked.len().saturating_sub(MARGIN) } else { masked.len() };
-    let kept = cut(&masked, most.min(limits::CHAT_TURN_BYTES));
+    let kept = truncate_bytes(&masked, most.min(limits::CHAT_TURN_BYTES));
     let is_cut = is_longer || kept.len() < masked.len();
     let left_out = text.trim().len().saturating_sub(kept.len());
     let mut out = safe(kept);
@@ -273,11 +273,6 @@ fn ready(text: &str, mask: &Mask<'_>) -> String {
         out.push_str(&format!("\n\n[… {left_out} bytes left out]"));
     }
     out
-}
-
-fn cut(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    &text[..end]
 }
 
 /// The text without control characters, with fences closed and headings that stay below the section's: those that look

@@ -8,6 +8,7 @@ mod rules;
 mod strict;
 mod words;
 
+use crate::base::text::truncate_bytes;
 use regex::{Regex, RegexBuilder};
 use rules::{Needs, RULES, Reach, Rule};
 use std::{borrow::Cow, ops::Range, sync::OnceLock};
@@ -165,7 +166,7 @@ fn find_in(text: &str, at: usize, line: &Line, findings: &mut Vec<Finding>) {
     }
     let window = match rule.reach {
         Reach::Line => first,
-        Reach::Block => head(rest, BLOCK_BYTES),
+        Reach::Block => truncate_bytes(rest, BLOCK_BYTES),
     };
     let pattern = PATTERNS[at].get_or_init(|| compile(rule.pattern));
     for captures in pattern.captures_iter(window) {
@@ -193,11 +194,6 @@ fn shows(line: &str, needs: Needs) -> bool {
 /// Tokens are ASCII. Without Unicode tables an expression compiles several times faster.
 fn compile(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().expect("the table's patterns are tested")
-}
-
-fn head(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
-    &text[..end.unwrap_or(0)]
 }
 
 fn judge(rule: &Rule, captures: &regex::Captures<'_>, value: &str) -> Option<Severity> {

@@ -172,11 +172,7 @@ impl Endpoint {
             EmbedRole::Query => &self.settings.query_prefix,
             EmbedRole::Passage => &self.settings.passage_prefix,
         };
-        let mut end = text.len().min(self.settings.max_text_bytes);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        format!("{prefix}{}", &text[..end])
+        format!("{prefix}{}", memdir_core::base::text::truncate_bytes(text, self.settings.max_text_bytes))
     }
 }
 

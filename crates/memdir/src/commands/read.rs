@@ -82,7 +82,7 @@ fn show_several(all: &Several, page: &mut Page<'_>) -> io::Result<()> {
         beside(reading, page);
     }
     for error in &all.errors {
-        page.note(format!("{}. {}", error.message, error.hint));
+        page.note(format!("{}; {}", error.message, error.hint));
     }
     Ok(())
 }

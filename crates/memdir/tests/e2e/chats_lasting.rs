@@ -223,7 +223,7 @@ fn what_is_not_there_is_said() {
     home.ok(&["chats", "sync"]);
     assert_eq!(
         home.run(&["chats", "show", "zzzz"]),
-        "-- stderr\nerror: no kept chat has the id \"zzzz\"\nhint: memdir chats lists the conversations there are; memdir chats sync takes in new ones.\n-- exit 1\n"
+        "-- stderr\nerror: chat \"zzzz\" not found\nhint: list the chats with: memdir chats\n-- exit 1\n"
     );
     assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("lines, and none from 900 on"));
     let told = home.run(&["resume", "deployed", "--host", "codex", "--run"]);

@@ -100,7 +100,7 @@ fn headers_that_name_nothing_or_too_much_are_refused() {
     }
     assert_eq!(told(&[("Memdir-Only", ""), ("Memdir-Only", "user")]).0, 200, "one of two names something");
     assert_eq!(told(&[("Memdir-Only", "nötes"), ("Memdir-Project", "shop")]).0, 200, "a name like any other");
-    assert_eq!(told(&[("Memdir-Project", "shop,bank")]), (403, "project: \"shop,bank\" is none of your projects".to_owned()));
+    assert_eq!(told(&[("Memdir-Project", "shop,bank")]), (403, "project: \"shop,bank\" is not one of your projects".to_owned()));
     let one = (400, "Memdir-Project names one project; leave it out to name none".to_owned());
     for several in [&[("Memdir-Project", "shop"), ("Memdir-Project", "bank")][..], &[("Memdir-Project", " ")]] {
         assert_eq!(told(several), one, "{several:?}");

@@ -234,7 +234,7 @@ fn names_no_system_can_store_are_refused_before_the_disk_is_asked() {
     let long = "x".repeat(300);
     for name in [" ", ".", "a//b", "C:\\x", "a\\b", "NUL", "com1.md", "a/ /b", "tab\there", &long, "~/x", "a/.git/b", "//host/share"] {
         let told = home.run(&["write", name, "x"]);
-        assert!(told.contains("cannot be a memory's name") && told.ends_with("-- exit 2\n"), "{name:?}: {told}");
+        assert!(told.contains("invalid memory name") && told.ends_with("-- exit 2\n"), "{name:?}: {told}");
     }
     assert_eq!(home.files(), Vec::<String>::new());
     assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @r#"
