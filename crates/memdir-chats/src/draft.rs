@@ -7,7 +7,7 @@ use crate::{
 };
 use jiff::Timestamp;
 use memdir_core::{
-    base::{limits, text::char_floor},
+    base::{limits, text::truncate_bytes},
     memory::lines::{FenceScanner, heading},
     search::chats::Speaker,
 };
@@ -270,11 +270,11 @@ fn section_text(text: &str, redact: &Redact<'_>) -> String {
     // that margin is not recognized, so the margin itself is never archived.
     const MARGIN: usize = 4096;
     let text = text.trim();
-    let examined = &text[..char_floor(text, limits::CHAT_TURN_BYTES + MARGIN)];
+    let examined = truncate_bytes(text, limits::CHAT_TURN_BYTES + MARGIN);
     let redacted = redact(examined);
     let is_longer = examined.len() < text.len();
     let max_bytes = if is_longer { redacted.len().saturating_sub(MARGIN) } else { redacted.len() };
-    let archived = &redacted[..char_floor(&redacted, max_bytes.min(limits::CHAT_TURN_BYTES))];
+    let archived = truncate_bytes(&redacted, max_bytes.min(limits::CHAT_TURN_BYTES));
     let mut out = escape(archived);
     if is_longer || archived.len() < redacted.len() {
         out.push_str(&format!("\n\n[… {} bytes left out]", text.len().saturating_sub(archived.len())));

@@ -1,7 +1,8 @@
-//! The entrypoint: one line per memory, loaded into every conversation. Pure: text in, text out; the vault writes it.
+//! The entrypoint: one line per memory, loaded into every conversation. All functions but those in `upkeep` are pure; the store
+//! writes the files.
 //!
-//! memdir keeps its lines between two marks, sorted by path. Everything outside them is the person's and is never dropped,
-//! reordered or reformatted. Lines that no longer fit move, oldest first, to pages that the entrypoint links.
+//! memdir maintains its lines between two marks, sorted by path. Everything outside the marks belongs to the user and is never
+//! dropped, reordered or reformatted. Lines that do not fit any more move, oldest first, to overflow pages that the entrypoint links.
 
 mod audit;
 mod hand;
@@ -24,7 +25,7 @@ use hand::Pointers;
 use sheet::Sheet;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The path, from the mount's root, of the memory a line of an entrypoint or page points to, if it does nothing else.
+/// Returns the path, from the mount's root, of the memory to which a line of an entrypoint or page points.
 pub fn pointer(line: &str) -> Option<String> {
     match line::read(line.trim_end()) {
         line::Row::Memory(path) => Some(path),
@@ -32,13 +33,13 @@ pub fn pointer(line: &str) -> Option<String> {
     }
 }
 
-/// Whether a line of an entrypoint or page is memdir's own and tells nothing: a mark, a heading it made, links to pages.
+/// Whether a line of an entrypoint or page is generated and has no content: a mark, a generated heading, links to pages.
 pub fn is_frame(line: &str) -> bool {
     let line = line.trim_end();
     line.is_empty() || sheet::is_mark(line) || plan::is_own_heading(line) || line::read(line) == line::Row::Pages
 }
 
-/// One overflow page, parsed. Immutable, so that it can be kept and shared for as long as its file does not change.
+/// A parsed overflow page. Immutable, so that it can be cached and shared until its file changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     sheet: Sheet,
@@ -47,9 +48,9 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads a page.
+    /// Parses a page.
     pub fn parse(text: &str) -> Page {
-        Page::of(Sheet::parse(text))
+        Page::from_sheet(Sheet::parse(text))
     }
 
     /// The paths of the memories it lists, sorted.
@@ -57,13 +58,13 @@ impl Page {
         self.sheet.lines.keys().map(String::as_str)
     }
 
-    fn of(sheet: Sheet) -> Page {
+    fn from_sheet(sheet: Sheet) -> Page {
         let (lines, bytes) = sheet.size(&[]);
         Page { sheet, lines, bytes }
     }
 }
 
-/// An entrypoint with its pages.
+/// A parsed entrypoint with its pages.
 #[derive(Debug, Clone)]
 pub struct Book {
     name: String,
@@ -73,11 +74,11 @@ pub struct Book {
     pages: BTreeMap<u32, Arc<Page>>,
 }
 
-/// Where a memory's line is.
+/// The place of a memory's line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
-    /// In the person's own text, on this line of the entrypoint.
+    /// In the user's own text, on this line of the entrypoint.
     Hand(u64),
     /// Between memdir's marks.
     Section,
@@ -86,14 +87,14 @@ pub enum Place {
 }
 
 impl Book {
-    /// The entrypoint `name` (see [`choose`]) with its text, if the file is there, and its pages by file name. Files that
-    /// are not pages of this entrypoint are left out.
+    /// Parses the entrypoint `name` with its text, if the file exists, and its pages by file name. Files that are not pages of this
+    /// entrypoint are ignored.
     pub fn new<'a>(name: &str, text: Option<&str>, pages: impl IntoIterator<Item = (&'a str, Arc<Page>)>) -> Book {
         let sheet = Sheet::parse(text.unwrap_or_default());
         Book {
             name: name.to_owned(),
             text: text.map(str::to_owned),
-            pointers: Pointers::of(&sheet),
+            pointers: Pointers::from_sheet(&sheet),
             sheet,
             pages: pages.into_iter().filter_map(|(file, page)| Some((page_number(name, file)?, page))).collect(),
         }
@@ -104,7 +105,7 @@ impl Book {
         &self.name
     }
 
-    /// Where the line of the memory at this path (from the mount's root, with its extension) is.
+    /// Returns the place of the line of the memory at this path, from the mount's root and with its extension.
     pub fn line_of(&self, path: &str) -> Option<Place> {
         if let Some(line) = self.pointers.line_of(path) {
             return Some(Place::Hand(line));
@@ -122,25 +123,25 @@ impl Book {
     }
 }
 
-/// An entrypoint as a conversation sees it.
+/// The part of an entrypoint that is loaded into a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Loaded<'a> {
-    /// What fits, trimmed.
+    /// The part within the limits, trimmed.
     pub content: &'a str,
-    /// Lines of the whole, trimmed.
+    /// The number of lines of the whole, trimmed.
     pub line_count: u64,
-    /// Bytes of the whole, trimmed.
+    /// The number of bytes of the whole, trimmed.
     pub byte_count: u64,
-    /// It has too many lines.
+    /// Whether the whole has too many lines.
     pub cut_by_lines: bool,
-    /// It has too many bytes.
+    /// Whether the whole has too many bytes.
     pub cut_by_bytes: bool,
-    /// What is said behind the content when it was cut: one quoted line.
+    /// The warning after content that was truncated: one quoted line.
     pub warning: Option<String>,
 }
 
 impl Loaded<'_> {
-    /// The content, followed by the warning if there is one.
+    /// Returns the content, followed by the warning.
     pub fn with_warning(&self) -> String {
         match &self.warning {
             Some(warning) => format!("{}\n\n{warning}", self.content),
@@ -149,7 +150,7 @@ impl Loaded<'_> {
     }
 }
 
-/// Cuts an entrypoint to what is loaded and says what was left out.
+/// Truncates an entrypoint to the limits, with a warning about what was omitted.
 pub fn load(text: &str) -> Loaded<'_> {
     let cut = truncate(text, limits::ENTRYPOINT_LINES, limits::ENTRYPOINT_BYTES);
     let lines = format!("{} lines (limit {})", cut.lines, limits::ENTRYPOINT_LINES);

@@ -1,7 +1,7 @@
-//! Which project a directory belongs to. Reads a few small files of git's; runs nothing, writes nothing.
+//! Finds the project of a directory. Reads a few small files of git; runs no process and writes nothing.
 //!
-//! Whoever hands over a directory may have prepared its `.git`. So a `.git` file is believed only where the repository it
-//! names says the same of it; everything else stays a project of its own and can claim nobody's memory.
+//! The author of a directory may have prepared its `.git`. A `.git` file is therefore trusted only if the repository it names
+//! points back to it; any other directory is its own project and cannot claim the memory of another one.
 
 mod config;
 mod hints;
@@ -17,51 +17,51 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Whether the worktrees of one repository have one memory or one each.
+/// Whether the worktrees of a repository share one memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Worktrees {
-    /// One for all.
+    /// One memory for all worktrees.
     #[default]
     Shared,
-    /// One each.
+    /// One memory per worktree.
     Separate,
 }
 
-/// What a project was recognised by.
+/// The kind of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// No repository: the directory itself.
+    /// A directory outside of a repository.
     Directory,
     /// The main checkout of a repository.
     Repository,
     /// Another worktree of a repository.
     Worktree,
-    /// A submodule: a project apart from the one around it.
+    /// A submodule, which is a separate project.
     Submodule,
-    /// A repository without a checkout of its own.
+    /// A bare repository.
     Bare,
 }
 
 /// The project of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Project {
-    /// Its name among all projects of this machine: readable, and distinct by its path.
+    /// The id: readable, and unique per path on this machine.
     pub id: String,
-    /// Whose path names it: the main checkout, the bare repository or the directory itself.
+    /// The directory that determines the id: the main checkout, the bare repository or the directory itself.
     pub root: PathBuf,
-    /// The top of the checkout one stands in: where its team memories are.
+    /// The root of the current checkout, which contains the team memory.
     pub checkout: PathBuf,
-    /// What it was recognised by.
+    /// The kind.
     pub kind: Kind,
-    /// Where git keeps what all its worktrees share, if there is a repository that was believed.
+    /// The common git directory of all worktrees, if there is a trusted repository.
     pub git: Option<PathBuf>,
-    /// What was met and not believed, with the reason.
+    /// Untrusted `.git` files, with the reason.
     pub problems: Vec<Problem>,
 }
 
-/// Finds the project a directory belongs to. Links are followed, so that a checkout has one identity by every path to it.
+/// Finds the project of a directory. Links are followed, so that a checkout has the same id by every path.
 pub fn find(dir: &Path, worktrees: Worktrees) -> Result<Project> {
     let real = fs::canonicalize(dir).map_err(|err| Error::io("find the project of", dir, err))?;
     Ok(find_above(&real, worktrees).unwrap_or_else(|| Project::new(Kind::Directory, &real, &real, None)))
@@ -72,21 +72,21 @@ impl Project {
         Project { id: id(root), root: root.into(), checkout: checkout.into(), kind, git, problems: Vec::new() }
     }
 
-    /// Why this is the project, in one sentence for people.
+    /// Explains in one sentence why this is the project.
     pub fn why(&self) -> String {
         let (root, checkout) = (self.root.display(), self.checkout.display());
         match self.kind {
-            Kind::Directory => format!("{root} is in no git repository, so the directory itself is the project"),
+            Kind::Directory => format!("{root} is not in a git repository, so the directory itself is the project"),
             Kind::Repository => format!("{root} is a git repository"),
             Kind::Worktree if self.root == self.checkout => format!("{checkout} is a worktree, and worktrees are kept separate"),
             Kind::Worktree => format!("{checkout} is a worktree of {root}, and worktrees share one memory"),
-            Kind::Submodule => format!("{checkout} is a submodule, which is a project of its own"),
+            Kind::Submodule => format!("{checkout} is a submodule, which is a separate project"),
             Kind::Bare => format!("{root} is a bare git repository"),
         }
     }
 }
 
-/// A readable name for a path: its last part, and enough of a hash of all of it to tell namesakes apart.
+/// Returns a readable id of a path: its last part, and a part of the hash of the whole path.
 fn id(root: &Path) -> String {
     let is_dot_git = |name: &&OsStr| name.as_encoded_bytes().starts_with(b".");
     let named = root.file_name().filter(|name| !is_dot_git(name)).or_else(|| root.parent()?.file_name());
@@ -107,12 +107,12 @@ fn find_above(real: &Path, worktrees: Worktrees) -> Option<Project> {
     real.ancestors().find_map(|dir| at(dir, worktrees))
 }
 
-/// The project whose top is exactly here, if this is the top of one.
+/// Returns the project whose root is this directory.
 fn at(dir: &Path, worktrees: Worktrees) -> Option<Project> {
     let dot_git = dir.join(".git");
     match fs::metadata(&dot_git) {
         Ok(meta) if meta.is_file() => return Some(from_git_file(dir, &dot_git, worktrees)),
-        // A directory of that name marks a project whatever is in it: it claims nothing but its own place.
+        // A directory of that name marks a project whatever it contains: it claims only its own place.
         Ok(meta) if meta.is_dir() => {
             return Some(Project::new(Kind::Repository, dir, dir, fs::canonicalize(&dot_git).ok()));
         }
@@ -128,30 +128,29 @@ fn at(dir: &Path, worktrees: Worktrees) -> Option<Project> {
 }
 
 fn from_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Project {
-    match believed(dir, dot_git, worktrees) {
+    match verify_git_file(dir, dot_git, worktrees) {
         Ok(project) => project,
         Err(why) => {
-            let problem =
-                Problem::whole(format!("{} is not believed: {why}; {} is a project of its own", dot_git.display(), dir.display()));
+            let problem = Problem::whole(format!("{} is not trusted: {why}; {} is a separate project", dot_git.display(), dir.display()));
             Project { problems: vec![problem], ..Project::new(Kind::Directory, dir, dir, None) }
         }
     }
 }
 
-/// Checks both directions, and says what a `.git` file makes of its directory.
-fn believed(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<Project, String> {
-    // Through a link, somebody else's `.git` file would pass every check below.
+/// Returns the project a `.git` file declares, if the repository points back to it.
+fn verify_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<Project, String> {
+    // Through a link, the `.git` file of another project would pass every check below.
     if fs::symlink_metadata(dot_git).map_or(true, |meta| meta.is_symlink()) {
-        return Err("it is a link to a file".into());
+        return Err("it is a symbolic link".into());
     }
     let text = read_small(dot_git)?;
-    let target = text.trim_end_matches(['\n', '\r']).strip_prefix("gitdir:").ok_or("it holds no gitdir line")?.trim_start();
+    let target = text.trim_end_matches(['\n', '\r']).strip_prefix("gitdir:").ok_or("it has no gitdir line")?.trim_start();
     let git_dir = real(dir, target)?;
     if git_dir.join("commondir").is_file() {
         return worktree(dir, dot_git, &git_dir, worktrees);
     }
     if !is_git_dir(&git_dir) {
-        return Err(format!("{} is no git repository", git_dir.display()));
+        return Err(format!("{} is not a git repository", git_dir.display()));
     }
     let config = Config::read(&git_dir);
     if let Some(back) = config.get("core.worktree") {
@@ -161,7 +160,7 @@ fn believed(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<Project,
         }
         return Ok(submodule(dir, &git_dir, worktrees));
     }
-    // A repository that lies inside the directory cannot be somebody else's.
+    // A repository inside the directory cannot belong to another project.
     if git_dir.starts_with(dir) {
         return Ok(Project::new(if config.is_bare() { Kind::Bare } else { Kind::Repository }, &main_root(&git_dir), dir, Some(git_dir)));
     }
@@ -178,7 +177,7 @@ fn worktree(dir: &Path, dot_git: &Path, git_dir: &Path, worktrees: Worktrees) ->
         return Err(format!("{} belongs to {}", git_dir.display(), back.display()));
     }
     if !is_git_dir(&common) {
-        return Err(format!("{} is no git repository", common.display()));
+        return Err(format!("{} is not a git repository", common.display()));
     }
     let root = match worktrees {
         Worktrees::Shared => main_root(&common),
@@ -187,7 +186,7 @@ fn worktree(dir: &Path, dot_git: &Path, git_dir: &Path, worktrees: Worktrees) ->
     Ok(Project::new(Kind::Worktree, &root, dir, Some(common)))
 }
 
-/// The directory a repository is known by: its main checkout, or itself where it has none.
+/// Returns the main checkout of a repository, or the repository if it has none.
 fn main_root(common: &Path) -> PathBuf {
     let config = Config::read(common);
     if let Some(checkout) = config.get("core.worktree").and_then(|back| real(common, back).ok())
@@ -203,7 +202,7 @@ fn main_root(common: &Path) -> PathBuf {
     }
 }
 
-/// A submodule is named by its own place, seen from the main checkout where the project around it is a worktree.
+/// Returns the project of a submodule. Its root is its own directory, or that in the main checkout if it is in a worktree.
 fn submodule(dir: &Path, git_dir: &Path, worktrees: Worktrees) -> Project {
     let around = dir.parent().and_then(|parent| find_above(parent, worktrees));
     let root = around.filter(|around| around.kind == Kind::Worktree).and_then(|around| {
@@ -213,7 +212,7 @@ fn submodule(dir: &Path, git_dir: &Path, worktrees: Worktrees) -> Project {
     Project::new(Kind::Submodule, root.as_deref().unwrap_or(dir), dir, Some(git_dir.into()))
 }
 
-/// What git itself asks of a repository's directory.
+/// Whether git would accept the directory as a repository.
 fn is_git_dir(dir: &Path) -> bool {
     fs::symlink_metadata(dir.join("HEAD")).is_ok() && dir.join("objects").is_dir() && dir.join("refs").is_dir()
 }
@@ -222,12 +221,12 @@ fn real(base: &Path, path: &str) -> Result<PathBuf, String> {
     fs::canonicalize(base.join(path)).map_err(|err| format!("it names {path}: {err}"))
 }
 
-/// Git's link files hold one path. Anything longer is not one.
+/// Reads one of git's link files, which contain one path. A longer file is an error.
 fn read_small(path: &Path) -> Result<String, String> {
     const MOST: u64 = 16 << 10;
-    let say = |why: &str| format!("{}: {why}", path.display());
+    let reason = |why: &str| format!("{}: {why}", path.display());
     let mut text = String::new();
-    let file = File::open(path).map_err(|err| say(&err.to_string()))?;
-    file.take(MOST).read_to_string(&mut text).map_err(|err| say(&err.to_string()))?;
-    if text.len() as u64 == MOST { Err(say("too long")) } else { Ok(text) }
+    let file = File::open(path).map_err(|err| reason(&err.to_string()))?;
+    file.take(MOST).read_to_string(&mut text).map_err(|err| reason(&err.to_string()))?;
+    if text.len() as u64 == MOST { Err(reason("too long")) } else { Ok(text) }
 }

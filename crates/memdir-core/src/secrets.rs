@@ -11,7 +11,7 @@ mod strict;
 
 pub use redact::{redact, redact_strict};
 
-use crate::base::text::char_floor;
+use crate::base::text::truncate_bytes;
 use regex::{Regex, RegexBuilder};
 use rules::{Needs, RULES, Reach, SecretRule};
 use std::{ops::Range, sync::OnceLock};
@@ -140,7 +140,7 @@ fn match_rule(text: &str, at: usize, line: &CandidateLine, findings: &mut Vec<Se
     }
     let window = match rule.reach {
         Reach::Line => first,
-        Reach::Block => &rest[..char_floor(rest, BLOCK_BYTES.min(rest.len()))],
+        Reach::Block => truncate_bytes(rest, BLOCK_BYTES),
     };
     let pattern = PATTERNS[at].get_or_init(|| compile(rule.pattern));
     for captures in pattern.captures_iter(window) {

@@ -1,4 +1,4 @@
-//! Doubles and levers for tests. Only with the feature `testing`.
+//! Test doubles and fault injection, with the feature `testing`.
 
 mod ram_index;
 mod ram_store;
@@ -8,12 +8,12 @@ use jiff::{Timestamp, tz::TimeZone};
 pub use ram_index::RamIndex;
 pub use ram_store::RamStore;
 
-/// Lets `n` more writes of this thread succeed, then makes the disk full; `None` makes it well again.
+/// Lets `n` more writes of this thread succeed, then fails all with a full disk; `None` ends the simulation.
 pub fn disk_full_after(n: Option<u64>) {
     crate::store::files::fault::testing::fail_after(n);
 }
 
-/// A clock that stands still, in UTC.
+/// A clock with a fixed time, in UTC.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedClock(pub Timestamp);
 

@@ -176,7 +176,7 @@ impl Endpoint {
             EmbedRole::Query => &self.settings.query_prefix,
             EmbedRole::Passage => &self.settings.passage_prefix,
         };
-        format!("{prefix}{}", &text[..char_floor(text, self.settings.max_text_bytes)])
+        format!("{prefix}{}", truncate_bytes(text, self.settings.max_text_bytes))
     }
 }
 

@@ -1,8 +1,8 @@
-//! A calendar day as people write it in notes, or only its month or year. Never asks what day it is.
+//! Parses calendar days as people write them in notes, also only a month or year. Never reads the clock.
 
 use std::num::NonZeroU32;
 
-/// A year with, where known, its month and day. Orders by time; a missing part comes first.
+/// A year with an optional month and day. Ordered by time; a missing part comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Day {
     /// 1900 to 2099.
@@ -14,31 +14,31 @@ pub struct Day {
 }
 
 impl Day {
-    /// The day, if its parts can be one.
+    /// Creates a day; `None` if its parts are out of range.
     pub fn new(year: u32, month: u32, day: u32) -> Option<Self> {
         let fits = (1900..=2099).contains(&year) && month <= 12 && day <= 31 && (day == 0 || month != 0);
         fits.then_some(Day { year: year as u16, month: month as u8, day: day as u8 })
     }
 
-    /// The first day written in `text`: `2023-05-25`, `2022/05/15`, `20230525`, `25 May, 2023`, `May 25th 2023`, `May 2023`.
+    /// Finds the first day in `text`: `2023-05-25`, `2022/05/15`, `20230525`, `25 May, 2023`, `May 25th 2023`, `May 2023`.
     pub fn find(text: &str) -> Option<Self> {
         let words = words(text);
         (0..words.len()).find_map(|at| numeric(&words[at..]).or_else(|| written(&words[at..])))
     }
 
-    /// One number for tables, in the order of time.
+    /// Packs the day into one number that sorts by time.
     pub fn pack(self) -> NonZeroU32 {
         let packed = u32::from(self.year) << 9 | u32::from(self.month) << 5 | u32::from(self.day);
         NonZeroU32::new(packed).unwrap_or(NonZeroU32::MIN)
     }
 
-    /// What [`Day::pack`] packed; nothing for a number it never gives.
+    /// Reverses [`Day::pack`]; `None` for an invalid number.
     pub fn unpack(packed: u32) -> Option<Self> {
         Day::new(packed >> 9, packed >> 5 & 15, packed & 31)
     }
 }
 
-/// The months and years a question names.
+/// The month and year in a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NamedTime {
     /// 1 to 12.
@@ -48,8 +48,8 @@ pub struct NamedTime {
 }
 
 impl NamedTime {
-    /// The first month and the first year a text names. `may` and `march` are months only when written as names are,
-    /// or beside a number or `in`: they are verbs more often.
+    /// Finds the first month and the first year in a text. `may` and `march` are months only if they are capitalized or beside a
+    /// number or `in`: they are verbs more often.
     pub fn find(text: &str) -> Self {
         let words = words(text);
         let mut named = NamedTime::default();
@@ -66,12 +66,12 @@ impl NamedTime {
         named
     }
 
-    /// Whether a month or a year is named.
+    /// Whether there is a month or a year.
     pub fn is_some(self) -> bool {
         self.month.is_some() || self.year.is_some()
     }
 
-    /// How well a unit's date answers: 1 if every named part matches, 1 more if month and year are both named and match.
+    /// Scores the date of a unit: 1 if every given part matches, 2 if both month and year are given and match.
     pub fn matches(self, day: Option<Day>) -> f32 {
         let Some(day) = day.filter(|_| self.is_some()) else { return 0.0 };
         let month = self.month.map(|m| m == day.month);
@@ -84,7 +84,7 @@ impl NamedTime {
     }
 }
 
-/// A run of letters and digits, with the character behind it.
+/// A run of letters and digits, with the character after it.
 struct Word<'a> {
     text: &'a str,
     after: Option<char>,
@@ -109,7 +109,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Keeps a word, parted where a time follows a day (`25T13`).
+/// Adds a word, split where a time follows a day (`25T13`).
 fn push_split<'a>(text: &'a str, after: Option<char>, words: &mut Vec<Word<'a>>) {
     match text.split_once('T') {
         Some((day, time)) if !day.is_empty() && day.bytes().chain(time.bytes()).all(|b| b.is_ascii_digit()) => {
@@ -164,7 +164,7 @@ fn year(text: &str) -> Option<u16> {
 const MONTHS: [&str; 12] =
     ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
 
-/// The number of a month's English name, whole or by its first three letters (`sept` too).
+/// Returns the number of an English month name, complete or by its first three letters (or `sept`).
 fn month(text: &str) -> Option<u8> {
     if !(3..=9).contains(&text.len()) || !text.is_ascii() {
         return None;
@@ -174,7 +174,7 @@ fn month(text: &str) -> Option<u8> {
     Some(at as u8 + 1)
 }
 
-/// Whether a word that can be a month is one, beside its neighbours.
+/// Whether a word that can be a month is one, judged by the words beside it.
 fn is_month_here(word: &str, before: Option<&str>, after: Option<&str>) -> bool {
     let is_number = |w: &str| w.bytes().next().is_some_and(|b| b.is_ascii_digit());
     let beside = before.is_some_and(|w| {

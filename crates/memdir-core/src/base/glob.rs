@@ -1,10 +1,10 @@
-//! Globs that cost nothing to compile: a thousand tripwires are tried in a fresh process, where a regular expression each
-//! would take a hundred times as long to build as to use.
+//! Globs that are cheap to compile: a thousand tripwires are matched in a new process, where a regular expression for each would
+//! take a hundred times as long to compile as to match.
 //!
-//! `?` is one character, `*` any run within a part, `**` any run, `**/` any folders or none, `[a-z]` and `[!a-z]` a set,
-//! `{a,b}` either; a backslash takes the next character as it is. Steps are bounded by pattern times text.
+//! `?` matches one character, `*` any run within a path part, `**` any run, `**/` any number of folders, `[a-z]` and `[!a-z]` a
+//! set, `{a,b}` alternatives; a backslash escapes the next character. The steps are bounded by pattern length times text length.
 
-/// A pattern, read once.
+/// A compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     choices: Vec<Vec<Token>>,
@@ -21,32 +21,32 @@ enum Token {
     Folders,
 }
 
-/// Patterns a single one with braces may stand for. More is a mistake.
-const MOST_CHOICES: usize = 64;
+/// The maximum number of alternatives of a pattern with braces.
+const MAX_CHOICES: usize = 64;
 
 impl Glob {
-    /// A glob over paths: `*` stops at `/`.
+    /// Compiles a glob for paths: `*` does not match `/`.
     pub fn path(pattern: &str) -> Result<Glob, String> {
         Glob::new(pattern, Some('/'))
     }
 
-    /// A glob over any text: `*` stops nowhere.
+    /// Compiles a glob for any text: `*` matches everything.
     pub fn text(pattern: &str) -> Result<Glob, String> {
         Glob::new(pattern, None)
     }
 
     fn new(pattern: &str, separator: Option<char>) -> Result<Glob, String> {
-        let choices = braces(pattern)?;
+        let choices = expand_braces(pattern)?;
         Ok(Glob { choices: choices.iter().map(|choice| tokens(choice)).collect::<Result<_, _>>()?, separator })
     }
 
-    /// Whether all of the text fits.
+    /// Whether the whole text matches.
     pub fn matches(&self, text: &str) -> bool {
         self.choices.iter().any(|tokens| fits(tokens, self.separator, text))
     }
 }
 
-/// Whether a text has any of the characters that make it more than itself.
+/// Whether a text contains a special character of globs.
 pub fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{', '\\'])
 }
@@ -57,16 +57,16 @@ pub fn escape(name: &str) -> String {
     globset::escape(name).replace('\\', "[\\]")
 }
 
-/// All texts a pattern with braces stands for.
-fn braces(pattern: &str) -> Result<Vec<String>, String> {
+/// Expands the braces of a pattern.
+fn expand_braces(pattern: &str) -> Result<Vec<String>, String> {
     let Some((open, close, commas)) = first_brace(pattern)? else { return Ok(vec![pattern.to_owned()]) };
     let mut out = Vec::new();
     let mut start = open + 1;
     for end in commas.into_iter().chain([close]) {
-        out.extend(braces(&format!("{}{}{}", &pattern[..open], &pattern[start..end], &pattern[close + 1..]))?);
+        out.extend(expand_braces(&format!("{}{}{}", &pattern[..open], &pattern[start..end], &pattern[close + 1..]))?);
         start = end + 1;
-        if out.len() > MOST_CHOICES {
-            return Err(format!("it stands for more than {MOST_CHOICES} patterns"));
+        if out.len() > MAX_CHOICES {
+            return Err(format!("it has more than {MAX_CHOICES} alternatives"));
         }
     }
     Ok(out)
@@ -143,7 +143,7 @@ fn set(rest: &str) -> Option<(Token, &str)> {
     Some((Token::Set { not, ranges }, &inner[end + 1..]))
 }
 
-/// Walks the text once with the set of places in the pattern one may be at.
+/// Simulates the pattern as an automaton: scans the text once with the set of possible positions in the pattern.
 fn fits(tokens: &[Token], separator: Option<char>, text: &str) -> bool {
     let mut here = vec![false; tokens.len() + 1];
     let mut next = here.clone();
@@ -177,7 +177,7 @@ fn fits(tokens: &[Token], separator: Option<char>, text: &str) -> bool {
     here[tokens.len()]
 }
 
-/// Being at a token that may stand for nothing is being behind it too.
+/// Adds a position; a token that may match nothing adds the next position too.
 fn enter(tokens: &[Token], set: &mut [bool], at: usize) {
     set[at] = true;
     if matches!(tokens.get(at), Some(Token::Run | Token::Any | Token::Folders)) && !set[at + 1] {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_patterns_are_said_to_be() {
+    fn invalid_patterns_are_rejected() {
         for pattern in ["[a", "{a", "a\\", &"{a,b}".repeat(9)] {
             assert!(Glob::path(pattern).is_err(), "{pattern}");
         }
@@ -229,7 +229,7 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_globset(pattern in "[ab/*?]{0,8}", text in "[ab/]{0,8}") {
-            // Three stars in a row have no meaning that everybody shares.
+            // The meaning of three stars in a row is not standardized.
             prop_assume!(!pattern.contains("***") && !pattern.contains("**"));
             let theirs = globset::GlobBuilder::new(&pattern).literal_separator(true).build();
             if let (Ok(ours), Ok(theirs)) = (Glob::path(&pattern), theirs) {

@@ -1,16 +1,16 @@
 #![expect(unsafe_code, reason = "vector instructions and memory mapping have no safe form; everything unsafe is in this file")]
-//! Vector instructions chosen at run time, and memory mapping. The only file with unsafe code; it never computes
-//! anything the portable code would not: every kernel gives the same numbers, bit for bit.
+//! SIMD kernels selected at run time, and memory mapping. The only file with unsafe code. Every kernel returns the same numbers as
+//! the portable code, bit for bit.
 //!
 //! Why this is sound:
-//! - Kernels are reached only through [`Simd`], whose value for an instruction set exists only after the processor was
-//!   asked for it. That is all a `#[target_feature]` function needs.
+//! - Kernels are called only through [`Simd`], whose value for an instruction set exists only after the processor was detected to
+//!   support it. That is all a `#[target_feature]` function needs.
 //! - Kernels load from references to arrays of exactly the register's width, so no load leaves its slice.
-//! - A mapping is private and read-only. That its file does not shrink is a promise of its users: see [`map_file`].
+//! - A mapping is private and read-only. Callers guarantee that its file does not shrink: see [`map_file`].
 
 use std::{fs::File, io, ops::Deref, sync::OnceLock};
 
-/// A way to compute, known to work on this machine.
+/// An instruction set that this machine supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Simd(Kind);
 
@@ -26,16 +26,16 @@ enum Kind {
 }
 
 impl Simd {
-    /// The one that works everywhere, and that the others are tested against.
+    /// The portable implementation, against which the others are tested.
     pub const PORTABLE: Simd = Simd(Kind::Portable);
 
-    /// The fastest of this machine. Asks the processor once.
+    /// Returns the fastest one of this machine. Detected once.
     pub fn best() -> Simd {
         static BEST: OnceLock<Simd> = OnceLock::new();
         *BEST.get_or_init(|| Simd::all().pop().unwrap_or(Simd::PORTABLE))
     }
 
-    /// All that work on this machine, the slowest first.
+    /// Returns all that this machine supports, the slowest first.
     pub fn all() -> Vec<Simd> {
         let mut all = vec![Simd::PORTABLE];
         #[cfg(target_arch = "x86_64")]
@@ -43,7 +43,7 @@ impl Simd {
             if is_x86_feature_detected!("avx2") {
                 all.push(Simd(Kind::Avx2));
             }
-            // AVX2 is asked for too: the sums of floats use it.
+            // AVX2 is required too: the float sums use it.
             if all.len() == 2 && ["avx512f", "avx512bw", "avx512vnni"].into_iter().all(has) {
                 all.push(Simd(Kind::Avx512Vnni));
             }
@@ -55,7 +55,7 @@ impl Simd {
         all
     }
 
-    /// What it is called.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self.0 {
             Kind::Portable => "portable",
@@ -68,8 +68,8 @@ impl Simd {
         }
     }
 
-    /// The dot product of the query with each row; rows lie one after the other. All values must be within ±127 for the
-    /// kernels to agree (a row that holds -128 gives some number).
+    /// Computes the dot product of the query with each of the consecutive rows. All values must be within ±127 for the kernels to
+    /// agree (the result for a row with -128 is unspecified).
     ///
     /// # Panics
     /// If `rows` is not as many rows as `out`, or a row is longer than 65,536 (sums would not fit).
@@ -102,7 +102,7 @@ impl Simd {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: these kinds exist only if the processor has AVX2.
             Kind::Avx2 | Kind::Avx512Vnni => unsafe { x86::add_scaled_avx2(sum, row, factor) },
-            // NEON is part of the baseline where it exists: the compiler uses it here without being told.
+            // NEON is part of the baseline where it exists, so the compiler uses it here by itself.
             _ => portable::add_scaled(sum, row, factor),
         }
     }

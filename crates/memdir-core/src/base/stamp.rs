@@ -1,4 +1,4 @@
-//! What is known of a file without reading it: its stamp, and the class of the mount it lies in.
+//! The metadata of a file: its stamp, and the source class of its mount.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub enum Source {
     Chat,
 }
 
-/// What tells whether a file may have changed, without reading it.
+/// The metadata that changes when a file changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// Bytes.

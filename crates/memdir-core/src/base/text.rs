@@ -1,4 +1,4 @@
-//! Text as lines and bytes: ranges, cuts, sizes, decoding, names that look alike. Never splits a character, never does I/O.
+//! Text as lines and bytes: ranges, truncation, sizes, decoding, similar names. Never splits a character.
 //!
 //! A line ends at `\n` (so `\r\n` ends one too); a final line end does not begin another line.
 
@@ -8,17 +8,17 @@ use crate::base::{
 };
 use std::{borrow::Cow, fmt, str::FromStr};
 
-/// A run of whole lines, 1-based and inclusive: `42-56`, `42-` (to the end), `42` (one line).
+/// A range of lines, 1-based and inclusive: `42-56`, `42-` (to the end), `42` (one line).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LineRange {
     /// The first line, at least 1.
     pub first: u64,
-    /// The last line, at least `first`; nothing means to the end.
+    /// The last line, at least `first`; `None` means to the end.
     pub last: Option<u64>,
 }
 
 impl LineRange {
-    /// Exactly those lines of `text`, with their line ends. Lines past the end are simply not there.
+    /// Returns these lines of `text`, with their line ends. Lines past the end are ignored.
     pub fn of<'a>(&self, text: &'a str) -> &'a str {
         let start = line_start(text, self.first);
         let rest = &text[start..];
@@ -63,18 +63,18 @@ impl fmt::Display for LineRange {
     }
 }
 
-/// How many lines a text has. An empty text has none.
+/// Counts the lines of a text. An empty text has none.
 pub fn lines(text: &str) -> u64 {
     let ends = text.bytes().filter(|&b| b == b'\n').count() as u64;
     if text.is_empty() || text.ends_with('\n') { ends } else { ends + 1 }
 }
 
-/// The 1-based line on which the byte `at` lies.
+/// Returns the 1-based line of the byte `at`.
 pub fn line_at(text: &str, at: usize) -> u64 {
     text.bytes().take(at).filter(|&b| b == b'\n').count() as u64 + 1
 }
 
-/// The byte at which the 1-based `line` begins; the text's end if it has fewer lines.
+/// Returns the byte at which the 1-based `line` begins; the end of the text if it has fewer lines.
 pub fn line_start(text: &str, line: u64) -> usize {
     let Some(ends) = usize::try_from(line).ok().and_then(|line| line.checked_sub(2)) else {
         return if line <= 1 { 0 } else { text.len() };
@@ -82,25 +82,25 @@ pub fn line_start(text: &str, line: u64) -> usize {
     text.bytes().enumerate().filter(|&(_, b)| b == b'\n').nth(ends).map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// A text cut to a number of lines and bytes, and what it was before.
+/// A text truncated to a number of lines and bytes, with its original size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut<'a> {
-    /// What is shown.
+    /// The truncated text.
     pub text: &'a str,
     /// Lines of the whole text, trimmed.
     pub lines: u64,
     /// Bytes of the whole text, trimmed.
     pub bytes: u64,
-    /// The whole text has too many lines.
+    /// Whether the whole text has too many lines.
     pub cut_by_lines: bool,
-    /// The whole text has too many bytes.
+    /// Whether the whole text has too many bytes.
     pub cut_by_bytes: bool,
-    /// Lines that are shown, the last perhaps in part.
+    /// Lines of the truncated text, the last perhaps in part.
     pub shown_lines: u64,
 }
 
-/// Cuts a text, trimmed, to at most so many lines, then to at most so many true bytes: at the end of the last line that
-/// fits, or, when not even one does, at the last whole character.
+/// Trims a text and truncates it to `max_lines`, then to `max_bytes`: at the end of the last line that fits, or at the last
+/// character if not even one line fits.
 pub fn truncate(text: &str, max_lines: usize, max_bytes: usize) -> Cut<'_> {
     let whole = text.trim();
     let count = lines(whole);
@@ -111,7 +111,7 @@ pub fn truncate(text: &str, max_lines: usize, max_bytes: usize) -> Cut<'_> {
     }
     if shown.len() > max_bytes {
         let fits = &shown[..char_floor(shown, max_bytes)];
-        // A line end just behind the limit means that the last line fits whole.
+        // A line end right after the limit means that the last line fits completely.
         let end = if shown[fits.len()..].starts_with(['\n', '\r']) { fits.len() } else { fits.rfind('\n').unwrap_or(fits.len()) };
         shown = fits[..end].trim_end_matches(['\r', '\n']);
     }
@@ -125,26 +125,31 @@ pub fn truncate(text: &str, max_lines: usize, max_bytes: usize) -> Cut<'_> {
     }
 }
 
-/// The last byte at or before `at` that begins a character.
+/// Returns the longest prefix of a text with at most `max_bytes` bytes that ends at a character boundary.
+pub fn truncate_bytes(text: &str, max_bytes: usize) -> &str {
+    &text[..char_floor(text, max_bytes)]
+}
+
+/// Returns the last character boundary at or before the byte `at`.
 pub fn char_floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// The beginning of a text that fits into a number of characters, and where the rest begins.
+/// The beginning of a text that was truncated to a number of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part<'a> {
-    /// What is shown: whole lines, unless [`Part::split`].
+    /// The beginning: whole lines, unless [`Part::split`].
     pub text: &'a str,
-    /// The line to continue at; nothing if no whole line is left.
+    /// The line to continue at; `None` if no whole line is left.
     pub next_line: Option<u64>,
-    /// The line that alone is too long and was cut inside.
+    /// The line that is too long by itself and was split.
     pub split: Option<u64>,
-    /// Characters that are not shown.
+    /// The number of omitted characters.
     pub left_chars: u64,
 }
 
-/// Cuts a text, whose first line is number `first_line`, to at most so many characters at a line's end. One line that
-/// alone is longer is cut inside, so that something is always shown and reading on always gets further.
+/// Truncates a text, whose first line has the number `first_line`, to at most `max_chars` characters at the end of a line. A first
+/// line that is longer is split, so that the result is never empty and continued reading always makes progress.
 pub fn truncate_chars(text: &str, first_line: u64, max_chars: usize) -> Part<'_> {
     let Some((limit, _)) = text.char_indices().nth(max_chars) else {
         return Part { text, next_line: None, split: None, left_chars: 0 };
@@ -157,7 +162,7 @@ pub fn truncate_chars(text: &str, first_line: u64, max_chars: usize) -> Part<'_>
     Part { text: &text[..limit], next_line: more.then_some(first_line + 1), split: Some(first_line), left_chars: left(limit) }
 }
 
-/// At most so many characters of a text, the last of them `…` if something was left out.
+/// Truncates a text to at most `max_chars` characters; a truncated text ends in `…`.
 pub fn ellipsis(text: &str, max_chars: usize) -> Cow<'_, str> {
     if text.chars().count() <= max_chars {
         return Cow::Borrowed(text);
@@ -166,7 +171,7 @@ pub fn ellipsis(text: &str, max_chars: usize) -> Cow<'_, str> {
     Cow::Owned(if max_chars == 0 { String::new() } else { format!("{}…", kept.trim_end()) })
 }
 
-/// A size for people: `512 bytes`, `24.4 KB`, `3 MB`. A KB is 1,024 bytes.
+/// Formats a size: `512 bytes`, `24.4 KB`, `3 MB`. A KB is 1,024 bytes.
 pub fn human_bytes(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
@@ -187,9 +192,9 @@ pub fn human_bytes(bytes: u64) -> String {
     }
 }
 
-/// Bytes as text. Bytes that are not UTF-8 become `�`, and the first of them is named.
+/// Decodes bytes as UTF-8. Invalid bytes become U+FFFD, and the first of them is reported.
 pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Problem>) {
-    // Looking for a bad byte is several times faster than making the text good.
+    // Validation is several times faster than lossy decoding.
     let error = match std::str::from_utf8(bytes) {
         Ok(text) => return (Cow::Borrowed(text), Vec::new()),
         Err(error) => error,
@@ -201,46 +206,49 @@ pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Problem>) {
     (text, vec![Problem::at(line, what)])
 }
 
-/// Names that exist and look like the wanted one, best first: equal but for case, `_`, `-` and extension; equal in the
-/// last part; one holding the other; few letters apart.
+/// Returns the names that are similar to the wanted one, best first: equal except for case, `_`, `-` and extension; equal in the
+/// last part; one contains the other; a small edit distance.
 pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
-    let wanted = Plain::of(wanted);
+    let wanted = FoldedName::new(wanted);
     let mut found: Vec<(f64, &str)> =
-        names.map(|name| (wanted.likeness(&Plain::of(name)), name)).filter(|(score, _)| *score >= 0.6).collect();
+        names.map(|name| (wanted.similarity(&FoldedName::new(name)), name)).filter(|(score, _)| *score >= 0.6).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     found.truncate(most);
     found.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 
-/// A name without what people get wrong about it.
-struct Plain {
+/// A name without case, separators and extension.
+struct FoldedName {
     whole: String,
     last: String,
 }
 
-impl Plain {
-    fn of(name: &str) -> Plain {
-        let plain = |text: &str| text.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect::<String>();
+impl FoldedName {
+    fn new(name: &str) -> FoldedName {
+        let fold = |text: &str| text.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect::<String>();
         let name = strip_md(name);
-        Plain { whole: plain(name), last: plain(name.rsplit('/').next().unwrap_or(name)) }
+        FoldedName { whole: fold(name), last: fold(name.rsplit('/').next().unwrap_or(name)) }
     }
 
-    fn likeness(&self, other: &Plain) -> f64 {
+    fn similarity(&self, other: &FoldedName) -> f64 {
         if self.whole == other.whole {
             return 1.0;
         }
         if !self.last.is_empty() && self.last == other.last {
             return 0.95;
         }
-        let holds = |a: &str, b: &str| b.chars().count() >= 3 && a.contains(b);
-        let part: f64 =
-            if holds(&other.last, &self.last) || holds(&self.last, &other.last) || holds(&other.whole, &self.whole) { 0.75 } else { 0.0 };
-        part.max(alike(&self.whole, &other.whole)).max(0.9 * alike(&self.last, &other.last))
+        let contains = |a: &str, b: &str| b.chars().count() >= 3 && a.contains(b);
+        let part: f64 = if contains(&other.last, &self.last) || contains(&self.last, &other.last) || contains(&other.whole, &self.whole) {
+            0.75
+        } else {
+            0.0
+        };
+        part.max(edit_similarity(&self.whole, &other.whole)).max(0.9 * edit_similarity(&self.last, &other.last))
     }
 }
 
-/// Likeness by letters; lengths too far apart are not even compared, which keeps ten thousand names cheap.
-fn alike(a: &str, b: &str) -> f64 {
+/// Returns the similarity by edit distance. Texts of very different length are not compared, which keeps ten thousand names cheap.
+fn edit_similarity(a: &str, b: &str) -> f64 {
     let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
     if short * 2 < long { 0.0 } else { strsim::normalized_levenshtein(a, b) }
 }

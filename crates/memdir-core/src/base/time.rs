@@ -1,13 +1,13 @@
-//! Time is passed in. Only this file asks the system.
+//! The clock, which is passed in. Only this file reads the system time.
 
 use crate::base::error::{Error, Result};
 use jiff::{Timestamp, civil, tz::TimeZone};
 
-/// Tells the time. The contract: never goes back within one process by more than the system clock does.
+/// A clock. Contract: within one process it never goes back by more than the system clock does.
 pub trait Clock: Send + Sync {
-    /// Now.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
-    /// The zone in which dates are written (log files, ages).
+    /// Returns the time zone for dates (log files, ages).
     fn zone(&self) -> TimeZone;
 }
 
@@ -16,7 +16,7 @@ pub trait Clock: Send + Sync {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for the time")]
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the system time")]
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }
@@ -26,29 +26,29 @@ impl Clock for SystemClock {
     }
 }
 
-/// A stopwatch for what is reported to people (`bench`, `--explain`), never for decisions.
+/// A stopwatch for reports (`bench`, `--explain`), never for decisions.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(std::time::Instant);
 
 impl Stopwatch {
-    /// Starts now.
-    #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for the time")]
+    /// Starts the stopwatch.
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the system time")]
     pub fn start() -> Self {
         Stopwatch(std::time::Instant::now())
     }
 
-    /// Time since the start.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> std::time::Duration {
         self.0.elapsed()
     }
 }
 
-/// `today`, `yesterday` or `N days ago`, by whole days of 24 hours; a time in the future counts as today.
+/// Formats an age as `today`, `yesterday` or `N days ago`, in whole days of 24 hours; the future counts as today.
 pub fn age(now: Timestamp, then: Timestamp) -> String {
     age_words(age_days(now, then))
 }
 
-/// A number of whole days in words.
+/// Formats an age in whole days.
 pub fn age_words(days: i64) -> String {
     match days {
         ..=0 => "today".into(),
@@ -57,7 +57,7 @@ pub fn age_words(days: i64) -> String {
     }
 }
 
-/// Whole days between the two, never negative.
+/// Returns the whole days between the two times, at least 0.
 pub fn age_days(now: Timestamp, then: Timestamp) -> i64 {
     (now.as_second() - then.as_second()).max(0) / 86_400
 }

@@ -1,4 +1,4 @@
-//! A memory's version: the hash of its bytes. Never a time, never a counter.
+//! The version of a memory: the hash of its content, never a time or a counter.
 
 use std::{fmt, str::FromStr};
 
@@ -7,29 +7,29 @@ use std::{fmt, str::FromStr};
 pub struct Version([u8; 16]);
 
 impl Version {
-    /// The version of these bytes.
+    /// Computes the version of a content.
     pub fn of(bytes: &[u8]) -> Self {
         let mut short = [0; 16];
         short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
         Version(short)
     }
 
-    /// The version whose sixteen bytes these are.
+    /// Creates a version from its sixteen bytes.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Version(bytes)
     }
 
-    /// Its sixteen bytes.
+    /// Returns the sixteen bytes.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0
     }
 
-    /// The first twelve digits: what people see and may type.
+    /// Returns the first twelve digits, for display and input.
     pub fn short(&self) -> String {
         self.to_string()[..12].to_owned()
     }
 
-    /// Whether `text`, at least four hex digits, is a beginning of this version.
+    /// Whether this version begins with `text`, which has at least four hex digits.
     pub fn starts_with(&self, text: &str) -> bool {
         text.len() >= 4 && self.to_string().starts_with(&text.to_ascii_lowercase())
     }

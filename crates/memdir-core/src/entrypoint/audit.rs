@@ -1,27 +1,27 @@
-//! What is wrong with an entrypoint: lines that lead nowhere, memories without a line, lines that became content.
+//! Finds problems of an entrypoint: dead lines, and lines that are too long for a pointer.
 
 use super::{Book, Place};
 use crate::{base::limits, store::mounts::page_name};
 
-/// A line whose memory is not there.
+/// A line that points to a missing memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct DeadLine {
-    /// What it points to.
+    /// The missing memory.
     pub path: String,
-    /// Where it is.
+    /// The place of the line.
     pub place: Place,
 }
 
-/// A line that is longer than a pointer should be.
+/// A line that is too long for a pointer.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct LongLine {
     /// The line, 1-based.
     pub line: u64,
-    /// Its characters.
+    /// The number of characters.
     pub chars: usize,
 }
 
-/// Lines, ours and people's list items, that point to nothing, sorted by path.
+/// Returns the lines, generated ones and the user's list items, that point to missing memories, sorted by path.
 pub fn dead(book: &Book, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLine> {
     let hand = book.pointers.iter().filter(|(target, _)| !exists(target) && !exists(&format!("{target}.md")));
     let hand = hand.map(|(target, line)| DeadLine { path: target.to_owned(), place: Place::Hand(line) });
@@ -36,7 +36,7 @@ pub fn dead(book: &Book, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLine> {
     found
 }
 
-/// Lines of the entrypoint with more than [`limits::ENTRYPOINT_LONG_LINE_CHARS`] characters.
+/// Returns the lines of the entrypoint with more than [`limits::ENTRYPOINT_LONG_LINE_CHARS`] characters.
 pub fn long_lines(book: &Book) -> Vec<LongLine> {
     let lines = book.text.as_deref().unwrap_or_default().lines();
     let counted = (1..).zip(lines).map(|(line, text)| LongLine { line, chars: text.chars().count() });

@@ -1,5 +1,5 @@
-//! What people wrote in the entrypoint themselves: which of their list items point to a memory, and what happens to those
-//! when the memory goes or gets another name. Everything else of theirs is left as it is.
+//! The user's own text in the entrypoint: which list items point to a memory, and how they change when the memory is removed or
+//! renamed. Everything else is left unchanged.
 
 use super::sheet::Sheet;
 use crate::{
@@ -11,13 +11,13 @@ use crate::{
 };
 use std::{collections::HashMap, ops::Range};
 
-/// The memories people point to, by path without `.md`, and the line of the first such item.
+/// The memories to which the user's list items point, by path without `.md`, with the line of the first such item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Pointers(HashMap<String, (String, u64)>);
 
 impl Pointers {
-    /// Those outside the marks.
-    pub(super) fn of(sheet: &Sheet) -> Pointers {
+    /// Parses the text outside the marks.
+    pub(super) fn from_sheet(sheet: &Sheet) -> Pointers {
         let mut found = HashMap::new();
         for (text, first) in [(&sheet.head, 1), (&sheet.tail, sheet.tail_line)] {
             for item in items(text) {
@@ -29,12 +29,12 @@ impl Pointers {
         Pointers(found)
     }
 
-    /// The line on which somebody points to this path.
+    /// Returns the line of the item that points to this path.
     pub(super) fn line_of(&self, path: &str) -> Option<u64> {
         self.0.get(strip_md(path)).map(|(_, line)| *line)
     }
 
-    /// Every target, as written, with its line.
+    /// Iterates over the targets, as written, with their lines.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.values().map(|(target, line)| (target.as_str(), *line))
     }
@@ -42,16 +42,16 @@ impl Pointers {
 
 /// A list item with a link.
 struct Item {
-    /// Lines before it.
+    /// The number of lines before it.
     line: u64,
     range: Range<usize>,
-    /// The files it links.
+    /// The linked files.
     targets: Vec<String>,
-    /// It begins with its one link and has no further lines: nothing but a pointer.
+    /// Whether it begins with its only link and has no further lines.
     is_pointer: bool,
 }
 
-/// Takes away the items that are nothing but pointers to `path`. Whether there were any.
+/// Removes the items that only point to `path`. Returns whether there were any.
 pub(super) fn remove_pointers(text: &mut String, path: &str) -> bool {
     let gone: Vec<Range<usize>> = items(text)
         .into_iter()
@@ -73,7 +73,7 @@ fn items(text: &str) -> Vec<Item> {
         at = range.end;
         let indent = line.len() - line.trim_start().len();
         if let Some(last) = found.last_mut().filter(|last| last.line + 1 == number && !line.trim().is_empty()) {
-            // A deeper line belongs to the item above it, which then is more than a pointer.
+            // A more indented line belongs to the item above it, which then is more than a pointer.
             let above = &text[last.range.clone()];
             last.is_pointer &= indent <= above.len() - above.trim_start().len();
         }
@@ -92,7 +92,7 @@ fn items(text: &str) -> Vec<Item> {
     found
 }
 
-/// What a list item says; nothing if the line is none.
+/// Returns the text of a list item; `None` if the line is not one.
 fn item_body(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let rest = match line.strip_prefix(['-', '*', '+']) {

@@ -1,4 +1,4 @@
-//! One line of memdir's section: `- [Title](path.md) — hook`. Writes it within its limits and reads its path back.
+//! One generated line: `- [Title](path.md) — hook`. Formats it within its limits and parses its path.
 
 use crate::{
     base::{limits, path::strip_md},
@@ -6,7 +6,7 @@ use crate::{
     store::mounts::is_page_name,
 };
 
-/// What a line of the section is.
+/// The kind of a line between the marks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Row {
     /// A memory's line, with its path.
@@ -17,7 +17,7 @@ pub(super) enum Row {
     Stray,
 }
 
-/// Reads a line of the section.
+/// Parses a line between the marks.
 pub(super) fn read(line: &str) -> Row {
     if !line.starts_with("- ") {
         return Row::Stray;
@@ -29,17 +29,17 @@ pub(super) fn read(line: &str) -> Row {
     }
 }
 
-/// Writes a memory's line, at most [`limits::ENTRYPOINT_LINE_CHARS`] characters (unless the path alone is longer) and
-/// `max_bytes` bytes; nothing if not even the shortest title fits into the bytes. What is too long ends in `…`.
+/// Formats a memory's line with at most [`limits::ENTRYPOINT_LINE_CHARS`] characters (unless the path alone is longer) and
+/// `max_bytes` bytes; `None` if the shortest title does not fit. Truncated text ends in `…`.
 pub(super) fn write(path: &str, title: &str, hook: &str, max_bytes: usize) -> Option<String> {
     let target = links::link_destination(path);
-    let title = plain(title);
-    let title = if title.is_empty() { plain(strip_md(path.rsplit('/').next().unwrap_or(path))) } else { title };
-    let hook = plain(hook);
+    let title = one_line(title);
+    let title = if title.is_empty() { one_line(strip_md(path.rsplit('/').next().unwrap_or(path))) } else { title };
+    let hook = one_line(hook);
     let fixed = "- []()".len() + target.chars().count();
     let room = limits::ENTRYPOINT_LINE_CHARS.saturating_sub(fixed).max(1);
     let room_bytes = max_bytes.checked_sub("- []()".len() + target.len())?;
-    // Half of the room is the title's; what the hook does not need it gets as well.
+    // The title gets half of the room, and what the hook does not need.
     let hook_needs = if hook.is_empty() { 0 } else { SEPARATOR.chars().count() + escaped_chars(&hook) };
     let title = fit(&title, room.saturating_sub(hook_needs).max(room / 2).max(1), room_bytes)?;
     let line = format!("- [{title}]({target})");
@@ -53,23 +53,23 @@ pub(super) fn write(path: &str, title: &str, hook: &str, max_bytes: usize) -> Op
 }
 
 const SEPARATOR: &str = " — ";
-/// Fewer characters of a hook than this say nothing and are left out.
+/// A hook that would be truncated to fewer characters is omitted.
 const LEAST_HOOK: usize = 8;
 
-/// The path the first link of a line names.
+/// Returns the path of the first link of a line.
 fn first_target(line: &str) -> Option<String> {
     let spots = links::spots(line);
     let spot = spots.iter().find(|spot| spot.kind == ReferenceKind::Link)?;
     links::resolve(&line[spot.range.clone()], None)
 }
 
-/// On one line, without control characters.
-fn plain(text: &str) -> String {
+/// Joins a text into one line without control characters.
+fn one_line(text: &str) -> String {
     let spaced: String = text.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c }).collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Characters that would end the title or begin something else.
+/// Whether a character has to be escaped in a title.
 fn is_mark(c: char) -> bool {
     matches!(c, '[' | ']' | '`' | '\\' | '<')
 }
@@ -78,11 +78,11 @@ fn escaped_chars(text: &str) -> usize {
     text.chars().map(|c| if is_mark(c) { 2 } else { 1 }).sum()
 }
 
-/// As much of a text as fits when escaped, with `…` where something is left out; nothing if not even that fits.
+/// Escapes a text and truncates it with `…`; `None` if not even that fits.
 fn fit(text: &str, max_chars: usize, max_bytes: usize) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 8);
     let mut chars = 0;
-    // The last place at which `…` would still fit.
+    // The last position at which `…` still fits.
     let mut cut = ("…".len() <= max_bytes && max_chars > 0).then_some(0);
     for c in text.chars() {
         if is_mark(c) {

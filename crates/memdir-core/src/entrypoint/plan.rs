@@ -1,5 +1,5 @@
-//! What the entrypoint and its pages become when memories are saved, renamed and removed. Never touches more than the
-//! entrypoint and one page for one change.
+//! Plans how the entrypoint and its pages change when memories are saved, renamed and removed. One change affects at most the
+//! entrypoint and one page.
 
 use super::{Book, Page, hand, line};
 use crate::{
@@ -17,77 +17,77 @@ use std::{
     sync::Arc,
 };
 
-/// What happened to a memory. Paths are from the mount's root, with their extension.
+/// A change of a memory. Paths are from the mount's root, with their extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineChange {
-    /// It was written: its line is added, or says what is new.
+    /// It was written: its line is added or updated.
     Set {
         /// Its path.
         path: String,
-        /// What the line calls it.
+        /// The title in the line.
         title: String,
-        /// What the line says about it.
+        /// The description in the line.
         hook: String,
     },
-    /// It is gone.
+    /// It was removed.
     Remove {
         /// Its path.
         path: String,
     },
-    /// It has another name.
+    /// It was renamed.
     Rename {
-        /// Its path until now.
+        /// Its old path.
         from: String,
-        /// Its path from now on.
+        /// Its new path.
         to: String,
-        /// What the line calls it.
+        /// The title in the line.
         title: String,
-        /// What the line says about it.
+        /// The description in the line.
         hook: String,
     },
 }
 
-/// What the files become.
+/// The new content of the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntrypointPlan {
-    /// The entrypoint's new text; nothing if it stays as it is.
+    /// The entrypoint's new text; `None` if it is unchanged.
     pub main: Option<String>,
-    /// Pages that change, by file name: the new text, or nothing to remove the file. At most one for one change.
+    /// The changed pages by file name: the new text, or `None` to remove the file. At most one for one change.
     pub pages: BTreeMap<String, Option<String>>,
     /// What the writer should know.
     pub notes: Vec<String>,
 }
 
-/// Lines of memdir's section that stay in the entrypoint even if the person's text alone fills it.
+/// The minimum number of generated lines in the entrypoint, even if the user's text alone fills it.
 const FLOOR: usize = 20;
-/// Lines a page is filled with.
+/// The number of lines up to which a page is filled.
 const PAGE_LINES: usize = limits::ENTRYPOINT_LINES;
-/// Bytes a page has at the most.
+/// The maximum size of a page in bytes.
 const PAGE_BYTES: usize = limits::ENTRYPOINT_BYTES;
-/// Bytes a page is filled with: room for its lines to grow in their place.
+/// The size up to which a page is filled, which leaves room for its lines to grow.
 const PAGE_FILL_BYTES: usize = PAGE_BYTES - PAGE_BYTES / 10;
 
-/// Plans one change, or a few that belong together (an undo). `age` gives a memory's last change, for those that may
-/// have to move; it is asked only when something has to.
+/// Plans one change, or a few that belong together (an undo). `age` returns the time of a memory's last change; it is called only
+/// if lines have to move.
 pub fn plan(book: &Book, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
     Work::new(book, changes.len() <= 1).run(changes, age)
 }
 
-/// Plans any number of changes at once (repair, import): as many pages as it takes.
+/// Plans any number of changes at once (repair, import), with any number of pages.
 pub fn plan_many(book: &Book, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
     Work::new(book, false).run(changes, age)
 }
 
-/// The book while it is being changed.
+/// The entrypoint while it is being changed.
 struct Work<'a> {
     book: &'a Book,
     sheet: Sheet,
     pointers: Pointers,
     pages: BTreeMap<u32, Arc<Page>>,
     touched: BTreeSet<u32>,
-    /// Only one page may be touched.
+    /// Whether only one page may change.
     single: bool,
-    /// What was set just now, and so is the newest whatever its file says.
+    /// The paths that were just set, which count as the newest whatever the times of their files.
     fresh: HashSet<String>,
     notes: Vec<String>,
 }
@@ -143,8 +143,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Sets a line in the page that has it, in place of the line of `instead`. A page has a last resort when it is full: the
-    /// line stays as it was, or moves to the section.
+    /// Sets a line in the page that has it, in place of the line of `instead`. If the page is full, the line stays unchanged or moves
+    /// to the entrypoint.
     fn set_in_page(&mut self, number: u32, instead: Option<&str>, path: &str, title: &str, hook: &str) {
         let Some(page) = self.pages.get(&number) else { return };
         let mut sheet = page.sheet.clone();
@@ -163,7 +163,7 @@ impl<'a> Work<'a> {
         self.drop_ours(path);
         let removed = [&mut self.sheet.head, &mut self.sheet.tail].map(|text| hand::remove_pointers(text, path));
         if removed.contains(&true) {
-            self.pointers = Pointers::of(&self.sheet);
+            self.pointers = Pointers::from_sheet(&self.sheet);
         }
     }
 
@@ -177,7 +177,7 @@ impl<'a> Work<'a> {
         let there = self.sheet.lines.contains_key(to) || self.page_of(to).is_some();
         match self.page_of(from) {
             Some(number) if !there && !self.sheet.lines.contains_key(from) => self.set_in_page(number, Some(from), to, title, hook),
-            // A line of that name somewhere else already leads to it; touching its page too would be one too many.
+            // A line for the new name exists elsewhere; changing its page too would exceed the limit of one page.
             Some(_) if there => self.drop_ours(from),
             _ => {
                 self.drop_ours(from);
@@ -186,7 +186,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Lets the person's own links follow a rename.
+    /// Updates the user's own links after a rename.
     fn rewrite_hand(&mut self, from: &str, to: &str) {
         let paths = (MemoryPath::parse(&self.book.name), MemoryPath::parse(from), MemoryPath::parse(to));
         let (Ok(holder), Ok(from), Ok(to)) = paths else { return };
@@ -198,7 +198,7 @@ impl<'a> Work<'a> {
             }
         }
         if changed {
-            self.pointers = Pointers::of(&self.sheet);
+            self.pointers = Pointers::from_sheet(&self.sheet);
         }
     }
 
@@ -224,14 +224,14 @@ impl<'a> Work<'a> {
             return;
         }
         self.touched.insert(number);
-        if sheet.is_spent() {
+        if sheet.is_empty() {
             self.pages.remove(&number);
         } else {
-            self.pages.insert(number, Arc::new(Page::of(sheet)));
+            self.pages.insert(number, Arc::new(Page::from_sheet(sheet)));
         }
     }
 
-    /// Moves the oldest lines to pages until the entrypoint is within its caps: half of them at once, so that it is seldom.
+    /// Moves the oldest lines to pages until the entrypoint is within its limits: half of them at once, so that it happens rarely.
     fn overflow(&mut self, age: &dyn Fn(&str) -> i64) {
         if self.excess(&self.page_names()).is_none() || self.sheet.lines.len() <= self.least() {
             return;
@@ -254,17 +254,17 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// How many lines stay in any case. When the person's text alone is over a cap, moving more gains nothing, so lines
-    /// gather for a while instead of one moving at every save.
+    /// Returns the minimum number of lines that stay. If the user's text alone exceeds a limit, moving more does not help, so lines
+    /// accumulate instead of one moving at every save.
     fn least(&self) -> usize {
         let (lines, bytes) = self.sheet.size(&self.page_names());
         let movable = self.sheet.lines.values().skip(FLOOR).map(|line| self.sheet.cost(line));
         let (count, size) = movable.fold((0, 0), |(count, size), cost| (count + 1, size + cost));
-        let hopeless = Excess { lines: lines - count, bytes: bytes - size }.over().is_some();
-        if hopeless { 2 * FLOOR } else { FLOOR }
+        let exceeds_alone = Excess { lines: lines - count, bytes: bytes - size }.over().is_some();
+        if exceeds_alone { 2 * FLOOR } else { FLOOR }
     }
 
-    /// Moves lines, oldest first, to a page; returns how many.
+    /// Moves lines, oldest first, to a page; returns the number.
     fn move_to_page(&mut self, number: u32, oldest: &mut std::iter::Peekable<impl Iterator<Item = String>>) -> usize {
         let mut page = self.pages.get(&number).map_or_else(|| new_page(number), |page| page.sheet.clone());
         let names: BTreeSet<u32> = self.pages.keys().copied().chain([number]).collect();
@@ -292,7 +292,7 @@ impl<'a> Work<'a> {
         moved
     }
 
-    /// The first page that is at most about half full, else a new one. Nothing if only a page without room may be touched.
+    /// Returns the first page that is at most about half full, else a new one.
     fn page_with_room(&self) -> Option<u32> {
         let roomy = |page: &Page| page.lines <= PAGE_LINES / 2 + 5 && page.bytes <= PAGE_FILL_BYTES / 2 + 2_000;
         if self.single
@@ -304,7 +304,7 @@ impl<'a> Work<'a> {
         found.or_else(|| (1..).find(|number| !self.pages.contains_key(number)))
     }
 
-    /// By how much the entrypoint would be over its caps with these pages linked.
+    /// Returns the size of the entrypoint with these pages linked, if it exceeds the limits.
     fn excess(&self, pages: &[String]) -> Option<Excess> {
         let (lines, bytes) = self.sheet.size(pages);
         Excess { lines, bytes }.over()
@@ -338,12 +338,12 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The heading of an entrypoint that memdir makes.
+/// The heading of a new entrypoint.
 const HEADING: &str = "# Memory";
 /// The heading of a page, before its number.
 const PAGE_HEADING: &str = "# Memory, page ";
 
-/// Whether a line is a heading that memdir made.
+/// Whether a line is a generated heading.
 pub(super) fn is_own_heading(line: &str) -> bool {
     let number = line.strip_prefix(PAGE_HEADING);
     line == HEADING || number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
@@ -355,7 +355,7 @@ fn new_page(number: u32) -> Sheet {
     sheet
 }
 
-/// A size over the caps.
+/// A size that exceeds the limits.
 #[derive(Clone, Copy)]
 struct Excess {
     lines: usize,
@@ -367,13 +367,13 @@ impl Excess {
         (self.lines > limits::ENTRYPOINT_LINES || self.bytes > limits::ENTRYPOINT_BYTES).then_some(self)
     }
 
-    /// The size with one line less.
+    /// The size without one line.
     fn without(self, bytes: usize) -> Option<Excess> {
         Excess { lines: self.lines - 1, bytes: self.bytes - bytes }.over()
     }
 }
 
-/// Where the person's text still names a memory that is gone.
+/// Reports where the user's text still mentions a removed memory.
 fn mentions(name: &str, text: &str, path: &str) -> Option<String> {
     let holder = MemoryPath::parse(name).ok()?;
     let lines: BTreeSet<u64> = links::references(text, &holder)
@@ -382,10 +382,10 @@ fn mentions(name: &str, text: &str, path: &str) -> Option<String> {
         .map(|reference| reference.line)
         .collect();
     let lines = lines.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    (!lines.is_empty()).then(|| format!("{name} still mentions {path} in text memdir does not keep: line {lines}"))
+    (!lines.is_empty()).then(|| format!("{name} still mentions {path} outside memdir's marks: line {lines}"))
 }
 
-/// What to say when the entrypoint nears or passes a cap.
+/// Returns a note if the entrypoint approaches or exceeds a limit.
 fn size_note(name: &str, text: &str) -> Option<String> {
     let (lines, bytes) = (crate::base::text::lines(text) as usize, text.len());
     let caps = [
@@ -393,8 +393,8 @@ fn size_note(name: &str, text: &str) -> Option<String> {
         (bytes, limits::ENTRYPOINT_BYTES, format!("{} of {}", human_bytes(bytes as u64), human_bytes(limits::ENTRYPOINT_BYTES as u64))),
     ];
     let reached = |percent: usize| {
-        let said: Vec<&str> = caps.iter().filter(|(size, cap, _)| size * 100 >= cap * percent).map(|(_, _, said)| said.as_str()).collect();
-        (!said.is_empty()).then(|| said.join(" and "))
+        let sizes: Vec<&str> = caps.iter().filter(|(size, cap, _)| size * 100 >= cap * percent).map(|(.., text)| text.as_str()).collect();
+        (!sizes.is_empty()).then(|| sizes.join(" and "))
     };
     if lines > limits::ENTRYPOINT_LINES || bytes > limits::ENTRYPOINT_BYTES {
         let sizes = reached(100)?;

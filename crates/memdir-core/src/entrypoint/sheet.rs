@@ -1,5 +1,5 @@
-//! A file with memdir's section in it: what stands before, between and behind the marks. Reading and writing it back keeps
-//! every byte outside the marks.
+//! A file with memdir's section: the text before, between and after the marks. Parsing and rendering keep every byte outside the
+//! marks.
 
 use super::line::{self, Row};
 use crate::{
@@ -21,15 +21,15 @@ const BOM: char = '\u{feff}';
 /// A parsed entrypoint or page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Sheet {
-    /// The person's text before the section; all of the file if there is no section.
+    /// The user's text before the section; the whole file if there is no section.
     pub(super) head: String,
-    /// The person's text behind the section.
+    /// The user's text after the section.
     pub(super) tail: String,
-    /// The file's line on which `tail` begins, 1-based.
+    /// The line on which `tail` begins, 1-based.
     pub(super) tail_line: u64,
-    /// Our lines by path, without line ends.
+    /// The generated lines by path, without line ends.
     pub(super) lines: BTreeMap<String, String>,
-    /// What somebody wrote between the marks all the same: kept there, behind our lines.
+    /// Other lines between the marks: kept there, after the generated lines.
     pub(super) strays: Vec<String>,
     /// Whether there is a section.
     pub(super) marked: bool,
@@ -38,8 +38,8 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    /// Reads a file. Several sections (a merge may leave them) become one; a section that is never closed ends with its
-    /// last line that can be ours.
+    /// Parses a file. Several sections, as a merge may leave them, become one; a section without an end mark ends with its last line
+    /// that can be a generated one.
     pub(super) fn parse(text: &str) -> Sheet {
         let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
         let (bom, text) = text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 });
@@ -78,7 +78,7 @@ impl Sheet {
         sheet
     }
 
-    /// The file, with these pages linked.
+    /// Renders the file, with links to these pages.
     pub(super) fn render(&self, pages: &[String]) -> String {
         if !self.marked {
             return self.head.clone();
@@ -99,7 +99,7 @@ impl Sheet {
         out
     }
 
-    /// How many lines and bytes [`Sheet::render`] gives, at the most.
+    /// Returns an upper bound of the lines and bytes of [`Sheet::render`].
     pub(super) fn size(&self, pages: &[String]) -> (usize, usize) {
         let outside = count_lines(&self.head) + count_lines(&self.tail);
         if !self.marked {
@@ -112,13 +112,13 @@ impl Sheet {
         (outside + lines, self.head.len() + self.tail.len() + bytes)
     }
 
-    /// Bytes one of our lines takes.
+    /// The size of a generated line in bytes.
     pub(super) fn cost(&self, line: &str) -> usize {
         line.len() + self.line_end().len()
     }
 
-    /// Makes a section, if there is none: behind the first heading, else at the top, so that what is cut when the file is
-    /// too long is never what memdir keeps.
+    /// Adds a section if there is none: after the first heading, else at the top, so that truncation of a long file never affects the
+    /// generated lines.
     pub(super) fn mark(&mut self, new_heading: &str) {
         if self.marked {
             return;
@@ -142,8 +142,8 @@ impl Sheet {
         }
     }
 
-    /// Whether nothing is left in it that anybody wrote, but a heading.
-    pub(super) fn is_spent(&self) -> bool {
+    /// Whether nothing is left but headings.
+    pub(super) fn is_empty(&self) -> bool {
         let outside = [&self.head, &self.tail];
         self.lines.is_empty()
             && self.strays.is_empty()
@@ -169,9 +169,9 @@ impl Sheet {
 #[derive(PartialEq, Eq)]
 enum Inside {
     No,
-    /// A section whose end mark is there.
+    /// A section with an end mark.
     Closed,
-    /// A section whose end mark is missing.
+    /// A section without an end mark.
     Open,
 }
 
@@ -184,12 +184,12 @@ fn is_begin(line: &str) -> bool {
     line.trim().starts_with("<!-- memdir:") && line.trim().ends_with("-->")
 }
 
-/// Whether an end mark comes before anything else opens.
+/// Whether an end mark comes before the next begin mark.
 fn closes(rest: &str) -> bool {
     rest.lines().find(|line| line.trim() == END || is_begin(line)).is_some_and(|line| line.trim() == END)
 }
 
-/// Lines that link the pages, several to a line, so that hundreds of pages fit.
+/// Returns lines with links to the pages, several per line, so that hundreds of pages fit.
 fn link_lines(pages: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for page in pages {
@@ -211,7 +211,7 @@ fn count_lines(text: &str) -> usize {
     crate::base::text::lines(text) as usize
 }
 
-/// The byte at which a section is put into a text that has none.
+/// Returns the byte at which a section is inserted into a text without one.
 fn section_place(text: &str) -> usize {
     let body = Memory::parse(text).0.body().len();
     let mut at = text.len() - body;
@@ -232,5 +232,5 @@ fn section_place(text: &str) -> usize {
     top
 }
 
-/// How far down the first heading may be.
+/// The lines in which the first heading is searched.
 const HEADING_WITHIN_LINES: usize = 10;

@@ -1,13 +1,13 @@
-//! Reads git's configuration as far as a project's identity needs it: one file, no includes, never fails.
+//! Parses git's configuration as far as a project's id needs it: one file, no includes. Never fails.
 
 use std::{fs::File, io::Read as _, path::Path};
 
-/// Keys as `section.key` or `section.name.key`, lower case but for the name, with their values in order.
+/// Keys as `section.key` or `section.name.key`, in lower case except for the name, with their values in order.
 #[derive(Debug, Default)]
 pub(super) struct Config(Vec<(String, String)>);
 
 impl Config {
-    /// The configuration of a repository; empty if there is none or it is not text.
+    /// Reads the configuration of a repository; empty if it cannot be read.
     pub(super) fn read(git_dir: &Path) -> Self {
         const MOST: u64 = 1 << 20;
         let mut bytes = Vec::new();
@@ -15,7 +15,7 @@ impl Config {
         if read.is_err() { Config::default() } else { Config::parse(&String::from_utf8_lossy(&bytes)) }
     }
 
-    /// Takes what it understands and passes over the rest.
+    /// Parses a configuration and ignores invalid lines.
     pub(super) fn parse(text: &str) -> Self {
         let mut found = Vec::new();
         let mut section = String::new();
@@ -38,12 +38,12 @@ impl Config {
         self.0.iter().rev().find(|(found, _)| found == key).map(|(_, value)| value.as_str())
     }
 
-    /// Every value whose key has this beginning and end.
+    /// Returns the values of all keys with this prefix and suffix.
     pub(super) fn all<'a>(&'a self, begin: &'a str, end: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(key, _)| key.starts_with(begin) && key.ends_with(end)).map(|(_, value)| value.as_str())
     }
 
-    /// Whether the repository says it has no checkout of its own.
+    /// Whether the repository is bare.
     pub(super) fn is_bare(&self) -> bool {
         self.get("core.bare").is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1"))
     }

@@ -1,5 +1,5 @@
-//! What suggests that two projects are the same. Only ever told to a person: a fork has the same remote and the same first
-//! commit, and a prepared `.git` has whatever its author wrote into it.
+//! Hints that two projects are the same. Only shown to a person: a fork has the same remote and the same first commit, and the
+//! author of a prepared `.git` can write anything into it.
 
 use super::{Project, config::Config};
 use std::{
@@ -8,24 +8,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a repository says of its origin.
+/// The origin of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Hints {
-    /// Its remotes as `host/path`, without user, password, scheme or `.git`; sorted, each once.
+    /// The remotes as `host/path`, without user, password, scheme or `.git`; sorted, without duplicates.
     pub remotes: Vec<String>,
-    /// Its first commit, where this clone has recorded making it.
+    /// The first commit, if it was made in this clone.
     pub first_commit: Option<String>,
 }
 
 impl Hints {
-    /// Whether the two share a remote or the first commit.
+    /// Whether both have a common remote or first commit.
     pub fn agree(&self, other: &Hints) -> bool {
         let same_commit = self.first_commit.is_some() && self.first_commit == other.first_commit;
         same_commit || self.remotes.iter().any(|remote| other.remotes.contains(remote))
     }
 }
 
-/// The hints of a project; none outside git.
+/// Returns the hints of a project; empty outside of git.
 pub fn hints(project: &Project) -> Hints {
     let Some(git) = &project.git else { return Hints::default() };
     let config = Config::read(git);
@@ -35,8 +35,8 @@ pub fn hints(project: &Project) -> Hints {
     Hints { remotes, first_commit: first_commit(git) }
 }
 
-/// The checkouts on this machine that a project was cloned from, as real paths. A clone has no log of its first commit, and
-/// to look for it among packed objects would cost more than a hint is worth.
+/// Returns the local checkouts from which a project was cloned, as canonical paths. A clone has no log of its first commit, and
+/// searching the packed objects would cost too much for a hint.
 pub fn local_remotes(project: &Project) -> Vec<PathBuf> {
     let Some(git) = &project.git else { return Vec::new() };
     let config = Config::read(git);
@@ -47,7 +47,7 @@ pub fn local_remotes(project: &Project) -> Vec<PathBuf> {
     config.all("remote.", ".url").filter(|url| url.starts_with('/') || url.starts_with("file:///")).filter_map(local).collect()
 }
 
-/// A remote's URL in one form for all its spellings, `github.com/ada/shop`, and without credentials. Nothing for a local path.
+/// Normalizes the URL of a remote to `github.com/ada/shop`, without credentials. Returns `None` for a local path.
 pub fn remote_key(url: &str) -> Option<String> {
     let (host, path) = match url.split_once("://") {
         Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => return None,
@@ -62,7 +62,7 @@ pub fn remote_key(url: &str) -> Option<String> {
     (!host.is_empty() && !path.is_empty()).then(|| format!("{host}/{path}"))
 }
 
-/// The first line of HEAD's log names the first commit if it was made here. Asking git would mean to run it.
+/// Reads the first commit from the first line of HEAD's log, if it was made here. Runs no git process.
 fn first_commit(git: &Path) -> Option<String> {
     let mut line = String::new();
     BufReader::new(File::open(git.join("logs/HEAD")).ok()?.take(4096)).read_line(&mut line).ok()?;

@@ -113,42 +113,42 @@ impl Places {
         Mount::new(prefix, root, journal)
     }
 
-    /// The memory of a project.
+    /// Returns the directory of a project's memory.
     pub fn project(&self, id: &str) -> PathBuf {
         self.home.join("projects").join(id)
     }
 
-    /// The memory of this machine's person.
+    /// Returns the directory of the user's memory.
     pub fn user(&self) -> PathBuf {
         self.home.join("user")
     }
 
-    /// The team memory of a checkout: committed with it, so one directory of its own and no part of this home.
+    /// Returns the directory of a checkout's team memory. It is committed with the checkout, so it is not below this home.
     pub fn team(checkout: &Path) -> PathBuf {
         checkout.join(".memdir")
     }
 
-    /// The team's memory as a mount. Its own settings and git's are no memories.
+    /// Returns the mount of a team memory. Its settings file and git's attributes file are not memories.
     pub fn team_mount(&self, root: PathBuf) -> Mount {
         let ignored = vec![r"\.gitattributes".into(), r"config\.toml".into()];
         Mount { ignored, links: Links { fixed: true, ..Links::default() }, ..self.mount("team", root) }
     }
 
-    /// An agent's memory. The project's kind lies in its checkout, to be committed; what came with the checkout may not lead
-    /// out of it, so links on the way there are refused.
+    /// Returns the mount of an agent's memory. With the project scope it lies in the checkout, to be committed; a checkout may
+    /// come from anyone, so symbolic links on the way are refused.
     pub fn agent(&self, agent: &Agent, project: &str, checkout: &Path) -> Result<Mount> {
         let name = part("agent", &agent.name.replace(':', "-"))?;
         let root = match agent.scope {
             AgentScope::User => self.home.join("agents").join(&name),
-            AgentScope::Project => of_checkout(checkout, &name)?,
+            AgentScope::Project => checkout_agent_dir(checkout, &name)?,
             AgentScope::Local => self.home.join("agents-local").join(part("project", project)?).join(&name),
         };
         let fixed = agent.scope == AgentScope::Project;
         Ok(Mount { links: Links { fixed, ..Links::default() }, ..self.mount(&format!("agent/{name}"), root) })
     }
 
-    /// The mounts of a caller: their own, and those of the project they name, if they belong to it. One who belongs to a
-    /// single project need not name it; one of several who names none has only their own.
+    /// Returns the mounts of a caller: the caller's own, and those of the selected project (see [`Caller::project`]). Without a
+    /// project, only the caller's own.
     pub fn caller(&self, caller: &Caller, project: Option<&str>) -> Result<Vec<Mount>> {
         let own = self.home.join("people").join(part("person", &caller.person)?);
         let mut mounts = vec![self.mount("user", own.join("user"))];
@@ -159,7 +159,7 @@ impl Places {
         if let Some(id) = caller.project(project)? {
             let id = part("project", id)?;
             let mut own = self.mount("", self.project(&id));
-            own.closed.push(("agent".into(), "an agent's memory is open to a token of that agent alone".into()));
+            own.closed.push(("agent".into(), "an agent's memory is accessible only with a token of that agent".into()));
             mounts.push(own);
             mounts.push(self.team_mount(self.home.join("teams").join(&id)));
         }
@@ -167,8 +167,8 @@ impl Places {
     }
 }
 
-/// Only what lies under these prefixes. A mount of which only a part is left keeps no entrypoint, since the one that lists it
-/// is outside. A prefix that is in no mount is refused, not ignored.
+/// Narrows mounts to what lies under these prefixes. A mount that is narrowed to a part has no entrypoint, because the one that
+/// lists the part is outside. A prefix that is not in a mount is an error.
 pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
     let mut out: Vec<Mount> = Vec::new();
     for prefix in only {
@@ -186,7 +186,7 @@ pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
     Ok(out)
 }
 
-/// The prefixes that lie under one of each: what is left where a space is narrowed twice.
+/// Returns the intersection of two lists of prefixes, for a space that is narrowed twice.
 pub fn both(first: &[MemoryPath], second: &[MemoryPath]) -> Vec<MemoryPath> {
     let pairs = first.iter().flat_map(|a| second.iter().map(move |b| (a, b)));
     let inner = |(a, b): (&MemoryPath, &MemoryPath)| {
@@ -220,21 +220,21 @@ fn add_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Resu
     Ok(())
 }
 
-/// An agent's directory in a checkout, which whoever made the checkout may have prepared.
-fn of_checkout(checkout: &Path, name: &str) -> Result<PathBuf> {
+/// Returns an agent's directory in a checkout. The author of the checkout may have prepared it.
+fn checkout_agent_dir(checkout: &Path, name: &str) -> Result<PathBuf> {
     let all = checkout.join(".memdir-agents");
     let own = all.join(name);
     if let Some(link) = [&all, &own].into_iter().find(|dir| dir.is_symlink()) {
-        let why = format!("{} is a link; an agent's memory is a directory of its own", link.display());
+        let why = format!("{} is a symbolic link; an agent's memory must be a directory", link.display());
         return Err(Error::bad_input("agent", why));
     }
     Ok(own)
 }
 
-/// A name that becomes one directory.
+/// Validates a name that becomes one directory.
 fn part(what: &str, name: &str) -> Result<String> {
     match MemoryPath::parse(name) {
         Ok(path) if path.parts().count() == 1 && !name.starts_with('.') => Ok(path.to_string()),
-        _ => Err(Error::bad_input(what, format!("{name:?} cannot be a directory's name: use letters, digits, - and _"))),
+        _ => Err(Error::bad_input(what, format!("{name:?} is not a valid directory name; use letters, digits, - and _"))),
     }
 }

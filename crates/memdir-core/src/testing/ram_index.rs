@@ -1,4 +1,4 @@
-//! An index in memory that looks at everything: slow, plain, and what every other index is compared with.
+//! An index in memory that scans everything: slow and simple, the reference for every other index.
 
 use crate::{
     base::{error::Result, stamp::Stamp, version::Version},
@@ -20,7 +20,7 @@ use std::{
 
 type Files = BTreeMap<String, Arc<IndexFile>>;
 
-/// An index that exists only as long as this value.
+/// An index in memory.
 #[derive(Debug, Default)]
 pub struct RamIndex {
     files: Mutex<Files>,
@@ -206,7 +206,7 @@ impl Asked for RamAsked<'_> {
         &self.counts
     }
 
-    /// Every unit with a word or a cosine, not only the best.
+    /// Returns every unit with a matching word or a cosine, not only the best.
     fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>> {
         let mut all = Vec::new();
         for file in self.view.0.values().filter(|file| self.ask.files.is_none_or(|files| files(&file.path, &known(file)))) {
@@ -332,7 +332,7 @@ fn file_words(file: &IndexFile) -> u32 {
     file.head.count + file.units.iter().filter(|unit| unit.in_file).map(|unit| unit.body.count).sum::<u32>()
 }
 
-/// How often `b` is the next word after `a` that is no stop word. A stop word stands where the next other word does.
+/// Counts how often `b` is the next word after `a` that is not a stop word. A stop word has the position of the next other word.
 fn pair_times(body: &Words, a: &str, b: &str) -> u32 {
     let mut next = 0u32;
     let mut places = (Vec::new(), Vec::new());

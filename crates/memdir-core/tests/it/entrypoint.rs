@@ -172,9 +172,9 @@ fn removing_a_memory_takes_its_pointer_and_reports_prose() {
     let mut files = Files::with(text);
     let notes = files.change(remove("a.md"));
     assert_eq!(files.main(), text.replace("- [a](a.md) — x\n", ""));
-    assert_eq!(notes, ["MEMORY.md still mentions a.md in text memdir does not keep: line 4, 5, 6"]);
+    assert_eq!(notes, ["MEMORY.md still mentions a.md outside memdir's marks: line 4, 5, 6"]);
     let notes = files.change(remove("b.md"));
-    assert_eq!(notes, ["MEMORY.md still mentions b.md in text memdir does not keep: line 2"]);
+    assert_eq!(notes, ["MEMORY.md still mentions b.md outside memdir's marks: line 2"]);
 }
 
 #[test]

@@ -35,13 +35,9 @@ fn stores_and_indexes_do_not_know_each_other() {
     let belongs = |path: &[String], prefix: &str| path.join("::").starts_with(prefix);
     for (from, to) in modules.uses() {
         assert!(!(belongs(&from, "store") && belongs(&to, "search")), "{} uses {}", from.join("::"), to.join("::"));
-        assert!(
-            !(belongs(&from, "search::index")
-                && !belongs(&from, "search::indexing")
-                && belongs(&to, "store")
-                && !belongs(&to, "store::mounts")),
-            "{from:?} uses {to:?}"
-        );
+        let is_index = belongs(&from, "search::index") && !belongs(&from, "search::indexing");
+        let is_store = belongs(&to, "store") && !belongs(&to, "store::mounts");
+        assert!(!is_index || !is_store, "{from:?} uses {to:?}");
     }
     for file in rust_files(&workspace().join("crates/memdir-index/src")) {
         let text = fs::read_to_string(&file).unwrap();
@@ -246,7 +242,9 @@ impl Source {
         let mut rest = code;
         let mut plain = String::new();
         while let Some(at) = rest.find("use ").filter(|at| !rest[*at..].is_empty()) {
-            let is_statement = rest[..at].ends_with(|c: char| c.is_whitespace() || c == ';' || c == '}') || at == 0;
+            // A statement begins its line; the word may also occur in a text.
+            let before = rest[..at].rsplit('\n').next().unwrap_or_default().trim();
+            let is_statement = matches!(before, "" | ";" | "pub") || (before.starts_with("pub(") && before.ends_with(')'));
             plain.push_str(&rest[..at]);
             let Some(end) = rest[at..].find(';').filter(|_| is_statement) else {
                 plain.push_str("use ");

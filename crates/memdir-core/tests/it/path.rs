@@ -1,6 +1,6 @@
 //! Names that are refused, names that are not.
 
-use memdir_core::base::{error::Error, path::MemoryPath};
+use memdir_core::base::path::{InvalidName, MemoryPath};
 use proptest::prelude::*;
 
 #[test]

@@ -278,7 +278,7 @@ fn why_is_said_in_one_sentence() {
     assert_eq!(said(shared(&shop)), "TOP/shop is a git repository");
     assert_eq!(said(shared(&tree)), "TOP/tree is a worktree of TOP/shop, and worktrees share one memory");
     assert_eq!(said(separate(&tree)), "TOP/tree is a worktree, and worktrees are kept separate");
-    assert_eq!(said(shared(&top)), "TOP is in no git repository, so the directory itself is the project");
+    assert_eq!(said(shared(&top)), "TOP is not in a git repository, so the directory itself is the project");
 }
 
 #[test]

@@ -53,14 +53,14 @@ fn names_topics_and_aliases_are_read() {
         desk.text("memory_read", json!({ "paths": ["top", "tops"] })),
         "[top.md (today)]\nTop\n\n(no memory named \"tops\"; similar: top)"
     );
-    assert_eq!(desk.error("memory_read", json!({ "paths": ["tops"] })), "there is no memory named \"tops\". Did you mean top?");
+    assert_eq!(desk.error("memory_read", json!({ "paths": ["tops"] })), "memory \"tops\" not found. Did you mean \"top\"?");
 }
 
 #[test]
 fn an_argument_nobody_knows_is_refused() {
     let desk = desk::native();
     let result = desk.call("memory_write", json!({ "path": "a", "content": "x", "overwrite": true }));
-    assert_eq!(result.text, "overwrite: memory_write has no such parameter. Call again with another value.");
+    assert_eq!(result.text, "overwrite: memory_write has no such parameter. Correct the argument and call again.");
     assert_eq!(result.structured.unwrap()["error"]["code"], "bad_input");
     assert_eq!(desk.file("a.md"), None);
 }
@@ -74,11 +74,11 @@ fn errors_say_what_to_do_next() {
     assert_eq!(
         again.structured.unwrap()["error"],
         json!({
-            "code": "exists", "message": "a.md exists already", "hint": "Choose another name, or replace or append to it on purpose."
+            "code": "exists", "message": "memory \"a.md\" already exists", "hint": "Choose another name, or replace or append to it on purpose."
         })
     );
-    assert!(desk.error("memory_write", json!({ "path": "b", "content": "y", "mode": "replace" })).contains("no memory named"));
-    assert!(desk.error("memory_write", json!({ "path": "../b", "content": "y" })).contains("cannot be a memory's name"));
+    assert!(desk.error("memory_write", json!({ "path": "b", "content": "y", "mode": "replace" })).contains("not found"));
+    assert!(desk.error("memory_write", json!({ "path": "../b", "content": "y" })).contains("invalid memory name"));
     assert!(desk.error("memory_write", json!({ "path": "b", "content": 5, "mode": 3 })).contains("mode"));
     assert!(desk.error("memory_write", json!({ "path": "b" })).contains("content: memory_write needs it"));
     assert!(desk.error("memory_write", json!({ "path": "b", "content": ["x"] })).contains("must be a text"));

@@ -170,7 +170,7 @@ fn links_are_followed_where_the_mount_says_so() {
     remove(&vault, "real/link.md").unwrap();
     assert_eq!((text(&vault, "real/link"), text(&vault, "real/a").as_deref()), (None, Some("b")));
     let error = MemoryPath::parse("out/../../x").unwrap_err();
-    assert!(matches!(error.into(), Error::BadPath { .. }));
+    assert!(matches!(Error::from(error), Error::BadPath { .. }));
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn conversations_are_listed_newest_first_and_filtered() {
     assert_eq!(output["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
     assert_eq!(
         home.run(&["chats", "--host", "emacs"]),
-        "-- stderr\nerror: host: \"emacs\" is not one of claude-code, codex, gemini, opencode, openclaw, cursor, folder\nhint: Call again with another value.\n-- exit 2\n"
+        "-- stderr\nerror: host: \"emacs\" is not one of claude-code, codex, gemini, opencode, openclaw, cursor, folder\nhint: list the accepted values with: memdir help COMMAND\n-- exit 2\n"
     );
 }
 
@@ -115,7 +115,7 @@ fn a_conversation_is_shown_without_its_secrets() {
     let file = fs::read_to_string(home.path("home/chats/codex/0199c5d0-aaaa.md")).unwrap();
     let lines: Vec<&str> = file.split_inclusive('\n').collect();
     assert_eq!(output["text"], lines[13..16].concat());
-    assert!(home.run(&["chats", "show", "zzzz"]).contains("no kept chat has the id \"zzzz\""));
+    assert!(home.run(&["chats", "show", "zzzz"]).contains("chat \"zzzz\" not found"));
 }
 
 #[test]

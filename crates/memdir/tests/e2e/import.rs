@@ -109,7 +109,7 @@ fn an_entrypoint_or_tests_file_is_never_imported() {
     for clash in ["number", "skip", "replace"] {
         let printed = home.run_bare(&["import", bundle.to_str().unwrap(), "--on-conflict", clash]);
         assert!(printed.contains("0 memories, 0 duplicate, 6 skipped"), "{printed}");
-        for (name, why) in [("user/MEMORY.md", "it is an entrypoint"), ("user/memory.tests.md", "holds the tests")] {
+        for (name, why) in [("user/MEMORY.md", "it is an entrypoint"), ("user/memory.tests.md", "contains memory tests")] {
             assert!(printed.lines().any(|line| line.contains(name) && line.contains(why)), "{printed}");
         }
     }

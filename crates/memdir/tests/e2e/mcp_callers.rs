@@ -101,7 +101,7 @@ fn empty_and_repeated_headers_are_rejected() {
     }
     assert_eq!(status_and_body(&[("Memdir-Only", ""), ("Memdir-Only", "user")]).0, 200, "one of two headers is not empty");
     assert_eq!(status_and_body(&[("Memdir-Only", "nötes"), ("Memdir-Project", "shop")]).0, 200, "not ASCII");
-    assert_eq!(status_and_body(&[("Memdir-Project", "shop,bank")]), (403, "project: \"shop,bank\" is none of your projects".to_owned()));
+    assert_eq!(status_and_body(&[("Memdir-Project", "shop,bank")]), (403, "project: \"shop,bank\" is not one of your projects".to_owned()));
     let one = (400, "Memdir-Project must name exactly one project; omit the header to select none".to_owned());
     for several in [&[("Memdir-Project", "shop"), ("Memdir-Project", "bank")][..], &[("Memdir-Project", " ")]] {
         assert_eq!(status_and_body(several), one, "{several:?}");

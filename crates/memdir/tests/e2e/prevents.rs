@@ -19,7 +19,7 @@ fn a_sibling_directory_with_the_same_beginning_is_not_inside() {
     assert_eq!(files_below(&home.path("memory-evil")), ["x.md"]);
     assert_snapshot!(home.run(&["read", "../memory-evil/x.md"]), @r#"
     -- stderr
-    error: "../memory-evil/x.md" cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly
+    error: "../memory-evil/x.md" invalid memory name: it has the part ".."; names never step up or stay, name the memory directly
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -35,7 +35,7 @@ fn a_link_inside_does_not_lead_outside() {
     symlink(home.path("outside/secret.md"), home.memory("file.md")).unwrap();
     assert_snapshot!(home.run(&["read", "file"]), @r#"
     -- stderr
-    error: "file.md" cannot be a memory's name: file.md is a symbolic link that leads out; to allow it, add link_roots = ["[HOME]/outside"] to its mount
+    error: "file.md" invalid memory name: file.md is a symbolic link that leads out; to allow it, add link_roots = ["[HOME]/outside"] to its mount
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -53,7 +53,7 @@ fn a_directory_is_not_read_as_a_memory() {
     home.ok(&["write", "notes/a", "x"]);
     assert_snapshot!(home.run(&["read", "."]), @r#"
     -- stderr
-    error: "." cannot be a memory's name: it has the part "."; names never step up or stay, name the memory directly
+    error: "." invalid memory name: it has the part "."; names never step up or stay, name the memory directly
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -70,13 +70,13 @@ fn an_absolute_path_is_an_error_and_not_moved_under_the_root() {
     let home = Home::new();
     assert_snapshot!(home.run(&["read", "/etc/passwd"]), @r#"
     -- stderr
-    error: "/etc/passwd" cannot be a memory's name: it is an absolute path; give a name relative to the memory directory
+    error: "/etc/passwd" invalid memory name: it is an absolute path; give a name relative to the memory directory
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["write", "/etc/memdir-was-here", "x"]), @r#"
     -- stderr
-    error: "/etc/memdir-was-here" cannot be a memory's name: it is an absolute path; give a name relative to the memory directory
+    error: "/etc/memdir-was-here" invalid memory name: it is an absolute path; give a name relative to the memory directory
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -150,7 +150,7 @@ fn a_topic_cannot_list_what_is_outside() {
     fs::write(home.path("outside.md"), "x").unwrap();
     assert_snapshot!(home.run(&["list", "../.."]), @r#"
     -- stderr
-    error: "../.." cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly
+    error: "../.." invalid memory name: it has the part ".."; names never step up or stay, name the memory directly
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -234,12 +234,12 @@ fn names_that_cannot_be_stored_are_errors_before_any_file_access() {
     let long = "x".repeat(300);
     for name in [" ", ".", "a//b", "C:\\x", "a\\b", "NUL", "com1.md", "a/ /b", "tab\there", &long, "~/x", "a/.git/b", "//host/share"] {
         let printed = home.run(&["write", name, "x"]);
-        assert!(printed.contains("cannot be a memory's name") && printed.ends_with("-- exit 2\n"), "{name:?}: {printed}");
+        assert!(printed.contains("invalid memory name") && printed.ends_with("-- exit 2\n"), "{name:?}: {printed}");
     }
     assert_eq!(home.files(), Vec::<String>::new());
     assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @r#"
     -- stderr
-    error: "C:\\x" cannot be a memory's name: it holds a backslash; write / between parts
+    error: "C:\\x" invalid memory name: it holds a backslash; write / between parts
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);

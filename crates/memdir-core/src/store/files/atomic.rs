@@ -1,5 +1,5 @@
-//! The only writer of memories. A file is the old one or the new one, whatever happens: the new bytes are written and
-//! synced beside it first, and take its name in one step.
+//! The only writer of memories. A file always has its old or its new content: the new content is written to a temporary file
+//! beside it, synced, and renamed into place. Works with directory handles below an opened root, unlike `base/disk.rs`.
 
 use super::{
     contain::{Open, Place},
@@ -12,27 +12,27 @@ use rustix::{
 };
 use std::{fs::File, io::Write as _, path::PathBuf};
 
-/// What one file becomes.
+/// The pending replacement or removal of one file.
 pub(crate) enum Step {
-    /// New bytes, waiting beside the file under a temporary name.
+    /// The new content waits in a temporary file.
     Replace { place: Place, temp: String, shown: PathBuf },
-    /// The file goes.
+    /// The file is removed.
     Remove { place: Place, shown: PathBuf },
 }
 
-/// The name of a change's temporary file for its n-th file. The journal holds the id, so whoever cleans up after a
-/// crash knows the name without looking for it.
+/// Returns the name of a change's temporary file for its n-th file. The journal contains the id, so that recovery after a crash
+/// knows the name.
 pub(crate) fn temp_name(change: &str, n: usize) -> String {
     format!(".memdir-{change}-{n}.tmp")
 }
 
-/// Writes and syncs the new bytes beside the file. Nothing visible has changed when this returns.
+/// Writes and syncs the new content to a temporary file. Nothing visible changes.
 pub(crate) fn prepare(open: &Open<'_>, rel: &[u8], bytes: Option<&[u8]>, temp: String, shown: PathBuf) -> Result<Option<Step>> {
     let Some(bytes) = bytes else {
         return Ok(open.own_place(rel)?.map(|place| Step::Remove { place, shown }));
     };
     let place = open.place(rel, true)?.ok_or_else(|| Error::io("create", &shown, Errno::NOENT.into()))?;
-    // A replaced file keeps its mode; a new one is the owner's alone.
+    // A replaced file keeps its mode; a new one is private.
     let mode = match fs::statat(&place.dir, &*place.name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Mode::from_raw_mode(stat.st_mode & 0o7777),
         Err(_) => Mode::RUSR | Mode::WUSR,
@@ -61,7 +61,7 @@ fn write_temp(step: &Step, bytes: &[u8], mode: Mode) -> Result<()> {
 }
 
 impl Step {
-    /// Makes the step visible. Durable only after [`Step::sync`].
+    /// Applies the step. It is durable only after [`Step::sync`].
     pub(crate) fn commit(&self) -> Result<()> {
         let (Step::Replace { shown, .. } | Step::Remove { shown, .. }) = self;
         fault::point().map_err(|e| Error::io("replace", shown, e))?;
@@ -82,22 +82,22 @@ impl Step {
         fault::point().and_then(|()| Ok(fs::fsync(&place.dir)?)).map_err(|e| Error::io("sync the directory of", shown, e))
     }
 
-    /// Which directory the step is in, so that one sync serves all of its files.
+    /// The device and inode of the directory, so that it is synced once for all of its files.
     pub(crate) fn directory(&self) -> (u64, u64) {
         let (Step::Replace { place, .. } | Step::Remove { place, .. }) = self;
         fs::fstat(&place.dir).map_or((0, 0), |stat| (stat.st_dev, stat.st_ino))
     }
 
-    /// Removes what was prepared and not committed.
+    /// Removes the temporary file of a step that is not committed.
     pub(crate) fn discard(&self) {
         if let Step::Replace { place, temp, .. } = self {
-            // It may be gone already; there is nobody to tell.
+            // Best effort: it may not exist any more.
             let _ = fs::unlinkat(&place.dir, temp.as_str(), AtFlags::empty());
         }
     }
 }
 
-/// Removes the temporary files a crashed change left beside its files.
+/// Removes the temporary files of a change that crashed.
 pub(crate) fn sweep(open: &Open<'_>, change: &str, rels: &[String]) {
     for (n, rel) in rels.iter().enumerate() {
         if let Ok(Some(place)) = open.place(rel.as_bytes(), false) {
@@ -106,7 +106,7 @@ pub(crate) fn sweep(open: &Open<'_>, change: &str, rels: &[String]) {
     }
 }
 
-/// Removes the directories above a removed file that are empty now; the root stays.
+/// Removes the directories above a removed file that are empty now, but never the root.
 pub(crate) fn prune(open: &Open<'_>, rel: &str) {
     let mut rel = rel;
     while let Some((parent, _)) = rel.rsplit_once('/') {

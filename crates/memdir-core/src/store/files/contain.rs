@@ -1,5 +1,5 @@
-//! Opening what is beneath a root, and nothing else. The kernel refuses `..`, absolute paths and links that lead out,
-//! in the same step that opens the file, so there is no moment between check and use. Never writes.
+//! Opens files below a root and nothing else. The kernel refuses `..`, absolute paths and links that lead out in the same call
+//! that opens the file (`openat2`), so that there is no race between check and use. Never writes.
 
 use crate::base::error::{Error, Result};
 use rustix::{
@@ -13,22 +13,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A directory that names are resolved in. Opened anew for every operation, so that a directory that was
-/// replaced while a server ran is never written to by its old handle.
+/// A directory in which names are resolved. It is opened for every operation, so that a server never writes to a directory that
+/// was replaced meanwhile.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     path: PathBuf,
     links: Links,
 }
 
-/// Which symbolic links may be followed below a root.
+/// Which symbolic links are followed below a root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Links that stay below the root are followed.
+    /// Whether links that stay below the root are followed.
     pub inside: bool,
-    /// Links that lead out are followed into these directories, and below them only.
+    /// The directories into which links that lead out are followed.
     pub roots: Vec<PathBuf>,
-    /// Nobody can set these for this root, so a refusal does not say how.
+    /// Whether this cannot be configured for the root, so that the error names no setting.
     pub fixed: bool,
 }
 
@@ -45,9 +45,9 @@ pub(crate) struct Place {
 }
 
 const READ_DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// Never blocks on a FIFO, never takes a terminal.
+/// Never blocks on a FIFO and never acquires a controlling terminal.
 const READ_FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
-/// Links one name may lead through.
+/// The maximum number of links one name may lead through.
 const LINK_HOPS: usize = 8;
 
 impl Root {
@@ -70,7 +70,7 @@ impl Root {
 }
 
 impl Open<'_> {
-    /// Opens a file for reading; `None` if there is none of that name or it is a directory.
+    /// Opens a file for reading; `None` if it does not exist or is a directory.
     pub(crate) fn file(&self, rel: &[u8]) -> Result<Option<OwnedFd>> {
         let fd = match self.open_at(rel, READ_FILE) {
             Ok(fd) => fd,
@@ -84,11 +84,11 @@ impl Open<'_> {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(Some(fd)),
             FileType::Directory => Ok(None),
-            _ => Err(Error::bad_path(lossy(rel), "it is not a regular file; only text files are memories")),
+            _ => Err(Error::bad_path(lossy(rel), "it is not a regular file")),
         }
     }
 
-    /// Opens a directory below the root; `b""` is the root itself.
+    /// Opens a directory below the root; `b""` is the root.
     pub(crate) fn dir(&self, rel: &[u8]) -> Result<Option<OwnedFd>> {
         if rel.is_empty() {
             return self.root.open().map(|open| Some(open.fd));
@@ -103,7 +103,7 @@ impl Open<'_> {
         }
     }
 
-    /// What the file system says of a regular file, links not followed.
+    /// Returns the metadata of a regular file, without following links.
     pub(crate) fn stat(&self, rel: &[u8]) -> Result<Option<fs::Stat>> {
         let (parent, name) = split(rel);
         let above = if parent.is_empty() { None } else { Some(self.dir(parent)?) };
@@ -119,8 +119,8 @@ impl Open<'_> {
         }
     }
 
-    /// The place of a file: its directory (made if `make`, mode 0700) and its name there. A link at the end is
-    /// followed where the mount says so, so that writing changes what it points to.
+    /// Returns the directory of a file (created with mode 0700 if `make`) and its name there. A link at the end is followed if the
+    /// mount allows it, so that writing changes its target.
     pub(crate) fn place(&self, rel: &[u8], make: bool) -> Result<Option<Place>> {
         let (parent, name) = split(rel);
         let dir = match self.dir(parent)? {
@@ -131,7 +131,7 @@ impl Open<'_> {
         if !is_link(&dir, name) {
             return Ok(Some(Place { dir, name: name.to_vec() }));
         }
-        // Opening tells whether the link may be followed; the place then is where it ends.
+        // The place is where the link ends, if it may be followed.
         let (root, rest) = self.end_of_link(rel, LINK_HOPS)?;
         match root {
             Some(root) => root.open()?.place(&rest, false),
@@ -139,7 +139,7 @@ impl Open<'_> {
         }
     }
 
-    /// The place of a name itself: removing a link removes the link, and never what it points to.
+    /// Returns the place of the name itself: removing a link never removes its target.
     pub(crate) fn own_place(&self, rel: &[u8]) -> Result<Option<Place>> {
         let (parent, name) = split(rel);
         Ok(self.dir(parent)?.map(|dir| Place { dir, name: name.to_vec() }))
@@ -156,14 +156,14 @@ impl Open<'_> {
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(self.io("create", rel, errno)),
         }
-        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a part of it is a file, not a directory; choose another name"))
+        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a part of it is a file and not a directory; use another name"))
     }
 
     fn open_at(&self, rel: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
         open_beneath(&self.fd, rel, flags, self.root.links.inside)
     }
 
-    /// Where a refused name leads, if it is through a link into one of the allowed roots.
+    /// Returns the target of a refused name, if it leads through a link into one of the allowed roots.
     fn through_link(&self, rel: &[u8], errno: Errno) -> Result<Option<(Root, Vec<u8>)>> {
         if !matches!(errno, Errno::XDEV | Errno::LOOP) || self.root.links.roots.is_empty() {
             return Ok(None);
@@ -174,7 +174,7 @@ impl Open<'_> {
         Ok(self.allowed(&joined))
     }
 
-    /// The allowed root that holds an absolute path, with what remains below it.
+    /// Returns the allowed root that contains an absolute path, and the path below it.
     fn allowed(&self, target: &Path) -> Option<(Root, Vec<u8>)> {
         self.root.links.roots.iter().find_map(|allowed| {
             let real = allowed.canonicalize().ok()?;
@@ -184,7 +184,7 @@ impl Open<'_> {
         })
     }
 
-    /// The shortest beginning of `rel` that is a link, and what follows it.
+    /// Returns the first part of `rel` that is a link, and the rest.
     fn first_link(&self, rel: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut dir = self.root.open().ok()?.fd;
         let mut done: Vec<u8> = Vec::new();
@@ -203,15 +203,15 @@ impl Open<'_> {
         None
     }
 
-    /// The absolute path a link below the root points to, without following further links.
+    /// Returns the absolute target of a link below the root, without following further links.
     fn link_target(&self, link: &[u8]) -> Result<PathBuf> {
         let target = fs::readlinkat(&self.fd, link, Vec::new()).map_err(|e| self.io("read the link", link, e))?;
         let target = Path::new(OsStr::from_bytes(target.to_bytes()));
         let from = self.root.path.join(OsStr::from_bytes(split(link).0));
-        Ok(plain(&from.join(target)))
+        Ok(normalize(&from.join(target)))
     }
 
-    /// Where a link at the end of `rel` ends: below this root (`None`) or below an allowed one.
+    /// Resolves a link at the end of `rel`: below this root (`None`) or below an allowed one.
     fn end_of_link(&self, rel: &[u8], hops: usize) -> Result<(Option<Root>, Vec<u8>)> {
         if hops == 0 {
             return Err(self.refusal("write", rel, Errno::LOOP));
@@ -237,7 +237,9 @@ impl Open<'_> {
         let Some((link, _)) = linked else { return self.io(doing, rel, errno) };
         let link_name = lossy(&link);
         let why = match self.link_target(&link) {
-            Ok(_) if self.root.links.fixed => format!("{link_name} is a symbolic link, and no link is followed in a repository's memories"),
+            Ok(_) if self.root.links.fixed => {
+                format!("{link_name} is a symbolic link, and links are not followed in a repository's memories")
+            }
             Ok(target) if target.starts_with(&self.root.path) => {
                 format!("{link_name} is a symbolic link; to follow links inside this directory, set follow_links = true for its mount")
             }
@@ -256,7 +258,7 @@ impl Open<'_> {
     }
 }
 
-/// Opens `rel` below `dir`, in one step where the kernel can, part by part where it cannot (and then no link is followed).
+/// Opens `rel` below `dir` with one call if the kernel supports it, else part by part, without following links.
 fn open_beneath(dir: &OwnedFd, rel: &[u8], flags: OFlags, follow: bool) -> rustix::io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
@@ -265,7 +267,7 @@ fn open_beneath(dir: &OwnedFd, rel: &[u8], flags: OFlags, follow: bool) -> rusti
         if !follow {
             how |= ResolveFlags::NO_SYMLINKS;
         }
-        // A rename elsewhere in the tree can make the kernel give up (EAGAIN): it asks to try again.
+        // A concurrent rename elsewhere in the tree makes the kernel return EAGAIN, which asks for a retry.
         for _ in 0..64 {
             match fs::openat2(dir, rel, flags, Mode::empty(), how) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
@@ -290,7 +292,7 @@ fn open_by_parts(dir: &OwnedFd, rel: &[u8], flags: OFlags) -> rustix::io::Result
     fs::openat(&at, name, flags | OFlags::NOFOLLOW, Mode::empty())
 }
 
-/// Opening a link with O_DIRECTORY|O_NOFOLLOW says "not a directory"; tell links apart.
+/// Opening a link with O_DIRECTORY|O_NOFOLLOW returns ENOTDIR; returns ELOOP for links instead.
 fn not_dir_or_link(dir: &OwnedFd, part: &[u8], errno: Errno) -> Errno {
     if errno == Errno::NOTDIR && is_link(dir, part) { Errno::LOOP } else { errno }
 }
@@ -299,7 +301,7 @@ pub(crate) fn is_link(dir: impl AsFd, name: &[u8]) -> bool {
     fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }
 
-/// Directory part and last part.
+/// Splits a path into its directory and its last part.
 pub(crate) fn split(rel: &[u8]) -> (&[u8], &[u8]) {
     match rel.iter().rposition(|b| *b == b'/') {
         Some(at) => (&rel[..at], &rel[at + 1..]),
@@ -311,8 +313,8 @@ pub(crate) fn lossy(rel: &[u8]) -> String {
     String::from_utf8_lossy(rel).into_owned()
 }
 
-/// An absolute path with `.` and `..` worked out by their text alone.
-fn plain(path: &Path) -> PathBuf {
+/// Resolves `.` and `..` of an absolute path lexically.
+fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -1,6 +1,6 @@
-//! Where tests make the disk fail. Without the feature `testing` every point is nothing.
+//! Fault injection: points at which tests make an I/O call fail. Without the feature `testing` they compile to nothing.
 
-/// A place where the system may refuse.
+/// A point at which a test can inject an error.
 #[cfg(not(feature = "testing"))]
 #[inline(always)]
 pub(crate) fn point() -> std::io::Result<()> {
@@ -18,7 +18,7 @@ pub(crate) mod testing {
         static LEFT: Cell<Option<u64>> = const { Cell::new(None) };
     }
 
-    /// Lets `n` more I/O calls of this thread succeed, then fails every one; `None` lets all succeed.
+    /// Lets `n` more I/O calls of this thread succeed and fails the following ones; with `None` all succeed.
     pub(crate) fn fail_after(n: Option<u64>) {
         LEFT.with(|left| left.set(n));
     }

@@ -1,4 +1,4 @@
-//! Looking back: which changes there were, what a file was, and what other programs did to it meanwhile.
+//! Reads the history: recorded changes, earlier versions of files, and what other programs did to them.
 
 use super::{
     Lock, Names, Spot, Vault,
@@ -25,17 +25,17 @@ impl Vault {
                 if self.mounts[spot.mount].hides(&spot.rel) {
                     return Ok(Vec::new());
                 }
-                // Best effort: without the lock, history shows what is recorded.
+                // Best effort: without the lock, the history is what is recorded.
                 let _ = self.notice_change(path);
                 let mut journal = self.journal(spot.mount);
                 journal.ready_to_read()?;
                 let mut found = Vec::new();
-                journal.of_file(&spot.rel, |placed, _| {
+                journal.for_each_of_file(&spot.rel, |placed, _| {
                     found.push(placed.clone());
                     filter.most == 0 || found.len() < filter.most || filter.id.is_some()
                 })?;
                 drop(journal);
-                lists.push(found.iter().map(|placed| self.change_of(spot.mount, placed)).collect::<Result<_>>()?);
+                lists.push(found.iter().map(|placed| self.to_change(spot.mount, placed)).collect::<Result<_>>()?);
             }
             None => {
                 for mount in 0..self.mounts.len() {
@@ -43,7 +43,7 @@ impl Vault {
                 }
             }
         }
-        let mut all = together(lists);
+        let mut all = merge(lists);
         if let Some(id) = &filter.id {
             all.retain(|change| change.id.0.starts_with(id.as_str()));
         }
@@ -67,11 +67,11 @@ impl Vault {
             filter.most == 0 || found.len() < filter.most
         })?;
         drop(journal);
-        found.iter().map(|placed| self.change_of(mount, placed)).collect()
+        found.iter().map(|placed| self.to_change(mount, placed)).collect()
     }
 
     pub(super) fn old_text(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {
-        // A file of exactly this name may be gone while another is there that the name would mean now.
+        // A file of exactly this name may be deleted while another exists to which the name resolves now.
         let (exact, spot) = (self.spot(path)?, self.recorded_spot(path)?);
         if self.mounts[spot.mount].hides(&spot.rel) {
             return Ok(None);
@@ -90,7 +90,7 @@ impl Vault {
         }
     }
 
-    /// Records what another program did to a file the journal knows.
+    /// Records what another program did to a file that is in the journal.
     pub(super) fn notice_change(&self, path: &MemoryPath) -> Result<()> {
         let spot = self.recorded_spot(path)?;
         {
@@ -106,7 +106,7 @@ impl Vault {
             }
         }
         let Some(_lock) = Lock::try_acquire(&self.mounts[spot.mount].lock) else { return Ok(()) };
-        // Under the lock the file is looked at again: a change may have been under way.
+        // Read again under the lock: a change may have been in progress.
         if !self.recover(&[spot.mount].into())?.is_empty() {
             return Ok(());
         }
@@ -128,14 +128,14 @@ impl Vault {
                     hidden |= !shown;
                     true
                 })?;
-                // The size of a journal of which only a part may be seen would tell about the rest.
+                // The size of a journal that is only partly visible would reveal something about the rest.
                 size.bytes += if hidden || size.changes == all { 0 } else { journal.bytes() };
             }
         }
         Ok(size)
     }
 
-    /// The file a name means: the one that is there, else the one the journal remembers.
+    /// Returns the file a name resolves to: an existing one, else the one in the journal.
     fn recorded_spot(&self, path: &MemoryPath) -> Result<Spot> {
         let spot = self.spot(path)?;
         if let Some(stored) = self.read(&spot, Names::Compared)? {
@@ -151,12 +151,12 @@ impl Vault {
         Ok(spot)
     }
 
-    /// Whether a change touched anything that exists for this space.
+    /// Whether a change affected a file that is visible in this space.
     fn shows(&self, mount: usize, placed: &Placed) -> bool {
         placed.record.files.iter().any(|file| !self.mounts[mount].hides(&file.p))
     }
 
-    fn change_of(&self, mount: usize, placed: &Placed) -> Result<Change> {
+    fn to_change(&self, mount: usize, placed: &Placed) -> Result<Change> {
         let record = &placed.record;
         let files = record
             .files
@@ -175,9 +175,9 @@ impl Vault {
     }
 }
 
-/// One list from one per mount, newest first; each mount's order stays that of its log. A change of several mounts
-/// stands in several journals and comes out once.
-fn together(lists: Vec<Vec<Change>>) -> Vec<Change> {
+/// Merges one list per mount, newest first, and keeps the order of each log. A change of several mounts is in several journals and
+/// is returned once.
+fn merge(lists: Vec<Vec<Change>>) -> Vec<Change> {
     let mut lists: Vec<VecDeque<Change>> = lists.into_iter().map(VecDeque::from).collect();
     let mounts = lists.len();
     let mut out: Vec<Change> = Vec::new();

@@ -1,5 +1,5 @@
-//! The record of every change to one mount, with the text each file had. Written before the files are, so that whoever
-//! comes next can tell a finished change from an unfinished one. Lives outside the mount. Never read by a search.
+//! The journal of one mount: a record of every change, with the text of each file. It is written before the files, so that
+//! recovery can tell a complete change from an interrupted one. It lies outside the mount and is never searched.
 
 mod log;
 mod retain;
@@ -24,11 +24,11 @@ use std::{
 };
 use table::Table;
 
-/// What a change wants recorded of one file.
+/// One file of a change, as it is recorded.
 pub(crate) struct Draft<'a> {
     pub(crate) path: &'a str,
     pub(crate) role: Role,
-    /// What is there now, with the time it was changed in milliseconds.
+    /// The current content, with its modification time in milliseconds.
     pub(crate) before: Option<(&'a [u8], i64)>,
     pub(crate) after: Option<&'a [u8]>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Draft<'a> {
 #[derive(Debug)]
 pub(crate) struct Journal {
     dir: PathBuf,
-    /// Bytes beyond which the oldest changes go.
+    /// The size in bytes beyond which the oldest changes are dropped.
     limit: u64,
     opened: Option<Opened>,
 }
@@ -46,10 +46,10 @@ pub(crate) struct Journal {
 struct Opened {
     log: Log,
     inode: u64,
-    /// The end of the last record that is not open.
+    /// The end of the last settled record.
     covered: u64,
     table: Table,
-    /// Newest record of each file since the table was written.
+    /// The newest record of each file since the table was written.
     recent: HashMap<u64, u64>,
     since_table: usize,
 }
@@ -59,19 +59,19 @@ impl Journal {
         Journal { dir, limit, opened: None }
     }
 
-    /// Opens the journal for a change, making it if there is none, and takes in what other processes wrote.
-    /// Only for the holder of the mount's lock.
+    /// Opens the journal for a change, creates it if necessary, and reads what other processes wrote. Only for the holder of the
+    /// mount's lock.
     pub(crate) fn ready_to_write(&mut self) -> Result<()> {
         self.ready(true).map_err(|e| self.explain(e))
     }
 
-    /// Opens the journal for reading if there is one, and takes in what other processes wrote.
+    /// Opens the journal for reading, if it exists, and reads what other processes wrote.
     pub(crate) fn ready_to_read(&mut self) -> Result<bool> {
         self.ready(false)?;
         Ok(self.opened.is_some())
     }
 
-    /// The unfinished change at the end, if there is one.
+    /// Returns the unfinished change at the end.
     pub(crate) fn unfinished(&self) -> Result<Option<Placed>> {
         let Some(opened) = &self.opened else { return Ok(None) };
         if opened.covered >= opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))? {
@@ -80,14 +80,14 @@ impl Journal {
         Ok(opened.log.at(opened.covered).ok().filter(|placed| placed.progress.is_unsettled()))
     }
 
-    /// The newest known version of a file: nothing if the journal never met it, `Some(None)` if it knows it was removed.
+    /// Returns the newest recorded version of a file: `None` if the journal does not have the file, `Some(None)` if it was removed.
     pub(crate) fn latest(&self, path: &str) -> Result<Option<Option<Version>>> {
         Ok(self.newest(path)?.map(|(placed, n)| placed.record.files[n].after))
     }
 
-    /// Records a change that is about to happen; what other programs did to its files is recorded before it.
+    /// Records a change that is about to be applied; changes by other programs to its files are recorded before it.
     pub(crate) fn begin(&mut self, mut record: Record, drafts: &[Draft<'_>], progress: Progress) -> Result<Placed> {
-        let found = self.found(drafts)?;
+        let found = self.external_changes(drafts)?;
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         let mut frames = Vec::new();
         let mut found_at = None;
@@ -107,41 +107,41 @@ impl Journal {
         frames.extend_from_slice(&frame(&record, &payload, progress));
         self.append(&frames)?;
         if let Some((at, _)) = found_at {
-            self.take_in(at)?;
+            self.learn_at(at)?;
         }
         let placed = self.opened.as_ref().ok_or_else(not_open)?.log.at(offset)?;
         if progress == Progress::Done {
-            self.take_in(offset)?;
+            self.learn_at(offset)?;
         }
         Ok(placed)
     }
 
-    /// Notes that an open record's files are as it says, or as they were before.
+    /// Marks an open record as done or void.
     pub(crate) fn finish(&mut self, placed: &Placed, progress: Progress) -> Result<()> {
         let opened = self.opened.as_mut().ok_or_else(not_open)?;
         opened.log.note(placed.offset, progress).map_err(|e| Error::io("write", &opened.log.path, e))?;
-        self.take_in(placed.offset)?;
+        self.learn_at(placed.offset)?;
         self.tidy();
         Ok(())
     }
 
-    /// Notes that an open record failed and its files may have to be put back.
+    /// Marks an open record as failed: its files may have to be restored.
     pub(crate) fn failed(&self, placed: &Placed) {
         if let Some(opened) = &self.opened {
-            // If even this fails, the record stays open and its files tell.
+            // If this fails too, the record stays open, and recovery looks at its files.
             let _ = opened.log.note(placed.offset, Progress::Failed);
         }
     }
 
-    /// Records the version another program left, if it is not known.
+    /// Records the version another program wrote, if it is new.
     pub(crate) fn record_found(&mut self, draft: &Draft<'_>) -> Result<()> {
-        let Some((found, payload)) = self.found(std::slice::from_ref(draft))? else { return Ok(()) };
+        let Some((found, payload)) = self.external_changes(std::slice::from_ref(draft))? else { return Ok(()) };
         let at = self.opened.as_ref().ok_or_else(not_open)?.covered;
         self.append(&frame(&found, &payload, Progress::Done))?;
-        self.take_in(at)
+        self.learn_at(at)
     }
 
-    /// Records from the newest to the oldest, without those that were taken back before they were acknowledged.
+    /// Calls `each` with the records from the newest to the oldest, without void ones, until it returns `false`.
     pub(crate) fn newest_first(&self, mut each: impl FnMut(&Placed) -> bool) -> Result<()> {
         let Some(opened) = &self.opened else { return Ok(()) };
         let mut end = opened.covered;
@@ -155,8 +155,8 @@ impl Journal {
         Ok(())
     }
 
-    /// The records of one file, from the newest to the oldest.
-    pub(crate) fn of_file(&self, path: &str, mut each: impl FnMut(&Placed, usize) -> bool) -> Result<()> {
+    /// Calls `each` with the records of one file, from the newest to the oldest, until it returns `false`.
+    pub(crate) fn for_each_of_file(&self, path: &str, mut each: impl FnMut(&Placed, usize) -> bool) -> Result<()> {
         let mut at = self.newest(path)?;
         while let Some((placed, n)) = at {
             if !each(&placed, n) {
@@ -170,10 +170,10 @@ impl Journal {
         Ok(())
     }
 
-    /// The bytes a file had at a version.
+    /// Returns the content of a file at a version.
     pub(crate) fn text(&self, path: &str, version: Version) -> Result<Option<Vec<u8>>> {
         let mut chain: Vec<(Placed, usize)> = Vec::new();
-        self.of_file(path, |placed, n| {
+        self.for_each_of_file(path, |placed, n| {
             let file = &placed.record.files[n];
             if chain.is_empty() && file.after != Some(version) {
                 return true;
@@ -192,19 +192,19 @@ impl Journal {
             Some(text) if Version::of(&text) == version => Ok(Some(text)),
             Some(_) => Err(Error::Corrupt {
                 what: opened.log.path.display().to_string(),
-                why: format!("it does not give back {path} at {version}"),
+                why: format!("{path} cannot be restored at version {version}"),
             }),
             None => Ok(None),
         }
     }
 
-    /// The log's stamp: every record makes it longer.
+    /// Returns the stamp of the log, which grows with every record.
     pub(crate) fn mark(&self) -> Option<Stamp> {
         let stat = rustix::fs::stat(self.log_path()).ok()?;
         Some(super::walk::stamp(&stat))
     }
 
-    /// Bytes on disk.
+    /// The size on disk.
     pub(crate) fn bytes(&self) -> u64 {
         self.opened.as_ref().and_then(|opened| opened.log.len().ok()).unwrap_or(0)
     }
@@ -233,7 +233,7 @@ impl Journal {
         self.catch_up(write)
     }
 
-    /// Takes in records other processes wrote. A writer also mends the end.
+    /// Reads the records of other processes. A writer also repairs a torn end.
     fn catch_up(&mut self, write: bool) -> Result<()> {
         if let Some(opened) = &self.opened {
             let mut new = Vec::new();
@@ -250,10 +250,10 @@ impl Journal {
             match opened.log.at(at) {
                 Ok(placed) if placed.progress.is_unsettled() => return Ok(()),
                 Ok(placed) => self.learn(&placed),
-                // A reader may meet a record that is just being written.
+                // A reader may see a record that is just being written.
                 Err(Error::Corrupt { .. }) if !write => return Ok(()),
                 Err(Error::Corrupt { .. }) if is_torn(&opened.log, at, len) => {
-                    return opened.log.cut(at).map_err(|e| Error::io("mend the journal", &opened.log.path, e));
+                    return opened.log.cut(at).map_err(|e| Error::io("repair the journal", &opened.log.path, e));
                 }
                 Err(Error::Corrupt { .. }) => return self.set_aside(),
                 Err(e) => return Err(e),
@@ -261,7 +261,7 @@ impl Journal {
         }
     }
 
-    /// Moves a damaged journal out of the way and begins a new one.
+    /// Renames a damaged journal and creates a new one.
     fn set_aside(&mut self) -> Result<()> {
         self.opened = None;
         let path = self.log_path();
@@ -272,8 +272,8 @@ impl Journal {
         self.ready(true)
     }
 
-    /// What other programs did to the files of a change, as a record of its own.
-    fn found(&self, drafts: &[Draft<'_>]) -> Result<Option<(Record, Vec<u8>)>> {
+    /// Returns a record of what other programs did to the files of a change.
+    fn external_changes(&self, drafts: &[Draft<'_>]) -> Result<Option<(Record, Vec<u8>)>> {
         let mut payload = Vec::new();
         let mut files = Vec::new();
         let mut at = 0;
@@ -284,7 +284,7 @@ impl Journal {
             if known == now {
                 continue;
             }
-            // Nobody knows when a file was removed, but not before it was last there.
+            // The time of a removal is unknown; it is at least the time of the last record.
             let last = newest.as_ref().map_or(0, |(placed, _)| placed.record.at);
             at = at.max(draft.before.map_or(last, |(_, at)| at));
             let bytes = draft.before.map_or(&[][..], |(bytes, _)| bytes);
@@ -312,14 +312,14 @@ impl Journal {
     fn append(&mut self, frames: &[u8]) -> Result<()> {
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         opened.log.append(opened.covered, frames).map_err(|e| {
-            // What was written of it is cut off again; if even that fails, the next writer does it.
+            // The partial record is truncated; if this fails too, the next writer does it.
             let _ = opened.log.cut(opened.covered);
             self.explain(Error::io("write the journal", self.log_path(), e))
         })
     }
 
-    /// Learns a record that is done or void.
-    fn take_in(&mut self, offset: u64) -> Result<()> {
+    /// Reads a settled record into memory.
+    fn learn_at(&mut self, offset: u64) -> Result<()> {
         let placed = self.opened.as_ref().ok_or_else(not_open)?.log.at(offset)?;
         self.learn(&placed);
         Ok(())
@@ -336,7 +336,7 @@ impl Journal {
         opened.covered = placed.end;
     }
 
-    /// Keeps opening cheap and the size bounded. Both are derived or rewritten whole; a failure costs nothing.
+    /// Writes the table and compacts the log when they are due. Best effort: both can be done later.
     fn tidy(&mut self) {
         let Some(opened) = &mut self.opened else { return };
         if opened.since_table >= limits::JOURNAL_TABLE_EVERY {
@@ -367,8 +367,8 @@ impl Journal {
     fn explain(&self, error: Error) -> Error {
         match error {
             Error::Io { source, .. } => Error::Unavailable {
-                what: format!("the journal in {} cannot be written", self.dir.display()),
-                why: format!("{source}. Nothing was changed. To keep it elsewhere, set journal = \"PATH\" for this mount"),
+                what: format!("cannot write the journal in {:?}", self.dir),
+                why: format!("{source}; to move the journal, set journal = \"PATH\" for this mount"),
             },
             other => other,
         }
@@ -388,12 +388,12 @@ impl Opened {
         self.table = self.table.merged(&self.recent, self.covered);
         self.recent.clear();
         self.since_table = 0;
-        // Derived: without it, opening reads the log from its beginning.
+        // Derived: without the table, opening reads the log from its beginning.
         let _ = self.table.save(&dir.join("heads"), self.log.name);
     }
 }
 
-/// A fresh name for a change: eight letters and digits that cannot be mistaken for one another.
+/// Generates the id of a change: eight letters and digits without look-alikes.
 pub(crate) fn new_id() -> Result<String> {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut random = [0; 8];
@@ -411,7 +411,7 @@ fn file_record(draft: &Draft<'_>, base: Option<(u64, u32)>, payload: &mut Vec<u8
         Some((_, depth)) if depth < limits::JOURNAL_CHAIN && draft.before.is_some() && draft.after.is_some() => common(old, new),
         _ => (0, 0),
     };
-    // A difference that keeps little of the old text is not worth a longer chain.
+    // A difference that shares little with the old text is not worth a longer chain.
     let (pre, suf) = if pre + suf >= new.len() / 2 { (pre, suf) } else { (0, 0) };
     let middle = &new[pre..new.len() - suf];
     payload.extend_from_slice(middle);
@@ -429,7 +429,7 @@ fn file_record(draft: &Draft<'_>, base: Option<(u64, u32)>, payload: &mut Vec<u8
     }
 }
 
-/// How many bytes two texts share at the beginning and at the end, counted once.
+/// Returns the lengths of the common prefix and suffix of two texts, without overlap.
 fn common(old: &[u8], new: &[u8]) -> (usize, usize) {
     let pre = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let most = old.len().min(new.len()) - pre;
@@ -446,7 +446,7 @@ fn apply(before: &[u8], file: &FileRecord, payload: Vec<u8>) -> Vec<u8> {
     [pre, &payload, suf].concat()
 }
 
-/// Whether the bytes from `at` on are the beginning of a record that a crash cut short: no whole record follows.
+/// Whether the bytes from `at` on are a record that a crash cut short: no complete record follows.
 fn is_torn(log: &Log, at: u64, len: u64) -> bool {
     const LOOK: u64 = 1 << 20;
     (at + 1..len.min(at + LOOK)).all(|offset| log.at(offset).is_err()) && len - at <= 2 * limits::MEMORY_BYTES as u64 + LOOK

@@ -1,4 +1,4 @@
-//! One directory of memories in a space: where it is and what may be done there.
+//! One directory of memories in a space, with its permissions and filters.
 
 use super::contain::{Links, Root};
 use crate::{
@@ -14,49 +14,49 @@ use fancy_regex::{Regex, RegexBuilder};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::path::{Path, PathBuf};
 
-/// How a directory is mounted. Paths are absolute; whoever read them from a person has expanded them.
+/// The configuration of a mount. Paths are absolute; the caller has expanded them.
 #[derive(Debug, Clone)]
 pub struct Mount {
-    /// What its names begin with; empty for the unprefixed one.
+    /// The prefix of its names; empty for the unprefixed mount.
     pub prefix: String,
     /// The directory.
     pub root: PathBuf,
-    /// Whether it may be written.
+    /// Whether it is writable.
     pub access: Access,
-    /// Which source its memories are in searches.
+    /// The source class of its memories in searches.
     pub source: Source,
-    /// Whether it keeps an entrypoint.
+    /// Whether memdir maintains an entrypoint in it.
     pub entrypoint: Entrypoint,
-    /// Whether its files stay out of listings of the whole space; they are found by searches and by its own prefix.
+    /// Whether listings of the whole space omit its files. Searches and its own prefix include them.
     pub apart: bool,
     /// Which symbolic links are followed.
     pub links: Links,
     /// Whether hidden directories are entered.
     pub hidden: bool,
-    /// Names that may not be changed: regular expressions that match the whole name.
+    /// Read-only names: regular expressions that match the whole name.
     pub read_only: Vec<String>,
-    /// Names that do not exist for anybody: regular expressions that match the whole name.
+    /// Ignored names: regular expressions that match the whole name.
     pub ignored: Vec<String>,
-    /// Whether those expressions match names with the mount's prefix, as callers see them, or without it.
+    /// Whether those expressions match names with the mount's prefix or without it.
     pub patterns_see_prefix: bool,
-    /// If not empty, only files that match one of these globs, relative to the root.
+    /// If not empty, only files that match one of these globs, relative to the root, exist.
     pub only: Vec<String>,
-    /// If not empty, what narrowing left of it: of the files above only those with one of these names, or under one of them.
+    /// If not empty, the space was narrowed: only files with one of these names, or under one of them, exist.
     pub part: Vec<String>,
     /// The directory of its journal.
     pub journal: PathBuf,
-    /// Bytes of journal beyond which the oldest changes are dropped.
+    /// The size of the journal, in bytes, beyond which the oldest changes are dropped.
     pub journal_bytes: u64,
-    /// Folders in which nothing new may be made, each with the reason. What is there already stays readable and can go.
+    /// Folders in which no file may be created, each with the reason. Existing files stay readable and can be removed.
     pub closed: Vec<(String, String)>,
-    /// The directory whose lock guards it, where that is not its own root: a configured mount it lies inside.
+    /// The directory whose lock is used instead of the root's: a configured mount that contains the root.
     pub lock: Option<PathBuf>,
-    /// Whether the directory is made by the first write and not by opening: who only looks leaves nothing behind.
+    /// Whether the directory is created by the first write and not by opening, so that reading creates nothing.
     pub late: bool,
 }
 
 impl Mount {
-    /// A directory memdir serves: written, with an entrypoint, nothing hidden followed.
+    /// Creates a writable mount with an entrypoint, without links and hidden directories.
     pub fn new(prefix: &str, root: impl Into<PathBuf>, journal: impl Into<PathBuf>) -> Self {
         Mount {
             prefix: prefix.into(),
@@ -94,28 +94,28 @@ pub(crate) struct Mounted {
     pub(crate) root: Root,
     pub(crate) hidden: bool,
     pub(crate) lock: PathBuf,
-    /// Why its directory could not be made, if it could not.
+    /// Why its directory could not be created.
     pub(crate) trouble: Option<String>,
-    /// Whether its directory is made by the first write.
+    /// Whether its directory is created by the first write.
     pub(crate) late: bool,
     read_only: Patterns,
     ignored: Patterns,
     closed: Vec<(String, String)>,
     only: [Option<GlobSet>; 2],
-    /// The first parts of everything `only` can match, where they are plain names: nothing else need be looked into.
+    /// The first parts of all globs in `only`, if they are literal names: no other directory has to be visited.
     tops: Option<Vec<String>>,
     depth: usize,
 }
 
-/// What decides which files of a directory are listed; empty where nothing is special.
+/// Returns a fingerprint of the rules for listing; empty for the default rules.
 fn rules(mount: &Mount) -> String {
     let whole = mount.only.is_empty() && mount.part.is_empty();
-    let plain = !mount.hidden && mount.ignored.is_empty() && whole && !mount.links.inside && mount.links.roots.is_empty();
+    let is_default = !mount.hidden && mount.ignored.is_empty() && whole && !mount.links.inside && mount.links.roots.is_empty();
     let Mount { hidden, ignored, only, part, links, .. } = mount;
-    if plain { String::new() } else { format!("{hidden:?} {ignored:?} {only:?} {part:?} {links:?}") }
+    if is_default { String::new() } else { format!("{hidden:?} {ignored:?} {only:?} {part:?} {links:?}") }
 }
 
-/// A name and what lies under it.
+/// Returns globs for a name and everything under it.
 fn part_globs(name: &str) -> [String; 3] {
     let escaped = globset::escape(name);
     [escaped.clone(), format!("{escaped}.md"), format!("{escaped}/**")]
@@ -124,7 +124,7 @@ fn part_globs(name: &str) -> [String; 3] {
 impl Mounted {
     pub(crate) fn open(mount: &Mount) -> Result<Self> {
         let trouble = if mount.late { None } else { make_root(mount.access, &mount.root) };
-        // The real path, so that a link to the directory and the directory are one mount with one lock.
+        // The canonical path, so that a link to the directory has the same lock.
         let root = real_path(&mount.root);
         let part: Vec<String> = mount.part.iter().flat_map(|name| part_globs(name)).collect();
         Ok(Mounted {
@@ -152,34 +152,34 @@ impl Mounted {
         })
     }
 
-    /// Why its directory is not there and cannot be made now, if it cannot.
+    /// Returns why its directory does not exist and cannot be created.
     pub(crate) fn cannot_make(&self) -> Option<String> {
         if self.late { make_root(self.info.access, self.root.path()) } else { self.trouble.clone().filter(|_| !self.root.path().is_dir()) }
     }
 
-    /// How many directories deep a file can lie that exists for anybody.
+    /// The maximum depth of visible files.
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Whether a path, relative to the mount and with its extension, does not exist for anybody.
+    /// Whether a path, relative to the mount and with its extension, is ignored or outside the globs.
     pub(crate) fn hides(&self, rel: &str) -> bool {
         let name = crate::base::path::strip_md(rel);
         self.ignored.is_match(name) || self.only.iter().flatten().any(|only| !only.is_match(rel))
     }
 
-    /// Whether a directory, relative to the mount, can hold anything that exists for somebody.
+    /// Whether a directory, relative to the mount, can contain visible files.
     pub(crate) fn enters(&self, rel: &str) -> bool {
         let top = rel.split('/').next().unwrap_or(rel);
         self.tops.as_ref().is_none_or(|tops| tops.iter().any(|known| known == top))
     }
 
-    /// Fails if a path, relative to the mount, may not be changed.
+    /// Fails if a path, relative to the mount, is not writable.
     pub(crate) fn check_writable(&self, rel: &str) -> Result<()> {
         let name = crate::base::path::strip_md(rel);
         let shown = || MemoryPath::parse(rel).map_or_else(|_| rel.to_owned(), |path| path.prefixed(&self.info.prefix).to_string());
         if self.info.access == Access::ReadOnly {
-            return Err(Error::ReadOnly { path: shown(), why: format!("its mount {} is read-only", self.info.root.display()) });
+            return Err(Error::ReadOnly { path: shown(), why: format!("its mount {:?} is read-only", self.info.root) });
         }
         if self.read_only.is_match(name) {
             return Err(Error::ReadOnly { path: shown(), why: "a read-only pattern matches its name".into() });
@@ -194,14 +194,14 @@ impl Mounted {
             return Err(Error::ReadOnly { path: shown(), why: "an ignored pattern matches its name".into() });
         }
         if !self.hidden && rel.rsplit_once('/').is_some_and(|(dirs, _)| dirs.split('/').any(|dir| dir.starts_with('.'))) {
-            return Err(Error::bad_path(shown(), "it lies in a hidden directory, which is never listed; choose a name without the dot"));
+            return Err(Error::bad_path(shown(), "it is in a hidden directory, which is never listed; use a name without the dot"));
         }
         Ok(())
     }
 }
 
-/// Mounts must not lie inside one another: a file would have two names and two locks. One that lies where its own prefix leads,
-/// in a directory that ignores it, has the same names either way.
+/// Fails if a mount lies inside another one: a file would have two names and two locks. Allowed is a mount at the place its prefix
+/// leads to, in a mount that ignores it: its files have the same names either way.
 pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
     for (i, a) in mounts.iter().enumerate() {
         for b in &mounts[i + 1..] {
@@ -213,11 +213,7 @@ pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
             if inner.root.path().starts_with(outer.root.path()) && !filtered {
                 return Err(Error::bad_input(
                     "mounts",
-                    format!(
-                        "{} lies inside {}; mount one of them, or directories beside each other",
-                        inner.root.path().display(),
-                        outer.root.path().display()
-                    ),
+                    format!("{} lies inside {}; mount only one of them", inner.root.path().display(), outer.root.path().display()),
                 ));
             }
         }
@@ -238,12 +234,12 @@ fn make_root(access: Access, root: &Path) -> Option<String> {
     disk::create_private_dir(root).err().map(|e| format!("cannot create {root:?}: {e}"))
 }
 
-/// Whether a text can stand among a mount's `read_only` and `ignored`, and why not.
+/// Fails if a text is not a valid pattern for a mount's `read_only` and `ignored`.
 pub fn check_pattern(pattern: &str) -> Result<()> {
-    whole(pattern).map(drop).map_err(|e| Error::bad_input("pattern", format!("{pattern:?}: {e}")))
+    compile_whole(pattern).map(drop).map_err(|e| Error::bad_input("pattern", format!("{pattern:?}: {e}")))
 }
 
-fn whole(pattern: &str) -> std::result::Result<Regex, fancy_regex::Error> {
+fn compile_whole(pattern: &str) -> std::result::Result<Regex, fancy_regex::Error> {
     RegexBuilder::new(&format!("^(?:{pattern})$")).backtrack_limit(100_000).build()
 }
 
@@ -251,13 +247,13 @@ fn whole(pattern: &str) -> std::result::Result<Regex, fancy_regex::Error> {
 #[derive(Debug)]
 struct Patterns {
     list: Vec<Regex>,
-    /// What stands before a name when it is matched.
+    /// The text before a name when it is matched.
     prefix: String,
 }
 
 impl Patterns {
     fn new(what: &str, mount: &Mount, list: &[String]) -> Result<Self> {
-        let build = |pattern: &String| whole(pattern).map_err(|e| Error::bad_input(what, format!("{pattern:?}: {e}")));
+        let build = |pattern: &String| compile_whole(pattern).map_err(|e| Error::bad_input(what, format!("{pattern:?}: {e}")));
         let prefix = if mount.patterns_see_prefix && !mount.prefix.is_empty() { format!("{}/", mount.prefix) } else { String::new() };
         Ok(Patterns { list: list.iter().map(build).collect::<Result<_>>()?, prefix })
     }
@@ -267,18 +263,18 @@ impl Patterns {
             return false;
         }
         let name = format!("{}{name}", self.prefix);
-        // A pattern that cannot be decided protects: better too much than too little.
+        // A pattern that exceeds its limit counts as a match: it protects too much rather than too little.
         self.list.iter().any(|pattern| pattern.is_match(&name).unwrap_or(true))
     }
 }
 
-/// The first part of each glob, if all of them are plain names.
+/// Returns the first part of each glob, if all of them are literal.
 fn tops(globs: &[String]) -> Option<Vec<String>> {
-    let plain = |glob: &String| {
+    let literal = |glob: &String| {
         let top = glob.split('/').next().unwrap_or(glob);
         (!top.contains(['*', '?', '[', '{', '\\'])).then(|| top.to_owned())
     };
-    if globs.is_empty() { None } else { globs.iter().map(plain).collect() }
+    if globs.is_empty() { None } else { globs.iter().map(literal).collect() }
 }
 
 fn globs(list: &[String]) -> Result<Option<GlobSet>> {
@@ -292,13 +288,13 @@ fn globs(list: &[String]) -> Result<Option<GlobSet>> {
     set.build().map(Some).map_err(|e| Error::bad_input("glob", e.to_string()))
 }
 
-/// How deep the globs look: one for a file beside a home directory must not walk all of it.
+/// Returns the depth of the globs: one for a file in a home directory must not walk all of it.
 fn depth(only: &[String]) -> usize {
     let deep = only.is_empty() || only.iter().any(|glob| glob.contains("**") || glob.contains('{'));
     if deep { limits::WALK_DEPTH } else { only.iter().map(|glob| glob.matches('/').count()).max().unwrap_or(0) }
 }
 
-/// The name of a mount's journal directory: readable, and one per real path.
+/// Returns the name of a mount's journal directory: readable, and unique per canonical path.
 pub fn journal_name(root: &Path) -> String {
     let real = real_path(root);
     let text = real.to_string_lossy();
@@ -308,7 +304,7 @@ pub fn journal_name(root: &Path) -> String {
     format!("{readable}-{}", &hash[..12])
 }
 
-/// The real path of a directory that may not exist yet: its deepest existing ancestor's, and the rest.
+/// Returns the canonical path of a directory that may not exist: that of its deepest existing ancestor, and the rest.
 pub fn real_path(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let Ok(real) = above.canonicalize() {

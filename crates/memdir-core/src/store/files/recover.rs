@@ -1,5 +1,5 @@
-//! After a crash: whoever next takes a mount's lock finishes or takes back the change that was under way. A file is
-//! touched only if it still has the version the record names; what somebody changed since is left alone.
+//! Recovery after a crash: the next holder of a mount's lock completes or rolls back the interrupted change. A file is changed
+//! only if it still has the version in the record; later changes by other programs are kept.
 
 use super::{
     Spot, Vault, atomic,
@@ -8,7 +8,7 @@ use super::{
 use crate::base::error::Result;
 use std::collections::BTreeSet;
 
-/// What a file of an unfinished change is now.
+/// The state of a file of an unfinished change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Now {
     Before,
@@ -17,8 +17,8 @@ enum Now {
 }
 
 impl Vault {
-    /// Settles the open records of locked mounts. Returns mounts that have to be locked too because the same change
-    /// touches them; nothing is done until they are.
+    /// Settles the open records of locked mounts. Returns the mounts that must be locked too because the same change affects them;
+    /// nothing is done before.
     pub(super) fn recover(&self, locked: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
         let mut open: Vec<(usize, Placed)> = Vec::new();
         for mount in locked {
@@ -42,7 +42,7 @@ impl Vault {
         Ok(BTreeSet::new())
     }
 
-    /// All files new: the change was made. Any still old: it was not acknowledged, and is taken back.
+    /// If all files are new, the change is complete. If any is old, it was not acknowledged and is rolled back.
     fn settle(&self, id: &str, parts: &[&(usize, Placed)]) -> Result<()> {
         let mut files: Vec<(Spot, Now, usize, usize)> = Vec::new();
         for (part, (mount, placed)) in parts.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Vault {
         Ok(())
     }
 
-    /// Whether a mount the change touches never got its record: then its files are old, and the change was not made.
+    /// Whether a mount of the change has no record of it: then its files are old, and the change was not applied.
     fn lacks_a_part(&self, id: &str, parts: &[&(usize, Placed)]) -> Result<bool> {
         for root in parts.iter().flat_map(|(_, placed)| &placed.record.peers) {
             let Some(peer) = self.mounts.iter().position(|mount| mount.root.path() == root) else { continue };

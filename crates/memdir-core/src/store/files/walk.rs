@@ -1,4 +1,5 @@
-//! Lists the files below a root: sorted, each once, loop-safe, capped, and undisturbed by files that vanish meanwhile.
+//! Lists the files below a root: sorted, without duplicates, safe against link loops, limited in number, and tolerant of files that
+//! disappear meanwhile.
 
 use super::{
     contain::{Open, is_link, lossy},
@@ -20,24 +21,24 @@ use rustix::{
 use std::collections::{BTreeSet, HashSet};
 use unicode_normalization::UnicodeNormalization as _;
 
-/// What a walk leaves out.
+/// What a walk skips.
 pub(crate) struct Rules<'a> {
     /// Whether hidden directories are entered.
     pub(crate) hidden: bool,
-    /// Whether a path, relative to the mount, is invisible.
+    /// Whether a path, relative to the mount, is hidden.
     pub(crate) hides: &'a dyn Fn(&str) -> bool,
-    /// Whether a directory, relative to the mount, can hold anything visible.
+    /// Whether a directory, relative to the mount, can contain visible files.
     pub(crate) enters: &'a dyn Fn(&str) -> bool,
-    /// How many directories deep anything visible can lie.
+    /// The maximum depth of visible files.
     pub(crate) depth: usize,
 }
 
-/// Every file below `under` (relative to the root; empty for all), named with `prefix`.
+/// Lists every file below `under` (relative to the root; empty for all), with `prefix` before its name.
 pub(crate) fn walk(open: &Open<'_>, follow: bool, under: &str, prefix: &str, rules: &Rules<'_>) -> Result<Walk> {
     let mut walker = Walker { open, follow, prefix, rules, out: Walk::default(), seen: HashSet::new(), links: BTreeSet::new() };
     if let Some(dir) = open.dir(under.as_bytes())? {
         walker.directory(dir, under.as_bytes(), depth(under));
-        // Links come after everything that is really there, so that they never give a file a second name.
+        // Links come last, so that they never give a listed file a second name.
         while let Some(link) = walker.links.pop_first() {
             walker.link(&link);
         }
@@ -60,7 +61,7 @@ struct Walker<'a> {
     prefix: &'a str,
     rules: &'a Rules<'a>,
     out: Walk,
-    /// Directories and linked files met, by device and inode.
+    /// Visited directories and linked files, by device and inode.
     seen: HashSet<(u64, u64)>,
     links: BTreeSet<Vec<u8>>,
 }
@@ -71,7 +72,7 @@ impl Walker<'_> {
             return;
         }
         if depth > limits::WALK_DEPTH {
-            return self.problem(rel, "is too deep and was not looked into");
+            return self.problem(rel, "is too deep and was skipped");
         }
         match fstat(&dir) {
             Ok(stat) if !self.seen.insert((stat.st_dev, stat.st_ino)) => return,
@@ -85,7 +86,7 @@ impl Walker<'_> {
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
-                Err(errno) => return self.problem(rel, &format!("could be listed only in part: {errno}")),
+                Err(errno) => return self.problem(rel, &format!("was listed only in part: {errno}")),
             };
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {
@@ -114,7 +115,7 @@ impl Walker<'_> {
             FileType::RegularFile => match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => self.file(&child, &stat),
                 Err(Errno::NOENT) => {}
-                Err(errno) => self.problem(&child, &format!("cannot be looked at: {errno}")),
+                Err(errno) => self.problem(&child, &format!("cannot be read: {errno}")),
             },
             FileType::Symlink => {
                 self.links.insert(child);
@@ -137,7 +138,7 @@ impl Walker<'_> {
                     Ok(stat) if self.seen.insert((stat.st_dev, stat.st_ino)) && !self.listed(stat.st_ino) => self.file(rel, &stat),
                     _ => {}
                 },
-                Ok(None) => self.problem(rel, "is a symbolic link to nothing"),
+                Ok(None) => self.problem(rel, "is a dangling symbolic link"),
                 Err(e) => self.refused(rel, e),
             },
             Err(e) => self.refused(rel, e),
@@ -150,7 +151,7 @@ impl Walker<'_> {
 
     fn file(&mut self, rel: &[u8], stat: &Stat) {
         let Ok(name) = std::str::from_utf8(rel) else {
-            return self.problem(rel, "has a name that is not UTF-8; rename it so that it can be read by name");
+            return self.problem(rel, "has a name that is not valid UTF-8; rename it");
         };
         let path = match MemoryPath::parse(name) {
             Ok(path) => path,
@@ -172,12 +173,12 @@ impl Walker<'_> {
         }
     }
 
-    /// A name or link that is refused; the reason need not repeat which.
+    /// Reports a refused name or link, without repeating the name.
     fn refused(&mut self, rel: &[u8], error: Error) {
         match error {
             Error::BadPath { why, .. } => match why.strip_prefix(&format!("{} ", lossy(rel))) {
                 Some(why) => self.problem(rel, why),
-                None => self.problem(rel, &format!("cannot be a memory's name: {why}")),
+                None => self.problem(rel, &format!("is not a valid memory name: {why}")),
             },
             other => self.problem(rel, &other.to_string()),
         }
@@ -189,7 +190,7 @@ impl Walker<'_> {
     }
 }
 
-/// Names that differ only by case or Unicode form are one file on some systems.
+/// Reports names that differ only by case or Unicode normalization: they are one file on some systems.
 fn collisions(out: &mut Walk) {
     let mut folded: Vec<(String, &MemoryPath)> = out.entries.iter().map(|entry| (folded(entry.path.as_str()), &entry.path)).collect();
     folded.sort();
@@ -201,7 +202,7 @@ fn collisions(out: &mut Walk) {
     out.problems.extend(found);
 }
 
-/// The stamp in a `stat`.
+/// Converts a `stat`.
 pub(crate) fn stamp(stat: &Stat) -> Stamp {
     let ns = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
     #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
@@ -227,7 +228,7 @@ fn join(rel: &[u8], name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A name as file systems see it that do not tell case or form apart.
+/// Returns a name as case- and normalization-insensitive file systems see it.
 fn folded(name: &str) -> String {
     if name.is_ascii() { name.to_ascii_lowercase() } else { name.to_lowercase().nfc().collect() }
 }

@@ -126,7 +126,7 @@ fn getting_lines_takes_ranges_and_numbers() {
         desk.json("memory_get", json!({ "path": "memory/none.md" })),
         json!({ "path": "memory/none.md", "content": "", "fromLine": 0, "toLine": 0, "found": false })
     );
-    assert!(desk.error("memory_get", json!({ "path": "../home" })).contains("cannot be a memory's name"));
+    assert!(desk.error("memory_get", json!({ "path": "../home" })).contains("invalid memory name"));
 }
 
 #[test]

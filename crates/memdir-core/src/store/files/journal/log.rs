@@ -1,5 +1,5 @@
-//! The journal's file: records one after another, each with its length at both ends and a checksum. Only the state
-//! byte of a record is ever changed in place; a record that was torn by a crash is the last one and is cut off.
+//! The file of the journal: consecutive records, each with its length at both ends and a checksum. Only the state byte of a record
+//! is ever changed in place. A record that was torn by a crash is the last one and is truncated.
 
 use super::super::fault;
 use crate::{
@@ -17,21 +17,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How far a record has come.
+/// The state of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// Written, its files perhaps not yet.
+    /// Recorded; its files may not be written yet.
     Open = 0,
-    /// Its files are as it says.
+    /// Applied: its files have the new content.
     Done = 1,
-    /// Taken back before it was acknowledged.
+    /// Rolled back before it was acknowledged.
     Void = 2,
-    /// Failed, and not yet taken back.
+    /// Failed, and not rolled back yet.
     Failed = 3,
 }
 
 impl Progress {
-    /// Whether the files of the record have to be looked at before anything else is written.
+    /// Whether recovery has to check the files of the record before anything else is written.
     pub(crate) fn is_unsettled(self) -> bool {
         matches!(self, Progress::Open | Progress::Failed)
     }
@@ -71,10 +71,10 @@ pub(crate) struct FileRecord {
     /// Bytes of payload.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) n: u64,
-    /// Where the record before this one for the same file is.
+    /// The offset of the previous record of the same file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) prev: Option<u64>,
-    /// How many records back the last whole text is.
+    /// The number of records back to the last complete text.
     #[serde(default, skip_serializing_if = "is_zero32")]
     pub(crate) depth: u32,
 }
@@ -92,19 +92,19 @@ fn is_zero32(n: &u32) -> bool {
     *n == 0
 }
 
-/// A record as read, with where it is.
+/// A record with its position.
 #[derive(Debug, Clone)]
 pub(crate) struct Placed {
     pub(crate) offset: u64,
     pub(crate) end: u64,
     pub(crate) progress: Progress,
     pub(crate) record: Record,
-    /// Where the first payload byte is.
+    /// The offset of the payload.
     pub(crate) payload: u64,
 }
 
 const HEAD: &[u8; 16] = b"memdir journal1\n";
-/// Bytes before the first record: the head and the log's own random name.
+/// The bytes before the first record: the head and the random name of the log.
 pub(crate) const START: u64 = 32;
 const MARK: u8 = 0xA5;
 /// Mark, state, two lengths.
@@ -138,7 +138,7 @@ impl Log {
         Ok(self.file.metadata()?.len())
     }
 
-    /// How long the log was when it was last rewritten.
+    /// The length of the log when it was last compacted.
     pub(crate) fn floor(&self) -> u64 {
         number(&self.name[8..])
     }
@@ -147,7 +147,7 @@ impl Log {
         Ok(self.file.metadata()?.ino())
     }
 
-    /// The record at an offset; an error if it is torn or garbled.
+    /// Reads the record at an offset; fails if it is torn or damaged.
     pub(crate) fn at(&self, offset: u64) -> Result<Placed> {
         let mut front = [0; FRONT as usize];
         self.read(&mut front, offset)?;
@@ -160,8 +160,8 @@ impl Log {
         self.parse(&bytes, offset)
     }
 
-    /// Every record from an offset to the end, as far as they are whole and in memory at once: one read instead of several
-    /// for each. Stops before the first one that is unsettled, torn, or beyond what is read.
+    /// Calls `each` with the records from an offset on, with one read for all of them instead of several for each. Stops before the
+    /// first record that is unsettled, torn, or beyond the bytes that are read at once.
     pub(crate) fn settled_from(&self, offset: u64, each: &mut dyn FnMut(&Placed)) -> Result<()> {
         const AT_ONCE: u64 = 1 << 20;
         let len = self.len().map_err(|e| Error::io("read", &self.path, e))?;
@@ -178,7 +178,7 @@ impl Log {
         Ok(())
     }
 
-    /// The record at the beginning of some bytes.
+    /// Parses the record at the beginning of `bytes`.
     fn parse(&self, bytes: &[u8], offset: u64) -> Result<Placed> {
         let damaged = || self.damaged(offset);
         let front = bytes.get(..FRONT as usize).filter(|front| front[0] == MARK).ok_or_else(damaged)?;
@@ -201,7 +201,7 @@ impl Log {
         Ok(Placed { offset, end, progress, record, payload: offset + FRONT + header_len })
     }
 
-    /// The record that ends at `end`.
+    /// Reads the record that ends at `end`.
     pub(crate) fn before(&self, end: u64) -> Result<Placed> {
         let mut back = [0; 4];
         if end < START + FRONT + BACK {
@@ -213,7 +213,7 @@ impl Log {
         if placed.end == end { Ok(placed) } else { Err(self.damaged(end)) }
     }
 
-    /// The payload bytes of one file of a record.
+    /// Reads the payload of one file of a record.
     pub(crate) fn payload(&self, placed: &Placed, file: usize) -> Result<Vec<u8>> {
         let skip: u64 = placed.record.files[..file].iter().map(|f| f.n).sum();
         let mut bytes = vec![0; placed.record.files[file].n as usize];
@@ -221,7 +221,7 @@ impl Log {
         Ok(bytes)
     }
 
-    /// Adds frames at the end and makes them durable.
+    /// Appends frames and syncs them.
     pub(crate) fn append(&self, at: u64, frames: &[u8]) -> io::Result<()> {
         fault::point()?;
         self.file.write_all_at(frames, at)?;
@@ -229,12 +229,12 @@ impl Log {
         self.file.sync_data()
     }
 
-    /// Notes how far a record has come; needs no room on the disk. Not synced: what is lost is found again by looking at the files.
+    /// Sets the state of a record; needs no disk space. Not synced: recovery derives a lost state from the files.
     pub(crate) fn note(&self, offset: u64, progress: Progress) -> io::Result<()> {
         self.file.write_all_at(&[progress as u8], offset + 1)
     }
 
-    /// Cuts off what follows `len`.
+    /// Truncates the log.
     pub(crate) fn cut(&self, len: u64) -> io::Result<()> {
         self.file.set_len(len)
     }
@@ -247,18 +247,18 @@ impl Log {
     }
 
     fn damaged(&self, at: u64) -> Error {
-        Error::Corrupt { what: self.path.display().to_string(), why: format!("the record at byte {at} is not whole") }
+        Error::Corrupt { what: self.path.display().to_string(), why: format!("the record at byte {at} is incomplete") }
     }
 }
 
-/// The bytes a log begins with: what it is, a random name, and how long it was when it was last rewritten.
+/// Returns the first bytes of a log: the magic, a random name, and the length after the last compaction.
 pub(crate) fn head(floor: u64) -> Result<Vec<u8>> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|e| Error::Unavailable { what: "random numbers".into(), why: e.to_string() })?;
     Ok([HEAD.as_slice(), &random, &floor.to_be_bytes()].concat())
 }
 
-/// A record's bytes.
+/// Encodes a record.
 pub(crate) fn frame(record: &Record, payload: &[u8], progress: Progress) -> Vec<u8> {
     let header = serde_json::to_vec(record).unwrap_or_default();
     let mut out = Vec::with_capacity(header.len() + payload.len() + 24);

@@ -1,4 +1,4 @@
-//! Keeps the journal bounded: the oldest changes go, the newest version of everything stays, deleted memories included.
+//! Compaction of the journal: the oldest changes are dropped, the newest version of everything is kept, also of deleted memories.
 
 use super::{
     Draft, Placed, Progress, Record, apply, file_record,
@@ -8,9 +8,9 @@ use super::{
 use crate::base::{error::Result, limits};
 use std::{collections::HashMap, path::Path};
 
-/// Rewrites the log without its oldest changes. `false` if nothing can go.
+/// Rewrites the log without its oldest changes. Returns `false` if nothing can be dropped.
 pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result<bool> {
-    // A log that could not shrink much waits until it has doubled.
+    // A log that could not shrink much is compacted again only after it has doubled.
     let from = if covered > 2 * log.floor() { keep_from(log, covered, limit)? } else { START };
     if from <= START {
         return Ok(false);
@@ -22,7 +22,7 @@ pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result
     while at < covered {
         let placed = log.at(at)?;
         if placed.offset >= from && !kept {
-            rewrite.bases_of(&texts);
+            rewrite.write_bases(&texts);
             kept = true;
         }
         if placed.progress == Progress::Done {
@@ -34,12 +34,12 @@ pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result
         at = placed.end;
     }
     let head = super::log::head(START + rewrite.out.len() as u64)?;
-    // The table speaks of the old log; its name no longer fits, so it would be ignored anyway.
+    // The table belongs to the old log; with its other name it would be ignored anyway.
     let _ = std::fs::remove_file(dir.join("heads"));
     Ok(write_new(&log.path, &[head.as_slice(), &rewrite.out].concat()).is_ok())
 }
 
-/// What is known of one file: its newest text and the record that made it, and the text before a removal.
+/// The newest text of one file, the record that wrote it, and the text before a removal.
 struct Text {
     bytes: Option<Vec<u8>>,
     last: Vec<u8>,
@@ -47,8 +47,8 @@ struct Text {
     file: FileRecord,
 }
 
-/// The first record to keep: half the limit's worth of the newest, and whatever is young enough, as long as the whole
-/// is below four times the limit.
+/// Returns the first record to keep: the newest ones up to half of the limit, and all that are young enough, as long as the log is
+/// below four times the limit.
 fn keep_from(log: &Log, covered: u64, limit: u64) -> Result<u64> {
     let newest = log.before(covered)?;
     let young = newest.record.at - limits::JOURNAL_DAYS * 86_400_000;
@@ -64,7 +64,7 @@ fn keep_from(log: &Log, covered: u64, limit: u64) -> Result<u64> {
     Ok(START)
 }
 
-/// Takes a record's texts in; returns the new text of each of its files.
+/// Updates `texts` with a record; returns the new text of each of its files.
 fn learn(log: &Log, placed: &Placed, texts: &mut HashMap<String, Text>) -> Result<Vec<Option<Vec<u8>>>> {
     let mut bodies = Vec::new();
     for (n, file) in placed.record.files.iter().enumerate() {
@@ -85,7 +85,7 @@ fn learn(log: &Log, placed: &Placed, texts: &mut HashMap<String, Text>) -> Resul
 
 struct Rewrite {
     out: Vec<u8>,
-    /// Newest record of each file in the new log, with its chain and text.
+    /// The newest record of each file in the new log.
     bases: HashMap<String, Base>,
 }
 
@@ -96,8 +96,8 @@ struct Base {
 }
 
 impl Rewrite {
-    /// The newest version of every file as of the cut, each in a record of its own under its change's name.
-    fn bases_of(&mut self, texts: &HashMap<String, Text>) {
+    /// Writes the newest version of every file before the kept records, each in its own record with the id of its change.
+    fn write_bases(&mut self, texts: &HashMap<String, Text>) {
         let mut paths: Vec<&String> = texts.keys().collect();
         paths.sort_by_key(|path| (texts[*path].record.at, *path));
         for path in paths {

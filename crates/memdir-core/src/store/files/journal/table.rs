@@ -1,5 +1,5 @@
-//! Where the newest record of each file is, as a sorted table on disk, so that opening a long journal reads little.
-//! Derived from the log; a doubtful one is ignored.
+//! A sorted table of the newest record of each file, so that opening a long journal reads little. Derived from the log; an invalid
+//! table is ignored.
 
 use std::{collections::HashMap, io, path::Path};
 
@@ -8,7 +8,7 @@ const ENTRY: usize = 16;
 /// Head, the log's name, covered length, checksum.
 const FRONT: usize = 16 + 16 + 8 + 8;
 
-/// Newest record by file, for everything before `covered`.
+/// The newest record of each file before the offset `covered`.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub(crate) covered: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Table {
     entries: Vec<u8>,
 }
 
-/// A file's key: part of the hash of its path.
+/// Returns the key of a file: a part of the hash of its path.
 pub(crate) fn key(path: &str) -> u64 {
     let hash = blake3::hash(path.as_bytes());
     hash.as_bytes()[..8].iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
@@ -54,7 +54,7 @@ impl Table {
         None
     }
 
-    /// This table with newer entries over it.
+    /// Returns the table with newer entries.
     pub(crate) fn merged(&self, newer: &HashMap<u64, u64>, covered: u64) -> Table {
         let mut all: Vec<(u64, u64)> = self
             .entries
