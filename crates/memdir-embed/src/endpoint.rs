@@ -6,7 +6,7 @@ mod answer;
 use memdir_core::{
     base::{
         error::{Error, Result},
-        text::char_floor,
+        text::truncate_bytes,
     },
     search::embed::{EmbedRole, Embedder, EmbedderId, Vector},
 };
