@@ -33,7 +33,7 @@ fn empty(dir: &Path) -> Result<PathBuf, Failure> {
     if std::fs::read_dir(dir).map_err(fail)?.next().is_some() {
         return Err(Failure::Usage {
             message: format!("{} is not empty", dir.display()),
-            hint: "use --dir with a new directory, or without --dir a temporary one".into(),
+            hint: "use a new directory, or run without --dir".into(),
         });
     }
     dir.canonicalize().map_err(fail)

@@ -9,24 +9,24 @@ fn concurrent_sessions_lose_neither_files_nor_lines() {
     let home = Home::new();
     let args = ["bench", "torture", "--processes", "20", "--changes", "200", "--mix", "save,append", "--dir", "../torture"];
     assert_snapshot!(home.run_bare(&args), @"
-                                           count
-    processes                              20
-    kills                                  0
-    acknowledged changes                   4000
-      append                               2000
-      save                                 2000
-    memories and lines that must be there  4020
-      kept                                 4020
-      lost                                 0
-      torn                                 0
-    cut off by a kill, whole               0
-    wrong entrypoint lines                 0
-    journal damage                         0
-    litter                                 0
-    errors shown                           0
-    nothing lost ([SECONDS], seed [SEED])
+                                 count
+    processes                    20
+    kills                        0
+    acknowledged changes         4000
+      append                     2000
+      save                       2000
+    expected memories and lines  4020
+      present                    4020
+      lost                       0
+      torn                       0
+    interrupted, consistent      0
+    wrong entrypoint lines       0
+    journal damage               0
+    leftover files               0
+    errors                       0
+    no change lost ([SECONDS], seed [SEED])
     -- stderr
-    note: the files are in [HOME]/torture
+    note: files kept in [HOME]/torture
     ");
     let memories = files_below(&home.path("torture/memory"));
     assert_eq!(memories.iter().filter(|name| name.starts_with("process-")).count(), 2_000);
@@ -54,7 +54,7 @@ fn a_directory_that_is_not_empty_is_rejected() {
     assert_snapshot!(home.run(&["bench", "torture", "--dir", "../memory"]), @"
     -- stderr
     error: ../memory is not empty
-    hint: Give --dir a new directory, or leave it out.
+    hint: use a new directory, or run without --dir
     -- exit 2
     ");
     assert_eq!(home.text("precious.md"), "mine");
