@@ -2,7 +2,7 @@
 
 use memdir_core::{
     base::error::Error,
-    memory::edit::{Edited, Needle, edit},
+    memory::edit::{EditedText, Needle, edit},
 };
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn regex(text: &str, needle: &str, with: &str, all: bool) -> Result<(String, usi
     shown(edit(text, &Needle::Regex(needle.into()), with, all))
 }
 
-fn shown(result: memdir_core::base::error::Result<Edited>) -> Result<(String, usize), String> {
+fn shown(result: memdir_core::base::error::Result<EditedText>) -> Result<(String, usize), String> {
     result.map(|edited| (edited.text, edited.count)).map_err(|error| error.to_string())
 }
 
