@@ -2,7 +2,7 @@
 //! the whole record. They decode from buffered lines (borrowing) and from streams.
 
 use jiff::Timestamp;
-use memdir_core::base::{limits, text::char_floor};
+use memdir_core::base::{limits, text::floor_char_boundary};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
@@ -323,7 +323,7 @@ fn long_line(text: &str) -> String {
     let line = one_line(text, limits::CHAT_TOOL_RAW_CHARS);
     let Some(cut) = line.strip_suffix('…').filter(|_| line.chars().count() > limits::CHAT_TOOL_RAW_CHARS) else { return line };
     let end = cut.rfind(' ').unwrap_or(0).max(cut.len().saturating_sub(1024));
-    format!("{}…", &cut[..char_floor(cut, end)])
+    format!("{}…", &cut[..floor_char_boundary(cut, end)])
 }
 
 /// Formats a text on one line of at most `max_chars` characters: runs of white space and control characters become one space, and a

@@ -4,10 +4,10 @@
 use memdir_core::{
     base::{path::MemoryPath, time::Stopwatch},
     memdir::Memdir,
-    operations::write::{Mode, Write},
+    operations::write::{Write, WriteMode},
     store::{
         Actor,
-        files::{Mount, Vault},
+        files::{FileStore, Mount},
     },
 };
 use std::{
@@ -31,9 +31,9 @@ fn main() {
     // Interleaved, so that a slow moment of the machine hits all alike.
     for n in 0..ROUNDS {
         bare.push(time(|| durable(&dir, &format!("bare-{n}.md"), text.as_bytes())));
-        small.push(time(|| save(&mut at_100, &format!("new-{n}"), &text, Mode::Create)));
-        large.push(time(|| save(&mut at_10_000, &format!("new-{n}"), &text, Mode::Create)));
-        again.push(time(|| save(&mut at_10_000, &format!("memory-{:05}", n * 37), &format!("{text}{n}\n"), Mode::Replace)));
+        small.push(time(|| save(&mut at_100, &format!("new-{n}"), &text, WriteMode::Create)));
+        large.push(time(|| save(&mut at_10_000, &format!("new-{n}"), &text, WriteMode::Create)));
+        again.push(time(|| save(&mut at_10_000, &format!("memory-{:05}", n * 37), &format!("{text}{n}\n"), WriteMode::Replace)));
     }
     let bare = median(bare);
     let row = |what: &str, took: Duration, of: Duration| {
@@ -56,12 +56,12 @@ fn space(scratch: &Path, memories: usize) -> Memdir {
         writeln!(file, "---\ndescription: What number {n} is about, in one ordinary line\n---\nBody of {n}.").expect("a file");
     }
     let mount = Mount::new("", &root, scratch.join(format!("journal-{memories}")));
-    let memdir = Memdir::new(Arc::new(Vault::open(&[mount]).expect("a vault")), Actor { name: "bench".into(), session: None });
+    let memdir = Memdir::new(Arc::new(FileStore::open(&[mount]).expect("a vault")), Actor { name: "bench".into(), session: None });
     memdir.repair(true).expect("an entrypoint");
     memdir
 }
 
-fn save(memdir: &mut Memdir, name: &str, text: &str, mode: Mode) {
+fn save(memdir: &mut Memdir, name: &str, text: &str, mode: WriteMode) {
     memdir.write(&Write::create(MemoryPath::parse(name).expect("a name"), text).mode(mode)).expect("a save");
 }
 

@@ -22,11 +22,11 @@ pub struct Dialect {
     /// Returns its tools.
     pub tools: fn() -> &'static [Tool],
     /// Finds its directories.
-    pub space: fn(&Places<'_>) -> Result<Space>,
+    pub space: fn(&DialectPlaces<'_>) -> Result<DialectSpace>,
 }
 
 /// What a dialect may use to find its directories. Passed in, because the library reads no environment.
-pub struct Places<'a> {
+pub struct DialectPlaces<'a> {
     /// The directory to use instead of the system's own.
     pub dir: Option<&'a Path>,
     /// The user's home directory.
@@ -46,7 +46,7 @@ pub struct Places<'a> {
 }
 
 /// The directories of a dialect.
-pub struct Space {
+pub struct DialectSpace {
     /// The mounts.
     pub mounts: Vec<Mount>,
     /// The directory as the user named it, for tools that print paths.
@@ -62,11 +62,11 @@ pub fn find(name: &str) -> Option<&'static Dialect> {
     DIALECTS.iter().find(|dialect| dialect.name == name)
 }
 
-impl Places<'_> {
+impl DialectPlaces<'_> {
     /// Returns a mount for a directory of files: memdir keeps no entrypoint in it.
     fn file_mount(&self, prefix: &str, root: &Path) -> Mount {
         let mount = Mount::new(prefix, root, (self.journal)(root));
-        Mount { entrypoint: crate::store::Entrypoint::Off, ..mount }
+        Mount { entrypoint: crate::store::EntrypointMode::Off, ..mount }
     }
 }
 

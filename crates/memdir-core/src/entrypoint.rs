@@ -66,7 +66,7 @@ impl Page {
 
 /// A parsed entrypoint with its pages.
 #[derive(Debug, Clone)]
-pub struct Book {
+pub struct EntrypointFiles {
     name: String,
     text: Option<String>,
     sheet: Sheet,
@@ -77,7 +77,7 @@ pub struct Book {
 /// The place of a memory's line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum LinePlace {
     /// In the user's own text, on this line of the entrypoint.
     Hand(u64),
     /// Between memdir's marks.
@@ -86,12 +86,12 @@ pub enum Place {
     Page(String),
 }
 
-impl Book {
+impl EntrypointFiles {
     /// Parses the entrypoint `name` with its text, if the file exists, and its pages by file name. Files that are not pages of this
     /// entrypoint are ignored.
-    pub fn new<'a>(name: &str, text: Option<&str>, pages: impl IntoIterator<Item = (&'a str, Arc<Page>)>) -> Book {
+    pub fn new<'a>(name: &str, text: Option<&str>, pages: impl IntoIterator<Item = (&'a str, Arc<Page>)>) -> EntrypointFiles {
         let sheet = Sheet::parse(text.unwrap_or_default());
-        Book {
+        EntrypointFiles {
             name: name.to_owned(),
             text: text.map(str::to_owned),
             pointers: Pointers::from_sheet(&sheet),
@@ -106,15 +106,15 @@ impl Book {
     }
 
     /// Returns the place of the line of the memory at this path, from the mount's root and with its extension.
-    pub fn line_of(&self, path: &str) -> Option<Place> {
+    pub fn line_of(&self, path: &str) -> Option<LinePlace> {
         if let Some(line) = self.pointers.line_of(path) {
-            return Some(Place::Hand(line));
+            return Some(LinePlace::Hand(line));
         }
         if self.sheet.lines.contains_key(path) {
-            return Some(Place::Section);
+            return Some(LinePlace::Section);
         }
         let page = self.pages.iter().find(|(_, page)| page.sheet.lines.contains_key(path));
-        page.map(|(&number, _)| Place::Page(page_name(&self.name, number)))
+        page.map(|(&number, _)| LinePlace::Page(page_name(&self.name, number)))
     }
 
     /// The file names of its pages, in order.
@@ -125,7 +125,7 @@ impl Book {
 
 /// The part of an entrypoint that is loaded into a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Loaded<'a> {
+pub struct LoadedEntrypoint<'a> {
     /// The part within the limits, trimmed.
     pub content: &'a str,
     /// The number of lines of the whole, trimmed.
@@ -140,7 +140,7 @@ pub struct Loaded<'a> {
     pub warning: Option<String>,
 }
 
-impl Loaded<'_> {
+impl LoadedEntrypoint<'_> {
     /// Returns the content, followed by the warning.
     pub fn with_warning(&self) -> String {
         match &self.warning {
@@ -151,7 +151,7 @@ impl Loaded<'_> {
 }
 
 /// Truncates an entrypoint to the limits, with a warning about what was omitted.
-pub fn load(text: &str) -> Loaded<'_> {
+pub fn load(text: &str) -> LoadedEntrypoint<'_> {
     let cut = truncate(text, limits::ENTRYPOINT_LINES, limits::ENTRYPOINT_BYTES);
     let lines = format!("{} lines (limit {})", cut.lines, limits::ENTRYPOINT_LINES);
     let bytes = format!("{} (limit {})", human_bytes(cut.bytes), human_bytes(limits::ENTRYPOINT_BYTES as u64));
@@ -167,7 +167,7 @@ pub fn load(text: &str) -> Loaded<'_> {
             cut.shown_lines
         )
     });
-    Loaded {
+    LoadedEntrypoint {
         content: cut.text,
         line_count: cut.lines,
         byte_count: cut.bytes,

@@ -26,5 +26,5 @@ pub use memory::Memory;
 pub use operations::context::Context;
 pub use store::{
     Actor,
-    files::{Mount, Vault},
+    files::{FileStore, Mount},
 };

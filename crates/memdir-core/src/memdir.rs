@@ -45,7 +45,7 @@ impl Memdir {
     }
 
     /// Returns the same space for one call, which fails with `cancelled` once `stop` is set.
-    pub fn stoppable(&self, stop: &Stop) -> Self {
+    pub fn with_stop(&self, stop: &Stop) -> Self {
         Memdir { store: self.store.with_stop(stop), ..self.clone() }
     }
 
@@ -65,7 +65,7 @@ impl Memdir {
     }
 
     /// Whether chats are turned off.
-    pub fn chats_off(&self) -> bool {
+    pub fn are_chats_off(&self) -> bool {
         self.no_chats.is_none() && !self.has_chats()
     }
 
@@ -78,7 +78,7 @@ impl Memdir {
     /// Returns a message and the command that helps if `source` asks for chats and this space has none.
     pub fn chats_notice(&self, source: Option<Source>) -> Option<(&str, &'static str)> {
         let why = self.why_no_chats().filter(|_| source == Some(Source::Chat))?;
-        Some((why, if self.chats_off() { "memdir chats on" } else { "memdir chats sync" }))
+        Some((why, if self.are_chats_off() { "memdir chats on" } else { "memdir chats sync" }))
     }
 
     fn has_chats(&self) -> bool {
@@ -86,12 +86,12 @@ impl Memdir {
     }
 
     /// Returns the same space with an allow list for the secret scanner, which only a user's own settings or command line may fill.
-    pub fn allowing(&self, allow: secrets::Allow) -> Self {
+    pub fn with_allow_list(&self, allow: secrets::Allow) -> Self {
         Memdir { context: Context { allow: Arc::new(allow), ..self.context.clone() }, ..self.clone() }
     }
 
     /// Selects the mount that holds the log, by its prefix.
-    pub fn logging_in(self, prefix: &str) -> Self {
+    pub fn with_log_prefix(self, prefix: &str) -> Self {
         Memdir { context: Context { log: Some(prefix.into()), ..self.context }, ..self }
     }
 
@@ -196,7 +196,7 @@ impl Memdir {
     }
 
     /// Replaces a part of a memory.
-    pub fn edit(&self, request: &edit::Edit) -> Result<edit::Edited> {
+    pub fn edit(&self, request: &edit::Edit) -> Result<edit::EditedMemory> {
         self.resolved(
             &request.path,
             request,
@@ -221,12 +221,12 @@ impl Memdir {
     }
 
     /// Undoes a change.
-    pub fn undo(&self, which: &undo::Which) -> Result<undo::Undone> {
+    pub fn undo(&self, which: &undo::UndoTarget) -> Result<undo::Undone> {
         undo::undo(&*self.store, &self.context, which)
     }
 
     /// Redoes a change that was undone.
-    pub fn redo(&self, which: &undo::Which) -> Result<undo::Undone> {
+    pub fn redo(&self, which: &undo::UndoTarget) -> Result<undo::Undone> {
         undo::redo(&*self.store, &self.context, which)
     }
 
@@ -237,7 +237,7 @@ impl Memdir {
     }
 
     /// Compares two versions of a memory.
-    pub fn diff(&self, request: &diff::Diff) -> Result<diff::Difference> {
+    pub fn diff(&self, request: &diff::Diff) -> Result<diff::VersionDiff> {
         self.resolved(&request.path, request, |request, path| request.path = path, |request| diff::diff(&*self.store, request))
     }
 
@@ -249,7 +249,7 @@ impl Memdir {
     /// Counts memories and bytes, mount by mount.
     pub fn stats(&self) -> Result<stats::Stats> {
         let counted = stats::stats(&*self.store)?;
-        Ok(stats::Stats { off: self.chats_off().then_some(Source::Chat).into_iter().collect(), ..counted })
+        Ok(stats::Stats { off: self.are_chats_off().then_some(Source::Chat).into_iter().collect(), ..counted })
     }
 
     /// Returns what an import would do, without changing anything.
@@ -283,12 +283,12 @@ impl Memdir {
     }
 
     /// Builds the memory section of a system prompt.
-    pub fn prompt(&self, request: &prompt::Request<'_>) -> Result<prompt::Made> {
+    pub fn prompt(&self, request: &prompt::PromptRequest<'_>) -> Result<prompt::BuiltPrompt> {
         prompt::prompt(&*self.store, &self.context, request)
     }
 
     /// Selects the memories relevant to a message, or the tripwires of an action.
-    pub fn recall(&self, request: &recall::Request<'_>) -> Result<Recalled> {
+    pub fn recall(&self, request: &recall::Recall<'_>) -> Result<Recalled> {
         recall::recall(&*self.store, &self.context, self.searcher.as_deref(), request)
     }
 

@@ -9,8 +9,6 @@ mod pattern;
 mod scalar;
 mod summary;
 
-pub use self::links as markdown; // transitional alias
-
 use crate::base::{error::Problem, text::lines, time::parse_time};
 use frontmatter::{Field, Frontmatter};
 use jiff::{Timestamp, tz::TimeZone};

@@ -31,7 +31,7 @@ pub enum Worktrees {
 /// The kind of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ProjectKind {
     /// A directory outside of a repository.
     Directory,
     /// The main checkout of a repository.
@@ -54,7 +54,7 @@ pub struct Project {
     /// The root of the current checkout, which contains the team memory.
     pub checkout: PathBuf,
     /// The kind.
-    pub kind: Kind,
+    pub kind: ProjectKind,
     /// The common git directory of all worktrees, if there is a trusted repository.
     pub git: Option<PathBuf>,
     /// Untrusted `.git` files, with the reason.
@@ -64,11 +64,11 @@ pub struct Project {
 /// Finds the project of a directory. Links are followed, so that a checkout has the same id by every path.
 pub fn find(dir: &Path, worktrees: Worktrees) -> Result<Project> {
     let real = fs::canonicalize(dir).map_err(|err| Error::io("find the project of", dir, err))?;
-    Ok(find_above(&real, worktrees).unwrap_or_else(|| Project::new(Kind::Directory, &real, &real, None)))
+    Ok(find_above(&real, worktrees).unwrap_or_else(|| Project::new(ProjectKind::Directory, &real, &real, None)))
 }
 
 impl Project {
-    fn new(kind: Kind, root: &Path, checkout: &Path, git: Option<PathBuf>) -> Self {
+    fn new(kind: ProjectKind, root: &Path, checkout: &Path, git: Option<PathBuf>) -> Self {
         Project { id: id(root), root: root.into(), checkout: checkout.into(), kind, git, problems: Vec::new() }
     }
 
@@ -76,12 +76,12 @@ impl Project {
     pub fn why(&self) -> String {
         let (root, checkout) = (self.root.display(), self.checkout.display());
         match self.kind {
-            Kind::Directory => format!("{root} is not in a git repository, so the directory itself is the project"),
-            Kind::Repository => format!("{root} is a git repository"),
-            Kind::Worktree if self.root == self.checkout => format!("{checkout} is a worktree, and worktrees are kept separate"),
-            Kind::Worktree => format!("{checkout} is a worktree of {root}, and worktrees share one memory"),
-            Kind::Submodule => format!("{checkout} is a submodule, which is a separate project"),
-            Kind::Bare => format!("{root} is a bare git repository"),
+            ProjectKind::Directory => format!("{root} is not in a git repository, so the directory itself is the project"),
+            ProjectKind::Repository => format!("{root} is a git repository"),
+            ProjectKind::Worktree if self.root == self.checkout => format!("{checkout} is a worktree, and worktrees are kept separate"),
+            ProjectKind::Worktree => format!("{checkout} is a worktree of {root}, and worktrees share one memory"),
+            ProjectKind::Submodule => format!("{checkout} is a submodule, which is a separate project"),
+            ProjectKind::Bare => format!("{root} is a bare git repository"),
         }
     }
 }
@@ -114,7 +114,7 @@ fn at(dir: &Path, worktrees: Worktrees) -> Option<Project> {
         Ok(meta) if meta.is_file() => return Some(from_git_file(dir, &dot_git, worktrees)),
         // A directory of that name marks a project whatever it contains: it claims only its own place.
         Ok(meta) if meta.is_dir() => {
-            return Some(Project::new(Kind::Repository, dir, dir, fs::canonicalize(&dot_git).ok()));
+            return Some(Project::new(ProjectKind::Repository, dir, dir, fs::canonicalize(&dot_git).ok()));
         }
         _ => {}
     }
@@ -123,7 +123,7 @@ fn at(dir: &Path, worktrees: Worktrees) -> Option<Project> {
     }
     match dir.parent() {
         Some(parent) if dir.file_name() == Some(OsStr::new(".git")) => at(parent, worktrees),
-        _ => Some(Project::new(Kind::Bare, dir, dir, Some(dir.into()))),
+        _ => Some(Project::new(ProjectKind::Bare, dir, dir, Some(dir.into()))),
     }
 }
 
@@ -132,7 +132,7 @@ fn from_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Project {
         Ok(project) => project,
         Err(why) => {
             let problem = Problem::whole(format!("{} is not trusted: {why}; {} is a separate project", dot_git.display(), dir.display()));
-            Project { problems: vec![problem], ..Project::new(Kind::Directory, dir, dir, None) }
+            Project { problems: vec![problem], ..Project::new(ProjectKind::Directory, dir, dir, None) }
         }
     }
 }
@@ -162,7 +162,12 @@ fn verify_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<P
     }
     // A repository inside the directory cannot belong to another project.
     if git_dir.starts_with(dir) {
-        return Ok(Project::new(if config.is_bare() { Kind::Bare } else { Kind::Repository }, &main_root(&git_dir), dir, Some(git_dir)));
+        return Ok(Project::new(
+            if config.is_bare() { ProjectKind::Bare } else { ProjectKind::Repository },
+            &main_root(&git_dir),
+            dir,
+            Some(git_dir),
+        ));
     }
     Err(format!("{} does not name this directory", git_dir.display()))
 }
@@ -183,7 +188,7 @@ fn worktree(dir: &Path, dot_git: &Path, git_dir: &Path, worktrees: Worktrees) ->
         Worktrees::Shared => main_root(&common),
         Worktrees::Separate => dir.into(),
     };
-    Ok(Project::new(Kind::Worktree, &root, dir, Some(common)))
+    Ok(Project::new(ProjectKind::Worktree, &root, dir, Some(common)))
 }
 
 /// Returns the main checkout of a repository, or the repository if it has none.
@@ -205,11 +210,11 @@ fn main_root(common: &Path) -> PathBuf {
 /// Returns the project of a submodule. Its root is its own directory, or that in the main checkout if it is in a worktree.
 fn submodule(dir: &Path, git_dir: &Path, worktrees: Worktrees) -> Project {
     let around = dir.parent().and_then(|parent| find_above(parent, worktrees));
-    let root = around.filter(|around| around.kind == Kind::Worktree).and_then(|around| {
+    let root = around.filter(|around| around.kind == ProjectKind::Worktree).and_then(|around| {
         let inside = git_dir.starts_with(around.git.as_ref()?.join("worktrees"));
         inside.then(|| Some(around.root.join(dir.strip_prefix(&around.checkout).ok()?)))?
     });
-    Project::new(Kind::Submodule, root.as_deref().unwrap_or(dir), dir, Some(git_dir.into()))
+    Project::new(ProjectKind::Submodule, root.as_deref().unwrap_or(dir), dir, Some(git_dir.into()))
 }
 
 /// Whether git would accept the directory as a repository.

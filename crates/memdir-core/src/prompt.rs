@@ -9,7 +9,7 @@ mod space;
 mod texts;
 
 pub use parts::{OpenPath, SpacePart};
-pub use space::{Load, Made, ModeName, Request, log_is_open, log_prefix, main_prefix, prompt};
+pub use space::{BuiltPrompt, ModeName, PromptLoad, PromptRequest, log_is_open, log_prefix, main_prefix, prompt};
 
 use crate::{
     base::{limits, shell::quote_posix},
@@ -33,11 +33,11 @@ pub struct PromptInput<'a> {
     /// The file name of the entrypoint.
     pub file: &'a str,
     /// How the prompt treats the entrypoint.
-    pub entrypoint: Entrypoint,
+    pub entrypoint: PromptEntrypoint,
     /// The names of memdir's tools, if the model has them.
-    pub tools: Option<Tools<'a>>,
+    pub tools: Option<ToolNames<'a>>,
     /// The tool for searching.
-    pub search: Search<'a>,
+    pub search: PromptSearch<'a>,
     /// The directory of the host's own transcripts, for a search with grep.
     pub transcripts: Option<&'a str>,
     /// Additional paragraphs from the user's settings. Blank ones are skipped.
@@ -54,9 +54,9 @@ impl<'a> PromptInput<'a> {
             agent: None,
             remote: false,
             file: "MEMORY.md",
-            entrypoint: Entrypoint::Shown,
+            entrypoint: PromptEntrypoint::Shown,
             tools: None,
-            search: Search::Memdir,
+            search: PromptSearch::Memdir,
             transcripts: None,
             guidelines: &[],
         }
@@ -113,7 +113,7 @@ fn scope_sentence(scope: AgentScope) -> &'static str {
 
 /// How a prompt treats the entrypoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entrypoint {
+pub enum PromptEntrypoint {
     /// Its text is at the end of the prompt.
     Shown,
     /// The host loads it itself.
@@ -124,7 +124,7 @@ pub enum Entrypoint {
 
 /// The names under which the model has memdir's tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tools<'a> {
+pub struct ToolNames<'a> {
     /// Saves a memory.
     pub write: &'a str,
     /// Searches memories and conversations.
@@ -135,7 +135,7 @@ pub struct Tools<'a> {
 
 /// The tool that the model searches with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Search<'a> {
+pub enum PromptSearch<'a> {
     /// memdir: its tool if the model has it, else its command.
     Memdir,
     /// The host's own search tool with this name.
@@ -232,7 +232,7 @@ impl LogWording {
         let prefix = input.log.unwrap_or_default();
         let sample = crate::operations::log::SAMPLE;
         let how = match (input.tools, input.search) {
-            (Some(Tools { log: Some(log), .. }), _) => {
+            (Some(ToolNames { log: Some(log), .. }), _) => {
                 format!("Call `{log}` with one short entry; it finds the file and adds the time.")
             }
             (Some(tools), _) => format!(
@@ -240,7 +240,7 @@ impl LogWording {
                 tools.write,
                 log_under(prefix)
             ),
-            (None, Search::Memdir) => {
+            (None, PromptSearch::Memdir) => {
                 format!("Use `memdir log \"…\"`, which does all this, or write short bullets that begin with the time: `{sample}`.")
             }
             (None, _) => format!("Write short bullets that begin with the time: `{sample}`."),
@@ -262,7 +262,7 @@ fn log_under(prefix: &str) -> String {
 }
 
 fn save(input: &PromptInput<'_>) -> Option<String> {
-    let indexed = input.entrypoint != Entrypoint::Unused;
+    let indexed = input.entrypoint != PromptEntrypoint::Unused;
     if input.log.is_some() {
         return indexed.then(|| fill(texts::DISTILLED, &[("file", input.file)]));
     }
@@ -308,14 +308,16 @@ fn past(input: &PromptInput<'_>) -> String {
     let each = |one: &dyn Fn(&str) -> String| dirs.iter().map(|dir| one(dir)).collect::<Vec<_>>().join("\n");
     let (memories, transcripts) = match (input.search, input.tools) {
         // A server has no conversations.
-        (Search::Memdir, Some(tools)) if input.remote => (format!("{} with query=\"narrow term\"", tools.search), None),
-        (Search::Memdir, Some(tools)) => (
+        (PromptSearch::Memdir, Some(tools)) if input.remote => (format!("{} with query=\"narrow term\"", tools.search), None),
+        (PromptSearch::Memdir, Some(tools)) => (
             format!("{} with query=\"narrow term\"", tools.search),
             Some(format!("{} with query=\"narrow term\" source=\"chat\"", tools.search)),
         ),
-        (Search::Memdir, None) => ("memdir search \"narrow term\"".into(), Some("memdir search --source chat \"narrow term\"".into())),
-        (Search::Grep(tool), _) => (each(&|dir| grep(tool, dir, "*.md")), input.transcripts.map(|dir| grep(tool, dir, "*.jsonl"))),
-        (Search::Shell, _) => (each(&|dir| shell(dir, "*.md")), input.transcripts.map(|dir| shell(dir, "*.jsonl"))),
+        (PromptSearch::Memdir, None) => {
+            ("memdir search \"narrow term\"".into(), Some("memdir search --source chat \"narrow term\"".into()))
+        }
+        (PromptSearch::Grep(tool), _) => (each(&|dir| grep(tool, dir, "*.md")), input.transcripts.map(|dir| grep(tool, dir, "*.jsonl"))),
+        (PromptSearch::Shell, _) => (each(&|dir| shell(dir, "*.md")), input.transcripts.map(|dir| shell(dir, "*.jsonl"))),
     };
     match transcripts {
         Some(transcripts) => fill(texts::PAST, &[("memories", &memories), ("transcripts", &transcripts)]),
@@ -325,7 +327,7 @@ fn past(input: &PromptInput<'_>) -> String {
 
 /// One section per part that keeps an entrypoint. A single directory needs no label.
 fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
-    if input.entrypoint != Entrypoint::Shown {
+    if input.entrypoint != PromptEntrypoint::Shown {
         return Vec::new();
     }
     let wording = input.wording();

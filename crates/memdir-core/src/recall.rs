@@ -16,14 +16,6 @@ pub use tripwires::Tripwires;
 
 use crate::memory::Kind;
 
-#[rustfmt::skip] #[doc(hidden)] pub type About<'a> = MemorySummary<'a>; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub type Met = MessageMatch; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub type Dropped = OmittedMemory; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub type Room = RecallBudget; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub type Candidate<'a> = RecallCandidate<'a>; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub type Shown = ShownMemory; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub type Wires = Tripwires; // transitional alias
-
 /// The parts of a memory that decide whether it is a manual.
 #[derive(Debug, Clone, Copy)]
 pub struct MemorySummary<'a> {

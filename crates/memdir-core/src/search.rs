@@ -24,5 +24,3 @@ mod why;
 pub use answer::{Answer, Explain, Hit, IndexState, Method, MountCounts, Search, SearchedCounts};
 pub use searcher::Searcher;
 pub use why::WhyNot;
-
-#[rustfmt::skip] #[doc(hidden)] pub type Amount = SearchedCounts; // transitional alias

@@ -16,11 +16,6 @@ use regex::{Regex, RegexBuilder};
 use rules::{Needs, RULES, Reach, SecretRule};
 use std::{ops::Range, sync::OnceLock};
 
-#[rustfmt::skip] #[doc(hidden)] pub type Finding = SecretFinding; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub type Severity = SecretSeverity; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub fn mask(text: &str) -> std::borrow::Cow<'_, str> { redact(text) } // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub fn mask_all(text: &str) -> std::borrow::Cow<'_, str> { redact_strict(text) } // transitional alias
-
 /// How certain a rule is, which decides what a write does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]

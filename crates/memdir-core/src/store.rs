@@ -101,7 +101,7 @@ pub struct MountInfo {
     /// The source class of its memories in searches.
     pub source: Source,
     /// Whether memdir maintains an entrypoint in it.
-    pub entrypoint: Entrypoint,
+    pub entrypoint: EntrypointMode,
     /// A fingerprint of the rules for listing: two mounts of one directory with the same rules list the same files.
     #[serde(skip)]
     pub rules: String,
@@ -126,7 +126,7 @@ pub enum Access {
 /// Whether memdir maintains an entrypoint in a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Entrypoint {
+pub enum EntrypointMode {
     /// `MEMORY.md` (or an existing `index.md` without a `MEMORY.md`) is updated with every save.
     Kept,
     /// An existing entrypoint is read; none is ever written.
@@ -265,7 +265,7 @@ pub enum Verb {
 
 impl Verb {
     /// The verb in the past tense, for lists of changes.
-    pub fn past(self) -> &'static str {
+    pub fn past_tense(self) -> &'static str {
         match self {
             Verb::Write => "wrote",
             Verb::Append => "appended to",

@@ -46,7 +46,7 @@ pub struct Tool {
     /// Whether the title is also an annotation, as older servers had it.
     pub titled: bool,
     /// Runs the tool.
-    pub(crate) run: fn(&Caller, &Args<'_>) -> Result<ToolResult>,
+    pub(crate) run: fn(&ToolContext, &Args<'_>) -> Result<ToolResult>,
 }
 
 /// What a tool may do to memories.
@@ -73,7 +73,7 @@ impl Level {
 
 /// The context of a call: the space, and whether its actor is a single conversation.
 #[derive(Clone)]
-pub struct Caller {
+pub struct ToolContext {
     /// The space, with the caller as its actor.
     pub memdir: Memdir,
     /// Whether the actor is a single conversation, so that "my last change" is well defined.
@@ -120,7 +120,7 @@ impl From<&Error> for ToolResult {
 
 impl Tool {
     /// Runs the tool. An error becomes a result with `is_error` set.
-    pub fn call(&self, caller: &Caller, arguments: &Map<String, Value>) -> ToolResult {
+    pub fn call(&self, caller: &ToolContext, arguments: &Map<String, Value>) -> ToolResult {
         let args = Args::new(self.name, self.params, arguments);
         let mut result = (self.run)(caller, &args).unwrap_or_else(|error| ToolResult::from(&error));
         // Clients validate failures against the output schema too, so a failure of such a tool is text only.

@@ -6,11 +6,11 @@
 use memdir_core::{
     base::time::{Stopwatch, SystemClock},
     memdir::Memdir,
-    operations::recall::Request,
+    operations::recall::Recall,
     search::{Searcher, embed::Embedder},
     store::{
         Actor,
-        files::{Mount, Vault},
+        files::{FileStore, Mount},
     },
 };
 use memdir_embed::StaticModel;
@@ -36,7 +36,7 @@ fn main() {
         std::fs::write(memory.join(format!("m{n}.md")), text).unwrap();
     }
     std::thread::sleep(Duration::from_millis(2_100));
-    let store = Vault::open(&[Mount::new("", memory, folder.path().join("journal"))]).unwrap();
+    let store = FileStore::open(&[Mount::new("", memory, folder.path().join("journal"))]).unwrap();
     let model: Arc<dyn Embedder> = Arc::new(StaticModel::new());
     let identity = Some((model.id().clone(), model.dim()));
     let searcher = Searcher::new(&store, Some(model), Arc::new(SystemClock), |info| {
@@ -52,7 +52,7 @@ fn main() {
             let around: Vec<&str> = AROUND.split_whitespace().cycle().take(words).collect();
             let message = format!("{} On which day does the release of module {} go out?", around.join(" "), n * 5 % MEMORIES);
             let watch = Stopwatch::start();
-            let recalled = memdir.recall(&Request { message: Some(&message), cache: Some(&cache), ..Request::default() }).unwrap();
+            let recalled = memdir.recall(&Recall { message: Some(&message), cache: Some(&cache), ..Recall::default() }).unwrap();
             took.push(watch.elapsed());
             recalled_some += usize::from(!recalled.shown.is_empty());
         }

@@ -16,6 +16,5 @@ mod static_model;
 mod vocab;
 mod words;
 
-#[rustfmt::skip] #[doc(hidden)] pub type Settings = EndpointSettings; // transitional alias
 pub use endpoint::{ApiKey, Endpoint, EndpointSettings, Protocol};
 pub use static_model::{StaticModel, TextSum};

@@ -37,7 +37,7 @@ impl Filled {
 }
 
 fn key(n: u32) -> Key {
-    Key::of(&n.to_string())
+    Key::from_text(&n.to_string())
 }
 
 #[divan::bench]

@@ -21,8 +21,8 @@ use memdir_core::{
         version::Version,
     },
     search::{
-        index::{Ask, Candidate, Counts, Parts, TermCount},
-        ranking::{self, Field},
+        index::{Candidate, Counts, IndexQuery, Parts, TermCount},
+        ranking::{self, FieldWeight},
     },
     store::mounts,
 };
@@ -48,7 +48,7 @@ thread_local! {
 }
 
 /// Returns the candidates of a query, whose terms were looked up as `matches`, in no order.
-pub(super) fn candidates(snapshot: &Snapshot, ask: &Ask<'_>, matches: &[SegmentMatches], counts: &Counts) -> Result<Vec<Candidate>> {
+pub(super) fn candidates(snapshot: &Snapshot, ask: &IndexQuery<'_>, matches: &[SegmentMatches], counts: &Counts) -> Result<Vec<Candidate>> {
     SUMS.with(|sums| {
         let nested = |_| Error::Unavailable { what: "search".into(), why: "a search was started inside another".into() };
         let mut sums = sums.try_borrow_mut().map_err(nested)?;
@@ -63,7 +63,7 @@ pub(super) fn candidates(snapshot: &Snapshot, ask: &Ask<'_>, matches: &[SegmentM
 
 struct Scoring<'a> {
     snapshot: &'a Snapshot,
-    ask: &'a Ask<'a>,
+    ask: &'a IndexQuery<'a>,
     matches: &'a [SegmentMatches],
     sums: &'a mut Vec<Sums>,
     /// The offset of each segment's documents in `sums`.
@@ -75,7 +75,7 @@ struct Scoring<'a> {
 }
 
 impl<'a> Scoring<'a> {
-    fn new(snapshot: &'a Snapshot, ask: &'a Ask<'a>, matches: &'a [SegmentMatches], sums: &'a mut Vec<Sums>) -> Self {
+    fn new(snapshot: &'a Snapshot, ask: &'a IndexQuery<'a>, matches: &'a [SegmentMatches], sums: &'a mut Vec<Sums>) -> Self {
         let mut all = 0;
         let mut bases = Vec::with_capacity(snapshot.parts.len());
         for part in &snapshot.parts {
@@ -100,10 +100,10 @@ impl<'a> Scoring<'a> {
     /// Adds the terms of the query to the sums of all documents.
     fn sum_terms(&mut self, counts: &Counts) -> Result<()> {
         let totals = &counts.totals;
-        let body = Field::new(totals.body, totals.units);
-        let title = Field::new(totals.title, totals.units);
-        let pair = Field::new(totals.pairs, totals.units);
-        let file = Field::new(totals.file, totals.files);
+        let body = FieldWeight::new(totals.body, totals.units);
+        let title = FieldWeight::new(totals.title, totals.units);
+        let pair = FieldWeight::new(totals.pairs, totals.units);
+        let file = FieldWeight::new(totals.file, totals.files);
         for (number, matches) in self.matches.iter().enumerate() {
             let segment = &*self.snapshot.parts[number].segment;
             let table = &segment.table;
@@ -113,7 +113,7 @@ impl<'a> Scoring<'a> {
             let none = TermCount::default();
             for (at, infos) in matches.terms.iter().enumerate() {
                 let count = counts.terms.get(at).unwrap_or(&none);
-                let add = |field, slot: usize, lengths: &[u32], weight: Field, idf: f32, sums: &mut [Sums]| {
+                let add = |field, slot: usize, lengths: &[u32], weight: FieldWeight, idf: f32, sums: &mut [Sums]| {
                     let Some(info) = &infos[slot.min(1) + if field == FILE { 3 } else { 0 }] else { return Ok(()) };
                     each_block(segment, field, info, |docs, freqs| {
                         for (doc, times) in docs.iter().zip(freqs) {

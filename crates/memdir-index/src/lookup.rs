@@ -8,7 +8,7 @@ use crate::{
 };
 use memdir_core::{
     base::error::Result,
-    search::index::{Ask, Counts, TermCount},
+    search::index::{Counts, IndexQuery, TermCount},
 };
 use tantivy::{
     DocSet as _, TERMINATED,
@@ -27,7 +27,7 @@ pub(super) struct SegmentMatches {
 }
 
 /// Looks up the terms of a query in all segments of a snapshot, and counts the units and files that contain them.
-pub(super) fn look_up_query(snapshot: &Snapshot, ask: &Ask<'_>) -> Result<(Vec<SegmentMatches>, Counts)> {
+pub(super) fn look_up_query(snapshot: &Snapshot, ask: &IndexQuery<'_>) -> Result<(Vec<SegmentMatches>, Counts)> {
     let mut counts = Counts {
         totals: snapshot.totals,
         terms: vec![TermCount::default(); ask.terms.len()],
@@ -39,7 +39,7 @@ pub(super) fn look_up_query(snapshot: &Snapshot, ask: &Ask<'_>) -> Result<(Vec<S
 }
 
 impl SegmentMatches {
-    fn new(part: &LiveSegment, ask: &Ask<'_>, counts: &mut Counts) -> Result<SegmentMatches> {
+    fn new(part: &LiveSegment, ask: &IndexQuery<'_>, counts: &mut Counts) -> Result<SegmentMatches> {
         let segment = &*part.segment;
         let mut terms = Vec::with_capacity(ask.terms.len());
         for (term, count) in ask.terms.iter().zip(&mut counts.terms) {

@@ -188,8 +188,8 @@ impl Open {
             title: sum(|unit| unit.title.count),
             file: file_words,
             kind: FileRow::kind_number(file.kind),
-            told_files: u32::from(file.is_told()),
-            told_units: file.told_units(),
+            counted_files: u32::from(file.is_counted()),
+            counted_units: file.counted_units(),
             ..bytemuck::Zeroable::zeroed()
         };
         row.set_stamp(file.stamp, file.seen_ns);

@@ -9,7 +9,7 @@ use bytemuck::{Pod, Zeroable};
 use memdir_core::{
     base::{error::Result, raw::Mapped, stamp::Stamp, version::Version},
     memory::Kind,
-    search::index::{Known, Totals},
+    search::index::{KnownFile, Totals},
 };
 use std::{borrow::Cow, path::Path, sync::Arc};
 
@@ -85,13 +85,13 @@ pub(super) struct FileRow {
     pub(super) title: u32,
     pub(super) file: u32,
     pub(super) kind: u32,
-    pub(super) told_files: u32,
-    pub(super) told_units: u32,
+    pub(super) counted_files: u32,
+    pub(super) counted_units: u32,
 }
 
 impl FileRow {
-    pub(super) fn known(&self, embedder: u64) -> Known {
-        Known {
+    pub(super) fn known(&self, embedder: u64) -> KnownFile {
+        KnownFile {
             stamp: Stamp { size: self.size, mtime_ns: self.mtime_ns, ctime_ns: self.ctime_ns, inode: self.inode },
             seen_ns: self.seen_ns,
             version: Version::from_bytes(self.version),
@@ -122,8 +122,8 @@ impl FileRow {
             pairs: self.pairs.into(),
             title: self.title.into(),
             file: self.file.into(),
-            told_files: self.told_files.into(),
-            told_units: self.told_units.into(),
+            counted_files: self.counted_files.into(),
+            counted_units: self.counted_units.into(),
         }
     }
 }

@@ -20,7 +20,7 @@ use memdir_core::{
     base::error::{Error, Result},
     search::{
         embed::EmbedderId,
-        index::{Batch, Index, IndexChange, IndexSize, View, Wait},
+        index::{Batch, Index, IndexChange, IndexSize, IndexView, Wait},
     },
 };
 use std::{
@@ -170,11 +170,11 @@ impl TantivyIndex {
 }
 
 impl Index for TantivyIndex {
-    fn view(&self) -> Result<Arc<dyn View>> {
+    fn view(&self) -> Result<Arc<dyn IndexView>> {
         Ok(self.snapshot()?)
     }
 
-    fn overlay(&self, base: &Arc<dyn View>, changes: &[IndexChange]) -> Result<Arc<dyn View>> {
+    fn overlay(&self, base: &Arc<dyn IndexView>, changes: &[IndexChange]) -> Result<Arc<dyn IndexView>> {
         match base.as_any().downcast_ref::<Snapshot>() {
             Some(base) => Ok(Arc::new(base.with(changes)?)),
             None => Ok(Arc::new(self.empty().with(changes)?)),

@@ -1,4 +1,4 @@
-//! A snapshot as the [`View`] of the index: what is indexed, and queries.
+//! A snapshot as the [`IndexView`] of the index: what is indexed, and queries.
 
 use crate::{
     candidates::candidates,
@@ -10,18 +10,18 @@ use memdir_core::{
     base::error::Result,
     search::{
         embed::Key,
-        index::{Ask, Asked, Candidate, Counts, Known, Totals, View},
+        index::{Candidate, Counts, IndexMatches, IndexQuery, IndexView, KnownFile, Totals},
     },
 };
 use rustc_hash::FxHashSet;
 use std::any::Any;
 
-impl View for Snapshot {
-    fn known(&self, path: &str) -> Option<Known> {
+impl IndexView for Snapshot {
+    fn known(&self, path: &str) -> Option<KnownFile> {
         self.find(path_hash(path)).filter(|(_, name)| *name == path).map(|(row, _)| row.known(self.embedder))
     }
 
-    fn each_file(&self, each: &mut dyn FnMut(&str, Known)) {
+    fn each_file(&self, each: &mut dyn FnMut(&str, KnownFile)) {
         let hidden: FxHashSet<u64> = self.overlay.rows.keys().copied().collect();
         for row in self.state.rows().iter().filter(|row| !hidden.contains(&row.hash)) {
             each(self.state.name(row), row.known(self.embedder));
@@ -39,7 +39,7 @@ impl View for Snapshot {
         self.overlay.vectors.contains_key(key) || self.vectors.as_ref().is_some_and(|vectors| vectors.find(key).is_some())
     }
 
-    fn ask<'a>(&'a self, ask: &'a Ask<'a>) -> Result<Box<dyn Asked + 'a>> {
+    fn ask<'a>(&'a self, ask: &'a IndexQuery<'a>) -> Result<Box<dyn IndexMatches + 'a>> {
         let (matches, counts) = look_up_query(self, ask)?;
         Ok(Box::new(AskedSnapshot { snapshot: self, ask, matches, counts }))
     }
@@ -52,12 +52,12 @@ impl View for Snapshot {
 /// A query whose terms were looked up in a snapshot.
 struct AskedSnapshot<'a> {
     snapshot: &'a Snapshot,
-    ask: &'a Ask<'a>,
+    ask: &'a IndexQuery<'a>,
     matches: Vec<SegmentMatches>,
     counts: Counts,
 }
 
-impl Asked for AskedSnapshot<'_> {
+impl IndexMatches for AskedSnapshot<'_> {
     fn counts(&self) -> &Counts {
         &self.counts
     }

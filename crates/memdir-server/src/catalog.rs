@@ -4,7 +4,7 @@
 use memdir_core::{
     memdir::Memdir,
     store::{Actor, stop::Stop},
-    tools::{Caller, Level, Tool},
+    tools::{Level, Tool, ToolContext},
 };
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
@@ -156,8 +156,8 @@ impl ToolCatalog {
 
 impl ServedTool {
     /// Returns the caller of one call, which ends at its next step after `stop`. Blocks while the space is opened again.
-    pub(crate) fn caller(&self, actor: Actor, session: bool, stop: &Stop) -> Result<Caller, String> {
+    pub(crate) fn caller(&self, actor: Actor, session: bool, stop: &Stop) -> Result<ToolContext, String> {
         let memdir = self.group.current_space()?;
-        Ok(Caller { memdir: memdir.for_actor(actor).stoppable(stop), session, root: self.group.root.clone() })
+        Ok(ToolContext { memdir: memdir.for_actor(actor).with_stop(stop), session, root: self.group.root.clone() })
     }
 }

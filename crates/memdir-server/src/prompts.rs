@@ -6,7 +6,7 @@ use memdir_core::{
         text,
     },
     operations::list::List,
-    tools::{self, Caller, PROMPTS, Prompt},
+    tools::{self, PROMPTS, Prompt, ToolContext},
 };
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Prompt> {
 }
 
 /// Returns the text of a prompt.
-pub(crate) fn render(prompt: &Prompt, caller: &Caller, arguments: &Map<String, Value>) -> Result<String> {
+pub(crate) fn render(prompt: &Prompt, caller: &ToolContext, arguments: &Map<String, Value>) -> Result<String> {
     let argument = arguments.get(prompt.argument).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     if argument.is_none() && prompt.required {
         return Err(Error::bad_input(prompt.argument, format!("required by the prompt {}", prompt.name)));
@@ -51,7 +51,7 @@ pub(crate) fn render(prompt: &Prompt, caller: &Caller, arguments: &Map<String, V
     Ok(out)
 }
 
-fn search_results(caller: &Caller, topic: &str) -> String {
+fn search_results(caller: &ToolContext, topic: &str) -> String {
     let search = tools::native().iter().find(|tool| tool.name == "memory_search");
     let arguments = json!({ "query": topic });
     match (search, arguments.as_object()) {
@@ -60,7 +60,7 @@ fn search_results(caller: &Caller, topic: &str) -> String {
     }
 }
 
-fn listing(caller: &Caller, topic: &str) -> Result<String> {
+fn listing(caller: &ToolContext, topic: &str) -> Result<String> {
     let listing = caller.memdir.list(&List { topic: topic.to_owned(), details: true, ..List::default() })?;
     let mut out = String::new();
     for (n, memory) in listing.memories.iter().enumerate() {

@@ -6,7 +6,7 @@ pub(crate) mod import_dir;
 use crate::hosts::{ForeignMemory, HOSTS, Machine};
 use memdir_core::store::{
     Access, View as _,
-    files::{Mount, Vault},
+    files::{FileStore, Mount},
 };
 use serde_json::{Map, Value, json};
 use std::{fs, path::Path};
@@ -66,7 +66,7 @@ fn count_mounted(memory: &ForeignMemory, machine: &Machine) -> usize {
     let journal = machine.home.join(".memdir/journal/none");
     let mount =
         Mount { access: Access::ReadOnly, ignored: list("ignored"), only: list("only"), ..Mount::new("", memory.path.clone(), journal) };
-    let walk = Vault::open(&[mount]).and_then(|vault| vault.list(""));
+    let walk = FileStore::open(&[mount]).and_then(|vault| vault.list(""));
     walk.map(|walk| walk.entries.iter().filter(|entry| entry.path.is_md()).count()).unwrap_or_default()
 }
 

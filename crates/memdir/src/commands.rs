@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args, output: OutputOptions) -> Outcome {
     let project = args.global.project.clone().filter(|_| !plan.project_is_filter);
     let load = || -> Result<(Settings, Scope), Failure> {
         let settings = Settings::load(&Global { project, ..args.global.clone() })?;
-        let scope = Scope::of(&settings)?;
+        let scope = Scope::resolve(&settings)?;
         Ok((settings, scope))
     };
     match plan.needs {
@@ -236,7 +236,7 @@ fn survive_size_limit() {
 }
 
 /// The space without the secret rules of `--allow-secret`.
-fn allowing(memdir: &Memdir, rules: &[String]) -> Result<Memdir, Failure> {
+fn with_allow_list(memdir: &Memdir, rules: &[String]) -> Result<Memdir, Failure> {
     if rules.is_empty() {
         return Ok(memdir.clone());
     }
@@ -244,7 +244,7 @@ fn allowing(memdir: &Memdir, rules: &[String]) -> Result<Memdir, Failure> {
         message: format!("--allow-secret: {why}"),
         hint: "use the name of the rule that the error message gives".into(),
     })?;
-    Ok(memdir.allowing(allow))
+    Ok(memdir.with_allow_list(allow))
 }
 
 /// Parses the name of a memory.
@@ -263,7 +263,7 @@ fn expected(memdir: &Memdir, path: &MemoryPath, text: Option<&str>) -> Result<Op
     {
         return Ok(Some(stored.version));
     }
-    Ok(Some(memdir_core::operations::diff::version(memdir.store(), path, text)?))
+    Ok(Some(memdir_core::operations::diff::resolve_version(memdir.store(), path, text)?))
 }
 
 /// Reads a file of the command line; `-` is standard input.

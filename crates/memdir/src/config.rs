@@ -231,7 +231,7 @@ pub(crate) fn path_variable(key: &str, cwd: &Path) -> Result<Option<PathBuf>, St
 }
 
 /// The user's home directory.
-pub(crate) fn person_home() -> Option<PathBuf> {
+pub(crate) fn user_home_dir() -> Option<PathBuf> {
     user_home()
 }
 

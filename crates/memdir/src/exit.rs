@@ -1,7 +1,7 @@
 //! How a run ends: every failure, its message and hint, and its exit status, in one place.
 
 use memdir_core::base::{
-    error::{Acts, Error},
+    error::{Error, Remedy},
     path::InvalidName,
 };
 use std::{io, path::PathBuf, process::ExitCode};
@@ -17,13 +17,13 @@ pub(crate) const STATUSES: &str = "  0  success
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Success.
-    Done = 0,
+    Success = 0,
     /// Not found, conflict, or a check failed.
-    NotSo = 1,
+    Negative = 1,
     /// Invalid usage or input.
     Usage = 2,
     /// A person has to act: permissions, disk space, configuration.
-    Person = 3,
+    ActionRequired = 3,
     /// Another process holds the lock; a retry may succeed.
     Busy = 4,
 }
@@ -68,18 +68,18 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Failure::CommandLine { error, .. } if error.use_stderr() => Exit::Usage,
-            Failure::CommandLine { .. } | Failure::Hook { .. } => Exit::Done,
+            Failure::CommandLine { .. } | Failure::Hook { .. } => Exit::Success,
             Failure::Usage { .. } => Exit::Usage,
             Failure::Core { error, .. } => exit_for(error),
             // The reader closed the pipe early, as `head` does; the command itself has succeeded.
-            Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+            Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
             Failure::File { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::Usage,
-            Failure::Off { .. } | Failure::Settings { .. } | Failure::File { .. } | Failure::Output { .. } => Exit::Person,
+            Failure::Off { .. } | Failure::Settings { .. } | Failure::File { .. } | Failure::Output { .. } => Exit::ActionRequired,
         }
     }
 
     /// The error code, message and hint.
-    pub(crate) fn words(&self) -> FailureText {
+    pub(crate) fn text(&self) -> FailureText {
         let (code, message, hint) = match self {
             Failure::CommandLine { error, .. } | Failure::Hook { error, .. } => {
                 ("usage", first_paragraph(error), "run `memdir --help`".to_owned())
@@ -110,11 +110,11 @@ fn exit_for(error: &Error) -> Exit {
             | Error::Exists { .. }
             | Error::BadEdit { .. }
     );
-    match error.acts() {
-        Acts::Caller if is_negative => Exit::NotSo,
-        Acts::Caller => Exit::Usage,
-        Acts::Person => Exit::Person,
-        Acts::Time => Exit::Busy,
+    match error.remedy() {
+        Remedy::ChangeCall if is_negative => Exit::Negative,
+        Remedy::ChangeCall => Exit::Usage,
+        Remedy::FixSetup => Exit::ActionRequired,
+        Remedy::Retry => Exit::Busy,
     }
 }
 

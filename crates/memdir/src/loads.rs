@@ -6,7 +6,7 @@ use memdir_core::{
         disk::{self, Replace},
         version::Version,
     },
-    prompt::Load,
+    prompt::PromptLoad,
     store::Store,
 };
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub(crate) struct LoadCounts {
     pub(crate) cut_by_lines: u64,
     pub(crate) cut_by_bytes: u64,
     /// The last load.
-    pub(crate) last: Option<Load>,
+    pub(crate) last: Option<PromptLoad>,
 }
 
 /// One line of the file.
@@ -45,7 +45,7 @@ struct LoadLine {
     #[serde(default)]
     space: String,
     #[serde(flatten)]
-    load: Load,
+    load: PromptLoad,
 }
 
 /// Identifies a space by its directories and their rules. A hash, so that the file contains no paths.
@@ -53,11 +53,11 @@ pub(crate) fn space(store: &dyn Store) -> String {
     let mounts = store.mounts().iter().map(|mount| format!("{}={}={}", mount.prefix, mount.root.display(), mount.rules));
     let mut mounts: Vec<String> = mounts.collect();
     mounts.sort();
-    Version::of(mounts.join("\n").as_bytes()).to_string()
+    Version::from_content(mounts.join("\n").as_bytes()).to_string()
 }
 
 /// Counts a load of a space. Best effort: runs after the output is printed, and errors are ignored.
-pub(crate) fn count(home: &Path, space: &str, load: &Load) {
+pub(crate) fn count(home: &Path, space: &str, load: &PromptLoad) {
     let path = file(home);
     if fs::metadata(&path).is_ok_and(|meta| meta.len() > MAX_BYTES) {
         drop_older_half(&path);

@@ -22,12 +22,9 @@ mod scope;
 mod serve;
 mod spaces;
 
-// The name other modules still use.
-use spaces as wire;
-
 fn main() -> std::process::ExitCode {
     let (json, args) = args::parse();
-    let options = output::OutputOptions::of_stdout(json);
+    let options = output::OutputOptions::for_stdout(json);
     let outcome = args.and_then(|args| commands::run(&args, options)).and_then(|output| output::print(&output, options));
     match outcome {
         Ok(exit) => exit.into(),

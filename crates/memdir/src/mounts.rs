@@ -5,7 +5,7 @@ use memdir_chats::{ChatArchive, READERS};
 use memdir_core::{
     base::path::MemoryPath,
     store::{
-        Access, Entrypoint, Source,
+        Access, EntrypointMode, Source,
         files::{Links, Mount, journal_name, real_path},
     },
 };
@@ -32,7 +32,7 @@ pub(crate) fn kept_mount(settings: &Settings) -> Option<Mount> {
     exists.then(|| Mount {
         access: Access::ReadOnly,
         source: Source::Chat,
-        entrypoint: Entrypoint::Off,
+        entrypoint: EntrypointMode::Off,
         apart: true,
         only,
         ..with_journal(settings, CHATS, keep.dir().to_owned())
@@ -64,7 +64,7 @@ pub(crate) fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
     Mount {
         access: mount.access,
         source: mount.source,
-        entrypoint: if mount.entrypoint { Entrypoint::Kept } else { Entrypoint::Off },
+        entrypoint: if mount.entrypoint { EntrypointMode::Kept } else { EntrypointMode::Off },
         links: Links { inside: mount.follow_links, roots: mount.link_roots.clone(), fixed: false },
         hidden: mount.hidden,
         read_only: mount.read_only.clone(),
@@ -117,7 +117,7 @@ pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Resul
     Ok(Mount {
         access: Access::ReadOnly,
         source: Source::Custom,
-        entrypoint: Entrypoint::Off,
+        entrypoint: EntrypointMode::Off,
         only,
         ..with_journal(settings, &prefix, root)
     })

@@ -6,9 +6,6 @@ use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use unicode_width::UnicodeWidthStr as _;
 
-// Names that other modules still use.
-pub(crate) use self::{CommandOutput as Answer, OutputOptions as Look, Printer as Page};
-
 /// Where the output goes, and in which form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputOptions {
@@ -24,7 +21,7 @@ pub(crate) struct OutputOptions {
 
 impl OutputOptions {
     /// The options for standard output; honours `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`.
-    pub(crate) fn of_stdout(json: bool) -> OutputOptions {
+    pub(crate) fn for_stdout(json: bool) -> OutputOptions {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
         let colour = terminal && !json && anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
@@ -47,12 +44,12 @@ pub(crate) struct CommandOutput {
 impl CommandOutput {
     /// Output with exit status 0.
     pub(crate) fn new<T: Serialize + 'static>(value: T, text: fn(&T, &mut Printer<'_>) -> io::Result<()>) -> CommandOutput {
-        CommandOutput { content: Box::new((value, text)), exit: Exit::Done, notes: Vec::new(), after: None }
+        CommandOutput { content: Box::new((value, text)), exit: Exit::Success, notes: Vec::new(), after: None }
     }
 
     /// JSON Lines: one object per line, with and without `--json`.
     pub(crate) fn lines<T: Serialize + 'static>(values: Vec<T>) -> CommandOutput {
-        CommandOutput { content: Box::new(JsonLines(values)), exit: Exit::Done, notes: Vec::new(), after: None }
+        CommandOutput { content: Box::new(JsonLines(values)), exit: Exit::Success, notes: Vec::new(), after: None }
     }
 
     /// Sets the exit status.
@@ -230,13 +227,13 @@ pub(crate) fn print_failure(failure: &Failure, options: OutputOptions) -> Exit {
         // Clap chooses its own colours and streams.
         Failure::CommandLine { error } if !options.json || !error.use_stderr() => drop(error.print()),
         _ if options.json => {
-            let text = failure.words();
+            let text = failure.text();
             let error = serde_json::json!({ "error": { "code": text.code, "message": text.message, "hint": text.hint } });
             // If this cannot be printed either, only the exit status reports the failure.
             let _ = writeln!(io::stdout(), "{error:#}");
         }
         _ => {
-            let text = failure.words();
+            let text = failure.text();
             print_to_stderr("error", &[text.message]);
             print_to_stderr("hint", &[text.hint]);
         }

@@ -9,9 +9,9 @@ use crate::{
 };
 use memdir_core::{
     base::version::Version,
-    project::{self, Kind, Project},
+    project::{self, Project, ProjectKind},
     store::{
-        Entrypoint,
+        EntrypointMode,
         files::{Mount, real_path},
         space::{Agent, Places, narrow},
     },
@@ -48,10 +48,10 @@ impl Scope {
     }
 
     /// The file that caches the tripwires of this scope.
-    pub(crate) fn wires_file(&self, cache: &Path) -> PathBuf {
+    pub(crate) fn tripwires_file(&self, cache: &Path) -> PathBuf {
         let roots: Vec<String> =
             self.mounts.iter().map(|placed| format!("{}={}", placed.mount.prefix, placed.mount.root.display())).collect();
-        cache.join("wires").join(format!("{}.json", Version::of(roots.join("\n").as_bytes())))
+        cache.join("wires").join(format!("{}.json", Version::from_content(roots.join("\n").as_bytes())))
     }
 
     /// The settings file of the repository.
@@ -60,7 +60,7 @@ impl Scope {
     }
 
     /// Resolves the scope of the settings. Creates nothing.
-    pub(crate) fn of(settings: &Settings) -> Result<Scope, Failure> {
+    pub(crate) fn resolve(settings: &Settings) -> Result<Scope, Failure> {
         let mut scope = Scope::whole(settings)?;
         scope.narrow(settings)?;
         Ok(scope)
@@ -86,7 +86,7 @@ impl Scope {
     }
 
     /// The mounts without their reasons.
-    pub(crate) fn plain_mounts(&self) -> Vec<Mount> {
+    pub(crate) fn mounts_only(&self) -> Vec<Mount> {
         self.mounts.iter().map(|placed| placed.mount.clone()).collect()
     }
 
@@ -117,7 +117,7 @@ impl Scope {
         let why = format!("{origin}: the whole memory");
         let team = whole.root.join("team");
         // A directory that is mounted only in part has no team memory.
-        if whole.entrypoint != Entrypoint::Kept || !whole.only.is_empty() {
+        if whole.entrypoint != EntrypointMode::Kept || !whole.only.is_empty() {
             return self.add(whole, why);
         }
         let metadata = team.symlink_metadata();
@@ -150,7 +150,7 @@ impl Scope {
             // whole mount, so a mount with patterns is not split.
             let has_no_patterns = [&whole.only, &whole.read_only, &whole.ignored].iter().all(|list| list.is_empty());
             let is_team = has_no_patterns
-                && whole.entrypoint == Entrypoint::Kept
+                && whole.entrypoint == EntrypointMode::Kept
                 && !team.is_symlink()
                 && team.join(memdir_core::store::mounts::ENTRYPOINT_FILE).is_file();
             let guard = [whole.clone()];
@@ -183,7 +183,7 @@ impl Scope {
             self.add(mount, "conversations are on: searches find past conversations");
         }
         for path in &settings.config.extra_paths {
-            match mounts::extra(settings, path, &self.plain_mounts()) {
+            match mounts::extra(settings, path, &self.mounts_only()) {
                 Ok(mount) => self.add(mount, format!("memory.extraPaths in {}", settings.file.display())),
                 Err(note) => self.notes.push(note),
             }
@@ -221,7 +221,7 @@ impl Scope {
         let root = Places::team(&self.project.checkout);
         match self.project.kind {
             _ if self.project.git.is_none() => Some("not a git repository, so it cannot have a team memory".into()),
-            Kind::Bare => Some("a bare git repository cannot have a team memory; use one of its worktrees".into()),
+            ProjectKind::Bare => Some("a bare git repository cannot have a team memory; use one of its worktrees".into()),
             _ => mounts::not_team(home, &root),
         }
     }
@@ -230,7 +230,7 @@ impl Scope {
         if settings.only.is_empty() {
             return Ok(());
         }
-        let narrowed = narrow(&self.plain_mounts(), &settings.only)?;
+        let narrowed = narrow(&self.mounts_only(), &settings.only)?;
         self.mounts = narrowed.into_iter().map(|mount| Placed { mount, why: "--only".into() }).collect();
         Ok(())
     }

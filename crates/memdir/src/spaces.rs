@@ -11,13 +11,13 @@ use crate::{
 use memdir_chats::Syncer;
 use memdir_core::{
     base::{error::Error, time::SystemClock},
-    dialects::{Dialect, Places},
+    dialects::{Dialect, DialectPlaces},
     memdir::Memdir,
     search::{Searcher, embed::Embedder, index::Index},
     secrets::{self, Allow},
     store::{
         Actor, MountInfo, Source, Store,
-        files::{Mount, Vault, journal_name},
+        files::{FileStore, Mount, journal_name},
     },
 };
 use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};
@@ -37,7 +37,7 @@ pub(crate) struct Opened {
 
 /// Opens the space of a scope.
 pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
-    open_with(settings, scope, &scope.plain_mounts())
+    open_with(settings, scope, &scope.mounts_only())
 }
 
 /// Opens the space of a scope for one command. If memdir's home does not exist, only a write creates its directories, so that
@@ -45,7 +45,7 @@ pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure
 pub(crate) fn open_late(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
     let home = &settings.home.value;
     let late = |mount: Mount| Mount { late: mount.root.starts_with(home) && !home.is_dir(), ..mount };
-    open_with(settings, scope, &scope.plain_mounts().into_iter().map(late).collect::<Vec<_>>())
+    open_with(settings, scope, &scope.mounts_only().into_iter().map(late).collect::<Vec<_>>())
 }
 
 fn open_with(settings: &Settings, scope: &Scope, mounts: &[Mount]) -> Result<Opened, Failure> {
@@ -53,24 +53,24 @@ fn open_with(settings: &Settings, scope: &Scope, mounts: &[Mount]) -> Result<Ope
     if settings.dir.is_none() {
         project_records::note(&settings.home.value, &scope.project);
     }
-    let vault = Vault::open(mounts).map_err(|error| settings_error(settings, error))?;
-    let notes = vault.troubles().into_iter().map(|trouble| trouble.what);
+    let vault = FileStore::open(mounts).map_err(|error| settings_error(settings, error))?;
+    let notes = vault.problems().into_iter().map(|trouble| trouble.what);
     let notes = scope.notes.iter().cloned().chain(notes).collect();
     Ok(Opened { memdir: memdir_on(vault, settings, &settings.actor.value)?, notes })
 }
 
 /// Opens these mounts for another actor.
 pub(crate) fn open_mounts(settings: &Settings, mounts: &[Mount], actor: &str) -> Result<Memdir, Failure> {
-    memdir_on(Vault::open(mounts).map_err(|error| settings_error(settings, error))?, settings, actor)
+    memdir_on(FileStore::open(mounts).map_err(|error| settings_error(settings, error))?, settings, actor)
 }
 
-fn memdir_on(vault: Vault, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
+fn memdir_on(vault: FileStore, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
     let actor = Actor { name: actor.to_owned(), session: None };
     let allow = Allow::new(&settings.config.allow_rules, &settings.config.allow).map_err(|why| Failure::Settings {
         message: format!("{}: secrets: {why}", settings.file.display()),
         hint: format!("edit [secrets] in {}", settings.file.display()),
     })?;
-    Ok(Memdir::new(Arc::new(vault), actor).allowing(allow))
+    Ok(Memdir::new(Arc::new(vault), actor).with_allow_list(allow))
 }
 
 /// Adds search for a long-lived process. Opens nothing before the first search.
@@ -132,7 +132,7 @@ fn embedder_from(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Failu
         EmbedderSetting::OpenAi => Protocol::OpenAi,
         EmbedderSetting::Ollama => Protocol::Ollama,
     };
-    let mut endpoint = memdir_embed::Settings::new(protocol, &search.url, &search.model, search.dimensions);
+    let mut endpoint = memdir_embed::EndpointSettings::new(protocol, &search.url, &search.model, search.dimensions);
     endpoint.query_prefix = search.query_prefix.clone();
     endpoint.passage_prefix = search.passage_prefix.clone();
     if let Some(file) = &search.key_file {
@@ -157,7 +157,7 @@ pub(crate) fn syncer(settings: &Settings) -> Syncer {
         sources: memdir_chats::open_sources(&config::chat_roots(&chats.folders)),
         archive: chat_archive(settings),
         settings: chats.settings.clone(),
-        redact: Box::new(secrets::mask_all),
+        redact: Box::new(secrets::redact_strict),
         clock: Arc::new(SystemClock),
     }
 }
@@ -170,7 +170,7 @@ pub(crate) fn open_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)
 /// Like [`open_chats`], but also while conversations are off: those that were kept stay until they are forgotten.
 pub(crate) fn open_kept(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
     let Some(mount) = kept_mount(settings) else { return Ok(None) };
-    let vault = Vault::open(&[mount]).map_err(|error| settings_error(settings, error))?;
+    let vault = FileStore::open(&[mount]).map_err(|error| settings_error(settings, error))?;
     let actor = Actor { name: settings.actor.value.clone(), session: None };
     let memdir = with_search_once(Memdir::new(Arc::new(vault), actor), settings, None)?;
     let root = memdir.store().mounts().first().map(|info| index(&settings.cache, info, None).root().to_owned());
@@ -180,9 +180,9 @@ pub(crate) fn open_kept(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>
 /// Opens a dialect's directory: `--dir`, or the one the other system uses.
 pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect) -> Result<(Memdir, PathBuf), Failure> {
     scope.must_be_on()?;
-    let home = config::person_home().unwrap_or_else(|| settings.home.value.clone());
-    let extra = scope.plain_mounts().into_iter().filter(|mount| mount.source != Source::Memory).collect();
-    let places = Places {
+    let home = config::user_home_dir().unwrap_or_else(|| settings.home.value.clone());
+    let extra = scope.mounts_only().into_iter().filter(|mount| mount.source != Source::Memory).collect();
+    let places = DialectPlaces {
         dir: settings.dir.as_ref().map(|dir| dir.value.as_path()),
         home: &home,
         cwd: &settings.cwd,
@@ -199,7 +199,7 @@ pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect
 /// Opens one directory without any settings, for the demo and the benchmarks.
 pub(crate) fn open_plain(root: &Path, home: &Path, actor: &str) -> Result<Memdir, Failure> {
     let mount = Mount::new("", root, home.join("journal").join(journal_name(root)));
-    let vault = Vault::open(&[mount])?;
+    let vault = FileStore::open(&[mount])?;
     Ok(Memdir::new(Arc::new(vault), Actor { name: actor.to_owned(), session: None }))
 }
 

@@ -8,8 +8,8 @@ use memdir_core::{
     operations::{list::List, read::Read},
     search::{Search, Searcher, index::Index},
     store::{
-        Access, Actor, Entrypoint, MountInfo, Source,
-        files::{Mount, Vault},
+        Access, Actor, EntrypointMode, MountInfo, Source,
+        files::{FileStore, Mount},
     },
 };
 use memdir_index::TantivyIndex;
@@ -32,13 +32,13 @@ fn space(dir: &Path) -> Memdir {
     let chats = Mount {
         access: Access::ReadOnly,
         source: Source::Chat,
-        entrypoint: Entrypoint::Off,
+        entrypoint: EntrypointMode::Off,
         apart: true,
         only: vec!["*/*.md".into()],
         ..Mount::new("chats", dir.join("chats"), journal("chats"))
     };
     fs::create_dir_all(dir.join("chats")).unwrap();
-    let vault = Vault::open(&[Mount::new("", dir.join("memory"), journal("memory")), chats]).unwrap();
+    let vault = FileStore::open(&[Mount::new("", dir.join("memory"), journal("memory")), chats]).unwrap();
     let memdir = Memdir::new(Arc::new(vault), Actor { name: "ada".into(), session: None });
     let index =
         |info: &MountInfo| -> Arc<dyn Index> { Arc::new(TantivyIndex::for_mount(&dir.join("cache"), &info.root, &info.rules, None)) };
@@ -108,7 +108,7 @@ fn a_turn_is_found_in_a_live_conversation_with_its_place() {
 #[test]
 fn while_chats_are_off_the_answer_names_the_command_that_turns_them_on() {
     let dir = TempDir::new().unwrap();
-    let vault = Vault::open(&[Mount::new("", dir.path().join("memory"), dir.path().join("journal"))]).unwrap();
+    let vault = FileStore::open(&[Mount::new("", dir.path().join("memory"), dir.path().join("journal"))]).unwrap();
     let memdir = Memdir::new(Arc::new(vault), Actor { name: "ada".into(), session: None });
     let index = |info: &MountInfo| -> Arc<dyn Index> {
         Arc::new(TantivyIndex::for_mount(&dir.path().join("cache"), &info.root, &info.rules, None))

@@ -150,13 +150,13 @@ impl From<InvalidName> for Error {
 
 /// What resolves an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Acts {
+pub enum Remedy {
     /// The caller has to call differently.
-    Caller,
+    ChangeCall,
     /// A person has to act: free disk space, change a permission or a setting.
-    Person,
+    FixSetup,
     /// The same call may succeed later.
-    Time,
+    Retry,
 }
 
 impl Error {
@@ -201,7 +201,7 @@ impl Error {
     }
 
     /// What resolves the error. Determines the exit status.
-    pub fn acts(&self) -> Acts {
+    pub fn remedy(&self) -> Remedy {
         match self {
             Error::NotFound { .. }
             | Error::NoChat { .. }
@@ -213,9 +213,9 @@ impl Error {
             | Error::BadEdit { .. }
             | Error::BadInput { .. }
             | Error::TooLarge { .. }
-            | Error::Secret { .. } => Acts::Caller,
-            Error::ReadOnly { .. } | Error::Unavailable { .. } | Error::Corrupt { .. } | Error::Io { .. } => Acts::Person,
-            Error::Busy { .. } => Acts::Time,
+            | Error::Secret { .. } => Remedy::ChangeCall,
+            Error::ReadOnly { .. } | Error::Unavailable { .. } | Error::Corrupt { .. } | Error::Io { .. } => Remedy::FixSetup,
+            Error::Busy { .. } => Remedy::Retry,
         }
     }
 
@@ -259,7 +259,7 @@ impl Error {
             Error::BadInput { .. } => "list the accepted values with: memdir help COMMAND".into(),
             Error::TooLarge { .. } => "split it into several memories".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
-            Error::Secret { rule, .. } => format!("leave the value out, or add --allow-secret {rule} if it is not a secret"),
+            Error::Secret { .. } => "leave the value out and note where it is kept instead".into(),
             Error::Busy { .. } => "try again; if it stays locked, look for a stopped process".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {

@@ -19,7 +19,7 @@ pub struct LineRange {
 
 impl LineRange {
     /// Returns these lines of `text`, with their line ends. Lines past the end are ignored.
-    pub fn of<'a>(&self, text: &'a str) -> &'a str {
+    pub fn slice<'a>(&self, text: &'a str) -> &'a str {
         let start = line_start(text, self.first);
         let rest = &text[start..];
         match self.last {
@@ -110,7 +110,7 @@ pub fn truncate(text: &str, max_lines: usize, max_bytes: usize) -> Cut<'_> {
         shown = whole[..line_start(whole, max_lines as u64 + 1)].trim_end_matches(['\r', '\n']);
     }
     if shown.len() > max_bytes {
-        let fits = &shown[..char_floor(shown, max_bytes)];
+        let fits = &shown[..floor_char_boundary(shown, max_bytes)];
         // A line end right after the limit means that the last line fits completely.
         let end = if shown[fits.len()..].starts_with(['\n', '\r']) { fits.len() } else { fits.rfind('\n').unwrap_or(fits.len()) };
         shown = fits[..end].trim_end_matches(['\r', '\n']);
@@ -127,17 +127,17 @@ pub fn truncate(text: &str, max_lines: usize, max_bytes: usize) -> Cut<'_> {
 
 /// Returns the longest prefix of a text with at most `max_bytes` bytes that ends at a character boundary.
 pub fn truncate_bytes(text: &str, max_bytes: usize) -> &str {
-    &text[..char_floor(text, max_bytes)]
+    &text[..floor_char_boundary(text, max_bytes)]
 }
 
 /// Returns the last character boundary at or before the byte `at`.
-pub fn char_floor(text: &str, at: usize) -> usize {
+pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// The beginning of a text that was truncated to a number of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part<'a> {
+pub struct TextPart<'a> {
     /// The beginning: whole lines, unless [`Part::split`].
     pub text: &'a str,
     /// The line to continue at; `None` if no whole line is left.
@@ -150,16 +150,16 @@ pub struct Part<'a> {
 
 /// Truncates a text, whose first line has the number `first_line`, to at most `max_chars` characters at the end of a line. A first
 /// line that is longer is split, so that the result is never empty and continued reading always makes progress.
-pub fn truncate_chars(text: &str, first_line: u64, max_chars: usize) -> Part<'_> {
+pub fn truncate_chars(text: &str, first_line: u64, max_chars: usize) -> TextPart<'_> {
     let Some((limit, _)) = text.char_indices().nth(max_chars) else {
-        return Part { text, next_line: None, split: None, left_chars: 0 };
+        return TextPart { text, next_line: None, split: None, left_chars: 0 };
     };
     let left = |shown: usize| text[shown..].chars().count() as u64;
     if let Some(end) = text[..limit].rfind('\n').map(|at| at + 1) {
-        return Part { text: &text[..end], next_line: Some(first_line + lines(&text[..end])), split: None, left_chars: left(end) };
+        return TextPart { text: &text[..end], next_line: Some(first_line + lines(&text[..end])), split: None, left_chars: left(end) };
     }
     let more = text[limit..].find('\n').is_some_and(|at| limit + at + 1 < text.len());
-    Part { text: &text[..limit], next_line: more.then_some(first_line + 1), split: Some(first_line), left_chars: left(limit) }
+    TextPart { text: &text[..limit], next_line: more.then_some(first_line + 1), split: Some(first_line), left_chars: left(limit) }
 }
 
 /// Truncates a text to at most `max_chars` characters; a truncated text ends in `…`.

@@ -45,11 +45,11 @@ impl Stopwatch {
 
 /// Formats an age as `today`, `yesterday` or `N days ago`, in whole days of 24 hours; the future counts as today.
 pub fn age(now: Timestamp, then: Timestamp) -> String {
-    age_words(age_days(now, then))
+    format_age_days(age_days(now, then))
 }
 
 /// Formats an age in whole days.
-pub fn age_words(days: i64) -> String {
+pub fn format_age_days(days: i64) -> String {
     match days {
         ..=0 => "today".into(),
         1 => "yesterday".into(),

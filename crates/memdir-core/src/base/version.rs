@@ -8,7 +8,7 @@ pub struct Version([u8; 16]);
 
 impl Version {
     /// Computes the version of a content.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_content(bytes: &[u8]) -> Self {
         let mut short = [0; 16];
         short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
         Version(short)
@@ -50,18 +50,18 @@ impl fmt::Debug for Version {
 /// The text is not 32 hex digits.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a version is 32 hex digits")]
-pub struct NotAVersion;
+pub struct InvalidVersion;
 
 impl FromStr for Version {
-    type Err = NotAVersion;
+    type Err = InvalidVersion;
 
-    fn from_str(text: &str) -> Result<Self, NotAVersion> {
+    fn from_str(text: &str) -> Result<Self, InvalidVersion> {
         if text.len() != 32 || !text.is_ascii() {
-            return Err(NotAVersion);
+            return Err(InvalidVersion);
         }
         let mut bytes = [0; 16];
         for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * i..2 * i + 2], 16).map_err(|_| NotAVersion)?;
+            *byte = u8::from_str_radix(&text[2 * i..2 * i + 2], 16).map_err(|_| InvalidVersion)?;
         }
         Ok(Version(bytes))
     }

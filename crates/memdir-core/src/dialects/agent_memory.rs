@@ -2,7 +2,7 @@
 
 mod status;
 
-use super::{Dialect, Places, Space, cut_with_note};
+use super::{Dialect, DialectPlaces, DialectSpace, cut_with_note};
 use crate::{
     base::{
         error::{Error, Result},
@@ -16,7 +16,7 @@ use crate::{
         Source, Store,
         files::{Mount, real_path},
     },
-    tools::{Caller, Level, Tool, ToolResult, args::Args, params::Param, search::search_with_chats},
+    tools::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param, search::search_with_chats},
 };
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -93,7 +93,7 @@ const LINES: usize = 3;
 /// Maximum number of characters per line.
 const LINE_CHARS: usize = 400;
 
-fn space(places: &Places<'_>) -> Result<Space> {
+fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     let base = places.home.join(".agent-memory");
     let memory = match (places.dir, (places.path_var)("MEMORY_DIRECTORY")?) {
         (Some(dir), _) => dir.to_owned(),
@@ -110,11 +110,11 @@ fn space(places: &Places<'_>) -> Result<Space> {
     if !real_path(&sessions).starts_with(real_path(&memory)) {
         mounts.push(Mount { source: Source::Chat, ..places.file_mount(SESSIONS, &sessions) });
     }
-    Ok(Space { mounts, root: sessions })
+    Ok(DialectSpace { mounts, root: sessions })
 }
 
 /// The prefix of the names of sessions.
-fn sessions_prefix(caller: &Caller) -> Result<String> {
+fn sessions_prefix(caller: &ToolContext) -> Result<String> {
     let root = real_path(&caller.root);
     let holding = caller.memdir.store().mounts().iter().filter_map(|mount| Some((mount, root.strip_prefix(&mount.root).ok()?)));
     let (mount, below) = holding
@@ -129,7 +129,7 @@ fn as_failure(result: Result<ToolResult>) -> Result<ToolResult> {
     Ok(result.unwrap_or_else(|error| ToolResult::failure(format!("Error: {error}"))))
 }
 
-fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     as_failure((|| {
         let topics = args.texts(&TOPICS)?;
         args.reject_unknown()?;
@@ -169,7 +169,7 @@ fn content(text: &str, name: &str, max_chars: usize) -> String {
     })
 }
 
-fn append_session(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn append_session(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     as_failure((|| {
         let (content, source) = (args.required_text(&CONTENT)?, args.text(&SOURCE)?);
         args.reject_unknown()?;
@@ -200,7 +200,7 @@ fn append_session(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     })())
 }
 
-fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     as_failure((|| {
         let query = args.required_text(&QUERY)?;
         args.reject_unknown()?;
@@ -226,7 +226,7 @@ fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
 }
 
 /// The files found by the search, best first, then every other file that contains the query verbatim.
-fn matching_files(caller: &Caller, query: &str) -> Result<Vec<(MemoryPath, Vec<String>)>> {
+fn matching_files(caller: &ToolContext, query: &str) -> Result<Vec<(MemoryPath, Vec<String>)>> {
     let store = caller.memdir.store();
     let mut out: Vec<(MemoryPath, Vec<String>)> = Vec::new();
     let search = Search { max_results: FILES * 2, ..Search::new(query) };
@@ -261,7 +261,7 @@ fn matching_lines(store: &dyn Store, path: &MemoryPath, query: &str, any_word: b
         Err(error) => return Err(error),
     };
     let (content, _) = text::decode(&stored.bytes);
-    let content = crate::secrets::mask(&content);
+    let content = crate::secrets::redact(&content);
     let query = query.to_lowercase();
     let verbatim: Vec<String> = content.lines().filter(|line| line.to_lowercase().contains(&query)).take(LINES).map(shorten).collect();
     if !verbatim.is_empty() || !any_word {

@@ -2,7 +2,7 @@
 
 mod view;
 
-use super::{Dialect, Places, Space};
+use super::{Dialect, DialectPlaces, DialectSpace};
 use crate::{
     base::{
         error::{Error, Result},
@@ -15,7 +15,7 @@ use crate::{
         files::{Links, Mount},
     },
     tools::{
-        Caller, Level, Tool, ToolResult,
+        Level, Tool, ToolContext, ToolResult,
         args::Args,
         params::{Param, ShownRange},
     },
@@ -56,13 +56,13 @@ const TOOLS: [Tool; 1] = [Tool {
 
 const ROOT: &str = "/memories";
 
-fn space(places: &Places<'_>) -> Result<Space> {
+fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     let root = places.dir.map_or_else(|| places.cwd.join("memory/memories"), ToOwned::to_owned);
     let mount = Mount { hidden: true, links: Links { inside: true, ..Links::default() }, ..places.file_mount("", &root) };
-    Ok(Space { mounts: vec![mount], root })
+    Ok(DialectSpace { mounts: vec![mount], root })
 }
 
-fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let command = args.required_text(&COMMAND)?;
     let done = match command.as_str() {
         "view" => view::view(caller, args),
@@ -141,7 +141,7 @@ fn escapes(shown: &str) -> Error {
     failure(format!("Path {shown} would escape /memories directory"))
 }
 
-fn create(caller: &Caller, args: &Args<'_>) -> Result<String> {
+fn create(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let (given, content) = (GivenPath::parse(args, &PATH)?, args.text(&FILE_TEXT)?.unwrap_or_default());
     let exists = |shown: &str| format!("File {shown} already exists");
     let path = given.file(exists)?;
@@ -155,7 +155,7 @@ fn create(caller: &Caller, args: &Args<'_>) -> Result<String> {
 }
 
 /// Changes the text of an existing file.
-fn rewrite(caller: &Caller, given: &GivenPath, change: &mut dyn FnMut(&str) -> Result<String>) -> Result<()> {
+fn rewrite(caller: &ToolContext, given: &GivenPath, change: &mut dyn FnMut(&str) -> Result<String>) -> Result<()> {
     let not_a_file = |shown: &str| format!("The path {shown} is not a file.");
     let path = given.file(not_a_file)?;
     let (store, context) = (caller.memdir.store(), caller.memdir.context());
@@ -167,7 +167,7 @@ fn rewrite(caller: &Caller, given: &GivenPath, change: &mut dyn FnMut(&str) -> R
     changed.map(|_| ()).map_err(|error| given.reworded(error))
 }
 
-fn str_replace(caller: &Caller, args: &Args<'_>) -> Result<String> {
+fn str_replace(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let given = GivenPath::parse(args, &PATH)?;
     let (old, new) = (args.required_text(&OLD_STR)?, args.text(&NEW_STR)?.unwrap_or_default());
     let mut snippet = String::new();
@@ -191,7 +191,7 @@ fn not_once(given: &GivenPath, content: &str, old: &str, spots: &[usize]) -> Err
     failure(format!("No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"))
 }
 
-fn insert(caller: &Caller, args: &Args<'_>) -> Result<String> {
+fn insert(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let given = GivenPath::parse(args, &PATH)?;
     let after = args.integer(&INSERT_LINE)?.ok_or_else(|| Error::bad_input("insert_line", "insert needs it"))?;
     let added = args.required_text(&INSERT_TEXT)?;
@@ -211,7 +211,7 @@ fn insert(caller: &Caller, args: &Args<'_>) -> Result<String> {
     Ok(format!("The file {} has been edited.", given.shown))
 }
 
-fn delete(caller: &Caller, args: &Args<'_>) -> Result<String> {
+fn delete(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let given = GivenPath::parse(args, &PATH)?;
     let path = given.file(|_| "Cannot delete the /memories directory itself".into())?;
     match raw_files::remove(caller.memdir.store(), caller.memdir.context(), path) {
@@ -221,7 +221,7 @@ fn delete(caller: &Caller, args: &Args<'_>) -> Result<String> {
     }
 }
 
-fn rename(caller: &Caller, args: &Args<'_>) -> Result<String> {
+fn rename(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let (from, to) = (GivenPath::parse(args, &OLD_PATH)?, GivenPath::parse(args, &NEW_PATH)?);
     let old = from.file(|_| "Cannot rename the /memories directory itself".into())?;
     let taken = |shown: &str| format!("The destination {shown} already exists");

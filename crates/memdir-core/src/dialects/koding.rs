@@ -1,6 +1,6 @@
 //! `MemoryRead` and `MemoryWrite` of anon-kode, on one directory with files of any kind.
 
-use super::{Dialect, Places, Space, cut_with_note};
+use super::{Dialect, DialectPlaces, DialectSpace, cut_with_note};
 use crate::{
     base::{
         error::{Error, Result},
@@ -13,7 +13,7 @@ use crate::{
         Verb,
         files::{Mount, real_path},
     },
-    tools::{Caller, Level, Tool, ToolResult, args::Args, params::Param},
+    tools::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param},
 };
 use serde_json::json;
 use std::{fmt::Write as _, path::Path};
@@ -65,17 +65,17 @@ const MISSING: &str = "Memory file does not exist";
 /// Maximum number of listed files.
 const LISTED: usize = 2_000;
 
-fn space(places: &Places<'_>) -> Result<Space> {
+fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     let root = match (places.dir, (places.path_var)("CLAUDE_CONFIG_DIR")?) {
         (Some(dir), _) => dir.to_owned(),
         (None, Some(config)) => config.join("memory"),
         (None, None) => places.home.join(".koding/memory"),
     };
     let mount = Mount { hidden: true, ..places.file_mount("", &root) };
-    Ok(Space { mounts: vec![mount], root })
+    Ok(DialectSpace { mounts: vec![mount], root })
 }
 
-fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let given = args.text(&READ_PATH)?;
     args.reject_unknown()?;
     let Some(given) = given else { return overview(caller) };
@@ -96,7 +96,7 @@ fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     }
 }
 
-fn write(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn write(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let (given, content) = (args.required_text(&WRITE_PATH)?, args.required_text(&CONTENT)?);
     args.reject_unknown()?;
     let Some(path) = path_inside(caller, &given) else { return Ok(ToolResult::failure(INVALID)) };
@@ -113,7 +113,7 @@ fn write(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     }
 }
 
-fn overview(caller: &Caller) -> Result<ToolResult> {
+fn overview(caller: &ToolContext) -> Result<ToolResult> {
     let store = caller.memdir.store();
     let mut root = (ROOT_FILES[0], String::new());
     for name in ROOT_FILES {
@@ -141,12 +141,12 @@ fn content_result(content: String) -> ToolResult {
 }
 
 /// A file's path as anon-kode prints it.
-fn shown(caller: &Caller, path: &str) -> String {
+fn shown(caller: &ToolContext, path: &str) -> String {
     caller.root.join(path).display().to_string()
 }
 
 /// Parses a path that is relative to the root, or absolute as anon-kode prints it. Returns `None` for a path outside the root.
-fn path_inside(caller: &Caller, given: &str) -> Option<MemoryPath> {
+fn path_inside(caller: &ToolContext, given: &str) -> Option<MemoryPath> {
     if !given.starts_with('/') {
         return MemoryPath::parse(given).ok();
     }

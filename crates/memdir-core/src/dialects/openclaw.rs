@@ -1,6 +1,6 @@
 //! OpenClaw's memory tools, on its workspace. Read-only.
 
-use super::{Dialect, Places, Space, profclaw::json_result};
+use super::{Dialect, DialectPlaces, DialectSpace, profclaw::json_result};
 use crate::{
     base::{
         error::{Error, Result},
@@ -13,7 +13,7 @@ use crate::{
     },
     store::{Access, Source, files::Mount},
     tools::{
-        Caller, Level, Tool, ToolResult,
+        Level, Tool, ToolContext, ToolResult,
         args::Args,
         get::MAX_LINE,
         params::{Param, ShownRange},
@@ -85,12 +85,12 @@ const GET_LINES: i64 = 120;
 const GET_CHARS: usize = 12_000;
 const MOST_RESULTS: i64 = 100;
 
-fn space(places: &Places<'_>) -> Result<Space> {
+fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     let root = places.dir.map_or_else(|| places.home.join(".openclaw/workspace"), ToOwned::to_owned);
     let only = ["MEMORY.md", "memory.md", "USER.md", "memory/**/*.md"].map(ToOwned::to_owned).to_vec();
     let mut mounts = vec![Mount { access: Access::ReadOnly, only, ..places.file_mount("", &root) }];
     mounts.extend(places.extra.iter().cloned());
-    Ok(Space { mounts, root })
+    Ok(DialectSpace { mounts, root })
 }
 
 /// The memories that are searched or read.
@@ -111,7 +111,7 @@ fn corpus(args: &Args<'_>, param: &Param) -> Result<Corpus> {
     })
 }
 
-fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let search = Search {
         max_results: args.integer(&MAX_RESULTS)?.unwrap_or(search::DEFAULT_RESULTS).min(MOST_RESULTS) as usize,
         min_score: args.number(&MIN_SCORE_PARAM)?.unwrap_or(MIN_SCORE),
@@ -171,7 +171,7 @@ fn unavailable(error: &Error) -> Result<ToolResult> {
     }))
 }
 
-fn get(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn get(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let path = args.path(&PATH)?;
     let first = args.integer(&FROM)?.unwrap_or(1).unsigned_abs();
     let count = args.integer(&LINES)?.unwrap_or(GET_LINES).unsigned_abs();

@@ -1,6 +1,6 @@
 //! profClaw's memory tools, on a workspace: `MEMORY.md`, everything below `memory/`, and additional paths. Read-only.
 
-use super::{Dialect, Places, Space};
+use super::{Dialect, DialectPlaces, DialectSpace};
 use crate::{
     base::{
         error::{Error, Result},
@@ -10,7 +10,7 @@ use crate::{
     operations::read::Read,
     store::{Access, Source, files::Mount},
     tools::{
-        Caller, Level, Tool, ToolResult,
+        Level, Tool, ToolContext, ToolResult,
         args::Args,
         get,
         params::{Param, ShownRange},
@@ -78,12 +78,12 @@ const SEARCH_CHARS: usize = 30_000;
 /// Number of lines from `from` on if the caller gives none.
 const USUAL_LINES: u64 = 20;
 
-fn space(places: &Places<'_>) -> Result<Space> {
+fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     let root = places.dir.unwrap_or(places.cwd).to_owned();
     let only = ["MEMORY.md", "memory/**/*.md", "memory/**/*.markdown", "memory/**/*.txt"].map(ToOwned::to_owned).to_vec();
     let mut mounts = vec![Mount { access: Access::ReadOnly, only, ..places.file_mount("", &root) }];
     mounts.extend(places.extra.iter().cloned());
-    Ok(Space { mounts, root })
+    Ok(DialectSpace { mounts, root })
 }
 
 /// A result whose text is its JSON, as profClaw documents it.
@@ -92,7 +92,7 @@ pub(super) fn json_result(value: Value) -> Result<ToolResult> {
     Ok(ToolResult::new(value, text))
 }
 
-fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let request = search::request(args, &SOURCE)?;
     args.reject_unknown()?;
     let answer = search::search_with_chats(&caller.memdir, &request)?;
@@ -113,7 +113,7 @@ fn search(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     json_result(out)
 }
 
-fn get(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn get(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let path = args.path(&PATH)?;
     let lines = get::line_range(args, &LINES, &FROM)?;
     args.reject_unknown()?;
@@ -137,7 +137,7 @@ fn get(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     }
 }
 
-fn stats(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn stats(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let searcher = caller.memdir.searcher()?;
     let counts = searcher.counts(caller.memdir.store())?;
@@ -153,7 +153,7 @@ fn stats(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         "totalFiles": files, "totalChunks": chunks, "totalTokensEstimate": bytes / 4, "lastSyncAt": now.to_string(),
         "cachedEmbeddings": if model.is_some() { chunks } else { 0 }, "embeddingModel": model, "sources": sources,
     });
-    if caller.memdir.chats_off() {
+    if caller.memdir.are_chats_off() {
         out["off"] = json!([Source::Chat]);
     }
     json_result(out)

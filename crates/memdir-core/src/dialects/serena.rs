@@ -2,7 +2,7 @@
 
 mod settings;
 
-use super::{Dialect, Places, Space, cut_with_note};
+use super::{Dialect, DialectPlaces, DialectSpace, cut_with_note};
 use crate::{
     base::{
         error::{Error, Result},
@@ -14,12 +14,12 @@ use crate::{
     operations::{
         delete::Delete,
         edit::Edit,
-        write::{Mode, Write},
+        write::{Write, WriteMode},
     },
     secrets,
     store::files::{Links, Mount, real_path},
     tools::{
-        Caller, Level, Tool, ToolResult,
+        Level, Tool, ToolContext, ToolResult,
         args::Args,
         params::{Param, ShownRange},
     },
@@ -118,7 +118,7 @@ const fn tool(
     level: Level,
     idempotent: bool,
     params: &'static [Param],
-    run: fn(&Caller, &Args<'_>) -> Result<ToolResult>,
+    run: fn(&ToolContext, &Args<'_>) -> Result<ToolResult>,
 ) -> Tool {
     Tool { name, title, description, params, closed: false, output: Some(result_schema), level, idempotent, titled: true, run }
 }
@@ -127,7 +127,7 @@ fn result_schema() -> Value {
     json!({ "type": "object", "properties": { "result": { "type": "string" } }, "required": ["result"] })
 }
 
-fn space(places: &Places<'_>) -> Result<Space> {
+fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     let home = (places.path_var)("SERENA_HOME")?.unwrap_or_else(|| places.home.join(".serena"));
     let settings = settings::load(places, &home)?;
     let root = places.dir.map_or_else(|| settings.folder.join("memories"), ToOwned::to_owned);
@@ -144,7 +144,7 @@ fn space(places: &Places<'_>) -> Result<Space> {
     if !real_path(&global).starts_with(real_path(&root)) {
         mounts.push(with_rules(places.file_mount("global", &global)));
     }
-    Ok(Space { mounts, root })
+    Ok(DialectSpace { mounts, root })
 }
 
 /// Parses a name. One prefix `mem:` and one suffix `.md` are removed.
@@ -163,7 +163,7 @@ fn text_result(text: impl Into<String>) -> Result<ToolResult> {
     Ok(ToolResult::new(json!({ "result": text }), text))
 }
 
-fn list(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn list(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let topic = args.text(&TOPIC)?.unwrap_or_default();
     args.reject_unknown()?;
     let topic = match topic.as_str() {
@@ -175,7 +175,7 @@ fn list(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     let (mut memories, mut read_only) = (Vec::new(), Vec::new());
     for entry in store.list(&topic)?.entries.iter().filter(|entry| entry.path.is_md()) {
         let list = if store.check_writable(&entry.path).is_ok() { &mut memories } else { &mut read_only };
-        list.push(secrets::mask(entry.path.name()).into_owned());
+        list.push(secrets::redact(entry.path.name()).into_owned());
     }
     memories.sort();
     read_only.sort();
@@ -189,7 +189,7 @@ fn python_list(names: &[String]) -> String {
     names.iter().map(|name| json!(name).to_string()).collect::<Vec<_>>().join(", ")
 }
 
-fn read(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let given = args.required_text(&READ_NAME)?;
     let max = limit(args, &MAX_ANSWER_CHARS)?;
     args.reject_unknown()?;
@@ -208,7 +208,7 @@ fn limit(args: &Args<'_>, param: &Param) -> Result<usize> {
     Ok(usize::try_from(max).unwrap_or(limits::DIALECT_CHARS))
 }
 
-fn write(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn write(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let (given, content) = (args.required_text(&WRITE_NAME)?, args.required_text(&CONTENT)?);
     let max = limit(args, &MAX_CHARS)?;
     args.reject_unknown()?;
@@ -219,11 +219,11 @@ fn write(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
         );
         return Ok(ToolResult::failure(text));
     }
-    caller.memdir.write(&Write::create(parse_name(&given)?, content).mode(Mode::Exact))?;
+    caller.memdir.write(&Write::create(parse_name(&given)?, content).mode(WriteMode::Exact))?;
     text_result(format!("Memory {given} written."))
 }
 
-fn edit(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn edit(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let (given, needle) = (args.required_text(&NAME)?, args.required_text(&NEEDLE)?);
     let needle = match args.text(&MODE)?.as_deref() {
         Some("literal") | None => Needle::Literal(needle),
@@ -239,7 +239,7 @@ fn edit(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     }
 }
 
-fn delete(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn delete(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let given = args.required_text(&NAME)?;
     args.reject_unknown()?;
     match caller.memdir.delete(&Delete { path: parse_name(&given)?, expect: None }) {
@@ -249,7 +249,7 @@ fn delete(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     }
 }
 
-fn rename(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn rename(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let (old, new) = (args.required_text(&OLD_NAME)?, args.required_text(&NEW_NAME)?);
     args.reject_unknown()?;
     let renamed = match caller.memdir.rename(&parse_name(&old)?, &parse_name(&new)?) {
@@ -264,7 +264,7 @@ fn rename(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     text_result(text)
 }
 
-fn onboarding(_: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn onboarding(_: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     text_result(include_str!("../../texts/dialects/serena-onboarding.md").trim_end())
 }

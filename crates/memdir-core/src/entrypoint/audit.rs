@@ -1,6 +1,6 @@
 //! Finds problems of an entrypoint: dead lines, and lines that are too long for a pointer.
 
-use super::{Book, Place};
+use super::{EntrypointFiles, LinePlace};
 use crate::{base::limits, store::mounts::page_name};
 
 /// A line that points to a missing memory.
@@ -9,7 +9,7 @@ pub struct DeadLine {
     /// The missing memory.
     pub path: String,
     /// The place of the line.
-    pub place: Place,
+    pub place: LinePlace,
 }
 
 /// A line that is too long for a pointer.
@@ -22,13 +22,13 @@ pub struct LongLine {
 }
 
 /// Returns the lines, generated ones and the user's list items, that point to missing memories, sorted by path.
-pub fn dead(book: &Book, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLine> {
+pub fn dead(book: &EntrypointFiles, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLine> {
     let hand = book.pointers.iter().filter(|(target, _)| !exists(target) && !exists(&format!("{target}.md")));
-    let hand = hand.map(|(target, line)| DeadLine { path: target.to_owned(), place: Place::Hand(line) });
-    let section = book.sheet.lines.keys().map(|path| (path, Place::Section));
+    let hand = hand.map(|(target, line)| DeadLine { path: target.to_owned(), place: LinePlace::Hand(line) });
+    let section = book.sheet.lines.keys().map(|path| (path, LinePlace::Section));
     let pages = book.pages.iter().flat_map(|(&number, page)| {
         let name = page_name(&book.name, number);
-        page.sheet.lines.keys().map(move |path| (path, Place::Page(name.clone())))
+        page.sheet.lines.keys().map(move |path| (path, LinePlace::Page(name.clone())))
     });
     let ours = section.chain(pages).filter(|(path, _)| !exists(path)).map(|(path, place)| DeadLine { path: path.clone(), place });
     let mut found: Vec<DeadLine> = hand.chain(ours).collect();
@@ -37,7 +37,7 @@ pub fn dead(book: &Book, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLine> {
 }
 
 /// Returns the lines of the entrypoint with more than [`limits::ENTRYPOINT_LONG_LINE_CHARS`] characters.
-pub fn long_lines(book: &Book) -> Vec<LongLine> {
+pub fn long_lines(book: &EntrypointFiles) -> Vec<LongLine> {
     let lines = book.text.as_deref().unwrap_or_default().lines();
     let counted = (1..).zip(lines).map(|(line, text)| LongLine { line, chars: text.chars().count() });
     counted.filter(|line| line.chars > limits::ENTRYPOINT_LONG_LINE_CHARS).collect()

@@ -1,7 +1,7 @@
 //! Plans how the entrypoint and its pages change when memories are saved, renamed and removed. One change affects at most the
 //! entrypoint and one page.
 
-use super::{Book, Page, hand, line};
+use super::{EntrypointFiles, Page, hand, line};
 use crate::{
     base::{
         limits,
@@ -69,18 +69,18 @@ const PAGE_FILL_BYTES: usize = PAGE_BYTES - PAGE_BYTES / 10;
 
 /// Plans one change, or a few that belong together (an undo). `age` returns the time of a memory's last change; it is called only
 /// if lines have to move.
-pub fn plan(book: &Book, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
+pub fn plan(book: &EntrypointFiles, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
     Work::new(book, changes.len() <= 1).run(changes, age)
 }
 
 /// Plans any number of changes at once (repair, import), with any number of pages.
-pub fn plan_many(book: &Book, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
+pub fn plan_many(book: &EntrypointFiles, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
     Work::new(book, false).run(changes, age)
 }
 
 /// The entrypoint while it is being changed.
 struct Work<'a> {
-    book: &'a Book,
+    book: &'a EntrypointFiles,
     sheet: Sheet,
     pointers: Pointers,
     pages: BTreeMap<u32, Arc<Page>>,
@@ -93,7 +93,7 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(book: &'a Book, single: bool) -> Self {
+    fn new(book: &'a EntrypointFiles, single: bool) -> Self {
         Work {
             book,
             sheet: book.sheet.clone(),

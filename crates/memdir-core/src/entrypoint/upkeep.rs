@@ -1,7 +1,7 @@
 //! Keeps entrypoints in step with the memories: computes how a change of memories changes the lines that point to them.
 //! Reads through a view and returns edits; writes nothing itself.
 
-use super::{Book, EntrypointPlan, LineChange, Page, plan, plan_many};
+use super::{EntrypointFiles, EntrypointPlan, LineChange, Page, plan, plan_many};
 use crate::{
     base::{
         error::{Error, Result},
@@ -22,7 +22,7 @@ use std::{
 
 /// A cache of parsed overflow pages, checked by their stamps. At ten thousand memories there are fifty pages; most saves change none.
 #[derive(Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct EntrypointCache {
     pages: Mutex<HashMap<MemoryPath, (Stamp, Arc<Page>)>>,
 }
 
@@ -34,25 +34,25 @@ pub(crate) struct EntrypointEdits {
 }
 
 /// Returns the edits that add or update the line of a memory with these bytes.
-pub(crate) fn line_for(view: &dyn View, books: &Books, path: &MemoryPath, bytes: &[u8]) -> Result<EntrypointEdits> {
+pub(crate) fn set_line(view: &dyn View, books: &EntrypointCache, path: &MemoryPath, bytes: &[u8]) -> Result<EntrypointEdits> {
     apply(view, books, vec![(path.clone(), LineUpdate::Set(bytes.to_vec()))])
 }
 
 /// Returns the edits that remove a memory's line.
-pub(crate) fn no_line_for(view: &dyn View, books: &Books, path: &MemoryPath) -> Result<EntrypointEdits> {
+pub(crate) fn remove_line(view: &dyn View, books: &EntrypointCache, path: &MemoryPath) -> Result<EntrypointEdits> {
     apply(view, books, vec![(path.clone(), LineUpdate::Remove)])
 }
 
 /// Returns the edits of lines that follow from the edits of several memories.
-pub(crate) fn lines_for(view: &dyn View, books: &Books, edits: &[FileEdit]) -> Result<EntrypointEdits> {
+pub(crate) fn set_lines(view: &dyn View, books: &EntrypointCache, edits: &[FileEdit]) -> Result<EntrypointEdits> {
     let update = |edit: &FileEdit| edit.bytes.clone().map_or(LineUpdate::Remove, LineUpdate::Set);
     apply(view, books, edits.iter().filter(|edit| edit.role == Role::Memory).map(|edit| (edit.path.clone(), update(edit))).collect())
 }
 
 /// Returns the edits that move a memory's line to its new name, and update the lines of the memories whose references follow it.
-pub(crate) fn renamed(
+pub(crate) fn rename_line(
     view: &dyn View,
-    books: &Books,
+    books: &EntrypointCache,
     from: &MemoryPath,
     to: &MemoryPath,
     bytes: &[u8],
@@ -75,7 +75,7 @@ pub(crate) fn renamed(
 }
 
 /// Whether a change of a memory's text changes its line.
-pub(crate) fn says_otherwise(view: &dyn View, path: &MemoryPath, old: &[u8], new: &[u8]) -> bool {
+pub(crate) fn changes_line(view: &dyn View, path: &MemoryPath, old: &[u8], new: &[u8]) -> bool {
     mounts::has_entrypoint_line(view, path) && title_and_hook(path.name(), old) != title_and_hook(path.name(), new)
 }
 
@@ -89,7 +89,7 @@ enum LineUpdate {
     Rename(MemoryPath, Vec<u8>),
 }
 
-fn apply(view: &dyn View, books: &Books, updates: Vec<(MemoryPath, LineUpdate)>) -> Result<EntrypointEdits> {
+fn apply(view: &dyn View, books: &EntrypointCache, updates: Vec<(MemoryPath, LineUpdate)>) -> Result<EntrypointEdits> {
     let mut by_mount: BTreeMap<String, Vec<LineChange>> = BTreeMap::new();
     for (path, update) in updates {
         let (Some(mount), true) = (mounts::mount_of(view, &path), mounts::has_entrypoint_line(view, &path)) else { continue };
@@ -97,7 +97,7 @@ fn apply(view: &dyn View, books: &Books, updates: Vec<(MemoryPath, LineUpdate)>)
     }
     let mut out = EntrypointEdits::default();
     for (prefix, changes) in by_mount {
-        let Some(book) = open_book(view, books, &prefix)? else {
+        let Some(book) = open_entrypoint(view, books, &prefix)? else {
             out.notes.push(format!("the entrypoint of {prefix:?} is not valid UTF-8, so its lines were not updated"));
             continue;
         };
@@ -140,7 +140,7 @@ fn title_and_hook(name: &str, bytes: &[u8]) -> (String, String) {
 
 impl EntrypointEdits {
     /// Adds the edits of a plan.
-    fn add(&mut self, plan: EntrypointPlan, book: &Book, prefix: &str) -> Result<()> {
+    fn add(&mut self, plan: EntrypointPlan, book: &EntrypointFiles, prefix: &str) -> Result<()> {
         let at = |name: &str| Ok::<_, Error>(MemoryPath::parse(name)?.prefixed(prefix));
         if let Some(main) = plan.main {
             self.edits.push(FileEdit { path: at(book.name())?, bytes: Some(main.into_bytes()), role: Role::Entrypoint });
@@ -154,7 +154,7 @@ impl EntrypointEdits {
 }
 
 /// Reads the entrypoint of a mount with its pages. Returns `None` if it is not valid UTF-8.
-pub(crate) fn open_book(view: &dyn View, books: &Books, prefix: &str) -> Result<Option<Book>> {
+pub(crate) fn open_entrypoint(view: &dyn View, books: &EntrypointCache, prefix: &str) -> Result<Option<EntrypointFiles>> {
     let main = mounts::entrypoint_file(view, prefix)?;
     let name = main.as_ref().map_or(mounts::ENTRYPOINT_FILE, |stored| stored.path.file_name()).to_owned();
     let text = match &main {
@@ -166,7 +166,11 @@ pub(crate) fn open_book(view: &dyn View, books: &Books, prefix: &str) -> Result<
     };
     let names = linked_pages(text.unwrap_or_default());
     let pages = books.pages(view, prefix, &names)?;
-    Ok(Some(Book::new(&name, text, names.iter().map(String::as_str).zip(pages).filter_map(|(name, page)| page.map(|page| (name, page))))))
+    Ok(Some(EntrypointFiles::new(
+        &name,
+        text,
+        names.iter().map(String::as_str).zip(pages).filter_map(|(name, page)| page.map(|page| (name, page))),
+    )))
 }
 
 /// Returns the file names of the pages that an entrypoint links, without duplicates.
@@ -178,7 +182,7 @@ fn linked_pages(text: &str) -> Vec<String> {
     names
 }
 
-impl Books {
+impl EntrypointCache {
     fn pages(&self, view: &dyn View, prefix: &str, names: &[String]) -> Result<Vec<Option<Arc<Page>>>> {
         if names.is_empty() {
             return Ok(Vec::new());
@@ -204,7 +208,7 @@ impl Books {
 }
 
 /// Returns a note if only a part of the mounts of these paths is accessible, so that files outside it could not be updated.
-pub(crate) fn part_note<'a>(view: &dyn View, mut paths: impl Iterator<Item = &'a MemoryPath>) -> Option<String> {
+pub(crate) fn narrowed_mount_note<'a>(view: &dyn View, mut paths: impl Iterator<Item = &'a MemoryPath>) -> Option<String> {
     let is_part = paths.any(|path| mounts::mount_of(view, path).is_some_and(|mount| !mount.part.is_empty()));
     is_part.then(|| {
         "only a part of this memory is accessible: its entrypoint and references outside that part were not updated; list them with: memdir check (without --only)".into()
@@ -222,7 +226,7 @@ pub(crate) fn refuse_pages(view: &dyn View, path: &MemoryPath) -> Result<()> {
 }
 
 /// Refuses entrypoints and overflow pages, which cannot be renamed.
-pub(crate) fn refuse_kept(view: &dyn View, path: &MemoryPath) -> Result<()> {
+pub(crate) fn refuse_rename_of_entrypoint(view: &dyn View, path: &MemoryPath) -> Result<()> {
     if mounts::file_kind(view, path).is_maintained() {
         return Err(Error::bad_path(path.as_str(), "it is the entrypoint or one of its pages, which cannot be renamed; use another name"));
     }
@@ -230,7 +234,7 @@ pub(crate) fn refuse_kept(view: &dyn View, path: &MemoryPath) -> Result<()> {
 }
 
 /// Whether the entrypoint or a page has a line for the memory; `None` if the memory needs no line.
-pub(crate) fn has_line(view: &dyn View, books: &Books, path: &MemoryPath) -> Option<bool> {
+pub(crate) fn has_line(view: &dyn View, books: &EntrypointCache, path: &MemoryPath) -> Option<bool> {
     if !mounts::has_entrypoint_line(view, path) {
         return None;
     }
@@ -238,7 +242,7 @@ pub(crate) fn has_line(view: &dyn View, books: &Books, path: &MemoryPath) -> Opt
     if links_to(view, &mount.prefix, rel) == Some(true) {
         return Some(true);
     }
-    let book = open_book(view, books, &mount.prefix).ok()??;
+    let book = open_entrypoint(view, books, &mount.prefix).ok()??;
     Some(book.line_of(rel).is_some())
 }
 
@@ -255,8 +259,8 @@ fn links_to(view: &dyn View, prefix: &str, rel: &str) -> Option<bool> {
 }
 
 /// Returns the memories of a mount that need a line and have none.
-pub(crate) fn unlisted(view: &dyn View, books: &Books, prefix: &str) -> Result<Vec<MemoryPath>> {
-    let Some(book) = open_book(view, books, prefix)? else { return Ok(Vec::new()) };
+pub(crate) fn unlisted(view: &dyn View, books: &EntrypointCache, prefix: &str) -> Result<Vec<MemoryPath>> {
+    let Some(book) = open_entrypoint(view, books, prefix)? else { return Ok(Vec::new()) };
     let mut out = Vec::new();
     for entry in view.list(prefix)?.entries {
         let Some((mount, rel)) = mounts::locate(view.mounts(), entry.path.as_str()) else { continue };

@@ -19,8 +19,6 @@ pub enum Needle {
     Regex(String),
 }
 
-#[rustfmt::skip] #[doc(hidden)] pub type Edited = EditedText; // transitional alias
-
 /// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditedText {

@@ -5,7 +5,7 @@ mod alike;
 mod dates;
 mod files;
 
-pub use dates::{Relative, relative};
+pub use dates::{RelativeDate, relative_dates};
 
 use crate::{
     base::{
@@ -14,7 +14,7 @@ use crate::{
         path::MemoryPath,
         text,
     },
-    entrypoint::Place,
+    entrypoint::LinePlace,
     operations::{context::Context, read, repair},
     project::Project,
     store::{ChangeId, Store, Stored, mounts},
@@ -34,7 +34,7 @@ pub struct Check<'a> {
 /// A rule of the check. Its name in kebab case is shown to users and used in settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub enum CheckRule {
     /// The memory of an entrypoint line does not exist.
     DeadLine,
     /// The target of a link or wikilink does not exist.
@@ -69,22 +69,26 @@ pub enum Rule {
     Gone,
 }
 
-impl Rule {
+impl CheckRule {
     /// Whether the rule reports errors or advice.
-    pub fn severity(self) -> Severity {
+    pub fn severity(self) -> CheckSeverity {
         match self {
-            Rule::DeadLine
-            | Rule::DeadLink
-            | Rule::DeadReference
-            | Rule::Unlisted
-            | Rule::Secret
-            | Rule::Frontmatter
-            | Rule::CaseCollision
-            | Rule::Tripwire
-            | Rule::Unreadable => Severity::Wrong,
-            Rule::Cap | Rule::LongLine | Rule::Type | Rule::RelativeDate | Rule::NearDuplicate | Rule::RepeatsInstructions | Rule::Gone => {
-                Severity::Advice
-            }
+            CheckRule::DeadLine
+            | CheckRule::DeadLink
+            | CheckRule::DeadReference
+            | CheckRule::Unlisted
+            | CheckRule::Secret
+            | CheckRule::Frontmatter
+            | CheckRule::CaseCollision
+            | CheckRule::Tripwire
+            | CheckRule::Unreadable => CheckSeverity::Wrong,
+            CheckRule::Cap
+            | CheckRule::LongLine
+            | CheckRule::Type
+            | CheckRule::RelativeDate
+            | CheckRule::NearDuplicate
+            | CheckRule::RepeatsInstructions
+            | CheckRule::Gone => CheckSeverity::Advice,
         }
     }
 }
@@ -92,7 +96,7 @@ impl Rule {
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum CheckSeverity {
     /// An error.
     Wrong,
     /// Advice.
@@ -101,16 +105,16 @@ pub enum Severity {
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Finding {
+pub struct CheckFinding {
     /// The file.
     pub path: String,
     /// The line, 1-based, if the finding has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// The rule.
-    pub rule: Rule,
+    pub rule: CheckRule,
     /// The severity of the rule.
-    pub severity: Severity,
+    pub severity: CheckSeverity,
     /// The message: what is wrong, and what to do.
     pub what: String,
 }
@@ -121,7 +125,7 @@ pub struct Checked {
     /// Number of files checked.
     pub files: usize,
     /// The findings, sorted by file and line.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckFinding>,
     /// Memories whose entrypoint line was added.
     pub fixed: Vec<MemoryPath>,
     /// The changes that added lines, for undo.
@@ -131,7 +135,7 @@ pub struct Checked {
 impl Checked {
     /// Whether there is an error, as opposed to advice.
     pub fn is_wrong(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == Severity::Wrong)
+        self.findings.iter().any(|finding| finding.severity == CheckSeverity::Wrong)
     }
 }
 
@@ -155,14 +159,15 @@ pub fn check(store: &dyn Store, context: &Context, request: &Check<'_>) -> Resul
         entrypoint_findings(store, context, &repaired, &mut out)?;
     }
     let walk = store.list("")?;
-    let rule = |problem: &Problem| if problem.what.contains("differ only by case") { Rule::CaseCollision } else { Rule::Unreadable };
+    let rule =
+        |problem: &Problem| if problem.what.contains("differ only by case") { CheckRule::CaseCollision } else { CheckRule::Unreadable };
     out.findings.extend(walk.problems.iter().map(|problem| finding("", problem.line, rule(problem), problem.what.clone())));
     let mut files = Vec::new();
     for entry in &walk.entries {
         match store.get(&entry.path) {
             Ok(stored) => files.extend(stored),
             Err(error @ (Error::Io { .. } | Error::TooLarge { .. })) => {
-                out.findings.push(finding(entry.path.as_str(), None, Rule::Unreadable, error.to_string()));
+                out.findings.push(finding(entry.path.as_str(), None, CheckRule::Unreadable, error.to_string()));
             }
             Err(error) => return Err(error),
         }
@@ -179,25 +184,25 @@ pub fn check(store: &dyn Store, context: &Context, request: &Check<'_>) -> Resul
     Ok(out)
 }
 
-fn finding(path: &str, line: Option<u64>, rule: Rule, what: impl Into<String>) -> Finding {
-    Finding { path: path.to_owned(), line, rule, severity: rule.severity(), what: what.into() }
+fn finding(path: &str, line: Option<u64>, rule: CheckRule, what: impl Into<String>) -> CheckFinding {
+    CheckFinding { path: path.to_owned(), line, rule, severity: rule.severity(), what: what.into() }
 }
 
 fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::Repaired, out: &mut Checked) -> Result<()> {
     let main = mounts::entrypoint_path(&repaired.prefix)?;
     let mut add = |line, rule, what: String| out.findings.push(finding(main.as_str(), line, rule, what));
     if let Some(why) = &repaired.unreadable {
-        add(None, Rule::Unreadable, why.clone());
+        add(None, CheckRule::Unreadable, why.clone());
         return Ok(());
     }
     for dead in &repaired.dead {
-        let line = if let Place::Hand(line) = dead.place { Some(line) } else { None };
-        add(line, Rule::DeadLine, format!("the line for {} is dead: the memory does not exist", dead.path));
+        let line = if let LinePlace::Hand(line) = dead.place { Some(line) } else { None };
+        add(line, CheckRule::DeadLine, format!("the line for {} is dead: the memory does not exist", dead.path));
     }
     for long in &repaired.long {
         add(
             Some(long.line),
-            Rule::LongLine,
+            CheckRule::LongLine,
             format!("line of {} characters; keep a pointer here and the content in the memory", long.chars),
         );
     }
@@ -206,7 +211,7 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
         [("lines", loaded.line_count, limits::ENTRYPOINT_LINES as u64), ("bytes", loaded.byte_count, limits::ENTRYPOINT_BYTES as u64)]
     {
         if size * 100 >= cap * limits::ENTRYPOINT_WARN_PERCENT as u64 {
-            add(None, Rule::Cap, format!("{size} of at most {cap} {what}; what exceeds the limit is not loaded"));
+            add(None, CheckRule::Cap, format!("{size} of at most {cap} {what}; what exceeds the limit is not loaded"));
         }
     }
     match &repaired.change {
@@ -214,12 +219,11 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
             out.fixed.extend(repaired.missing.iter().cloned());
             out.changes.push(change.clone());
         }
-        None => out.findings.extend(
-            repaired
-                .missing
-                .iter()
-                .map(|path| finding(path.as_str(), None, Rule::Unlisted, "no line in the entrypoint; add it with: memdir check --fix")),
-        ),
+        None => {
+            out.findings.extend(repaired.missing.iter().map(|path| {
+                finding(path.as_str(), None, CheckRule::Unlisted, "no line in the entrypoint; add it with: memdir check --fix")
+            }))
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     base::time::Clock,
-    entrypoint::upkeep::Books,
+    entrypoint::upkeep::EntrypointCache,
     secrets,
     store::{Actor, Intent, Verb},
 };
@@ -20,13 +20,13 @@ pub struct Context {
     /// The prefix of the mount that holds the log, if it is not the main one.
     pub log: Option<Arc<str>>,
     /// Parsed entrypoint pages, kept between saves.
-    pub(crate) books: Arc<Books>,
+    pub(crate) entrypoint_cache: Arc<EntrypointCache>,
 }
 
 impl Context {
     /// Returns a context with empty caches.
     pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Context { actor, clock, allow: Arc::default(), log: None, books: Arc::default() }
+        Context { actor, clock, allow: Arc::default(), log: None, entrypoint_cache: Arc::default() }
     }
 
     pub(crate) fn intent(&self, verb: Verb) -> Intent {

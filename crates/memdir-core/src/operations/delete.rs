@@ -40,7 +40,7 @@ pub fn delete(store: &dyn Store, context: &Context, request: &Delete) -> Result<
         let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
         request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
         upkeep::refuse_pages(view, &stored.path)?;
-        let kept = upkeep::no_line_for(view, &context.books, &stored.path)?;
+        let kept = upkeep::remove_line(view, &context.entrypoint_cache, &stored.path)?;
         let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory }];
         edits.extend(kept.edits);
         Ok((edits, (stored.path, stored.version, kept.notes)))

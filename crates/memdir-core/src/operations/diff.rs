@@ -25,7 +25,7 @@ pub struct Diff {
 
 /// The differences between two versions.
 #[derive(Debug, Clone, Serialize)]
-pub struct Difference {
+pub struct VersionDiff {
     /// The memory.
     pub path: MemoryPath,
     /// The older version; `None` if the memory did not exist.
@@ -37,7 +37,7 @@ pub struct Difference {
 }
 
 /// Compares two versions of a memory.
-pub fn diff(store: &dyn Store, request: &Diff) -> Result<Difference> {
+pub fn diff(store: &dyn Store, request: &Diff) -> Result<VersionDiff> {
     let now = store.get(&request.path)?;
     let path = now.as_ref().map_or_else(|| request.path.clone(), |stored| stored.path.clone());
     let changes = store.changes(&ChangeFilter { path: Some(path.clone()), ..ChangeFilter::default() })?;
@@ -50,24 +50,24 @@ pub fn diff(store: &dyn Store, request: &Diff) -> Result<Difference> {
         .map_or(path, |file| file.path.clone());
     let newest = now.as_ref().map(|stored| stored.version);
     let to = match &request.to {
-        Some(to) => Some(version(store, &path, to)?),
+        Some(to) => Some(resolve_version(store, &path, to)?),
         None => newest,
     };
     let from = match &request.from {
-        Some(from) => Some(version(store, &path, from)?),
+        Some(from) => Some(resolve_version(store, &path, from)?),
         None => {
             changes.iter().flat_map(|change| &change.files).find(|file| file.path == path && file.after == to).and_then(|file| file.before)
         }
     };
     let text = |version: Option<Version>| match version {
-        Some(version) => text_of(store, &path, version),
+        Some(version) => version_text(store, &path, version),
         None => Ok(String::new()),
     };
-    Ok(Difference { diff: unified(&path, &text(from)?, &text(to)?), path, from, to })
+    Ok(VersionDiff { diff: unified(&path, &text(from)?, &text(to)?), path, from, to })
 }
 
 /// Returns the only version of a memory that starts with `text`.
-pub fn version(store: &dyn Store, path: &MemoryPath, text: &str) -> Result<Version> {
+pub fn resolve_version(store: &dyn Store, path: &MemoryPath, text: &str) -> Result<Version> {
     let changes = store.changes(&ChangeFilter { path: Some(path.clone()), ..ChangeFilter::default() })?;
     let files = changes.iter().flat_map(|change| &change.files).filter(|file| file.path.name() == path.name());
     let mut versions: Vec<Version> = files.flat_map(|file| [file.after, file.before]).flatten().collect();
@@ -85,7 +85,7 @@ pub fn version(store: &dyn Store, path: &MemoryPath, text: &str) -> Result<Versi
 }
 
 /// Returns the text of a version, decoded lossily.
-pub(crate) fn text_of(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<String> {
+pub(crate) fn version_text(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<String> {
     let bytes = store.text_at(path, version)?.ok_or_else(|| Error::Unavailable {
         what: format!("version {} of {path}", version.short()),
         why: "the journal no longer has it".into(),

@@ -30,7 +30,7 @@ pub struct Edit {
 
 /// A memory that was edited.
 #[derive(Debug, Clone, Serialize)]
-pub struct Edited {
+pub struct EditedMemory {
     /// The memory after the edit.
     #[serde(flatten)]
     pub saved: Saved,
@@ -39,7 +39,7 @@ pub struct Edited {
 }
 
 /// Edits a memory.
-pub fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<Edited> {
+pub fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<EditedMemory> {
     let touches = [request.path.clone()];
     let (change, (path, bytes, replaced, notes)) = change_with(store, &context.intent(Verb::Edit), &touches, |view| {
         let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
@@ -47,11 +47,11 @@ pub fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<Edit
         upkeep::refuse_pages(view, &stored.path)?;
         let edited = text_edit::edit(write::utf8(&stored.path, &stored.bytes)?, &request.needle, &request.with, request.all)?;
         let bytes = edited.text.into_bytes();
-        let warnings = write::judge(context, Some(&stored.bytes), &bytes)?;
-        let kept = upkeep::line_for(view, &context.books, &stored.path, &bytes)?;
+        let warnings = write::check_secrets(context, Some(&stored.bytes), &bytes)?;
+        let kept = upkeep::set_line(view, &context.entrypoint_cache, &stored.path, &bytes)?;
         let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(kept.edits);
         Ok((edits, (stored.path, bytes, edited.count, [warnings, kept.notes].concat())))
     })?;
-    Ok(Edited { saved: write::said(path, &bytes, false, &change, notes), replaced })
+    Ok(EditedMemory { saved: write::saved_outcome(path, &bytes, false, &change, notes), replaced })
 }

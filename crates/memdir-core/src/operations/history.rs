@@ -41,7 +41,7 @@ fn came_from(changes: &[Change], path: &MemoryPath) -> Option<(MemoryPath, usize
 }
 
 /// Returns the only change whose id starts with `id`.
-pub fn change(store: &dyn Store, id: &str) -> Result<Change> {
+pub fn find_change(store: &dyn Store, id: &str) -> Result<Change> {
     if id.len() < 3 {
         return Err(Error::bad_input("change", "give at least three characters of the id that `memdir history` shows"));
     }

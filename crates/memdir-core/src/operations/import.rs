@@ -40,7 +40,7 @@ pub struct Incoming {
 
 /// The memories in a file of another system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct ImportFile {
     /// The format of the file, for users.
     pub from: &'static str,
     /// The memories in it.
@@ -51,7 +51,7 @@ pub struct Taken {
 
 /// What to do if the name of a memory is taken by a different text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Clash {
+pub enum OnConflict {
     /// Adds a number to the name.
     #[default]
     Number,
@@ -69,14 +69,14 @@ pub struct Import {
     /// The topic or mount to import them under; empty for none.
     pub under: String,
     /// What to do if a name is taken.
-    pub clash: Clash,
+    pub clash: OnConflict,
 }
 
 /// The result of an import or a preview.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Imported {
     /// The outcome for each memory, in their order.
-    pub memories: Vec<Item>,
+    pub memories: Vec<ImportedMemory>,
     /// The change, for undo; `None` if nothing was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
@@ -87,18 +87,18 @@ pub struct Imported {
 
 /// One memory and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub struct ImportedMemory {
     /// Its name in the import.
     pub from: String,
     /// The outcome.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: ImportOutcome,
 }
 
 /// The outcome for one memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "did", rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum ImportOutcome {
     /// It was added.
     Added {
         /// Its name here.
@@ -123,14 +123,14 @@ pub enum Outcome {
 
 /// Parses a file of another system: a bundle, a knowledge graph, an export of memories or conversations, or a Markdown file with this
 /// name.
-pub fn read(name: &str, text: &str) -> Result<Taken> {
+pub fn parse(name: &str, text: &str) -> Result<ImportFile> {
     let text = text.trim_start_matches('\u{feff}');
     if let Some(taken) = bundle::read(text).or_else(|| graph::read(text)).or_else(|| mem0::read(text)).or_else(|| conversations::read(text))
     {
         return Ok(taken);
     }
     if name.to_ascii_lowercase().ends_with(".md") {
-        return Ok(Taken {
+        return Ok(ImportFile {
             from: "a Markdown file",
             memories: vec![Incoming { name: name.to_owned(), text: text.to_owned() }],
             problems: Vec::new(),
@@ -158,7 +158,7 @@ pub fn import(store: &dyn Store, context: &Context, request: &Import) -> Result<
     // Decided again under the lock, because another process may have saved a memory since.
     let (change, (memories, notes)) = change_with(store, &context.intent(Verb::Import), &touches, |view| {
         let (decided, mut edits) = decide(store, view, context, request)?;
-        let kept = upkeep::lines_for(view, &context.books, &edits)?;
+        let kept = upkeep::set_lines(view, &context.entrypoint_cache, &edits)?;
         edits.extend(kept.edits);
         Ok((edits, (decided, kept.notes)))
     })?;
@@ -166,13 +166,13 @@ pub fn import(store: &dyn Store, context: &Context, request: &Import) -> Result<
 }
 
 /// Decides the outcome for each memory, and the resulting edits.
-fn decide(store: &dyn Store, view: &dyn View, context: &Context, request: &Import) -> Result<(Vec<Item>, Vec<FileEdit>)> {
+fn decide(store: &dyn Store, view: &dyn View, context: &Context, request: &Import) -> Result<(Vec<ImportedMemory>, Vec<FileEdit>)> {
     let mut known = Known::load(store, view, context)?;
     let mut items = Vec::new();
     let mut edits = Vec::new();
     for incoming in &request.memories {
         let (outcome, edit) = one(view, context, request, &mut known, incoming)?;
-        items.push(Item { from: incoming.name.clone(), outcome });
+        items.push(ImportedMemory { from: incoming.name.clone(), outcome });
         edits.extend(edit);
     }
     Ok((items, edits))
@@ -184,8 +184,8 @@ fn one(
     request: &Import,
     known: &mut Known,
     incoming: &Incoming,
-) -> Result<(Outcome, Option<FileEdit>)> {
-    let skipped = |why: String| Ok((Outcome::Skipped { why }, None));
+) -> Result<(ImportOutcome, Option<FileEdit>)> {
+    let skipped = |why: String| Ok((ImportOutcome::Skipped { why }, None));
     if incoming.text.trim().is_empty() {
         return skipped("it is empty".into());
     }
@@ -194,9 +194,9 @@ fn one(
     }
     let key = body_key(&incoming.text);
     if let Some(of) = known.bodies.get(&key) {
-        return Ok((Outcome::Duplicate { of: of.clone() }, None));
+        return Ok((ImportOutcome::Duplicate { of: of.clone() }, None));
     }
-    if let Err(error) = write::judge(context, None, incoming.text.as_bytes()) {
+    if let Err(error) = write::check_secrets(context, None, incoming.text.as_bytes()) {
         return skipped(error.to_string());
     }
     let wanted = names::path(&request.under, &incoming.name)?;
@@ -207,8 +207,8 @@ fn one(
         return skipped(why);
     }
     let path = match request.clash {
-        Clash::Skip if taken => return skipped(format!("{} already exists with a different text", wanted.name())),
-        Clash::Number if taken => numbered(view, &wanted, known)?,
+        OnConflict::Skip if taken => return skipped(format!("{} already exists with a different text", wanted.name())),
+        OnConflict::Number if taken => numbered(view, &wanted, known)?,
         // An existing file keeps its name.
         _ => there.unwrap_or(wanted),
     };
@@ -218,9 +218,9 @@ fn one(
     known.names.insert(path.name().to_owned());
     known.bodies.insert(key, path.name().to_owned());
     let name = path.name().to_owned();
-    let replaced = taken && request.clash == Clash::Replace;
+    let replaced = taken && request.clash == OnConflict::Replace;
     let edit = FileEdit { path, bytes: Some(incoming.text.clone().into_bytes()), role: Role::Memory };
-    Ok((if replaced { Outcome::Replaced { name } } else { Outcome::Added { name } }, Some(edit)))
+    Ok((if replaced { ImportOutcome::Replaced { name } } else { ImportOutcome::Added { name } }, Some(edit)))
 }
 
 fn human(bytes: usize) -> String {

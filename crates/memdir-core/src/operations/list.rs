@@ -34,7 +34,7 @@ pub struct List {
 #[derive(Debug, Clone, Serialize)]
 pub struct Listing {
     /// The memories, sorted by name.
-    pub memories: Vec<Listed>,
+    pub memories: Vec<ListedMemory>,
     /// Refused names, links that lead out of the mount, names that collide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
@@ -49,7 +49,7 @@ fn is_zero(n: &usize) -> bool {
 
 /// One memory of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ListedMemory {
     /// Its name, as every operation accepts it.
     pub name: String,
     /// Its path, with folder and extension.
@@ -86,7 +86,7 @@ pub fn list(store: &dyn Store, context: &Context, query: &List) -> Result<Listin
     Ok(Listing { memories, problems: walk.problems, left_out: walk.left_out })
 }
 
-fn describe(store: &dyn Store, context: &Context, query: &List, entry: &Entry, name: String) -> Result<Option<Listed>> {
+fn describe(store: &dyn Store, context: &Context, query: &List, entry: &Entry, name: String) -> Result<Option<ListedMemory>> {
     let mut time = entry.stamp.modified();
     let (mut kind, mut description) = (None, None);
     if query.details || query.kind.is_some() {
@@ -100,14 +100,14 @@ fn describe(store: &dyn Store, context: &Context, query: &List, entry: &Entry, n
         let (memory, _) = Memory::parse(&decoded);
         time = memory_time(&memory, &stored);
         kind = memory.kind();
-        description = memory.description().map(|text| secrets::mask(text).into_owned());
+        description = memory.description().map(|text| secrets::redact(text).into_owned());
     }
     let now = context.clock.now();
     let (age, age_days) = (time::age(now, time), time::age_days(now, time));
-    Ok(Some(Listed { name, path: entry.path.clone(), bytes: entry.stamp.size, age, age_days, kind, description }))
+    Ok(Some(ListedMemory { name, path: entry.path.clone(), bytes: entry.stamp.size, age, age_days, kind, description }))
 }
 
-fn wanted(query: &List, listed: &Listed) -> bool {
+fn wanted(query: &List, listed: &ListedMemory) -> bool {
     query.kind.is_none_or(|kind| listed.kind == Some(kind))
         && query.newer_than_days.is_none_or(|days| listed.age_days <= days)
         && query.older_than_days.is_none_or(|days| listed.age_days >= days)

@@ -7,7 +7,7 @@ use crate::{
     },
     operations::{
         context::Context,
-        write::{self, Mode, Saved, Write},
+        write::{self, Saved, Write, WriteMode},
     },
     store::Store,
 };
@@ -28,7 +28,7 @@ pub fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Re
     }
     let entry = bullet(text, now, &zone).ok_or_else(|| Error::bad_input("entry", "it is empty"))?;
     let path = MemoryPath::parse(&path(now, &zone))?.prefixed(prefix);
-    write::write(store, context, &Write::create(path, entry).mode(Mode::Append))
+    write::write(store, context, &Write::create(path, entry).mode(WriteMode::Append))
 }
 
 /// The path of the log for a time and zone: `logs/2026/03/2026-03-05.md`.

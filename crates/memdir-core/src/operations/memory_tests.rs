@@ -25,19 +25,19 @@ const LINES_PER_PLACE: usize = 6;
 
 /// One test: a line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Test {
+pub struct MemoryTest {
     /// The line, 1-based.
     pub line: u64,
     /// The query.
     pub question: String,
     /// The expected result.
-    pub expect: Expect,
+    pub expect: Expectation,
 }
 
 /// The expected result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Expect {
+pub enum Expectation {
     /// This memory, among the first `top`.
     Find {
         /// Its name, relative to the mount.
@@ -51,12 +51,12 @@ pub enum Expect {
 
 /// The result of one test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Outcome {
+pub struct TestOutcome {
     /// The tests file.
     pub file: MemoryPath,
     /// The test.
     #[serde(flatten)]
-    pub test: Test,
+    pub test: MemoryTest,
     /// Whether it passed.
     pub passed: bool,
     /// The memories found, best first.
@@ -67,36 +67,36 @@ pub struct Outcome {
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tested {
     /// Every test, in the order of the files.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<TestOutcome>,
     /// Lines with an arrow that are not valid tests.
     pub problems: Vec<Problem>,
 }
 
 /// Parses a tests file. Lines without an arrow are prose.
-pub fn parse(text: &str) -> (Vec<Test>, Vec<Problem>) {
+pub fn parse(text: &str) -> (Vec<MemoryTest>, Vec<Problem>) {
     let (mut tests, mut problems) = (Vec::new(), Vec::new());
     for (line, content) in (1..).zip(text.lines()) {
         let Some((question, answer)) = content.split_once('→').or_else(|| content.split_once("->")) else { continue };
         let question = question.trim().trim_start_matches(['-', '*', '+']).trim().trim_matches(['`', '"', '“', '”']).trim();
         match (question.is_empty(), expect(answer.trim())) {
-            (false, Some(expect)) => tests.push(Test { line, question: question.to_owned(), expect }),
+            (false, Some(expect)) => tests.push(MemoryTest { line, question: question.to_owned(), expect }),
             _ => problems.push(Problem::at(line, "invalid test: expected `question → name` or `question → nothing`")),
         }
     }
     (tests, problems)
 }
 
-fn expect(answer: &str) -> Option<Expect> {
+fn expect(answer: &str) -> Option<Expectation> {
     let answer = answer.trim_end_matches('.');
     if answer.eq_ignore_ascii_case("nothing") || answer.eq_ignore_ascii_case("must find nothing") {
-        return Some(Expect::Nothing);
+        return Some(Expectation::Nothing);
     }
     let answer = answer.strip_prefix("must find ").unwrap_or(answer);
     let (name, rest) = answer.split_once([' ', '(']).unwrap_or((answer, ""));
     let top = rest.split(|c: char| !c.is_ascii_digit()).find_map(|digits| digits.parse().ok());
     let says_top = rest.trim().is_empty() || rest.contains("top");
     let name = name.trim_matches(['`', '[', ']']);
-    (says_top && MemoryPath::parse(name).is_ok()).then(|| Expect::Find { name: name.to_owned(), top: top.unwrap_or(TOP).max(1) })
+    (says_top && MemoryPath::parse(name).is_ok()).then(|| Expectation::Find { name: name.to_owned(), top: top.unwrap_or(TOP).max(1) })
 }
 
 /// Runs the tests of every mount.
@@ -121,41 +121,41 @@ pub fn run_memory_tests(store: &dyn Store, searcher: &Searcher) -> Result<Tested
     Ok(tested)
 }
 
-fn search(test: &Test, prefix: &str) -> Search {
-    let top = if let Expect::Find { top, .. } = &test.expect { *top } else { 1 };
+fn search(test: &MemoryTest, prefix: &str) -> Search {
+    let top = if let Expectation::Find { top, .. } = &test.expect { *top } else { 1 };
     let under = Some(prefix.to_owned()).filter(|prefix| !prefix.is_empty());
     Search { max_results: top * LINES_PER_PLACE, under, ..Search::new(test.question.as_str()) }
 }
 
-fn outcome(file: &MemoryPath, test: Test, prefix: &str, found: &[MemoryPath]) -> Result<Outcome> {
+fn outcome(file: &MemoryPath, test: MemoryTest, prefix: &str, found: &[MemoryPath]) -> Result<TestOutcome> {
     let passed = match &test.expect {
-        Expect::Nothing => found.is_empty(),
-        Expect::Find { name, top } => {
+        Expectation::Nothing => found.is_empty(),
+        Expectation::Find { name, top } => {
             let wanted = MemoryPath::parse(name)?.prefixed(prefix);
             found.iter().take(*top).any(|path| path.name() == wanted.name())
         }
     };
-    Ok(Outcome { file: file.clone(), test, passed, found: found.iter().map(|path| path.name().to_owned()).collect() })
+    Ok(TestOutcome { file: file.clone(), test, passed, found: found.iter().map(|path| path.name().to_owned()).collect() })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Expect, Test, parse};
+    use super::{Expectation, MemoryTest, parse};
 
     #[test]
     fn every_form_of_a_test_is_read_and_prose_is_not() {
         let text = "# Tests\n\nProse about - things.\n- When do we deploy? → must find notes/deploy (in top 3)\n\
                     * `Who?` -> team/oncall\n\"Weather?\" → nothing.\nx → a b c\n → deploy\nq → `deploy` top 1\n";
         let (tests, problems) = parse(text);
-        let find = |line, question: &str, name: &str, top| Test {
+        let find = |line, question: &str, name: &str, top| MemoryTest {
             line,
             question: question.into(),
-            expect: Expect::Find { name: name.into(), top },
+            expect: Expectation::Find { name: name.into(), top },
         };
         let expected = [
             find(4, "When do we deploy?", "notes/deploy", 3),
             find(5, "Who?", "team/oncall", 5),
-            Test { line: 6, question: "Weather?".into(), expect: Expect::Nothing },
+            MemoryTest { line: 6, question: "Weather?".into(), expect: Expectation::Nothing },
             find(9, "q", "deploy", 1),
         ];
         assert_eq!(tests, expected);

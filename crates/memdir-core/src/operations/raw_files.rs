@@ -35,9 +35,9 @@ pub(crate) fn rewrite(
         let old = there.as_ref().map(|stored| stored.bytes.as_slice());
         let bytes = plan(view, old)?;
         // Warnings about likely secrets are dropped: the other system's answers have no place for them.
-        write::judge(context, old, &bytes)?;
+        write::check_secrets(context, old, &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
-        edits.extend(upkeep::line_for(view, &context.books, path, &bytes)?.edits);
+        edits.extend(upkeep::set_line(view, &context.entrypoint_cache, path, &bytes)?.edits);
         Ok(edits)
     })
 }
@@ -47,7 +47,7 @@ pub(crate) fn remove(store: &dyn Store, context: &Context, path: &MemoryPath) ->
     store.change(&context.intent(Verb::Delete), std::slice::from_ref(path), &mut |view| {
         let files = files(view, path)?;
         let mut edits: Vec<FileEdit> = files.iter().map(|file| gone(&file.path)).collect();
-        edits.extend(upkeep::lines_for(view, &context.books, &edits)?.edits);
+        edits.extend(upkeep::set_lines(view, &context.entrypoint_cache, &edits)?.edits);
         Ok(edits)
     })
 }
@@ -71,7 +71,7 @@ pub(crate) fn relocate(store: &dyn Store, context: &Context, from: &MemoryPath, 
             edits.push(FileEdit { path: target, bytes: Some(file.bytes), role: Role::Memory });
             edits.push(gone(&file.path));
         }
-        edits.extend(upkeep::lines_for(view, &context.books, &edits)?.edits);
+        edits.extend(upkeep::set_lines(view, &context.entrypoint_cache, &edits)?.edits);
         Ok(edits)
     })
 }

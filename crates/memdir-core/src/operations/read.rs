@@ -13,7 +13,7 @@ use crate::{
     memory::{Kind, Memory},
     operations::context::Context,
     secrets,
-    store::{Entrypoint, Store, Stored, mounts},
+    store::{EntrypointMode, Store, Stored, mounts},
 };
 use serde::Serialize;
 use std::borrow::Cow;
@@ -115,11 +115,11 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
     if range.first > total_lines.max(1) {
         return Err(Error::bad_input("lines", format!("{} has {total_lines} lines; {range} is past its end", stored.path)));
     }
-    let part = text::truncate_chars(range.of(&decoded), range.first, request.max_chars);
+    let part = text::truncate_chars(range.slice(&decoded), range.first, request.max_chars);
     let shown = text::lines(part.text);
     let last = if shown == 0 { range.first } else { range.first + shown - 1 };
-    if part.text.len() < range.of(&decoded).len() && !part.text.ends_with('\n') {
-        let whole = LineRange { first: last, last: Some(last) }.of(&decoded).trim_end_matches(['\r', '\n']).chars().count();
+    if part.text.len() < range.slice(&decoded).len() && !part.text.ends_with('\n') {
+        let whole = LineRange { first: last, last: Some(last) }.slice(&decoded).trim_end_matches(['\r', '\n']).chars().count();
         let shown_chars = part.text.lines().last().map_or(0, |line| line.chars().count());
         problems.push(Problem::at(last, format!("the line is cut to {shown_chars} of {whole} characters")));
     }
@@ -146,7 +146,7 @@ pub(crate) fn memory_time(memory: &Memory, stored: &Stored) -> jiff::Timestamp {
 
 /// Adds a problem if the memory has no entrypoint line.
 fn with_line_problem(store: &dyn Store, context: &Context, mut reading: Reading) -> Reading {
-    if let Some(false) = upkeep::has_line(store, &context.books, &reading.path) {
+    if let Some(false) = upkeep::has_line(store, &context.entrypoint_cache, &reading.path) {
         reading.problems.push(Problem::whole("no line in the entrypoint; add it with: memdir entrypoint --repair"));
     }
     reading
@@ -159,18 +159,19 @@ pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<
 
 /// Reads the entrypoint of the mount with this prefix with its secrets redacted, for text that is injected into a conversation.
 pub(crate) fn redacted_entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<EntrypointReading> {
-    load_entrypoint(store, context, prefix, secrets::mask)
+    load_entrypoint(store, context, prefix, secrets::redact)
 }
 
 /// `prepare` gets the whole text, before it is cut: half of a secret would no longer be recognised.
 fn load_entrypoint(store: &dyn Store, context: &Context, prefix: &str, prepare: fn(&str) -> Cow<'_, str>) -> Result<EntrypointReading> {
     let mount = store.mounts().iter().find(|mount| mount.prefix == prefix);
     let mount = mount.ok_or_else(|| Error::bad_input("mount", format!("no mount has the prefix {prefix:?}")))?;
-    let unlisted = if mount.entrypoint == Entrypoint::Kept { upkeep::unlisted(store, &context.books, prefix)? } else { Vec::new() };
+    let unlisted =
+        if mount.entrypoint == EntrypointMode::Kept { upkeep::unlisted(store, &context.entrypoint_cache, prefix)? } else { Vec::new() };
     let stored = mounts::entrypoint_file(store, prefix)?;
     let bytes = stored.as_ref().map_or(&[][..], |stored| &stored.bytes);
     let (decoded, mut problems) = text::decode(bytes);
-    if let Some(book) = upkeep::open_book(store, &context.books, prefix)? {
+    if let Some(book) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? {
         problems.extend(
             entrypoint::long_lines(&book)
                 .into_iter()

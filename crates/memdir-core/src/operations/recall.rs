@@ -1,6 +1,6 @@
 //! Recalls memories: selects those relevant to a message and the tripwires of an action, and shows them within a budget.
 
-use crate::recall::{About, Candidate, Dropped, Recalled, Room, Wires, fit::fit_with, is_manual, message};
+use crate::recall::{MemorySummary, OmittedMemory, RecallBudget, RecallCandidate, Recalled, Tripwires, fit::fit_with, is_manual, message};
 use crate::{
     base::{
         error::Result,
@@ -13,10 +13,10 @@ use crate::{
     operations::{
         context::Context,
         read,
-        verify::{self, Look},
+        verify::{self, ProjectLookup},
     },
     project::Project,
-    recall::Met,
+    recall::MessageMatch,
     recall::when::Action,
     search::Searcher,
     store::{Store, mounts},
@@ -25,13 +25,13 @@ use std::{borrow::Cow, path::Path};
 
 /// The message or action to recall memories for.
 #[derive(Debug, Clone, Default)]
-pub struct Request<'a> {
+pub struct Recall<'a> {
     /// The user's message.
     pub message: Option<&'a str>,
     /// The action that is about to be done.
     pub action: Option<Action<'a>>,
     /// The budget.
-    pub room: Room,
+    pub room: RecallBudget,
     /// Names that this conversation was already shown.
     pub shown: &'a [String],
     /// Tools in use, whose manuals are not recalled.
@@ -43,22 +43,22 @@ pub struct Request<'a> {
 }
 
 /// Recalls memories. The text is empty if nothing is relevant. Without a searcher, only pins and tripwires are considered.
-pub fn recall(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Request<'_>) -> Result<Recalled> {
+pub fn recall(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Recall<'_>) -> Result<Recalled> {
     let mut wanted: Vec<Wanted> = Vec::new();
     if request.message.is_some() || request.action.is_some() {
-        let wires = Wires::of(store, request.cache, context.clock.now())?;
+        let wires = Tripwires::read(store, request.cache, context.clock.now())?;
         if request.message.is_some() {
             wires.pinned().for_each(|path| push(&mut wanted, Wanted { path: path.clone(), why: Some("it is pinned".into()), met: None }));
         }
         if let Some(action) = &request.action {
             for (path, wire) in wires.tripped(action) {
-                let why = format!("{} ({path}:{})", wire.why(), wire.line);
+                let why = format!("{} ({path}:{})", wire.reason(), wire.line);
                 push(&mut wanted, Wanted { path: path.clone(), why: Some(why), met: None });
             }
         }
     }
     if let (Some(message), Some(searcher)) = (request.message, searcher) {
-        for met in message::about(searcher, store, &ends(message))? {
+        for met in message::matching_memories(searcher, store, &ends(message))? {
             push(&mut wanted, Wanted { path: met.path.clone(), why: None, met: Some(met) });
         }
     }
@@ -66,18 +66,18 @@ pub fn recall(store: &dyn Store, context: &Context, searcher: Option<&Searcher>,
     let shown: Vec<MemoryPath> = shown.into_iter().map(|path| mounts::resolve_alias(store, &path).unwrap_or(path)).collect();
     wanted.retain(|one| !shown.iter().any(|shown| one.path.name() == shown.as_str() || one.path == *shown));
     let wanted = with_places_for_matches(wanted, request.room.memories);
-    let look = request.project.map(Look::new);
+    let look = request.project.map(ProjectLookup::new);
     let mut texts: Vec<Found> = Vec::new();
     let mut dropped = Vec::new();
     for one in wanted {
         // One more than fits, in case a manual is dropped; the rest is only named.
         if texts.len() > request.room.memories {
-            dropped.push(Dropped { name: one.path.name().to_owned(), why: format!("only {} are shown", request.room.memories) });
+            dropped.push(OmittedMemory { name: one.path.name().to_owned(), why: format!("only {} are shown", request.room.memories) });
             continue;
         }
         texts.extend(found(store, context, &one, request, look.as_ref())?);
     }
-    let candidates: Vec<Candidate<'_>> = texts.iter().map(Found::candidate).collect();
+    let candidates: Vec<RecallCandidate<'_>> = texts.iter().map(Found::candidate).collect();
     Ok(fit_with(&candidates, dropped, request.room))
 }
 
@@ -103,7 +103,7 @@ fn ends(message: &str) -> Cow<'_, str> {
         return Cow::Borrowed(message);
     }
     let half = limits::RECALL_MESSAGE_BYTES / 2;
-    let (head, tail) = (text::char_floor(message, half), text::char_floor(message, message.len() - half));
+    let (head, tail) = (text::floor_char_boundary(message, half), text::floor_char_boundary(message, message.len() - half));
     Cow::Owned(format!("{}\n\n{}", &message[..head], &message[tail..]))
 }
 
@@ -111,7 +111,7 @@ fn ends(message: &str) -> Cow<'_, str> {
 struct Wanted {
     path: MemoryPath,
     why: Option<String>,
-    met: Option<Met>,
+    met: Option<MessageMatch>,
 }
 
 /// Adds a memory unless it is there; the first reason is kept.
@@ -132,8 +132,8 @@ struct Found {
 }
 
 impl Found {
-    fn candidate(&self) -> Candidate<'_> {
-        Candidate {
+    fn candidate(&self) -> RecallCandidate<'_> {
+        RecallCandidate {
             name: &self.name,
             text: Cow::Borrowed(&self.text),
             lines: self.lines.clone(),
@@ -145,12 +145,18 @@ impl Found {
     }
 }
 
-fn found(store: &dyn Store, context: &Context, wanted: &Wanted, request: &Request<'_>, look: Option<&Look<'_>>) -> Result<Option<Found>> {
+fn found(
+    store: &dyn Store,
+    context: &Context,
+    wanted: &Wanted,
+    request: &Recall<'_>,
+    look: Option<&ProjectLookup<'_>>,
+) -> Result<Option<Found>> {
     let Some(stored) = read::if_readable(store.get(&wanted.path))? else { return Ok(None) };
     let (decoded, _) = text::decode(&stored.bytes);
     let (memory, _) = Memory::parse(&decoded);
     let title = format!("{} {} {}", stored.path.name(), memory.name().unwrap_or_default(), memory.description().unwrap_or_default());
-    let about = About { kind: memory.kind(), title: &title, text: memory.body() };
+    let about = MemorySummary { kind: memory.kind(), title: &title, text: memory.body() };
     if wanted.why.is_none() && is_manual(about, request.tools) {
         return Ok(None);
     }
@@ -162,7 +168,7 @@ fn found(store: &dyn Store, context: &Context, wanted: &Wanted, request: &Reques
         name: stored.path.name().to_owned(),
         text,
         lines,
-        age_days: time::age_days(context.clock.now(), read::memory_time(&memory, &stored)),
+        age_days: time::age_days(context.clock.now(), memory.last_confirmed(stored.stamp.modified())),
         why: wanted.why.clone(),
         gone,
         missing,
@@ -173,7 +179,7 @@ fn found(store: &dyn Store, context: &Context, wanted: &Wanted, request: &Reques
 const BEFORE: u64 = 3;
 
 /// The body, or the part from the match on if the body is longer than a recall shows.
-fn part(memory: &Memory, met: Option<&Met>) -> (String, Option<String>) {
+fn part(memory: &Memory, met: Option<&MessageMatch>) -> (String, Option<String>) {
     let body = memory.body();
     let fits = body.len() <= limits::RECALL_BYTES && text::lines(body) <= limits::RECALL_LINES as u64;
     match met {
@@ -181,7 +187,7 @@ fn part(memory: &Memory, met: Option<&Met>) -> (String, Option<String>) {
             let first = u64::from(met.first).saturating_sub(BEFORE).max(memory.body_first_line());
             let last = text::lines(memory.text());
             let lines = LineRange { first, last: Some(last) };
-            (lines.of(memory.text()).to_owned(), Some(format!("{first}-{last}")))
+            (lines.slice(memory.text()).to_owned(), Some(format!("{first}-{last}")))
         }
         _ => (body.to_owned(), None),
     }

@@ -40,8 +40,8 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
     let (change, renamed) = change_with(store, &context.intent(Verb::Rename), &writable(store, from, to), |view| {
         let stored = view.get(from)?.ok_or_else(|| read::not_found(store, from))?;
         let target = target(&stored.path, to);
-        upkeep::refuse_kept(view, &stored.path)?;
-        upkeep::refuse_kept(view, &target)?;
+        upkeep::refuse_rename_of_entrypoint(view, &stored.path)?;
+        upkeep::refuse_rename_of_entrypoint(view, &target)?;
         view.check_writable(&stored.path)?;
         view.check_writable(&target)?;
         if let Some(there) = view.get(&target)?
@@ -52,7 +52,7 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
         if target == stored.path {
             return Err(Error::bad_input("name", format!("it is already named {target}")));
         }
-        write::judge_new_name(context, &stored.path, &target)?;
+        write::check_new_name(context, &stored.path, &target)?;
         let bytes = moved(&stored, &target);
         let alias = stored.path.strip_prefix("user").map(|rest| rest.prefixed("global"));
         let alias = alias.filter(|alias| mounts::resolve_alias(view, alias).as_ref() == Some(&stored.path));
@@ -61,20 +61,20 @@ pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &Memo
             alias,
             to: &target,
             edits: Vec::new(),
-            said: Vec::new(),
+            changed_lines: Vec::new(),
             rewritten: Vec::new(),
             skipped: Vec::new(),
         };
         refs.find(view)?;
-        let kept = upkeep::renamed(view, &context.books, &stored.path, &target, &bytes, &refs.said)?;
+        let kept = upkeep::rename_line(view, &context.entrypoint_cache, &stored.path, &target, &bytes, &refs.changed_lines)?;
         let renamed = Renamed {
             from: stored.path.clone(),
             to: target.clone(),
-            version: Version::of(&bytes),
+            version: Version::from_content(&bytes),
             change: ChangeId(String::new()),
             rewritten: refs.rewritten,
             skipped: refs.skipped,
-            notes: kept.notes.into_iter().chain(upkeep::part_note(view, [&stored.path, &target].into_iter())).collect(),
+            notes: kept.notes.into_iter().chain(upkeep::narrowed_mount_note(view, [&stored.path, &target].into_iter())).collect(),
         };
         let mut edits = vec![
             FileEdit { path: target.clone(), bytes: Some(bytes), role: Role::Memory },
@@ -117,7 +117,7 @@ struct References<'a> {
     to: &'a MemoryPath,
     edits: Vec<FileEdit>,
     /// Memories whose entrypoint line changes, with their new text.
-    said: Vec<(MemoryPath, Vec<u8>)>,
+    changed_lines: Vec<(MemoryPath, Vec<u8>)>,
     rewritten: Vec<String>,
     skipped: Vec<String>,
 }
@@ -152,8 +152,8 @@ impl References<'_> {
             match view.check_writable(&holder.path) {
                 Ok(()) => {
                     self.rewritten.push(holder.path.name().to_owned());
-                    if upkeep::says_otherwise(view, &holder.path, &holder.bytes, new.as_bytes()) {
-                        self.said.push((holder.path.clone(), new.clone().into_bytes()));
+                    if upkeep::changes_line(view, &holder.path, &holder.bytes, new.as_bytes()) {
+                        self.changed_lines.push((holder.path.clone(), new.clone().into_bytes()));
                     }
                     self.edits.push(FileEdit { path: holder.path, bytes: Some(new.into_bytes()), role: Role::Memory });
                 }

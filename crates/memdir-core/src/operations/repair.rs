@@ -4,7 +4,7 @@ use crate::{
     base::{error::Result, path::MemoryPath},
     entrypoint::{self, DeadLine, LongLine, upkeep},
     operations::{context::Context, read},
-    store::{Access, ChangeId, Entrypoint, FileEdit, Role, Store, Verb, change_with, mounts},
+    store::{Access, ChangeId, EntrypointMode, FileEdit, Role, Store, Verb, change_with, mounts},
 };
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct Repaired {
 
 /// Compares every entrypoint with its memories. With `fix`, adds the missing lines.
 pub fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<Vec<Repaired>> {
-    let kept = store.mounts().iter().filter(|mount| mount.entrypoint == Entrypoint::Kept);
+    let kept = store.mounts().iter().filter(|mount| mount.entrypoint == EntrypointMode::Kept);
     kept.map(|mount| one(store, context, &mount.prefix, fix && mount.access == Access::ReadWrite)).collect()
 }
 
@@ -51,23 +51,23 @@ fn one(store: &dyn Store, context: &Context, prefix: &str, fix: bool) -> Result<
         out.unreadable = Some(error.to_string());
         return Ok(out);
     }
-    out.missing = upkeep::unlisted(store, &context.books, prefix)?;
+    out.missing = upkeep::unlisted(store, &context.entrypoint_cache, prefix)?;
     if fix && !out.missing.is_empty() {
         let touches = [mounts::entrypoint_path(prefix)?];
         let (change, notes) = change_with(store, &context.intent(Verb::Repair), &touches, |view| {
             let mut lines = Vec::new();
-            for path in upkeep::unlisted(view, &context.books, prefix)? {
+            for path in upkeep::unlisted(view, &context.entrypoint_cache, prefix)? {
                 if let Some(stored) = read::if_readable(view.get(&path))? {
                     lines.push(FileEdit { path, bytes: Some(stored.bytes), role: Role::Memory });
                 }
             }
-            let kept = upkeep::lines_for(view, &context.books, &lines)?;
+            let kept = upkeep::set_lines(view, &context.entrypoint_cache, &lines)?;
             Ok((kept.edits, kept.notes))
         })?;
         out.notes = notes;
         out.change = (!change.files.is_empty()).then_some(change.id);
     }
-    if let Some(book) = upkeep::open_book(store, &context.books, prefix)? {
+    if let Some(book) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? {
         let exists =
             |rel: &str| MemoryPath::parse(rel).is_ok_and(|path| store.get(&path.prefixed(prefix)).is_ok_and(|stored| stored.is_some()));
         out.dead = entrypoint::dead(&book, &exists);

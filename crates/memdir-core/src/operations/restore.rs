@@ -17,19 +17,19 @@ use crate::{
 /// Restores the version of a memory that starts with `version`.
 pub fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, version: &str) -> Result<Saved> {
     let path = recorded(store, path)?;
-    let version = diff::version(store, &path, version)?;
+    let version = diff::resolve_version(store, &path, version)?;
     let bytes = store.text_at(&path, version)?.ok_or_else(|| Error::Unavailable {
         what: format!("version {} of {path}", version.short()),
         why: "the journal no longer has it".into(),
     })?;
     let (change, (created, notes)) = change_with(store, &context.intent(Verb::Restore), std::slice::from_ref(&path), |view| {
         let created = view.get(&path)?.is_none();
-        let kept = upkeep::line_for(view, &context.books, &path, &bytes)?;
+        let kept = upkeep::set_line(view, &context.entrypoint_cache, &path, &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(kept.edits);
         Ok((edits, (created, kept.notes)))
     })?;
-    Ok(write::said(path, &bytes, created, &change, notes))
+    Ok(write::saved_outcome(path, &bytes, created, &change, notes))
 }
 
 /// Resolves a name to the existing file, else to the last one in the journal.

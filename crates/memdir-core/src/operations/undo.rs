@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 /// The change to undo or redo.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
+pub enum UndoTarget {
     /// The newest change of this actor and session.
     Mine,
     /// The newest change of all. An error that names it, if another actor made it.
@@ -37,23 +37,23 @@ pub struct Undone {
 const LOOK_BACK: usize = 1_000;
 
 /// Undoes a change.
-pub fn undo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undone> {
+pub fn undo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<Undone> {
     let change = pick(store, context, which, &|change| change.verb != Verb::Undo, "undo")?;
     reverse(store, context, change, Verb::Undo)
 }
 
 /// Redoes a change that was undone.
-pub fn redo(store: &dyn Store, context: &Context, which: &Which) -> Result<Undone> {
+pub fn redo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<Undone> {
     let change = match which {
-        Which::Id(id) => undo_of(store, id)?,
+        UndoTarget::Id(id) => undo_of(store, id)?,
         _ => pick(store, context, which, &|change| change.verb == Verb::Undo, "redo")?,
     };
     reverse(store, context, change, Verb::Redo)
 }
 
-fn pick(store: &dyn Store, context: &Context, which: &Which, fits: &dyn Fn(&Change) -> bool, doing: &str) -> Result<Change> {
-    if let Which::Id(id) = which {
-        let change = history::change(store, id)?;
+fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(&Change) -> bool, doing: &str) -> Result<Change> {
+    if let UndoTarget::Id(id) = which {
+        let change = history::find_change(store, id)?;
         return if in_effect(store)?.iter().any(|other| other.id == change.id) || !recent(store, &change)? {
             Ok(change)
         } else {
@@ -64,7 +64,7 @@ fn pick(store: &dyn Store, context: &Context, which: &Which, fits: &dyn Fn(&Chan
     let mut fitting = all.into_iter().filter(|change| fits(change));
     let mine = |change: &Change| change.actor == context.actor;
     let newest = match which {
-        Which::Last => fitting.next(),
+        UndoTarget::Last => fitting.next(),
         _ => fitting.find(|change| mine(change)),
     };
     match newest {
@@ -102,8 +102,8 @@ pub fn describe(change: &Change) -> String {
         _ => {}
     }
     match change.verb {
-        Verb::Found => format!("{what} {}", change.verb.past()),
-        _ => format!("{} {what}", change.verb.past()),
+        Verb::Found => format!("{what} {}", change.verb.past_tense()),
+        _ => format!("{} {what}", change.verb.past_tense()),
     }
 }
 
@@ -131,7 +131,7 @@ fn recent(store: &dyn Store, change: &Change) -> Result<bool> {
 }
 
 fn undo_of(store: &dyn Store, id: &str) -> Result<Change> {
-    let change = history::change(store, id)?;
+    let change = history::find_change(store, id)?;
     if change.verb == Verb::Undo {
         return Ok(change);
     }
@@ -164,13 +164,13 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
             }
         } else {
             // Other lines were added since and are kept; only the lines of these memories change.
-            let lines = upkeep::lines_for(view, &context.books, &edits)?;
+            let lines = upkeep::set_lines(view, &context.entrypoint_cache, &edits)?;
             notes = lines.notes;
             edits.extend(lines.edits);
         }
         Ok((edits, notes))
     })?;
-    notes.extend(upkeep::part_note(store, undone.files.iter().map(|file| &file.path)));
+    notes.extend(upkeep::narrowed_mount_note(store, undone.files.iter().map(|file| &file.path)));
     Ok(Undone { undone, change, notes })
 }
 
@@ -185,7 +185,7 @@ fn check_unchanged_since(store: &dyn Store, view: &dyn View, file: &FileChange) 
         return Ok(());
     }
     let text = |version: Option<crate::base::version::Version>| {
-        version.map_or(Ok(String::new()), |version| diff::text_of(store, &file.path, version))
+        version.map_or(Ok(String::new()), |version| diff::version_text(store, &file.path, version))
     };
     Err(Error::Conflict { path: file.path.clone(), diff: diff::unified(&file.path, &text(file.after)?, &text(now)?) })
 }

@@ -5,8 +5,8 @@ mod look;
 mod names;
 mod own;
 
-pub use look::Look;
-pub use names::{Named, What, names};
+pub use look::ProjectLookup;
+pub use names::{Mention, MentionKind, mentions};
 
 use crate::{
     base::{
@@ -21,8 +21,8 @@ use crate::{
     project::Project,
     store::{ChangeId, FileEdit, Role, Store, Verb, mounts},
 };
-use look::Sources;
-use names::bare_files;
+use look::SourceLimit;
+use names::bare_file_mentions;
 use serde::Serialize;
 
 /// The memory to verify.
@@ -42,11 +42,11 @@ pub struct Verified {
     /// The memory.
     pub name: String,
     /// What exists.
-    pub found: Vec<Named>,
+    pub found: Vec<Mention>,
     /// What no longer exists.
-    pub gone: Vec<Named>,
+    pub gone: Vec<Mention>,
     /// What could not be looked up.
-    pub unknown: Vec<Named>,
+    pub unknown: Vec<Mention>,
     /// Whether the date was recorded.
     pub stamped: bool,
     /// The change, for undo.
@@ -61,8 +61,8 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
     let mut out = Verified { name: stored.path.name().into(), found: vec![], gone: vec![], unknown: vec![], stamped: false, change: None };
     let referred = references(store, request.project, &stored.path, text)?;
     // References to memories are not looked up in the project as well.
-    let is_new = |named: &Named| referred.iter().all(|(other, _)| other.text != named.text);
-    let named: Vec<Named> = names(text).into_iter().chain(bare_files(text)).filter(is_new).collect();
+    let is_new = |named: &Mention| referred.iter().all(|(other, _)| other.text != named.text);
+    let named: Vec<Mention> = mentions(text).into_iter().chain(bare_file_mentions(text)).filter(is_new).collect();
     let looked_up = look_up(request.project, named, text);
     for (named, there) in looked_up.into_iter().chain(referred) {
         match there {
@@ -79,17 +79,17 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
 }
 
 /// Returns what a text mentions and no longer exists, as far as that is cheap to look up.
-pub fn gone(look: &Look<'_>, text: &str) -> Vec<Named> {
-    names(text).into_iter().filter(|named| look.is_there(named) == Some(false)).collect()
+pub fn gone(look: &ProjectLookup<'_>, text: &str) -> Vec<Mention> {
+    mentions(text).into_iter().filter(|named| look.is_there(named) == Some(false)).collect()
 }
 
 /// Describes what a text mentions and does not exist, besides what [`gone`] returns: links and references to memories and, if the
 /// project's sources are few enough to be read now, symbols of the project that no tracked file contains.
-pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, text: &str) -> Result<Vec<String>> {
+pub fn missing(store: &dyn Store, look: Option<&ProjectLookup<'_>>, holder: &MemoryPath, text: &str) -> Result<Vec<String>> {
     let mut out = Vec::new();
-    for (named, there) in references(store, look.map(Look::project), holder, text)? {
+    for (named, there) in references(store, look.map(ProjectLookup::project), holder, text)? {
         match (named.what, there) {
-            (What::Memory, Some(false)) => out.push(format!("[[{}]], which is no memory", named.text)),
+            (MentionKind::Memory, Some(false)) => out.push(format!("[[{}]], which is no memory", named.text)),
             (_, Some(false)) => out.push(format!("{}, which is gone", named.text)),
             _ => {}
         }
@@ -102,14 +102,14 @@ pub fn missing(store: &dyn Store, look: Option<&Look<'_>>, holder: &MemoryPath, 
     if wanted.is_empty() {
         return Ok(out);
     }
-    if let Some(found) = look.symbols(&wanted, Sources::Few) {
+    if let Some(found) = look.symbols(&wanted, SourceLimit::Few) {
         out.extend(wanted.iter().filter(|name| !found.contains(name)).map(|name| format!("{name}, which no tracked file has")));
     }
     Ok(out)
 }
 
 /// The symbols that are the project's because the text has them next to one of its paths. The owner of other symbols is unknown.
-fn of_the_project(look: &Look<'_>, text: &str) -> Vec<String> {
+fn of_the_project(look: &ProjectLookup<'_>, text: &str) -> Vec<String> {
     let mut symbols: Vec<String> = Vec::new();
     for (symbol, path) in own::beside_paths(text) {
         if !symbols.contains(&symbol) && !is_foreign(look, &symbol) && look.path(&path).is_some() {
@@ -120,7 +120,7 @@ fn of_the_project(look: &Look<'_>, text: &str) -> Vec<String> {
 }
 
 /// Whether a symbol is in a module that no file or folder of the project is named after, such as `tokio::spawn`.
-fn is_foreign(look: &Look<'_>, symbol: &str) -> bool {
+fn is_foreign(look: &ProjectLookup<'_>, symbol: &str) -> bool {
     let Some((module, _)) = symbol.split_once("::") else { return false };
     let is_module = module.starts_with(|c: char| c.is_ascii_lowercase()) && !matches!(module, "crate" | "self" | "super");
     let is_ours = |file: &String| file.split('/').any(|part| part.split('.').next().is_some_and(|stem| stem.replace('-', "_") == module));
@@ -128,8 +128,8 @@ fn is_foreign(look: &Look<'_>, symbol: &str) -> bool {
 }
 
 /// The targets of the links, wikilinks and `mem:` references of a text, and whether they exist: memories, or files of the project.
-fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath, text: &str) -> Result<Vec<(Named, Option<bool>)>> {
-    let mut out: Vec<(Named, Option<bool>)> = Vec::new();
+fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath, text: &str) -> Result<Vec<(Mention, Option<bool>)>> {
+    let mut out: Vec<(Mention, Option<bool>)> = Vec::new();
     for reference in links::references(text, holder) {
         let is_link = matches!(reference.kind, ReferenceKind::Link | ReferenceKind::Definition);
         let targets: Vec<String> = match reference.kind {
@@ -141,8 +141,8 @@ fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath,
             let target = mounts::resolve_alias(store, &target).unwrap_or(target);
             there = there || store.get(&target).is_ok_and(|found| found.is_some());
         }
-        let what = if is_link { What::Path } else { What::Memory };
-        let named = Named { what, text: reference.target, line: reference.line };
+        let what = if is_link { MentionKind::Path } else { MentionKind::Memory };
+        let named = Mention { what, text: reference.target, line: reference.line };
         // A link may be relative to the root of the project; without a project its target is unknown.
         let there = match (there, is_link, project) {
             (true, ..) => Some(true),
@@ -157,16 +157,16 @@ fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath,
     Ok(out)
 }
 
-fn look_up(project: Option<&Project>, named: Vec<Named>, text: &str) -> Vec<(Named, Option<bool>)> {
+fn look_up(project: Option<&Project>, named: Vec<Mention>, text: &str) -> Vec<(Mention, Option<bool>)> {
     let Some(project) = project else { return named.into_iter().map(|named| (named, None)).collect() };
-    let look = Look::new(project);
-    let wanted: Vec<&str> = named.iter().filter(|named| named.what == What::Symbol).map(|named| named.text.as_str()).collect();
-    let symbols = if wanted.is_empty() { None } else { look.symbols(&wanted, Sources::All) };
+    let look = ProjectLookup::new(project);
+    let wanted: Vec<&str> = named.iter().filter(|named| named.what == MentionKind::Symbol).map(|named| named.text.as_str()).collect();
+    let symbols = if wanted.is_empty() { None } else { look.symbols(&wanted, SourceLimit::All) };
     let own = of_the_project(&look, text);
     let there: Vec<Option<bool>> = named
         .iter()
         .map(|named| match named.what {
-            What::Symbol => match symbols.as_ref().map(|found| found.contains(&named.text.as_str())) {
+            MentionKind::Symbol => match symbols.as_ref().map(|found| found.contains(&named.text.as_str())) {
                 Some(false) if !own.contains(&named.text) => None,
                 there => there,
             },

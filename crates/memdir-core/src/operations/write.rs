@@ -11,7 +11,7 @@ use crate::{
     entrypoint::upkeep,
     memory::{self, Kind, Memory},
     operations::{context::Context, read},
-    secrets::{self, Severity},
+    secrets::{self, SecretSeverity},
     store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View, change_with},
 };
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub struct Write {
     /// The text, with or without frontmatter.
     pub content: Vec<u8>,
     /// How an existing memory is treated.
-    pub mode: Mode,
+    pub mode: WriteMode,
     /// Sets the frontmatter's name.
     pub name: Option<String>,
     /// Sets the frontmatter's description.
@@ -38,18 +38,18 @@ pub struct Write {
 impl Write {
     /// Creates a new memory.
     pub fn create(path: MemoryPath, content: impl Into<Vec<u8>>) -> Self {
-        Write { path, content: content.into(), mode: Mode::Create, name: None, description: None, kind: None, expect: None }
+        Write { path, content: content.into(), mode: WriteMode::Create, name: None, description: None, kind: None, expect: None }
     }
 
     /// Sets the mode.
-    pub fn mode(self, mode: Mode) -> Self {
+    pub fn mode(self, mode: WriteMode) -> Self {
         Write { mode, ..self }
     }
 }
 
 /// How a write treats an existing memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum WriteMode {
     /// The write fails.
     Create,
     /// The body is replaced; the frontmatter stays unless the new text has one.
@@ -83,39 +83,39 @@ pub struct Saved {
 
 /// Saves a memory.
 pub fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Saved> {
-    let verb = if request.mode == Mode::Append { Verb::Append } else { Verb::Write };
+    let verb = if request.mode == WriteMode::Append { Verb::Append } else { Verb::Write };
     let touches = [request.path.clone()];
     let (change, (path, bytes, created, notes)) = change_with(store, &context.intent(verb), &touches, |view| {
-        let there = there(view, request)?;
+        let there = existing(view, request)?;
         let path = there.as_ref().map_or_else(|| new_path(request), |stored| stored.path.clone());
-        let expect = request.expect.map_or(if request.mode == Mode::Create { Expect::Absent } else { Expect::Any }, Expect::Is);
+        let expect = request.expect.map_or(if request.mode == WriteMode::Create { Expect::Absent } else { Expect::Any }, Expect::Is);
         expect.check(&path, there.as_ref().map(|stored| stored.version))?;
-        if there.is_none() && request.mode == Mode::Replace {
+        if there.is_none() && request.mode == WriteMode::Replace {
             return Err(read::not_found(store, &request.path));
         }
         upkeep::refuse_pages(view, &path)?;
         if there.is_none() {
-            judge_name(context, &path)?;
+            check_name(context, &path)?;
         }
         let bytes = new_bytes(request, there.as_ref())?;
-        let warnings = judge(context, there.as_ref().map(|stored| stored.bytes.as_slice()), &bytes)?;
+        let warnings = check_secrets(context, there.as_ref().map(|stored| stored.bytes.as_slice()), &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
-        let kept = upkeep::line_for(view, &context.books, &path, &bytes)?;
+        let kept = upkeep::set_line(view, &context.entrypoint_cache, &path, &bytes)?;
         edits.extend(kept.edits);
         Ok((edits, (path, bytes, there.is_none(), [warnings, kept.notes].concat())))
     })?;
-    Ok(said(path, &bytes, created, &change, notes))
+    Ok(saved_outcome(path, &bytes, created, &change, notes))
 }
 
 /// Fails if a change would add a secret, naming its rule and line. Returns warnings for likely secrets.
-pub(crate) fn judge(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result<Vec<String>> {
+pub(crate) fn check_secrets(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result<Vec<String>> {
     let (new, _) = text::decode(new);
     let findings = secrets::added(&text::decode(old.unwrap_or_default()).0, &new);
     let mut warnings = Vec::new();
     for finding in context.allow.filter(&new, findings) {
         match finding.severity {
-            Severity::Refuse => return Err(Error::Secret { rule: finding.rule.into(), line: finding.line }),
-            Severity::Warn => {
+            SecretSeverity::Refuse => return Err(Error::Secret { rule: finding.rule.into(), line: finding.line }),
+            SecretSeverity::Warn => {
                 warnings.push(format!("line {} may hold a secret ({}); say where it is kept instead", finding.line, finding.rule));
             }
         }
@@ -124,33 +124,41 @@ pub(crate) fn judge(context: &Context, old: Option<&[u8]>, new: &[u8]) -> Result
 }
 
 /// Fails if a new name contains a secret: names are in every list and history. The error does not repeat the name.
-pub(crate) fn judge_name(context: &Context, path: &MemoryPath) -> Result<()> {
+pub(crate) fn check_name(context: &Context, path: &MemoryPath) -> Result<()> {
     refuse_name(&context.allow.filter(path.as_str(), secrets::scan(path.as_str())))
 }
 
 /// Fails if a rename would add a secret to the name. Renaming away from such a name is always possible.
-pub(crate) fn judge_new_name(context: &Context, old: &MemoryPath, new: &MemoryPath) -> Result<()> {
+pub(crate) fn check_new_name(context: &Context, old: &MemoryPath, new: &MemoryPath) -> Result<()> {
     let findings = context.allow.filter(new.as_str(), secrets::added(old.as_str(), new.as_str()));
     refuse_name(&findings)
 }
 
-fn refuse_name(findings: &[secrets::Finding]) -> Result<()> {
-    match findings.iter().find(|finding| finding.severity == Severity::Refuse) {
+fn refuse_name(findings: &[secrets::SecretFinding]) -> Result<()> {
+    match findings.iter().find(|finding| finding.severity == SecretSeverity::Refuse) {
         Some(finding) => Err(Error::bad_input("name", format!("it looks like a secret ({})", finding.rule))),
         None => Ok(()),
     }
 }
 
 /// The outcome of a write.
-pub(crate) fn said(path: MemoryPath, bytes: &[u8], created: bool, change: &Change, notes: Vec<String>) -> Saved {
+pub(crate) fn saved_outcome(path: MemoryPath, bytes: &[u8], created: bool, change: &Change, notes: Vec<String>) -> Saved {
     let id = (!change.files.is_empty()).then(|| change.id.clone());
-    Saved { name: path.name().to_owned(), version: Version::of(bytes), change: id, created, bytes: bytes.len() as u64, notes, path }
+    Saved {
+        name: path.name().to_owned(),
+        version: Version::from_content(bytes),
+        change: id,
+        created,
+        bytes: bytes.len() as u64,
+        notes,
+        path,
+    }
 }
 
 /// The existing memory. In exact mode, only a file with exactly this name counts.
-fn there(view: &dyn View, request: &Write) -> Result<Option<Stored>> {
+fn existing(view: &dyn View, request: &Write) -> Result<Option<Stored>> {
     let found = view.get(&request.path)?;
-    Ok(found.filter(|stored| request.mode != Mode::Exact || stored.path == request.path))
+    Ok(found.filter(|stored| request.mode != WriteMode::Exact || stored.path == request.path))
 }
 
 /// Extensions of text files, to which `.md` is not added.
@@ -162,14 +170,14 @@ const TEXT_EXTENSIONS: &[&str] = &[
 fn new_path(request: &Write) -> MemoryPath {
     let extension = request.path.file_name().rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     let whole = extension.is_some_and(|extension| TEXT_EXTENSIONS.contains(&extension.as_str()));
-    if whole || request.mode == Mode::Exact { request.path.clone() } else { request.path.with_md() }
+    if whole || request.mode == WriteMode::Exact { request.path.clone() } else { request.path.with_md() }
 }
 
 fn new_bytes(request: &Write, there: Option<&Stored>) -> Result<Vec<u8>> {
     let bytes = match (request.mode, there) {
-        (Mode::Exact, _) => return Ok(request.content.clone()),
-        (Mode::Append, there) => appended(there.map_or(&[], |stored| &stored.bytes), &request.content),
-        (Mode::Replace, Some(stored)) => replaced(&stored.bytes, &request.content),
+        (WriteMode::Exact, _) => return Ok(request.content.clone()),
+        (WriteMode::Append, there) => appended(there.map_or(&[], |stored| &stored.bytes), &request.content),
+        (WriteMode::Replace, Some(stored)) => replaced(&stored.bytes, &request.content),
         _ => request.content.clone(),
     };
     let bytes = with_fields(request, bytes)?;

@@ -1,6 +1,6 @@
 //! The prompt of a space: selects the parts to describe, reads their entrypoints, and counts what loading the prompt costs.
 
-use super::{AgentScope, Entrypoint, OpenPath, PromptAgent, PromptInput, Search, SpacePart, Tools, build};
+use super::{AgentScope, OpenPath, PromptAgent, PromptEntrypoint, PromptInput, PromptSearch, SpacePart, ToolNames, build};
 use crate::{
     base::{
         error::{Error, Result},
@@ -11,7 +11,7 @@ use crate::{
     operations::{context::Context, read},
     secrets,
     store::{
-        Access, Entrypoint as Kept, MountInfo, Source, Store,
+        Access, EntrypointMode as Kept, MountInfo, Source, Store,
         mounts::{self, ENTRYPOINT_FILE},
     },
 };
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 /// The prompt to build.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct PromptRequest<'a> {
     /// The mode. The default is the log if `log` is set, else the team's if there is one, else the individual.
     pub mode: Option<ModeName>,
     /// Whether memories are first written as a log.
@@ -34,29 +34,29 @@ pub struct Request<'a> {
     /// The heading.
     pub title: &'a str,
     /// How the prompt treats the entrypoint.
-    pub entrypoint: Entrypoint,
+    pub entrypoint: PromptEntrypoint,
     /// The names of memdir's tools, if the model has them.
-    pub tools: Option<Tools<'a>>,
+    pub tools: Option<ToolNames<'a>>,
     /// The tool that the model searches with.
-    pub search: Search<'a>,
+    pub search: PromptSearch<'a>,
     /// The directory of the host's transcripts.
     pub transcripts: Option<&'a str>,
     /// Additional paragraphs from the user's settings.
     pub guidelines: &'a [&'a str],
 }
 
-impl Default for Request<'_> {
+impl Default for PromptRequest<'_> {
     fn default() -> Self {
-        Request {
+        PromptRequest {
             mode: None,
             log: false,
             agent: None,
             remote: false,
             team_folder: false,
             title: "Memory",
-            entrypoint: Entrypoint::Shown,
+            entrypoint: PromptEntrypoint::Shown,
             tools: None,
-            search: Search::Memdir,
+            search: PromptSearch::Memdir,
             transcripts: None,
             guidelines: &[],
         }
@@ -79,16 +79,16 @@ pub enum ModeName {
 
 /// A prompt, and the cost of loading it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Made {
+pub struct BuiltPrompt {
     /// The memory section.
     pub text: String,
     /// The cost of loading it.
-    pub load: Load,
+    pub load: PromptLoad,
 }
 
 /// The cost of loading a prompt. Only numbers: they never leave the machine, and nothing of the memories is in them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Load {
+pub struct PromptLoad {
     /// The time of the load.
     pub at: jiff::Timestamp,
     /// The name of the mode.
@@ -108,11 +108,11 @@ pub struct Load {
 }
 
 /// Builds the prompt of a space.
-pub fn prompt(store: &dyn Store, context: &Context, request: &Request<'_>) -> Result<Made> {
+pub fn prompt(store: &dyn Store, context: &Context, request: &PromptRequest<'_>) -> Result<BuiltPrompt> {
     let selected = Selected::new(store, context, request)?;
     let parts: Vec<SpacePart<'_>> = selected.parts.iter().map(Loaded::part).collect();
     // Without any entrypoint, the prompt must not ask for a line in one.
-    let entrypoint = if parts.iter().any(|part| part.kept) { request.entrypoint } else { Entrypoint::Unused };
+    let entrypoint = if parts.iter().any(|part| part.kept) { request.entrypoint } else { PromptEntrypoint::Unused };
     let input = PromptInput {
         title: request.title,
         parts: &parts,
@@ -128,7 +128,7 @@ pub fn prompt(store: &dyn Store, context: &Context, request: &Request<'_>) -> Re
     };
     let text = build(&input);
     let load = count(store, context, input.wording().name, &text, &selected.parts, entrypoint)?;
-    Ok(Made { text, load })
+    Ok(BuiltPrompt { text, load })
 }
 
 /// The parts of a space that a prompt describes.
@@ -142,7 +142,7 @@ struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    fn new(store: &dyn Store, context: &Context, request: &Request<'a>) -> Result<Self> {
+    fn new(store: &dyn Store, context: &Context, request: &PromptRequest<'a>) -> Result<Self> {
         let team = team(store, context, request);
         let mode = match request.mode {
             Some(mode) => mode,
@@ -285,7 +285,7 @@ fn mount<'a>(store: &'a dyn Store, prefix: &str) -> Option<&'a MountInfo> {
 }
 
 /// The team's memory, or `None` if the space has none or lacks the project's own.
-fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<Loaded> {
+fn team(store: &dyn Store, context: &Context, request: &PromptRequest<'_>) -> Option<Loaded> {
     let own = mount(store, "")?;
     if let Some(team) = mount(store, "team") {
         return Some(Loaded::from_mount(store, context, team));
@@ -297,7 +297,7 @@ fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<L
     }
     let stored = MemoryPath::parse(&format!("team/{}", ENTRYPOINT_FILE)).ok().and_then(|path| store.get(&path).ok()).flatten();
     let decoded = stored.map(|stored| text::decode(&stored.bytes).0.into_owned()).unwrap_or_default();
-    let redacted = secrets::mask(&decoded);
+    let redacted = secrets::redact(&decoded);
     let loaded = entrypoint::load(&redacted);
     Some(Loaded {
         prefix: "team".into(),
@@ -311,15 +311,15 @@ fn team(store: &dyn Store, context: &Context, request: &Request<'_>) -> Option<L
     })
 }
 
-fn count(store: &dyn Store, context: &Context, mode: &str, text: &str, loaded: &[Loaded], shown: Entrypoint) -> Result<Load> {
+fn count(store: &dyn Store, context: &Context, mode: &str, text: &str, loaded: &[Loaded], shown: PromptEntrypoint) -> Result<PromptLoad> {
     let mut files = BTreeSet::new();
     for one in loaded {
         let own = |path: &MemoryPath| !one.prefix.is_empty() || mounts::mount_of(store, path).is_some_and(|mount| mount.prefix.is_empty());
         files.extend(store.list(&one.prefix)?.entries.into_iter().map(|entry| entry.path).filter(own));
     }
     let folders: BTreeSet<&str> = files.iter().filter_map(MemoryPath::parent).collect();
-    let cut = |by: fn(&Loaded) -> bool| shown == Entrypoint::Shown && loaded.iter().any(by);
-    Ok(Load {
+    let cut = |by: fn(&Loaded) -> bool| shown == PromptEntrypoint::Shown && loaded.iter().any(by);
+    Ok(PromptLoad {
         at: context.clock.now(),
         mode: mode.to_owned(),
         bytes: text.len() as u64,

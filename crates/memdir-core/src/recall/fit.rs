@@ -196,7 +196,7 @@ fn frame(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) -> 
     let attribute = |value: &str| value.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace(['\n', '\r'], " ");
     let lines = candidate.lines.as_ref().map_or_else(String::new, |lines| format!(" lines=\"{lines}\""));
     let why = candidate.why.as_ref().map_or_else(String::new, |why| format!(" because=\"{}\"", attribute(&secrets::redact(why))));
-    let age = time::age_words(candidate.age_days);
+    let age = time::format_age_days(candidate.age_days);
     let mut out = format!("<memory source=\"{}\"{lines} age=\"{age}\"{why}>\n", attribute(candidate.name));
     let gone = candidate.gone.iter().map(|gone| format!("{gone}, which is gone"));
     let names: Vec<String> = gone.chain(candidate.missing.iter().cloned()).collect();

@@ -8,7 +8,7 @@ use crate::{
         Search, Searcher,
         find::RankedCandidates,
         fuse::Ranked,
-        index::{IndexQuery, View},
+        index::{IndexQuery, IndexView},
         query::Query,
         ranking,
     },
@@ -82,8 +82,6 @@ pub fn matching_memories(searcher: &Searcher, store: &dyn Store, message: &str) 
     Matcher { searcher }.matches(store, message)
 }
 
-pub use self::matching_memories as about; // transitional alias
-
 struct Matcher<'a> {
     searcher: &'a Searcher,
 }
@@ -110,7 +108,7 @@ impl Matcher<'_> {
     /// Adds the candidates of one sentence that reach the threshold to `best`.
     fn keep_best(
         &self,
-        views: &[Arc<dyn View>],
+        views: &[Arc<dyn IndexView>],
         question: &Question<'_>,
         found: &RankedCandidates,
         mass: f32,
@@ -176,7 +174,7 @@ impl Matcher<'_> {
     }
 
     /// Counts the units in which each word of the message occurs, with one look-up for all words.
-    fn frequencies(&self, views: &[Arc<dyn View>], message: &str) -> Result<HashMap<String, u64>> {
+    fn frequencies(&self, views: &[Arc<dyn IndexView>], message: &str) -> Result<HashMap<String, u64>> {
         let mut terms: Vec<String> = self.question_words(message).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect();
         terms.sort_unstable();
         terms.dedup();

@@ -75,8 +75,6 @@ impl Tripwires {
         Ok(table)
     }
 
-    #[rustfmt::skip] #[doc(hidden)]    pub fn of(store: &dyn Store, cache: Option<&Path>, now: Timestamp) -> Result<Tripwires> { Tripwires::read(store, cache, now) } // transitional alias
-
     /// The memories with a tripwire that an action touches, with that tripwire, in the order of their names.
     pub fn tripped<'a>(&'a self, action: &Action<'_>) -> Vec<(&'a MemoryPath, &'a Tripwire)> {
         self.files.iter().filter_map(|row| Some((&row.path, row.when.trips(action)?))).collect()

@@ -48,8 +48,6 @@ pub struct Tripwire {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct When(pub Vec<Tripwire>);
 
-pub use self::{Tripwire as Wire, TripwireKind as Over, parse_field as of}; // transitional alias
-
 /// What an agent is about to do.
 #[derive(Debug, Clone, Default)]
 pub struct Action<'a> {
@@ -113,8 +111,6 @@ impl When {
         };
         self.0.iter().filter_map(problem).collect()
     }
-
-    #[rustfmt::skip] #[doc(hidden)]    pub fn dead(&self) -> Vec<Problem> { self.unreachable() } // transitional alias
 }
 
 impl Tripwire {
@@ -151,8 +147,6 @@ impl Tripwire {
         };
         format!("{what} {:?}", self.pattern)
     }
-
-    #[rustfmt::skip] #[doc(hidden)]    pub fn why(&self) -> String { self.reason() } // transitional alias
 
     /// Why it can never be touched.
     fn unreachable_reason(&self) -> Option<String> {

@@ -166,7 +166,7 @@ fn code_forms(code: &str, sink: &mut impl TokenSink) {
 }
 
 fn cut(text: &str) -> &str {
-    &text[..crate::base::text::char_floor(text, WORD_BYTES.min(text.len()))]
+    &text[..crate::base::text::floor_char_boundary(text, WORD_BYTES.min(text.len()))]
 }
 
 #[derive(Default)]

@@ -51,7 +51,7 @@ impl TokenSink for TermSet<'_, '_> {
 /// Returns the lines of a unit to show, always inside of it and never empty.
 pub(super) fn best_lines(text: &str, first: u64, last: u64, weights: &TermWeights<'_>, analyser: &mut Analyser) -> LineRange {
     let whole = LineRange { first, last: Some(last) };
-    let unit = whole.of(text);
+    let unit = whole.slice(text);
     if last - first < WHOLE_LINES && unit.len() <= WHOLE_BYTES {
         return whole;
     }

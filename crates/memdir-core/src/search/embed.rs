@@ -248,6 +248,4 @@ impl Key {
         key.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
         Key(key)
     }
-
-    #[rustfmt::skip] #[doc(hidden)]    pub fn of(text: &str) -> Self { Key::from_text(text) } // transitional alias
 }

@@ -4,7 +4,7 @@ use super::{
     Answer, Explain, Hit, Method, Search, SearchedCounts,
     analysis::Analyser,
     fuse::{self, Ranked},
-    index::{Candidate, Counts, IndexQuery, KnownFile, Since, View},
+    index::{Candidate, Counts, IndexQuery, IndexView, KnownFile, Since},
     meaning::Meaning,
     mount_views::SearchMount,
     query::{self, Query},
@@ -40,7 +40,7 @@ pub(super) struct Finder<'a> {
 
 impl Finder<'_> {
     /// Parses the query of a search and ranks its candidates.
-    pub(super) fn find(&self, views: &[Arc<dyn View>], search: &Search, analyser: &Mutex<Analyser>) -> Result<RankedCandidates> {
+    pub(super) fn find(&self, views: &[Arc<dyn IndexView>], search: &Search, analyser: &Mutex<Analyser>) -> Result<RankedCandidates> {
         let mut analyser = analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let query = Query::parse(&search.query, &mut analyser);
         let must: Vec<Vec<String>> =
@@ -52,7 +52,7 @@ impl Finder<'_> {
     /// Ranks candidates for a parsed query; `must` are the words of its phrases.
     pub(super) fn find_query(
         &self,
-        views: &[Arc<dyn View>],
+        views: &[Arc<dyn IndexView>],
         search: &Search,
         query: Query,
         must: &[Vec<String>],
@@ -109,8 +109,8 @@ impl Finder<'_> {
             (false, _) => Method::Fts,
         };
         let searched = views.iter().map(|view| view.totals()).fold(SearchedCounts::default(), |sum, totals| SearchedCounts {
-            files: sum.files + totals.told_files,
-            units: sum.units + totals.told_units,
+            files: sum.files + totals.counted_files,
+            units: sum.units + totals.counted_units,
         });
         Ok(RankedCandidates { query, counts, ranked, method, scale, searched, notes })
     }
@@ -135,7 +135,7 @@ impl RankedCandidates {
         if self.query.phrases.is_empty() {
             return true;
         }
-        let unit = query::fold_phrase(LineRange { first, last: Some(last) }.of(decoded));
+        let unit = query::fold_phrase(LineRange { first, last: Some(last) }.slice(decoded));
         self.query.phrases.iter().all(|phrase| unit.contains(phrase.as_str()))
     }
 

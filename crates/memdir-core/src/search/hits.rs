@@ -42,8 +42,8 @@ impl HitFile {
     /// Lines as they are shown.
     fn shown_lines<'t>(&self, decoded: &'t str, lines: LineRange) -> Cow<'t, str> {
         match &self.redacted {
-            Some(redacted) => Cow::Owned(lines.of(redacted).to_owned()),
-            None => Cow::Borrowed(lines.of(decoded)),
+            Some(redacted) => Cow::Owned(lines.slice(redacted).to_owned()),
+            None => Cow::Borrowed(lines.slice(decoded)),
         }
     }
 }
@@ -133,7 +133,7 @@ impl HitReader<'_> {
             path: file.path.clone(),
             chat,
             text: file.shown_lines(decoded, lines).into_owned(),
-            masked: file.redacted.is_some() && file.shown_lines(decoded, lines) != lines.of(decoded),
+            masked: file.redacted.is_some() && file.shown_lines(decoded, lines) != lines.slice(decoded),
             score: ranked.score,
             source: ranked.source,
             age: time::age(self.clock.now(), at),

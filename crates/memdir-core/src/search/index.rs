@@ -14,14 +14,10 @@ use crate::{
 };
 use std::sync::Arc;
 
-pub use self::IndexMatches as Asked; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub type Ask<'a> = IndexQuery<'a>; // transitional alias
-#[rustfmt::skip] #[doc(hidden)] pub type Known = KnownFile; // transitional alias
-
 /// The search index of one mount. Names in it are relative to the mount.
 ///
 /// The contract, which one test checks for every implementation:
-/// - A [`View`] never changes. `view` returns the newest one, with everything that any process committed before the call.
+/// - A [`IndexView`] never changes. `view` returns the newest one, with everything that any process committed before the call.
 /// - What a view returns depends on its files alone, not on their history: an index that was updated and one that was rebuilt give
 ///   the same numbers.
 /// - `begin` returns the only writer, and waits for other writers as `wait` demands. The changes of a batch become visible all at
@@ -30,10 +26,10 @@ pub use self::IndexMatches as Asked; // transitional alias
 /// - Damage never leads to wrong results: an index that cannot be trusted is empty and has a damage report.
 pub trait Index: Send + Sync {
     /// Returns the newest view.
-    fn view(&self) -> Result<Arc<dyn View>>;
+    fn view(&self) -> Result<Arc<dyn IndexView>>;
 
     /// Returns a view with some files changed on top, in memory.
-    fn overlay(&self, base: &Arc<dyn View>, changes: &[IndexChange]) -> Result<Arc<dyn View>>;
+    fn overlay(&self, base: &Arc<dyn IndexView>, changes: &[IndexChange]) -> Result<Arc<dyn IndexView>>;
 
     /// Begins to change the index. `None` if another process is writing and `wait` is [`Wait::No`].
     fn begin(&self, wait: Wait) -> Result<Option<Box<dyn Batch + '_>>>;
@@ -79,7 +75,7 @@ pub struct IndexSize {
 /// A change of an index, under the writer's lock.
 pub trait Batch {
     /// The newest view, which no other process changes during this batch.
-    fn view(&self) -> Arc<dyn View>;
+    fn view(&self) -> Arc<dyn IndexView>;
 
     /// Returns a writer for new or changed files. Several may work in parallel, each on its thread; a file replaces the one of its name
     /// when the batch is committed. `files` is the approximate number of files to come.
@@ -140,13 +136,13 @@ pub struct IndexFile {
 
 impl IndexFile {
     /// The number of units with content, not counting lines that only point to a file.
-    pub fn told_units(&self) -> u32 {
+    pub fn counted_units(&self) -> u32 {
         self.units.iter().filter(|unit| unit.points_to.is_none()).count() as u32
     }
 
     /// Whether it counts as a file for users: an entrypoint that consists of generated lines does not.
-    pub fn is_told(&self) -> bool {
-        !mounts::is_pointer_file_name(&self.path) || self.told_units() > 0
+    pub fn is_counted(&self) -> bool {
+        !mounts::is_pointer_file_name(&self.path) || self.counted_units() > 0
     }
 }
 
@@ -242,7 +238,7 @@ impl Sketch {
 }
 
 /// An immutable snapshot of an index.
-pub trait View: Send + Sync {
+pub trait IndexView: Send + Sync {
     /// Returns what was recorded when a file was indexed.
     fn known(&self, path: &str) -> Option<KnownFile>;
 
@@ -296,9 +292,9 @@ pub struct Totals {
     /// Words of all whole files.
     pub file: u64,
     /// Files as users count them: without entrypoints that consist of generated lines.
-    pub told_files: u64,
+    pub counted_files: u64,
     /// Units with content: without lines that only point to a file.
-    pub told_units: u64,
+    pub counted_units: u64,
 }
 
 impl Totals {

@@ -17,7 +17,7 @@ use crate::{
     },
     search::{
         embed::{EmbedRole, Embedder, Key, Vector},
-        index::{Batch, Index, IndexChange, IndexFile, View, Wait},
+        index::{Batch, Index, IndexChange, IndexFile, IndexView, Wait},
     },
     store::{Entry, Stamp, Store},
 };
@@ -46,7 +46,7 @@ pub struct StaleFiles {
 
 impl StaleFiles {
     /// Compares the files of one mount, by their names in it, with a view.
-    pub fn compare<'a>(files: impl Iterator<Item = (&'a str, Stamp)>, view: &dyn View) -> StaleFiles {
+    pub fn compare<'a>(files: impl Iterator<Item = (&'a str, Stamp)>, view: &dyn IndexView) -> StaleFiles {
         let mut stale = StaleFiles::default();
         let mut known = 0;
         let mut names = Vec::new();
@@ -108,8 +108,6 @@ pub struct Indexer<'a> {
 /// A callback for the progress of indexing.
 pub type Progress<'a> = dyn Fn(IndexProgress) + Sync + 'a;
 
-#[rustfmt::skip] #[doc(hidden)] pub type Step = IndexProgress; // transitional alias
-
 /// The progress of indexing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexProgress {
@@ -156,7 +154,7 @@ impl<'a> Indexer<'a> {
     }
 
     /// Reads one file, and prepares it if it is not the version of the view.
-    pub fn check(&self, name: &str, view: &dyn View, preparer: &mut Preparer<'_>) -> Result<FileCheck> {
+    pub fn check(&self, name: &str, view: &dyn IndexView, preparer: &mut Preparer<'_>) -> Result<FileCheck> {
         let path = MemoryPath::parse(name)?.prefixed(self.prefix);
         let seen_ns = self.clock.now().as_nanosecond() as i64;
         let Some(stored) = self.store.get(&path)?.filter(|stored| stored.path == path) else { return Ok(FileCheck::Gone) };
@@ -167,7 +165,7 @@ impl<'a> Indexer<'a> {
     }
 
     /// Checks files for an overlay. Files that cannot be read count as gone.
-    pub fn check_all(&self, stale: &StaleFiles, view: &dyn View, preparer: &mut Preparer<'_>) -> BTreeMap<String, FileCheck> {
+    pub fn check_all(&self, stale: &StaleFiles, view: &dyn IndexView, preparer: &mut Preparer<'_>) -> BTreeMap<String, FileCheck> {
         let checked = stale.changed.iter().chain(&stale.doubtful);
         let mut checks: BTreeMap<String, FileCheck> =
             checked.map(|name| (name.clone(), self.check(name, view, preparer).unwrap_or(FileCheck::Gone))).collect();
@@ -298,7 +296,7 @@ impl<'a> Indexer<'a> {
     }
 
     /// Computes the missing vectors of a file, or returns `None` if it is no longer the indexed version.
-    fn missing_vectors(&self, embedder: &dyn Embedder, view: &dyn View, name: &str, version: Version) -> Result<Option<FileVectors>> {
+    fn missing_vectors(&self, embedder: &dyn Embedder, view: &dyn IndexView, name: &str, version: Version) -> Result<Option<FileVectors>> {
         let path = MemoryPath::parse(name)?.prefixed(self.prefix);
         let Some(stored) = self.store.get(&path)?.filter(|stored| stored.version == version) else { return Ok(None) };
         let (decoded, _) = crate::base::text::decode(&stored.bytes);

@@ -8,7 +8,7 @@ use crate::{
         version::Version,
     },
     search::{
-        index::{Index, View, Wait},
+        index::{Index, IndexView, Wait},
         indexing::{self, FileCheck, Indexer, StaleFiles, is_racy},
     },
     store::Entry,
@@ -35,8 +35,8 @@ pub(crate) struct MountIndex {
 /// The view of the last search.
 #[derive(Default)]
 struct Overlay {
-    base: Option<Arc<dyn View>>,
-    view: Option<Arc<dyn View>>,
+    base: Option<Arc<dyn IndexView>>,
+    view: Option<Arc<dyn IndexView>>,
     checks: BTreeMap<String, FileCheck>,
     /// What the view shows that its base does not.
     content: Vec<(String, Option<Version>)>,
@@ -62,7 +62,7 @@ impl MountIndex {
     }
 
     /// Returns a view with everything that was on disk when `entries` were listed.
-    pub(super) fn view(&self, indexer: &Indexer<'_>, entries: &[Entry], progress: &indexing::Progress<'_>) -> Result<Arc<dyn View>> {
+    pub(super) fn view(&self, indexer: &Indexer<'_>, entries: &[Entry], progress: &indexing::Progress<'_>) -> Result<Arc<dyn IndexView>> {
         let mut overlay = self.overlay();
         for written in 0..ATTEMPTS {
             let base = self.index.view()?;
@@ -92,9 +92,9 @@ impl MountIndex {
         overlay: &mut Overlay,
         indexer: &Indexer<'_>,
         entries: &[Entry],
-        base: Arc<dyn View>,
+        base: Arc<dyn IndexView>,
         stale: &StaleFiles,
-    ) -> Result<Arc<dyn View>> {
+    ) -> Result<Arc<dyn IndexView>> {
         let to_check = unchecked(overlay, &stamps(indexer, entries, stale), stale);
         if !to_check.is_empty() {
             let checks = indexer.check_all(&to_check, &*base, &mut indexer.preparer());

@@ -3,7 +3,7 @@
 
 use super::{
     embed::Embedder,
-    index::View,
+    index::IndexView,
     indexing::Indexer,
     mount_index::MountIndex,
     watch::{TreeChanges, TreeWatch},
@@ -66,14 +66,14 @@ pub(crate) struct MountViews {
 struct WatchedViews {
     watches: Vec<TreeWatch>,
     marks: Vec<Option<Stamp>>,
-    views: Vec<Arc<dyn View>>,
+    views: Vec<Arc<dyn IndexView>>,
     /// The files the views show.
     entries: Vec<Entry>,
 }
 
 /// The current views of all mounts, in their order.
 pub(crate) struct CurrentViews {
-    pub(crate) views: Vec<Arc<dyn View>>,
+    pub(crate) views: Vec<Arc<dyn IndexView>>,
     /// Whether a watched file changed since the last call.
     pub(crate) changed: bool,
 }
@@ -161,7 +161,7 @@ impl MountViews {
     }
 
     /// Brings the views in step with the entries.
-    fn refresh(&self, context: IndexContext<'_>, entries: &[Entry]) -> Result<Vec<Arc<dyn View>>> {
+    fn refresh(&self, context: IndexContext<'_>, entries: &[Entry]) -> Result<Vec<Arc<dyn IndexView>>> {
         let view = |mount: &SearchMount| mount.index.view(&context.indexer(mount), &self.entries_of(mount, entries), &|_| {});
         self.mounts.iter().map(view).collect()
     }

@@ -61,8 +61,6 @@ pub fn idf(all: u64, holding: u64) -> f32 {
     (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()
 }
 
-#[rustfmt::skip] #[doc(hidden)] pub type Field = FieldWeight; // transitional alias
-
 /// The BM25 weight of a word in a field, by its frequency, the field's length and the average length.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldWeight {

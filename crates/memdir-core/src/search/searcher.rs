@@ -9,7 +9,7 @@ use super::{
     embed::Embedder,
     find::{Finder, RankedCandidates},
     hits::HitReader,
-    index::{Index, View, Wait},
+    index::{Index, IndexView, Wait},
     indexing::{Indexed, Progress, StaleFiles},
     meaning::Meaning,
     mount_index::MountIndex,
@@ -133,12 +133,12 @@ impl Searcher {
     /// Counts what each mount contributes, as its files are now.
     pub fn counts(&self, store: &dyn Store) -> Result<Vec<MountCounts>> {
         let views = self.views(store)?;
-        let count = |(mount, view): (&SearchMount, &Arc<dyn View>)| {
+        let count = |(mount, view): (&SearchMount, &Arc<dyn IndexView>)| {
             let totals = view.totals();
             MountCounts {
                 prefix: mount.prefix.clone(),
                 source: mount.source,
-                counts: SearchedCounts { files: totals.told_files, units: totals.told_units },
+                counts: SearchedCounts { files: totals.counted_files, units: totals.counted_units },
             }
         };
         Ok(self.mounts.mounts().iter().zip(&views).map(count).collect())
@@ -238,8 +238,8 @@ impl Searcher {
             Ok(IndexState {
                 prefix: mount.prefix.clone(),
                 source: mount.source,
-                files: totals.told_files,
-                units: totals.told_units,
+                files: totals.counted_files,
+                units: totals.counted_units,
                 size: index.size(),
                 changed: stale.changed.len(),
                 gone: stale.gone.len(),
@@ -261,7 +261,7 @@ impl Searcher {
     }
 
     /// Returns views with everything that is on disk now.
-    pub(crate) fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn View>>> {
+    pub(crate) fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn IndexView>>> {
         let CurrentViews { views, changed } = self.mounts.current(self.context(store))?;
         if let Some(background) = self.background.as_ref().filter(|_| changed) {
             background.files_changed();
@@ -272,7 +272,7 @@ impl Searcher {
     /// Ranks candidates for a parsed query; `must` are the words of its phrases.
     pub(crate) fn find_query(
         &self,
-        views: &[Arc<dyn View>],
+        views: &[Arc<dyn IndexView>],
         search: &Search,
         query: Query,
         must: &[Vec<String>],

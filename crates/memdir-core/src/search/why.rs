@@ -79,8 +79,6 @@ impl fmt::Display for WhyNot {
     }
 }
 
-#[rustfmt::skip] impl WhyNot { #[doc(hidden)] pub fn say(&self) -> String { self.to_string() } } // transitional alias
-
 /// Explains why a memory is not among the hits of a search; `run` runs a search on the same space.
 pub(super) fn why_not(
     store: &dyn Store,

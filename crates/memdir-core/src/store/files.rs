@@ -39,7 +39,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 /// The store of a space of directories. A handle: its clones for cancellable calls share everything but the [`Stop`].
 #[derive(Debug)]
-pub struct Vault {
+pub struct FileStore {
     mounts: Arc<[Mounted]>,
     infos: Arc<[MountInfo]>,
     journals: Arc<[Mutex<Journal>]>,
@@ -53,7 +53,7 @@ struct Spot {
     rel: String,
 }
 
-impl Vault {
+impl FileStore {
     /// Opens a space. Missing directories of writable mounts are created, unless the mount is `late`. If that fails, the cause is
     /// among [`Vault::troubles`], reads find nothing there, and the first write returns the error.
     pub fn open(mounts: &[Mount]) -> Result<Self> {
@@ -66,11 +66,11 @@ impl Vault {
         mount::check_apart(&mounts)?;
         let infos = mounts.iter().map(|mount| mount.info.clone()).collect();
         let journals = journals.into_iter().map(Mutex::new).collect();
-        Ok(Vault { mounts: mounts.into(), infos, journals, stop: Stop::default() })
+        Ok(FileStore { mounts: mounts.into(), infos, journals, stop: Stop::default() })
     }
 
     /// The problems met while opening.
-    pub fn troubles(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<Problem> {
         self.mounts.iter().filter_map(|mount| mount.trouble.as_ref()).map(Problem::whole).collect()
     }
 
@@ -175,7 +175,7 @@ impl Vault {
     }
 }
 
-impl View for Vault {
+impl View for FileStore {
     fn mounts(&self) -> &[MountInfo] {
         &self.infos
     }
@@ -218,7 +218,7 @@ impl View for Vault {
     }
 }
 
-impl Store for Vault {
+impl Store for FileStore {
     fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change> {
         self.stop.check()?;
         let mounts: BTreeSet<usize> = touches.iter().map(|path| Ok(self.spot(path)?.mount)).collect::<Result<_>>()?;
@@ -260,7 +260,7 @@ impl Store for Vault {
     }
 
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {
-        Arc::new(Vault { mounts: self.mounts.clone(), infos: self.infos.clone(), journals: self.journals.clone(), stop: stop.clone() })
+        Arc::new(FileStore { mounts: self.mounts.clone(), infos: self.infos.clone(), journals: self.journals.clone(), stop: stop.clone() })
     }
 }
 
@@ -313,7 +313,7 @@ fn read_file(mut file: File, path: MemoryPath) -> Result<Stored> {
     }
     let mut bytes = Vec::with_capacity(stamp.size as usize + 1);
     file.read_to_end(&mut bytes).map_err(fail)?;
-    Ok(Stored { version: Version::of(&bytes), path, bytes, stamp })
+    Ok(Stored { version: Version::from_content(&bytes), path, bytes, stamp })
 }
 
 /// Returns the part of `under` below the mount with this prefix; `None` if the mount has nothing under it.

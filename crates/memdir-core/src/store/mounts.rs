@@ -6,7 +6,7 @@ use crate::{
         error::Result,
         path::{MemoryPath, strip_md},
     },
-    store::{Entrypoint, MountInfo, Stored, View},
+    store::{EntrypointMode, MountInfo, Stored, View},
 };
 
 /// The entrypoint at a mount's root.
@@ -61,16 +61,16 @@ pub fn file_kind(view: &dyn View, path: &MemoryPath) -> FileKind {
         return FileKind::Log;
     }
     match mount.entrypoint {
-        Entrypoint::Off => FileKind::Memory,
-        Entrypoint::Kept if is_page_name(rel) => FileKind::Page,
-        Entrypoint::Kept if is_entrypoint_of(view, &mount.prefix, rel) => FileKind::Entrypoint,
-        Entrypoint::Kept => FileKind::Memory,
+        EntrypointMode::Off => FileKind::Memory,
+        EntrypointMode::Kept if is_page_name(rel) => FileKind::Page,
+        EntrypointMode::Kept if is_entrypoint_of(view, &mount.prefix, rel) => FileKind::Entrypoint,
+        EntrypointMode::Kept => FileKind::Memory,
     }
 }
 
 /// Whether the entrypoint has a line for the memory: the mount keeps an entrypoint, and the file is neither a log nor special.
 pub fn has_entrypoint_line(view: &dyn View, path: &MemoryPath) -> bool {
-    let is_kept = mount_of(view, path).is_some_and(|mount| mount.entrypoint == Entrypoint::Kept);
+    let is_kept = mount_of(view, path).is_some_and(|mount| mount.entrypoint == EntrypointMode::Kept);
     is_kept && file_kind(view, path) == FileKind::Memory
 }
 
@@ -84,7 +84,7 @@ fn is_entrypoint_of(view: &dyn View, prefix: &str, rel: &str) -> bool {
 /// Whether a file that does not exist yet would become the entrypoint of its mount.
 pub fn would_be_entrypoint(view: &dyn View, path: &MemoryPath) -> bool {
     let Some((mount, rel)) = locate(view.mounts(), path.as_str()) else { return false };
-    mount.entrypoint == Entrypoint::Kept
+    mount.entrypoint == EntrypointMode::Kept
         && rel == FALLBACK_ENTRYPOINT_FILE
         && entrypoint_file(view, &mount.prefix).is_ok_and(|stored| stored.is_none())
 }

@@ -7,7 +7,7 @@ use crate::{
         path::MemoryPath,
     },
     store::{
-        Entrypoint,
+        EntrypointMode,
         files::{Links, Mount, journal_name},
         mounts,
     },
@@ -43,18 +43,18 @@ pub enum AgentScope {
 
 /// The callers of a server by the hash of their token. Tokens themselves are not stored.
 #[derive(Debug, Clone, Default)]
-pub struct Callers {
-    known: Vec<(String, Caller)>,
+pub struct TokenDirectory {
+    known: Vec<(String, TokenIdentity)>,
 }
 
-impl Callers {
+impl TokenDirectory {
     /// Creates the directory from callers and the hashes of their tokens, computed with [`token_hash`].
-    pub fn new(known: impl IntoIterator<Item = (String, Caller)>) -> Self {
-        Callers { known: known.into_iter().map(|(hash, caller)| (hash.to_ascii_lowercase(), caller)).collect() }
+    pub fn new(known: impl IntoIterator<Item = (String, TokenIdentity)>) -> Self {
+        TokenDirectory { known: known.into_iter().map(|(hash, caller)| (hash.to_ascii_lowercase(), caller)).collect() }
     }
 
     /// Returns the caller with this token. Compares hashes, so that timing reveals nothing about a token.
-    pub fn find(&self, token: &str) -> Option<&Caller> {
+    pub fn find(&self, token: &str) -> Option<&TokenIdentity> {
         let hash = token_hash(token);
         self.known.iter().find(|(known, _)| *known == hash).map(|(_, caller)| caller)
     }
@@ -79,7 +79,7 @@ pub fn new_token() -> Result<String> {
 
 /// The identity behind a token. It determines the space, together with the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
+pub struct TokenIdentity {
     /// The person.
     pub person: String,
     /// The agent, if the token belongs to one.
@@ -88,7 +88,7 @@ pub struct Caller {
     pub projects: Vec<String>,
 }
 
-impl Caller {
+impl TokenIdentity {
     /// Returns the selected project: the named one, if the caller has access to it, or else the only one.
     pub fn project<'a>(&'a self, named: Option<&'a str>) -> Result<Option<&'a str>> {
         match (named, self.projects.as_slice()) {
@@ -149,7 +149,7 @@ impl Places {
 
     /// Returns the mounts of a caller: the caller's own, and those of the selected project (see [`Caller::project`]). Without a
     /// project, only the caller's own.
-    pub fn caller(&self, caller: &Caller, project: Option<&str>) -> Result<Vec<Mount>> {
+    pub fn caller(&self, caller: &TokenIdentity, project: Option<&str>) -> Result<Vec<Mount>> {
         let own = self.home.join("people").join(part("person", &caller.person)?);
         let mut mounts = vec![self.mount("user", own.join("user"))];
         if let Some(agent) = &caller.agent {
@@ -215,7 +215,7 @@ fn add_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Resu
         // Included already, as a whole or with another part.
         Some(whole) if whole.part.is_empty() => {}
         Some(part) => part.part.push(name),
-        None => out.push(Mount { entrypoint: Entrypoint::Off, part: vec![name], ..mount.clone() }),
+        None => out.push(Mount { entrypoint: EntrypointMode::Off, part: vec![name], ..mount.clone() }),
     }
     Ok(())
 }

@@ -5,10 +5,10 @@ use crate::{
     search::{
         embed::{Key, Vector},
         index::{
-            Ask, Asked, Batch, Candidate, Counts, FileWriter, Index, IndexChange, IndexFile, IndexSize, IndexUnit, Known, Parts, STOP_MARK,
-            TermCount, Totals, View, Wait, Words,
+            Batch, Candidate, Counts, FileWriter, Index, IndexChange, IndexFile, IndexMatches, IndexQuery, IndexSize, IndexUnit, IndexView,
+            KnownFile, Parts, STOP_MARK, TermCount, Totals, Wait, Words,
         },
-        ranking::{self, Field},
+        ranking::{self, FieldWeight},
     },
     store::mounts,
 };
@@ -38,11 +38,11 @@ struct RamBatch<'a> {
 struct RamWriter(Vec<Arc<IndexFile>>);
 
 impl Index for RamIndex {
-    fn view(&self) -> Result<Arc<dyn View>> {
+    fn view(&self) -> Result<Arc<dyn IndexView>> {
         Ok(Arc::new(RamView(self.files.lock().unwrap_or_else(PoisonError::into_inner).clone())))
     }
 
-    fn overlay(&self, base: &Arc<dyn View>, changes: &[IndexChange]) -> Result<Arc<dyn View>> {
+    fn overlay(&self, base: &Arc<dyn IndexView>, changes: &[IndexChange]) -> Result<Arc<dyn IndexView>> {
         let mut files = base.as_any().downcast_ref::<RamView>().map(|view| view.0.clone()).unwrap_or_default();
         for change in changes {
             match change {
@@ -70,7 +70,7 @@ impl Index for RamIndex {
 }
 
 impl Batch for RamBatch<'_> {
-    fn view(&self) -> Arc<dyn View> {
+    fn view(&self) -> Arc<dyn IndexView> {
         Arc::new(RamView(self.files.clone()))
     }
 
@@ -130,8 +130,8 @@ fn all_vectors(files: &Files) -> impl Iterator<Item = (Key, Vector)> {
     files.values().flat_map(|file| &file.units).filter_map(|unit| Some((unit.key, unit.vector.clone()?)))
 }
 
-fn known(file: &IndexFile) -> Known {
-    Known {
+fn known(file: &IndexFile) -> KnownFile {
+    KnownFile {
         stamp: file.stamp,
         seen_ns: file.seen_ns,
         version: file.version,
@@ -141,12 +141,12 @@ fn known(file: &IndexFile) -> Known {
     }
 }
 
-impl View for RamView {
-    fn known(&self, path: &str) -> Option<Known> {
+impl IndexView for RamView {
+    fn known(&self, path: &str) -> Option<KnownFile> {
         self.0.get(path).map(|file| known(file))
     }
 
-    fn each_file(&self, each: &mut dyn FnMut(&str, Known)) {
+    fn each_file(&self, each: &mut dyn FnMut(&str, KnownFile)) {
         self.0.iter().for_each(|(path, file)| each(path, known(file)));
     }
 
@@ -161,8 +161,8 @@ impl View for RamView {
                 pairs: sum(|unit| unit.body.kept.saturating_sub(1)),
                 title: sum(|unit| unit.title.count),
                 file: u64::from(file_words(file)),
-                told_files: u64::from(file.is_told()),
-                told_units: u64::from(file.told_units()),
+                counted_files: u64::from(file.is_counted()),
+                counted_units: u64::from(file.counted_units()),
             });
         }
         totals
@@ -172,7 +172,7 @@ impl View for RamView {
         all_vectors(&self.0).any(|(known, _)| known == *key)
     }
 
-    fn ask<'a>(&'a self, ask: &'a Ask<'a>) -> Result<Box<dyn Asked + 'a>> {
+    fn ask<'a>(&'a self, ask: &'a IndexQuery<'a>) -> Result<Box<dyn IndexMatches + 'a>> {
         let units = || self.0.values().flat_map(|file| &file.units);
         let holding = |holds: &dyn Fn(&IndexUnit) -> bool| units().filter(|unit| holds(unit)).count() as u64;
         let term = |term: &String| TermCount {
@@ -197,11 +197,11 @@ impl View for RamView {
 
 struct RamAsked<'a> {
     view: &'a RamView,
-    ask: &'a Ask<'a>,
+    ask: &'a IndexQuery<'a>,
     counts: Counts,
 }
 
-impl Asked for RamAsked<'_> {
+impl IndexMatches for RamAsked<'_> {
     fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -263,7 +263,7 @@ impl RamAsked<'_> {
     }
 
     fn body(&self, unit: &IndexUnit, counts: &Counts) -> f32 {
-        let field = Field::new(counts.totals.body, counts.totals.units);
+        let field = FieldWeight::new(counts.totals.body, counts.totals.units);
         self.sum(
             |term, count| ranking::idf(counts.totals.units, count.body) * bm25(field, times(&unit.body.stems, term), unit.body.count),
             counts,
@@ -272,8 +272,8 @@ impl RamAsked<'_> {
 
     fn own(&self, unit: &IndexUnit, counts: &Counts) -> Parts {
         let all = counts.totals.units;
-        let title = Field::new(counts.totals.title, all);
-        let pair = Field::new(counts.totals.pairs, all);
+        let title = FieldWeight::new(counts.totals.title, all);
+        let pair = FieldWeight::new(counts.totals.pairs, all);
         let pairs = self.ask.pairs.iter().zip(&counts.pairs).map(|((a, b), holding)| {
             ranking::idf(all, *holding)
                 * bm25(pair, pair_times(&unit.body, &self.ask.terms[*a], &self.ask.terms[*b]), unit.body.kept.saturating_sub(1))
@@ -293,7 +293,7 @@ impl RamAsked<'_> {
     }
 
     fn parent(&self, file: &IndexFile, counts: &Counts) -> f32 {
-        let field = Field::new(counts.totals.file, counts.totals.files);
+        let field = FieldWeight::new(counts.totals.file, counts.totals.files);
         self.sum(
             |term, count| ranking::idf(counts.totals.files, count.file) * bm25(field, file_times(file, term), file_words(file)),
             counts,
@@ -312,7 +312,7 @@ impl RamAsked<'_> {
     }
 }
 
-fn bm25(field: Field, times: u32, length: u32) -> f32 {
+fn bm25(field: FieldWeight, times: u32, length: u32) -> f32 {
     if times == 0 { 0.0 } else { field.term(times, length) }
 }
 

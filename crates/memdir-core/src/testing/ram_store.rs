@@ -8,7 +8,7 @@ use crate::{
         version::Version,
     },
     store::{
-        Access, Change, ChangeFilter, ChangeId, Entry, Entrypoint, FileChange, FileEdit, Intent, JournalSize, MountInfo, Plan, Source,
+        Access, Change, ChangeFilter, ChangeId, Entry, EntrypointMode, FileChange, FileEdit, Intent, JournalSize, MountInfo, Plan, Source,
         Stamp, Store, Stored, View, Walk, stop::Stop,
     },
 };
@@ -41,7 +41,7 @@ impl Default for RamStore {
             root: PathBuf::from("ram"),
             access: Access::ReadWrite,
             source: Source::Memory,
-            entrypoint: Entrypoint::Kept,
+            entrypoint: EntrypointMode::Kept,
             rules: String::new(),
             apart: false,
             part: Vec::new(),
@@ -60,7 +60,7 @@ impl State {
     fn stored(&self, path: &MemoryPath) -> Option<Stored> {
         let found = [path.clone(), path.with_md()].into_iter().find(|path| self.files.contains_key(path))?;
         let (bytes, tick) = &self.files[&found];
-        Some(Stored { version: Version::of(bytes), bytes: bytes.clone(), stamp: stamp(bytes, *tick), path: found })
+        Some(Stored { version: Version::from_content(bytes), bytes: bytes.clone(), stamp: stamp(bytes, *tick), path: found })
     }
 
     fn walk(&self, under: &str) -> Walk {
@@ -151,14 +151,14 @@ impl Store for RamStore {
             change.files.push(FileChange {
                 path: path.clone(),
                 role,
-                before: old.as_deref().map(Version::of),
-                after: bytes.as_deref().map(Version::of),
+                before: old.as_deref().map(Version::from_content),
+                after: bytes.as_deref().map(Version::from_content),
             });
             state.ticks += 1;
             let tick = state.ticks;
             match bytes {
                 Some(bytes) => {
-                    state.texts.insert((path.clone(), Version::of(&bytes)), bytes.clone());
+                    state.texts.insert((path.clone(), Version::from_content(&bytes)), bytes.clone());
                     state.files.insert(path, (bytes, tick));
                 }
                 None => drop(state.files.remove(&path)),

@@ -1,7 +1,7 @@
 //! `memory_delete`: deletes a memory.
 
 use super::{
-    Caller, Level, Tool, ToolResult,
+    Level, Tool, ToolContext, ToolResult,
     args::{Args, PATH_ALIASES},
     params::Param,
     write::sentence_with_change,
@@ -24,7 +24,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let path = args.path(&PATH)?;
     args.reject_unknown()?;
     let deleted = caller.memdir.delete(&Delete { path, expect: None })?;

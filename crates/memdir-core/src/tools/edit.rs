@@ -1,7 +1,7 @@
 //! `memory_edit`: replaces a part of a memory.
 
 use super::{
-    Caller, Level, Tool, ToolResult,
+    Level, Tool, ToolContext, ToolResult,
     args::{Args, PATH_ALIASES},
     params::Param,
     write::sentence_with_change,
@@ -30,7 +30,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let old = args.required_text(&OLD)?;
     let request = Edit {
         path: args.path(&PATH)?,

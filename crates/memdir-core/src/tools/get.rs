@@ -1,7 +1,7 @@
 //! `memory_get`: lines of one file, byte for byte.
 
 use super::{
-    Caller, Level, Tool, ToolResult,
+    Level, Tool, ToolContext, ToolResult,
     args::{Args, PATH_ALIASES},
     params::{Param, ShownRange},
     read,
@@ -41,7 +41,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let path = args.path(&PATH)?;
     let lines = line_range(args, &LINES, &FROM)?;
     args.reject_unknown()?;

@@ -1,7 +1,7 @@
 //! `memory_read`: the overview, or memories and topics by name, within one budget of characters. A memory is returned byte for
 //! byte; secrets in the overview, which is a list, are redacted.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args, params::Param};
+use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param};
 use crate::{
     base::{
         error::{Error, Result},
@@ -41,7 +41,7 @@ const NAMES_CHARS: usize = 1_500;
 /// With fewer characters left than this, no other memory is begun.
 const LEAST_ROOM: usize = 200;
 
-fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let paths = args.texts(&PATHS)?;
     let lines = args.text(&LINES)?.map(|lines| lines.parse::<LineRange>()).transpose()?;
     args.reject_unknown()?;
@@ -69,7 +69,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn add(&mut self, caller: &Caller, name: &str, lines: Option<LineRange>) -> Result<()> {
+    fn add(&mut self, caller: &ToolContext, name: &str, lines: Option<LineRange>) -> Result<()> {
         let name = name.trim_end_matches('/');
         let path = MemoryPath::parse(name)?;
         match self.read(caller, &path, lines) {
@@ -88,7 +88,7 @@ impl Shown {
         }
     }
 
-    fn read(&mut self, caller: &Caller, path: &MemoryPath, lines: Option<LineRange>) -> Result<()> {
+    fn read(&mut self, caller: &ToolContext, path: &MemoryPath, lines: Option<LineRange>) -> Result<()> {
         let room = limits::TOOL_CHARS.saturating_sub(self.chars);
         if room < LEAST_ROOM && !self.readings.is_empty() {
             self.left.push(path.name().to_owned());
@@ -168,10 +168,10 @@ pub(super) fn structured(reading: &Reading) -> Value {
     out
 }
 
-fn overview(caller: &Caller) -> Result<ToolResult> {
+fn overview(caller: &ToolContext) -> Result<ToolResult> {
     let memdir = &caller.memdir;
     let listed = memdir.list(&List::default())?.memories.into_iter();
-    let names: Vec<String> = listed.map(|memory| secrets::mask(&memory.name).into_owned()).collect();
+    let names: Vec<String> = listed.map(|memory| secrets::redact(&memory.name).into_owned()).collect();
     let mut text = String::new();
     let mut entrypoints = Vec::new();
     for mount in memdir.store().mounts() {

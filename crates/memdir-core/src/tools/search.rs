@@ -1,6 +1,6 @@
 //! `memory_search`: passages that answer a question, or an empty answer if nothing is relevant. Shared with the dialects that search.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args, params::Param};
+use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param};
 use crate::{
     base::{
         error::{Error, Result},
@@ -43,7 +43,7 @@ pub(super) const TOOL: Tool = Tool {
 /// Characters of one passage that are kept if not all fit.
 const LEAST_CHARS: usize = 200;
 
-fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let search = request(args, &SOURCE)?;
     args.reject_unknown()?;
     let answer = search_with_chats(&caller.memdir, &search)?;

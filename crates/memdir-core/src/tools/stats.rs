@@ -1,6 +1,6 @@
 //! `memory_stats`: counts files and chunks.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args};
+use super::{Level, Tool, ToolContext, ToolResult, args::Args};
 use crate::{base::error::Result, store::Source};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let counts = caller.memdir.searcher()?.counts(caller.memdir.store())?;
     let (files, chunks) = counts.iter().fold((0, 0), |(files, chunks), mount| (files + mount.counts.files, chunks + mount.counts.units));
@@ -26,7 +26,7 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
     sources.dedup();
     // Counting first updates the index from the files, so it was last indexed just now.
     let now = caller.memdir.context().clock.now().round(jiff::Unit::Second).unwrap_or_default();
-    let off: Vec<Source> = caller.memdir.chats_off().then_some(Source::Chat).into_iter().collect();
+    let off: Vec<Source> = caller.memdir.are_chats_off().then_some(Source::Chat).into_iter().collect();
     let text = counts.iter().map(|mount| {
         let name = if mount.prefix.is_empty() { "." } else { &mount.prefix };
         format!("{name}: {} files, {} chunks", mount.counts.files, mount.counts.units)

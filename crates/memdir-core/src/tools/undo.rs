@@ -1,11 +1,11 @@
 //! `memory_undo`: undoes the caller's own last change.
 
-use super::{Caller, Level, Tool, ToolResult, args::Args, params::Param};
+use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param};
 use crate::{
     base::error::{Error, Result},
     operations::{
         history,
-        undo::{self, Which},
+        undo::{self, UndoTarget},
     },
 };
 use serde_json::json;
@@ -25,10 +25,10 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let which = match args.text(&CHANGE)? {
-        Some(id) => Which::Id(own_change(caller, &id)?),
-        None if caller.session => Which::Mine,
+        Some(id) => UndoTarget::Id(own_change(caller, &id)?),
+        None if caller.session => UndoTarget::Mine,
         None => {
             let why = "this connection has no session, so the last change of this conversation is unknown; give the id the change returned";
             return Err(Error::bad_input("change", why));
@@ -44,8 +44,8 @@ fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
 }
 
 /// Returns the id of a change that this caller made. Only the caller was given the whole id, so a prefix is not accepted.
-fn own_change(caller: &Caller, id: &str) -> Result<String> {
-    let change = history::change(caller.memdir.store(), id)?;
+fn own_change(caller: &ToolContext, id: &str) -> Result<String> {
+    let change = history::find_change(caller.memdir.store(), id)?;
     if change.id.0 != id.to_ascii_lowercase() || change.actor.name != caller.memdir.context().actor.name {
         return Err(Error::bad_input("change", format!("{id} is not the whole id of one of your changes")));
     }

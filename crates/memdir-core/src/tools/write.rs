@@ -1,7 +1,7 @@
 //! `memory_write`: saves a memory and its entrypoint line.
 
 use super::{
-    Caller, Level, Tool, ToolResult,
+    Level, Tool, ToolContext, ToolResult,
     args::{Args, PATH_ALIASES},
     params::Param,
 };
@@ -10,7 +10,7 @@ use crate::{
         error::{Error, Result},
         version::Version,
     },
-    operations::write::{Mode, Write},
+    operations::write::{Write, WriteMode},
     store::ChangeId,
 };
 use serde_json::json;
@@ -39,14 +39,14 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let request = Write {
         path: args.path(&PATH)?,
         content: args.required_text(&CONTENT)?.into_bytes(),
         mode: match args.choice_or_synonym(&MODE, &[("overwrite", "replace")])? {
-            Some("replace") => Mode::Replace,
-            Some("append") => Mode::Append,
-            _ => Mode::Create,
+            Some("replace") => WriteMode::Replace,
+            Some("append") => WriteMode::Append,
+            _ => WriteMode::Create,
         },
         name: args.text(&TITLE)?,
         description: args.text(&DESCRIPTION)?,

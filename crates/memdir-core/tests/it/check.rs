@@ -8,8 +8,8 @@ use memdir_core::{
     memdir::Memdir,
     memory::Memory,
     operations::{
-        check::{Check, Checked, Rule, Severity},
-        write::{Mode, Write},
+        check::{Check, CheckRule, CheckSeverity, Checked},
+        write::{Write, WriteMode},
     },
     project::{self, Worktrees},
 };
@@ -18,7 +18,7 @@ use std::{fs, path::Path};
 const TYPED: &str = "---\nname: A\ndescription: what it says\ntype: project\n---\n\n";
 
 fn save(memdir: &Memdir, name: &str, text: &str) {
-    memdir.write(&Write::create(path(name), text).mode(Mode::Exact)).unwrap();
+    memdir.write(&Write::create(path(name), text).mode(WriteMode::Exact)).unwrap();
 }
 
 fn lines(checked: &Checked) -> Vec<String> {
@@ -108,7 +108,7 @@ fn fix_adds_missing_lines_and_can_be_undone() {
     let checked = memdir.check(&Check { fix: true, ..Check::default() }).unwrap();
     assert_eq!(checked.fixed, [path("b.md")]);
     assert!(!checked.is_wrong() && home.file("MEMORY.md").contains("(b.md)"));
-    memdir.undo(&memdir_core::operations::undo::Which::Id(checked.changes[0].0.clone())).unwrap();
+    memdir.undo(&memdir_core::operations::undo::UndoTarget::Id(checked.changes[0].0.clone())).unwrap();
     assert_eq!(home.file("MEMORY.md"), before);
 }
 
@@ -120,9 +120,9 @@ fn an_entrypoint_near_its_limit_is_reported_before_it_is_cut() {
     let main = home.dir.path().join("memory/MEMORY.md");
     let filled = format!("{}{}", "note\n".repeat(170), fs::read_to_string(&main).unwrap());
     fs::write(&main, filled).unwrap();
-    let caps: Vec<_> = memdir.check(&Check::default()).unwrap().findings.into_iter().filter(|found| found.rule == Rule::Cap).collect();
+    let caps: Vec<_> = memdir.check(&Check::default()).unwrap().findings.into_iter().filter(|found| found.rule == CheckRule::Cap).collect();
     assert_eq!(caps.len(), 1);
-    assert!(caps[0].what.contains(" of at most 200 lines") && caps[0].severity == Severity::Advice, "{}", caps[0].what);
+    assert!(caps[0].what.contains(" of at most 200 lines") && caps[0].severity == CheckSeverity::Advice, "{}", caps[0].what);
 }
 
 /// Real memories show how often the rule is wrong: its findings in them were reviewed by hand.
@@ -139,7 +139,7 @@ fn relative_dates_are_rare_in_real_memories() {
         let text = String::from_utf8_lossy(&fs::read(file.path()).unwrap()).into_owned();
         let (memory, _) = Memory::parse(&text);
         found.extend(
-            memdir_core::operations::check::relative(memory.text())
+            memdir_core::operations::check::relative_dates(memory.text())
                 .into_iter()
                 .map(|date| format!("{} {}", file.file_name().to_string_lossy(), date.words)),
         );

@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 use memdir_core::{
-    dialects::{self, Places},
+    dialects::{self, DialectPlaces},
     memdir::Memdir,
     search::Searcher,
     store::{
         Actor,
-        files::{Mount, Vault},
+        files::{FileStore, Mount},
         stop::Stop,
     },
     testing::FixedClock,
-    tools::{self, Caller, Tool, ToolResult},
+    tools::{self, Tool, ToolContext, ToolResult},
 };
 use memdir_index::TantivyIndex;
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ pub(crate) const NOW: &str = "2026-09-01T12:00:00.345Z";
 pub(crate) struct Desk {
     pub(crate) top: TempDir,
     pub(crate) root: PathBuf,
-    pub(crate) caller: Caller,
+    pub(crate) caller: ToolContext,
     tools: &'static [Tool],
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn dialect(name: &str, vars: &[(&str, &str)], files: &[(&str, &str)])
     fs::create_dir_all(&project).unwrap();
     let vars: HashMap<&str, PathBuf> = vars.iter().map(|(key, path)| (*key, top.path().join(path))).collect();
     let journal = top.path().join("journal");
-    let places = Places {
+    let places = DialectPlaces {
         dir: None,
         home: &home,
         cwd: &project,
@@ -68,14 +68,14 @@ pub(crate) fn dialect(name: &str, vars: &[(&str, &str)], files: &[(&str, &str)])
 }
 
 fn open(top: TempDir, mounts: Vec<Mount>, root: PathBuf, tools: &'static [Tool]) -> Desk {
-    let store = Arc::new(Vault::open(&mounts).unwrap());
+    let store = Arc::new(FileStore::open(&mounts).unwrap());
     let clock = Arc::new(FixedClock(NOW.parse::<Timestamp>().unwrap()));
     let cache = top.path().join("cache");
     let searcher =
         Searcher::new(&*store, None, clock.clone(), |info| Arc::new(TantivyIndex::for_mount(&cache, &info.root, &info.rules, None)));
     let actor = Actor { name: "tester".into(), session: Some("one".into()) };
     let memdir = Memdir::with_clock(store, actor, clock).with_searcher(searcher);
-    Desk { top, caller: Caller { memdir, session: true, root: root.clone() }, root, tools }
+    Desk { top, caller: ToolContext { memdir, session: true, root: root.clone() }, root, tools }
 }
 
 /// Writes a file and the directories above it.
@@ -89,7 +89,7 @@ impl Desk {
         self.call_as(&self.caller, name, arguments)
     }
 
-    pub(crate) fn call_as(&self, caller: &Caller, name: &str, arguments: Value) -> ToolResult {
+    pub(crate) fn call_as(&self, caller: &ToolContext, name: &str, arguments: Value) -> ToolResult {
         let tool = self.tools.iter().find(|tool| tool.name == name).unwrap_or_else(|| panic!("no tool {name}"));
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         tool.call(caller, &arguments)
@@ -117,16 +117,16 @@ impl Desk {
     }
 
     /// Another caller on the same space.
-    pub(crate) fn other(&self, name: &str, session: &str) -> Caller {
+    pub(crate) fn other(&self, name: &str, session: &str) -> ToolContext {
         let actor = Actor { name: name.into(), session: Some(session.into()) };
-        Caller { memdir: self.caller.memdir.for_actor(actor), ..self.caller.clone() }
+        ToolContext { memdir: self.caller.memdir.for_actor(actor), ..self.caller.clone() }
     }
 
     /// A caller whose call is already ended.
-    pub(crate) fn stopped(&self) -> Caller {
+    pub(crate) fn stopped(&self) -> ToolContext {
         let stop = Stop::default();
         stop.stop();
-        Caller { memdir: self.caller.memdir.stoppable(&stop), ..self.caller.clone() }
+        ToolContext { memdir: self.caller.memdir.with_stop(&stop), ..self.caller.clone() }
     }
 
     pub(crate) fn put(&self, name: &str, text: &str) {

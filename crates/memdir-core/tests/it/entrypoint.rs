@@ -2,7 +2,9 @@
 
 use memdir_core::{
     base::limits,
-    entrypoint::{Book, DeadLine, EntrypointPlan, LineChange, LongLine, Page, Place, dead, load, long_lines, plan, plan_many},
+    entrypoint::{
+        DeadLine, EntrypointFiles, EntrypointPlan, LineChange, LinePlace, LongLine, Page, dead, load, long_lines, plan, plan_many,
+    },
     store::mounts::{choose_entrypoint, is_page_name, is_pointer_file_name},
 };
 use proptest::prelude::*;
@@ -23,8 +25,8 @@ impl Files {
         Files { main: Some(text.to_owned()), ..Files::default() }
     }
 
-    fn book(&self) -> Book {
-        Book::new("MEMORY.md", self.main.as_deref(), self.pages.iter().map(|(name, (_, page))| (name.as_str(), page.clone())))
+    fn book(&self) -> EntrypointFiles {
+        EntrypointFiles::new("MEMORY.md", self.main.as_deref(), self.pages.iter().map(|(name, (_, page))| (name.as_str(), page.clone())))
     }
 
     fn apply(&mut self, plan: EntrypointPlan) -> Vec<String> {
@@ -106,7 +108,7 @@ fn a_new_entrypoint_is_sorted_and_marked() {
     files.change(remove("notes/c d.md"));
     files.change(rename("a.md", "z.md"));
     assert_eq!(files.main(), format!("# Memory\n\n{BEGIN}- [b](b.md) — second\n- [z](z.md) — h\n{END}"));
-    assert_eq!(files.book().line_of("z.md"), Some(Place::Section));
+    assert_eq!(files.book().line_of("z.md"), Some(LinePlace::Section));
     assert_eq!(files.book().line_of("a.md"), None);
 }
 
@@ -150,10 +152,10 @@ fn a_persons_pointer_is_the_memorys_line() {
         files.set(path, "new words");
     }
     assert_eq!(files.main(), text, "every one of them has its line");
-    assert_eq!(files.book().line_of("to do.md"), Some(Place::Hand(6)));
+    assert_eq!(files.book().line_of("to do.md"), Some(LinePlace::Hand(6)));
     files.set("code.md", "");
     assert_eq!(files.main(), text.replacen("# M\n", &format!("# M\n\n{BEGIN}- [code](code.md)\n{END}"), 1));
-    assert_eq!(files.book().line_of("to do.md"), Some(Place::Hand(10)));
+    assert_eq!(files.book().line_of("to do.md"), Some(LinePlace::Hand(10)));
 }
 
 #[test]
@@ -214,7 +216,7 @@ fn the_oldest_lines_move_to_a_page_and_the_writer_is_told() {
             .main()
             .starts_with(&format!("# Memory\n\n{BEGIN}- Older memories, page [1](MEMORY.page-001.md)\n- [m000](m000.md) — short\n"))
     );
-    assert_eq!(files.book().line_of("m197.md"), Some(Place::Page("MEMORY.page-001.md".into())));
+    assert_eq!(files.book().line_of("m197.md"), Some(LinePlace::Page("MEMORY.page-001.md".into())));
     assert_eq!(notes[0], "MEMORY.md has 160 of 200 lines; when it is full, its oldest lines move to a page that it links");
     assert!(notes.contains(&"MEMORY.md was full: its 98 oldest lines moved to MEMORY.page-001.md, which it links".to_owned()), "{notes:?}");
 
@@ -235,7 +237,7 @@ fn the_oldest_lines_move_to_a_page_and_the_writer_is_told() {
 }
 
 /// The paths that have no line.
-fn missing(book: &Book, paths: &[String]) -> Vec<String> {
+fn missing(book: &EntrypointFiles, paths: &[String]) -> Vec<String> {
     paths.iter().filter(|path| book.line_of(path).is_none()).cloned().collect()
 }
 
@@ -297,7 +299,7 @@ fn five_hundred_pages_are_linked_within_the_caps() {
 
 #[test]
 fn an_index_md_has_pages_of_its_own_name() {
-    let book = Book::new("index.md", Some("# I\n"), []);
+    let book = EntrypointFiles::new("index.md", Some("# I\n"), []);
     let changes: Vec<LineChange> = (0..300).map(|n| set(&format!("m{n}.md"), "")).collect();
     let many = plan_many(&book, &changes, &|_| 0);
     assert_eq!(many.pages.keys().collect::<Vec<_>>(), ["index.page-001.md"]);
@@ -334,10 +336,10 @@ fn audits_find_dead_and_long_lines() {
         "# M\n{BEGIN}- [a](a.md)\n- [gone](gone.md)\n{END}\n- [b](b) and [web](https://x)\n- [lost](lost.md)\n{}\n",
         "w".repeat(201)
     );
-    let book = Book::new("MEMORY.md", Some(&text), []);
+    let book = EntrypointFiles::new("MEMORY.md", Some(&text), []);
     let exists = |path: &str| matches!(path, "a.md" | "b.md" | "c.md");
     let line = |path: &str, place| DeadLine { path: path.into(), place };
-    assert_eq!(dead(&book, &exists), [line("gone.md", Place::Section), line("lost.md", Place::Hand(8))]);
+    assert_eq!(dead(&book, &exists), [line("gone.md", LinePlace::Section), line("lost.md", LinePlace::Hand(8))]);
     assert_eq!(long_lines(&book), [LongLine { line: 9, chars: 201 }]);
 }
 
@@ -453,7 +455,7 @@ proptest! {
             let change = LineChange::Set { path: path.as_str().into(), title: words.clone(), hook: words };
             let mut files = Files::default();
             files.change(change.clone());
-            prop_assert_eq!(files.book().line_of(path.as_str()), Some(Place::Section));
+            prop_assert_eq!(files.book().line_of(path.as_str()), Some(LinePlace::Section));
             prop_assert_eq!(plan(&files.book(), &[change], &|_| 0), EntrypointPlan::default());
         }
     }
@@ -465,7 +467,7 @@ proptest! {
         let first = files.main().to_owned();
         files.set("new.md", "words");
         prop_assert_eq!(files.main(), first.as_str(), "a second save changes nothing");
-        prop_assert_eq!(files.book().line_of("new.md"), Some(Place::Section));
+        prop_assert_eq!(files.book().line_of("new.md"), Some(LinePlace::Section));
         for line in text.lines().filter(|line| !line.trim().is_empty() && !line.contains("memdir") && !line.starts_with("- [")) {
             prop_assert!(first.contains(line), "{line:?} was lost");
         }

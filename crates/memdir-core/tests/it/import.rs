@@ -4,14 +4,14 @@ use memdir_core::{
     base::path::MemoryPath,
     memdir::Memdir,
     operations::{
-        import::{self, Clash, Import, Imported, Incoming, Outcome, bundle},
+        import::{self, Import, ImportOutcome, Imported, Incoming, OnConflict, bundle},
         list::List,
-        undo::Which,
+        undo::UndoTarget,
         write::Write,
     },
     store::{
         Actor,
-        files::{Mount, Vault},
+        files::{FileStore, Mount},
     },
 };
 use std::{fs, sync::Arc};
@@ -24,7 +24,7 @@ struct World {
 fn world() -> World {
     let dir = tempfile::tempdir().unwrap();
     let mount = Mount::new("", dir.path().join("memory"), dir.path().join("journal"));
-    let vault = Vault::open(&[mount]).unwrap();
+    let vault = FileStore::open(&[mount]).unwrap();
     let memdir = Memdir::new(Arc::new(vault), Actor { name: "ada".into(), session: None });
     World { dir, memdir }
 }
@@ -55,7 +55,7 @@ fn incoming(name: &str, text: &str) -> Incoming {
 }
 
 fn taken(name: &str, text: &str) -> Vec<Incoming> {
-    import::read(name, text).unwrap().memories
+    import::parse(name, text).unwrap().memories
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn an_import_is_one_change_with_its_entrypoint_lines_and_undo_takes_it_back_whol
     let imported = world.import(&Import { memories: vec![incoming("a", "One.\n"), incoming("b/c.md", "Two.\n")], ..Import::default() });
     assert_eq!(world.names(), ["a", "b/c", "here"]);
     assert!(world.text("MEMORY.md").contains("(b/c.md)"), "{}", world.text("MEMORY.md"));
-    world.memdir.undo(&Which::Id(imported.change.unwrap().0)).unwrap();
+    world.memdir.undo(&UndoTarget::Id(imported.change.unwrap().0)).unwrap();
     assert_eq!((world.names(), world.text("MEMORY.md")), before);
 }
 
@@ -82,15 +82,15 @@ fn what_is_here_already_is_found_and_left_alone() {
         incoming("empty", " \n"),
     ];
     let imported = world.import(&Import { memories: memories.clone(), ..Import::default() });
-    let did: Vec<Outcome> = imported.memories.into_iter().map(|item| item.outcome).collect();
+    let did: Vec<ImportOutcome> = imported.memories.into_iter().map(|item| item.outcome).collect();
     assert_eq!(
         did,
         [
-            Outcome::Duplicate { of: "notes/deploy".into() },
-            Outcome::Added { name: "notes/deploy-2".into() },
-            Outcome::Added { name: "twice".into() },
-            Outcome::Duplicate { of: "twice".into() },
-            Outcome::Skipped { why: "it is empty".into() },
+            ImportOutcome::Duplicate { of: "notes/deploy".into() },
+            ImportOutcome::Added { name: "notes/deploy-2".into() },
+            ImportOutcome::Added { name: "twice".into() },
+            ImportOutcome::Duplicate { of: "twice".into() },
+            ImportOutcome::Skipped { why: "it is empty".into() },
         ]
     );
     assert_eq!(world.text("notes/deploy.md"), "---\nname: Deploying\n---\n\nDeploy on Tuesdays.\n");
@@ -101,9 +101,9 @@ fn what_is_here_already_is_found_and_left_alone() {
 #[test]
 fn a_taken_name_is_numbered_skipped_or_replaced_as_wanted() {
     for (clash, expected, names) in [
-        (Clash::Number, Outcome::Added { name: "a-2".into() }, vec!["a", "a-2"]),
-        (Clash::Skip, Outcome::Skipped { why: "a already exists with a different text".into() }, vec!["a"]),
-        (Clash::Replace, Outcome::Replaced { name: "a".into() }, vec!["a"]),
+        (OnConflict::Number, ImportOutcome::Added { name: "a-2".into() }, vec!["a", "a-2"]),
+        (OnConflict::Skip, ImportOutcome::Skipped { why: "a already exists with a different text".into() }, vec!["a"]),
+        (OnConflict::Replace, ImportOutcome::Replaced { name: "a".into() }, vec!["a"]),
     ] {
         let world = world();
         world.write("a", "Old.\n");
@@ -119,7 +119,7 @@ fn secrets_and_impossible_names_do_not_stop_the_rest() {
     let key = format!("AKIA{}", "Z7QXM4KWP2VJTRNB");
     let memories = vec![incoming("aws", &format!("The key is {key}\n")), incoming("../../x\0y", "Fine.\n")];
     let imported = world.import(&Import { memories, under: "old".into(), ..Import::default() });
-    let Outcome::Skipped { why } = &imported.memories[0].outcome else { panic!("{imported:?}") };
+    let ImportOutcome::Skipped { why } = &imported.memories[0].outcome else { panic!("{imported:?}") };
     assert!(!why.contains(&key), "{why}");
     assert_eq!(world.names(), ["old/x-y"]);
 }
@@ -147,7 +147,7 @@ fn a_knowledge_graph_becomes_memories_that_point_to_each_other() {
 {"type":"entity","name":"Analytical Engine","entityType":"machine","observations":[]}
 not json
 "#;
-    let taken = import::read("memory.jsonl", graph).unwrap();
+    let taken = import::parse("memory.jsonl", graph).unwrap();
     assert_eq!(taken.problems.len(), 1);
     insta::assert_snapshot!(shown(&taken.memories), @r#"
     ── graph/ada-lovelace
@@ -261,7 +261,7 @@ fn what_claude_remembered_is_taken_in() {
 #[test]
 fn something_else_is_refused_with_words() {
     for text in ["", "{}", "[]", "[1]", "hello", "{\"results\":[]}", "[{\"role\":\"user\",\"content\":\"x\"}]"] {
-        let error = import::read("x.json", text).unwrap_err().to_string();
+        let error = import::parse("x.json", text).unwrap_err().to_string();
         assert!(error.contains("supported are: a memdir bundle"), "{text}: {error}");
     }
     assert_eq!(taken("Note.md", "hello"), [incoming("Note.md", "hello")]);

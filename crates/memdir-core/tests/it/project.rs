@@ -1,6 +1,6 @@
 //! Which project a directory belongs to, with real git repositories, friendly and hostile.
 
-use memdir_core::project::{self, Kind, Project, Worktrees};
+use memdir_core::project::{self, Project, ProjectKind, Worktrees};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -47,7 +47,7 @@ fn separate(dir: &Path) -> Project {
     project::find(dir, Worktrees::Separate).unwrap()
 }
 
-fn facts(project: &Project) -> (Kind, &Path, &Path, usize) {
+fn facts(project: &Project) -> (ProjectKind, &Path, &Path, usize) {
     (project.kind, &project.root, &project.checkout, project.problems.len())
 }
 
@@ -57,7 +57,7 @@ fn a_repository_is_one_project_from_every_subdirectory() {
     let shop = repository(top.join("shop"));
     fs::create_dir_all(shop.join("src/deep")).unwrap();
     let project = shared(&shop);
-    assert_eq!(facts(&project), (Kind::Repository, shop.as_path(), shop.as_path(), 0));
+    assert_eq!(facts(&project), (ProjectKind::Repository, shop.as_path(), shop.as_path(), 0));
     for inside in ["src", "src/deep", ".git", ".git/hooks", ".git/refs/heads"] {
         fs::create_dir_all(shop.join(inside)).unwrap();
         assert_eq!(shared(&shop.join(inside)), project, "{inside}");
@@ -105,11 +105,11 @@ fn worktrees_share_or_are_separate_as_set() {
     git(&shop, &["worktree", "add", "-q", tree.to_str().unwrap()]);
     fs::create_dir_all(tree.join("src")).unwrap();
     let project = shared(&tree.join("src"));
-    assert_eq!(facts(&project), (Kind::Worktree, shop.as_path(), tree.as_path(), 0));
+    assert_eq!(facts(&project), (ProjectKind::Worktree, shop.as_path(), tree.as_path(), 0));
     assert_eq!(project.id, shared(&shop).id);
     assert_eq!(project.git, shared(&shop).git);
     let own = separate(&tree.join("src"));
-    assert_eq!(facts(&own), (Kind::Worktree, tree.as_path(), tree.as_path(), 0));
+    assert_eq!(facts(&own), (ProjectKind::Worktree, tree.as_path(), tree.as_path(), 0));
     assert_ne!(own.id, project.id);
     assert_eq!(separate(&shop).id, project.id, "the main checkout keeps its memory when the setting changes");
 }
@@ -122,7 +122,7 @@ fn worktrees_with_relative_links_are_believed() {
     git(&shop, &["worktree", "add", "-q", tree.to_str().unwrap()]);
     put(&tree.join(".git"), "gitdir: ../shop/.git/worktrees/fix\n");
     put(&shop.join(".git/worktrees/fix/gitdir"), "../../../../fix/.git\n");
-    assert_eq!(facts(&shared(&tree)), (Kind::Worktree, shop.as_path(), tree.as_path(), 0));
+    assert_eq!(facts(&shared(&tree)), (ProjectKind::Worktree, shop.as_path(), tree.as_path(), 0));
 }
 
 #[test]
@@ -132,11 +132,11 @@ fn a_bare_repository_is_the_project_of_its_worktrees() {
     let bare = top.join("store.git");
     git(&top, &["clone", "-q", "--bare", shop.to_str().unwrap(), bare.to_str().unwrap()]);
     let project = shared(&bare);
-    assert_eq!(facts(&project), (Kind::Bare, bare.as_path(), bare.as_path(), 0));
+    assert_eq!(facts(&project), (ProjectKind::Bare, bare.as_path(), bare.as_path(), 0));
     assert!(project.id.starts_with("store-"), "{}", project.id);
     let tree = top.join("tree");
     git(&bare, &["worktree", "add", "-q", tree.to_str().unwrap()]);
-    assert_eq!(facts(&shared(&tree)), (Kind::Worktree, bare.as_path(), tree.as_path(), 0));
+    assert_eq!(facts(&shared(&tree)), (ProjectKind::Worktree, bare.as_path(), tree.as_path(), 0));
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn a_hidden_bare_repository_beside_its_worktrees_is_one_project() {
     put(&work.join(".git"), "gitdir: ./.bare\n");
     git(&work, &["worktree", "add", "-q", "main-tree"]);
     let (outer, inner) = (shared(&work), shared(&work.join("main-tree")));
-    assert_eq!(facts(&outer), (Kind::Bare, work.join(".bare").as_path(), work.as_path(), 0));
-    assert_eq!(facts(&inner), (Kind::Worktree, work.join(".bare").as_path(), work.join("main-tree").as_path(), 0));
+    assert_eq!(facts(&outer), (ProjectKind::Bare, work.join(".bare").as_path(), work.as_path(), 0));
+    assert_eq!(facts(&inner), (ProjectKind::Worktree, work.join(".bare").as_path(), work.join("main-tree").as_path(), 0));
     assert_eq!(outer.id, inner.id);
     assert!(outer.id.starts_with("work-"), "{}", outer.id);
 }
@@ -164,18 +164,22 @@ fn a_submodule_is_apart_and_the_same_from_every_worktree() {
     git(&shop, &["commit", "-q", "-m", "library"]);
     let sub = shop.join("deps/library");
     let project = shared(&sub);
-    assert_eq!(facts(&project), (Kind::Submodule, sub.as_path(), sub.as_path(), 0));
+    assert_eq!(facts(&project), (ProjectKind::Submodule, sub.as_path(), sub.as_path(), 0));
     assert_ne!(project.id, shared(&shop).id);
     assert_ne!(project.id, shared(&library).id);
     let tree = top.join("tree");
     git(&shop, &["worktree", "add", "-q", tree.to_str().unwrap()]);
     git(&tree, &["submodule", "--quiet", "update", "--init"]);
     let there = tree.join("deps/library");
-    assert_eq!(facts(&shared(&there)), (Kind::Submodule, sub.as_path(), there.as_path(), 0));
-    assert_eq!(facts(&separate(&there)), (Kind::Submodule, there.as_path(), there.as_path(), 0));
+    assert_eq!(facts(&shared(&there)), (ProjectKind::Submodule, sub.as_path(), there.as_path(), 0));
+    assert_eq!(facts(&separate(&there)), (ProjectKind::Submodule, there.as_path(), there.as_path(), 0));
     let inner = top.join("inner");
     git(&sub, &["worktree", "add", "-q", inner.to_str().unwrap()]);
-    assert_eq!(facts(&shared(&inner)), (Kind::Worktree, sub.as_path(), inner.as_path(), 0), "a worktree of a submodule is the submodule");
+    assert_eq!(
+        facts(&shared(&inner)),
+        (ProjectKind::Worktree, sub.as_path(), inner.as_path(), 0),
+        "a worktree of a submodule is the submodule"
+    );
 }
 
 #[cfg(unix)]
@@ -192,7 +196,7 @@ fn outside_git_the_directory_is_the_project() {
     let (_temp, top) = place();
     let plain = top.join("plain/sub");
     fs::create_dir_all(&plain).unwrap();
-    assert_eq!(facts(&shared(&plain)), (Kind::Directory, plain.as_path(), plain.as_path(), 0));
+    assert_eq!(facts(&shared(&plain)), (ProjectKind::Directory, plain.as_path(), plain.as_path(), 0));
     assert_eq!(project::find(&top.join("absent"), Worktrees::Shared).unwrap_err().code(), "io");
 }
 
@@ -234,7 +238,7 @@ fn a_prepared_git_file_claims_nothing() {
         put(&evil.join(".git"), &link);
         files.iter().for_each(|(name, text)| put(&evil.join(name), text));
         let found = shared(&evil);
-        assert_eq!(facts(&found), (Kind::Directory, evil.as_path(), evil.as_path(), 1), "{what}");
+        assert_eq!(facts(&found), (ProjectKind::Directory, evil.as_path(), evil.as_path(), 1), "{what}");
         assert_ne!(found.id, shared(&victim).id, "{what}");
         assert_eq!(found.git, None, "{what}");
     }
@@ -262,7 +266,7 @@ fn a_link_to_somebody_elses_git_file_claims_nothing() {
     let evil = top.join("evil");
     fs::create_dir_all(&evil).unwrap();
     std::os::unix::fs::symlink(tree.join(".git"), evil.join(".git")).unwrap();
-    assert_eq!(facts(&shared(&evil)), (Kind::Directory, evil.as_path(), evil.as_path(), 1));
+    assert_eq!(facts(&shared(&evil)), (ProjectKind::Directory, evil.as_path(), evil.as_path(), 1));
     fs::remove_file(evil.join(".git")).unwrap();
     std::os::unix::fs::symlink(victim.join(".git"), evil.join(".git")).unwrap();
     assert_eq!(shared(&evil).root, evil, "a linked .git directory makes a project of its own");

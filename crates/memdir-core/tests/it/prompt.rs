@@ -3,10 +3,10 @@
 use crate::verbs::Home;
 use memdir_core::{
     memdir::Memdir,
-    prompt::{self, Entrypoint, ModeName, OpenPath, PromptAgent, PromptInput, Request, Search, SpacePart, Tools},
+    prompt::{self, ModeName, OpenPath, PromptAgent, PromptEntrypoint, PromptInput, PromptRequest, PromptSearch, SpacePart, ToolNames},
     store::{
         Actor,
-        files::{Mount, Vault},
+        files::{FileStore, Mount},
         space::AgentScope,
     },
 };
@@ -19,7 +19,7 @@ const PROJECT: SpacePart<'_> = SpacePart::new("", DIR, Some(PRIVATE));
 const TEAM: SpacePart<'_> = SpacePart::new("team", TEAM_DIR, Some("- [Deploy](deploy.md) — never on Fridays"));
 const USER: SpacePart<'_> = SpacePart::new("user", DIR, Some(PRIVATE));
 const AGENT: SpacePart<'_> = SpacePart::new("agent/reviewer", DIR, Some(PRIVATE));
-const TOOLS: Tools<'_> = Tools { write: "memory_write", search: "memory_search", log: Some("memory_log") };
+const TOOLS: ToolNames<'_> = ToolNames { write: "memory_write", search: "memory_search", log: Some("memory_log") };
 
 fn individual() -> PromptInput<'static> {
     PromptInput::new(&[PROJECT])
@@ -41,7 +41,9 @@ fn agent() -> PromptInput<'static> {
 fn prompts() -> Vec<(String, PromptInput<'static>)> {
     let mut all = Vec::new();
     for (name, input) in [("individual", individual()), ("team", team()), ("log", log()), ("agent", agent())] {
-        for (flag, entrypoint) in [("", Entrypoint::Shown), ("-no-entrypoint", Entrypoint::LeftOut), ("-no-index", Entrypoint::Unused)] {
+        for (flag, entrypoint) in
+            [("", PromptEntrypoint::Shown), ("-no-entrypoint", PromptEntrypoint::LeftOut), ("-no-index", PromptEntrypoint::Unused)]
+        {
             for (with, tools) in [("", None), ("-tools", Some(TOOLS))] {
                 all.push((format!("{name}{flag}{with}"), PromptInput { entrypoint, tools, ..input.clone() }));
             }
@@ -61,16 +63,16 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
     ];
     for (name, remote, parts) in spaces {
         let tools = remote.then_some(TOOLS);
-        let entrypoint = if parts.iter().any(|part| part.kept) { Entrypoint::Shown } else { Entrypoint::Unused };
+        let entrypoint = if parts.iter().any(|part| part.kept) { PromptEntrypoint::Shown } else { PromptEntrypoint::Unused };
         all.push((name.into(), PromptInput { remote, tools, entrypoint, ..PromptInput::new(leak(&parts)) }));
     }
     let remote_log = |prefix, parts| PromptInput { remote: true, log: Some(prefix), tools: Some(TOOLS), ..PromptInput::new(parts) };
     all.push(("caller-log".into(), remote_log("user", leak(&[USER, project, TEAM]))));
     all.push(("caller-log-team".into(), remote_log("team", leak(&[SpacePart { prefix: "team", ..PROJECT }]))));
-    all.push(("log-write".into(), PromptInput { tools: Some(Tools { log: None, ..TOOLS }), ..log() }));
+    all.push(("log-write".into(), PromptInput { tools: Some(ToolNames { log: None, ..TOOLS }), ..log() }));
     let transcripts = Some("/home/ada/.claude/projects/-home-ada-shop");
-    all.push(("individual-shell".into(), PromptInput { search: Search::Shell, transcripts, ..individual() }));
-    all.push(("team-grep".into(), PromptInput { search: Search::Grep("Grep"), ..team() }));
+    all.push(("individual-shell".into(), PromptInput { search: PromptSearch::Shell, transcripts, ..individual() }));
+    all.push(("team-grep".into(), PromptInput { search: PromptSearch::Grep("Grep"), ..team() }));
     let guidelines: &[&str] = &["  ", "Write memories in French.\n", "\n"];
     all.push(("individual-title-guidelines".into(), PromptInput { title: "auto memory", guidelines, ..individual() }));
     all
@@ -104,10 +106,10 @@ fn a_prompt_has_no_blank_left_and_no_double_space() {
 
 #[test]
 fn the_individual_prompt_without_entrypoint_stays_small() {
-    for search in [Search::Memdir, Search::Grep("Grep"), Search::Shell] {
+    for search in [PromptSearch::Memdir, PromptSearch::Grep("Grep"), PromptSearch::Shell] {
         for tools in [None, Some(TOOLS)] {
             let transcripts = Some("/home/ada/.claude/projects/-home-ada-shop");
-            let input = PromptInput { entrypoint: Entrypoint::LeftOut, search, tools, transcripts, ..individual() };
+            let input = PromptInput { entrypoint: PromptEntrypoint::LeftOut, search, tools, transcripts, ..individual() };
             assert!(built(&input).len() < 5_000, "{} bytes", built(&input).len());
         }
     }
@@ -145,14 +147,14 @@ fn a_missing_or_blank_entrypoint_is_one_line_and_the_rest_stays() {
 
 #[test]
 fn a_directory_with_special_characters_stays_one_word_of_the_shell() {
-    let input = PromptInput { search: Search::Shell, ..PromptInput::new(&[const { SpacePart::new("", "/a b/it's {dir}", None) }]) };
+    let input = PromptInput { search: PromptSearch::Shell, ..PromptInput::new(&[const { SpacePart::new("", "/a b/it's {dir}", None) }]) };
     assert!(built(&input).contains(r#"grep -rn "narrow term" '/a b/it'\''s {dir}' --include="*.md""#), "{}", built(&input));
 }
 
 #[test]
 fn a_team_directory_inside_the_memory_is_searched_once() {
     let parts = [SpacePart::new("", "/m", None), SpacePart::new("team", "/m/team", None)];
-    let input = PromptInput { search: Search::Shell, ..PromptInput::new(&parts) };
+    let input = PromptInput { search: PromptSearch::Shell, ..PromptInput::new(&parts) };
     assert_eq!(built(&input).matches("grep -rn").count(), 1);
 }
 
@@ -161,17 +163,17 @@ fn the_default_mode_is_the_log_then_the_team_then_the_individual() {
     let dir = tempfile::TempDir::new().unwrap();
     let open = |prefixes: &[&str]| {
         let mount = |prefix: &&str| Mount::new(prefix, dir.path().join(format!("m{prefix}")), dir.path().join(format!("journal{prefix}")));
-        let vault = Vault::open(&prefixes.iter().map(mount).collect::<Vec<_>>()).unwrap();
+        let vault = FileStore::open(&prefixes.iter().map(mount).collect::<Vec<_>>()).unwrap();
         Memdir::new(Arc::new(vault), Actor { name: "ada".into(), session: None })
     };
-    let mode = |prefixes: &[&str], log: bool| open(prefixes).prompt(&Request { log, ..Request::default() }).unwrap().load.mode;
+    let mode = |prefixes: &[&str], log: bool| open(prefixes).prompt(&PromptRequest { log, ..PromptRequest::default() }).unwrap().load.mode;
     assert_eq!(mode(&["", "team"], true), "log");
     assert_eq!(mode(&["", "team"], false), "team");
     assert_eq!(mode(&[""], false), "individual");
     assert_eq!(mode(&["user"], false), "space");
-    let asked = |mode| open(&["", "team"]).prompt(&Request { mode: Some(mode), ..Request::default() }).unwrap().load.mode;
+    let asked = |mode| open(&["", "team"]).prompt(&PromptRequest { mode: Some(mode), ..PromptRequest::default() }).unwrap().load.mode;
     assert_eq!(asked(ModeName::Individual), "individual");
-    assert!(open(&[""]).prompt(&Request { mode: Some(ModeName::Team), ..Request::default() }).is_err());
+    assert!(open(&[""]).prompt(&PromptRequest { mode: Some(ModeName::Team), ..PromptRequest::default() }).is_err());
 }
 
 #[test]
@@ -182,7 +184,7 @@ fn secrets_in_an_entrypoint_are_redacted_before_it_is_cut() {
     fs::create_dir_all(main.parent().unwrap()).unwrap();
     fs::write(&main, format!("- [Deploy](deploy.md) — token {token}\n")).unwrap();
     let memdir = home.open();
-    let text = memdir.prompt(&Request::default()).unwrap().text;
+    let text = memdir.prompt(&PromptRequest::default()).unwrap().text;
     assert!(text.contains("token [secret: github-token]") && !text.contains(&token[..10]), "{text}");
     assert!(memdir.entrypoint("").unwrap().content.contains(&token), "a read is byte for byte");
 }

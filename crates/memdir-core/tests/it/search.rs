@@ -10,7 +10,7 @@ use memdir_core::{
     },
     store::{
         MountInfo, Source,
-        files::{Mount, Vault},
+        files::{FileStore, Mount},
     },
     testing::FixedClock,
 };
@@ -21,7 +21,7 @@ use std::{fs, path::Path, sync::Arc};
 /// A directory of memories with its index beside it.
 struct Space {
     folder: tempfile::TempDir,
-    store: Vault,
+    store: FileStore,
     searcher: Searcher,
 }
 
@@ -41,7 +41,7 @@ impl Space {
             put(folder.path(), name, text);
         }
         let root = folder.path().join("memory").canonicalize().unwrap();
-        let store = Vault::open(&[Mount::new("", root, folder.path().join("journal"))]).unwrap();
+        let store = FileStore::open(&[Mount::new("", root, folder.path().join("journal"))]).unwrap();
         let given = embedder.clone();
         let searcher = Searcher::new(&store, embedder, Arc::new(SystemClock), |info| index(folder.path(), info, given.as_ref()));
         Space { folder, store, searcher }
@@ -194,7 +194,7 @@ fn the_lines_of_a_hit_give_its_text() {
     (0..60).for_each(|n| long.push_str(&format!("| {n} | something{} |\n", if n == 37 { " like the turquoise elephant" } else { "" })));
     let space = Space::new(&[("long.md", &long), ("crlf.md", "first\r\n\r\nthe violet rhino\r\n"), NOTES[0]]);
     let memdir = memdir_core::memdir::Memdir::new(
-        Arc::new(Vault::open(&[Mount::new("", space.folder.path().join("memory"), space.folder.path().join("j"))]).unwrap()),
+        Arc::new(FileStore::open(&[Mount::new("", space.folder.path().join("memory"), space.folder.path().join("j"))]).unwrap()),
         memdir_core::store::Actor { name: "t".into(), session: None },
     );
     for query in ["turquoise elephant", "violet rhino", "revert", "ship Friday"] {
@@ -268,7 +268,7 @@ fn memories_win_ties_against_chats() {
             Mount { source, ..Mount::new(name, folder.path().join(name).canonicalize().unwrap(), folder.path().join("j").join(name)) }
         })
         .into();
-    let store = Vault::open(&mounts).unwrap();
+    let store = FileStore::open(&mounts).unwrap();
     let searcher = Searcher::new(&store, None, Arc::new(SystemClock), |info| index(folder.path(), info, None));
     let paths =
         |query: &str| searcher.search(&store, &Search::new(query)).unwrap().hits.iter().map(|hit| hit.path.to_string()).collect::<Vec<_>>();
@@ -284,7 +284,7 @@ fn old_logs_lose_weight_only_when_asked_and_evergreen_files_never() {
     for name in ["2024-01-01.md", "2024-03-01.md", "bees.md"] {
         put(folder.path(), name, text);
     }
-    let store = Vault::open(&[Mount::new("", folder.path().join("memory").canonicalize().unwrap(), folder.path().join("j"))]).unwrap();
+    let store = FileStore::open(&[Mount::new("", folder.path().join("memory").canonicalize().unwrap(), folder.path().join("j"))]).unwrap();
     let clock = Arc::new(FixedClock("2024-03-02T00:00:00Z".parse().unwrap()));
     let searcher = Searcher::new(&store, None, clock, |info| index(folder.path(), info, None));
     let ask = |decay| {

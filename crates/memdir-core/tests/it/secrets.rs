@@ -367,8 +367,8 @@ mod verbs {
         operations::{
             delete::Delete,
             edit::Edit,
-            undo::Which,
-            write::{Mode, Write},
+            undo::UndoTarget,
+            write::{Write, WriteMode},
         },
     };
     use std::fs;
@@ -393,7 +393,7 @@ mod verbs {
         assert!(!format!("{refused} {refused:?} {}", refused.hint()).contains(&token()), "the value is never echoed");
         assert_eq!(home.file("a.md"), "(No such file or directory (os error 2))");
         memdir.write(&Write::create(path("a"), "one\n")).unwrap();
-        let append = memdir.write(&Write::create(path("a"), token()).mode(Mode::Append)).unwrap_err();
+        let append = memdir.write(&Write::create(path("a"), token()).mode(WriteMode::Append)).unwrap_err();
         assert_eq!(secret(&append), ("github-token".into(), 2));
         let edit = Edit { path: path("a"), needle: Needle::Literal("one".into()), with: token(), all: false, expect: None };
         assert_eq!(secret(&memdir.edit(&edit).unwrap_err()), ("github-token".into(), 1));
@@ -411,9 +411,9 @@ mod verbs {
         assert_eq!(refused.to_string(), "name: it looks like a secret (github-token)");
         assert!(!format!("{refused:?} {}", refused.hint()).contains(&token()));
         assert!(!home.dir.path().join("memory/notes").exists(), "nothing was made");
-        let allowing = memdir.allowing(Allow::new(&["github-token".into()], &[]).unwrap());
+        let allowing = memdir.with_allow_list(Allow::new(&["github-token".into()], &[]).unwrap());
         allowing.write(&Write::create(path(&token()), "x\n")).unwrap();
-        memdir.write(&Write::create(path(&token()), "y\n").mode(Mode::Replace)).unwrap();
+        memdir.write(&Write::create(path(&token()), "y\n").mode(WriteMode::Replace)).unwrap();
     }
 
     #[test]
@@ -422,10 +422,10 @@ mod verbs {
         let memdir = home.open();
         memdir.write(&Write::create(path("first"), "x\n")).unwrap();
         fs::write(home.dir.path().join("memory/old.md"), format!("key {}\n", token())).unwrap();
-        memdir.write(&Write::create(path("old"), "more\n").mode(Mode::Append)).unwrap();
+        memdir.write(&Write::create(path("old"), "more\n").mode(WriteMode::Append)).unwrap();
         memdir.rename(&path("old"), &path("moved")).unwrap();
         memdir.delete(&Delete { path: path("moved"), expect: None }).unwrap();
-        memdir.undo(&Which::Mine).unwrap();
+        memdir.undo(&UndoTarget::Mine).unwrap();
         assert_eq!(home.file("moved.md"), format!("key {}\nmore\n", token()));
     }
 
@@ -435,7 +435,7 @@ mod verbs {
         let memdir = home.open();
         let saved = memdir.write(&Write::create(path("a"), format!("API_KEY={}\n", random(ALNUM, 32)))).unwrap();
         assert_eq!(saved.notes, ["line 1 may hold a secret (assigned-secret); say where it is kept instead"]);
-        let allowing = memdir.allowing(Allow::new(&["github-token".into()], &[]).unwrap());
+        let allowing = memdir.with_allow_list(Allow::new(&["github-token".into()], &[]).unwrap());
         allowing.write(&Write::create(path("b"), token())).unwrap();
         assert!(memdir.write(&Write::create(path("c"), token())).is_err(), "the other caller is not allowed");
     }
@@ -446,7 +446,7 @@ mod shown {
     use crate::{desk, verbs::path};
     use memdir_core::{
         base::text::LineRange,
-        operations::{read::Read, recall::Request},
+        operations::{read::Read, recall::Recall},
         recall::{self, RecallBudget, RecallCandidate},
         search::Search,
     };
@@ -470,7 +470,7 @@ mod shown {
         desk.put("deploy.md", &memory());
         let memdir = &desk.caller.memdir;
         let hit = memdir.search(&Search::new("deploy token")).unwrap().hits.remove(0);
-        let recalled = memdir.recall(&Request { message: Some("deploy token"), ..Request::default() }).unwrap();
+        let recalled = memdir.recall(&Recall { message: Some("deploy token"), ..Recall::default() }).unwrap();
         memdir.repair(true).unwrap();
         let entrypoint = desk.file("MEMORY.md").unwrap();
         assert!(hit.masked && entrypoint.contains("(deploy.md)"), "{entrypoint}");

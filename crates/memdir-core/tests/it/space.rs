@@ -8,13 +8,13 @@ use memdir_core::{
         delete::Delete,
         list::List,
         read::Read,
-        undo::Which,
-        write::{Mode, Write},
+        undo::UndoTarget,
+        write::{Write, WriteMode},
     },
     store::{
         Actor, ChangeFilter,
-        files::{Mount, Vault},
-        space::{Agent, AgentScope, Caller, Callers, Places, narrow, new_token, token_hash},
+        files::{FileStore, Mount},
+        space::{Agent, AgentScope, Places, TokenDirectory, TokenIdentity, narrow, new_token, token_hash},
     },
     testing::FixedClock,
 };
@@ -23,11 +23,11 @@ use tempfile::TempDir;
 
 fn open(mounts: &[Mount]) -> Memdir {
     let clock = FixedClock("2026-03-01T12:00:00Z".parse().unwrap());
-    Memdir::with_clock(Arc::new(Vault::open(mounts).unwrap()), Actor { name: "ada".into(), session: None }, Arc::new(clock))
+    Memdir::with_clock(Arc::new(FileStore::open(mounts).unwrap()), Actor { name: "ada".into(), session: None }, Arc::new(clock))
 }
 
-fn caller(person: &str, projects: &[&str]) -> Caller {
-    Caller { person: person.into(), agent: None, projects: projects.iter().map(|id| (*id).to_owned()).collect() }
+fn caller(person: &str, projects: &[&str]) -> TokenIdentity {
+    TokenIdentity { person: person.into(), agent: None, projects: projects.iter().map(|id| (*id).to_owned()).collect() }
 }
 
 fn names(memdir: &Memdir) -> Vec<String> {
@@ -69,7 +69,7 @@ fn a_caller_of_several_projects_who_names_none_has_only_their_own() {
     assert_eq!(places.caller(&bob, Some("other")).unwrap_err().code(), "bad_input");
     assert_eq!(places.caller(&caller("../ada", &[]), None).unwrap_err().code(), "bad_input");
     assert_eq!(places.caller(&caller("bob", &["../x"]), None).unwrap_err().code(), "bad_input");
-    let agent = Caller { agent: Some("plugin:reviewer".into()), ..bob };
+    let agent = TokenIdentity { agent: Some("plugin:reviewer".into()), ..bob };
     assert_eq!(prefixes(&places.caller(&agent, None).unwrap()), ["user", "agent/plugin-reviewer"]);
 }
 
@@ -77,7 +77,7 @@ fn a_caller_of_several_projects_who_names_none_has_only_their_own() {
 fn a_caller_is_found_by_the_token_alone() {
     let (ada, bob) = (new_token().unwrap(), new_token().unwrap());
     assert!(ada != bob && ada.starts_with("mdt_") && ada.len() == 68, "{}", ada.len());
-    let callers = Callers::new([(token_hash(&ada).to_uppercase(), caller("ada", &["shop"]))]);
+    let callers = TokenDirectory::new([(token_hash(&ada).to_uppercase(), caller("ada", &["shop"]))]);
     assert_eq!(callers.find(&ada), Some(&caller("ada", &["shop"])));
     assert_eq!(callers.find(&format!("{ada}\n")), callers.find(&ada), "a token read from a file ends in a line break");
     for wrong in [bob.as_str(), "", "mdt_", &token_hash(&ada)] {
@@ -113,7 +113,7 @@ fn a_narrowed_space_has_nothing_of_the_rest() {
     assert_eq!(names(&part), ["notes/a", "notes/deep/b"]);
     for name in ["secret", "notesx", "user/c", "MEMORY"] {
         assert!(part.read(&Read::all(path(name))).is_err(), "{name}");
-        assert!(part.write(&Write::create(path(name), "x").mode(Mode::Append)).is_err(), "{name}");
+        assert!(part.write(&Write::create(path(name), "x").mode(WriteMode::Append)).is_err(), "{name}");
         assert!(part.delete(&Delete { path: path(name), expect: None }).is_err(), "{name}");
         assert!(part.rename(&path("notes/a"), &path(name)).is_err(), "{name}");
         assert!(
@@ -129,7 +129,7 @@ fn a_narrowed_space_has_nothing_of_the_rest() {
     assert!(!hint.contains("secret"), "{hint}");
     save(&part, "notes/new");
     assert_eq!(names(&all), ["notes/a", "notes/deep/b", "notes/new", "notesx", "secret", "user/c"]);
-    part.undo(&Which::Mine).unwrap();
+    part.undo(&UndoTarget::Mine).unwrap();
     assert_eq!(names(&part), ["notes/a", "notes/deep/b"]);
 }
 

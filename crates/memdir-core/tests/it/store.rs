@@ -8,14 +8,14 @@ use memdir_core::{
     },
     memdir::Memdir,
     operations::{
-        check::{Check, Rule},
+        check::{Check, CheckRule},
         list::List,
-        recall::Request,
+        recall::Recall,
     },
     search::{Search, Searcher, index::Index},
     store::{
         Actor, Change, ChangeFilter, Expect, FileEdit, MountInfo, Role, Store, Verb, change_with,
-        files::{Mount, Vault},
+        files::{FileStore, Mount},
         mounts::{self, FileKind},
         stop::Stop,
     },
@@ -33,7 +33,7 @@ fn the_store_in_memory_keeps_the_contract() {
 #[test]
 fn the_store_over_directories_keeps_the_contract() {
     let home = TempDir::new().unwrap();
-    contract(&Vault::open(&[Mount::new("", home.path().join("memory"), home.path().join("journal"))]).unwrap());
+    contract(&FileStore::open(&[Mount::new("", home.path().join("memory"), home.path().join("journal"))]).unwrap());
 }
 
 fn edit(name: &str, bytes: Option<&[u8]>) -> FileEdit {
@@ -58,7 +58,7 @@ fn contract(store: &dyn Store) {
     let odd = b"\xff\x00\r\nlast line without an end";
     let first = make(store, Verb::Write, &[edit("a.md", Some(odd)), edit("deep/b.md", Some(b""))]).unwrap();
     let stored = store.get(&path("a")).unwrap().unwrap();
-    assert_eq!((stored.path.as_str(), stored.bytes.as_slice(), stored.version), ("a.md", odd.as_slice(), Version::of(odd)));
+    assert_eq!((stored.path.as_str(), stored.bytes.as_slice(), stored.version), ("a.md", odd.as_slice(), Version::from_content(odd)));
     assert_eq!(store.get(&path("deep/b.md")).unwrap().unwrap().bytes, b"");
     assert_eq!(listing(store, ""), ["a.md", "deep/b.md"]);
     assert_eq!((listing(store, "deep"), listing(store, "dee")), (vec!["deep/b.md".to_owned()], vec![]));
@@ -90,9 +90,9 @@ fn contract(store: &dyn Store) {
     let gone = make(store, Verb::Delete, &[edit("a.md", None)]).unwrap();
     assert_eq!(store.get(&path("a")).unwrap(), None);
     for text in [odd.as_slice(), b"two"] {
-        assert_eq!(store.text_at(&path("a.md"), Version::of(text)).unwrap().as_deref(), Some(text));
+        assert_eq!(store.text_at(&path("a.md"), Version::from_content(text)).unwrap().as_deref(), Some(text));
     }
-    assert_eq!(store.text_at(&path("a.md"), Version::of(b"never")).unwrap(), None);
+    assert_eq!(store.text_at(&path("a.md"), Version::from_content(b"never")).unwrap(), None);
     let of_a = store.changes(&ChangeFilter { path: Some(path("a.md")), ..ChangeFilter::default() }).unwrap();
     assert_eq!(of_a.iter().map(|change| change.verb).collect::<Vec<_>>(), [Verb::Delete, Verb::Append, Verb::Write]);
     let by_id = store.changes(&ChangeFilter { id: Some(gone.id.0.clone()), ..ChangeFilter::default() }).unwrap();
@@ -111,7 +111,9 @@ fn contract(store: &dyn Store) {
     });
     assert!(matches!(stopped, Err(Error::Unavailable { .. })));
     assert!(stoppable.get(&path("deep/b")).is_err() && stoppable.list("").is_err() && stoppable.stamps(&[path("deep/b.md")]).is_err());
-    assert!(stoppable.changes(&ChangeFilter::default()).is_err() && stoppable.text_at(&path("a.md"), Version::of(b"two")).is_err());
+    assert!(
+        stoppable.changes(&ChangeFilter::default()).is_err() && stoppable.text_at(&path("a.md"), Version::from_content(b"two")).is_err()
+    );
     assert_eq!((listing(store, ""), store.journal_size().unwrap().changes), (vec!["deep/b.md".to_owned()], 3));
 }
 
@@ -158,7 +160,7 @@ impl Kinds {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, text).unwrap();
         }
-        let store = Vault::open(&[Mount::new("", &root, home.path().join("journal"))]).unwrap();
+        let store = FileStore::open(&[Mount::new("", &root, home.path().join("journal"))]).unwrap();
         let clock = Arc::new(FixedClock("2026-03-01T12:00:00Z".parse().unwrap()));
         let searcher = Searcher::new(&store, None, clock.clone(), |info| index(home.path(), info));
         let actor = Actor { name: "ada".into(), session: None };
@@ -192,7 +194,7 @@ fn every_operation_has_the_same_idea_of_a_memory() {
 
         let checked = memdir.check(&Check::default()).unwrap();
         let typeless: Vec<&str> =
-            checked.findings.iter().filter(|found| found.rule == Rule::Type).map(|found| found.path.as_str()).collect();
+            checked.findings.iter().filter(|found| found.rule == CheckRule::Type).map(|found| found.path.as_str()).collect();
         assert_eq!(typeless, ["index.md", "notes/deploy.md", "notes/memory.tests.md"]);
 
         for (word, path) in [
@@ -205,7 +207,7 @@ fn every_operation_has_the_same_idea_of_a_memory() {
         ] {
             assert_eq!(kinds.found(word), path, "{word}");
         }
-        let recalled = memdir.recall(&Request { message: Some("Who is in the giraffe handbook?"), ..Request::default() }).unwrap();
+        let recalled = memdir.recall(&Recall { message: Some("Who is in the giraffe handbook?"), ..Recall::default() }).unwrap();
         let recalled: Vec<&str> = recalled.shown.iter().map(|shown| shown.name.as_str()).collect();
         assert_eq!(recalled, ["index"]);
 
@@ -226,7 +228,7 @@ fn the_only_index_is_the_entrypoint() {
     let root = home.path().join("memory");
     fs::create_dir(&root).unwrap();
     fs::write(root.join("index.md"), "# Index\n").unwrap();
-    let store = Vault::open(&[Mount::new("", &root, home.path().join("journal"))]).unwrap();
+    let store = FileStore::open(&[Mount::new("", &root, home.path().join("journal"))]).unwrap();
     assert_eq!(mounts::file_kind(&store, &path("index.md")), FileKind::Entrypoint);
     fs::write(root.join("MEMORY.md"), "# Memory\n").unwrap();
     assert_eq!(mounts::file_kind(&store, &path("index.md")), FileKind::Memory);

@@ -2,7 +2,7 @@
 
 use memdir_core::base::{
     error::{Error, Problem},
-    text::{Cut, LineRange, Part, decode, ellipsis, human_bytes, line_at, line_start, lines, near, truncate, truncate_chars},
+    text::{Cut, LineRange, TextPart, decode, ellipsis, human_bytes, line_at, line_start, lines, near, truncate, truncate_chars},
 };
 use proptest::prelude::*;
 
@@ -66,10 +66,10 @@ fn a_newline_free_text_is_cut_between_characters_by_true_bytes() {
 
 #[test]
 fn reads_continue_at_the_next_whole_line() {
-    assert_eq!(truncate_chars("ab\ncd\nef", 7, 7), Part { text: "ab\ncd\n", next_line: Some(9), split: None, left_chars: 2 });
-    assert_eq!(truncate_chars("äää", 1, 3), Part { text: "äää", next_line: None, split: None, left_chars: 0 });
-    assert_eq!(truncate_chars("ääääää\nx\n", 3, 4), Part { text: "ääää", next_line: Some(4), split: Some(3), left_chars: 5 });
-    assert_eq!(truncate_chars("ääääää\n", 3, 4), Part { text: "ääää", next_line: None, split: Some(3), left_chars: 3 });
+    assert_eq!(truncate_chars("ab\ncd\nef", 7, 7), TextPart { text: "ab\ncd\n", next_line: Some(9), split: None, left_chars: 2 });
+    assert_eq!(truncate_chars("äää", 1, 3), TextPart { text: "äää", next_line: None, split: None, left_chars: 0 });
+    assert_eq!(truncate_chars("ääääää\nx\n", 3, 4), TextPart { text: "ääää", next_line: Some(4), split: Some(3), left_chars: 5 });
+    assert_eq!(truncate_chars("ääääää\n", 3, 4), TextPart { text: "ääää", next_line: None, split: Some(3), left_chars: 3 });
 }
 
 #[test]

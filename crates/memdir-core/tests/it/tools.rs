@@ -122,7 +122,7 @@ fn undo_never_takes_back_somebody_elses_change() {
     assert_eq!((desk.file("mine.md"), desk.file("theirs.md").as_deref()), (None, Some("x")));
     assert!(desk.error("memory_undo", nothing()).contains("you have no change to undo"));
     // Without a session, only the id of the change identifies its owner.
-    let sessionless = memdir_core::tools::Caller { session: false, ..desk.other("tester", "three") };
+    let sessionless = memdir_core::tools::ToolContext { session: false, ..desk.other("tester", "three") };
     assert!(desk.call_as(&sessionless, "memory_undo", nothing()).text.contains("no session"));
     let stranger = desk.other("stranger", "four");
     assert!(desk.call_as(&stranger, "memory_undo", json!({ "change": theirs })).is_error);

@@ -5,7 +5,7 @@ use memdir_core::{
     base::{error::Error, path::MemoryPath, version::Version},
     store::{
         Actor, ChangeFilter, Expect, FileEdit, Intent, Role, Store, Verb, View,
-        files::{Links, Mount, Vault},
+        files::{FileStore, Links, Mount},
     },
     testing::disk_full_after,
 };
@@ -28,17 +28,17 @@ fn mount(home: &TempDir) -> Mount {
     Mount::new("", home.path().join("memory"), home.path().join("journal"))
 }
 
-fn vault(home: &TempDir) -> Vault {
-    Vault::open(&[mount(home)]).unwrap()
+fn vault(home: &TempDir) -> FileStore {
+    FileStore::open(&[mount(home)]).unwrap()
 }
 
-fn put(vault: &Vault, name: &str, text: &str) -> memdir_core::base::error::Result<()> {
+fn put(vault: &FileStore, name: &str, text: &str) -> memdir_core::base::error::Result<()> {
     let at = path(name);
     let edit = FileEdit { path: at.clone(), bytes: Some(text.into()), role: Role::Memory };
     vault.change(&intent(Verb::Write), &[at], &mut |_| Ok(vec![edit.clone()])).map(drop)
 }
 
-fn remove(vault: &Vault, name: &str) -> memdir_core::base::error::Result<()> {
+fn remove(vault: &FileStore, name: &str) -> memdir_core::base::error::Result<()> {
     let at = path(name);
     vault
         .change(&intent(Verb::Delete), std::slice::from_ref(&at), &mut |_| {
@@ -47,11 +47,11 @@ fn remove(vault: &Vault, name: &str) -> memdir_core::base::error::Result<()> {
         .map(drop)
 }
 
-fn text(vault: &Vault, name: &str) -> Option<String> {
+fn text(vault: &FileStore, name: &str) -> Option<String> {
     vault.get(&path(name)).unwrap().map(|stored| String::from_utf8(stored.bytes).unwrap())
 }
 
-fn names(vault: &Vault) -> Vec<String> {
+fn names(vault: &FileStore) -> Vec<String> {
     vault.list("").unwrap().entries.into_iter().map(|entry| entry.path.to_string()).collect()
 }
 
@@ -151,7 +151,7 @@ fn links_are_followed_where_the_mount_says_so() {
     fs::write(outside.join("deep/shared.md"), "shared").unwrap();
     let mut mount = mount(&home);
     mount.links = Links { inside: true, roots: vec![outside.clone()], fixed: false };
-    let vault = Vault::open(&[mount]).unwrap();
+    let vault = FileStore::open(&[mount]).unwrap();
     put(&vault, "real/a.md", "a").unwrap();
     symlink("real", home.path().join("memory/alias")).unwrap();
     symlink(&outside, home.path().join("memory/out")).unwrap();
@@ -198,7 +198,7 @@ fn a_plan_that_fails_changes_nothing() {
     let home = TempDir::new().unwrap();
     let vault = vault(&home);
     put(&vault, "a.md", "1").unwrap();
-    let expected = Version::of(b"0");
+    let expected = Version::from_content(b"0");
     let failed = vault.change(&intent(Verb::Write), &[path("a.md")], &mut |view| {
         let found = view.get(&path("a.md"))?.map(|stored| stored.version);
         Expect::Is(expected).check(&path("a.md"), found)?;
@@ -247,9 +247,9 @@ fn the_journal_gives_back_every_version() {
     }
     remove(&vault, "a.md").unwrap();
     // A second process reads what the first one wrote.
-    let other = Vault::open(&[mount(&home)]).unwrap();
+    let other = FileStore::open(&[mount(&home)]).unwrap();
     for text in texts {
-        assert_eq!(other.text_at(&path("a"), Version::of(text.as_bytes())).unwrap().as_deref(), Some(text.as_bytes()));
+        assert_eq!(other.text_at(&path("a"), Version::from_content(text.as_bytes())).unwrap().as_deref(), Some(text.as_bytes()));
     }
     let changes = other.changes(&ChangeFilter { path: Some(path("a")), ..ChangeFilter::default() }).unwrap();
     assert_eq!(changes.len(), texts.len() + 1);
@@ -268,7 +268,7 @@ fn what_another_program_did_is_in_the_history() {
     let verbs: Vec<Verb> = changes.iter().map(|change| change.verb).collect();
     assert_eq!(verbs, [Verb::Found, Verb::Write, Verb::Found, Verb::Write]);
     for text in ["by memdir", "by an editor", "by memdir again"] {
-        assert_eq!(vault.text_at(&path("a"), Version::of(text.as_bytes())).unwrap().as_deref(), Some(text.as_bytes()));
+        assert_eq!(vault.text_at(&path("a"), Version::from_content(text.as_bytes())).unwrap().as_deref(), Some(text.as_bytes()));
     }
 }
 
@@ -313,14 +313,17 @@ fn two_thousand_appends_grow_the_journal_by_less_than_two_megabytes() {
     let size = vault.journal_size().unwrap();
     assert_eq!(size.changes, 2_000);
     assert!(size.bytes < 2_000_000, "{} bytes", size.bytes);
-    assert_eq!(vault.text_at(&path("log"), Version::of(&all.as_bytes()[..500])).unwrap().as_deref(), Some(&all.as_bytes()[..500]));
+    assert_eq!(
+        vault.text_at(&path("log"), Version::from_content(&all.as_bytes()[..500])).unwrap().as_deref(),
+        Some(&all.as_bytes()[..500])
+    );
 }
 
 #[test]
 fn mounts_share_one_space_and_one_change() {
     let home = TempDir::new().unwrap();
     let mounts = [mount(&home), Mount::new("team", home.path().join("team"), home.path().join("team-journal"))];
-    let vault = Vault::open(&mounts).unwrap();
+    let vault = FileStore::open(&mounts).unwrap();
     let edit = |name: &str| FileEdit { path: path(name), bytes: Some(name.into()), role: Role::Memory };
     vault.change(&intent(Verb::Write), &[path("a.md"), path("team/b.md")], &mut |_| Ok(vec![edit("a.md"), edit("team/b.md")])).unwrap();
     assert_eq!(names(&vault), ["a.md", "team/b.md"]);
@@ -335,7 +338,7 @@ fn mounts_share_one_space_and_one_change() {
 fn mounts_inside_mounts_are_refused() {
     let home = TempDir::new().unwrap();
     let inner = Mount::new("inner", home.path().join("memory/inner"), home.path().join("j2"));
-    let error = Vault::open(&[mount(&home), inner]).unwrap_err();
+    let error = FileStore::open(&[mount(&home), inner]).unwrap_err();
     assert!(error.to_string().contains("lies inside"), "{error}");
 }
 
@@ -347,7 +350,7 @@ fn read_only_and_ignored_patterns_hold_on_every_path() {
     let mut mount = mount(&home);
     mount.read_only = vec!["fixed".into()];
     mount.ignored = vec!["private/.*".into()];
-    let vault = Vault::open(&[mount]).unwrap();
+    let vault = FileStore::open(&[mount]).unwrap();
     assert!(matches!(put(&vault, "fixed.md", "2"), Err(Error::ReadOnly { .. })));
     assert!(matches!(remove(&vault, "fixed.md"), Err(Error::ReadOnly { .. })));
     assert!(matches!(put(&vault, "private/y.md", "2"), Err(Error::ReadOnly { .. })));
@@ -359,7 +362,7 @@ fn a_directory_that_cannot_be_made_reads_as_empty_and_refuses_with_the_cause() {
     let home = TempDir::new().unwrap();
     fs::write(home.path().join("memory"), "a file").unwrap();
     let vault = vault(&home);
-    assert_eq!(vault.troubles().len(), 1);
+    assert_eq!(vault.problems().len(), 1);
     assert_eq!(names(&vault), Vec::<String>::new());
     assert!(put(&vault, "a.md", "1").unwrap_err().to_string().contains("cannot create"));
 }
@@ -369,7 +372,7 @@ fn the_journal_stays_bounded_and_keeps_the_newest_version_of_everything() {
     let home = TempDir::new().unwrap();
     let mut small = mount(&home);
     small.journal_bytes = 8_000;
-    let vault = Vault::open(&[small]).unwrap();
+    let vault = FileStore::open(&[small]).unwrap();
     put(&vault, "old.md", "written once, long ago").unwrap();
     put(&vault, "deleted.md", "deleted long ago").unwrap();
     remove(&vault, "deleted.md").unwrap();
@@ -386,7 +389,7 @@ fn the_journal_stays_bounded_and_keeps_the_newest_version_of_everything() {
     assert!(largest < 60_000, "{largest} bytes");
     let other = self::vault(&home);
     for (name, text) in [("old", "written once, long ago"), ("deleted", "deleted long ago")] {
-        assert_eq!(other.text_at(&path(name), Version::of(text.as_bytes())).unwrap().as_deref(), Some(text.as_bytes()), "{name}");
+        assert_eq!(other.text_at(&path(name), Version::from_content(text.as_bytes())).unwrap().as_deref(), Some(text.as_bytes()), "{name}");
     }
     let changes = other.changes(&ChangeFilter::default()).unwrap();
     assert!(changes.len() < 300, "{} changes are left", changes.len());

@@ -7,12 +7,12 @@ use memdir_core::{
         delete::Delete,
         list::List,
         read::Read,
-        undo::Which,
-        write::{Mode, Write},
+        undo::UndoTarget,
+        write::{Write, WriteMode},
     },
     store::{
         Actor, ChangeFilter, Verb,
-        files::{Mount, Vault},
+        files::{FileStore, Mount},
     },
     testing::FixedClock,
 };
@@ -36,7 +36,7 @@ impl Home {
     pub(crate) fn open_as(&self, name: &str) -> Memdir {
         let mount = Mount::new("", self.dir.path().join("memory"), self.dir.path().join("journal"));
         let clock = FixedClock("2026-03-01T12:00:00Z".parse().unwrap());
-        Memdir::with_clock(Arc::new(Vault::open(&[mount]).unwrap()), Actor { name: name.into(), session: None }, Arc::new(clock))
+        Memdir::with_clock(Arc::new(FileStore::open(&[mount]).unwrap()), Actor { name: name.into(), session: None }, Arc::new(clock))
     }
 
     pub(crate) fn file(&self, name: &str) -> String {
@@ -68,11 +68,11 @@ fn saving_writes_the_file_and_its_line_and_undo_takes_both_back() {
     let entrypoint = home.file("MEMORY.md");
     assert!(entrypoint.contains("- [notes/deploy](notes/deploy.md) — How releases go out\n"), "{entrypoint}");
     assert_eq!(names(&memdir), ["notes/deploy"]);
-    let undone = memdir.undo(&Which::Last).unwrap();
+    let undone = memdir.undo(&UndoTarget::Last).unwrap();
     assert_eq!(undone.undone.verb, Verb::Write);
     assert_eq!(names(&memdir), Vec::<String>::new());
     assert!(!home.dir.path().join("memory/MEMORY.md").exists());
-    memdir.redo(&Which::Last).unwrap();
+    memdir.redo(&UndoTarget::Last).unwrap();
     assert_eq!((names(&memdir), home.file("MEMORY.md")), (vec!["notes/deploy".to_owned()], entrypoint));
 }
 
@@ -83,7 +83,7 @@ fn undo_keeps_the_lines_others_added_since() {
     save(&memdir, "a", "A.\n");
     save(&memdir, "b", "B.\n");
     let first = memdir.history(&ChangeFilter { path: Some(path("a")), ..Default::default() }).unwrap().remove(0);
-    memdir.undo(&Which::Id(first.id.0)).unwrap();
+    memdir.undo(&UndoTarget::Id(first.id.0)).unwrap();
     assert_eq!(names(&memdir), ["b"]);
     let entrypoint = home.file("MEMORY.md");
     assert!(entrypoint.contains("(b.md)") && !entrypoint.contains("(a.md)"), "{entrypoint}");
@@ -95,8 +95,8 @@ fn undo_refuses_to_lose_a_later_change_and_shows_it() {
     let memdir = home.open();
     save(&memdir, "a", "one\n");
     let first = memdir.history(&ChangeFilter::default()).unwrap().remove(0);
-    memdir.write(&Write::create(path("a"), "two\n").mode(Mode::Append)).unwrap();
-    match memdir.undo(&Which::Id(first.id.0)) {
+    memdir.write(&Write::create(path("a"), "two\n").mode(WriteMode::Append)).unwrap();
+    match memdir.undo(&UndoTarget::Id(first.id.0)) {
         Err(Error::Conflict { diff, .. }) => assert_eq!(diff, "--- a/a.md\n+++ b/a.md\n@@ -1 +1,2 @@\n one\n+two\n"),
         other => panic!("{other:?}"),
     }
@@ -108,9 +108,9 @@ fn nobodys_change_is_taken_back_by_somebody_elses_undo() {
     let home = Home::new();
     save(&home.open_as("ada"), "ada", "x\n");
     save(&home.open_as("bob"), "bob", "y\n");
-    let error = home.open_as("ada").undo(&Which::Last).unwrap_err().to_string();
+    let error = home.open_as("ada").undo(&UndoTarget::Last).unwrap_err().to_string();
     assert!(error.contains("by bob") && error.contains("your newest is"), "{error}");
-    home.open_as("ada").undo(&Which::Mine).unwrap();
+    home.open_as("ada").undo(&UndoTarget::Mine).unwrap();
     assert_eq!(names(&home.open()), ["bob"]);
 }
 
@@ -119,16 +119,16 @@ fn undo_goes_further_back_each_time_and_redo_comes_forward() {
     let home = Home::new();
     let memdir = home.open();
     for text in ["one\n", "two\n", "three\n"] {
-        memdir.write(&Write::create(path("a"), text).mode(Mode::Append)).unwrap();
+        memdir.write(&Write::create(path("a"), text).mode(WriteMode::Append)).unwrap();
     }
     let mut seen = Vec::new();
-    for step in [Which::Last, Which::Last] {
+    for step in [UndoTarget::Last, UndoTarget::Last] {
         memdir.undo(&step).unwrap();
         seen.push(home.file("a.md"));
     }
-    memdir.redo(&Which::Last).unwrap();
+    memdir.redo(&UndoTarget::Last).unwrap();
     seen.push(home.file("a.md"));
-    memdir.undo(&Which::Last).unwrap();
+    memdir.undo(&UndoTarget::Last).unwrap();
     seen.push(home.file("a.md"));
     assert_eq!(seen, ["one\ntwo\n", "one\n", "one\ntwo\n", "one\n"]);
 }
@@ -142,14 +142,14 @@ fn rename_rewrites_every_reference_and_skips_what_is_read_only() {
     save(&memdir, "fixed", "[d](deploy.md)\n");
     let mut mount = Mount::new("", home.dir.path().join("memory"), home.dir.path().join("journal"));
     mount.read_only = vec!["fixed".into()];
-    let careful = Memdir::new(Arc::new(Vault::open(&[mount]).unwrap()), Actor { name: "ada".into(), session: None });
+    let careful = Memdir::new(Arc::new(FileStore::open(&[mount]).unwrap()), Actor { name: "ada".into(), session: None });
     let renamed = careful.rename(&path("deploy"), &path("ops/release")).unwrap();
     assert_eq!((renamed.rewritten, renamed.skipped), (vec!["notes".to_owned()], vec!["fixed".to_owned()]));
     assert_eq!(home.file("notes.md"), "[[ops/release]], [d](ops/release.md#how), `mem:ops/release` and deployment.\n");
     assert_eq!(home.file("ops/release.md"), "See [notes](../notes.md).\n");
     let entrypoint = home.file("MEMORY.md");
     assert!(entrypoint.contains("(ops/release.md)") && !entrypoint.contains("(deploy.md)"), "{entrypoint}");
-    careful.undo(&Which::Last).unwrap();
+    careful.undo(&UndoTarget::Last).unwrap();
     assert_eq!(home.file("deploy.md"), "See [notes](notes.md).\n");
     assert!(!home.dir.path().join("memory/ops").exists());
     assert!(matches!(careful.rename(&path("fixed"), &path("moved")), Err(Error::ReadOnly { .. })));
@@ -161,8 +161,8 @@ fn a_write_can_state_the_version_it_saw() {
     let memdir = home.open();
     save(&memdir, "a", "one\n");
     let seen = memdir.read(&Read::all(path("a"))).unwrap().version;
-    memdir.write(&Write::create(path("a"), "two\n").mode(Mode::Replace)).unwrap();
-    let mut stale = Write::create(path("a"), "three\n").mode(Mode::Replace);
+    memdir.write(&Write::create(path("a"), "two\n").mode(WriteMode::Replace)).unwrap();
+    let mut stale = Write::create(path("a"), "three\n").mode(WriteMode::Replace);
     stale.expect = Some(seen);
     assert!(matches!(memdir.write(&stale), Err(Error::Changed { .. })));
     assert!(matches!(memdir.write(&Write::create(path("a"), "x")), Err(Error::Exists { .. })));
@@ -175,7 +175,7 @@ fn replacing_the_body_keeps_the_frontmatter() {
     let home = Home::new();
     let memdir = home.open();
     save(&memdir, "a", "---\r\nname: A # note\r\nodd:   [1,2]\r\n---\r\nold\r\n");
-    memdir.write(&Write::create(path("a"), "new\r\n").mode(Mode::Replace)).unwrap();
+    memdir.write(&Write::create(path("a"), "new\r\n").mode(WriteMode::Replace)).unwrap();
     assert_eq!(home.file("a.md"), "---\r\nname: A # note\r\nodd:   [1,2]\r\n---\r\nnew\r\n");
 }
 
@@ -202,7 +202,7 @@ fn what_an_editor_did_can_be_undone() {
     fs::write(home.dir.path().join("memory/a.md"), "by an editor\n").unwrap();
     let found = memdir.history(&ChangeFilter { path: Some(path("a")), ..Default::default() }).unwrap().remove(0);
     assert_eq!(found.verb, Verb::Found);
-    memdir.undo(&Which::Id(found.id.0)).unwrap();
+    memdir.undo(&UndoTarget::Id(found.id.0)).unwrap();
     assert_eq!(home.file("a.md"), "by memdir\n");
 }
 
@@ -237,6 +237,6 @@ fn bytes_that_are_not_utf8_are_kept_and_never_rewritten_by_accident() {
         expect: None,
     };
     assert!(matches!(memdir.edit(&edit), Err(Error::BadEdit { .. })));
-    memdir.write(&Write::create(path("odd"), "more").mode(Mode::Append)).unwrap();
+    memdir.write(&Write::create(path("odd"), "more").mode(WriteMode::Append)).unwrap();
     assert_eq!(fs::read(home.dir.path().join("memory/odd.md")).unwrap(), b"caf\xe9\nmore\n");
 }

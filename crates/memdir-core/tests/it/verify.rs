@@ -6,15 +6,15 @@ use crate::{
 };
 use memdir_core::{
     operations::{
-        verify::{self, Look, Verify, What},
+        verify::{self, MentionKind, ProjectLookup, Verify},
         write::Write,
     },
     project::{self, Worktrees},
 };
 use std::fs;
 
-fn named(text: &str) -> Vec<(What, String, u64)> {
-    verify::names(text).into_iter().map(|named| (named.what, named.text, named.line)).collect()
+fn named(text: &str) -> Vec<(MentionKind, String, u64)> {
+    verify::mentions(text).into_iter().map(|named| (named.what, named.text, named.line)).collect()
 }
 
 #[test]
@@ -26,24 +26,24 @@ fn paths_commands_symbols_commits_and_links_are_named() {
                 ```rust\nlet a = other_symbol();\n```\n\
                 `text/html` `feature/x` `v1.2.3` `e.g.` `~/.ssh/config.toml` `../up.rs` `*.rs` `snake_case` `word` `HashMap` src/db.rs";
     let expected = [
-        (What::Path, "src/db.rs", 1),
-        (What::Path, "docs/setup.md", 1),
-        (What::Commit, "1a2b3c4", 2),
-        (What::Command, "npm run build", 2),
-        (What::Symbol, "parse_config", 2),
-        (What::Symbol, "Store::put", 2),
-        (What::Commit, "9f8e7d6c5b", 2),
-        (What::Link, "https://example.com/x/1", 3),
-        (What::Path, "Cargo.toml", 3),
-        (What::Path, "target/", 3),
-        (What::Command, "make deploy", 5),
-        (What::Symbol, "snake_case", 11),
-        (What::Symbol, "HashMap", 11),
+        (MentionKind::Path, "src/db.rs", 1),
+        (MentionKind::Path, "docs/setup.md", 1),
+        (MentionKind::Commit, "1a2b3c4", 2),
+        (MentionKind::Command, "npm run build", 2),
+        (MentionKind::Symbol, "parse_config", 2),
+        (MentionKind::Symbol, "Store::put", 2),
+        (MentionKind::Commit, "9f8e7d6c5b", 2),
+        (MentionKind::Link, "https://example.com/x/1", 3),
+        (MentionKind::Path, "Cargo.toml", 3),
+        (MentionKind::Path, "target/", 3),
+        (MentionKind::Command, "make deploy", 5),
+        (MentionKind::Symbol, "snake_case", 11),
+        (MentionKind::Symbol, "HashMap", 11),
     ];
     let mut found = named(text);
     found.sort_by_key(|(_, _, line)| *line);
     let mut expected = expected.map(|(what, text, line)| (what, text.to_owned(), line)).to_vec();
-    let key = |named: &(What, String, u64)| (named.2, named.0, named.1.clone());
+    let key = |named: &(MentionKind, String, u64)| (named.2, named.0, named.1.clone());
     found.sort_by_key(key);
     expected.sort_by_key(key);
     assert_eq!(found, expected);
@@ -75,7 +75,7 @@ fn what_no_longer_exists_is_reported_and_a_true_memory_gets_a_date() {
     let truth = format!("`src/db.rs` has `open_pool()`, `web/`, `npm run build`, `make deploy`, `{packed}`, `{loose}`, `elsewhere/x.rs`\n");
     memdir.write(&Write::create(path("truth"), truth)).unwrap();
     let verified = memdir.verify(&Verify { path: path("truth"), project: Some(&project), anyway: false }).unwrap();
-    let texts = |named: &[verify::Named]| named.iter().map(|named| named.text.clone()).collect::<Vec<_>>();
+    let texts = |named: &[verify::Mention]| named.iter().map(|named| named.text.clone()).collect::<Vec<_>>();
     assert_eq!(texts(&verified.gone), Vec::<String>::new());
     assert_eq!(texts(&verified.unknown), ["elsewhere/x.rs"], "a folder that never was may be another project's");
     assert_eq!(texts(&verified.found), ["src/db.rs", "open_pool", "web/", "npm run build", "make deploy", &packed, &loose]);
@@ -91,7 +91,7 @@ fn what_no_longer_exists_is_reported_and_a_true_memory_gets_a_date() {
     assert!(!verified.stamped && verified.change.is_none());
     assert_eq!(home.file("stale.md"), stale);
     let quick = ["web/src/old.rs", "npm run lint", "make clean"];
-    assert_eq!(texts(&verify::gone(&Look::new(&project), stale)), quick, "a recall reads no sources");
+    assert_eq!(texts(&verify::gone(&ProjectLookup::new(&project), stale)), quick, "a recall reads no sources");
     let anyway = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: true }).unwrap();
     assert!(anyway.stamped && home.file("stale.md").contains("last_verified: 2026-03-01"));
 }
@@ -120,7 +120,7 @@ fn what_may_never_have_been_there_is_not_gone() {
     let check = |name: &str, text: &str| {
         memdir.write(&Write::create(path(name), text)).unwrap();
         let verified = memdir.verify(&Verify { path: path(name), project: Some(&project), anyway: false }).unwrap();
-        let shown = verify::missing(memdir.store(), Some(&Look::new(&project)), &path(&format!("{name}.md")), text).unwrap();
+        let shown = verify::missing(memdir.store(), Some(&ProjectLookup::new(&project)), &path(&format!("{name}.md")), text).unwrap();
         (verified.gone.into_iter().map(|named| named.text).collect::<Vec<_>>(), shown)
     };
     let none = (vec![], vec![]);
@@ -150,7 +150,7 @@ fn a_commit_that_git_remembers_and_has_no_more_is_gone() {
     let lost = fs::read_to_string(shop.join(".git/refs/heads/main")).unwrap().trim().to_owned();
     git(&shop, &["commit", "-q", "--amend", "--allow-empty", "-m", "kept"]);
     let project = project::find(&shop, Worktrees::Shared).unwrap();
-    let check = |id: &str| verify::gone(&Look::new(&project), &format!("since commit {id}\n")).len();
+    let check = |id: &str| verify::gone(&ProjectLookup::new(&project), &format!("since commit {id}\n")).len();
     assert_eq!(check(&lost), 0);
     fs::remove_file(shop.join(".git/objects").join(&lost[..2]).join(&lost[2..])).unwrap();
     assert_eq!((check(&lost), check("3f2a1b9c")), (1, 0));

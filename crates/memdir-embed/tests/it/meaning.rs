@@ -3,7 +3,7 @@
 use memdir_core::{
     base::time::SystemClock,
     search::{Search, Searcher, analysis::Analyser, embed::Embedder, query::Query},
-    store::files::{Mount, Vault},
+    store::files::{FileStore, Mount},
 };
 use memdir_embed::StaticModel;
 use memdir_index::TantivyIndex;
@@ -100,7 +100,7 @@ fn meaning_alone_answers_and_nonsense_gets_nothing() {
     for (n, note) in notes.enumerate() {
         std::fs::write(memory.join(format!("{n}.md")), format!("{note}\n")).expect("a note");
     }
-    let store = Vault::open(&[Mount::new("", memory, folder.path().join("journal"))]).expect("a store");
+    let store = FileStore::open(&[Mount::new("", memory, folder.path().join("journal"))]).expect("a store");
     let model: Arc<dyn Embedder> = Arc::new(StaticModel::new());
     let identity = Some((model.id().clone(), model.dim()));
     let searcher = Searcher::new(&store, Some(model), Arc::new(SystemClock), |info| {

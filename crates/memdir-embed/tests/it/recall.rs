@@ -4,11 +4,11 @@
 use memdir_core::{
     base::time::SystemClock,
     memdir::Memdir,
-    operations::recall::Request,
+    operations::recall::Recall,
     search::{Searcher, embed::Embedder},
     store::{
         Actor,
-        files::{Mount, Vault},
+        files::{FileStore, Mount},
     },
 };
 use memdir_embed::StaticModel;
@@ -76,8 +76,8 @@ const PLANTED: [(&str, &str, &str); 24] = [
     ("search-index", "The search index is rebuilt with make reindex; it takes twenty minutes.", "How do I rebuild the search index?"),
     (
         "secrets",
-        "Secrets live in Vault under kv/shop and are mounted as files, never as environment variables.",
-        "Where do the secrets of the shop live, in Vault or in environment variables?",
+        "Secrets live in FileStore under kv/shop and are mounted as files, never as environment variables.",
+        "Where do the secrets of the shop live, in FileStore or in environment variables?",
     ),
     (
         "accessibility",
@@ -270,7 +270,7 @@ fn space_of(folder: &Path, notes: &BTreeMap<String, String>, beside: &[PathBuf])
     for (name, text) in notes {
         std::fs::write(memory.join(format!("{name}.md")), text).expect("a note");
     }
-    let store = Vault::open(&[Mount::new("", memory, folder.join("journal"))]).expect("a store");
+    let store = FileStore::open(&[Mount::new("", memory, folder.join("journal"))]).expect("a store");
     let model: Arc<dyn Embedder> = Arc::new(StaticModel::new());
     let identity = Some((model.id().clone(), model.dim()));
     let searcher = Searcher::new(&store, Some(model), Arc::new(SystemClock), |info| {
@@ -280,7 +280,7 @@ fn space_of(folder: &Path, notes: &BTreeMap<String, String>, beside: &[PathBuf])
 }
 
 fn recalled(memdir: &Memdir, message: &str) -> Vec<String> {
-    let recalled = memdir.recall(&Request { message: Some(message), ..Request::default() }).expect("a recall");
+    let recalled = memdir.recall(&Recall { message: Some(message), ..Recall::default() }).expect("a recall");
     assert_eq!(recalled.text.is_empty(), recalled.shown.is_empty());
     recalled.shown.into_iter().map(|shown| shown.name).collect()
 }

@@ -19,7 +19,7 @@ use memdir_core::{
     },
     search::{
         embed::Vector,
-        index::{Batch, FileWriter, IndexFile, View, Wait},
+        index::{Batch, FileWriter, IndexFile, IndexView, Wait},
     },
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -92,7 +92,7 @@ impl FileWriter for Writer {
 }
 
 impl Batch for DiskBatch<'_> {
-    fn view(&self) -> Arc<dyn View> {
+    fn view(&self) -> Arc<dyn IndexView> {
         self.base.clone()
     }
 

@@ -4,7 +4,7 @@ use memdir_core::{
     base::{path::MemoryPath, version::Version},
     search::{
         embed::{EmbedRole, Embedder, testing::RamEmbedder},
-        index::{Ask, Candidate, Counts, Index, IndexChange, IndexFile, View, Wait},
+        index::{Candidate, Counts, Index, IndexChange, IndexFile, IndexQuery, IndexView, Wait},
         indexing::Preparer,
         query::Query,
         ranking,
@@ -19,7 +19,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 fn stored(path: &str, text: &str) -> Stored {
     let bytes = text.as_bytes().to_vec();
     let stamp = Stamp { size: bytes.len() as u64, mtime_ns: 1, ctime_ns: 1, inode: 1 };
-    Stored { path: MemoryPath::parse(path).unwrap(), version: Version::of(&bytes), bytes, stamp }
+    Stored { path: MemoryPath::parse(path).unwrap(), version: Version::from_content(&bytes), bytes, stamp }
 }
 
 fn prepared(embedder: &dyn Embedder, path: &str, text: &str) -> Arc<IndexFile> {
@@ -43,10 +43,10 @@ fn apply(index: &dyn Index, changes: &[IndexChange]) {
 }
 
 /// The results of a query: counts, and every candidate by its place.
-fn answers(view: &dyn View, embedder: &dyn Embedder, text: &str) -> (Counts, BTreeMap<(String, u32), Candidate>) {
+fn answers(view: &dyn IndexView, embedder: &dyn Embedder, text: &str) -> (Counts, BTreeMap<(String, u32), Candidate>) {
     let query = Query::parse(text, &mut Default::default());
     let vector = embedder.embed(EmbedRole::Query, &[&query.text]).unwrap().remove(0);
-    let ask = Ask {
+    let ask = IndexQuery {
         terms: &query.terms,
         codes: &query.codes,
         pairs: &query.pairs,
@@ -63,7 +63,7 @@ fn answers(view: &dyn View, embedder: &dyn Embedder, text: &str) -> (Counts, BTr
     (counts, candidates.into_iter().map(|c| ((c.path.clone(), c.first), c)).collect())
 }
 
-fn assert_same(found: &dyn View, expected: &dyn View, embedder: &dyn Embedder, text: &str) {
+fn assert_same(found: &dyn IndexView, expected: &dyn IndexView, embedder: &dyn Embedder, text: &str) {
     let (found_counts, found) = answers(found, embedder, text);
     let (expected_counts, expected) = answers(expected, embedder, text);
     assert_eq!(found_counts, expected_counts, "{text}");

@@ -30,7 +30,7 @@ fn open(dir: &Path) -> Vectors {
 fn entry(n: u32) -> (Key, Vector) {
     let mut bytes = [0; DIM];
     blake3::Hasher::new().update(&(n % 50).to_le_bytes()).finalize_xof().fill(&mut bytes);
-    (Key::of(&format!("text {n}")), Vector::from_row(bytes.iter().map(|&b| b as i8).collect()))
+    (Key::from_text(&format!("text {n}")), Vector::from_row(bytes.iter().map(|&b| b as i8).collect()))
 }
 
 fn entries(range: std::ops::Range<u32>) -> Vec<(Key, Vector)> {
@@ -191,7 +191,7 @@ fn vectors_of_another_embedder_or_dimension_are_rejected() {
     assert_corrupt(Vectors::open(dir.path(), &EmbedderId::new("test", "2"), DIM), "it belongs to another embedder");
     assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM + 1), "it belongs to another embedder");
     let foreign = Vector::zero(DIM + 1);
-    assert_eq!(vectors.add(&[(Key::of("x"), foreign.clone())]).unwrap_err().code(), "bad_input");
+    assert_eq!(vectors.add(&[(Key::from_text("x"), foreign.clone())]).unwrap_err().code(), "bad_input");
     assert_eq!(vectors.nearest(&foreign, 1, &mut |_| true).unwrap_err().code(), "bad_input");
     assert_eq!(vectors.cosine(&foreign, 0).unwrap_err().code(), "bad_input");
     assert_eq!(vectors.cosine(&entry(0).1, 3).unwrap_err().code(), "bad_input");

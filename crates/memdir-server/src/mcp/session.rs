@@ -5,7 +5,7 @@ use crate::{call::run_blocking, subscriptions::ResourceEvent};
 use memdir_core::{
     base::error::{Error, Result as CoreResult},
     store::{Actor, stop::Stop},
-    tools::{Caller, ToolResult},
+    tools::{ToolContext, ToolResult},
 };
 use rmcp::{ErrorData, Peer, RoleServer, model::ResourceUpdatedNotificationParam, service::RequestContext};
 use std::{
@@ -93,7 +93,7 @@ impl McpSession {
     pub(super) async fn with_space<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&Caller) -> CoreResult<T> + Send + 'static,
+        work: impl FnOnce(&ToolContext) -> CoreResult<T> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let space = self.server.catalog.resources().ok_or_else(|| ErrorData::invalid_request("this server has tools only", None))?;
         let stop = Stop::default();
@@ -101,7 +101,7 @@ impl McpSession {
         let stop_work = stop.clone();
         let run = move || {
             let memdir = space().map_err(|why| ErrorData::invalid_request(why, None))?;
-            let caller = Caller { memdir: memdir.for_actor(actor).stoppable(&stop_work), session, root: PathBuf::new() };
+            let caller = ToolContext { memdir: memdir.for_actor(actor).with_stop(&stop_work), session, root: PathBuf::new() };
             work(&caller).map_err(|error| to_error_data(&error))
         };
         let result = run_blocking(&self.server.workers, stop, context.ct.cancelled(), run).await;

@@ -8,9 +8,9 @@ use crate::{
     exit::Failure,
     hosts::{self, ForeignMemory, HOSTS, Host, InstallScope},
     install::{self, InstallRequest},
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
     scope::Scope,
-    wire,
+    spaces,
 };
 use memdir_core::{
     base::{
@@ -53,7 +53,7 @@ struct AdoptCandidate {
     toml: String,
 }
 
-pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if args.as_auto_memory {
         return as_auto_memory(args, settings, scope);
     }
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
             }
         })?;
     }
-    Ok(Answer::new(Adoption { found, adopted, file: settings.file.clone() }, show))
+    Ok(CommandOutput::new(Adoption { found, adopted, file: settings.file.clone() }, show))
 }
 
 /// A name that is not taken by another mount wherever this one is active: with two mounts of one name no command would work.
@@ -134,7 +134,7 @@ fn host_with<T>(capability: impl Fn(&'static Host) -> Option<T>, flag: &str) -> 
 }
 
 /// Makes memdir's directory, of the user or of this project, the host's own memory.
-fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     let (host, redirect) = host_with(|host| host.memory_redirect.as_ref(), "--as-auto-memory")?;
     let machine = machine(settings)?;
     let places = settings.places();
@@ -147,7 +147,7 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
     if args.dry_run {
         let edits = install::plan(std::slice::from_ref(&file), &[])?;
         let diffs: String = edits.iter().map(|edit| install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after))).collect();
-        return Ok(Answer::new(diffs, |diff, page| page.content(diff)));
+        return Ok(CommandOutput::new(diffs, |diff, page| page.content(diff)));
     }
     std::fs::create_dir_all(&dir).map_err(|source| Failure::File { doing: "make", path: dir.clone(), source })?;
     let files = install::apply(&request, std::slice::from_ref(&file))?;
@@ -160,7 +160,7 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
         let (memories, old) = (plural(memories, "memory", "memories"), old.display().to_string());
         format!("{title} no longer reads {memories} in {old}; import with: memdir import {}{under}", quote_posix(&old))
     });
-    Ok(Answer::new(vec![outcome], show_outcomes).with_notes(notes.collect()))
+    Ok(CommandOutput::new(vec![outcome], show_outcomes).with_notes(notes.collect()))
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {
@@ -177,35 +177,35 @@ struct ImportDirOutcome {
 }
 
 /// Writes the memories of this project and of the user where the host imports them.
-fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     let (_, import) = host_with(|host| host.memory_import.as_ref(), "--to-codex")?;
     let machine = machine(settings)?;
     let dir = (import.dir)(&machine);
     if args.dry_run {
-        return Ok(Answer::new(ImportDirOutcome { dir, memories: 0, changed: 0, note: import.note }, |imported, page| {
+        return Ok(CommandOutput::new(ImportDirOutcome { dir, memories: 0, changed: 0, note: import.note }, |imported, page| {
             page.line(format!("would write into {}", imported.dir.display()))
         }));
     }
-    let memdir = wire::open(settings, scope)?.memdir;
+    let memdir = spaces::open(settings, scope)?.memdir;
     // Memories that the host wrote itself, and that are only mounted here, are not new to it.
     let root = real_path(&(import.root)(&machine));
     let is_theirs = |path: &MemoryPath| mount_of(memdir.store(), path).is_some_and(|mount| mount.root.starts_with(&root));
     let mut memories = Vec::new();
     for listed in memdir.list(&List::default())?.memories.into_iter().filter(|listed| !is_theirs(&listed.path)) {
         if let Some(Ok(text)) = memdir.store().get(&listed.path)?.map(|stored| String::from_utf8(stored.bytes)) {
-            memories.push((listed.path.to_string(), memdir_core::secrets::mask(&text).into_owned()));
+            memories.push((listed.path.to_string(), memdir_core::secrets::redact(&text).into_owned()));
         }
     }
     let fail = |source| Failure::File { doing: "write into", path: dir.clone(), source };
     let changed = import_dir::write(import, &machine, &scope.id, &memories).map_err(fail)?;
-    Ok(Answer::new(ImportDirOutcome { dir, memories: memories.len(), changed, note: import.note }, |imported, page| {
+    Ok(CommandOutput::new(ImportDirOutcome { dir, memories: memories.len(), changed, note: import.note }, |imported, page| {
         let (memories, files) = (plural(imported.memories, "memory", "memories"), plural(imported.changed, "file", "files"));
         page.line(format!("wrote {memories} into {} ({files} changed)", imported.dir.display()))?;
         page.line(imported.note)
     }))
 }
 
-fn show(adoption: &Adoption, page: &mut Page<'_>) -> io::Result<()> {
+fn show(adoption: &Adoption, page: &mut Printer<'_>) -> io::Result<()> {
     if adoption.found.is_empty() {
         return page.line("no memories of other programs found for you or this project");
     }

@@ -6,14 +6,14 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use memdir_core::operations::check::{Check, Checked, Finding, Severity};
+use memdir_core::operations::check::{Check, CheckFinding, CheckSeverity, Checked};
 use std::io;
 
 pub(crate) fn run(args: &Typed, space: &Space<'_>) -> Result<CommandOutput, Failure> {
     let project = space.origin.map(|(_, scope)| &scope.project);
     let checked = space.memdir.check(&Check { project, fix: args.fix })?;
     let failed = checked.is_wrong() || (args.strict && !checked.findings.is_empty());
-    Ok(CommandOutput::new(checked, show).exit(if failed { Exit::NotSo } else { Exit::Done }))
+    Ok(CommandOutput::new(checked, show).exit(if failed { Exit::Negative } else { Exit::Success }))
 }
 
 fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -29,18 +29,18 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     let count = |severity| checked.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
     let files = counted(checked.files as u64, "file", "files");
-    let errors = counted(count(Severity::Wrong), "error", "errors");
-    let advice = counted(count(Severity::Advice), "suggestion", "suggestions");
+    let errors = counted(count(CheckSeverity::Wrong), "error", "errors");
+    let advice = counted(count(CheckSeverity::Advice), "suggestion", "suggestions");
     printer.line(format!("{files}: {errors}, {advice}"))
 }
 
-fn line(finding: &Finding, printer: &Printer<'_>) -> String {
+fn line(finding: &CheckFinding, printer: &Printer<'_>) -> String {
     let place = match finding.line {
         Some(line) => format!("{}:{line}", finding.path),
         None => finding.path.clone(),
     };
     let rule = serde_json::to_value(finding.rule).ok().and_then(|rule| rule.as_str().map(str::to_owned)).unwrap_or_default();
-    let rule = if finding.severity == Severity::Wrong { printer.red(&rule) } else { printer.dim(&rule) };
+    let rule = if finding.severity == CheckSeverity::Wrong { printer.red(&rule) } else { printer.dim(&rule) };
     let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
     format!("{place}{rule}: {}", finding.what)
 }

@@ -28,7 +28,7 @@ struct MountRow {
     path: PathBuf,
     access: Access,
     source: memdir_core::store::Source,
-    entrypoint: memdir_core::store::Entrypoint,
+    entrypoint: memdir_core::store::EntrypointMode,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     only: Vec<String>,
     journal: PathBuf,
@@ -37,7 +37,7 @@ struct MountRow {
 }
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
-    let (mounts, notes) = (scope.plain_mounts(), [scope.off_note(), scope.notes.clone()].concat());
+    let (mounts, notes) = (scope.mounts_only(), [scope.off_note(), scope.notes.clone()].concat());
     let file = if settings.config.found { "read" } else { "not found" };
     let mut shown = vec![
         SettingRow { name: "home", value: settings.home.value.display().to_string(), from: settings.home.origin.into() },

@@ -63,7 +63,7 @@ fn step(memdir: &Memdir, why: &'static str, arguments: &[&str], options: OutputO
         match super::run_in(memdir, &args, printer.options) {
             Ok(answer) => answer.text(&mut printer),
             Err(failure) => {
-                let text = failure.words();
+                let text = failure.text();
                 let error = printer.red("error:");
                 printer.line(format!("{error} {}\nhint: {}", text.message, text.hint))
             }

@@ -8,7 +8,7 @@ use crate::{
 };
 use memdir_core::{
     memdir::Memdir,
-    operations::diff::{Diff, Difference},
+    operations::diff::{Diff, VersionDiff},
 };
 use std::io;
 
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     Ok(CommandOutput::new(memdir.diff(&request)?, show))
 }
 
-fn show(difference: &Difference, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show(difference: &VersionDiff, printer: &mut Printer<'_>) -> io::Result<()> {
     if !printer.options.terminal {
         printer.content(&difference.diff)?;
     } else {

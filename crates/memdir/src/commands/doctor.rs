@@ -8,7 +8,7 @@ use crate::{
     exit::{Exit, Failure},
     hosts::{self, Host, InstallScope, Machine},
     install::{self, InstallRequest, Receipts},
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
     scope,
 };
 use memdir_core::base::time::{Clock as _, SystemClock};
@@ -40,7 +40,7 @@ struct HostReport {
     findings: Vec<DoctorFinding>,
 }
 
-pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) -> Result<CommandOutput, Failure> {
     let machine = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
     let mounts: Vec<_> = scope.mounts.iter().map(|placed| (placed.mount.prefix.clone(), placed.mount.root.clone())).collect();
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) 
     let hosts: Vec<HostReport> = selected.iter().map(|(host, scope, machine)| checkup.run(host, *scope, machine)).collect();
     let ok = directories.iter().chain(hosts.iter().flat_map(|host| &host.findings)).all(|finding| finding.ok);
     let report = DoctorReport { ok, version: env!("CARGO_PKG_VERSION"), directories, hosts };
-    Ok(Answer::new(report, show).exit(if ok { Exit::Done } else { Exit::NotSo }))
+    Ok(CommandOutput::new(report, show).exit(if ok { Exit::Success } else { Exit::Negative }))
 }
 
 /// The recorded installations, or those of the named hosts.
@@ -96,7 +96,7 @@ impl Checkup<'_> {
     }
 }
 
-fn show(report: &DoctorReport, page: &mut Page<'_>) -> io::Result<()> {
+fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {
     page.line(format!("memdir {}", report.version))?;
     for finding in &report.directories {
         show_finding(finding, page)?;
@@ -120,7 +120,7 @@ fn show(report: &DoctorReport, page: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn show_finding(finding: &DoctorFinding, page: &mut Page<'_>) -> io::Result<()> {
+fn show_finding(finding: &DoctorFinding, page: &mut Printer<'_>) -> io::Result<()> {
     let status = if finding.ok { page.green("ok ") } else { page.red("bad") };
     page.line(format!("  {status} {}: {}", finding.what, finding.seen))?;
     match &finding.fix {

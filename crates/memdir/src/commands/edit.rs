@@ -1,6 +1,6 @@
 //! `memdir edit`: replaces text in a memory.
 
-use super::{allowing, counted, expected, input_text, name};
+use super::{counted, expected, input_text, name, with_allow_list};
 use crate::{
     args::Edit as Typed,
     exit::Failure,
@@ -9,12 +9,12 @@ use crate::{
 use memdir_core::{
     memdir::Memdir,
     memory::edit::Needle,
-    operations::edit::{Edit, Edited},
+    operations::edit::{Edit, EditedMemory},
 };
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
-    let memdir = &allowing(memdir, &args.allow_secret)?;
+    let memdir = &with_allow_list(memdir, &args.allow_secret)?;
     let path = name(&args.name)?;
     let old = argument(args.old.as_ref(), args.old_file.as_deref())?;
     let with = argument(args.new.as_ref(), args.new_file.as_deref())?;
@@ -33,7 +33,7 @@ fn argument(text: Option<&String>, file: Option<&std::path::Path>) -> Result<Str
     }
 }
 
-fn show(edited: &Edited, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show(edited: &EditedMemory, printer: &mut Printer<'_>) -> io::Result<()> {
     let replacements = counted(edited.replaced as u64, "replacement", "replacements");
     super::write::show_saved(&edited.saved, "edited", Some(&replacements), printer)
 }

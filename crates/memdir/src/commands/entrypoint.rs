@@ -5,7 +5,7 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use memdir_core::{entrypoint::Place, memdir::Memdir, operations::repair::Repaired};
+use memdir_core::{entrypoint::LinePlace, memdir::Memdir, operations::repair::Repaired};
 use serde::Serialize;
 use std::io;
 
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     let entrypoints = memdir.repair(args.repair)?;
     let is_incomplete =
         |one: &Repaired| one.unreadable.is_some() || !one.dead.is_empty() || (!one.missing.is_empty() && one.change.is_none());
-    let exit = if entrypoints.iter().any(is_incomplete) { Exit::NotSo } else { Exit::Done };
+    let exit = if entrypoints.iter().any(is_incomplete) { Exit::Negative } else { Exit::Success };
     Ok(CommandOutput::new(Checked { entrypoints }, show).exit(exit))
 }
 
@@ -38,9 +38,9 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
         }
         for dead in &one.dead {
             let place = match &dead.place {
-                Place::Hand(line) => format!(" (line {line})"),
-                Place::Section => String::new(),
-                Place::Page(page) => format!(" ({page})"),
+                LinePlace::Hand(line) => format!(" (line {line})"),
+                LinePlace::Section => String::new(),
+                LinePlace::Page(page) => format!(" ({page})"),
             };
             printer.line(format!("{file}{place}: links to {}, which does not exist", dead.path))?;
         }

@@ -5,7 +5,7 @@ use crate::{
     config::Settings,
     exit::Failure,
     hook::{self, HookCall, HookInput},
-    output::{Answer, Page},
+    output::{CommandOutput, Printer},
 };
 use serde::Serialize;
 use std::io;
@@ -14,10 +14,10 @@ use std::io;
 #[serde(transparent)]
 struct HookOutput(String);
 
-pub(crate) fn run(args: &HookArgs, global: &Global) -> Answer {
-    let (output, errors) = call(args, global).unwrap_or_else(|failure| (String::new(), vec![failure.words().message]));
+pub(crate) fn run(args: &HookArgs, global: &Global) -> CommandOutput {
+    let (output, errors) = call(args, global).unwrap_or_else(|failure| (String::new(), vec![failure.text().message]));
     let notes = if args.explain { errors } else { Vec::new() };
-    Answer::new(HookOutput(output), show).with_notes(notes)
+    CommandOutput::new(HookOutput(output), show).with_notes(notes)
 }
 
 fn call(args: &HookArgs, global: &Global) -> Result<(String, Vec<String>), Failure> {
@@ -31,6 +31,6 @@ fn call(args: &HookArgs, global: &Global) -> Result<(String, Vec<String>), Failu
     Ok((hook::render(args.host, args.event, &input, &text), call.into_errors()))
 }
 
-fn show(output: &HookOutput, page: &mut Page<'_>) -> io::Result<()> {
+fn show(output: &HookOutput, page: &mut Printer<'_>) -> io::Result<()> {
     page.content(&output.0)
 }

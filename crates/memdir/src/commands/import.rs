@@ -2,13 +2,13 @@
 
 use super::counted;
 use crate::{
-    args::{Import as Typed, OnConflict},
+    args::{self, Import as Typed},
     exit::Failure,
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
     memdir::Memdir,
-    operations::import::{self, Clash, Import, Imported, Incoming, Outcome},
+    operations::import::{self, Import, ImportOutcome, Imported, Incoming, OnConflict},
     store::mounts::{choose_entrypoint, is_page_name},
 };
 use serde::Serialize;
@@ -40,9 +40,9 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
         memories.extend(found);
     }
     let clash = match args.on_conflict {
-        OnConflict::Number => Clash::Number,
-        OnConflict::Skip => Clash::Skip,
-        OnConflict::Replace => Clash::Replace,
+        args::OnConflict::Number => OnConflict::Number,
+        args::OnConflict::Skip => OnConflict::Skip,
+        args::OnConflict::Replace => OnConflict::Replace,
     };
     let request = Import { memories, under: args.under.clone(), clash };
     let imported = if args.dry_run { memdir.preview_import(&request)? } else { memdir.import(&request)? };
@@ -60,7 +60,7 @@ fn file(path: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incoming>),
     }
     let text = super::to_text(path, bytes)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let parsed = import::read(&name, &text)?;
+    let parsed = import::parse(&name, &text)?;
     notes.extend(parsed.problems.iter().map(|problem| match problem.line {
         Some(line) => format!("{}:{line}: {}", path.display(), problem.what),
         None => format!("{}: {}", path.display(), problem.what),
@@ -130,10 +130,10 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut counts = [0_usize; 3];
     for item in &report.imported.memories {
         let (action, name, rest, at) = match &item.outcome {
-            Outcome::Added { name } => ("add", name, String::new(), 0),
-            Outcome::Replaced { name } => ("replace", name, String::new(), 0),
-            Outcome::Duplicate { of } => ("duplicate", &item.from, format!("same as {of}"), 1),
-            Outcome::Skipped { why } => ("skip", &item.from, why.clone(), 2),
+            ImportOutcome::Added { name } => ("add", name, String::new(), 0),
+            ImportOutcome::Replaced { name } => ("replace", name, String::new(), 0),
+            ImportOutcome::Duplicate { of } => ("duplicate", &item.from, format!("same as {of}"), 1),
+            ImportOutcome::Skipped { why } => ("skip", &item.from, why.clone(), 2),
         };
         counts[at] += 1;
         rows.push(vec![action.to_owned(), name.clone(), rest]);

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use memdir_core::{
     base::{text::human_bytes, time::Stopwatch},
     memdir::Memdir,
-    search::indexing::{Indexed, Step},
+    search::indexing::{IndexProgress, Indexed},
 };
 use serde::Serialize;
 use std::{io, sync::OnceLock, time::Duration};
@@ -32,7 +32,7 @@ struct IndexReport {
 pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let watch = Stopwatch::start();
     let bar: OnceLock<ProgressBar> = OnceLock::new();
-    let progress = |step: Step| {
+    let progress = |step: IndexProgress| {
         if options.terminal && !options.json {
             bar.get_or_init(|| new_bar(step.of)).set_position(step.done as u64);
         }

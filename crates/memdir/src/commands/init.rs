@@ -13,8 +13,8 @@ use memdir_core::{
     memdir::Memdir,
     operations::write::Write,
     store::{
-        Access, Actor, Entrypoint,
-        files::{Mount, Vault},
+        Access, Actor, EntrypointMode,
+        files::{FileStore, Mount},
         mounts::{ENTRYPOINT_FILE as MAIN, FALLBACK_ENTRYPOINT_FILE as FALLBACK},
         space::Places,
     },
@@ -44,16 +44,16 @@ struct Initialized {
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     scope.must_be_on()?;
-    let (mut mounts, notes) = (scope.plain_mounts(), scope.notes.clone());
+    let (mut mounts, notes) = (scope.mounts_only(), scope.notes.clone());
     if args.team {
         mounts = vec![team_mount(settings, scope)?];
     }
     let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
     let mount = mount.ok_or_else(|| Failure::Usage { message: "no mount without a prefix".into(), hint: "use --dir PATH".into() })?;
     let (root, existed) = (mount.root.clone(), mount.root.is_dir());
-    let vault = Vault::open(&[mount])?;
+    let vault = FileStore::open(&[mount])?;
     let mut notes = notes;
-    notes.extend(vault.troubles().into_iter().map(|trouble| trouble.what));
+    notes.extend(vault.problems().into_iter().map(|trouble| trouble.what));
     let memdir = Memdir::new(Arc::new(vault), Actor { name: settings.actor.value.clone(), session: None });
     let mut created = Vec::new();
     if !existed {
@@ -93,7 +93,7 @@ fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
     }
     let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
     let whole = mounts::one_directory(settings, &dir.value, &configured);
-    if whole.entrypoint != Entrypoint::Kept || !whole.only.is_empty() || whole.access != Access::ReadWrite {
+    if whole.entrypoint != EntrypointMode::Kept || !whole.only.is_empty() || whole.access != Access::ReadWrite {
         return Err(refused(format!("{} is mounted only in part, so it cannot have a team memory", dir.value.display())));
     }
     Ok(mounts::one_directory(settings, &root, &configured))

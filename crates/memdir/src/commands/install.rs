@@ -6,7 +6,7 @@ use crate::{
     exit::{Exit, Failure},
     hosts::{self, ConfigFile, HOSTS, Host, InstallScope, Machine, command::Shell},
     install::{self, ConfigChange, FileOutcome, InstallRequest, Receipts},
-    output::{Answer, Look, Page},
+    output::{CommandOutput, OutputOptions, Printer},
 };
 use memdir_core::base::time::{Clock as _, SystemClock};
 use serde::Serialize;
@@ -33,7 +33,7 @@ impl HostOutcome {
     /// The outcome of an installation or its removal.
     pub(super) fn new(host: &Host, scope: InstallScope, result: Result<Vec<FileOutcome>, Failure>) -> HostOutcome {
         let describe = |failure: Failure| {
-            let words = failure.words();
+            let words = failure.text();
             format!("{}; {}", words.message, words.hint)
         };
         let (files, error) = result.map_or_else(|failure| (Vec::new(), Some(describe(failure))), |files| (files, None));
@@ -59,19 +59,19 @@ struct HostStatus {
     installed: Vec<InstallScope>,
 }
 
-pub(crate) fn run(args: &InstallArgs, settings: &Settings, look: Look) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &InstallArgs, settings: &Settings, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let machine = machine(settings)?;
-    let hosts = match select(args, settings, &machine, look)? {
+    let hosts = match select(args, settings, &machine, options)? {
         Selection::Hosts(hosts) => hosts,
-        Selection::ShowTable(statuses) => return Ok(Answer::new(statuses, show_statuses)),
+        Selection::ShowTable(statuses) => return Ok(CommandOutput::new(statuses, show_statuses)),
     };
     if args.dry_run {
         let previews = hosts.iter().map(|host| preview(args, settings, &machine, host)).collect::<Result<Vec<_>, _>>()?;
-        return Ok(Answer::new(previews.into_iter().flatten().collect(), show_previews));
+        return Ok(CommandOutput::new(previews.into_iter().flatten().collect(), show_previews));
     }
     let mut results: Vec<_> = hosts.iter().map(|host| (*host, install(args, settings, &machine, host))).collect();
     if let [(_, result @ Err(_))] = results.as_mut_slice() {
-        let failure = std::mem::replace(result, Ok(Vec::new())).err().map(|failure| failure.words());
+        let failure = std::mem::replace(result, Ok(Vec::new())).err().map(|failure| failure.text());
         let (message, hint) = failure.map(|words| (words.message, words.hint)).unwrap_or_default();
         return Err(Failure::Settings { message, hint });
     }
@@ -83,9 +83,9 @@ pub(crate) fn run(args: &InstallArgs, settings: &Settings, look: Look) -> Result
         })
         .collect();
     let failures = outcomes.iter().filter(|outcome| outcome.error.is_some()).count();
-    let chats = if failures == outcomes.len() { None } else { offer_transcripts(args, settings, look)? };
+    let chats = if failures == outcomes.len() { None } else { offer_transcripts(args, settings, options)? };
     let notes = selected_memory(&machine).into_iter().chain(chats).collect();
-    Ok(Answer::new(outcomes, show_outcomes).with_notes(notes).exit(if failures > 0 { Exit::Person } else { Exit::Done }))
+    Ok(CommandOutput::new(outcomes, show_outcomes).with_notes(notes).exit(if failures > 0 { Exit::ActionRequired } else { Exit::Success }))
 }
 
 /// The note that tools and hooks use another memory than the default.
@@ -137,7 +137,7 @@ enum Selection {
 }
 
 /// The hosts to install into: those that were named, else those on this machine, after asking the user.
-fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, look: Look) -> Result<Selection, Failure> {
+fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: OutputOptions) -> Result<Selection, Failure> {
     if !args.hosts.is_empty() {
         return Ok(Selection::Hosts(args.hosts.clone()));
     }
@@ -148,10 +148,10 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, look: Look
     if args.yes || (args.all && args.dry_run) {
         return Ok(Selection::Hosts(candidates));
     }
-    if candidates.is_empty() || !(can_ask(look) || args.all) {
+    if candidates.is_empty() || !(can_ask(options) || args.all) {
         return Ok(Selection::ShowTable(statuses()));
     }
-    if !can_ask(look) {
+    if !can_ask(options) {
         let names: Vec<&str> = candidates.iter().map(|host| host.name).collect();
         return Err(Failure::Usage {
             message: format!("--all needs confirmation, and there is no terminal to ask; it would install into {}", names.join(", ")),
@@ -163,8 +163,8 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, look: Look
 }
 
 /// Whether there is a terminal on which to ask the user.
-fn can_ask(look: Look) -> bool {
-    look.terminal && !look.json && io::stdin().is_terminal()
+fn can_ask(options: OutputOptions) -> bool {
+    options.terminal && !options.json && io::stdin().is_terminal()
 }
 
 fn status(host: &Host, machine: &Machine, receipts: &Receipts) -> HostStatus {
@@ -181,7 +181,7 @@ fn status(host: &Host, machine: &Machine, receipts: &Receipts) -> HostStatus {
 /// Shows the table and asks, on standard error, because the result goes to standard output.
 fn ask(statuses: &[HostStatus], candidates: &[&'static Host]) -> io::Result<String> {
     let mut err = anstream::stderr().lock();
-    let mut page = Page::new(&mut err, Look::of_stdout(false));
+    let mut page = Printer::new(&mut err, OutputOptions::for_stdout(false));
     show_table(statuses, &mut page)?;
     let names = candidates.iter().map(|host| host.name).collect::<Vec<_>>().join(" ");
     write!(err, "\nInstall into {names}? [Enter: all, names: only those, n: none] ")?;
@@ -215,11 +215,11 @@ fn parse_answer(line: &str, candidates: &[&'static Host]) -> Result<Vec<&'static
 }
 
 /// Turns the search of past conversations on if the user asks for it; returns a note.
-fn offer_transcripts(args: &InstallArgs, settings: &Settings, look: Look) -> Result<Option<String>, Failure> {
+fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOptions) -> Result<Option<String>, Failure> {
     if settings.config.chats.settings.on {
         return Ok(None);
     }
-    let is_wanted = args.chats || (!args.yes && can_ask(look) && ask_for_transcripts().map_err(|source| Failure::Output { source })?);
+    let is_wanted = args.chats || (!args.yes && can_ask(options) && ask_for_transcripts().map_err(|source| Failure::Output { source })?);
     if !is_wanted {
         return Ok(Some("past conversations with agents can be searched too; turn on with: memdir chats on".to_owned()));
     }
@@ -233,7 +233,7 @@ fn ask_for_transcripts() -> io::Result<bool> {
     Ok(matches!(read_answer()?.trim(), "y" | "yes"))
 }
 
-fn show_table(statuses: &[HostStatus], page: &mut Page<'_>) -> io::Result<()> {
+fn show_table(statuses: &[HostStatus], page: &mut Printer<'_>) -> io::Result<()> {
     let mut rows = vec![["host", "program", "found", "memdir"].map(str::to_owned).to_vec()];
     rows.extend(statuses.iter().map(|status| {
         let found = status.found.as_ref().map_or_else(|| "-".to_owned(), |path| path.display().to_string());
@@ -246,7 +246,7 @@ fn show_table(statuses: &[HostStatus], page: &mut Page<'_>) -> io::Result<()> {
     page.table(&rows)
 }
 
-fn show_statuses(statuses: &Vec<HostStatus>, page: &mut Page<'_>) -> io::Result<()> {
+fn show_statuses(statuses: &Vec<HostStatus>, page: &mut Printer<'_>) -> io::Result<()> {
     show_table(statuses, page)?;
     page.line("")?;
     match statuses.iter().find(|status| status.found.is_some() && status.installed.is_empty()) {
@@ -255,7 +255,7 @@ fn show_statuses(statuses: &Vec<HostStatus>, page: &mut Page<'_>) -> io::Result<
     }
 }
 
-pub(super) fn show_previews(previews: &Vec<Preview>, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn show_previews(previews: &Vec<Preview>, page: &mut Printer<'_>) -> io::Result<()> {
     if previews.is_empty() {
         return page.line("no changes");
     }
@@ -272,7 +272,7 @@ pub(super) fn show_previews(previews: &Vec<Preview>, page: &mut Page<'_>) -> io:
     Ok(())
 }
 
-pub(super) fn show_outcomes(outcomes: &Vec<HostOutcome>, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn show_outcomes(outcomes: &Vec<HostOutcome>, page: &mut Printer<'_>) -> io::Result<()> {
     if outcomes.is_empty() {
         return page.line("nothing to do");
     }
@@ -295,7 +295,7 @@ pub(super) fn show_outcomes(outcomes: &Vec<HostOutcome>, page: &mut Page<'_>) ->
     Ok(())
 }
 
-fn describe(file: &FileOutcome, page: &Page<'_>) -> String {
+fn describe(file: &FileOutcome, page: &Printer<'_>) -> String {
     let change = match file.change {
         ConfigChange::Created => "created",
         ConfigChange::Changed => "changed",

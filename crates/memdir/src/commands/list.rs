@@ -9,7 +9,7 @@ use memdir_core::{
     base::text,
     memdir::Memdir,
     memory::Kind,
-    operations::list::{List, Listed, Listing},
+    operations::list::{List, ListedMemory, Listing},
 };
 use std::io;
 
@@ -54,7 +54,7 @@ fn show_long(listing: &Listing, printer: &mut Printer<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn row(memory: &Listed) -> Vec<String> {
+fn row(memory: &ListedMemory) -> Vec<String> {
     let kind = memory.kind.map_or("-", Kind::as_str);
     let description = memory.description.as_deref().unwrap_or_default();
     vec![

@@ -4,13 +4,13 @@ use crate::{
     args::{Global, Mcp as Typed},
     config::Settings,
     exit::Failure,
-    output::Answer,
+    output::CommandOutput,
     scope::Scope,
     serve,
 };
 
-pub(crate) fn run(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     super::survive_size_limit();
     serve::run(args, global, settings, scope)?;
-    Ok(Answer::new((), |(), _| Ok(())))
+    Ok(CommandOutput::new((), |(), _| Ok(())))
 }

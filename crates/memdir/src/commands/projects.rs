@@ -13,7 +13,7 @@ use memdir_core::{
     base::path::MemoryPath,
     memdir::Memdir,
     operations::list::List,
-    store::{Actor, files::Vault},
+    store::{Actor, files::FileStore},
 };
 use serde::Serialize;
 use std::{io, path::PathBuf, sync::Arc};
@@ -167,7 +167,7 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
     }
     let places = settings.places();
     let mounts = [places.mount("from", places.project(from)), places.mount("into", places.project(into))];
-    let vault = Vault::open(&mounts)?;
+    let vault = FileStore::open(&mounts)?;
     let memdir = Memdir::new(Arc::new(vault), Actor { name: settings.actor.value.clone(), session: None });
     let mut moved = Moved { from: from.into(), into: into.into(), moved: Vec::new(), renamed: Vec::new() };
     for memory in memdir.list(&List { topic: "from".into(), ..List::default() })?.memories {

@@ -10,7 +10,7 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::prompt::{Entrypoint, Load, ModeName, Request, Search};
+use memdir_core::prompt::{ModeName, PromptEntrypoint, PromptLoad, PromptRequest, PromptSearch};
 use serde::Serialize;
 use std::io;
 
@@ -22,7 +22,7 @@ struct PromptOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", flatten)]
-    load: Option<Load>,
+    load: Option<PromptLoad>,
 }
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     let opened = spaces::open(settings, scope)?;
     let transcripts = args.transcripts.as_ref().map(|path| path.display().to_string());
     let guidelines: Vec<&str> = settings.guidelines.iter().map(String::as_str).collect();
-    let prompt = opened.memdir.prompt(&Request {
+    let prompt = opened.memdir.prompt(&PromptRequest {
         mode: args.mode.map(mode),
         log: settings.config.log,
         agent: settings.agent.as_ref().map(|agent| (agent.value.as_str(), settings.agent_scope)),
@@ -41,15 +41,15 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
         team_folder: settings.dir.is_some(),
         title: &args.title,
         entrypoint: match (args.no_entrypoint, args.no_index) {
-            (_, true) => Entrypoint::Unused,
-            (true, false) => Entrypoint::LeftOut,
-            (false, false) => Entrypoint::Shown,
+            (_, true) => PromptEntrypoint::Unused,
+            (true, false) => PromptEntrypoint::LeftOut,
+            (false, false) => PromptEntrypoint::Shown,
         },
         tools: args.tools.then_some(prompt_section::tool_names(settings.config.log)),
         search: match args.search {
-            SearchWith::Memdir => Search::Memdir,
-            SearchWith::Grep => Search::Grep("Grep"),
-            SearchWith::Shell => Search::Shell,
+            SearchWith::Memdir => PromptSearch::Memdir,
+            SearchWith::Grep => PromptSearch::Grep("Grep"),
+            SearchWith::Shell => PromptSearch::Shell,
         },
         transcripts: transcripts.as_deref(),
         guidelines: &guidelines,

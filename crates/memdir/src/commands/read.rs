@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
                     Err(error) => return Err(error.into()),
                 }
             }
-            let exit = if all.errors.is_empty() { Exit::Done } else { Exit::NotSo };
+            let exit = if all.errors.is_empty() { Exit::Success } else { Exit::Negative };
             Ok(CommandOutput::new(all, show_several).exit(exit))
         }
     }

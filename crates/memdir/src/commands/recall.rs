@@ -10,8 +10,8 @@ use crate::{
     spaces,
 };
 use memdir_core::{
-    operations::recall::Request,
-    recall::{Recalled, Room, when::Action},
+    operations::recall::Recall,
+    recall::{RecallBudget, Recalled, when::Action},
 };
 use std::{io, path::Path};
 
@@ -27,8 +27,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     };
     let paths: Vec<String> = args.path.iter().map(|path| scope.in_project(&settings.cwd, path)).collect();
     let in_use: Vec<&str> = args.in_use.iter().map(String::as_str).collect();
-    let cache = scope.wires_file(&settings.cache);
-    let request = Request {
+    let cache = scope.tripwires_file(&settings.cache);
+    let request = Recall {
         message: if args.action { None } else { Some(&text) },
         action: args.action.then(|| Action {
             tool: args.tool.as_deref(),
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
             paths: paths.iter().map(String::as_str).collect(),
             text: Some(text.as_str()).filter(|text| !text.is_empty()),
         }),
-        room: Room { memories: args.limit, tokens: args.budget, ..Room::default() },
+        room: RecallBudget { memories: args.limit, tokens: args.budget, ..RecallBudget::default() },
         shown: &args.shown,
         tools: &in_use,
         project: Some(&scope.project),

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     scope.must_be_on()?;
     let host = args.host.as_deref().map(host).transpose()?;
     let Some((memdir, _)) = spaces::open_chats(settings)? else {
-        return Ok(CommandOutput::new(Matches { on: false, chats: Vec::new(), without_command: Vec::new() }, show).exit(Exit::NotSo));
+        return Ok(CommandOutput::new(Matches { on: false, chats: Vec::new(), without_command: Vec::new() }, show).exit(Exit::Negative));
     };
     let chats_note = memdir.catch_up_chats(None);
     let mut answer = memdir.search(&Search { max_results: 50, ..Search::new(args.words.join(" ")) })?;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     {
         return start(resume);
     }
-    let exit = if chats.is_empty() { Exit::NotSo } else { Exit::Done };
+    let exit = if chats.is_empty() { Exit::Negative } else { Exit::Success };
     Ok(CommandOutput::new(Matches { on: true, chats, without_command }, show).with_notes(answer.notes).exit(exit))
 }
 
@@ -79,7 +79,7 @@ fn start(resume: &ResumeCommand) -> Result<CommandOutput, Failure> {
     }
     let failed = |source| Failure::File { doing: "start", path: program.into(), source };
     let status = command.status().map_err(failed)?;
-    let exit = if status.success() { Exit::Done } else { Exit::NotSo };
+    let exit = if status.success() { Exit::Success } else { Exit::Negative };
     Ok(CommandOutput::new((), |(), _| Ok(())).exit(exit))
 }
 

@@ -57,7 +57,8 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     }
     if let Some(named) = &args.why_not {
         let why = memdir.searcher()?.why_not(memdir.store(), &search, &name(named)?)?;
-        let output = CommandOutput::new(Explanation { message: why.say(), why }, |explanation, printer| printer.line(&explanation.message));
+        let output =
+            CommandOutput::new(Explanation { message: why.to_string(), why }, |explanation, printer| printer.line(&explanation.message));
         return Ok(settle_afterwards(output, memdir));
     }
     let chats_note = memdir.catch_up_chats(search.source);

@@ -13,7 +13,7 @@ use memdir_core::{
     base::{limits, text::human_bytes, time},
     memdir::Memdir,
     operations::stats::{MountStats, Stats},
-    prompt::Load,
+    prompt::PromptLoad,
     search::IndexState,
     store::{Access, Source},
 };
@@ -59,7 +59,7 @@ fn show_loads(loads: &Loads, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut rows =
         vec![["mode", "loads", "mean size", "largest", "cut by lines", "cut by bytes", "files", "folders"].map(str::to_owned).to_vec()];
     rows.extend(loads.modes.iter().map(|(mode, counted)| {
-        let last = |number: fn(&Load) -> u64| counted.last.as_ref().map_or_else(String::new, |load| number(load).to_string());
+        let last = |number: fn(&PromptLoad) -> u64| counted.last.as_ref().map_or_else(String::new, |load| number(load).to_string());
         let mean = human_bytes(counted.bytes / counted.loads.max(1));
         let cut = [counted.cut_by_lines, counted.cut_by_bytes].map(|cut| cut.to_string());
         let [by_lines, by_bytes] = cut;

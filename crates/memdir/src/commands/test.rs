@@ -7,14 +7,14 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::operations::memory_tests::{Expect, Outcome, Tested};
+use memdir_core::operations::memory_tests::{Expectation, TestOutcome, Tested};
 use std::io;
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     let opened = spaces::open_late(settings, scope)?;
     let tested = spaces::with_search_once(opened.memdir, settings, None)?.test()?;
     let failed = !tested.problems.is_empty() || tested.outcomes.iter().any(|outcome| !outcome.passed);
-    Ok(CommandOutput::new(tested, show).exit(if failed { Exit::NotSo } else { Exit::Done }).with_notes(opened.notes))
+    Ok(CommandOutput::new(tested, show).exit(if failed { Exit::Negative } else { Exit::Success }).with_notes(opened.notes))
 }
 
 fn show(tested: &Tested, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -32,12 +32,12 @@ fn show(tested: &Tested, printer: &mut Printer<'_>) -> io::Result<()> {
     printer.line(format!("{passed} of {} tests passed", tested.outcomes.len()))
 }
 
-fn line(outcome: &Outcome, printer: &Printer<'_>) -> String {
+fn line(outcome: &TestOutcome, printer: &Printer<'_>) -> String {
     let failed = printer.red("failed");
     let found = if outcome.found.is_empty() { "nothing".to_owned() } else { outcome.found.join(", ") };
     let expected = match &outcome.test.expect {
-        Expect::Find { name, top } => format!("{name} in top {top}"),
-        Expect::Nothing => "nothing".to_owned(),
+        Expectation::Find { name, top } => format!("{name} in top {top}"),
+        Expectation::Nothing => "nothing".to_owned(),
     };
     format!("{}:{}: {failed}: {:?} must find {expected}, found {found}", outcome.file, outcome.test.line, outcome.test.question)
 }

@@ -11,7 +11,7 @@ use memdir_core::{
     memdir::Memdir,
     operations::{
         history,
-        undo::{Undone, Which, describe},
+        undo::{UndoTarget, Undone, describe},
     },
     store::{ChangeFilter, ChangeId, Verb, files::real_path},
 };
@@ -22,7 +22,7 @@ const LOOK_BACK: usize = 1_000;
 
 pub(super) fn undo(args: &args::Undo, space: &Space<'_>) -> Result<CommandOutput, Failure> {
     let undone = match with_other_projects(args.id.as_deref(), false, space)? {
-        Some((memdir, id)) => memdir.undo(&Which::Id(id))?,
+        Some((memdir, id)) => memdir.undo(&UndoTarget::Id(id))?,
         None => space.memdir.undo(&which(args.id.as_deref()))?,
     };
     Ok(CommandOutput::new(undone, show_undone))
@@ -30,7 +30,7 @@ pub(super) fn undo(args: &args::Undo, space: &Space<'_>) -> Result<CommandOutput
 
 pub(super) fn redo(args: &args::Redo, space: &Space<'_>) -> Result<CommandOutput, Failure> {
     let redone = match with_other_projects(args.id.as_deref(), true, space)? {
-        Some((memdir, id)) => redo_in(&memdir, &Which::Id(id))?,
+        Some((memdir, id)) => redo_in(&memdir, &UndoTarget::Id(id))?,
         None => redo_in(space.memdir, &which(args.id.as_deref()))?,
     };
     Ok(CommandOutput::new(redone, show_redone))
@@ -51,7 +51,7 @@ fn with_other_projects(id: Option<&str>, redo: bool, space: &Space<'_>) -> Resul
     };
     let Some(change) = picked.filter(|change| !change.elsewhere.is_empty()) else { return Ok(None) };
     let projects = real_path(&settings.home.value).join("projects");
-    let mut mounts = scope.plain_mounts();
+    let mut mounts = scope.mounts_only();
     for dir in &change.elsewhere {
         // Only projects of this home are opened: a journal must not lead anywhere else.
         let Some(name) = dir.strip_prefix(&projects).ok().and_then(|name| name.to_str()).filter(|name| !name.contains('/')) else {
@@ -62,17 +62,17 @@ fn with_other_projects(id: Option<&str>, redo: bool, space: &Space<'_>) -> Resul
     Ok(Some((spaces::open_mounts(settings, &mounts, &settings.actor.value)?, change.id.0.clone())))
 }
 
-fn redo_in(memdir: &Memdir, which: &Which) -> Result<Undone, Failure> {
+fn redo_in(memdir: &Memdir, which: &UndoTarget) -> Result<Undone, Failure> {
     let mut redone = memdir.redo(which)?;
     // Shows the original change instead of its undo.
     if let Some(original) = &redone.undone.undoes {
-        redone.undone = history::change(memdir.store(), &original.0)?;
+        redone.undone = history::find_change(memdir.store(), &original.0)?;
     }
     Ok(redone)
 }
 
-fn which(id: Option<&str>) -> Which {
-    id.map_or(Which::Last, |id| Which::Id(id.to_owned()))
+fn which(id: Option<&str>) -> UndoTarget {
+    id.map_or(UndoTarget::Last, |id| UndoTarget::Id(id.to_owned()))
 }
 
 fn show_undone(undone: &Undone, printer: &mut Printer<'_>) -> io::Result<()> {

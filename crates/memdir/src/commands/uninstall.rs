@@ -8,11 +8,11 @@ use crate::{
     exit::{Exit, Failure},
     hosts::{self, Host, InstallScope, Machine, MemoryImport},
     install::{self, ConfigChange, FileOutcome, InstallKey, InstallRequest, Receipts},
-    output::Answer,
+    output::CommandOutput,
 };
 use memdir_core::base::time::{Clock as _, SystemClock};
 
-pub(crate) fn run(args: &UninstallArgs, settings: &Settings) -> Result<Answer, Failure> {
+pub(crate) fn run(args: &UninstallArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
     let machine = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
     let selected = select(args, &machine, &receipts);
@@ -23,14 +23,14 @@ pub(crate) fn run(args: &UninstallArgs, settings: &Settings) -> Result<Answer, F
         for (host, scope, machine) in &selected {
             previews.extend(preview(&receipts, &request(host, *scope, machine))?);
         }
-        return Ok(Answer::new(previews, show_previews));
+        return Ok(CommandOutput::new(previews, show_previews));
     }
     let mut outcomes = Vec::new();
     for (host, scope, machine) in &selected {
         outcomes.push(uninstall(&request(host, *scope, machine))?);
     }
     let has_failed = outcomes.iter().any(|outcome| outcome.error.is_some());
-    Ok(Answer::new(outcomes, show_outcomes).exit(if has_failed { Exit::Person } else { Exit::Done }))
+    Ok(CommandOutput::new(outcomes, show_outcomes).exit(if has_failed { Exit::ActionRequired } else { Exit::Success }))
 }
 
 fn preview(receipts: &Receipts, request: &InstallRequest<'_>) -> Result<Vec<Preview>, Failure> {

@@ -6,13 +6,13 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use memdir_core::operations::verify::{Named, Verified, Verify};
+use memdir_core::operations::verify::{Mention, Verified, Verify};
 use std::io;
 
 pub(crate) fn run(args: &Typed, space: &Space<'_>) -> Result<CommandOutput, Failure> {
     let project = space.origin.map(|(_, scope)| &scope.project);
     let verified = space.memdir.verify(&Verify { path: name(&args.name)?, project, anyway: args.force })?;
-    let exit = if verified.stamped { Exit::Done } else { Exit::NotSo };
+    let exit = if verified.stamped { Exit::Success } else { Exit::Negative };
     Ok(CommandOutput::new(verified, show).exit(exit))
 }
 
@@ -35,6 +35,6 @@ fn show(verified: &Verified, printer: &mut Printer<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn texts(named: &[Named]) -> String {
+fn texts(named: &[Mention]) -> String {
     named.iter().map(|named| named.text.as_str()).collect::<Vec<_>>().join(", ")
 }

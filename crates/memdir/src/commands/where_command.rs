@@ -16,7 +16,7 @@ struct WhereOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     off_by: Option<String>,
     project: String,
-    kind: memdir_core::project::Kind,
+    kind: memdir_core::project::ProjectKind,
     root: PathBuf,
     checkout: PathBuf,
     why: String,
@@ -75,7 +75,7 @@ fn similar_projects(settings: &Settings, scope: &Scope) -> Vec<String> {
 
 /// Settings and commands that select another memory.
 fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
-    use memdir_core::project::{Kind, Worktrees};
+    use memdir_core::project::{ProjectKind, Worktrees};
     if settings.dir.is_some() {
         return vec!["without --dir and MEMDIR_DIR, the memory of this project is used".into()];
     }
@@ -85,9 +85,9 @@ fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
         out.push("memdir init --team creates a memory to share through this repository".into());
     }
     match (scope.project.kind, settings.config.worktrees) {
-        (Kind::Worktree, Worktrees::Shared) => out.push("worktrees = \"separate\" uses a separate memory for this worktree".into()),
-        (Kind::Worktree, Worktrees::Separate) => out.push("worktrees = \"shared\" uses the memory of the whole repository".into()),
-        (Kind::Directory, _) => out.push("git init creates a repository, whose directories share one memory".into()),
+        (ProjectKind::Worktree, Worktrees::Shared) => out.push("worktrees = \"separate\" uses a separate memory for this worktree".into()),
+        (ProjectKind::Worktree, Worktrees::Separate) => out.push("worktrees = \"shared\" uses the memory of the whole repository".into()),
+        (ProjectKind::Directory, _) => out.push("git init creates a repository, whose directories share one memory".into()),
         _ => {}
     }
     out

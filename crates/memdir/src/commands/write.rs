@@ -1,6 +1,6 @@
 //! `memdir write`: creates, replaces or appends to a memory.
 
-use super::{allowing, expected, input, name, stdin};
+use super::{expected, input, name, stdin, with_allow_list};
 use crate::{
     args::Write as Typed,
     exit::Failure,
@@ -10,25 +10,25 @@ use memdir_core::{
     base::text,
     memdir::Memdir,
     memory::Kind,
-    operations::write::{Mode, Saved, Write},
+    operations::write::{Saved, Write, WriteMode},
 };
 use std::io::{self, IsTerminal as _};
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
-    let memdir = &allowing(memdir, &args.allow_secret)?;
+    let memdir = &with_allow_list(memdir, &args.allow_secret)?;
     let path = name(&args.name)?;
     let kind = args.kind.as_deref().map(str::parse::<Kind>).transpose()?;
     let mode = match (args.replace, args.append) {
-        (true, _) => Mode::Replace,
-        (_, true) => Mode::Append,
-        _ => Mode::Create,
+        (true, _) => WriteMode::Replace,
+        (_, true) => WriteMode::Append,
+        _ => WriteMode::Create,
     };
     let content = content(args)?;
     let expect = expected(memdir, &path, args.if_version.as_deref())?;
-    let mode = if expect.is_some() && mode == Mode::Create { Mode::Replace } else { mode };
+    let mode = if expect.is_some() && mode == WriteMode::Create { WriteMode::Replace } else { mode };
     let (title, description) = (args.title.clone(), args.description.clone());
     let saved = memdir.write(&Write { path, content, mode, name: title, description, kind, expect })?;
-    Ok(CommandOutput::new(saved, if mode == Mode::Append { show_appended } else { show }))
+    Ok(CommandOutput::new(saved, if mode == WriteMode::Append { show_appended } else { show }))
 }
 
 /// The text: an argument, to which a final line feed is added; a file; or standard input unless it is a terminal.

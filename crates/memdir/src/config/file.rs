@@ -336,7 +336,7 @@ struct FileText<'a> {
 
 impl FileText<'_> {
     fn at(&self, byte: usize) -> String {
-        let byte = text::char_floor(self.text, byte);
+        let byte = text::floor_char_boundary(self.text, byte);
         let line = text::line_at(self.text, byte);
         let column = self.text[text::line_start(self.text, line)..byte].chars().count() + 1;
         format!("{}:{line}:{column}", self.path.display())
@@ -382,7 +382,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<ConfigFile, String> {
-        parse(Path::new("config.toml"), text, &|path| Ok(Path::new("/base").join(path))).map_err(|failure| failure.words().message)
+        parse(Path::new("config.toml"), text, &|path| Ok(Path::new("/base").join(path))).map_err(|failure| failure.text().message)
     }
 
     #[test]

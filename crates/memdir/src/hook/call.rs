@@ -12,9 +12,9 @@ use crate::{
     hosts::{HookEvent, Host},
     prompt_section,
     scope::Scope,
-    wire,
+    spaces,
 };
-use memdir_core::{memdir::Memdir, operations::recall::Request, recall::when};
+use memdir_core::{memdir::Memdir, operations::recall::Recall, recall::when};
 use std::{cell::RefCell, path::Path};
 
 /// The reminder to save what was learned.
@@ -34,8 +34,8 @@ pub(crate) struct HookCall<'a> {
 impl<'a> HookCall<'a> {
     /// Opens the space; fails if memory is off.
     pub(crate) fn open(host: &'static Host, settings: &'a Settings, input: &'a HookInput) -> Result<HookCall<'a>, Failure> {
-        let scope = Scope::of(settings)?;
-        let memdir = wire::open(settings, &scope)?.memdir;
+        let scope = Scope::resolve(settings)?;
+        let memdir = spaces::open(settings, &scope)?.memdir;
         let session = SessionState::new(&settings.cache, host.name, input.session.as_deref());
         Ok(HookCall { host, input, settings, scope, memdir, session, errors: RefCell::default() })
     }
@@ -79,8 +79,8 @@ impl<'a> HookCall<'a> {
 
     /// The memories relevant to a message.
     fn recall(&self, prompt: &str) -> Option<String> {
-        let memdir = self.check(wire::with_search_offline(self.memdir.clone(), self.settings))?;
-        self.recall_new(&memdir, Request { message: Some(prompt), ..Request::default() })
+        let memdir = self.check(spaces::with_search_offline(self.memdir.clone(), self.settings))?;
+        self.recall_new(&memdir, Recall { message: Some(prompt), ..Recall::default() })
     }
 
     /// The tripwires of an action.
@@ -92,13 +92,13 @@ impl<'a> HookCall<'a> {
             paths: paths.iter().map(String::as_str).collect(),
             text: Some(action.text.as_str()).filter(|text| !text.is_empty()),
         };
-        self.recall_new(&self.memdir, Request { action: Some(action), ..Request::default() })
+        self.recall_new(&self.memdir, Recall { action: Some(action), ..Recall::default() })
     }
 
     /// Recalls the memories that this conversation has not seen yet.
-    fn recall_new(&self, memdir: &Memdir, request: Request<'_>) -> Option<String> {
-        let (shown, cache) = (self.session.shown(), self.scope.wires_file(&self.settings.cache));
-        let request = Request { shown: &shown, project: Some(&self.scope.project), cache: Some(&cache), ..request };
+    fn recall_new(&self, memdir: &Memdir, request: Recall<'_>) -> Option<String> {
+        let (shown, cache) = (self.session.shown(), self.scope.tripwires_file(&self.settings.cache));
+        let request = Recall { shown: &shown, project: Some(&self.scope.project), cache: Some(&cache), ..request };
         let recalled = self.check(memdir.recall(&request).map_err(Failure::from))?;
         self.session.add_shown(recalled.shown.iter().map(|shown| shown.name.as_str()));
         Some(recalled.text)
@@ -138,6 +138,6 @@ impl<'a> HookCall<'a> {
 
     /// Returns the value, or records the error.
     fn check<T>(&self, result: Result<T, Failure>) -> Option<T> {
-        result.map_err(|failure| self.errors.borrow_mut().push(failure.words().message)).ok()
+        result.map_err(|failure| self.errors.borrow_mut().push(failure.text().message)).ok()
     }
 }

@@ -1,7 +1,7 @@
 //! Copies new turns of a host's conversations while the host waits: the conversation of the call first, and within the time a host
 //! waits, however much there is to read.
 
-use crate::{config::Settings, exit::Failure, wire};
+use crate::{config::Settings, exit::Failure, spaces};
 use jiff::{Timestamp, ToSpan as _};
 use memdir_chats::{ChatSource, EventSink, ReadOutcome, Reader, SessionFile, SessionList, SyncLimits, Syncer, TranscriptCursor};
 use memdir_core::{
@@ -27,7 +27,7 @@ pub(super) fn sync_transcripts(settings: &Settings, reader: &str, transcript: Op
     }
     let until = SystemClock.now().checked_add(i64::from(MAX_MILLIS).milliseconds()).ok();
     let host_syncer = || {
-        let mut syncer = wire::syncer(settings);
+        let mut syncer = spaces::syncer(settings);
         syncer.sources.retain(|source| source.reader().name == reader);
         syncer
     };

@@ -113,7 +113,7 @@ fn keep_on_one_line(before: &str, after: String) -> String {
     let at = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
     let same = before.bytes().rev().zip(after.bytes().rev()).take_while(|(a, b)| a == b).count();
     let same = same.min(before.len() - at).min(after.len() - at);
-    let (at, end) = (text::char_floor(before, at), after.len() - same);
+    let (at, end) = (text::floor_char_boundary(before, at), after.len() - same);
     if !is_on_one_line(before, at) || !after.is_char_boundary(end) || after[at..end].contains("//") {
         return after;
     }

@@ -73,7 +73,7 @@ pub(crate) fn is_empty_file(text: &str) -> bool {
 fn parse(text: &str) -> Result<DocumentMut, EditError> {
     let text = text.trim_start_matches(BOM).replace("\r\n", "\n");
     text.parse().map_err(|e: toml_edit::TomlError| {
-        let byte = text::char_floor(&text, e.span().map_or(0, |span| span.start).min(text.len()));
+        let byte = text::floor_char_boundary(&text, e.span().map_or(0, |span| span.start).min(text.len()));
         let line = text::line_at(&text, byte);
         let column = text[text::line_start(&text, line)..byte].chars().count() + 1;
         EditError::at(usize::try_from(line).unwrap_or_default(), column, e.message())

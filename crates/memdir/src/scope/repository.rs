@@ -9,7 +9,7 @@ use crate::{
 use memdir_core::{
     project::Project,
     store::{
-        Access, Entrypoint, Source,
+        Access, EntrypointMode, Source,
         files::{Links, Mount, real_path},
         space::Places,
     },
@@ -56,7 +56,7 @@ impl Scope {
             let mount = Mount {
                 access: Access::ReadOnly,
                 source: Source::Custom,
-                entrypoint: Entrypoint::Off,
+                entrypoint: EntrypointMode::Off,
                 links: Links { fixed: true, ..Links::default() },
                 ..settings.places().mount(name, root)
             };

@@ -9,13 +9,13 @@ use crate::{
     config::{SearchSetting, Settings, TokenSetting},
     exit::Failure,
     scope::{self, Scope},
-    wire,
+    spaces,
 };
 use memdir_core::{
     base::{error::Error, path::MemoryPath},
     store::{
         files::Mount,
-        space::{Caller, both, narrow, token_hash},
+        space::{TokenIdentity, both, narrow, token_hash},
     },
 };
 use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup};
@@ -52,7 +52,7 @@ impl TokenCallers {
         if let Some(dialect) = &self.dialect {
             return Err(Failure::Usage { message: no_callers(dialect), hint: String::new() });
         }
-        let caller = Caller { person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone() };
+        let caller = TokenIdentity { person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone() };
         if let Some(switch) = scope::switched_off(settings, caller.project(request.project.as_deref())?) {
             // A remote caller does not see the path of the server's settings.
             return Err(Failure::Off { switch: switch.replace(&settings.file.display().to_string(), "the server's settings") });
@@ -60,7 +60,7 @@ impl TokenCallers {
         let mounts = settings.places().caller(&caller, request.project.as_deref())?;
         let mounts = narrowed(mounts, &settings.only, &request.only)?;
         // The log is about the person, and everyone in a project reads the project's memory.
-        let memdir = wire::open_mounts(settings, &mounts, &token.person)?.logging_in("user");
+        let memdir = spaces::open_mounts(settings, &mounts, &token.person)?.with_log_prefix("user");
         let group = native_group(memdir, settings, settings.home.value.clone(), true)?;
         self.catalog(group)
     }
@@ -85,8 +85,8 @@ impl TokenCallers {
         let open = move |settings: &Settings, _: &Scope| {
             let scope = Scope::whole(settings)?;
             scope.must_be_on()?;
-            let mounts = narrowed(scope.plain_mounts(), &settings.only, &only)?;
-            wire::with_search(wire::open_mounts(settings, &mounts, &settings.actor.value)?, settings)
+            let mounts = narrowed(scope.mounts_only(), &settings.only, &only)?;
+            spaces::with_search(spaces::open_mounts(settings, &mounts, &settings.actor.value)?, settings)
         };
         let group = native_group(open(settings, &scope)?, settings, settings.cwd.clone(), false)?;
         let space = live_space(&self.live, settings, &scope, group.memdir.clone(), Box::new(open));
@@ -159,7 +159,7 @@ impl CallerDirectory for TokenCallers {
                 self.open_for_token(&settings, &token, caller)
             }
         };
-        opened.map_err(|failure| failure.words().message)
+        opened.map_err(|failure| failure.text().message)
     }
 }
 

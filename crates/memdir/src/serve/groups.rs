@@ -1,7 +1,7 @@
 //! The groups of tools that a server serves: memdir's own, and those of dialects, each with its space.
 
 use super::live::{LiveSettings, live_space};
-use crate::{config::Settings, exit::Failure, prompt_section, scope::Scope, wire};
+use crate::{config::Settings, exit::Failure, prompt_section, scope::Scope, spaces};
 use memdir_core::{dialects, memdir::Memdir, prompt::log_is_open, tools};
 use memdir_server::ToolGroup;
 use std::{io::Write as _, path::PathBuf, sync::Arc};
@@ -24,7 +24,7 @@ pub(super) fn native_group(memdir: Memdir, settings: &Settings, root: PathBuf, r
     Ok(ToolGroup {
         name: NATIVE,
         tools: if has_log { tools::native_with_log() } else { tools::native() },
-        memdir: wire::with_search(memdir, settings)?,
+        memdir: spaces::with_search(memdir, settings)?,
         space: None,
         root,
         instructions: Some(tools::INSTRUCTIONS),
@@ -34,12 +34,12 @@ pub(super) fn native_group(memdir: Memdir, settings: &Settings, root: PathBuf, r
 }
 
 fn native(live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<ToolGroup, Failure> {
-    let opened = wire::open(settings, scope)?;
+    let opened = spaces::open(settings, scope)?;
     for note in &opened.notes {
         let _ = writeln!(std::io::stderr(), "memdir: {note}");
     }
     let group = native_group(opened.memdir, settings, settings.cwd.clone(), false)?;
-    let open = |settings: &Settings, scope: &Scope| wire::with_search(wire::open(settings, scope)?.memdir, settings);
+    let open = |settings: &Settings, scope: &Scope| spaces::with_search(spaces::open(settings, scope)?.memdir, settings);
     let space = live_space(live, settings, scope, group.memdir.clone(), Box::new(open));
     Ok(ToolGroup { space: Some(space), ..group })
 }
@@ -50,8 +50,8 @@ fn dialect(name: &str, live: &Arc<LiveSettings>, settings: &Settings, scope: &Sc
         let message = format!("unknown dialect {name:?}; available: {NATIVE}, {}", known.join(", "));
         return Err(Failure::Usage { message, hint: "run memdir dialects for a description of each".into() });
     };
-    let (memdir, root) = wire::open_dialect(settings, scope, dialect)?;
-    let open = move |settings: &Settings, scope: &Scope| Ok(wire::open_dialect(settings, scope, dialect)?.0);
+    let (memdir, root) = spaces::open_dialect(settings, scope, dialect)?;
+    let open = move |settings: &Settings, scope: &Scope| Ok(spaces::open_dialect(settings, scope, dialect)?.0);
     let space = Some(live_space(live, settings, scope, memdir.clone(), Box::new(open)));
     let tools = (dialect.tools)();
     Ok(ToolGroup { name: dialect.name, tools, memdir, space, root, instructions: None, resources: false, section: None })

@@ -76,10 +76,10 @@ impl LiveSpace {
     /// Applies new settings: the switches, and the chats setting, which opens the space again.
     fn apply(&mut self, settings: &Settings, open: &OpenSpace) {
         // Invalid settings are reported by the commands; a running server keeps the last valid state.
-        let Ok(scope) = Scope::of(settings) else { return };
+        let Ok(scope) = Scope::resolve(settings) else { return };
         self.off = scope.must_be_on().err().map(|off| {
-            let words = off.words();
-            format!("{}. {}", words.message, words.hint)
+            let words = off.text();
+            format!("{}; {}", words.message, words.hint)
         });
         if self.off.is_none()
             && settings.config.chats != self.chats

@@ -4,7 +4,7 @@ use super::sessions_prefix;
 use crate::{
     base::{error::Result, path::MemoryPath, text, time::age},
     operations::raw_files,
-    tools::{Caller, ToolResult, args::Args},
+    tools::{ToolContext, ToolResult, args::Args},
 };
 use serde_json::json;
 
@@ -14,7 +14,7 @@ const MIN_SESSIONS: usize = 8;
 /// The daemon's lock file: its modification time is the last run, its content the PID of the running process.
 const LOCK: &str = ".consolidate-lock";
 
-pub(super) fn run(caller: &Caller, args: &Args<'_>) -> Result<ToolResult> {
+pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let store = caller.memdir.store();
     let now = caller.memdir.context().clock.now();

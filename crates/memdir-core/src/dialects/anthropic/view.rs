@@ -5,7 +5,7 @@ use crate::{
     base::{error::Result, limits, path::MemoryPath, text},
     operations::raw_files,
     store::View,
-    tools::{Caller, args::Args},
+    tools::{ToolContext, args::Args},
 };
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -16,7 +16,7 @@ const LEVELS: usize = 2;
 /// Maximum number of rows.
 const ROWS: usize = 5_000;
 
-pub(super) fn view(caller: &Caller, args: &Args<'_>) -> Result<String> {
+pub(super) fn view(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let given = GivenPath::parse(args, &PATH)?;
     let range = range(args);
     let store = caller.memdir.store();

@@ -1,6 +1,6 @@
 //! Serena's own settings for memories: its folder, and the patterns of the global and the project's file, merged.
 
-use super::Places;
+use super::DialectPlaces;
 use crate::base::error::{Error, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ struct File {
     project_serena_folder_location: Option<String>,
 }
 
-pub(super) fn load(places: &Places<'_>, home: &Path) -> Result<Settings> {
+pub(super) fn load(places: &DialectPlaces<'_>, home: &Path) -> Result<Settings> {
     let global = file(places, &home.join("serena_config.yml"))?;
     let folder = match &global.project_serena_folder_location {
         Some(template) => located(template, places.project),
@@ -40,7 +40,7 @@ pub(super) fn load(places: &Places<'_>, home: &Path) -> Result<Settings> {
 }
 
 /// A settings file that cannot be parsed is an error, because its read-only patterns would not be enforced.
-fn file(places: &Places<'_>, path: &Path) -> Result<File> {
+fn file(places: &DialectPlaces<'_>, path: &Path) -> Result<File> {
     let Some(text) = (places.read)(path).filter(|text| !text.trim().is_empty()) else { return Ok(File::default()) };
     serde_saphyr::from_str(&text).map_err(|error| Error::bad_input(path.display().to_string(), error.to_string()))
 }

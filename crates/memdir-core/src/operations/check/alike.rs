@@ -12,7 +12,7 @@ const COMMON: usize = 20;
 const LINE_WORDS: usize = 7;
 
 /// Returns the pairs of nearly identical texts by index, with their similarity in percent.
-pub(super) fn pairs(texts: &[&str]) -> Vec<(usize, usize, u8)> {
+pub(super) fn near_duplicates(texts: &[&str]) -> Vec<(usize, usize, u8)> {
     let shingles: Vec<HashSet<u64>> = texts.iter().map(|text| shingles(text)).collect();
     let mut holders: HashMap<u64, Vec<usize>> = HashMap::new();
     for (at, set) in shingles.iter().enumerate() {
@@ -75,18 +75,18 @@ fn hash(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{normalised_lines, pairs, repeats};
+    use super::{near_duplicates, normalised_lines, repeats};
 
     #[test]
     fn nearly_equal_texts_are_paired() {
         let one = "The release goes out on the first Monday of the month after the smoke tests have passed on staging and ops agreed.";
         let two = one.replace("Monday", "Tuesday").replace("agreed", "said yes");
         let other = "Ada prefers short answers and no emoji; explain borrow checker errors slowly, she is new to the language.";
-        assert_eq!(pairs(&[one, other, one, "", "short"]), [(0, 2, 100)]);
-        assert_eq!(pairs(&[one, other]), []);
-        assert_eq!(pairs(&[one, &two]), [], "half the shingles differ");
+        assert_eq!(near_duplicates(&[one, other, one, "", "short"]), [(0, 2, 100)]);
+        assert_eq!(near_duplicates(&[one, other]), []);
+        assert_eq!(near_duplicates(&[one, &two]), [], "half the shingles differ");
         let long = format!("{one} {other} {}", other.replace("Ada", "Bob"));
-        assert_eq!(pairs(&[&long, &long.replace("ops", "they")]).len(), 1);
+        assert_eq!(near_duplicates(&[&long, &long.replace("ops", "they")]).len(), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::memory::lines::FenceScanner;
 
 /// A relative date in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Relative {
+pub struct RelativeDate {
     /// The line it is on, 1-based.
     pub line: u64,
     /// The date as written.
@@ -12,13 +12,13 @@ pub struct Relative {
 }
 
 /// Returns every relative date outside code and quotes, on lines without an absolute date.
-pub fn relative(text: &str) -> Vec<Relative> {
+pub fn relative_dates(text: &str) -> Vec<RelativeDate> {
     let mut out = Vec::new();
     let mut fences = FenceScanner::default();
     for (line, content) in (1..).zip(text.lines()) {
         if !fences.is_code(content) && !has_date(content) {
             let words: Vec<Word<'_>> = words(content).collect();
-            out.extend(find(content, &words).into_iter().map(|words| Relative { line, words }));
+            out.extend(find(content, &words).into_iter().map(|words| RelativeDate { line, words }));
         }
     }
     out
@@ -124,10 +124,10 @@ fn has_date(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::relative;
+    use super::relative_dates;
 
     fn found(text: &str) -> Vec<(u64, String)> {
-        relative(text).into_iter().map(|date| (date.line, date.words)).collect()
+        relative_dates(text).into_iter().map(|date| (date.line, date.words)).collect()
     }
 
     #[test]

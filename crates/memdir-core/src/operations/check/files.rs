@@ -1,13 +1,13 @@
 //! The checks of single files, and of pairs of files.
 
-use super::{Finding, INSTRUCTION_FILES, Rule, alike, dates, finding};
+use super::{CheckFinding, CheckRule, INSTRUCTION_FILES, alike, dates, finding};
 use crate::{
     base::{error::Problem, limits, path::MemoryPath, text},
     memory::{
         Memory,
         links::{self, ReferenceKind},
     },
-    operations::verify::{self, Look},
+    operations::verify::{self, ProjectLookup},
     project::Project,
     recall::when,
     secrets,
@@ -27,7 +27,7 @@ pub(super) struct Space<'a> {
     names: BTreeSet<&'a str>,
     paths: BTreeSet<&'a str>,
     instructions: Vec<(&'static str, HashSet<String>)>,
-    look: Option<Look<'a>>,
+    look: Option<ProjectLookup<'a>>,
 }
 
 impl<'a> Space<'a> {
@@ -38,7 +38,7 @@ impl<'a> Space<'a> {
             names: texts.iter().map(|(stored, _)| stored.path.name()).collect(),
             paths: texts.iter().map(|(stored, _)| stored.path.as_str()).collect(),
             instructions: INSTRUCTION_FILES.iter().filter_map(read).collect(),
-            look: project.map(Look::new),
+            look: project.map(ProjectLookup::new),
         }
     }
 
@@ -50,7 +50,7 @@ impl<'a> Space<'a> {
 
     /// Whether a link leads to a tracked file of the project.
     fn is_project_file(&self, target: &str) -> bool {
-        self.look.as_ref().and_then(Look::tracked).is_some_and(|files| files.iter().any(|file| file == target))
+        self.look.as_ref().and_then(ProjectLookup::tracked).is_some_and(|files| files.iter().any(|file| file == target))
     }
 
     /// Entrypoints, their pages, tests files and logs are not checked as memories: they have no type and no entrypoint line.
@@ -60,12 +60,12 @@ impl<'a> Space<'a> {
 }
 
 /// Adds the findings of one file.
-pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out: &mut Vec<Finding>) {
+pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out: &mut Vec<CheckFinding>) {
     let path = stored.path.as_str();
     let mut add = |line, rule, what: String| out.push(finding(path, line, rule, what));
     for secret in secrets::scan(text) {
-        let sure = if secret.severity == secrets::Severity::Refuse { "looks like a secret" } else { "may be a secret" };
-        add(Some(secret.line), Rule::Secret, format!("{sure} ({}); remove it here and revoke it", secret.rule));
+        let sure = if secret.severity == secrets::SecretSeverity::Refuse { "looks like a secret" } else { "may be a secret" };
+        add(Some(secret.line), CheckRule::Secret, format!("{sure} ({}); remove it here and revoke it", secret.rule));
     }
     for reference in links::references(text, &stored.path) {
         reference_finding(space, &stored.path, &reference, &mut add);
@@ -75,22 +75,22 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
     }
     let (memory, problems) = Memory::parse(text);
     let line_and_text = |problem: &Problem| (problem.line, problem.what.clone());
-    problems.iter().map(line_and_text).for_each(|(line, what)| add(line, Rule::Frontmatter, what));
+    problems.iter().map(line_and_text).for_each(|(line, what)| add(line, CheckRule::Frontmatter, what));
     if memory.field("type").is_none() {
-        add(None, Rule::Type, "no type; set it to user, feedback, project or reference".into());
+        add(None, CheckRule::Type, "no type; set it to user, feedback, project or reference".into());
     }
-    for date in dates::relative(text) {
-        add(Some(date.line), Rule::RelativeDate, format!("{:?} is a relative date; write the date itself", date.words));
+    for date in dates::relative_dates(text) {
+        add(Some(date.line), CheckRule::RelativeDate, format!("{:?} is a relative date; write the date itself", date.words));
     }
     for (line, file) in alike::repeats(text, &space.instructions) {
-        add(Some(line), Rule::RepeatsInstructions, format!("already in {file}"));
+        add(Some(line), CheckRule::RepeatsInstructions, format!("already in {file}"));
     }
-    let (wires, problems) = when::of(&memory);
-    problems.iter().chain(&wires.dead()).map(line_and_text).for_each(|(line, what)| add(line, Rule::Tripwire, what));
+    let (wires, problems) = when::parse_field(&memory);
+    problems.iter().chain(&wires.unreachable()).map(line_and_text).for_each(|(line, what)| add(line, CheckRule::Tripwire, what));
     // Paths in the tripwires of the frontmatter are checked with the tripwires.
-    let in_body = |named: &verify::Named| named.line >= memory.body_first_line();
+    let in_body = |named: &verify::Mention| named.line >= memory.body_first_line();
     for gone in space.look.iter().flat_map(|look| verify::gone(look, text)).filter(in_body) {
-        add(Some(gone.line), Rule::Gone, format!("mentions {}, which no longer exists", gone.text));
+        add(Some(gone.line), CheckRule::Gone, format!("mentions {}, which no longer exists", gone.text));
     }
 }
 
@@ -98,7 +98,7 @@ fn reference_finding(
     space: &Space<'_>,
     holder: &MemoryPath,
     reference: &links::Reference,
-    add: &mut impl FnMut(Option<u64>, Rule, String),
+    add: &mut impl FnMut(Option<u64>, CheckRule, String),
 ) {
     let target = &reference.target;
     let line = Some(reference.line);
@@ -107,16 +107,18 @@ fn reference_finding(
         ReferenceKind::Link | ReferenceKind::Definition
             if space.exists(target) || !space.is_memory(holder) || space.is_project_file(target) => {}
         ReferenceKind::Link | ReferenceKind::Definition => {
-            add(line, Rule::DeadLink, format!("the link to {target} is dead: it does not exist"));
+            add(line, CheckRule::DeadLink, format!("the link to {target} is dead: it does not exist"));
         }
         ReferenceKind::Wiki => {
             let reachable = links::wiki_names(target, holder).any(|name| space.exists(&name));
             if !reachable {
-                add(line, Rule::DeadLink, format!("[[{target}]] does not name a memory{}", candidates(space, target)));
+                add(line, CheckRule::DeadLink, format!("[[{target}]] does not name a memory{}", candidates(space, target)));
             }
         }
         ReferenceKind::Mem if space.exists(target) => {}
-        ReferenceKind::Mem => add(line, Rule::DeadReference, format!("mem:{target} does not name a memory{}", candidates(space, target))),
+        ReferenceKind::Mem => {
+            add(line, CheckRule::DeadReference, format!("mem:{target} does not name a memory{}", candidates(space, target)))
+        }
     }
 }
 
@@ -126,16 +128,16 @@ fn candidates(space: &Space<'_>, target: &str) -> String {
 }
 
 /// Adds the findings that concern two files.
-pub(super) fn between_files(space: &Space<'_>, texts: &[(&Stored, String)], out: &mut Vec<Finding>) {
+pub(super) fn between_files(space: &Space<'_>, texts: &[(&Stored, String)], out: &mut Vec<CheckFinding>) {
     let memories: Vec<&(&Stored, String)> = texts.iter().filter(|(stored, _)| space.is_memory(&stored.path)).collect();
     let bodies: Vec<Memory> = memories.iter().map(|(_, text)| Memory::parse(text).0).collect();
     let bodies: Vec<&str> = bodies.iter().map(Memory::body).collect();
-    for (first, second, percent) in alike::pairs(&bodies) {
+    for (first, second, percent) in alike::near_duplicates(&bodies) {
         let (first, second) = (&memories[first].0.path, &memories[second].0.path);
         out.push(finding(
             first.as_str(),
             None,
-            Rule::NearDuplicate,
+            CheckRule::NearDuplicate,
             format!("{percent} % identical to {}; keep one of them", second.name()),
         ));
     }

@@ -1,6 +1,6 @@
 //! Bundles: many memories in one file, as Markdown for people or JSON for programs, read back byte for byte. Pure.
 
-use super::{Incoming, Taken};
+use super::{ImportFile, Incoming};
 use crate::base::error::Problem;
 use serde::{Deserialize, Serialize};
 
@@ -41,15 +41,15 @@ pub fn json(memories: &[(&str, &str)]) -> String {
 }
 
 /// Reads a bundle of either format, or returns `None` if it is not one.
-pub(super) fn read(text: &str) -> Option<Taken> {
+pub(super) fn read(text: &str) -> Option<ImportFile> {
     let from = "a memdir bundle";
     if text.starts_with(HEAD) {
         let (memories, problems) = read_markdown(text);
-        return Some(Taken { from, memories, problems });
+        return Some(ImportFile { from, memories, problems });
     }
     let bundle: Json = serde_json::from_str(text).ok()?;
     let memories = bundle.memories.into_iter().map(|memory| Incoming { name: memory.path, text: memory.text });
-    Some(Taken { from, memories: memories.collect(), problems: Vec::new() })
+    Some(ImportFile { from, memories: memories.collect(), problems: Vec::new() })
 }
 
 fn read_markdown(text: &str) -> (Vec<Incoming>, Vec<Problem>) {

@@ -1,7 +1,7 @@
 //! Imports data exports of ChatGPT and Claude: `conversations.json` and Claude's `memories.json`. A conversation becomes a log, which
 //! is searched and has no entrypoint line. Pure.
 
-use super::{Incoming, Taken, names::slug};
+use super::{ImportFile, Incoming, names::slug};
 use crate::{
     base::{error::Problem, limits, text},
     memory, secrets,
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// Reads an export, or returns `None` if it is not one.
-pub(super) fn read(text: &str) -> Option<Taken> {
+pub(super) fn read(text: &str) -> Option<ImportFile> {
     let value: Value = serde_json::from_str(text).ok()?;
     let list = value.as_array()?;
     let first = list.first()?;
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Option<Taken> {
         return Some(conversations("a Claude data export", list, claude));
     }
     if first["conversations_memory"].is_string() || first["project_memories"].is_object() {
-        return Some(Taken {
+        return Some(ImportFile {
             from: "a Claude data export",
             memories: list.iter().flat_map(claude_memories).collect(),
             problems: Vec::new(),
@@ -38,7 +38,7 @@ struct Conversation<'a> {
     turns: Vec<(&'static str, String)>,
 }
 
-fn conversations(from: &'static str, list: &[Value], parse: fn(&Value) -> Conversation<'_>) -> Taken {
+fn conversations(from: &'static str, list: &[Value], parse: fn(&Value) -> Conversation<'_>) -> ImportFile {
     let mut memories = Vec::new();
     let mut problems = Vec::new();
     for (n, one) in list.iter().enumerate() {
@@ -51,14 +51,14 @@ fn conversations(from: &'static str, list: &[Value], parse: fn(&Value) -> Conver
             memories.extend(parts.into_iter().enumerate().map(|(n, part)| {
                 let mut log = log(&part, n + 1, of);
                 // A conversation with a secret is imported without the secret, like chats.
-                if let Cow::Owned(masked) = secrets::mask(&log.text) {
+                if let Cow::Owned(masked) = secrets::redact(&log.text) {
                     log.text = masked;
                 }
                 log
             }));
         }
     }
-    Taken { from, memories, problems }
+    ImportFile { from, memories, problems }
 }
 
 /// Splits a conversation into parts that fit into a memory, with room for headings and redactions.
@@ -70,7 +70,7 @@ fn parts(conversation: Conversation<'_>) -> Vec<Conversation<'_>> {
     for (who, text) in turns {
         let mut rest = text.as_str();
         while !rest.is_empty() {
-            let (piece, after) = rest.split_at(text::char_floor(rest, most.min(rest.len())));
+            let (piece, after) = rest.split_at(text::floor_char_boundary(rest, most.min(rest.len())));
             if bytes + piece.len() > most {
                 parts.push(Vec::new());
                 bytes = 0;
@@ -86,7 +86,7 @@ fn parts(conversation: Conversation<'_>) -> Vec<Conversation<'_>> {
 /// Converts one part of a conversation into a memory.
 fn log(conversation: &Conversation<'_>, part: usize, of: usize) -> Incoming {
     let title = conversation.title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title = secrets::mask(&title).into_owned();
+    let title = secrets::redact(&title).into_owned();
     let title = if title.is_empty() { "Untitled" } else { &title };
     let (slug, number) = (slug(title), if part > 1 { format!("-part-{part}") } else { String::new() });
     let title = &if of > 1 { format!("{title} (part {part} of {of})") } else { title.to_owned() };

@@ -1,6 +1,6 @@
 //! Imports the knowledge graph of server-memory: JSONL of entities and relations. Each entity becomes a memory. Pure.
 
-use super::{Incoming, Taken, names::slug};
+use super::{ImportFile, Incoming, names::slug};
 use crate::{base::error::Problem, memory};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ enum Line {
 }
 
 /// Reads a graph, or returns `None` if the first line is not an entity or relation.
-pub(super) fn read(text: &str) -> Option<Taken> {
+pub(super) fn read(text: &str) -> Option<ImportFile> {
     let first = text.lines().find(|line| !line.trim().is_empty())?;
     serde_json::from_str::<Line>(first).ok()?;
     let mut entities: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Option<Taken> {
     }
     let known = |name: &str| entities.contains_key(name);
     let memories = entities.iter().map(|(name, (kind, observations))| memory(name, kind, observations, &relations, &known)).collect();
-    Some(Taken { from: "server-memory's graph", memories, problems })
+    Some(ImportFile { from: "server-memory's graph", memories, problems })
 }
 
 /// Converts one entity. A related entity is linked if it is `known`, else only named.

@@ -1,6 +1,6 @@
 //! Imports exports of mem0 and OpenMemory: JSON with a list of facts. Each fact becomes a memory. Pure.
 
-use super::{Incoming, Taken, names::slug};
+use super::{ImportFile, Incoming, names::slug};
 use crate::{
     base::{error::Problem, text},
     memory,
@@ -13,7 +13,7 @@ const LISTS: &[&str] = &["results", "memories", "items", "data"];
 const FACTS: &[&str] = &["memory", "text", "content", "data"];
 
 /// Reads an export, as one JSON value or one per line, or returns `None` if it is not one.
-pub(super) fn read(text: &str) -> Option<Taken> {
+pub(super) fn read(text: &str) -> Option<ImportFile> {
     let (list, mut problems) = items(text)?;
     let mut memories = Vec::new();
     let (deleted, kept): (Vec<_>, Vec<_>) = list.iter().enumerate().partition(|(_, item)| is_deleted(item));
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str) -> Option<Taken> {
         n => problems.push(Problem { line: None, what: format!("skipped {n} deleted items") }),
     }
     // A list without a single fact is a different format.
-    (facts > 0).then_some(Taken { from: "a mem0 or OpenMemory export", memories, problems })
+    (facts > 0).then_some(ImportFile { from: "a mem0 or OpenMemory export", memories, problems })
 }
 
 fn items(text: &str) -> Option<(Vec<Value>, Vec<Problem>)> {

@@ -2,7 +2,7 @@
 
 use super::{
     git,
-    names::{Named, What},
+    names::{Mention, MentionKind},
 };
 use crate::project::Project;
 use serde_json::Value;
@@ -14,19 +14,19 @@ use std::{
 
 /// How much source is read to find symbols. In a larger project they are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sources {
+pub(super) enum SourceLimit {
     /// As much as can be read within a recall.
     Few,
     /// All of an ordinary project.
     All,
 }
 
-impl Sources {
+impl SourceLimit {
     /// Maximum number of files and bytes.
     fn most(self) -> (usize, u64) {
         match self {
-            Sources::Few => (400, 4 << 20),
-            Sources::All => (usize::MAX, 200 << 20),
+            SourceLimit::Few => (400, 4 << 20),
+            SourceLimit::All => (usize::MAX, 200 << 20),
         }
     }
 }
@@ -35,15 +35,15 @@ impl Sources {
 const FILE_BYTES: u64 = 2 << 20;
 
 /// A project in which mentions are looked up.
-pub struct Look<'a> {
+pub struct ProjectLookup<'a> {
     project: &'a Project,
     tracked: OnceCell<Option<Vec<String>>>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> ProjectLookup<'a> {
     /// Opens a project. Reads nothing yet.
     pub fn new(project: &'a Project) -> Self {
-        Look { project, tracked: OnceCell::new() }
+        ProjectLookup { project, tracked: OnceCell::new() }
     }
 
     /// The project.
@@ -52,17 +52,17 @@ impl<'a> Look<'a> {
     }
 
     /// Whether it still exists; `None` if that is unknown.
-    pub fn is_there(&self, named: &Named) -> Option<bool> {
+    pub fn is_there(&self, named: &Mention) -> Option<bool> {
         match named.what {
-            What::Path => self.path(&named.text),
-            What::Command => self.command(&named.text),
-            What::Commit => self.commit(&named.text),
-            What::Symbol | What::Link | What::Memory => None,
+            MentionKind::Path => self.path(&named.text),
+            MentionKind::Command => self.command(&named.text),
+            MentionKind::Commit => self.commit(&named.text),
+            MentionKind::Symbol | MentionKind::Link | MentionKind::Memory => None,
         }
     }
 
     /// Returns those symbols that occur in the tracked files, or `None` if not all files can be read.
-    pub(super) fn symbols<'n>(&self, wanted: &[&'n str], sources: Sources) -> Option<Vec<&'n str>> {
+    pub(super) fn symbols<'n>(&self, wanted: &[&'n str], sources: SourceLimit) -> Option<Vec<&'n str>> {
         let files = self.tracked()?;
         let (most, mut left) = sources.most();
         if files.len() > most {

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The kind of a mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum What {
+pub enum MentionKind {
     /// A file or folder, relative: `src/db.rs`.
     Path,
     /// A command as it would be typed.
@@ -24,9 +24,9 @@ pub enum What {
 
 /// One thing that a text mentions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-pub struct Named {
+pub struct Mention {
     /// Its kind.
-    pub what: What,
+    pub what: MentionKind,
     /// The text as written, without line numbers, parentheses and surrounding punctuation.
     pub text: String,
     /// The line of the first mention, 1-based.
@@ -34,14 +34,14 @@ pub struct Named {
 }
 
 /// Returns everything that a text mentions, in order, without duplicates.
-pub fn names(text: &str) -> Vec<Named> {
-    let mut found: Vec<Named> = Vec::new();
+pub fn mentions(text: &str) -> Vec<Mention> {
+    let mut found: Vec<Mention> = Vec::new();
     let mut fences = FenceScanner::default();
     let mut in_shell = false;
     for (line, content) in (1..).zip(text.lines()) {
-        let mut add = |(what, text): (What, String)| {
+        let mut add = |(what, text): (MentionKind, String)| {
             if found.iter().all(|named| named.what != what || named.text != text) {
-                found.push(Named { what, text, line });
+                found.push(Mention { what, text, line });
             }
         };
         match fences.classify(content) {
@@ -54,13 +54,13 @@ pub fn names(text: &str) -> Vec<Named> {
     found
 }
 
-/// Returns the files that prose mentions without a folder: `README.md`, `Cargo.toml`. Separate from [`names`], because such a file may
+/// Returns the files that prose mentions without a folder: `README.md`, `Cargo.toml`. Separate from [`mentions`], because such a file may
 /// belong to anything, and only a verification should report it.
-pub(super) fn bare_files(text: &str) -> Vec<Named> {
+pub(super) fn bare_file_mentions(text: &str) -> Vec<Mention> {
     // Product names have these endings too: Node.js, ASP.net.
     const NOT_FILES: &[&str] = &["js", "c", "h", "r", "cs", "env", "go", "mod", "ex", "less"];
-    let named: Vec<Named> = names(text);
-    let mut found: Vec<Named> = Vec::new();
+    let named: Vec<Mention> = mentions(text);
+    let mut found: Vec<Mention> = Vec::new();
     let mut fences = FenceScanner::default();
     for (line, content) in (1..).zip(text.lines()) {
         if fences.is_code(content) {
@@ -71,9 +71,9 @@ pub(super) fn bare_files(text: &str) -> Vec<Named> {
             let ending = bare.rsplit_once('.').map(|(_, ending)| ending);
             let is_file = ending.is_some_and(|ending| !NOT_FILES.contains(&ending)) && !bare.contains('/') && !is_address(bare);
             let entrypoint = crate::store::mounts::is_pointer_file_name(bare);
-            let known = |all: &[Named]| all.iter().any(|other| other.text == bare);
+            let known = |all: &[Mention]| all.iter().any(|other| other.text == bare);
             if is_file && !entrypoint && path(bare).as_deref() == Some(bare) && !known(&named) && !known(&found) {
-                found.push(Named { what: What::Path, text: bare.to_owned(), line });
+                found.push(Mention { what: MentionKind::Path, text: bare.to_owned(), line });
             }
         }
     }
@@ -85,7 +85,7 @@ fn is_shell(language: &str) -> bool {
     matches!(name, "sh" | "bash" | "zsh" | "shell" | "console" | "shell-session")
 }
 
-fn in_prose(line: &str) -> Vec<(What, String)> {
+fn in_prose(line: &str) -> Vec<(MentionKind, String)> {
     let mut out = Vec::new();
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('`') {
@@ -102,33 +102,33 @@ fn in_prose(line: &str) -> Vec<(What, String)> {
 }
 
 /// In prose, finds paths and URLs, and a commit id only after the word "commit".
-fn words(text: &str, out: &mut Vec<(What, String)>) {
+fn words(text: &str, out: &mut Vec<(MentionKind, String)>) {
     let mut after_commit = false;
     for word in text.split(|c: char| c.is_whitespace() || "()[]<>\"'".contains(c)) {
         let bare = word.trim_matches(|c: char| ".,;:!?*_".contains(c));
         let is_commit = after_commit && is_commit(bare);
         after_commit = bare.eq_ignore_ascii_case("commit");
         if is_address(bare) {
-            out.push((What::Link, bare.to_owned()));
+            out.push((MentionKind::Link, bare.to_owned()));
         } else if is_commit {
-            out.push((What::Commit, bare.to_owned()));
+            out.push((MentionKind::Commit, bare.to_owned()));
         } else if bare.contains('/') {
-            out.extend(path(bare).map(|path| (What::Path, path)));
+            out.extend(path(bare).map(|path| (MentionKind::Path, path)));
         }
     }
 }
 
-pub(super) fn in_code(code: &str) -> Option<(What, String)> {
+pub(super) fn in_code(code: &str) -> Option<(MentionKind, String)> {
     if is_address(code) {
-        return Some((What::Link, code.to_owned()));
+        return Some((MentionKind::Link, code.to_owned()));
     }
     if is_commit(code) {
-        return Some((What::Commit, code.to_owned()));
+        return Some((MentionKind::Commit, code.to_owned()));
     }
     if let Some(path) = path(code) {
-        return Some((What::Path, path));
+        return Some((MentionKind::Path, path));
     }
-    command(code).or_else(|| symbol(code).map(|symbol| (What::Symbol, symbol)))
+    command(code).or_else(|| symbol(code).map(|symbol| (MentionKind::Symbol, symbol)))
 }
 
 fn is_address(text: &str) -> bool {
@@ -240,14 +240,14 @@ const FILES: &[&str] =
     &["Makefile", "Dockerfile", "Justfile", "justfile", "Gemfile", "Rakefile", "Procfile", "LICENSE", ".gitignore", ".env"];
 
 /// A command line whose program has commands that can be looked up in the project.
-fn command(text: &str) -> Option<(What, String)> {
+fn command(text: &str) -> Option<(MentionKind, String)> {
     const PROGRAMS: &[&str] =
         &["npm", "pnpm", "yarn", "bun", "make", "just", "cargo", "deno", "composer", "task", "bash", "sh", "python", "python3", "node"];
     let program = text.split(' ').next()?;
     let named = PROGRAMS.contains(&program) && text.len() > program.len();
     let script =
         program.strip_prefix("./").is_some_and(|path| path.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c)) && !path.is_empty());
-    (named || script).then(|| (What::Command, text.to_owned()))
+    (named || script).then(|| (MentionKind::Command, text.to_owned()))
 }
 
 /// An identifier that is not a word of prose: with `()`, `::`, an underscore or an inner capital.

@@ -2,7 +2,7 @@
 //! it.
 
 use super::{
-    Names, Spot, Vault, atomic,
+    FileStore, Names, Spot, atomic,
     journal::{self, Draft, Placed, Progress, Record},
     lock::Lock,
     on_disk, read_file,
@@ -20,7 +20,7 @@ use std::{collections::BTreeSet, fs::File};
 
 /// Locked mounts: the view of a plan, and the way its edits are applied.
 pub(super) struct Locked<'a> {
-    pub(super) vault: &'a Vault,
+    pub(super) vault: &'a FileStore,
     pub(super) mounts: BTreeSet<usize>,
     pub(super) _locks: Vec<Lock>,
 }
@@ -186,7 +186,7 @@ impl Locked<'_> {
     }
 }
 
-impl Vault {
+impl FileStore {
     /// Reads the file of exactly that name, with its extension.
     pub(super) fn read_exact(&self, spot: &Spot) -> Result<Option<Stored>> {
         let open = self.mounts[spot.mount].root.open()?;
@@ -240,7 +240,7 @@ fn file_change(edit: &Edit) -> FileChange {
         path: edit.edit.path.clone(),
         role: edit.edit.role,
         before: edit.before.as_ref().map(|stored| stored.version),
-        after: edit.edit.bytes.as_deref().map(Version::of),
+        after: edit.edit.bytes.as_deref().map(Version::from_content),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads the history: recorded changes, earlier versions of files, and what other programs did to them.
 
 use super::{
-    Lock, Names, Spot, Vault,
+    FileStore, Lock, Names, Spot,
     journal::{Draft, Placed},
     spellings,
 };
@@ -16,7 +16,7 @@ use crate::{
 use jiff::Timestamp;
 use std::collections::VecDeque;
 
-impl Vault {
+impl FileStore {
     pub(super) fn history(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
         let mut lists: Vec<Vec<Change>> = Vec::new();
         match &filter.path {

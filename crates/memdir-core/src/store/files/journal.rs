@@ -189,7 +189,7 @@ impl Journal {
             text = Some(apply(text.as_deref().unwrap_or_default(), file, payload));
         }
         match text {
-            Some(text) if Version::of(&text) == version => Ok(Some(text)),
+            Some(text) if Version::from_content(&text) == version => Ok(Some(text)),
             Some(_) => Err(Error::Corrupt {
                 what: opened.log.path.display().to_string(),
                 why: format!("{path} cannot be restored at version {version}"),
@@ -278,7 +278,7 @@ impl Journal {
         let mut files = Vec::new();
         let mut at = 0;
         for draft in drafts {
-            let now = draft.before.map(|(bytes, _)| Version::of(bytes));
+            let now = draft.before.map(|(bytes, _)| Version::from_content(bytes));
             let newest = self.newest(draft.path)?;
             let known = newest.as_ref().and_then(|(placed, n)| placed.record.files[*n].after);
             if known == now {
@@ -419,8 +419,8 @@ fn file_record(draft: &Draft<'_>, base: Option<(u64, u32)>, payload: &mut Vec<u8
     FileRecord {
         p: draft.path.to_owned(),
         role: draft.role,
-        before: draft.before.map(|(bytes, _)| Version::of(bytes)),
-        after: draft.after.map(Version::of),
+        before: draft.before.map(|(bytes, _)| Version::from_content(bytes)),
+        after: draft.after.map(Version::from_content),
         pre: pre as u64,
         suf: suf as u64,
         n: middle.len() as u64,

@@ -8,7 +8,7 @@ use crate::{
         limits,
         path::MemoryPath,
     },
-    store::{Access, Entrypoint, MountInfo, Source, mounts::Prefixed},
+    store::{Access, EntrypointMode, MountInfo, Source, mounts::Prefixed},
 };
 use fancy_regex::{Regex, RegexBuilder};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -26,7 +26,7 @@ pub struct Mount {
     /// The source class of its memories in searches.
     pub source: Source,
     /// Whether memdir maintains an entrypoint in it.
-    pub entrypoint: Entrypoint,
+    pub entrypoint: EntrypointMode,
     /// Whether listings of the whole space omit its files. Searches and its own prefix include them.
     pub apart: bool,
     /// Which symbolic links are followed.
@@ -63,7 +63,7 @@ impl Mount {
             root: root.into(),
             access: Access::ReadWrite,
             source: Source::Memory,
-            entrypoint: Entrypoint::Kept,
+            entrypoint: EntrypointMode::Kept,
             apart: false,
             links: Links::default(),
             hidden: false,

@@ -2,7 +2,7 @@
 //! only if it still has the version in the record; later changes by other programs are kept.
 
 use super::{
-    Spot, Vault, atomic,
+    FileStore, Spot, atomic,
     journal::{Placed, Progress},
 };
 use crate::base::error::Result;
@@ -16,7 +16,7 @@ enum Now {
     Other,
 }
 
-impl Vault {
+impl FileStore {
     /// Settles the open records of locked mounts. Returns the mounts that must be locked too because the same change affects them;
     /// nothing is done before.
     pub(super) fn recover(&self, locked: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {

@@ -14,7 +14,7 @@ use crate::{
 use memdir_core::{
     base::{text::human_bytes, time::Stopwatch},
     search::{Searcher, embed::Embedder},
-    store::files::{Mount, Vault},
+    store::files::{FileStore, Mount},
 };
 use memdir_embed::StaticModel;
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub(super) struct Corpus {
     pub(super) home: PathBuf,
     pub(super) words: Vocabulary,
     pub(super) bytes: u64,
-    pub(super) store: Vault,
+    pub(super) store: FileStore,
 }
 
 impl Corpus {
@@ -51,7 +51,7 @@ impl Corpus {
         let words = Vocabulary::new();
         let bytes = generate::memories(&memory, files, &words).map_err(fail)?;
         let memory = memory.canonicalize().map_err(fail)?;
-        let store = Vault::open(&[Mount::new("", memory.clone(), home.join("journal"))])?;
+        let store = FileStore::open(&[Mount::new("", memory.clone(), home.join("journal"))])?;
         Ok(Corpus { memory, home, words, bytes, store })
     }
 

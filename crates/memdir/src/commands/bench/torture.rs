@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>, options: OutputOptions) -> R
         errors: run.errors,
         work: kept,
     };
-    Ok(CommandOutput::new(report, show).exit(if clean { Exit::Done } else { Exit::NotSo }))
+    Ok(CommandOutput::new(report, show).exit(if clean { Exit::Success } else { Exit::Negative }))
 }
 
 /// Creates the shared board with a line for every process.

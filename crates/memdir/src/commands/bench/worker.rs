@@ -14,7 +14,7 @@ use memdir_core::{
     operations::{
         delete::Delete,
         edit::Edit,
-        write::{Mode, Write},
+        write::{Write, WriteMode},
     },
 };
 use std::{
@@ -68,7 +68,7 @@ fn apply(memdir: &Memdir, process: u32, n: u64, step: &Step) -> Result<(), Failu
     };
     match step {
         Step::Save { name } => drop(memdir.write(&Write::create(path(name)?, changes::text(process, n)))?),
-        Step::Append => drop(memdir.write(&Write::create(path(SHARED_LOG)?, changes::line(process, n)).mode(Mode::Append))?),
+        Step::Append => drop(memdir.write(&Write::create(path(SHARED_LOG)?, changes::line(process, n)).mode(WriteMode::Append))?),
         Step::Board => edit(SHARED_BOARD, &format!("process {process}: [0-9]+;"), changes::board_line(process, n))?,
         Step::Edit { name } => edit(name, r"^state: [^\n]*$", format!("state: {n}"))?,
         Step::Rename { name, to } => drop(memdir.rename(&path(name)?, &path(to)?)?),

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<CommandOutput
                 let why = format!("line {} is past the end of the text, which has {count} lines", lines.first);
                 return Err(Error::bad_input("lines", why).into());
             }
-            lines.of(&text).to_owned()
+            lines.slice(&text).to_owned()
         }
         None => body(&text).to_owned(),
     };
