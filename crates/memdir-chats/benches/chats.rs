@@ -42,8 +42,14 @@ fn main() {
     let read = watch.elapsed().as_secs_f64();
     println!("read   {size:.0} MB, {turns} events: {:.0} MB/s, peak memory {} kB (before: {before} kB)", size / read, peak_memory());
 
-    let archive = ChatArchive::new(home.path().join("chat"));
-    let (elapsed, turns) = synced(&sources, &archive);
+    let syncer = Syncer {
+        sources,
+        archive: ChatArchive::new(home.path().join("archive")),
+        settings: ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() },
+        redact: Box::new(secrets::mask_all),
+        clock: Arc::new(SystemClock),
+    };
+    let (elapsed, turns) = timed_sync(&syncer);
     println!("sync   {size:.0} MB, {turns} sections: {:.0} MB/s, peak memory {} kB", size / elapsed, peak_memory());
 
     let small = fs::read(&path).unwrap();
