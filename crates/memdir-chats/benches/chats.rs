@@ -46,7 +46,7 @@ fn main() {
         sources,
         archive: ChatArchive::new(home.path().join("archive")),
         settings: ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() },
-        redact: Box::new(secrets::mask_all),
+        redact: Box::new(secrets::redact_strict),
         clock: Arc::new(SystemClock),
     };
     let (elapsed, turns) = timed_sync(&syncer);

@@ -76,7 +76,9 @@ pub(crate) fn write(home: &Path, id: &str, record: &ProjectRecord) -> io::Result
     let path = file(home, id);
     disk::create_private_dir(path.parent().unwrap_or(home))?;
     let text = toml::to_string(record).map_err(io::Error::other)?;
-    disk::replace(&path, Replace::DURABLE, |file| io::Write::write_all(file, text.as_bytes()))
+    // A link to an adopted memory exists only here; everything else is derived from the project again.
+    let how = if record.memory.is_some() { Replace::DURABLE } else { Replace::DERIVED };
+    disk::replace(&path, how, |file| io::Write::write_all(file, text.as_bytes()))
 }
 
 /// Deletes a record; the memories stay.
