@@ -1,5 +1,6 @@
 //! `memdir stats`: statistics of the mounts, the search index and the journal.
 
+use super::counted;
 use crate::{
     config::Settings,
     exit::Failure,
@@ -89,10 +90,10 @@ fn show(output: &StatsOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("chat: {why}"))?;
     }
     printer.line(format!(
-        "{} memories, {}; journal: {} changes, {}",
-        stats.files,
+        "{}, {}; journal: {}, {}",
+        counted(stats.files as u64, "memory", "memories"),
         human_bytes(stats.bytes),
-        stats.journal.changes,
+        counted(stats.journal.changes, "change", "changes"),
         human_bytes(stats.journal.bytes)
     ))
 }
