@@ -112,7 +112,7 @@ fn an_entrypoint_or_the_tests_never_come_from_elsewhere() {
     for clash in ["number", "skip", "replace"] {
         let told = home.run_bare(&["import", bundle.to_str().unwrap(), "--clash", clash]);
         assert!(told.contains("0 new, 0 here already, 6 left out"), "{told}");
-        for (name, why) in [("user/MEMORY.md", "it is an entrypoint"), ("user/memory.tests.md", "holds the tests")] {
+        for (name, why) in [("user/MEMORY.md", "it is an entrypoint"), ("user/memory.tests.md", "contains memory tests")] {
             assert!(told.lines().any(|line| line.contains(name) && line.contains(why)), "{told}");
         }
     }
