@@ -504,7 +504,7 @@ mod shown {
         let part = memdir.read(&Read { lines, ..Read::all(path("deploy")) }).unwrap().content;
         assert_eq!(part, format!("# Token {0}\n\nThe deploy token is {0}.\n", token()));
         for (tool, arguments) in [("memory_read", json!({ "name": "deploy" })), ("memory_get", json!({ "path": "deploy.md" }))] {
-            let text = desk.said(tool, arguments);
+            let text = desk.text(tool, arguments);
             assert!(text.contains(&token()) && !text.contains("[secret:"), "{tool}: {text}");
         }
     }

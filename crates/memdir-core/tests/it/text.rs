@@ -37,13 +37,13 @@ fn bad_line_ranges_say_why() {
 #[test]
 fn a_range_gives_exactly_its_lines() {
     let text = "one\r\ntwo\nthree";
-    assert_eq!(range("1").of(text), "one\r\n");
-    assert_eq!(range("2-3").of(text), "two\nthree");
-    assert_eq!(range("3-99").of(text), "three");
-    assert_eq!(range("2-").of(text), "two\nthree");
-    assert_eq!(range("4-").of(text), "");
-    assert_eq!(range("1-18446744073709551614").of(text), text);
-    assert_eq!(range("1").of(""), "");
+    assert_eq!(range("1").slice(text), "one\r\n");
+    assert_eq!(range("2-3").slice(text), "two\nthree");
+    assert_eq!(range("3-99").slice(text), "three");
+    assert_eq!(range("2-").slice(text), "two\nthree");
+    assert_eq!(range("4-").slice(text), "");
+    assert_eq!(range("1-18446744073709551614").slice(text), text);
+    assert_eq!(range("1").slice(""), "");
 }
 
 #[test]
@@ -100,11 +100,11 @@ fn near_names_forgive_case_marks_place_and_typing() {
 proptest! {
     #[test]
     fn every_text_is_the_sum_of_its_lines(text in "[aß\r\n]{0,40}") {
-        let joined: String = (1..=lines(&text)).map(|n| LineRange { first: n, last: Some(n) }.of(&text)).collect();
+        let joined: String = (1..=lines(&text)).map(|n| LineRange { first: n, last: Some(n) }.slice(&text)).collect();
         prop_assert_eq!(&joined, &text);
         for (n, line) in text.split_inclusive('\n').enumerate() {
             let n = n as u64 + 1;
-            prop_assert_eq!(LineRange { first: n, last: Some(n) }.of(&text), line);
+            prop_assert_eq!(LineRange { first: n, last: Some(n) }.slice(&text), line);
             prop_assert_eq!(line_at(&text, line_start(&text, n)), n);
         }
     }
@@ -124,13 +124,13 @@ proptest! {
         let mut next = Some(1);
         let mut seen = String::new();
         while let Some(line) = next {
-            let rest = LineRange { first: line, last: None }.of(&text);
+            let rest = LineRange { first: line, last: None }.slice(&text);
             let part = truncate_chars(rest, line, max);
             prop_assert!(part.text.chars().count() <= max);
             prop_assert!(part.next_line.is_none_or(|n| n > line));
             seen.push_str(part.text);
             if part.split.is_some() {
-                let one = LineRange { first: line, last: Some(line) }.of(&text);
+                let one = LineRange { first: line, last: Some(line) }.slice(&text);
                 seen.push_str(&one[part.text.len()..]);
             }
             next = part.next_line;
