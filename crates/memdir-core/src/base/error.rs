@@ -256,7 +256,7 @@ impl Error {
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
             Error::BadEdit { .. } => "use a text that occurs exactly once in the memory, or add --all".into(),
-            Error::BadInput { .. } => "list the accepted values with: memdir help COMMAND".into(),
+            Error::BadInput { .. } => "run the command with --help to see the accepted values".into(),
             Error::TooLarge { .. } => "split it into several memories".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
             Error::Secret { .. } => "leave the value out and note where it is kept instead".into(),

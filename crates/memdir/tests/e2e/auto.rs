@@ -33,8 +33,8 @@ fn the_right_mode_is_chosen() {
     assert_eq!(mode(&["individual"]), "individual");
     assert_snapshot!(home.run(&["prompt", "agent"]), @"
     -- stderr
-    error: mode: the agent's mode needs an agent
-    hint: run the command with --help to see the values it accepts
+    error: mode: the agent mode needs an agent
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
     let bare = home.bare(&["prompt", "agent", "--agent", "reviewer"]).output().unwrap();
@@ -151,7 +151,7 @@ fn the_log_is_appended_and_stays_out_of_the_entrypoint() {
     assert_snapshot!(home.run(&["log", "  "]), @"
     -- stderr
     error: entry: it is empty
-    hint: run the command with --help to see the values it accepts
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
 }
@@ -168,14 +168,14 @@ fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     ");
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @r#"
     -- stderr
-    error: --allow-secret: there is no rule named "gihub"
+    error: --allow-secret: unknown secret rule "gihub"
     hint: use the name of the rule that the error message gives
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"created a (45 bytes, version 92773a28b43a, change [ID])");
     assert_snapshot!(home.run(&["check"]), @"
-    a.md: type: no type: user, feedback, project or reference
-    a.md:1: secret: looks like a secret (github-token): remove it here and at its source
+    a.md: type: no type; set it to user, feedback, project or reference
+    a.md:1: secret: looks like a secret (github-token); remove it here and revoke it
     2 files: 1 error, 1 suggestion
     -- exit 1
     ");
@@ -210,20 +210,20 @@ fn check_reports_errors_in_its_exit_status() {
     assert_snapshot!(home.run(&["check"]), @"2 files: 0 errors, 0 suggestions");
     home.put("found.md", "---\ntype: project\n---\nShipped yesterday.\n");
     assert_snapshot!(home.run(&["check"]), @r#"
-    found.md: unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
-    found.md:4: relative-date: "yesterday" means nothing later: write the date
+    found.md: unlisted: no line in the entrypoint; add it with: memdir check --fix
+    found.md:4: relative-date: "yesterday" is a relative date; write the date itself
     3 files: 1 error, 1 suggestion
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["check", "--fix"]), @r#"
-    found.md:4: relative-date: "yesterday" means nothing later: write the date
+    found.md:4: relative-date: "yesterday" is a relative date; write the date itself
     found.md: added to the entrypoint
     3 files: 0 errors, 1 suggestion
     -- stderr
     note: undo the added lines with: memdir undo [ID]
     "#);
     assert_snapshot!(home.run(&["check", "--strict"]), @r#"
-    found.md:4: relative-date: "yesterday" means nothing later: write the date
+    found.md:4: relative-date: "yesterday" is a relative date; write the date itself
     3 files: 0 errors, 1 suggestion
     -- exit 1
     "#);
@@ -271,14 +271,14 @@ fn a_log_needs_an_existing_mount() {
     let home = Home::new();
     assert_snapshot!(home.run_bare(&["log", "--in", "nosuch", "a day"]), @r#"
     -- stderr
-    error: in: there is no memory "nosuch" with a log of its own; there are: user
-    hint: run the command with --help to see the values it accepts
+    error: in: no mount has the prefix "nosuch"; prefixes: user
+    hint: run the command with --help to see the accepted values
     -- exit 2
     "#);
     assert_snapshot!(home.run_bare(&["log", "--in", "../x", "a day"]), @r#"
     -- stderr
-    error: in: there is no memory "../x" with a log of its own; there are: user
-    hint: run the command with --help to see the values it accepts
+    error: in: no mount has the prefix "../x"; prefixes: user
+    hint: run the command with --help to see the accepted values
     -- exit 2
     "#);
     let printed = home.run_bare(&["log", "--in", "global/", "a day"]);

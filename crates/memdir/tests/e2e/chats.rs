@@ -100,7 +100,7 @@ fn conversations_are_listed_newest_first_and_filtered() {
     assert_eq!(output["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
     assert_eq!(
         home.run(&["chats", "--host", "emacs"]),
-        "-- stderr\nerror: host: \"emacs\" is not one of claude-code, codex, gemini, opencode, openclaw, cursor, folder\nhint: list the accepted values with: memdir help COMMAND\n-- exit 2\n"
+        "-- stderr\nerror: host: \"emacs\" is not one of claude-code, codex, gemini, opencode, openclaw, cursor, folder\nhint: run the command with --help to see the accepted values\n-- exit 2\n"
     );
 }
 

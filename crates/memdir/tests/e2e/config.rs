@@ -83,7 +83,7 @@ fn tilde_and_variables_are_expanded_in_every_path() {
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
     error: [HOME]/home/config.toml:6:8: "${WORK}/w": variable WORK is not set
-    hint: fix the line; docs/config.md lists all settings
+    hint: fix the line; docs/reference/config.md lists all settings
     -- exit 3
     "#);
 }
@@ -95,7 +95,7 @@ fn an_invalid_file_is_an_error_with_line_and_hint() {
     assert_snapshot!(home.run(&["list"]), @"
     -- stderr
     error: [HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string
-    hint: fix the line; docs/config.md lists all settings
+    hint: fix the line; docs/reference/config.md lists all settings
     -- exit 3
     ");
     assert_snapshot!(home.run(&["list", "--json"]), @r#"
@@ -103,7 +103,7 @@ fn an_invalid_file_is_an_error_with_line_and_hint() {
       "error": {
         "code": "settings",
         "message": "[HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string",
-        "hint": "fix the line; docs/config.md lists all settings"
+        "hint": "fix the line; docs/reference/config.md lists all settings"
       }
     }
     -- exit 3
@@ -123,7 +123,7 @@ fn an_invalid_file_is_an_error_with_line_and_hint() {
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\n[[mounts]]\nname = \"b\"\npath = \"../a/b\"\n");
     assert_snapshot!(home.run_bare(&["list"]), @"
     -- stderr
-    error: mounts: [HOME]/a/b lies inside [HOME]/a; mount one of them, or directories beside each other
+    error: mounts: [HOME]/a/b lies inside [HOME]/a; mount only one of them
     hint: edit [HOME]/home/config.toml; `memdir config` shows the settings in effect
     -- exit 3
     ");
@@ -153,12 +153,12 @@ fn extra_paths_are_read_and_never_written() {
     -- stderr
     note: memory.extraPaths: [HOME]/none does not exist
     ");
-    assert_snapshot!(home.run_bare(&["write", "docs/three", "x"]), @"
+    assert_snapshot!(home.run_bare(&["write", "docs/three", "x"]), @r#"
     -- stderr
-    error: docs/three is read-only: its mount [HOME]/docs is read-only
-    hint: run `memdir where` to see which mounts are read-only
+    error: "docs/three" is read-only: its mount "[HOME]/docs" is read-only
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
     assert_eq!(files_below(&home.path("docs")), ["deep/code.rs", "deep/two.md", "one.md"]);
 }
 
@@ -185,12 +185,12 @@ fn a_directory_inside_a_mount_is_guarded_by_the_mounts_lock() {
     assert!(child.wait().unwrap().success());
     assert!(home.path("notes/deep/a.md").exists());
     // The mount keeps its rules when it is used with --dir.
-    assert_snapshot!(home.run_bare(&["write", "fixed", "y", "--replace", "--dir", "../notes"]), @"
+    assert_snapshot!(home.run_bare(&["write", "fixed", "y", "--replace", "--dir", "../notes"]), @r#"
     -- stderr
-    error: fixed.md is read-only: a read-only pattern matches its name
-    hint: run `memdir where` to see which mounts are read-only
+    error: "fixed.md" is read-only: a read-only pattern matches its name
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn one_file_as_extra_path_does_not_mount_its_directory() {
     assert_eq!(home.run_bare(&["list"]), "CLAUDE/CLAUDE\n");
     assert_snapshot!(home.run_bare(&["read", "CLAUDE/deep/CLAUDE"]), @r#"
     -- stderr
-    error: there is no memory named "CLAUDE/deep/CLAUDE"
+    error: memory "CLAUDE/deep/CLAUDE" not found
     hint: did you mean "CLAUDE/CLAUDE"?
     -- exit 1
     "#);

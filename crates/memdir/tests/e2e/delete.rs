@@ -29,16 +29,16 @@ fn a_missing_or_changed_memory_is_an_error() {
     home.ok(&["write", "a", "A."]);
     assert_snapshot!(home.run(&["delete", "b"]), @r#"
     -- stderr
-    error: there is no memory named "b"
-    hint: run `memdir list` to see all names
+    error: memory "b" not found
+    hint: list the memories with: memdir list
     -- exit 1
     "#);
-    assert_snapshot!(home.run(&["delete", "a", "--if-version", "0123456789abcdef0123456789abcdef"]), @"
+    assert_snapshot!(home.run(&["delete", "a", "--if-version", "0123456789abcdef0123456789abcdef"]), @r#"
     -- stderr
-    error: a.md has changed: expected version 0123456789abcdef0123456789abcdef, found c69ab1ce71d208dded18cc5d18bdfcc9
-    hint: run `memdir read a` and repeat the change on the current text
+    error: memory "a.md" has changed: expected version 0123456789abcdef0123456789abcdef, found c69ab1ce71d208dded18cc5d18bdfcc9
+    hint: read the current version with: memdir read a
     -- exit 1
-    ");
+    "#);
     assert_snapshot!(home.run(&["delete", "a", "--json"]), @r#"
     {
       "name": "a",

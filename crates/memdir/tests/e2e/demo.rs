@@ -43,7 +43,7 @@ fn the_tour_is_real_and_leaves_nothing() {
 
     # A mistyped name gets a suggestion.
     $ memdir read notes/depoly
-    error: there is no memory named "notes/depoly"
+    error: memory "notes/depoly" not found
     hint: did you mean "notes/deploy"?
 
     # A rename updates the references.
@@ -76,7 +76,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     # Every change is in the history.
     $ memdir history
     change    when              who  what
-    [ID]      [TIME]            you  took back howto/deploy
+    [ID]      [TIME]            you  undid howto/deploy
     [ID]      [TIME]            you  deleted howto/deploy
     [ID]      [TIME]            you  renamed notes/deploy to howto/deploy
     [ID]      [TIME]            you  wrote people/ada

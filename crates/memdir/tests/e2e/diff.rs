@@ -53,14 +53,14 @@ fn the_last_change_or_any_two_versions() {
     "#);
     assert_snapshot!(home.run(&["diff", "a", "ffffffff"]), @"
     -- stderr
-    error: a.md has no version ffffffff
-    hint: run `memdir history` to see changes and versions
+    error: version ffffffff of a.md not found
+    hint: list changes and versions with: memdir history
     -- exit 1
     ");
     assert_snapshot!(home.run(&["diff", "b"]), @r#"
     -- stderr
-    error: there is no memory named "b"
-    hint: run `memdir list` to see all names
+    error: memory "b" not found
+    hint: list the memories with: memdir list
     -- exit 1
     "#);
 }

@@ -25,21 +25,21 @@ fn no_match_and_several_matches_are_errors_with_counts() {
     assert_snapshot!(home.run(&["edit", "a", "two", "2"]), @"
     -- stderr
     error: the text to replace does not occur in the memory
-    hint: use text that occurs exactly once, or --all
+    hint: use a text that occurs exactly once in the memory, or add --all
     -- exit 1
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two"]), @"
     -- stderr
     error: the text to replace occurs 2 times, on lines 1, 2; make it longer until it occurs once, or ask for all
-    hint: use text that occurs exactly once, or --all
+    hint: use a text that occurs exactly once in the memory, or add --all
     -- exit 1
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two", "--all"]), @"edited a (2 replacements, 12 bytes, version 3470982a463d, change [ID])");
     assert_eq!(home.text("a.md"), "- two\n- two\n");
     assert_snapshot!(home.run(&["edit", "b", "x", "y"]), @r#"
     -- stderr
-    error: there is no memory named "b"
-    hint: run `memdir list` to see all names
+    error: memory "b" not found
+    hint: list the memories with: memdir list
     -- exit 1
     "#);
 }
@@ -53,7 +53,7 @@ fn regular_expressions_with_groups() {
     assert_snapshot!(home.run(&["edit", "a", "--regex", "(", "x"]), @"
     -- stderr
     error: regular expression: Parsing error at position 1: Opening parenthesis without closing parenthesis
-    hint: run the command with --help to see the values it accepts
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
 }
@@ -82,10 +82,10 @@ fn if_version_must_match() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["edit", "a", "one", "two"]);
-    assert_snapshot!(home.run(&["edit", "a", "two", "three", "--if-version", "0123456789abcdef0123456789abcdef"]), @"
+    assert_snapshot!(home.run(&["edit", "a", "two", "three", "--if-version", "0123456789abcdef0123456789abcdef"]), @r#"
     -- stderr
-    error: a.md has changed: expected version 0123456789abcdef0123456789abcdef, found ef40086ad8a395c7a05b5f70cf2575ad
-    hint: run `memdir read a` and repeat the change on the current text
+    error: memory "a.md" has changed: expected version 0123456789abcdef0123456789abcdef, found ef40086ad8a395c7a05b5f70cf2575ad
+    hint: read the current version with: memdir read a
     -- exit 1
-    ");
+    "#);
 }

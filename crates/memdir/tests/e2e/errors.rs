@@ -24,16 +24,16 @@ fn a_file_size_limit_is_an_error_and_changes_nothing() {
 fn a_directory_that_cannot_be_created_reads_as_empty_and_fails_the_first_write() {
     let home = Home::new();
     fs::write(home.path("memory"), "a file is in the way").unwrap();
-    assert_snapshot!(home.run(&["list"]), @"
+    assert_snapshot!(home.run(&["list"]), @r#"
     -- stderr
-    note: cannot create [HOME]/memory: File exists (os error 17)
-    ");
-    assert_snapshot!(home.run(&["write", "a", "x"]), @"
+    note: cannot create "[HOME]/memory": File exists (os error 17)
+    "#);
+    assert_snapshot!(home.run(&["write", "a", "x"]), @r#"
     -- stderr
-    error: [HOME]/memory: cannot create [HOME]/memory: File exists (os error 17)
-    hint: Nothing was changed; see the reason above.
+    error: [HOME]/memory: cannot create "[HOME]/memory": File exists (os error 17)
+    hint: nothing was changed; check the setup with: memdir doctor
     -- exit 3
-    ");
+    "#);
     assert_eq!(fs::read_to_string(home.path("memory")).unwrap(), "a file is in the way");
 }
 
@@ -45,8 +45,8 @@ fn a_home_that_cannot_be_written_fails_changes_with_a_hint() {
     assert_eq!(home.ok(&["read", "a"]), "readable\n");
     assert_snapshot!(home.run(&["write", "b", "x"]), @r#"
     -- stderr
-    error: the journal in [HOME]/home/journal/memory-[HASH] cannot be written: Not a directory (os error 20). Nothing was changed. To keep it elsewhere, set journal = "PATH" for this mount
-    hint: Nothing was changed; see the reason above.
+    error: cannot write the journal in "[HOME]/home/journal/memory-[HASH]": Not a directory (os error 20); to move the journal, set journal = "PATH" for this mount
+    hint: nothing was changed; check the setup with: memdir doctor
     -- exit 3
     "#);
     assert_eq!(home.files(), ["a.md"]);
@@ -57,12 +57,12 @@ fn a_read_only_directory_fails_with_the_cause() {
     let home = Home::new();
     home.put("a.md", "x\n");
     home.configure("[[mounts]]\nname = \"\"\npath = \"../memory\"\naccess = \"read-only\"\n");
-    assert_snapshot!(home.run(&["write", "b", "x"]), @"
+    assert_snapshot!(home.run(&["write", "b", "x"]), @r#"
     -- stderr
-    error: b is read-only: its mount [HOME]/memory is read-only
-    hint: run `memdir where` to see which mounts are read-only
+    error: "b" is read-only: its mount "[HOME]/memory" is read-only
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
     assert_eq!(home.files(), ["a.md"]);
     home.configure("");
     fs::set_permissions(home.path("memory"), fs::Permissions::from_mode(0o500)).unwrap();

@@ -74,7 +74,7 @@ fn a_memory_that_never_existed_has_no_history() {
     home.ok(&["write", "abc", "x"]);
     assert_snapshot!(home.run(&["history", "abd"]), @r#"
     -- stderr
-    error: there is no memory named "abd"
+    error: memory "abd" not found
     hint: did you mean "abc"?
     -- exit 1
     "#);

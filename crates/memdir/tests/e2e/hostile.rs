@@ -27,26 +27,26 @@ fn a_team_directory_that_is_a_link_is_reported_and_never_written() {
     let home = shop();
     symlink(home.path(".ssh"), home.path("shop/.memdir")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &["where"]), @"
-    Project shop-[HASH]: [HOME]/shop is a git repository
+    project shop-[HASH]: [HOME]/shop is a git repository
     mount  directory  why
-    (project)  [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a git repository
-    user/  [HOME]/home/user (not made yet)  yours, in every project
-    To change: --dir PATH: one directory as the whole memory
+    (project)  [HOME]/home/projects/shop-[HASH] (not created yet)  [HOME]/shop is a git repository
+    user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
+    alternative: --dir PATH uses one directory as the whole memory
     -- stderr
-    note: [HOME]/shop/.memdir is a link and is left out: a team memory is a directory of its own
+    note: [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
     ");
     assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
     -- stderr
-    error: [HOME]/shop/.memdir is a link and is left out: a team memory is a directory of its own
-    hint: Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.
+    error: [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
+    hint: run `memdir init` without --team, or in the checkout of a git repository
     -- exit 2
     ");
-    assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "x"]), @"
+    assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "x"]), @r#"
     -- stderr
-    error: team/rule.md is read-only: [HOME]/shop/.memdir is a link and is left out: a team memory is a directory of its own
-    hint: Write to another name, or change the mount's setting.
+    error: "team/rule.md" is read-only: [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
     assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
 }
 
@@ -57,8 +57,8 @@ fn an_agent_directory_that_is_a_link_is_rejected() {
     symlink(home.path(".ssh"), home.path("shop/.memdir-agents")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &args("list")), @"
     -- stderr
-    error: agent: [HOME]/shop/.memdir-agents is a link; an agent's memory is a directory of its own
-    hint: Call again with another value.
+    error: agent: [HOME]/shop/.memdir-agents is a symbolic link; an agent's memory must be a directory
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
     fs::remove_file(home.path("shop/.memdir-agents")).unwrap();
@@ -66,8 +66,8 @@ fn an_agent_directory_that_is_a_link_is_rejected() {
     symlink(home.path(".ssh"), home.path("shop/.memdir-agents/reviewer")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &args("where")), @"
     -- stderr
-    error: agent: [HOME]/shop/.memdir-agents/reviewer is a link; an agent's memory is a directory of its own
-    hint: Call again with another value.
+    error: agent: [HOME]/shop/.memdir-agents/reviewer is a symbolic link; an agent's memory must be a directory
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
     assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
@@ -79,16 +79,16 @@ fn a_bare_repository_has_no_team_memory() {
     let home = Home::new();
     git(&home, "shop", &["init", "-q", "--bare"]);
     assert_snapshot!(run_in(&home, "shop", &["where"]), @"
-    Project shop-[HASH]: [HOME]/shop is a bare git repository
+    project shop-[HASH]: [HOME]/shop is a bare git repository
     mount  directory  why
-    (project)  [HOME]/home/projects/shop-[HASH] (not made yet)  [HOME]/shop is a bare git repository
-    user/  [HOME]/home/user (not made yet)  yours, in every project
-    To change: --dir PATH: one directory as the whole memory
+    (project)  [HOME]/home/projects/shop-[HASH] (not created yet)  [HOME]/shop is a bare git repository
+    user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
+    alternative: --dir PATH uses one directory as the whole memory
     ");
     assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
     -- stderr
-    error: this is a bare git repository: nothing in it is committed; a worktree of it can have a team memory
-    hint: Leave --team out for a memory of your own; in a git repository's checkout --team makes one to share.
+    error: a bare git repository cannot have a team memory; use one of its worktrees
+    hint: run `memdir init` without --team, or in the checkout of a git repository
     -- exit 2
     ");
     assert!(!home.path("shop/.memdir").exists());
@@ -106,24 +106,24 @@ fn mounts_of_a_repository_do_not_shadow_other_memories() {
     let path = |name: &str| if name == "inner" { "docs/deep" } else { "docs" };
     let mounts: String = names.iter().map(|name| format!("[[mounts]]\nname = \"{name}\"\npath = \"{}\"\n", path(name))).collect();
     team_settings(&home, &format!("{mounts}[[mounts]]\nname = \"self\"\npath = \".memdir\"\n"));
-    assert_snapshot!(run_in(&home, "shop", &["list"]), @"
+    assert_snapshot!(run_in(&home, "shop", &["list"]), @r#"
     docs/mine
     notes/mine
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: the mount notes is left out: you have memories named notes, which it would hide
-    note: [HOME]/shop/.memdir/config.toml: the mount user/x is left out: names under user/ are not a repository's to give
-    note: [HOME]/shop/.memdir/config.toml: the mount User is left out: names under User/ are not a repository's to give
-    note: [HOME]/shop/.memdir/config.toml: the mount global is left out: names under global/ are not a repository's to give
-    note: [HOME]/shop/.memdir/config.toml: the mount agent/bob is left out: names under agent/ are not a repository's to give
-    note: [HOME]/shop/.memdir/config.toml: the mount team/sub is left out: names under team/ are not a repository's to give
-    note: [HOME]/shop/.memdir/config.toml: the mount logs is left out: names under logs/ are not a repository's to give
-    note: [HOME]/shop/.memdir/config.toml: the mount chats is left out: names under chats/ are not a repository's to give
-    note: [HOME]/shop/.memdir/config.toml: the mount work is left out: there is a mount work already
-    note: [HOME]/shop/.memdir/config.toml: the mount work/in is left out: there is a mount work already
-    note: [HOME]/shop/.memdir/config.toml: the mount again is left out: its files are those of docs/
-    note: [HOME]/shop/.memdir/config.toml: the mount inner is left out: its files are those of docs/
-    note: [HOME]/shop/.memdir/config.toml: the mount self is left out: its files are those of team/
-    ");
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "notes": it would hide your memories named "notes"
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "user/x": a repository cannot use the prefix user/
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "User": a repository cannot use the prefix User/
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "global": a repository cannot use the prefix global/
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "agent/bob": a repository cannot use the prefix agent/
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "team/sub": a repository cannot use the prefix team/
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "logs": a repository cannot use the prefix logs/
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "chats": a repository cannot use the prefix chats/
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "work": it overlaps the mount "work"
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "work/in": it overlaps the mount "work"
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "again": its files are also in docs/
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "inner": its files are also in docs/
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "self": its files are also in team/
+    "#);
     assert_snapshot!(run_in(&home, "shop", &["read", "notes/mine"]).lines().next().unwrap(), @"Mine.");
     assert!(run_in(&home, "shop", &["log", "a day"]).starts_with("logged"), "{}", run_in(&home, "shop", &["log", "a day"]));
 }
@@ -138,12 +138,12 @@ fn an_invalid_setting_of_a_repository_keeps_its_restrictions() {
     }
     team_settings(&home, "read_only = [\"fixed\", \"(?x) # \"]\n");
     fs::write(home.path("shop/.memdir/fixed.md"), "x\n").unwrap();
-    assert_snapshot!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]), @"
+    assert_snapshot!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]), @r#"
     -- stderr
-    error: team/fixed.md is read-only: a read-only pattern matches its name
-    hint: Write to another name, or change the mount's setting.
+    error: "team/fixed.md" is read-only: a read-only pattern matches its name
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
 }
 
 #[test]
@@ -153,16 +153,16 @@ fn an_entrypoint_that_is_a_link_affects_only_itself() {
     symlink(home.path(".ssh/id.md"), home.path("shop/.memdir/MEMORY.md")).unwrap();
     run_in(&home, "shop", &["write", "own", "Mine."]);
     assert_snapshot!(run_in(&home, "shop", &["check"]), @r#"
-    unreadable: "MEMORY.md" is a symbolic link, and no link is followed in a repository's memories
-    own.md: type: no type: user, feedback, project or reference
-    team/MEMORY.md: unreadable: "MEMORY.md" cannot be a memory's name: MEMORY.md is a symbolic link, and no link is followed in a repository's memories
-    2 files: 2 wrong, 1 to consider
+    unreadable: "MEMORY.md" is a symbolic link, and links are not followed in a repository's memories
+    own.md: type: no type; set it to user, feedback, project or reference
+    team/MEMORY.md: unreadable: invalid memory name "MEMORY.md": MEMORY.md is a symbolic link, and links are not followed in a repository's memories
+    2 files: 2 errors, 1 suggestion
     -- exit 1
     "#);
     assert_snapshot!(run_in(&home, "shop", &["entrypoint"]), @r#"
-    MEMORY.md: every memory has its line
-    team/MEMORY.md: "MEMORY.md" cannot be a memory's name: MEMORY.md is a symbolic link, and no link is followed in a repository's memories
-    user/MEMORY.md: every memory has its line
+    MEMORY.md: all memories are listed
+    team/MEMORY.md: invalid memory name "MEMORY.md": MEMORY.md is a symbolic link, and links are not followed in a repository's memories
+    user/MEMORY.md: all memories are listed
     -- exit 1
     "#);
     assert!(run_in(&home, "shop", &["stats"]).contains("shop/.memdir"));
@@ -177,12 +177,12 @@ fn a_team_folder_that_is_a_link_is_not_a_team_memory() {
     symlink(home.path(".ssh"), home.memory("team")).unwrap();
     let prompt = home.run(&["prompt"]);
     assert!(prompt.contains("own.md") && !prompt.contains("-- exit") && !prompt.contains(".ssh"), "{prompt}");
-    assert_snapshot!(home.run(&["write", "team/a", "x"]), @"
+    assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
     -- stderr
-    error: team/a.md is read-only: [HOME]/memory/team is no directory of its own, so it is no team memory
-    hint: Write to another name, or change the mount's setting.
+    error: "team/a.md" is read-only: [HOME]/memory/team is not a directory, so it cannot be a team memory
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
     assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
     for output in [home.run(&["list"]), home.run(&["check"]), home.run(&["get", "team/id"]), home.run(&["doctor"]), home.run(&["where"])] {
         assert!(!output.contains("link_roots") && !output.contains(".ssh"), "{output}");
@@ -190,7 +190,7 @@ fn a_team_folder_that_is_a_link_is_not_a_team_memory() {
     assert_snapshot!(home.run(&["list"]), @"
     own
     -- stderr
-    note: [HOME]/memory/team is no directory of its own, so it is no team memory
+    note: [HOME]/memory/team is not a directory, so it cannot be a team memory
     ");
 }
 
@@ -202,8 +202,8 @@ fn mounts_of_a_repository_expand_neither_the_home_nor_variables() {
     fs::write(home.path("shop/.memdir/config.toml"), mounts).unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @r#"
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: the mount "keys" is left out: ~ and ${VAR} lead out of a repository, and are not expanded for one
-    note: [HOME]/shop/.memdir/config.toml: the mount "env" is left out: ~ and ${VAR} lead out of a repository, and are not expanded for one
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "keys": ~ and ${VAR} are not expanded for a repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "env": ~ and ${VAR} are not expanded for a repository
     "#);
     let output = run_in(&home, "shop", &["where"]);
     assert!(!output.contains("keys/") && !output.contains("env/"), "{output}");
@@ -212,12 +212,12 @@ fn mounts_of_a_repository_expand_neither_the_home_nor_variables() {
 #[test]
 fn a_write_does_not_create_a_team_memory() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["write", "team/a", "x"]), @"
+    assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
     -- stderr
-    error: team/a.md is read-only: there is no team memory here yet; mkdir [HOME]/memory/team makes one
-    hint: Write to another name, or change the mount's setting.
+    error: "team/a.md" is read-only: no team memory yet; create it with: mkdir [HOME]/memory/team
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
     fs::create_dir_all(home.memory("team")).unwrap();
     home.ok(&["write", "team/a", "x"]);
     assert_eq!(home.files(), ["team/MEMORY.md", "team/a.md"]);
@@ -233,14 +233,14 @@ fn a_directory_that_contains_the_home_is_not_a_memory() {
     let with = |dir: &str| home.tell(&[dir], home.bare(&["list", "--dir", dir]).output().unwrap());
     assert_snapshot!(with("~"), @"
     -- stderr
-    error: --dir: [HOME] covers your home directory, so every file in it would be a memory
-    hint: Name a directory of its own, such as ~/notes.
+    error: --dir: [HOME] contains your home directory; every file in it would become a memory
+    hint: use a separate directory such as ~/notes
     -- exit 3
     ");
     assert_snapshot!(with("/"), @"
     -- stderr
-    error: --dir: / is too near the root of the file system to be a memory
-    hint: Name a directory of its own, such as ~/notes.
+    error: --dir: / is too close to the root of the file system
+    hint: use a separate directory such as ~/notes
     -- exit 3
     ");
     for dir in ["~/", "~/.", "~/..", "..", "//host/x", "C:\\"] {
@@ -249,21 +249,21 @@ fn a_directory_that_contains_the_home_is_not_a_memory() {
     let by_variable = home.bare(&["list"]).env("MEMDIR_DIR", "~").output().unwrap();
     assert_snapshot!(home.tell(&["list"], by_variable), @"
     -- stderr
-    error: MEMDIR_DIR: [HOME] covers your home directory, so every file in it would be a memory
-    hint: Name a directory of its own, such as ~/notes.
+    error: MEMDIR_DIR: [HOME] contains your home directory; every file in it would become a memory
+    hint: use a separate directory such as ~/notes
     -- exit 3
     ");
     home.configure("[[mounts]]\nname = \"all\"\npath = \"~\"\n");
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
-    error: [HOME]/home/config.toml: the mount "all": [HOME] covers your home directory, so every file in it would be a memory
-    hint: Name a directory of its own, such as ~/notes.
+    error: [HOME]/home/config.toml: mount "all": [HOME] contains your home directory; every file in it would become a memory
+    hint: use a separate directory such as ~/notes
     -- exit 3
     "#);
     home.configure("[memory]\nextraPaths = [\"~\"]\n");
     assert_snapshot!(home.run_bare(&["list"]), @"
     -- stderr
-    note: memory.extraPaths: [HOME] covers your home directory, so every file in it would be a memory
+    note: memory.extraPaths: [HOME] contains your home directory; every file in it would become a memory
     ");
     home.configure("[[mounts]]\nname = \"some\"\npath = \"~\"\nonly = [\"NOTES.md\"]\n");
     fs::write(home.path("NOTES.md"), "x\n").unwrap();
@@ -277,8 +277,8 @@ fn a_link_in_a_repositorys_memories_is_rejected_without_a_hint_to_allow_it() {
     symlink(home.path(".ssh"), home.path("shop/.memdir/keys")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &["read", "team/keys/id"]), @r#"
     -- stderr
-    error: "keys/id" cannot be a memory's name: keys is a symbolic link, and no link is followed in a repository's memories
-    hint: Use a relative name such as notes/deploy.
+    error: invalid memory name "keys/id": keys is a symbolic link, and links are not followed in a repository's memories
+    hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
 }

@@ -61,7 +61,7 @@ fn a_directory_is_imported_without_its_entrypoint() {
 fn an_unknown_format_is_an_error() {
     let home = Home::new();
     let printed = home.run_with(&["import", "-"], "hello");
-    assert!(printed.contains("it is none of: a memdir bundle") && printed.ends_with("-- exit 2\n"), "{printed}");
+    assert!(printed.contains("unknown format; supported are: a memdir bundle") && printed.ends_with("-- exit 2\n"), "{printed}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn memories_deleted_in_openmemory_are_not_imported() {
         fs::write(home.path(name), text).unwrap();
         let printed = home.run(&["import", home.path(name).to_str().unwrap()]);
         assert!(
-            printed.contains("2 memories, 0 duplicate, 0 skipped") && printed.contains("1 item is deleted, and was left out"),
+            printed.contains("2 memories, 0 duplicate, 0 skipped") && printed.contains("skipped 1 deleted item"),
             "{printed}"
         );
         assert_eq!(home.ok(&["list"]), "mem0/facts/likes-tea\nmem0/facts/owns-a-boat\n");

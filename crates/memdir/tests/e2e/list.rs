@@ -61,7 +61,7 @@ fn by_topic_type_age_and_size() {
     assert_snapshot!(home.run(&["list", "--type", "wish"]), @r#"
     -- stderr
     error: type: "wish" is not one of user, feedback, project, reference
-    hint: run the command with --help to see the values it accepts
+    hint: run the command with --help to see the accepted values
     -- exit 2
     "#);
 }
@@ -78,7 +78,7 @@ fn files_that_cannot_be_listed_are_reported() {
     case
     -- stderr
     note: "Case.md" and "case.md" differ only by case or Unicode form
-    note: "bad\\name.md" cannot be a memory's name: it holds a backslash; write / between parts
+    note: "bad\\name.md" is not a valid memory name: it contains a backslash; write / between parts
     note: "etc" is a symbolic link that leads out; to allow it, add link_roots = ["/etc"] to its mount
     "#);
 }

@@ -75,7 +75,7 @@ fn check_all_clients(name: &str) {
     let dir = root().join("tests/clients/stories");
     let story = std::fs::read_to_string(dir.join(format!("{name}.json"))).unwrap();
     let dialect: Vec<&str> = if name == "native" { Vec::new() } else { vec!["--dialect", name] };
-    let golden = dir.join(format!("{name}.told.json"));
+    let golden = dir.join(format!("{name}.expected.json"));
     for kind in CLIENTS {
         for (transport, run) in [("stdio", over_stdio as fn(&Home, (&str, &str), &[&str], &str) -> Value), ("http", over_http)] {
             let actual = run(&seeded(name), kind, &dialect, &story);

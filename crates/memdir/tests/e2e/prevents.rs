@@ -19,7 +19,7 @@ fn a_sibling_directory_with_the_same_beginning_is_not_inside() {
     assert_eq!(files_below(&home.path("memory-evil")), ["x.md"]);
     assert_snapshot!(home.run(&["read", "../memory-evil/x.md"]), @r#"
     -- stderr
-    error: "../memory-evil/x.md" invalid memory name: it has the part ".."; names never step up or stay, name the memory directly
+    error: invalid memory name "../memory-evil/x.md": it has the part ".."; name the memory directly
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -35,7 +35,7 @@ fn a_link_inside_does_not_lead_outside() {
     symlink(home.path("outside/secret.md"), home.memory("file.md")).unwrap();
     assert_snapshot!(home.run(&["read", "file"]), @r#"
     -- stderr
-    error: "file.md" invalid memory name: file.md is a symbolic link that leads out; to allow it, add link_roots = ["[HOME]/outside"] to its mount
+    error: invalid memory name "file.md": file.md is a symbolic link that leads out; to allow it, add link_roots = ["[HOME]/outside"] to its mount
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -53,13 +53,13 @@ fn a_directory_is_not_read_as_a_memory() {
     home.ok(&["write", "notes/a", "x"]);
     assert_snapshot!(home.run(&["read", "."]), @r#"
     -- stderr
-    error: "." invalid memory name: it has the part "."; names never step up or stay, name the memory directly
+    error: invalid memory name ".": it has the part "."; name the memory directly
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["read", "notes"]), @r#"
     -- stderr
-    error: there is no memory named "notes"
+    error: memory "notes" not found
     hint: did you mean "notes/a"?
     -- exit 1
     "#);
@@ -70,13 +70,13 @@ fn an_absolute_path_is_an_error_and_not_moved_under_the_root() {
     let home = Home::new();
     assert_snapshot!(home.run(&["read", "/etc/passwd"]), @r#"
     -- stderr
-    error: "/etc/passwd" invalid memory name: it is an absolute path; give a name relative to the memory directory
+    error: invalid memory name "/etc/passwd": it is an absolute path; use a name relative to the memory directory
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["write", "/etc/memdir-was-here", "x"]), @r#"
     -- stderr
-    error: "/etc/memdir-was-here" invalid memory name: it is an absolute path; give a name relative to the memory directory
+    error: invalid memory name "/etc/memdir-was-here": it is an absolute path; use a name relative to the memory directory
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -150,7 +150,7 @@ fn a_topic_cannot_list_what_is_outside() {
     fs::write(home.path("outside.md"), "x").unwrap();
     assert_snapshot!(home.run(&["list", "../.."]), @r#"
     -- stderr
-    error: "../.." invalid memory name: it has the part ".."; names never step up or stay, name the memory directly
+    error: invalid memory name "../..": it has the part ".."; name the memory directly
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -184,18 +184,18 @@ fn a_rename_skips_read_only_memories_and_reports_them() {
 #[test]
 fn a_read_only_memory_cannot_be_renamed_away() {
     let home = with_fixed();
-    assert_snapshot!(home.run(&["rename", "fixed", "moved"]), @"
+    assert_snapshot!(home.run(&["rename", "fixed", "moved"]), @r#"
     -- stderr
-    error: fixed.md is read-only: a read-only pattern matches its name
-    hint: run `memdir where` to see which mounts are read-only
+    error: "fixed.md" is read-only: a read-only pattern matches its name
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
-    assert_snapshot!(home.run(&["rename", "a", "fixed"]), @"
+    "#);
+    assert_snapshot!(home.run(&["rename", "a", "fixed"]), @r#"
     -- stderr
-    error: fixed.md is read-only: a read-only pattern matches its name
-    hint: run `memdir where` to see which mounts are read-only
+    error: "fixed.md" is read-only: a read-only pattern matches its name
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
     assert!(home.run(&["delete", "fixed"]).ends_with("-- exit 3\n"));
     assert!(home.run(&["edit", "fixed", "See", "saw"]).ends_with("-- exit 3\n"));
     assert_eq!(home.text("fixed.md"), "See [[a]].\n");
@@ -239,7 +239,7 @@ fn names_that_cannot_be_stored_are_errors_before_any_file_access() {
     assert_eq!(home.files(), Vec::<String>::new());
     assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @r#"
     -- stderr
-    error: "C:\\x" invalid memory name: it holds a backslash; write / between parts
+    error: invalid memory name "C:\\x": it contains a backslash; write / between parts
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);

@@ -41,7 +41,7 @@ fn without_a_name_it_shows_the_entrypoint() {
     assert_snapshot!(home.run(&["read", "by-hand"]), @"
     Nobody printed the entrypoint.
     -- stderr
-    note: by-hand: it has no line in the entrypoint; memdir entrypoint --repair adds it
+    note: by-hand: no line in the entrypoint; add it with: memdir entrypoint --repair
     ");
 }
 
@@ -63,14 +63,14 @@ fn lines_are_shown_by_range() {
     assert_eq!(home.ok(&["read", "a", "--lines", "1"]), "one\n");
     assert_snapshot!(home.run(&["read", "a", "--lines", "9-"]), @"
     -- stderr
-    error: lines: a.md has 4 lines; 9- begins after its end
-    hint: run the command with --help to see the values it accepts
+    error: lines: a.md has 4 lines; 9- is past its end
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
     assert_snapshot!(home.run(&["read", "a", "--lines", "0"]), @r#"
     -- stderr
     error: lines: "0" names line 0, but lines are counted from 1; write 42-56, 42- or 42
-    hint: run the command with --help to see the values it accepts
+    hint: run the command with --help to see the accepted values
     -- exit 2
     "#);
 }
@@ -91,8 +91,8 @@ fn several_memories_are_shown_and_the_missing_ones_named() {
     ==> a <==
     A.
     -- stderr
-    note: there is no memory named "c"; run `memdir list` to see all names
-    note: "../x" cannot be a memory's name: it has the part ".."; names never step up or stay, name the memory directly; use a relative name such as notes/deploy
+    note: memory "c" not found; list the memories with: memdir list
+    note: invalid memory name "../x": it has the part ".."; name the memory directly; use a relative name such as notes/deploy
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["read", "a", "c", "--json"]), @r#"
@@ -113,8 +113,8 @@ fn several_memories_are_shown_and_the_missing_ones_named() {
         {
           "name": "c",
           "code": "not_found",
-          "message": "there is no memory named \"c\"",
-          "hint": "run `memdir list` to see all names"
+          "message": "memory \"c\" not found",
+          "hint": "list the memories with: memdir list"
         }
       ]
     }
@@ -132,14 +132,14 @@ fn a_long_memory_is_cut_with_a_note_how_to_continue() {
     0123456789
     -- stderr
     note: lines 1-3 of 10; continue with: memdir read a --lines 4-
-    note: a: it has no line in the entrypoint; memdir entrypoint --repair adds it
+    note: a: no line in the entrypoint; add it with: memdir entrypoint --repair
     ");
     home.put("long.md", "0123456789\n".repeat(20_000));
     let shown = home.command(&["read", "long"]).output().unwrap();
     assert!(shown.stdout.len() <= 100_000);
     assert_snapshot!(home.plain(&String::from_utf8_lossy(&shown.stderr)), @"
     note: lines 1-9090 of 20000; continue with: memdir read long --lines 9091-
-    note: long: it has no line in the entrypoint; memdir entrypoint --repair adds it
+    note: long: no line in the entrypoint; add it with: memdir entrypoint --repair
     ");
 }
 
@@ -149,13 +149,13 @@ fn a_missing_name_suggests_near_ones() {
     home.ok(&["write", "notes/deployment", "x"]);
     assert_snapshot!(home.run(&["read", "notes/deploymnet"]), @r#"
     -- stderr
-    error: there is no memory named "notes/deploymnet"
+    error: memory "notes/deploymnet" not found
     hint: did you mean "notes/deployment"?
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["read", "Deployment"]), @r#"
     -- stderr
-    error: there is no memory named "Deployment"
+    error: memory "Deployment" not found
     hint: did you mean "notes/deployment"?
     -- exit 1
     "#);
@@ -163,8 +163,8 @@ fn a_missing_name_suggests_near_ones() {
     {
       "error": {
         "code": "not_found",
-        "message": "there is no memory named \"zzz\"",
-        "hint": "run `memdir list` to see all names"
+        "message": "memory \"zzz\" not found",
+        "hint": "list the memories with: memdir list"
       }
     }
     -- exit 1

@@ -31,19 +31,19 @@ fn a_missing_memory_or_a_name_in_use_is_an_error() {
     home.ok(&["write", "b", "B."]);
     assert_snapshot!(home.run(&["rename", "c", "d"]), @r#"
     -- stderr
-    error: there is no memory named "c"
-    hint: run `memdir list` to see all names
+    error: memory "c" not found
+    hint: list the memories with: memdir list
     -- exit 1
     "#);
-    assert_snapshot!(home.run(&["rename", "a", "b"]), @"
+    assert_snapshot!(home.run(&["rename", "a", "b"]), @r#"
     -- stderr
-    error: b.md exists already
-    hint: use another name; `memdir write` can also --replace or --append
+    error: memory "b.md" already exists
+    hint: use another name, or add --replace or --append
     -- exit 1
-    ");
+    "#);
     assert_snapshot!(home.run(&["rename", "a", "MEMORY"]), @r#"
     -- stderr
-    error: "MEMORY.md" cannot be a memory's name: it is the entrypoint or one of its pages, which keep their names; choose another
+    error: invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which cannot be renamed; use another name
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -83,7 +83,7 @@ fn a_memory_cannot_get_a_secret_as_name_but_can_lose_one() {
     assert_snapshot!(home.run(&["rename", "a", &secret]), @"
     -- stderr
     error: name: it looks like a secret (github-token)
-    hint: run the command with --help to see the values it accepts
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);

@@ -17,8 +17,8 @@ fn an_earlier_version_is_restored_even_of_a_deleted_memory() {
     assert!(home.text("MEMORY.md").contains("(a.md)"));
     assert_snapshot!(home.run(&["restore", "a", "ffff"]), @"
     -- stderr
-    error: a.md has no version ffff
-    hint: run `memdir history` to see changes and versions
+    error: version ffff of a.md not found
+    hint: list changes and versions with: memdir history
     -- exit 1
     ");
 }

@@ -89,15 +89,15 @@ fn where_shows_what_is_in_effect_and_why() {
     alternative: --dir PATH uses one directory as the whole memory
     ");
     assert_snapshot!(run_in(&home, "plain", &["where"]), @"
-    project plain-[HASH]: [HOME]/plain is in no git repository, so the directory itself is the project
+    project plain-[HASH]: [HOME]/plain is not in a git repository, so the directory itself is the project
     mount  directory  why
-    (project)  [HOME]/home/projects/plain-[HASH] (not created yet)  [HOME]/plain is in no git repository, so the directory itself is the project
+    (project)  [HOME]/home/projects/plain-[HASH] (not created yet)  [HOME]/plain is not in a git repository, so the directory itself is the project
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     alternative: --dir PATH uses one directory as the whole memory
     alternative: git init creates a repository, whose directories share one memory
     ");
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
-    project work-[HASH]: [HOME]/work is in no git repository, so the directory itself is the project
+    project work-[HASH]: [HOME]/work is not in a git repository, so the directory itself is the project
     mount  directory  why
     (project)  [HOME]/memory (not created yet)  MEMDIR_DIR: the whole memory
     alternative: without --dir and MEMDIR_DIR, the memory of this project is used
@@ -220,7 +220,7 @@ fn a_hostile_git_file_does_not_open_the_memory_of_another_project() {
     fs::write(home.path("other/.git"), format!("gitdir: {}\n", home.path("shop/.git").display())).unwrap();
     assert_snapshot!(run_in(&home, "other", &["list"]), @"
     -- stderr
-    note: [HOME]/other/.git is not believed: [HOME]/shop/.git does not name this directory; [HOME]/other is a project of its own
+    note: [HOME]/other/.git is not trusted: [HOME]/shop/.git does not name this directory; [HOME]/other is a separate project
     ");
     assert_ne!(id_in(&home, "other"), id_in(&home, "shop"));
 }
@@ -332,8 +332,8 @@ fn a_session_can_be_restricted() {
     ");
     assert_snapshot!(run_in(&home, "plain", &["read", "secret", "--only", "notes"]), @r#"
     -- stderr
-    error: there is no memory named "secret"
-    hint: run `memdir list` to see all names
+    error: memory "secret" not found
+    hint: list the memories with: memdir list
     -- exit 1
     "#);
     assert_snapshot!(run_in(&home, "plain", &["history", "--only", "notes"]).lines().count().to_string(), @"2");
@@ -353,9 +353,9 @@ fn a_restricted_session_has_no_entrypoint_and_reports_it() {
     -- exit 1
     ");
     assert_snapshot!(run_in(&home, "plain", &["check"]), @"
-    notes/a.md: type: no type: user, feedback, project or reference
-    notes/b.md: unlisted: the entrypoint has no line for it, so nobody is led to it; memdir check --fix adds it
-    notes/b.md: type: no type: user, feedback, project or reference
+    notes/a.md: type: no type; set it to user, feedback, project or reference
+    notes/b.md: unlisted: no line in the entrypoint; add it with: memdir check --fix
+    notes/b.md: type: no type; set it to user, feedback, project or reference
     3 files: 1 error, 2 suggestions
     -- exit 1
     ");
@@ -368,12 +368,12 @@ fn a_restricted_rename_or_undo_reports_what_it_could_not_change() {
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b", "--only", "notes"]), @"
     renamed notes/a to notes/b (change [ID])
     -- stderr
-    note: only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which
+    note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; list them with: memdir check (without --only)
     ");
     assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
     undid [ID]: renamed notes/a to notes/b, by ada (redo: memdir redo [ID])
     -- stderr
-    note: only a part of this memory is open: its entrypoint and references outside that part were left as they are; memdir check, without --only, tells which
+    note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; list them with: memdir check (without --only)
     ");
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b"]), @"renamed notes/a to notes/b (change [ID])");
 }
@@ -386,7 +386,7 @@ fn a_team_folder_of_a_directory_is_a_scope() {
     home.ok(&["write", "own", "Mine."]);
     home.ok(&["write", "team/new", "For all of us."]);
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
-    project work-[HASH]: [HOME]/work is in no git repository, so the directory itself is the project
+    project work-[HASH]: [HOME]/work is not in a git repository, so the directory itself is the project
     mount  directory  why
     (project)  [HOME]/memory  MEMDIR_DIR: the whole memory
     team/  [HOME]/memory/team  the directory has a team folder
@@ -428,19 +428,19 @@ fn the_team_folder_of_an_adopted_memory_is_a_scope() {
 fn a_team_without_a_memory_is_an_error() {
     let home = Home::new();
     repository(&home, "shop");
-    assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @"
+    assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @r#"
     -- stderr
-    error: team/rule.md is read-only: no team memory yet; create it with: memdir init --team
-    hint: run `memdir where` to see which mounts are read-only
+    error: "team/rule.md" is read-only: no team memory yet; create it with: memdir init --team
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
     let old = home.path("home/projects").join(id_in(&home, "shop")).join("team");
     fs::create_dir_all(&old).unwrap();
     fs::write(old.join("old.md"), "Old.\n").unwrap();
     assert_snapshot!(run_in(&home, "shop", &["read", "team/old"]), @"
     Old.
     -- stderr
-    note: team/old: it has no line in the entrypoint; memdir entrypoint --repair adds it
+    note: team/old: no line in the entrypoint; add it with: memdir entrypoint --repair
     ");
     assert_snapshot!(run_in(&home, "shop", &["rename", "team/old", "old"]), @"renamed team/old to old (change [ID])");
     run_in(&home, "shop", &["init", "--team"]);
@@ -474,18 +474,18 @@ fn an_agents_memory_is_mounted_with_agent() {
 #[test]
 fn the_memory_of_an_agent_needs_agent() {
     let home = Home::new();
-    assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x"]), @"
+    assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x"]), @r#"
     -- stderr
-    error: agent/reviewer/a.md is read-only: the memory of an agent is only available with --agent NAME
-    hint: run `memdir where` to see which mounts are read-only
+    error: "agent/reviewer/a.md" is read-only: the memory of an agent is only available with --agent NAME
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
-    assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x", "--agent", "other"]), @"
+    "#);
+    assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x", "--agent", "other"]), @r#"
     -- stderr
-    error: agent/reviewer/a.md is read-only: the memory of an agent is only available with --agent NAME
-    hint: run `memdir where` to see which mounts are read-only
+    error: "agent/reviewer/a.md" is read-only: the memory of an agent is only available with --agent NAME
+    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
-    ");
+    "#);
     assert_snapshot!(run_in(&home, "plain", &["--agent", "pl:ug", "write", "agent/pl:ug/a", "x"]), @"created agent/pl-ug/a (2 bytes, version 44c77418e275, change [ID])");
     assert_snapshot!(run_in(&home, "plain", &["--agent", "pl:ug", "read", "agent/pl:ug/a"]), @"x");
     assert_eq!(files_below(&home.path("home/agents/pl-ug")), ["MEMORY.md", "a.md"]);
@@ -517,8 +517,8 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
     assert!(logged.starts_with("logged to user/logs/20"), "{logged}");
     assert_snapshot!(run_in(&home, "shop", &["--only", "user", "prompt", "team"]), @"
     -- stderr
-    error: mode: there is no team memory here; memdir init --team makes one
-    hint: run the command with --help to see the values it accepts
+    error: mode: this space has no team memory; create one with: memdir init --team
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
 }
@@ -542,22 +542,22 @@ fn the_prompt_of_a_restricted_space_names_nothing_outside_it() {
     assert!(shell.contains(&format!("grep -rn \"narrow term\" {root}/notes")) || shell.contains("/notes' --include"), "{shell}");
     let both = prompt("notes,user/taste", &[]);
     assert!(both.contains("- **private**: the name `user/taste`, in `[HOME]/home/user/taste.md`: for you") && !outside(&both), "{both}");
-    assert_snapshot!(prompt("nosuch", &[]), @"
+    assert_snapshot!(prompt("nosuch", &[]), @r#"
     -- stderr
-    error: only: there is no memory and no folder named nosuch yet, so there is nothing to tell of it
-    hint: run the command with --help to see the values it accepts
+    error: only: "nosuch" is neither a memory nor a folder
+    hint: run the command with --help to see the accepted values
     -- exit 2
-    ");
+    "#);
     assert_snapshot!(prompt("team", &[]), @"
     -- stderr
     error: only: team: no team memory yet; create it with: memdir init --team
-    hint: run the command with --help to see the values it accepts
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
     assert_snapshot!(prompt("notes", &["log"]), @"
     -- stderr
-    error: mode: the log of this space is not open for writing
-    hint: run the command with --help to see the values it accepts
+    error: mode: the log of this space is read-only
+    hint: run the command with --help to see the accepted values
     -- exit 2
     ");
 }

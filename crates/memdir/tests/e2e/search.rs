@@ -63,7 +63,7 @@ fn a_batch_prints_one_line_per_query() {
     assert_snapshot!(home.run_with(&["search", "--batch", "-"], "{}"), @r#"
     -- stderr
     error: line 1 of the batch: no query; expected {"id": …, "query": "…"}
-    hint: run the command with --help to see the values it accepts
+    hint: run the command with --help to see the accepted values
     -- exit 2
     "#);
 }
@@ -78,7 +78,7 @@ fn filters_and_explanations() {
     assert_snapshot!(home.run(&["search", "tabs", "--type", "nonsense"]), @r#"
     -- stderr
     error: type: "nonsense" is not one of user, feedback, project, reference
-    hint: run the command with --help to see the values it accepts
+    hint: run the command with --help to see the accepted values
     -- exit 2
     "#);
     assert!(home.ok(&["search", "tabs", "--explain"]).contains("text "));

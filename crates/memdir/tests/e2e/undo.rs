@@ -71,8 +71,8 @@ fn changes_of_others_are_only_undone_by_id() {
     home.ok(&["write", "b", "bob's", "--actor", "bob"]);
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
-    error: the newest change is bob's: [ID] (wrote b); name its id to take it back; your own newest is [ID] (wrote a)
-    hint: run `memdir history` to see changes and versions
+    error: the newest change is by bob: k3irwawb (wrote b); give its id to undo it; your newest is [ID] (wrote a)
+    hint: list changes and versions with: memdir history
     -- exit 1
     ");
     let bobs = home.last_change();
@@ -80,8 +80,8 @@ fn changes_of_others_are_only_undone_by_id() {
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);
     assert_snapshot!(home.run(&["undo", &bobs]), @"
     -- stderr
-    error: [ID] was taken back already; a redo brings it back
-    hint: run `memdir history` to see changes and versions
+    error: change [ID] is already undone; redo it with: memdir redo [ID]
+    hint: list changes and versions with: memdir history
     -- exit 1
     ");
     assert_snapshot!(home.run(&["redo", &bobs]), @"redid [ID]: wrote b, by bob (change [ID])");
@@ -95,18 +95,18 @@ fn a_later_change_is_a_conflict_with_its_diff() {
     home.ok(&["write", "a", "two", "--replace"]);
     let change = home.last_change();
     home.put("a.md", "three, by an editor\n");
-    assert_snapshot!(home.run(&["undo", &change]), @"
+    assert_snapshot!(home.run(&["undo", &change]), @r#"
     -- stderr
-    error: a.md was changed since; taking this back would lose that:
+    error: conflict: memory "a.md" has changed since, and this would overwrite the newer text:
     --- a/a.md
     +++ b/a.md
     @@ -1 +1 @@
     -two
     +three, by an editor
 
-    hint: run `memdir history a` and undo the newer changes first
+    hint: list the newer changes with: memdir history a
     -- exit 1
-    ");
+    "#);
     assert_eq!(home.text("a.md"), "three, by an editor\n");
 }
 
@@ -115,21 +115,21 @@ fn nothing_to_undo_is_an_error() {
     let home = Home::new();
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
-    error: there is no change of yours to take back
-    hint: run `memdir history` to see changes and versions
+    error: you have no change to undo
+    hint: list changes and versions with: memdir history
     -- exit 1
     ");
     assert_snapshot!(home.run(&["redo"]), @"
     -- stderr
-    error: there is no change of yours to bring back
-    hint: run `memdir history` to see changes and versions
+    error: you have no change to redo
+    hint: list changes and versions with: memdir history
     -- exit 1
     ");
     home.ok(&["write", "a", "x"]);
     assert_snapshot!(home.run(&["undo", "zzzzzzzz"]), @"
     -- stderr
-    error: there is no change [ID]
-    hint: run `memdir history` to see changes and versions
+    error: change [ID] not found
+    hint: list changes and versions with: memdir history
     -- exit 1
     ");
 }

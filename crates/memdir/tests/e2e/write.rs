@@ -41,12 +41,12 @@ fn new_files_are_private() {
 fn an_existing_memory_is_an_error_replaced_or_appended_to() {
     let home = Home::new();
     home.ok(&["write", "a", "one", "--title", "First"]);
-    assert_snapshot!(home.run(&["write", "a", "two"]), @"
+    assert_snapshot!(home.run(&["write", "a", "two"]), @r#"
     -- stderr
-    error: a.md exists already
-    hint: use another name; `memdir write` can also --replace or --append
+    error: memory "a.md" already exists
+    hint: use another name, or add --replace or --append
     -- exit 1
-    ");
+    "#);
     assert_snapshot!(home.run(&["write", "a", "two", "--replace"]), @"replaced a (25 bytes, version 5acff301d206, change [ID])");
     assert_snapshot!(home.run(&["write", "a", "three", "--append"]), @"appended to a (31 bytes, version 79345b71b748, change [ID])");
     assert_snapshot!(home.text("a.md"), @"
@@ -91,24 +91,24 @@ fn if_version_guards_against_overwriting() {
     home.ok(&["write", "a", "one"]);
     let seen = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
     home.ok(&["write", "a", "somebody else", "--replace"]);
-    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen]), @"
+    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen]), @r#"
     -- stderr
-    error: a.md has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
-    hint: run `memdir read a` and repeat the change on the current text
+    error: memory "a.md" has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
+    hint: read the current version with: memdir read a
     -- exit 1
-    ");
-    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen[..8]]), @"
+    "#);
+    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen[..8]]), @r#"
     -- stderr
-    error: a.md has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
-    hint: run `memdir read a` and repeat the change on the current text
+    error: memory "a.md" has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
+    hint: read the current version with: memdir read a
     -- exit 1
-    ");
+    "#);
     let now = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &now[..8]]), @"replaced a (5 bytes, version 5db5d4a150bd, change [ID])");
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", "zzzz"]), @"
     -- stderr
-    error: a has no version zzzz
-    hint: run `memdir history` to see changes and versions
+    error: version zzzz of a not found
+    hint: list changes and versions with: memdir history
     -- exit 1
     ");
 }
@@ -141,8 +141,8 @@ fn bytes_that_are_not_utf8_are_kept() {
     ");
     assert_snapshot!(home.run(&["edit", "latin", "two", "three"]), @"
     -- stderr
-    error: latin.md is not UTF-8 (line 1), and is not rewritten; append to it, or replace it whole
-    hint: use text that occurs exactly once, or --all
+    error: latin.md is not UTF-8 (line 1) and cannot be edited; append to it, or replace all of it
+    hint: use a text that occurs exactly once in the memory, or add --all
     -- exit 1
     ");
     home.ok(&["write", "latin", "more", "--append"]);
