@@ -9,8 +9,8 @@
 
 use memdir_chats::{ChatArchive, ChatSettings, Flow, Retention, Roots, SyncLimits, Syncer, TranscriptCursor, open_sources};
 use memdir_core::{
-    base::time::{Stopwatch, SystemClock},
-    secrets,
+    SystemClock,
+    internal::{base::time::Stopwatch, secrets},
 };
 use std::{
     fs::{self, File},

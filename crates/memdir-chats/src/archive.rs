@@ -18,12 +18,11 @@ use crate::{
 };
 use jiff::Timestamp;
 use memdir_core::{
-    base::{
+    ChatPlace, Error, Problem, Result, ResumeCommand, Speaker,
+    internal::base::{
         disk::{self, Durability, Replace},
-        error::{Error, Problem, Result},
         limits,
     },
-    search::chats::{ChatPlace, ResumeCommand, Speaker},
 };
 use serde::{Deserialize, Serialize};
 use std::{

@@ -5,7 +5,7 @@ use crate::{
     injected,
     json::{Args, Flag, FromJson, Obj, Str, loose},
 };
-use memdir_core::search::chats::Speaker;
+use memdir_core::Speaker;
 use serde::{Deserialize, Deserializer, de::SeqAccess};
 use std::borrow::Cow;
 

@@ -7,9 +7,11 @@ use crate::{
 };
 use jiff::Timestamp;
 use memdir_core::{
-    base::{limits, text::truncate_bytes},
-    memory::lines::{FenceScanner, heading},
-    search::chats::Speaker,
+    Speaker,
+    internal::{
+        base::{limits, text::truncate_bytes},
+        memory::lines::{FenceScanner, heading},
+    },
 };
 use serde::{Deserialize, Serialize};
 use std::{

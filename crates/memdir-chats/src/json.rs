@@ -2,7 +2,7 @@
 //! the whole record. They decode from buffered lines (borrowing) and from streams.
 
 use jiff::Timestamp;
-use memdir_core::base::{limits, text::floor_char_boundary};
+use memdir_core::internal::base::{limits, text::floor_char_boundary};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},

@@ -7,10 +7,7 @@ use crate::{
     transcript::{ChatEvent, EventSink, Fingerprint, Flow, ReadOutcome, SessionInfo, TranscriptCursor},
 };
 use memchr::memchr;
-use memdir_core::base::{
-    error::{Error, Problem, Result},
-    limits,
-};
+use memdir_core::{Error, Problem, Result, internal::base::limits};
 use serde::Deserialize;
 use std::{
     fs::File,

@@ -31,7 +31,7 @@ pub use archive::{
     retention::Retention,
 };
 pub use hosts::*;
-pub use memdir_core::search::chats::Speaker;
+pub use memdir_core::Speaker;
 pub use project::{SessionProject, path_forms};
 pub use roots::Roots;
 pub use source::{ChatSource, Reader, SessionFile, SessionList};

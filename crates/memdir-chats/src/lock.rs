@@ -1,8 +1,8 @@
 //! One writer of stored chats at a time. Readers need no lock: every file is always complete.
 
-use memdir_core::base::{
-    disk::{self, FileLock, LockWait},
-    error::{Error, Result},
+use memdir_core::{
+    Error, Result,
+    internal::base::disk::{self, FileLock, LockWait},
 };
 use std::path::Path;
 

@@ -6,11 +6,7 @@ use crate::{
     transcript::{EventSink, ReadOutcome, TitleRank, TranscriptCursor},
     walk,
 };
-use memdir_core::{
-    base::error::{Problem, Result},
-    search::chats::ResumeCommand,
-    store::Stamp,
-};
+use memdir_core::{Problem, Result, ResumeCommand, Stamp};
 use serde::{Serialize, Serializer};
 use std::{
     collections::HashMap,

@@ -2,10 +2,7 @@
 //! create files beside the database, a private copy is read instead.
 
 use crate::walk;
-use memdir_core::base::{
-    error::{Error, Result},
-    limits,
-};
+use memdir_core::{Error, Result, internal::base::limits};
 use rusqlite::{Connection, OpenFlags, Row, ToSql, config::DbConfig, types::ValueRef};
 use std::{
     fs::{self, File},

@@ -3,7 +3,7 @@
 
 use crate::archive::{Lasting, put};
 use jiff::Timestamp;
-use memdir_core::{base::error::Result, store::Stamp};
+use memdir_core::{Result, Stamp};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fs, path::Path};
 

@@ -12,13 +12,8 @@ use crate::{
 };
 use jiff::{Timestamp, ToSpan};
 use memdir_core::{
-    base::{
-        disk::LockWait,
-        error::{Error, Problem, Result},
-        limits,
-        time::Clock,
-    },
-    search::chats::ChatSync,
+    ChatSync, Clock, Error, Problem, Result,
+    internal::base::{disk::LockWait, limits},
 };
 use reading::Reading;
 use serde::Serialize;

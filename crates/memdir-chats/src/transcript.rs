@@ -1,13 +1,7 @@
 //! The content of a transcript as a stream of events, and the position up to which it was read.
 
 use jiff::Timestamp;
-use memdir_core::{
-    base::{
-        error::{Problem, Result},
-        limits,
-    },
-    search::chats::Speaker,
-};
+use memdir_core::{Problem, Result, Speaker, internal::base::limits};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 

@@ -1,9 +1,6 @@
 //! Lists a host's directories. Does not follow symbolic links and opens no file.
 
-use memdir_core::{
-    base::{error::Problem, limits},
-    store::Stamp,
-};
+use memdir_core::{Problem, Stamp, internal::base::limits};
 use std::{
     fs::{self, Metadata},
     io,

@@ -1,15 +1,7 @@
 //! What saving costs, as ratios to one bare durable write of the same bytes in the same run.
 //! `cargo bench -p memdir-core --bench save`
 
-use memdir_core::{
-    base::{path::MemoryPath, time::Stopwatch},
-    memdir::Memdir,
-    operations::write::{Write, WriteMode},
-    store::{
-        Actor,
-        files::{FileStore, Mount},
-    },
-};
+use memdir_core::{Actor, FileStore, Memdir, MemoryPath, Mount, Write, WriteMode, internal::base::time::Stopwatch};
 use std::{
     fs::{self, File},
     io::Write as _,
@@ -56,7 +48,7 @@ fn space(scratch: &Path, memories: usize) -> Memdir {
         writeln!(file, "---\ndescription: What number {n} is about, in one ordinary line\n---\nBody of {n}.").expect("a file");
     }
     let mount = Mount::new("", &root, scratch.join(format!("journal-{memories}")));
-    let memdir = Memdir::new(Arc::new(FileStore::open(&[mount]).expect("a vault")), Actor { name: "bench".into(), session: None });
+    let memdir = Memdir::new(Arc::new(FileStore::open(&[mount]).expect("a store")), Actor { name: "bench".into(), session: None });
     memdir.repair(true).expect("an entrypoint");
     memdir
 }

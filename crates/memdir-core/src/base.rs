@@ -2,7 +2,7 @@
 
 pub mod day;
 pub mod disk;
-pub mod error;
+pub(crate) mod error;
 pub mod glob;
 pub mod limits;
 pub mod path;
@@ -11,4 +11,4 @@ pub mod shell;
 pub mod stamp;
 pub mod text;
 pub mod time;
-pub mod version;
+pub(crate) mod version;

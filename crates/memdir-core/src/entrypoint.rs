@@ -26,7 +26,7 @@ use sheet::Sheet;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Returns the path, from the mount's root, of the memory to which a line of an entrypoint or page points.
-pub fn pointer(line: &str) -> Option<String> {
+pub(crate) fn pointer(line: &str) -> Option<String> {
     match line::read(line.trim_end()) {
         line::Row::Memory(path) => Some(path),
         _ => None,
@@ -34,7 +34,7 @@ pub fn pointer(line: &str) -> Option<String> {
 }
 
 /// Whether a line of an entrypoint or page is generated and has no content: a mark, a generated heading, links to pages.
-pub fn is_frame(line: &str) -> bool {
+pub(crate) fn is_frame(line: &str) -> bool {
     let line = line.trim_end();
     line.is_empty() || sheet::is_mark(line) || plan::is_own_heading(line) || line::read(line) == line::Row::Pages
 }

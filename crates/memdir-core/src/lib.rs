@@ -1,30 +1,86 @@
 //! Memory for AI agents: plain Markdown files in directories, safe for any number of processes.
+//!
+//! [`Memdir`] is the entry point: it opens a space over a [`Store`], and has one method per operation.
+//!
+//! ```
+//! use memdir_core::{Actor, FileStore, Memdir, MemoryPath, Mount, Read, UndoTarget, Write};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let dir = tempfile::tempdir()?;
+//! let mount = Mount::new("", dir.path().join("memory"), dir.path().join("journal"));
+//! let actor = Actor { name: "ada".into(), session: None };
+//! let memdir = Memdir::new(Arc::new(FileStore::open(&[mount])?), actor);
+//!
+//! let path = MemoryPath::parse("notes/deploy")?;
+//! let saved = memdir.write(&Write::create(path.clone(), "Never deploy on Fridays.\n"))?;
+//! assert_eq!(saved.path.as_str(), "notes/deploy.md");
+//! assert_eq!(memdir.read(&Read::all(path.clone()))?.content, "Never deploy on Fridays.\n");
+//!
+//! memdir.undo(&UndoTarget::Mine)?;
+//! assert!(memdir.read(&Read::all(path)).is_err());
+//! # Ok(())
+//! # }
+//! ```
 
-pub mod base;
-pub mod dialects;
-pub mod entrypoint;
-pub mod memdir;
-pub mod memory;
-pub mod operations;
-pub mod project;
-pub mod prompt;
-pub mod recall;
-pub mod search;
-pub mod secrets;
-pub mod store;
+mod base;
+mod dialects;
+mod entrypoint;
+#[doc(hidden)]
+pub mod internal;
+mod memdir;
+mod memory;
+mod operations;
+mod project;
+mod prompt;
+mod recall;
+mod search;
+mod secrets;
+mod store;
 #[cfg(feature = "testing")]
+#[doc(hidden)]
 pub mod testing;
-pub mod tools;
+mod tools;
 
 pub use base::{
-    error::{Error, Problem, Result},
-    path::MemoryPath,
+    error::{Error, Problem, Remedy, Result},
+    path::{InvalidName, MemoryPath},
+    text::LineRange,
+    time::{Clock, SystemClock},
     version::Version,
 };
 pub use memdir::Memdir;
-pub use memory::Memory;
-pub use operations::context::Context;
+pub use memory::{Kind, Memory, edit::Needle};
+pub use operations::{
+    check::{Check, CheckFinding, CheckRule, CheckSeverity, Checked},
+    context::Context,
+    delete::{Delete, Deleted},
+    diff::{Diff, VersionDiff},
+    edit::{Edit, EditedMemory},
+    import::{Import, ImportOutcome, Imported, ImportedMemory, Incoming, OnConflict},
+    list::{List, ListedMemory, Listing},
+    memory_tests::{Expectation, MemoryTest, TestOutcome, Tested},
+    read::{EntrypointReading, Read, Reading},
+    recall::Recall,
+    rename::Renamed,
+    repair::Repaired,
+    stats::{MountStats, Stats},
+    undo::{UndoTarget, Undone},
+    verify::{Mention, MentionKind, Verified, Verify},
+    write::{Saved, Write, WriteMode},
+};
+pub use project::Project;
+pub use prompt::{BuiltPrompt, ModeName, PromptEntrypoint, PromptLoad, PromptRequest, PromptSearch, ToolNames};
+pub use recall::{RecallBudget, Recalled, when::Action};
+pub use search::{
+    Answer, Hit, Method, Search, Searcher, WhyNot,
+    chats::{ChatPlace, ChatSync, ResumeCommand, Speaker},
+    embed::Embedder,
+    index::Index,
+};
+pub use secrets::Allow;
 pub use store::{
-    Actor,
-    files::{FileStore, Mount},
+    Access, Actor, Change, ChangeFilter, ChangeId, EntrypointMode, Expect, FileChange, FileEdit, Intent, MountInfo, Role, Source, Stamp,
+    Store, Stored, Verb, View,
+    files::{FileStore, Links, Mount},
 };

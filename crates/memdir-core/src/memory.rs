@@ -1,6 +1,6 @@
 //! One memory: optional frontmatter and a body. Parsing never fails and keeps every byte; changes patch the text in place.
 
-pub mod chunk;
+pub(crate) mod chunk;
 pub mod edit;
 mod frontmatter;
 pub mod lines;

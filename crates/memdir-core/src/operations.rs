@@ -4,22 +4,22 @@
 //! names. Nothing here prints or reads the environment.
 
 pub mod check;
-pub mod context;
-pub mod delete;
+pub(crate) mod context;
+pub(crate) mod delete;
 pub mod diff;
-pub mod edit;
+pub(crate) mod edit;
 pub mod history;
 pub mod import;
-pub mod list;
-pub mod log;
-pub mod memory_tests;
+pub(crate) mod list;
+pub(crate) mod log;
+pub(crate) mod memory_tests;
 pub(crate) mod raw_files;
 pub mod read;
-pub mod recall;
-pub mod rename;
-pub mod repair;
-pub mod restore;
-pub mod stats;
+pub(crate) mod recall;
+pub(crate) mod rename;
+pub(crate) mod repair;
+pub(crate) mod restore;
+pub(crate) mod stats;
 pub mod undo;
 pub mod verify;
-pub mod write;
+pub(crate) mod write;

@@ -55,7 +55,7 @@ pub trait Store: View + Send + Sync {
 }
 
 /// The plan of a change: reads the view and returns the new content of each file.
-pub type Plan<'a> = dyn FnMut(&dyn View) -> Result<Vec<FileEdit>> + 'a;
+pub(crate) type Plan<'a> = dyn FnMut(&dyn View) -> Result<Vec<FileEdit>> + 'a;
 
 /// Makes one change whose plan also returns a value. Like every plan, it may be called several times; the value of the last call,
 /// whose edits were applied, is returned.

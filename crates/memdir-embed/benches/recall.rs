@@ -3,16 +3,7 @@
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench lays out files and prints numbers")]
 
-use memdir_core::{
-    base::time::{Stopwatch, SystemClock},
-    memdir::Memdir,
-    operations::recall::Recall,
-    search::{Searcher, embed::Embedder},
-    store::{
-        Actor,
-        files::{FileStore, Mount},
-    },
-};
+use memdir_core::{Actor, Embedder, FileStore, Memdir, Mount, Recall, Searcher, SystemClock, internal::base::time::Stopwatch};
 use memdir_embed::StaticModel;
 use memdir_index::TantivyIndex;
 use std::{sync::Arc, time::Duration};

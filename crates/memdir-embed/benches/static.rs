@@ -1,7 +1,10 @@
 //! Texts a second of the built-in model, one thread.
 
 use divan::{Bencher, counter::ItemsCount};
-use memdir_core::search::embed::{EmbedRole, Embedder, WordSum};
+use memdir_core::{
+    Embedder,
+    internal::search::embed::{EmbedRole, WordSum},
+};
 use memdir_embed::StaticModel;
 
 fn main() {

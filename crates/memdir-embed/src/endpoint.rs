@@ -4,11 +4,11 @@
 mod answer;
 
 use memdir_core::{
-    base::{
-        error::{Error, Result},
-        text::truncate_bytes,
+    Embedder, Error, Result,
+    internal::{
+        base::text::truncate_bytes,
+        search::embed::{EmbedRole, EmbedderId, Vector},
     },
-    search::embed::{EmbedRole, Embedder, EmbedderId, Vector},
 };
 use serde_json::json;
 use std::{fmt, time::Duration};

@@ -2,12 +2,12 @@
 //! opens a socket only in `embed` of an endpoint.
 //!
 //! ```
-//! use memdir_core::search::embed::{EmbedRole, Embedder};
+//! use memdir_core::internal::search::embed::{EmbedRole, Embedder};
 //! let model = memdir_embed::StaticModel::new();
 //! let texts = ["How do I deploy the server?", "Releasing the service", "The cat sleeps"];
 //! let v = model.embed(EmbedRole::Passage, &texts)?;
 //! assert!(v[0].cosine(&v[1]) > v[0].cosine(&v[2]));
-//! # Ok::<(), memdir_core::base::error::Error>(())
+//! # Ok::<(), memdir_core::Error>(())
 //! ```
 
 mod cache;

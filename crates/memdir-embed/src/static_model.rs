@@ -7,8 +7,11 @@ use crate::{
     words::for_each_word,
 };
 use memdir_core::{
-    base::{error::Result, raw::Simd},
-    search::embed::{EmbedRole, Embedder, EmbedderId, Vector, WordSum},
+    Embedder, Result,
+    internal::{
+        base::raw::Simd,
+        search::embed::{EmbedRole, EmbedderId, Vector, WordSum},
+    },
 };
 
 const DIM: usize = 256;

@@ -1,7 +1,7 @@
 //! The nearest 100 of many rows of dimension 256, with every SIMD implementation of this machine.
 
 use divan::{Bencher, counter::ItemsCount};
-use memdir_core::{base::raw::Simd, search::embed::Vector};
+use memdir_core::internal::{base::raw::Simd, search::embed::Vector};
 use memdir_index::scan::nearest_with;
 
 fn main() {
@@ -23,6 +23,6 @@ fn rows(count: usize) -> (Vec<i8>, Vec<f32>) {
     let mut bytes = vec![0u8; count * DIM];
     blake3::Hasher::new().finalize_xof().fill(&mut bytes);
     let rows: Vec<i8> = bytes.into_iter().map(|b| (b as i8).max(-127)).collect();
-    let scales = rows.chunks(DIM).map(memdir_core::search::embed::unit_scale).collect();
+    let scales = rows.chunks(DIM).map(memdir_core::internal::search::embed::unit_scale).collect();
     (rows, scales)
 }

@@ -1,7 +1,7 @@
 //! Vectors on disk: the cost of opening them, and of the rows of a search's candidates.
 
 use divan::{Bencher, counter::ItemsCount};
-use memdir_core::search::embed::{EmbedderId, Vector};
+use memdir_core::internal::search::embed::{EmbedderId, Vector};
 use memdir_index::vectors::{Key, Vectors};
 
 fn main() {

@@ -15,16 +15,15 @@ use crate::{
     vectors::{Key, Vectors},
 };
 use memdir_core::{
-    base::{
-        day::Day,
-        error::{Error, Result},
-        version::Version,
+    Error, Result, Version,
+    internal::{
+        base::day::Day,
+        search::{
+            index::{Candidate, Counts, IndexQuery, Parts, TermCount},
+            ranking::{self, FieldWeight},
+        },
+        store::mounts,
     },
-    search::{
-        index::{Candidate, Counts, IndexQuery, Parts, TermCount},
-        ranking::{self, FieldWeight},
-    },
-    store::mounts,
 };
 use rustc_hash::FxHashMap;
 use std::{cell::RefCell, cmp::Ordering};

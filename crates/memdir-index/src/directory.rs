@@ -1,7 +1,7 @@
 //! A Tantivy directory that never syncs to disk: the index is derived, and verified when it is opened. The list of segments is in
 //! memdir's own state file, so the metadata that Tantivy writes beside its segments stays in memory.
 
-use memdir_core::base::disk;
+use memdir_core::internal::base::disk;
 use std::{
     collections::HashMap,
     fs::{self, File},

@@ -1,6 +1,6 @@
 //! The errors of a damaged or unreadable index.
 
-use memdir_core::base::error::Error;
+use memdir_core::Error;
 use std::{io, path::Path, sync::Arc};
 
 /// Converts an error of Tantivy.

@@ -2,10 +2,12 @@
 
 use crate::errors::corrupt;
 use bytemuck::{Pod, Zeroable};
-use memdir_core::base::{
-    disk::{self, Replace, TempName},
-    error::{Error, Result},
-    raw::{Mapped, map_file},
+use memdir_core::{
+    Error, Result,
+    internal::base::{
+        disk::{self, Replace, TempName},
+        raw::{Mapped, map_file},
+    },
 };
 use std::{
     fs::{self, File},

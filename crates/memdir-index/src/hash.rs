@@ -1,6 +1,6 @@
 //! The hashes that identify files and embedders in the index. They are stored on disk.
 
-use memdir_core::search::embed::EmbedderId;
+use memdir_core::internal::search::embed::EmbedderId;
 
 /// Returns the hash by which a file's path is looked up.
 pub(crate) fn path_hash(path: &str) -> u64 {

@@ -1,4 +1,4 @@
-//! The search index of a mount on disk, and the implementation of [`Index`](memdir_core::search::index::Index) for it: an inverted
+//! The search index of a mount on disk, and the implementation of [`Index`](memdir_core::Index) for it: an inverted
 //! index on Tantivy for lexical search, and int8 vectors for semantic search.
 //!
 //! [`TantivyIndex`] is all that other crates need. The index is derived: every file of it can be deleted, and any damage costs a

@@ -7,8 +7,8 @@ use crate::{
     snapshot::{LiveSegment, Snapshot},
 };
 use memdir_core::{
-    base::error::Result,
-    search::index::{Counts, IndexQuery, TermCount},
+    Result,
+    internal::search::index::{Counts, IndexQuery, TermCount},
 };
 use tantivy::{
     DocSet as _, TERMINATED,

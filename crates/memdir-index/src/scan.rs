@@ -1,6 +1,6 @@
 //! Exact nearest-neighbour search: every row is compared. Pure; the same rows give the same result on every machine.
 
-use memdir_core::{base::raw::Simd, search::embed::Vector};
+use memdir_core::internal::{base::raw::Simd, search::embed::Vector};
 use std::cmp::Ordering;
 
 /// A row and its similarity to the query.
@@ -177,7 +177,7 @@ mod tests {
     fn the_filter_is_called_for_few_rows() {
         let query = Vector::from_row([100, 3].into());
         let rows: Vec<i8> = (0..40_000).flat_map(|i: i32| [(i * 7919 % 127) as i8, 50]).collect();
-        let scales: Vec<f32> = rows.chunks(2).map(memdir_core::search::embed::unit_scale).collect();
+        let scales: Vec<f32> = rows.chunks(2).map(memdir_core::internal::search::embed::unit_scale).collect();
         let mut asked = 0;
         let near = nearest(&query, &rows, &scales, 100, &mut |_| {
             asked += 1;

@@ -1,6 +1,6 @@
 //! The fields of the Tantivy index, and how analysed terms are indexed. Splits at blanks: the text was analysed before.
 
-use memdir_core::search::index::{IndexFile, STOP_MARK};
+use memdir_core::internal::search::index::{IndexFile, STOP_MARK};
 use std::sync::Arc;
 use tantivy::{
     Document, IndexSettings,

@@ -11,13 +11,13 @@ use crate::{
     vectors::Key,
 };
 use memdir_core::{
-    base::{
-        disk,
-        error::{Error, Result},
-    },
-    search::{
-        embed::Vector,
-        index::{IndexFile, IndexUnit},
+    Error, Result,
+    internal::{
+        base::disk,
+        search::{
+            embed::Vector,
+            index::{IndexFile, IndexUnit},
+        },
     },
 };
 use std::{

@@ -7,8 +7,8 @@ use crate::{
     vectors::{Key, Vectors},
 };
 use memdir_core::{
-    base::error::Result,
-    search::{
+    Result,
+    internal::search::{
         embed::Vector,
         index::{IndexChange, Totals},
     },

@@ -7,9 +7,11 @@ use crate::{
 };
 use bytemuck::{Pod, Zeroable};
 use memdir_core::{
-    base::{error::Result, raw::Mapped, stamp::Stamp, version::Version},
-    memory::Kind,
-    search::index::{KnownFile, Totals},
+    Kind, Result, Version,
+    internal::{
+        base::{raw::Mapped, stamp::Stamp},
+        search::index::{KnownFile, Totals},
+    },
 };
 use std::{borrow::Cow, path::Path, sync::Arc};
 
@@ -193,7 +195,7 @@ impl State {
         State { bytes: None, header: Header::zeroed(), mark: Mark::zeroed() }
     }
 
-    /// Maps the state; empty if it does not exist. Returns [`Error::Corrupt`](memdir_core::base::error::Error::Corrupt) if it is damaged or
+    /// Maps the state; empty if it does not exist. Returns [`Error::Corrupt`](memdir_core::Error::Corrupt) if it is damaged or
     /// of another version.
     pub(super) fn open(path: &Path, fingerprint: [u8; 16]) -> Result<State> {
         let Some((mapped, mark)) = files::map(path)? else { return Ok(State::empty()) };

@@ -6,8 +6,11 @@
 use crate::{errors::corrupt, files, hash::path_hash, vectors::Key};
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 use memdir_core::{
-    base::{error::Result, raw::Mapped},
-    search::index::{IndexFile, Sketch},
+    Result,
+    internal::{
+        base::raw::Mapped,
+        search::index::{IndexFile, Sketch},
+    },
 };
 use std::path::Path;
 

@@ -17,10 +17,10 @@ use crate::{
 };
 use batch::DiskBatch;
 use memdir_core::{
-    base::error::{Error, Result},
-    search::{
+    Error, Index, Result,
+    internal::search::{
         embed::EmbedderId,
-        index::{Batch, Index, IndexChange, IndexSize, IndexView, Wait},
+        index::{Batch, IndexChange, IndexSize, IndexView, Wait},
     },
 };
 use std::{

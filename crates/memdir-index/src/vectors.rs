@@ -20,10 +20,10 @@ use crate::{
     scan::{self, Near},
 };
 use list::{FileList, ListedFile};
-pub use memdir_core::search::embed::Key;
+pub use memdir_core::internal::search::embed::Key;
 use memdir_core::{
-    base::error::{Error, Result},
-    search::embed::{EmbedderId, Vector},
+    Error, Result,
+    internal::search::embed::{EmbedderId, Vector},
 };
 use std::{
     fs, io,

@@ -7,8 +7,8 @@ use crate::{
     snapshot::Snapshot,
 };
 use memdir_core::{
-    base::error::Result,
-    search::{
+    Result,
+    internal::search::{
         embed::Key,
         index::{Candidate, Counts, IndexMatches, IndexQuery, IndexView, KnownFile, Totals},
     },

@@ -2,7 +2,7 @@
 //! fails one call only.
 
 use crate::workers::WorkerPool;
-use memdir_core::{store::stop::Stop, tools::ToolResult};
+use memdir_core::internal::{store::stop::Stop, tools::ToolResult};
 use std::{
     future::Future,
     sync::{

@@ -2,9 +2,11 @@
 //! nor callable.
 
 use memdir_core::{
-    memdir::Memdir,
-    store::{Actor, stop::Stop},
-    tools::{Level, Tool, ToolContext},
+    Actor, Memdir,
+    internal::{
+        store::stop::Stop,
+        tools::{Level, Tool, ToolContext},
+    },
 };
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
@@ -34,7 +36,7 @@ pub struct ToolGroup {
 pub type CurrentSpace = Arc<dyn Fn() -> Result<Memdir, String> + Send + Sync>;
 
 /// Renders the memory section of a system prompt.
-pub type PromptSection = Arc<dyn Fn(&Memdir) -> memdir_core::base::error::Result<String> + Send + Sync>;
+pub type PromptSection = Arc<dyn Fn(&Memdir) -> memdir_core::Result<String> + Send + Sync>;
 
 impl ToolGroup {
     fn current_space(&self) -> Result<Memdir, String> {

@@ -1,12 +1,11 @@
 //! Renders prompts: fills in their arguments and the results of a search or a listing. Independent of the protocol.
 
 use memdir_core::{
-    base::{
-        error::{Error, Result},
-        text,
+    Error, List, Result,
+    internal::{
+        base::text,
+        tools::{self, PROMPTS, Prompt, ToolContext},
     },
-    operations::list::List,
-    tools::{self, PROMPTS, Prompt, ToolContext},
 };
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;

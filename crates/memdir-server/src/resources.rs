@@ -1,15 +1,6 @@
 //! Memories as resources: their URIs, pages of a listing, and their text. Independent of the protocol.
 
-use memdir_core::{
-    base::{
-        error::{Error, Result},
-        limits,
-        path::MemoryPath,
-        text::LineRange,
-    },
-    memdir::Memdir,
-    operations::{list::List, read::Read},
-};
+use memdir_core::{Error, LineRange, List, Memdir, MemoryPath, Read, Result, internal::base::limits};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::collections::BTreeSet;
 

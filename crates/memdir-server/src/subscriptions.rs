@@ -2,7 +2,7 @@
 //! which shows what any memdir process changed, and the files themselves now and then, which shows changes by other programs.
 
 use crate::{catalog::CurrentSpace, resources};
-use memdir_core::store::Stamp;
+use memdir_core::Stamp;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},

@@ -4,10 +4,7 @@
 pub(crate) mod import_dir;
 
 use crate::hosts::{ForeignMemory, HOSTS, Machine};
-use memdir_core::store::{
-    Access, View as _,
-    files::{FileStore, Mount},
-};
+use memdir_core::{Access, FileStore, Mount, View as _};
 use serde_json::{Map, Value, json};
 use std::{fs, path::Path};
 

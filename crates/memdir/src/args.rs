@@ -146,7 +146,7 @@ pub(crate) struct Read {
     #[arg(long, value_name = "RANGE", requires = "names")]
     pub(crate) lines: Option<String>,
     /// Maximum number of characters per memory
-    #[arg(long, value_name = "N", default_value_t = memdir_core::base::limits::READ_CHARS)]
+    #[arg(long, value_name = "N", default_value_t = memdir_core::internal::base::limits::READ_CHARS)]
     pub(crate) max_chars: usize,
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(crate) max_results: u32,
     /// Minimum score of a result, 0 to 1
-    #[arg(long, value_name = "SCORE", default_value_t = memdir_core::search::ranking::MIN_SCORE, value_parser = score)]
+    #[arg(long, value_name = "SCORE", default_value_t = memdir_core::internal::search::ranking::MIN_SCORE, value_parser = score)]
     pub(crate) min_score: f32,
     /// Search only this source
     #[arg(long, value_enum, default_value_t = SearchSource::All)]
@@ -521,10 +521,10 @@ pub(crate) struct Recall {
     #[arg(required_unless_present = "action")]
     pub(crate) text: Vec<String>,
     /// Maximum number of tokens
-    #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::base::limits::RECALL_TOKENS)]
+    #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::internal::base::limits::RECALL_TOKENS)]
     pub(crate) budget: usize,
     /// Maximum number of memories
-    #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = memdir_core::base::limits::RECALL_MEMORIES)]
+    #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = memdir_core::internal::base::limits::RECALL_MEMORIES)]
     pub(crate) limit: usize,
     /// Exclude memories that the conversation has already seen
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -905,7 +905,7 @@ pub(crate) struct Mcp {
     /// Additional host name to accept in the Host header
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
     pub(crate) host: Vec<String>,
-    /// Origin of browser pages to accept, such as https://example.org
+    /// Origin of browser pages to accept, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
     pub(crate) origin: Vec<String>,
 }

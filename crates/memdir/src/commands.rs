@@ -53,10 +53,7 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::{
-    base::{error::Error, path::MemoryPath, version::Version},
-    memdir::Memdir,
-};
+use memdir_core::{Error, Memdir, MemoryPath, Version};
 
 type Outcome = Result<CommandOutput, Failure>;
 
@@ -263,7 +260,7 @@ fn expected(memdir: &Memdir, path: &MemoryPath, text: Option<&str>) -> Result<Op
     {
         return Ok(Some(stored.version));
     }
-    Ok(Some(memdir_core::operations::diff::resolve_version(memdir.store(), path, text)?))
+    Ok(Some(memdir_core::internal::operations::diff::resolve_version(memdir.store(), path, text)?))
 }
 
 /// Reads a file of the command line; `-` is standard input.

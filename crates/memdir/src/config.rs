@@ -13,8 +13,8 @@ pub(crate) use file::{ChatsSetting, ConfigFile, EmbedderSetting, MountSetting, S
 pub(crate) use keys::KEYS;
 pub(crate) use machine::machine;
 use memdir_core::{
-    base::path::MemoryPath,
-    store::{
+    MemoryPath,
+    internal::store::{
         files::real_path,
         space::{AgentScope, Places},
     },

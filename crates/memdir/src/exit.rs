@@ -1,9 +1,6 @@
 //! How a run ends: every failure, its message and hint, and its exit status, in one place.
 
-use memdir_core::base::{
-    error::{Error, Remedy},
-    path::InvalidName,
-};
+use memdir_core::{Error, InvalidName, Remedy};
 use std::{io, path::PathBuf, process::ExitCode};
 
 /// The exit statuses, for `memdir --help` and docs/reference/cli.md.

@@ -2,12 +2,8 @@
 //! machine.
 
 use memdir_core::{
-    base::{
-        disk::{self, Replace},
-        version::Version,
-    },
-    prompt::PromptLoad,
-    store::Store,
+    PromptLoad, Store, Version,
+    internal::base::disk::{self, Replace},
 };
 use serde::{Deserialize, Serialize};
 use std::{

@@ -3,10 +3,10 @@
 use crate::config::{self, MountSetting, Settings};
 use memdir_chats::{ChatArchive, READERS};
 use memdir_core::{
-    base::path::MemoryPath,
-    store::{
-        Access, EntrypointMode, Source,
-        files::{Links, Mount, journal_name, real_path},
+    Access, EntrypointMode, Links, MemoryPath, Mount, Source,
+    internal::{
+        base::glob::escape,
+        store::files::{journal_name, real_path},
     },
 };
 use std::path::{Path, PathBuf};
@@ -101,9 +101,7 @@ pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Resul
     let (root, only) = if path.is_dir() {
         (path.to_owned(), Vec::new())
     } else if path.is_file() {
-        // `globset::escape` leaves backslashes, which are escapes in a glob.
-        let escape = |name: &std::ffi::OsStr| globset::escape(&name.to_string_lossy()).replace('\\', r"[\]");
-        let name = path.file_name().map(escape).unwrap_or_default();
+        let name = path.file_name().map(|name| escape(&name.to_string_lossy())).unwrap_or_default();
         (path.parent().unwrap_or(path).to_owned(), vec![name])
     } else if is_glob(path) {
         let base: PathBuf = path.components().take_while(|part| !is_glob(part.as_ref())).collect();

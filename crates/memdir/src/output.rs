@@ -196,7 +196,7 @@ impl<'a> Printer<'a> {
 
     fn truncated(&self, line: &str) -> String {
         match self.options.width {
-            Some(width) if line.width() > width => memdir_core::base::text::ellipsis(line, width).into_owned(),
+            Some(width) if line.width() > width => memdir_core::internal::base::text::ellipsis(line, width).into_owned(),
             _ => line.to_owned(),
         }
     }

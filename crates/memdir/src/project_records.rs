@@ -2,8 +2,11 @@
 //! that processes do not wait for each other. No memory depends on a record.
 
 use memdir_core::{
-    base::disk::{self, Replace},
-    project::{self, Project},
+    Project,
+    internal::{
+        base::disk::{self, Replace},
+        project,
+    },
 };
 use serde::{Deserialize, Serialize};
 use std::{

@@ -1,7 +1,7 @@
 //! The memory section of a system prompt, as servers and hooks provide it: to an agent that has memdir's tools.
 
 use crate::{config::Settings, loads};
-use memdir_core::prompt::{PromptEntrypoint, PromptRequest, PromptSearch, ToolNames};
+use memdir_core::{PromptEntrypoint, PromptRequest, PromptSearch, ToolNames};
 use memdir_server::PromptSection;
 use std::sync::Arc;
 

@@ -8,12 +8,13 @@ use crate::{
     mounts, project_records,
 };
 use memdir_core::{
-    base::version::Version,
-    project::{self, Project, ProjectKind},
-    store::{
-        EntrypointMode,
-        files::{Mount, real_path},
-        space::{Agent, Places, narrow},
+    EntrypointMode, Mount, Project, Version,
+    internal::{
+        project::{self, ProjectKind},
+        store::{
+            files::real_path,
+            space::{Agent, Places, narrow},
+        },
     },
 };
 use std::path::{Path, PathBuf};
@@ -152,7 +153,7 @@ impl Scope {
             let is_team = has_no_patterns
                 && whole.entrypoint == EntrypointMode::Kept
                 && !team.is_symlink()
-                && team.join(memdir_core::store::mounts::ENTRYPOINT_FILE).is_file();
+                && team.join(memdir_core::internal::store::mounts::ENTRYPOINT_FILE).is_file();
             let guard = [whole.clone()];
             let inner = is_team.then(|| split_team(settings, &mut whole, &guard));
             self.add(whole, format!("[[mounts]] in {}", settings.file.display()));

@@ -10,14 +10,11 @@ use crate::{
 };
 use memdir_chats::Syncer;
 use memdir_core::{
-    base::{error::Error, time::SystemClock},
-    dialects::{Dialect, DialectPlaces},
-    memdir::Memdir,
-    search::{Searcher, embed::Embedder, index::Index},
-    secrets::{self, Allow},
-    store::{
-        Actor, MountInfo, Source, Store,
-        files::{FileStore, Mount, journal_name},
+    Actor, Allow, Embedder, Error, FileStore, Index, Memdir, Mount, MountInfo, Searcher, Source, Store, SystemClock,
+    internal::{
+        dialects::{Dialect, DialectPlaces},
+        secrets,
+        store::files::journal_name,
     },
 };
 use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};

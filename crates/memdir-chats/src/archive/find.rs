@@ -2,7 +2,7 @@
 
 use super::{ArchivedChat, ChatArchive, SUPERSEDED, parts::PART_MARK};
 use crate::hosts::reader;
-use memdir_core::base::error::{Error, Result};
+use memdir_core::{Error, Result};
 
 impl ChatArchive {
     /// Finds a session by its key or id, by at least four characters from the beginning of one, or by `host/id`.

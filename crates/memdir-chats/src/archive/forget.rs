@@ -9,13 +9,7 @@ use crate::{
     transcript::TitleRank,
 };
 use jiff::Timestamp;
-use memdir_core::{
-    base::{
-        disk::LockWait,
-        error::{Error, Result},
-    },
-    search::chats::Speaker,
-};
+use memdir_core::{Error, Result, Speaker, internal::base::disk::LockWait};
 use serde::{Deserialize, Serialize};
 use std::{fs, io, path::PathBuf};
 

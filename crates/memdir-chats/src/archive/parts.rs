@@ -6,7 +6,7 @@ use crate::{
     draft::{self, Draft},
     source::Reader,
 };
-use memdir_core::base::error::{Error, Result};
+use memdir_core::{Error, Result};
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom, Write},

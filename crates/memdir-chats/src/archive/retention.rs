@@ -2,7 +2,7 @@
 
 use super::{ArchivedChat, ArchivedFile, ChatArchive};
 use jiff::{Timestamp, ToSpan};
-use memdir_core::base::{error::Result, limits};
+use memdir_core::{Result, internal::base::limits};
 use serde::Serialize;
 
 /// The limits of the archive.

@@ -12,10 +12,7 @@ use crate::{
 };
 use jiff::Timestamp;
 use memchr::memchr2;
-use memdir_core::{
-    base::error::{Problem, Result},
-    search::chats::Speaker,
-};
+use memdir_core::{Problem, Result, Speaker};
 use serde::{Deserialize, Deserializer};
 use std::{borrow::Cow, collections::HashSet, path::PathBuf};
 

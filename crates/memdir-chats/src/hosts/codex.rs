@@ -11,10 +11,7 @@ use crate::{
     walk,
 };
 use memchr::memmem;
-use memdir_core::{
-    base::error::{Error, Result},
-    search::chats::Speaker,
-};
+use memdir_core::{Error, Result, Speaker};
 use serde::{Deserialize, Deserializer};
 use std::{
     borrow::Cow,

@@ -9,7 +9,7 @@ use crate::{
     transcript::{ChatEvent, EventSink, ReadOutcome, SessionInfo, TranscriptCursor},
     walk,
 };
-use memdir_core::base::error::Result;
+use memdir_core::Result;
 use std::{
     fs,
     path::{Path, PathBuf},

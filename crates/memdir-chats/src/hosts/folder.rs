@@ -10,12 +10,11 @@ use crate::{
     walk,
 };
 use memdir_core::{
-    base::{
-        error::{Error, Result},
-        limits,
+    Error, Result, Speaker,
+    internal::{
+        base::limits,
+        memory::lines::{FenceScanner, heading},
     },
-    memory::lines::{FenceScanner, heading},
-    search::chats::Speaker,
 };
 use std::{
     borrow::Cow,

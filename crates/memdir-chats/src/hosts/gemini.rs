@@ -11,13 +11,7 @@ use crate::{
     transcript::{ChatEvent, EventSink, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor, Turn},
     walk,
 };
-use memdir_core::{
-    base::{
-        error::{Error, Problem, Result},
-        limits,
-    },
-    search::chats::Speaker,
-};
+use memdir_core::{Error, Problem, Result, Speaker, internal::base::limits};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, SeqAccess},

@@ -11,11 +11,7 @@ use crate::{
     transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor, Turn},
     walk,
 };
-use memdir_core::{
-    base::error::{Problem, Result},
-    search::chats::Speaker,
-    store::Stamp,
-};
+use memdir_core::{Problem, Result, Speaker, Stamp};
 use serde::Deserialize;
 use std::{
     borrow::Cow,

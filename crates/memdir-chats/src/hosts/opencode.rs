@@ -13,11 +13,7 @@ use crate::{
     walk,
 };
 use jiff::Timestamp;
-use memdir_core::{
-    base::error::{Problem, Result},
-    search::chats::Speaker,
-    store::Stamp,
-};
+use memdir_core::{Problem, Result, Speaker, Stamp};
 use serde::Deserialize;
 use std::{
     borrow::Cow,

@@ -9,10 +9,7 @@ use crate::{
     transcript::{ChatEvent, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor},
 };
 use jiff::Timestamp;
-use memdir_core::base::{
-    error::{Error, Result},
-    limits,
-};
+use memdir_core::{Error, Result, internal::base::limits};
 use std::borrow::Cow;
 
 /// A session that is being read.

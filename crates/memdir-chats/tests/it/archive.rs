@@ -5,7 +5,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use memdir_chats::{
     ChatArchive, ChatSettings, ForgetRule, Reader, Retention, Roots, SyncLimits, SyncOutcome, Syncer, chat_place, open_sources,
 };
-use memdir_core::base::time::Clock;
+use memdir_core::Clock;
 use proptest::prelude::*;
 use std::{
     borrow::Cow,

@@ -66,7 +66,7 @@ fn count(host: &'static Reader, path: &std::path::Path, from: &TranscriptCursor)
 fn every_real_transcript_has_all_its_turns() {
     let Some(dir) = corpus() else { return };
     let found: Vec<_> =
-        GOLDEN.iter().map(|(file, host, _)| (*file, *host, count(*host, &dir.join(file), &TranscriptCursor::default()).0)).collect();
+        GOLDEN.iter().map(|(file, host, _)| (*file, *host, count(host, &dir.join(file), &TranscriptCursor::default()).0)).collect();
     assert_eq!(found, GOLDEN);
     let listed = std::fs::read_to_string(dir.join("manifest.jsonl")).unwrap().lines().count();
     assert_eq!(listed, GOLDEN.len(), "a transcript has no golden count");
@@ -76,7 +76,7 @@ fn every_real_transcript_has_all_its_turns() {
 fn every_real_transcript_read_again_from_its_end_has_no_turns() {
     let Some(dir) = corpus() else { return };
     for (file, host, _) in GOLDEN {
-        let (_, cursor) = count(*host, &dir.join(file), &TranscriptCursor::default());
-        assert_eq!(count(*host, &dir.join(file), &cursor), ((0, 0, 0, 0), cursor.clone()), "{file}");
+        let (_, cursor) = count(host, &dir.join(file), &TranscriptCursor::default());
+        assert_eq!(count(host, &dir.join(file), &cursor), ((0, 0, 0, 0), cursor.clone()), "{file}");
     }
 }

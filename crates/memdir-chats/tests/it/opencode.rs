@@ -4,7 +4,7 @@ use crate::support::{Files, OPENCODE_HOST, events, problems};
 use memdir_chats::{
     ChatArchive, ChatSettings, ChatSource, Retention, Roots, SessionFile, SyncLimits, Syncer, TranscriptCursor, open_sources,
 };
-use memdir_core::base::time::SystemClock;
+use memdir_core::SystemClock;
 use rusqlite::Connection;
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 

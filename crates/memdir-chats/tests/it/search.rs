@@ -3,14 +3,7 @@
 use jiff::{Timestamp, tz::TimeZone};
 use memdir_chats::{ChatArchive, ChatSettings, Retention, Roots, Syncer, open_sources};
 use memdir_core::{
-    base::time::{Clock, SystemClock},
-    memdir::Memdir,
-    operations::{list::List, read::Read},
-    search::{Search, Searcher, index::Index},
-    store::{
-        Access, Actor, EntrypointMode, MountInfo, Source,
-        files::{FileStore, Mount},
-    },
+    Access, Actor, Clock, EntrypointMode, FileStore, Index, List, Memdir, Mount, MountInfo, Read, Search, Searcher, Source, SystemClock,
 };
 use memdir_index::TantivyIndex;
 use std::{borrow::Cow, fmt::Write as _, fs, path::Path, sync::Arc};

@@ -5,7 +5,7 @@ use memdir_chats::{
     ChatEvent, ChatSource, Flow, ReadOutcome, Reader, Rewind, SessionFile, Speaker, TranscriptCursor, claude_code, codex, cursor, folder,
     gemini, openclaw, opencode,
 };
-use memdir_core::store::Stamp;
+use memdir_core::Stamp;
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -138,7 +138,7 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
 /// The beginning of a text that was truncated to a number of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextPart<'a> {
-    /// The beginning: whole lines, unless [`Part::split`].
+    /// The beginning: whole lines, unless [`TextPart::split`].
     pub text: &'a str,
     /// The line to continue at; `None` if no whole line is left.
     pub next_line: Option<u64>,

@@ -13,7 +13,7 @@ use turns::{Opener, openers};
 
 /// The units of a text, in order, and the headings above them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Chunks {
+pub(crate) struct Chunks {
     /// Disjoint, in the order of lines; together they contain every line of the body that is not blank.
     pub units: Vec<Unit>,
     /// Every section heading, in the order of lines.
@@ -22,7 +22,7 @@ pub struct Chunks {
 
 /// A run of whole lines that is indexed, ranked and cited as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
+pub(crate) struct Unit {
     /// Its first line, 1-based.
     pub first: u32,
     /// Its last line, inclusive.
@@ -41,7 +41,7 @@ pub struct Unit {
 
 /// The kind of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnitKind {
+pub(crate) enum UnitKind {
     /// A paragraph.
     Paragraph,
     /// A list item with its nested items.
@@ -58,7 +58,7 @@ pub enum UnitKind {
 
 /// The speaker of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnSpeaker {
+pub(crate) struct TurnSpeaker {
     /// As written.
     pub name: String,
     /// Whether it is an assistant, not a person.
@@ -67,7 +67,7 @@ pub struct TurnSpeaker {
 
 /// A heading of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heading {
+pub(crate) struct Heading {
     /// Its line, 1-based.
     pub line: u32,
     /// 1 to 6.
@@ -80,7 +80,7 @@ pub struct Heading {
 
 impl Chunks {
     /// Splits `text`. Its lines before `body_line` (1-based) are frontmatter and belong to no unit.
-    pub fn new(text: &str, body_line: u32) -> Self {
+    pub(crate) fn new(text: &str, body_line: u32) -> Self {
         let lines: Vec<&str> = text.lines().collect();
         let skip = (body_line.max(1) as usize - 1).min(lines.len());
         let body = &lines[skip..];
@@ -96,7 +96,8 @@ impl Chunks {
     }
 
     /// The texts of the headings around a unit, from the outermost.
-    pub fn heading_path(&self, unit: &Unit) -> Vec<&str> {
+    #[cfg(test)]
+    pub(crate) fn heading_path(&self, unit: &Unit) -> Vec<&str> {
         let mut path: Vec<&str> =
             std::iter::successors(unit.heading, |&at| self.headings[at].parent).map(|at| self.headings[at].text.as_str()).collect();
         path.reverse();

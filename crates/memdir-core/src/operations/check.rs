@@ -222,7 +222,7 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
         None => {
             out.findings.extend(repaired.missing.iter().map(|path| {
                 finding(path.as_str(), None, CheckRule::Unlisted, "no line in the entrypoint; add it with: memdir check --fix")
-            }))
+            }));
         }
     }
     Ok(())

@@ -34,7 +34,7 @@ pub struct Deleted {
 }
 
 /// Deletes a memory.
-pub fn delete(store: &dyn Store, context: &Context, request: &Delete) -> Result<Deleted> {
+pub(crate) fn delete(store: &dyn Store, context: &Context, request: &Delete) -> Result<Deleted> {
     let touches = std::slice::from_ref(&request.path);
     let (change, (path, version, notes)) = change_with(store, &context.intent(Verb::Delete), touches, |view| {
         let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;

@@ -39,7 +39,7 @@ pub struct EditedMemory {
 }
 
 /// Edits a memory.
-pub fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<EditedMemory> {
+pub(crate) fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<EditedMemory> {
     let touches = [request.path.clone()];
     let (change, (path, bytes, replaced, notes)) = change_with(store, &context.intent(Verb::Edit), &touches, |view| {
         let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;

@@ -69,7 +69,7 @@ pub struct ListedMemory {
 }
 
 /// Lists memories. Entrypoints, their pages and tests files are not memories.
-pub fn list(store: &dyn Store, context: &Context, query: &List) -> Result<Listing> {
+pub(crate) fn list(store: &dyn Store, context: &Context, query: &List) -> Result<Listing> {
     let topic = match query.topic.trim_end_matches('/') {
         "" => String::new(),
         topic => MemoryPath::parse(topic)?.as_str().to_owned(),

@@ -19,7 +19,7 @@ pub(crate) const PATTERN: &str = "logs/YYYY/MM/YYYY-MM-DD.md";
 pub(crate) const SAMPLE: &str = "- 14:05 what happened";
 
 /// Appends an entry to today's log in the mount with this prefix.
-pub fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Result<Saved> {
+pub(crate) fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str) -> Result<Saved> {
     let (now, zone) = (context.clock.now(), context.clock.zone());
     if !store.mounts().iter().any(|mount| mount.prefix == prefix) {
         let known: Vec<&str> = store.mounts().iter().map(|mount| mount.prefix.as_str()).filter(|known| !known.is_empty()).collect();

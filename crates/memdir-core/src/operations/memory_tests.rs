@@ -73,7 +73,7 @@ pub struct Tested {
 }
 
 /// Parses a tests file. Lines without an arrow are prose.
-pub fn parse(text: &str) -> (Vec<MemoryTest>, Vec<Problem>) {
+pub(crate) fn parse(text: &str) -> (Vec<MemoryTest>, Vec<Problem>) {
     let (mut tests, mut problems) = (Vec::new(), Vec::new());
     for (line, content) in (1..).zip(text.lines()) {
         let Some((question, answer)) = content.split_once('→').or_else(|| content.split_once("->")) else { continue };
@@ -100,7 +100,7 @@ fn expect(answer: &str) -> Option<Expectation> {
 }
 
 /// Runs the tests of every mount.
-pub fn run_memory_tests(store: &dyn Store, searcher: &Searcher) -> Result<Tested> {
+pub(crate) fn run_memory_tests(store: &dyn Store, searcher: &Searcher) -> Result<Tested> {
     let mut tested = Tested::default();
     for mount in store.mounts() {
         let file = MemoryPath::parse(TESTS_FILE)?.prefixed(&mount.prefix);

@@ -43,7 +43,7 @@ pub struct Recall<'a> {
 }
 
 /// Recalls memories. The text is empty if nothing is relevant. Without a searcher, only pins and tripwires are considered.
-pub fn recall(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Recall<'_>) -> Result<Recalled> {
+pub(crate) fn recall(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Recall<'_>) -> Result<Recalled> {
     let mut wanted: Vec<Wanted> = Vec::new();
     if request.message.is_some() || request.action.is_some() {
         let wires = Tripwires::read(store, request.cache, context.clock.now())?;

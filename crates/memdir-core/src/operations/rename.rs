@@ -36,7 +36,7 @@ pub struct Renamed {
 }
 
 /// Renames a memory.
-pub fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &MemoryPath) -> Result<Renamed> {
+pub(crate) fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &MemoryPath) -> Result<Renamed> {
     let (change, renamed) = change_with(store, &context.intent(Verb::Rename), &writable(store, from, to), |view| {
         let stored = view.get(from)?.ok_or_else(|| read::not_found(store, from))?;
         let target = target(&stored.path, to);

@@ -31,7 +31,7 @@ pub struct Repaired {
 }
 
 /// Compares every entrypoint with its memories. With `fix`, adds the missing lines.
-pub fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<Vec<Repaired>> {
+pub(crate) fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<Vec<Repaired>> {
     let kept = store.mounts().iter().filter(|mount| mount.entrypoint == EntrypointMode::Kept);
     kept.map(|mount| one(store, context, &mount.prefix, fix && mount.access == Access::ReadWrite)).collect()
 }

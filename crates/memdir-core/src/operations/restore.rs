@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Restores the version of a memory that starts with `version`.
-pub fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, version: &str) -> Result<Saved> {
+pub(crate) fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, version: &str) -> Result<Saved> {
     let path = recorded(store, path)?;
     let version = diff::resolve_version(store, &path, version)?;
     let bytes = store.text_at(&path, version)?.ok_or_else(|| Error::Unavailable {

@@ -46,7 +46,7 @@ pub struct MountStats {
 }
 
 /// Counts the memories of a space.
-pub fn stats(store: &dyn Store) -> Result<Stats> {
+pub(crate) fn stats(store: &dyn Store) -> Result<Stats> {
     let mut mounts = Vec::new();
     for mount in store.mounts() {
         let walk = store.list(&mount.prefix)?;

@@ -82,7 +82,7 @@ pub struct Saved {
 }
 
 /// Saves a memory.
-pub fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Saved> {
+pub(crate) fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Saved> {
     let verb = if request.mode == WriteMode::Append { Verb::Append } else { Verb::Write };
     let touches = [request.path.clone()];
     let (change, (path, bytes, created, notes)) = change_with(store, &context.intent(verb), &touches, |view| {

@@ -55,7 +55,7 @@ struct Spot {
 
 impl FileStore {
     /// Opens a space. Missing directories of writable mounts are created, unless the mount is `late`. If that fails, the cause is
-    /// among [`Vault::troubles`], reads find nothing there, and the first write returns the error.
+    /// among [`FileStore::problems`], reads find nothing there, and the first write returns the error.
     pub fn open(mounts: &[Mount]) -> Result<Self> {
         let mut mounts: Vec<(Mounted, Journal)> = mounts
             .iter()
@@ -167,7 +167,7 @@ impl FileStore {
             let locks = dirs.iter().map(|dir| Lock::acquire(dir)).collect::<Result<Vec<_>>>()?;
             let more = self.recover(&wanted)?;
             if more.is_subset(&wanted) {
-                return Ok(Locked { vault: self, mounts: wanted, _locks: locks });
+                return Ok(Locked { store: self, mounts: wanted, _locks: locks });
             }
             drop(locks);
             wanted.extend(more);

@@ -5,13 +5,8 @@ use crate::{
     verbs::{Home, path},
 };
 use memdir_core::{
-    memdir::Memdir,
-    memory::Memory,
-    operations::{
-        check::{Check, CheckRule, CheckSeverity, Checked},
-        write::{Write, WriteMode},
-    },
-    project::{self, Worktrees},
+    Check, CheckRule, CheckSeverity, Checked, Memdir, Memory, Write, WriteMode,
+    internal::project::{self, Worktrees},
 };
 use std::{fs, path::Path};
 
@@ -108,7 +103,7 @@ fn fix_adds_missing_lines_and_can_be_undone() {
     let checked = memdir.check(&Check { fix: true, ..Check::default() }).unwrap();
     assert_eq!(checked.fixed, [path("b.md")]);
     assert!(!checked.is_wrong() && home.file("MEMORY.md").contains("(b.md)"));
-    memdir.undo(&memdir_core::operations::undo::UndoTarget::Id(checked.changes[0].0.clone())).unwrap();
+    memdir.undo(&memdir_core::UndoTarget::Id(checked.changes[0].0.clone())).unwrap();
     assert_eq!(home.file("MEMORY.md"), before);
 }
 
@@ -139,7 +134,7 @@ fn relative_dates_are_rare_in_real_memories() {
         let text = String::from_utf8_lossy(&fs::read(file.path()).unwrap()).into_owned();
         let (memory, _) = Memory::parse(&text);
         found.extend(
-            memdir_core::operations::check::relative_dates(memory.text())
+            memdir_core::internal::operations::check::relative_dates(memory.text())
                 .into_iter()
                 .map(|date| format!("{} {}", file.file_name().to_string_lossy(), date.words)),
         );

@@ -2,16 +2,13 @@
 
 use jiff::Timestamp;
 use memdir_core::{
-    dialects::{self, DialectPlaces},
-    memdir::Memdir,
-    search::Searcher,
-    store::{
-        Actor,
-        files::{FileStore, Mount},
-        stop::Stop,
+    Actor, FileStore, Memdir, Mount, Searcher,
+    internal::{
+        dialects::{self, DialectPlaces},
+        store::stop::Stop,
+        tools::{self, Tool, ToolContext, ToolResult},
     },
     testing::FixedClock,
-    tools::{self, Tool, ToolContext, ToolResult},
 };
 use memdir_index::TantivyIndex;
 use serde_json::{Map, Value};
@@ -59,7 +56,7 @@ pub(crate) fn dialect(name: &str, vars: &[(&str, &str)], files: &[(&str, &str)])
         project: &project,
         path_var: &|key| Ok(vars.get(key).cloned()),
         read: &|path| fs::read_to_string(path).ok(),
-        journal: &|root| journal.join(memdir_core::store::files::journal_name(root)),
+        journal: &|root| journal.join(memdir_core::internal::store::files::journal_name(root)),
         extra: Vec::new(),
     };
     let dialect = dialects::find(name).unwrap();

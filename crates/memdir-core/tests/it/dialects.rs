@@ -8,7 +8,7 @@ mod profclaw;
 mod serena;
 
 use crate::desk;
-use memdir_core::dialects::DIALECTS;
+use memdir_core::internal::dialects::DIALECTS;
 use serde_json::json;
 
 #[test]

@@ -1,8 +1,8 @@
 //! Edits: literal and by regular expression, with errors that help.
 
 use memdir_core::{
-    base::error::Error,
-    memory::edit::{EditedText, Needle, edit},
+    Error, Needle,
+    internal::memory::edit::{EditedText, edit},
 };
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn regex(text: &str, needle: &str, with: &str, all: bool) -> Result<(String, usi
     shown(edit(text, &Needle::Regex(needle.into()), with, all))
 }
 
-fn shown(result: memdir_core::base::error::Result<EditedText>) -> Result<(String, usize), String> {
+fn shown(result: memdir_core::Result<EditedText>) -> Result<(String, usize), String> {
     result.map(|edited| (edited.text, edited.count)).map_err(|error| error.to_string())
 }
 

@@ -1,8 +1,11 @@
 //! The embedder seam.
 
-use memdir_core::search::embed::{
-    EmbedRole, Embedder,
-    testing::{RamEmbedder, check_embedder},
+use memdir_core::{
+    Embedder,
+    internal::search::embed::{
+        EmbedRole,
+        testing::{RamEmbedder, check_embedder},
+    },
 };
 
 #[test]

@@ -1,6 +1,6 @@
 //! The entrypoint: lines are kept, people's text is left alone, nothing becomes unreachable.
 
-use memdir_core::{
+use memdir_core::internal::{
     base::limits,
     entrypoint::{
         DeadLine, EntrypointFiles, EntrypointPlan, LineChange, LinePlace, LongLine, Page, dead, load, long_lines, plan, plan_many,
@@ -451,7 +451,7 @@ proptest! {
 
     #[test]
     fn any_name_has_one_line(name in prop_oneof!["[a-z:#?%<>()\\[\\]`| 0-9]{1,12}", "\\PC{1,20}"], words in "\\PC{0,40}") {
-        if let Ok(path) = memdir_core::base::path::MemoryPath::parse(&name) {
+        if let Ok(path) = memdir_core::MemoryPath::parse(&name) {
             let change = LineChange::Set { path: path.as_str().into(), title: words.clone(), hook: words };
             let mut files = Files::default();
             files.change(change.clone());

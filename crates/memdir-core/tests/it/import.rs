@@ -1,18 +1,8 @@
 //! Taking in memories from elsewhere.
 
 use memdir_core::{
-    base::path::MemoryPath,
-    memdir::Memdir,
-    operations::{
-        import::{self, Import, ImportOutcome, Imported, Incoming, OnConflict, bundle},
-        list::List,
-        undo::UndoTarget,
-        write::Write,
-    },
-    store::{
-        Actor,
-        files::{FileStore, Mount},
-    },
+    Actor, FileStore, Import, ImportOutcome, Imported, Incoming, List, Memdir, MemoryPath, Mount, OnConflict, UndoTarget, Write,
+    internal::operations::import::{self, bundle},
 };
 use std::{fs, sync::Arc};
 

@@ -1,8 +1,8 @@
 //! References between memories: found, rewritten in their own form, rebased when the holder moves.
 
 use memdir_core::{
-    base::path::MemoryPath,
-    memory::links::{Reference, ReferenceKind, link_destination, rebase_links, references, resolve, rewrite_references},
+    MemoryPath,
+    internal::memory::links::{Reference, ReferenceKind, link_destination, rebase_links, references, resolve, rewrite_references},
 };
 use proptest::prelude::*;
 

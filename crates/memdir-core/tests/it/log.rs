@@ -1,7 +1,7 @@
 //! The log of a day: appended by many at once, searched like a memory, in no entrypoint.
 
 use crate::verbs::Home;
-use memdir_core::operations::list::List;
+use memdir_core::List;
 
 #[test]
 fn entries_go_to_the_file_of_the_day_and_stay_out_of_the_entrypoint() {

@@ -1,8 +1,8 @@
 //! Memories: frontmatter of every kind is read, kept and patched in place.
 
 use memdir_core::{
-    base::error::Problem,
-    memory::{Kind, Memory, compose, read_time},
+    Kind, Memory, Problem,
+    internal::memory::{compose, read_time},
 };
 use proptest::prelude::*;
 
@@ -236,7 +236,7 @@ proptest! {
         prop_assert_eq!(memory.with_body(memory.body()), text.clone());
         prop_assert_eq!(memory.with_field("no such key", None), text.clone());
         if memory.body_first_line() > 1 {
-            let start = memdir_core::base::text::line_start(&text, memory.body_first_line());
+            let start = memdir_core::internal::base::text::line_start(&text, memory.body_first_line());
             prop_assert_eq!(&text[start..], memory.body());
         }
     }

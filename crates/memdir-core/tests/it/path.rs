@@ -1,6 +1,6 @@
 //! Names that are refused, names that are not.
 
-use memdir_core::base::path::{InvalidName, MemoryPath};
+use memdir_core::{InvalidName, MemoryPath};
 use proptest::prelude::*;
 
 #[test]

@@ -1,6 +1,9 @@
 //! Which project a directory belongs to, with real git repositories, friendly and hostile.
 
-use memdir_core::project::{self, Project, ProjectKind, Worktrees};
+use memdir_core::{
+    Project,
+    internal::project::{self, ProjectKind, Worktrees},
+};
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -2,12 +2,10 @@
 
 use crate::verbs::Home;
 use memdir_core::{
-    memdir::Memdir,
-    prompt::{self, ModeName, OpenPath, PromptAgent, PromptEntrypoint, PromptInput, PromptRequest, PromptSearch, SpacePart, ToolNames},
-    store::{
-        Actor,
-        files::{FileStore, Mount},
-        space::AgentScope,
+    Actor, FileStore, Memdir, ModeName, Mount, PromptEntrypoint, PromptRequest, PromptSearch, ToolNames,
+    internal::{
+        prompt::{self, OpenPath, PromptAgent, PromptInput, SpacePart},
+        store::space::AgentScope,
     },
 };
 use std::{fs, path::Path, sync::Arc};

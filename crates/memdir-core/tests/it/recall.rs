@@ -1,8 +1,8 @@
 //! Recall, the pure parts: the questions of a message, what fits the budget, and how it is framed.
 
 use memdir_core::{
-    memory::Kind,
-    recall::{self, MemorySummary, QuestionWord, RecallBudget, RecallCandidate},
+    Kind, RecallBudget,
+    internal::recall::{self, MemorySummary, QuestionWord, RecallCandidate},
 };
 use std::collections::HashMap;
 

@@ -1,18 +1,8 @@
 //! Search through the front door: files on disk, questions, lines that answer.
 
 use memdir_core::{
-    base::{path::MemoryPath, text::LineRange, time::SystemClock},
-    memory::Kind,
-    operations::read::Read,
-    search::{
-        Answer, Method, Search, Searcher, WhyNot,
-        embed::{Embedder, testing::RamEmbedder},
-    },
-    store::{
-        MountInfo, Source,
-        files::{FileStore, Mount},
-    },
-    testing::FixedClock,
+    Answer, Embedder, FileStore, Kind, LineRange, MemoryPath, Method, Mount, MountInfo, Read, Search, Searcher, Source, SystemClock,
+    WhyNot, internal::search::embed::testing::RamEmbedder, testing::FixedClock,
 };
 use memdir_index::TantivyIndex;
 use proptest::prelude::*;
@@ -193,9 +183,9 @@ fn the_lines_of_a_hit_give_its_text() {
     let mut long = String::from("# Log\n\n| n | what |\n|---|---|\n");
     (0..60).for_each(|n| long.push_str(&format!("| {n} | something{} |\n", if n == 37 { " like the turquoise elephant" } else { "" })));
     let space = Space::new(&[("long.md", &long), ("crlf.md", "first\r\n\r\nthe violet rhino\r\n"), NOTES[0]]);
-    let memdir = memdir_core::memdir::Memdir::new(
+    let memdir = memdir_core::Memdir::new(
         Arc::new(FileStore::open(&[Mount::new("", space.folder.path().join("memory"), space.folder.path().join("j"))]).unwrap()),
-        memdir_core::store::Actor { name: "t".into(), session: None },
+        memdir_core::Actor { name: "t".into(), session: None },
     );
     for query in ["turquoise elephant", "violet rhino", "revert", "ship Friday"] {
         for hit in space.ask(query).hits {

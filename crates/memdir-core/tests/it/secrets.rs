@@ -1,7 +1,10 @@
 //! Secrets: every rule finds its token, no rule finds what only looks like one, and no value is ever returned.
 //! Tokens are composed of parts, so that this file contains none.
 
-use memdir_core::secrets::{self, Allow, SecretFinding, SecretSeverity};
+use memdir_core::{
+    Allow,
+    internal::secrets::{self, SecretFinding, SecretSeverity},
+};
 use std::{collections::BTreeSet, fs, path::Path};
 
 const HEX: &str = "0123456789abcdef";
@@ -361,16 +364,7 @@ mod properties {
 mod verbs {
     use super::{ALNUM, Allow, random};
     use crate::verbs::{Home, path};
-    use memdir_core::{
-        base::error::Error,
-        memory::edit::Needle,
-        operations::{
-            delete::Delete,
-            edit::Edit,
-            undo::UndoTarget,
-            write::{Write, WriteMode},
-        },
-    };
+    use memdir_core::{Delete, Edit, Error, Needle, UndoTarget, Write, WriteMode};
     use std::fs;
 
     fn token() -> String {
@@ -445,10 +439,8 @@ mod shown {
     use super::{ALNUM, random};
     use crate::{desk, verbs::path};
     use memdir_core::{
-        base::text::LineRange,
-        operations::{read::Read, recall::Recall},
-        recall::{self, RecallBudget, RecallCandidate},
-        search::Search,
+        LineRange, Read, Recall, RecallBudget, Search,
+        internal::recall::{self, RecallCandidate},
     };
     use serde_json::json;
 

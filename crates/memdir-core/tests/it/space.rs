@@ -2,20 +2,8 @@
 
 use crate::verbs::path;
 use memdir_core::{
-    memdir::Memdir,
-    operations::{
-        check::Check,
-        delete::Delete,
-        list::List,
-        read::Read,
-        undo::UndoTarget,
-        write::{Write, WriteMode},
-    },
-    store::{
-        Actor, ChangeFilter,
-        files::{FileStore, Mount},
-        space::{Agent, AgentScope, Places, TokenDirectory, TokenIdentity, narrow, new_token, token_hash},
-    },
+    Actor, ChangeFilter, Check, Delete, FileStore, List, Memdir, Mount, Read, UndoTarget, Write, WriteMode,
+    internal::store::space::{Agent, AgentScope, Places, TokenDirectory, TokenIdentity, narrow, new_token, token_hash},
     testing::FixedClock,
 };
 use std::{path::Path, sync::Arc};

@@ -2,20 +2,10 @@
 
 use crate::vault::{intent, path};
 use memdir_core::{
-    base::{
-        error::{Error, Result},
-        version::Version,
-    },
-    memdir::Memdir,
-    operations::{
-        check::{Check, CheckRule},
-        list::List,
-        recall::Recall,
-    },
-    search::{Search, Searcher, index::Index},
-    store::{
-        Actor, Change, ChangeFilter, Expect, FileEdit, MountInfo, Role, Store, Verb, change_with,
-        files::{FileStore, Mount},
+    Actor, Change, ChangeFilter, Check, CheckRule, Error, Expect, FileEdit, FileStore, Index, List, Memdir, Mount, MountInfo, Recall,
+    Result, Role, Search, Searcher, Store, Verb, Version,
+    internal::store::{
+        change_with,
         mounts::{self, FileKind},
         stop::Stop,
     },
@@ -81,7 +71,7 @@ fn contract(store: &dyn Store) {
         Ok(vec![edit("a.md", Some(b"overwritten"))])
     });
     assert!(matches!(refused, Err(Error::Exists { .. })));
-    let huge = vec![b'x'; memdir_core::base::limits::MEMORY_BYTES + 1];
+    let huge = vec![b'x'; memdir_core::internal::base::limits::MEMORY_BYTES + 1];
     assert!(matches!(make(store, Verb::Write, &[edit("a.md", Some(b"new")), edit("huge.md", Some(&huge))]), Err(Error::TooLarge { .. })));
     assert_eq!(store.get(&path("a")).unwrap().unwrap().bytes, odd);
 

@@ -1,8 +1,8 @@
 //! Lines, cuts, sizes, decoding, near names.
 
-use memdir_core::base::{
-    error::{Error, Problem},
-    text::{Cut, LineRange, TextPart, decode, ellipsis, human_bytes, line_at, line_start, lines, near, truncate, truncate_chars},
+use memdir_core::{
+    Error, LineRange, Problem,
+    internal::base::text::{Cut, TextPart, decode, ellipsis, human_bytes, line_at, line_start, lines, near, truncate, truncate_chars},
 };
 use proptest::prelude::*;
 

@@ -4,9 +4,11 @@ mod served;
 
 use crate::desk::{self, nothing};
 use memdir_core::{
-    dialects::DIALECTS,
-    operations::list::List,
-    tools::{Tool, native as native_tools},
+    List,
+    internal::{
+        dialects::DIALECTS,
+        tools::{Tool, native as native_tools},
+    },
 };
 use serde_json::{Map, Value, json};
 
@@ -122,7 +124,7 @@ fn undo_never_takes_back_somebody_elses_change() {
     assert_eq!((desk.file("mine.md"), desk.file("theirs.md").as_deref()), (None, Some("x")));
     assert!(desk.error("memory_undo", nothing()).contains("you have no change to undo"));
     // Without a session, only the id of the change identifies its owner.
-    let sessionless = memdir_core::tools::ToolContext { session: false, ..desk.other("tester", "three") };
+    let sessionless = memdir_core::internal::tools::ToolContext { session: false, ..desk.other("tester", "three") };
     assert!(desk.call_as(&sessionless, "memory_undo", nothing()).text.contains("no session"));
     let stranger = desk.other("stranger", "four");
     assert!(desk.call_as(&stranger, "memory_undo", json!({ "change": theirs })).is_error);

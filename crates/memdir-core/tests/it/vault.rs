@@ -2,11 +2,7 @@
 
 use jiff::Timestamp;
 use memdir_core::{
-    base::{error::Error, path::MemoryPath, version::Version},
-    store::{
-        Actor, ChangeFilter, Expect, FileEdit, Intent, Role, Store, Verb, View,
-        files::{FileStore, Links, Mount},
-    },
+    Actor, ChangeFilter, Error, Expect, FileEdit, FileStore, Intent, Links, MemoryPath, Mount, Role, Store, Verb, Version, View,
     testing::disk_full_after,
 };
 use std::{
@@ -32,13 +28,13 @@ fn vault(home: &TempDir) -> FileStore {
     FileStore::open(&[mount(home)]).unwrap()
 }
 
-fn put(vault: &FileStore, name: &str, text: &str) -> memdir_core::base::error::Result<()> {
+fn put(vault: &FileStore, name: &str, text: &str) -> memdir_core::Result<()> {
     let at = path(name);
     let edit = FileEdit { path: at.clone(), bytes: Some(text.into()), role: Role::Memory };
     vault.change(&intent(Verb::Write), &[at], &mut |_| Ok(vec![edit.clone()])).map(drop)
 }
 
-fn remove(vault: &FileStore, name: &str) -> memdir_core::base::error::Result<()> {
+fn remove(vault: &FileStore, name: &str) -> memdir_core::Result<()> {
     let at = path(name);
     vault
         .change(&intent(Verb::Delete), std::slice::from_ref(&at), &mut |_| {

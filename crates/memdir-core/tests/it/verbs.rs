@@ -1,19 +1,7 @@
 //! Operations through [`Memdir`].
 
 use memdir_core::{
-    base::{error::Error, path::MemoryPath},
-    memdir::Memdir,
-    operations::{
-        delete::Delete,
-        list::List,
-        read::Read,
-        undo::UndoTarget,
-        write::{Write, WriteMode},
-    },
-    store::{
-        Actor, ChangeFilter, Verb,
-        files::{FileStore, Mount},
-    },
+    Actor, ChangeFilter, Delete, Error, FileStore, List, Memdir, MemoryPath, Mount, Read, UndoTarget, Verb, Write, WriteMode,
     testing::FixedClock,
 };
 use std::{fs, sync::Arc};
@@ -229,9 +217,9 @@ fn bytes_that_are_not_utf8_are_kept_and_never_rewritten_by_accident() {
     memdir.write(&Write::create(path("odd"), odd.clone())).unwrap();
     let reading = memdir.read(&Read::all(path("odd"))).unwrap();
     assert_eq!((reading.content.as_str(), reading.problems.len()), ("caf\u{fffd}\n", 1));
-    let edit = memdir_core::operations::edit::Edit {
+    let edit = memdir_core::Edit {
         path: path("odd"),
-        needle: memdir_core::memory::edit::Needle::Literal("caf".into()),
+        needle: memdir_core::Needle::Literal("caf".into()),
         with: "x".into(),
         all: false,
         expect: None,

@@ -5,11 +5,11 @@ use crate::{
     verbs::{Home, path},
 };
 use memdir_core::{
-    operations::{
-        verify::{self, MentionKind, ProjectLookup, Verify},
-        write::Write,
+    MentionKind, Verify, Write,
+    internal::{
+        operations::verify::{self, ProjectLookup},
+        project::{self, Worktrees},
     },
-    project::{self, Worktrees},
 };
 use std::fs;
 

@@ -1,9 +1,8 @@
 //! Tripwires: what is parsed, what trips, what can never trip.
 
 use memdir_core::{
-    base::error::Problem,
-    memory::Memory,
-    recall::when::{self, Action, TripwireKind, When},
+    Action, Memory, Problem,
+    internal::recall::when::{self, TripwireKind, When},
 };
 
 fn read(frontmatter: &str) -> (When, Vec<Problem>) {

@@ -1,6 +1,6 @@
 //! Parses and validates the responses of embedding servers. Pure.
 
-use memdir_core::search::embed::Vector;
+use memdir_core::internal::search::embed::Vector;
 use serde::Deserialize;
 
 /// Parses the vectors of an OpenAI-compatible response, in the order of the texts.

@@ -1,9 +1,12 @@
 //! Endpoints, against a server that answers well, slowly, wrongly and not at all.
 
 use crate::server::{Reply, Request, Server};
-use memdir_core::search::embed::{
-    EmbedRole, Embedder,
-    testing::{RAM_DIM, RamEmbedder, check_embedder},
+use memdir_core::{
+    Embedder,
+    internal::search::embed::{
+        EmbedRole,
+        testing::{RAM_DIM, RamEmbedder, check_embedder},
+    },
 };
 use memdir_embed::{ApiKey, Endpoint, EndpointSettings, Protocol};
 use serde_json::{Value, json};

@@ -1,9 +1,8 @@
 //! Questions that share no word with their answer: the built-in model finds enough of them, and no hits for nonsense.
 
 use memdir_core::{
-    base::time::SystemClock,
-    search::{Search, Searcher, analysis::Analyser, embed::Embedder, query::Query},
-    store::files::{FileStore, Mount},
+    Embedder, FileStore, Mount, Search, Searcher, SystemClock,
+    internal::search::{analysis::Analyser, query::Query},
 };
 use memdir_embed::StaticModel;
 use memdir_index::TantivyIndex;

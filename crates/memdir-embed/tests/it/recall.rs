@@ -1,16 +1,7 @@
 //! Recall on whole prompts: a question inside 20, 60 or 300 words recalls its memory, and a prompt without a related memory
 //! recalls nothing.
 
-use memdir_core::{
-    base::time::SystemClock,
-    memdir::Memdir,
-    operations::recall::Recall,
-    search::{Searcher, embed::Embedder},
-    store::{
-        Actor,
-        files::{FileStore, Mount},
-    },
-};
+use memdir_core::{Actor, Embedder, FileStore, Memdir, Mount, Recall, Searcher, SystemClock};
 use memdir_embed::StaticModel;
 use memdir_index::TantivyIndex;
 use serde::Deserialize;

@@ -1,6 +1,9 @@
 //! The built-in model.
 
-use memdir_core::search::embed::{EmbedRole, Embedder, Vector, WordSum, testing::check_embedder};
+use memdir_core::{
+    Embedder,
+    internal::search::embed::{EmbedRole, Vector, WordSum, testing::check_embedder},
+};
 use memdir_embed::StaticModel;
 use proptest::prelude::*;
 use serde::Deserialize;

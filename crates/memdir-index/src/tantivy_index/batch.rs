@@ -10,16 +10,17 @@ use crate::{
     vectors::{Key, Vectors},
 };
 use memdir_core::{
-    base::{
-        disk::{FileLock, LockWait},
-        error::{Error, Result},
-        limits,
-        stamp::Stamp,
-        version::Version,
-    },
-    search::{
-        embed::Vector,
-        index::{Batch, FileWriter, IndexFile, IndexView, Wait},
+    Error, Result, Version,
+    internal::{
+        base::{
+            disk::{FileLock, LockWait},
+            limits,
+            stamp::Stamp,
+        },
+        search::{
+            embed::Vector,
+            index::{Batch, FileWriter, IndexFile, IndexView, Wait},
+        },
     },
 };
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -3,11 +3,11 @@
 
 use crate::errors::corrupt;
 use memdir_core::{
-    base::{
-        disk::{self, Replace},
-        error::{Error, Result},
+    Error, Result,
+    internal::{
+        base::disk::{self, Replace},
+        search::embed::EmbedderId,
     },
-    search::embed::EmbedderId,
 };
 use std::{
     fs,

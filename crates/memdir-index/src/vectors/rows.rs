@@ -16,11 +16,11 @@
 use super::{Key, list};
 use crate::errors::corrupt;
 use memdir_core::{
-    base::{
-        error::{Error, Result},
-        raw::{Mapped, Simd, map_file},
+    Error, Result,
+    internal::{
+        base::raw::{Mapped, Simd, map_file},
+        search::embed::{EmbedderId, Vector, unit_scale},
     },
-    search::embed::{EmbedderId, Vector, unit_scale},
 };
 use std::{
     fs,

@@ -1,15 +1,14 @@
 //! The index gives the same results as the brute-force index, in whatever steps its files were indexed.
 
 use memdir_core::{
-    base::{path::MemoryPath, version::Version},
-    search::{
-        embed::{EmbedRole, Embedder, testing::RamEmbedder},
-        index::{Candidate, Counts, Index, IndexChange, IndexFile, IndexQuery, IndexView, Wait},
+    Embedder, Index, MemoryPath, Stamp, Stored, Version,
+    internal::search::{
+        embed::{EmbedRole, testing::RamEmbedder},
+        index::{Candidate, Counts, IndexChange, IndexFile, IndexQuery, IndexView, Wait},
         indexing::Preparer,
         query::Query,
         ranking,
     },
-    store::{Stamp, Stored},
     testing::RamIndex,
 };
 use memdir_index::TantivyIndex;

@@ -1,8 +1,8 @@
 //! Vectors on disk.
 
 use memdir_core::{
-    base::error::Error,
-    search::embed::{EmbedderId, Vector},
+    Error,
+    internal::search::embed::{EmbedderId, Vector},
 };
 use memdir_index::{
     scan::Near,
@@ -44,7 +44,7 @@ fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 #[track_caller]
-fn assert_corrupt<T: std::fmt::Debug>(result: memdir_core::base::error::Result<T>, why: &str) {
+fn assert_corrupt<T: std::fmt::Debug>(result: memdir_core::Result<T>, why: &str) {
     match result {
         Err(Error::Corrupt { why: found, .. }) => assert_eq!(found, why),
         other => panic!("expected damage ({why}), got {other:?}"),

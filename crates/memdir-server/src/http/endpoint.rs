@@ -15,7 +15,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http_body_util::{Full, combinators::BoxBody};
-use memdir_core::store::stop::Stop;
+use memdir_core::internal::store::stop::Stop;
 use rmcp::transport::{
     StreamableHttpServerConfig, StreamableHttpService,
     streamable_http_server::{SessionId, SessionManager as _, session::local::LocalSessionManager},

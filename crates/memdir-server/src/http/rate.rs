@@ -1,6 +1,6 @@
 //! Rate limits: a token bucket per client address, in a table of bounded size.
 
-use memdir_core::base::time::Stopwatch;
+use memdir_core::internal::base::time::Stopwatch;
 use std::{
     collections::HashMap,
     net::IpAddr,

@@ -2,7 +2,7 @@
 
 use super::session::{McpSession, to_error_data};
 use crate::{prompts, resources, subscriptions::ResourceEvent};
-use memdir_core::tools::{PROMPTS, ToolResult};
+use memdir_core::internal::tools::{PROMPTS, ToolResult};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::*,

@@ -3,9 +3,11 @@
 use super::{ConnectionId, McpServer, random_id};
 use crate::{call::run_blocking, subscriptions::ResourceEvent};
 use memdir_core::{
-    base::error::{Error, Result as CoreResult},
-    store::{Actor, stop::Stop},
-    tools::{ToolContext, ToolResult},
+    Actor, Error, Result as CoreResult,
+    internal::{
+        store::stop::Stop,
+        tools::{ToolContext, ToolResult},
+    },
 };
 use rmcp::{ErrorData, Peer, RoleServer, model::ResourceUpdatedNotificationParam, service::RequestContext};
 use std::{

@@ -1,11 +1,6 @@
 //! Callers with spaces of their own: opening one does not delay other requests, and a caller whose permissions change loses it.
 
-use memdir_core::{
-    memdir::Memdir,
-    store::{Actor, Store},
-    testing::RamStore,
-    tools,
-};
+use memdir_core::{Actor, Memdir, Store, internal::tools, testing::RamStore};
 use memdir_server::{CallerDirectory, CallerId, HttpCaller, HttpOptions, ToolCatalog, ToolFilter, ToolGroup, serve_http};
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

@@ -2,7 +2,7 @@
 //! each project.
 
 use crate::hosts::{Machine, MemoryImport};
-use memdir_core::base::disk::{self, Replace};
+use memdir_core::internal::base::disk::{self, Replace};
 use std::{
     fs, io,
     path::{Path, PathBuf},

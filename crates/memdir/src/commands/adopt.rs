@@ -13,16 +13,10 @@ use crate::{
     spaces,
 };
 use memdir_core::{
-    base::{
-        path::MemoryPath,
-        shell::quote_posix,
-        time::{Clock as _, SystemClock},
-    },
-    operations::list::List,
-    store::{
-        Access,
-        files::{Mount, real_path},
-        mounts::mount_of,
+    Access, Clock as _, List, MemoryPath, Mount, SystemClock,
+    internal::{
+        base::shell::quote_posix,
+        store::{files::real_path, mounts::mount_of},
     },
 };
 use serde::Serialize;
@@ -193,7 +187,7 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Comm
     let mut memories = Vec::new();
     for listed in memdir.list(&List::default())?.memories.into_iter().filter(|listed| !is_theirs(&listed.path)) {
         if let Some(Ok(text)) = memdir.store().get(&listed.path)?.map(|stored| String::from_utf8(stored.bytes)) {
-            memories.push((listed.path.to_string(), memdir_core::secrets::redact(&text).into_owned()));
+            memories.push((listed.path.to_string(), memdir_core::internal::secrets::redact(&text).into_owned()));
         }
     }
     let fail = |source| Failure::File { doing: "write into", path: dir.clone(), source };

@@ -18,12 +18,8 @@ use crate::{
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use memdir_chats::{ArchivedChat, ArchivedFile, READERS, Reader};
 use memdir_core::{
-    base::{
-        error::Error,
-        text::ellipsis,
-        time::{Clock as _, SystemClock},
-    },
-    store::files::real_path,
+    Clock as _, Error, SystemClock,
+    internal::{base::text::ellipsis, store::files::real_path},
 };
 use serde::Serialize;
 use std::{

@@ -6,7 +6,7 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use memdir_core::operations::check::{Check, CheckFinding, CheckSeverity, Checked};
+use memdir_core::{Check, CheckFinding, CheckSeverity, Checked};
 use std::io;
 
 pub(crate) fn run(args: &Typed, space: &Space<'_>) -> Result<CommandOutput, Failure> {

@@ -5,7 +5,7 @@ use crate::{
     output::{CommandOutput, Printer},
     scope::Scope,
 };
-use memdir_core::store::{Access, files::Mount};
+use memdir_core::{Access, Mount};
 use serde::Serialize;
 use std::{io, path::PathBuf};
 
@@ -27,8 +27,8 @@ struct MountRow {
     name: String,
     path: PathBuf,
     access: Access,
-    source: memdir_core::store::Source,
-    entrypoint: memdir_core::store::EntrypointMode,
+    source: memdir_core::Source,
+    entrypoint: memdir_core::EntrypointMode,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     only: Vec<String>,
     journal: PathBuf,

@@ -6,10 +6,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{
-    memdir::Memdir,
-    operations::delete::{Delete, Deleted},
-};
+use memdir_core::{Delete, Deleted, Memdir};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {

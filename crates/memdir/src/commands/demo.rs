@@ -7,7 +7,7 @@ use crate::{
     spaces,
 };
 use clap::Parser as _;
-use memdir_core::{base::shell::quote_posix, memdir::Memdir};
+use memdir_core::{Memdir, internal::base::shell::quote_posix};
 use memdir_embed::StaticModel;
 use serde::Serialize;
 use std::{io, sync::Arc};

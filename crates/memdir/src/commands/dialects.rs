@@ -1,7 +1,7 @@
 //! `memdir dialects`: the memory systems whose tools memdir emulates.
 
 use crate::output::{CommandOutput, Printer};
-use memdir_core::dialects::DIALECTS;
+use memdir_core::internal::dialects::DIALECTS;
 use serde::Serialize;
 use std::io;
 

@@ -6,10 +6,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{
-    memdir::Memdir,
-    operations::diff::{Diff, VersionDiff},
-};
+use memdir_core::{Diff, Memdir, VersionDiff};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {

@@ -11,7 +11,7 @@ use crate::{
     output::{CommandOutput, Printer},
     scope,
 };
-use memdir_core::base::time::{Clock as _, SystemClock};
+use memdir_core::{Clock as _, SystemClock};
 use serde::Serialize;
 use std::{
     io,

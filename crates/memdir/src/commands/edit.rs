@@ -6,11 +6,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{
-    memdir::Memdir,
-    memory::edit::Needle,
-    operations::edit::{Edit, EditedMemory},
-};
+use memdir_core::{Edit, EditedMemory, Memdir, Needle};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {

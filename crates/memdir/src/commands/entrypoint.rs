@@ -5,7 +5,7 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use memdir_core::{entrypoint::LinePlace, memdir::Memdir, operations::repair::Repaired};
+use memdir_core::{Memdir, Repaired, internal::entrypoint::LinePlace};
 use serde::Serialize;
 use std::io;
 

@@ -7,12 +7,14 @@ use crate::{
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
-    base::{
-        disk::{self, Replace},
-        text,
+    List, Memdir,
+    internal::{
+        base::{
+            disk::{self, Replace},
+            text,
+        },
+        operations::import::bundle,
     },
-    memdir::Memdir,
-    operations::{import::bundle, list::List},
 };
 use serde::Serialize;
 use std::{

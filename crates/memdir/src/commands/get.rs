@@ -2,11 +2,7 @@
 
 use super::name;
 use crate::{args::Get as Typed, exit::Failure, output::CommandOutput};
-use memdir_core::{
-    base::{error::Problem, limits, text::LineRange},
-    memdir::Memdir,
-    operations::read::{Read, Reading},
-};
+use memdir_core::{LineRange, Memdir, Problem, Read, Reading, internal::base::limits};
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let (path, lines) = match &args.lines {

@@ -7,12 +7,7 @@ use crate::{
     output::{CommandOutput, Printer},
 };
 use jiff::tz::TimeZone;
-use memdir_core::{
-    base::path::MemoryPath,
-    memdir::Memdir,
-    operations::undo::describe,
-    store::{Change, ChangeFilter, FileChange, Role},
-};
+use memdir_core::{Change, ChangeFilter, FileChange, Memdir, MemoryPath, Role, internal::operations::undo::describe};
 use serde::Serialize;
 use std::io;
 
@@ -32,7 +27,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
         && changes.is_empty()
         && memdir.store().get(path)?.is_none()
     {
-        return Err(memdir_core::operations::read::not_found(memdir.store(), path).into());
+        return Err(memdir_core::internal::operations::read::not_found(memdir.store(), path).into());
     }
     Ok(CommandOutput::new(HistoryOutput { changes, path, zone: memdir.context().clock.zone() }, show))
 }

@@ -7,9 +7,11 @@ use crate::{
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
-    memdir::Memdir,
-    operations::import::{self, Import, ImportOutcome, Imported, Incoming, OnConflict},
-    store::mounts::{choose_entrypoint, is_page_name},
+    Import, ImportOutcome, Imported, Incoming, Memdir, OnConflict,
+    internal::{
+        operations::import,
+        store::mounts::{choose_entrypoint, is_page_name},
+    },
 };
 use serde::Serialize;
 use std::{

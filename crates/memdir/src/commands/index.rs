@@ -7,9 +7,11 @@ use crate::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use memdir_core::{
-    base::{text::human_bytes, time::Stopwatch},
-    memdir::Memdir,
-    search::indexing::{IndexProgress, Indexed},
+    Memdir,
+    internal::{
+        base::{text::human_bytes, time::Stopwatch},
+        search::indexing::{IndexProgress, Indexed},
+    },
 };
 use serde::Serialize;
 use std::{io, sync::OnceLock, time::Duration};

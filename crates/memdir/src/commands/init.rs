@@ -9,12 +9,8 @@ use crate::{
     scope::Scope,
 };
 use memdir_core::{
-    base::path::MemoryPath,
-    memdir::Memdir,
-    operations::write::Write,
-    store::{
-        Access, Actor, EntrypointMode,
-        files::{FileStore, Mount},
+    Access, Actor, EntrypointMode, FileStore, Memdir, MemoryPath, Mount, Write,
+    internal::store::{
         mounts::{ENTRYPOINT_FILE as MAIN, FALLBACK_ENTRYPOINT_FILE as FALLBACK},
         space::Places,
     },

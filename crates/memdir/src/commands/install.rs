@@ -8,7 +8,7 @@ use crate::{
     install::{self, ConfigChange, FileOutcome, InstallRequest, Receipts},
     output::{CommandOutput, OutputOptions, Printer},
 };
-use memdir_core::base::time::{Clock as _, SystemClock};
+use memdir_core::{Clock as _, SystemClock};
 use serde::Serialize;
 use std::{
     io::{self, BufRead as _, IsTerminal as _, Write as _},
@@ -96,7 +96,7 @@ fn selected_memory(machine: &Machine) -> Option<String> {
 
 /// The machine an installation is made on.
 pub(super) fn machine(settings: &Settings) -> Result<Machine, Failure> {
-    let project = memdir_core::project::find(&settings.cwd, settings.config.worktrees)?;
+    let project = memdir_core::internal::project::find(&settings.cwd, settings.config.worktrees)?;
     config::machine(settings, project)
 }
 

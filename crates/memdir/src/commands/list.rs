@@ -5,12 +5,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
 };
-use memdir_core::{
-    base::text,
-    memdir::Memdir,
-    memory::Kind,
-    operations::list::{List, ListedMemory, Listing},
-};
+use memdir_core::{Kind, List, ListedMemory, Listing, Memdir, internal::base::text};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {

@@ -5,7 +5,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{memdir::Memdir, operations::write::Saved, prompt};
+use memdir_core::{Memdir, Saved, internal::prompt};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {

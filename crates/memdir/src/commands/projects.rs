@@ -9,12 +9,7 @@ use crate::{
     project_records::{self, ProjectRecord},
     scope::Scope,
 };
-use memdir_core::{
-    base::path::MemoryPath,
-    memdir::Memdir,
-    operations::list::List,
-    store::{Actor, files::FileStore},
-};
+use memdir_core::{Actor, FileStore, List, Memdir, MemoryPath};
 use serde::Serialize;
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -99,7 +94,7 @@ fn count_memories(dir: &std::path::Path) -> usize {
             let kind = entry.file_type();
             if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) {
                 dirs.push(entry.path());
-            } else if kind.is_ok_and(|kind| kind.is_file()) && entry.file_name() != memdir_core::store::mounts::ENTRYPOINT_FILE {
+            } else if kind.is_ok_and(|kind| kind.is_file()) && entry.file_name() != memdir_core::internal::store::mounts::ENTRYPOINT_FILE {
                 count += 1;
             }
         }
@@ -129,7 +124,7 @@ fn check_exists(settings: &Settings, id: &str) -> Result<(), Failure> {
     if ids.iter().any(|other| other == id) {
         return Ok(());
     }
-    let near = memdir_core::base::text::near(id, ids.iter().map(String::as_str), 3);
+    let near = memdir_core::internal::base::text::near(id, ids.iter().map(String::as_str), 3);
     let hint =
         if near.is_empty() { "run `memdir projects` to see all ids".to_owned() } else { format!("did you mean {}?", near.join(" or ")) };
     Err(Failure::Usage { message: format!("project {id:?} not found"), hint })

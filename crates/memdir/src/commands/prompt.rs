@@ -10,7 +10,7 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::prompt::{ModeName, PromptEntrypoint, PromptLoad, PromptRequest, PromptSearch};
+use memdir_core::{ModeName, PromptEntrypoint, PromptLoad, PromptRequest, PromptSearch};
 use serde::Serialize;
 use std::io;
 

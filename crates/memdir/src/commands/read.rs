@@ -6,15 +6,7 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use memdir_core::{
-    base::{
-        error::{Error, Problem},
-        text::LineRange,
-    },
-    memdir::Memdir,
-    operations::read::{EntrypointReading, Read, Reading},
-    prompt,
-};
+use memdir_core::{EntrypointReading, Error, LineRange, Memdir, Problem, Read, Reading, internal::prompt};
 use serde::Serialize;
 use std::io;
 
@@ -36,8 +28,7 @@ struct ReadError {
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
-    let read =
-        |text: &str| memdir.read(&Read { path: memdir_core::base::path::MemoryPath::parse(text)?, lines, max_chars: args.max_chars });
+    let read = |text: &str| memdir.read(&Read { path: memdir_core::MemoryPath::parse(text)?, lines, max_chars: args.max_chars });
     match args.names.as_slice() {
         [] => Ok(CommandOutput::new(memdir.entrypoint(prompt::main_prefix(memdir.store()))?, show_entrypoint)),
         [one] => {

@@ -9,10 +9,7 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::{
-    operations::recall::Recall,
-    recall::{RecallBudget, Recalled, when::Action},
-};
+use memdir_core::{Action, Recall, RecallBudget, Recalled};
 use std::{io, path::Path};
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {

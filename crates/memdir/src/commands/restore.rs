@@ -6,7 +6,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{memdir::Memdir, operations::write::Saved};
+use memdir_core::{Memdir, Saved};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {

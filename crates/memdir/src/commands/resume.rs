@@ -9,8 +9,8 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::search::chats::{ChatPlace, ResumeCommand};
-use memdir_core::search::{Hit, Search};
+use memdir_core::{ChatPlace, ResumeCommand};
+use memdir_core::{Hit, Search};
 use serde::Serialize;
 use std::{io, process::Command};
 

@@ -8,15 +8,15 @@ use crate::{
 };
 use jiff::tz::TimeZone;
 use memdir_core::{
-    base::{error::Error, time::parse_since},
-    memdir::Memdir,
-    search::{
-        self, Hit, Search, WhyNot,
-        analysis::Analyser,
-        chats::ChatPlace,
-        query::{self, Query},
+    ChatPlace, Error, Hit, Memdir, Search, Source, WhyNot,
+    internal::{
+        base::time::parse_since,
+        search::{
+            self,
+            analysis::Analyser,
+            query::{self, Query},
+        },
     },
-    store::Source,
 };
 use serde::Serialize;
 use serde_json::Value;

@@ -11,12 +11,11 @@ use crate::{
 };
 use jiff::Timestamp;
 use memdir_core::{
-    base::{limits, text::human_bytes, time},
-    memdir::Memdir,
-    operations::stats::{MountStats, Stats},
-    prompt::PromptLoad,
-    search::IndexState,
-    store::{Access, Source},
+    Access, Memdir, MountStats, PromptLoad, Source, Stats,
+    internal::{
+        base::{limits, text::human_bytes, time},
+        search::IndexState,
+    },
 };
 use serde::Serialize;
 use std::io;

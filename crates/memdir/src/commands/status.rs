@@ -6,10 +6,8 @@ use crate::{
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
-    base::time,
-    memdir::Memdir,
-    operations::{list::List, undo::describe},
-    store::{Change, ChangeFilter, mounts},
+    Change, ChangeFilter, List, Memdir,
+    internal::{base::time, operations::undo::describe, store::mounts},
 };
 use serde::Serialize;
 use std::{io, path::PathBuf};
@@ -35,11 +33,8 @@ pub(crate) fn run(memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let names = memdir.list(&List::default())?.memories;
     let owner = |path| mounts::mount_of(memdir.store(), path);
     let count = |prefix: &str| names.iter().filter(|memory| owner(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
-    let mounted = |mount: &memdir_core::store::MountInfo| Mounted {
-        prefix: mount.prefix.clone(),
-        root: mount.root.clone(),
-        memories: count(&mount.prefix),
-    };
+    let mounted =
+        |mount: &memdir_core::MountInfo| Mounted { prefix: mount.prefix.clone(), root: mount.root.clone(), memories: count(&mount.prefix) };
     let last_change = memdir.history(&ChangeFilter { most: 1, ..ChangeFilter::default() })?.into_iter().next();
     let now = memdir.context().clock.now();
     Ok(CommandOutput::new(

@@ -7,7 +7,7 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::operations::memory_tests::{Expectation, TestOutcome, Tested};
+use memdir_core::{Expectation, TestOutcome, Tested};
 use std::io;
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
@@ -26,7 +26,7 @@ fn show(tested: &Tested, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("{} (line {})", problem.what, problem.line.unwrap_or(0)))?;
     }
     if tested.outcomes.is_empty() && tested.problems.is_empty() {
-        return printer.line(format!("no tests; add questions to {}", memdir_core::store::mounts::TESTS_FILE));
+        return printer.line(format!("no tests; add questions to {}", memdir_core::internal::store::mounts::TESTS_FILE));
     }
     let passed = tested.outcomes.iter().filter(|outcome| outcome.passed).count();
     printer.line(format!("{passed} of {} tests passed", tested.outcomes.len()))

@@ -6,7 +6,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::store::space::{new_token, token_hash};
+use memdir_core::internal::store::space::{new_token, token_hash};
 use serde::Serialize;
 use std::io;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};

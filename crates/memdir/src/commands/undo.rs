@@ -8,12 +8,11 @@ use crate::{
     spaces,
 };
 use memdir_core::{
-    memdir::Memdir,
-    operations::{
-        history,
-        undo::{UndoTarget, Undone, describe},
+    ChangeFilter, ChangeId, Memdir, UndoTarget, Undone, Verb,
+    internal::{
+        operations::{history, undo::describe},
+        store::files::real_path,
     },
-    store::{ChangeFilter, ChangeId, Verb, files::real_path},
 };
 use std::io;
 

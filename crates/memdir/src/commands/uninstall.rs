@@ -10,7 +10,7 @@ use crate::{
     install::{self, ConfigChange, FileOutcome, InstallKey, InstallRequest, Receipts},
     output::CommandOutput,
 };
-use memdir_core::base::time::{Clock as _, SystemClock};
+use memdir_core::{Clock as _, SystemClock};
 
 pub(crate) fn run(args: &UninstallArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
     let machine = machine(settings)?;

@@ -6,7 +6,7 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use memdir_core::operations::verify::{Mention, Verified, Verify};
+use memdir_core::{Mention, Verified, Verify};
 use std::io;
 
 pub(crate) fn run(args: &Typed, space: &Space<'_>) -> Result<CommandOutput, Failure> {

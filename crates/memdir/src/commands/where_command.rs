@@ -6,7 +6,7 @@ use crate::{
     project_records::{self, ProjectRecord},
     scope::Scope,
 };
-use memdir_core::store::Access;
+use memdir_core::Access;
 use serde::Serialize;
 use std::{io, path::PathBuf};
 
@@ -16,7 +16,7 @@ struct WhereOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     off_by: Option<String>,
     project: String,
-    kind: memdir_core::project::ProjectKind,
+    kind: memdir_core::internal::project::ProjectKind,
     root: PathBuf,
     checkout: PathBuf,
     why: String,
@@ -75,7 +75,7 @@ fn similar_projects(settings: &Settings, scope: &Scope) -> Vec<String> {
 
 /// Settings and commands that select another memory.
 fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
-    use memdir_core::project::{ProjectKind, Worktrees};
+    use memdir_core::internal::project::{ProjectKind, Worktrees};
     if settings.dir.is_some() {
         return vec!["without --dir and MEMDIR_DIR, the memory of this project is used".into()];
     }

@@ -6,12 +6,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{
-    base::text,
-    memdir::Memdir,
-    memory::Kind,
-    operations::write::{Saved, Write, WriteMode},
-};
+use memdir_core::{Kind, Memdir, Saved, Write, WriteMode, internal::base::text};
 use std::io::{self, IsTerminal as _};
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {

@@ -1,7 +1,7 @@
 //! Edits `config.toml` for commands. The rest of the file is unchanged, including comments.
 
 use crate::exit::Failure;
-use memdir_core::base::disk::{self, FileMode, Replace};
+use memdir_core::internal::base::disk::{self, FileMode, Replace};
 use std::{
     io::{self, Write as _},
     path::Path,

@@ -3,9 +3,8 @@
 use super::keys::KEYS;
 use crate::exit::Failure;
 use memdir_core::{
-    base::{path::MemoryPath, text},
-    project::Worktrees,
-    store::{Access, Source},
+    Access, MemoryPath, Source,
+    internal::{base::text, project::Worktrees},
 };
 use serde::Deserialize;
 use std::{

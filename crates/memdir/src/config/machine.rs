@@ -5,7 +5,7 @@ use crate::{
     exit::Failure,
     hosts::{self, Machine, Os},
 };
-use memdir_core::{project::Project, store::space::AgentScope};
+use memdir_core::{Project, internal::store::space::AgentScope};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},

@@ -1,6 +1,6 @@
 //! Starts a program as a host would, with a time limit.
 
-use memdir_core::base::time::Stopwatch;
+use memdir_core::internal::base::time::Stopwatch;
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

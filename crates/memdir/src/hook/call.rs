@@ -14,7 +14,7 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::{memdir::Memdir, operations::recall::Recall, recall::when};
+use memdir_core::{Memdir, Recall, internal::recall::when};
 use std::{cell::RefCell, path::Path};
 
 /// The reminder to save what was learned.

@@ -2,7 +2,7 @@
 
 use super::input::HookInput;
 use crate::hosts::{HookEvent, HookReply, Host};
-use memdir_core::base::text;
+use memdir_core::internal::base::text;
 
 /// The maximum length of an output, in UTF-16 code units: hosts truncate longer ones, or move them to a file, at 10,000.
 pub(super) const MAX_UNITS: usize = 9_900;

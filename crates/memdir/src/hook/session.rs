@@ -2,7 +2,7 @@
 //! memory is shown twice, and nothing else.
 
 use jiff::Timestamp;
-use memdir_core::base::disk;
+use memdir_core::internal::base::disk;
 use std::{
     fs,
     io::Write as _,

@@ -4,10 +4,7 @@
 use crate::{config::Settings, exit::Failure, spaces};
 use jiff::{Timestamp, ToSpan as _};
 use memdir_chats::{ChatSource, EventSink, ReadOutcome, Reader, SessionFile, SessionList, SyncLimits, Syncer, TranscriptCursor};
-use memdir_core::{
-    base::time::{Clock as _, SystemClock},
-    store::files::real_path,
-};
+use memdir_core::{Clock as _, SystemClock, internal::store::files::real_path};
 use std::{
     path::{Path, PathBuf},
     sync::mpsc,
@@ -70,12 +67,7 @@ impl ChatSource for OneConversation {
         SessionList { sessions: sessions.into_iter().filter(is_wanted).collect(), problems: Vec::new() }
     }
 
-    fn turns(
-        &self,
-        session: &SessionFile,
-        from: &TranscriptCursor,
-        sink: &mut EventSink<'_>,
-    ) -> memdir_core::base::error::Result<ReadOutcome> {
+    fn turns(&self, session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> memdir_core::Result<ReadOutcome> {
         self.source.turns(session, from, sink)
     }
 }

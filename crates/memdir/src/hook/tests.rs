@@ -5,7 +5,7 @@ use super::{
     output::{MAX_UNITS, render, utf16_len},
 };
 use crate::hosts::{Delivery, HOSTS, HookEvent, Host, by_name};
-use memdir_core::base::text;
+use memdir_core::internal::base::text;
 use serde::Deserialize;
 
 /// The output of a host's hook with this input, for this text.

@@ -1,7 +1,7 @@
 //! Command lines in hosts' settings: written for a shell, and recognized as memdir's. Nothing is run.
 
 use super::HookEvent;
-use memdir_core::base::shell::{escape_cmd, quote_posix, quote_powershell};
+use memdir_core::internal::base::shell::{escape_cmd, quote_posix, quote_powershell};
 use serde_json::Value;
 
 /// The shell in which a host runs a hook.

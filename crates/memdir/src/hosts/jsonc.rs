@@ -6,7 +6,7 @@ use jsonc_parser::{
     ParseOptions,
     cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
 };
-use memdir_core::base::text;
+use memdir_core::internal::base::text;
 use serde_json::Value;
 
 /// The key of the list in a group.

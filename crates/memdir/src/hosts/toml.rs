@@ -2,7 +2,7 @@
 //! and a missing final newline. Pure; knows nothing about hosts.
 
 use super::text_edit::{EditError, EditedText, dotted};
-use memdir_core::base::text;
+use memdir_core::internal::base::text;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Key, RawString, Table};

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::hosts::{ConfigFormat, InstallScope};
 use jiff::Timestamp;
-use memdir_core::base::disk::{self, FileMode, Replace};
+use memdir_core::internal::base::disk::{self, FileMode, Replace};
 use std::{
     fs::{self, File},
     io::{self, Write as _},

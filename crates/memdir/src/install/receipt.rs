@@ -9,7 +9,7 @@ use super::{
 };
 use crate::hosts::{ConfigEdit, ConfigFormat, InstallScope, Machine};
 use jiff::Timestamp;
-use memdir_core::base::disk::{self, FileLock, LockWait};
+use memdir_core::internal::base::disk::{self, FileLock, LockWait};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{

@@ -7,12 +7,8 @@ use crate::{
     mounts,
 };
 use memdir_core::{
-    project::Project,
-    store::{
-        Access, EntrypointMode, Source,
-        files::{Links, Mount, real_path},
-        space::Places,
-    },
+    Access, EntrypointMode, Links, Mount, Project, Source,
+    internal::store::{files::real_path, space::Places},
 };
 use std::path::{Path, PathBuf};
 

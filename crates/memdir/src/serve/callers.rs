@@ -12,11 +12,8 @@ use crate::{
     spaces,
 };
 use memdir_core::{
-    base::{error::Error, path::MemoryPath},
-    store::{
-        files::Mount,
-        space::{TokenIdentity, both, narrow, token_hash},
-    },
+    Error, MemoryPath, Mount,
+    internal::store::space::{TokenIdentity, both, narrow, token_hash},
 };
 use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -2,7 +2,10 @@
 
 use super::live::{LiveSettings, live_space};
 use crate::{config::Settings, exit::Failure, prompt_section, scope::Scope, spaces};
-use memdir_core::{dialects, memdir::Memdir, prompt::log_is_open, tools};
+use memdir_core::{
+    Memdir,
+    internal::{dialects, prompt::log_is_open, tools},
+};
 use memdir_server::ToolGroup;
 use std::{io::Write as _, path::PathBuf, sync::Arc};
 

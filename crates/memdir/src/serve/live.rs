@@ -7,7 +7,7 @@ use crate::{
     exit::Failure,
     scope::Scope,
 };
-use memdir_core::memdir::Memdir;
+use memdir_core::Memdir;
 use memdir_server::CurrentSpace;
 use std::{
     fmt, fs,

@@ -155,10 +155,7 @@ fn memories_deleted_in_openmemory_are_not_imported() {
         let home = Home::new();
         fs::write(home.path(name), text).unwrap();
         let printed = home.run(&["import", home.path(name).to_str().unwrap()]);
-        assert!(
-            printed.contains("2 memories, 0 duplicate, 0 skipped") && printed.contains("skipped 1 deleted item"),
-            "{printed}"
-        );
+        assert!(printed.contains("2 memories, 0 duplicate, 0 skipped") && printed.contains("skipped 1 deleted item"), "{printed}");
         assert_eq!(home.ok(&["list"]), "mem0/facts/likes-tea\nmem0/facts/owns-a-boat\n");
         for memory in ["likes-tea", "owns-a-boat"] {
             let text = home.text(&format!("mem0/facts/{memory}.md"));

@@ -8,7 +8,7 @@ use crate::{
     transcript::{ChatEvent, EventSink, ReadOutcome, SessionInfo},
     walk,
 };
-use memdir_core::base::error::{Error, Problem, Result};
+use memdir_core::{Error, Problem, Result};
 use serde::Deserialize;
 use std::{
     fs,

@@ -117,7 +117,7 @@ fn reference_finding(
         }
         ReferenceKind::Mem if space.exists(target) => {}
         ReferenceKind::Mem => {
-            add(line, CheckRule::DeadReference, format!("mem:{target} does not name a memory{}", candidates(space, target)))
+            add(line, CheckRule::DeadReference, format!("mem:{target} does not name a memory{}", candidates(space, target)));
         }
     }
 }

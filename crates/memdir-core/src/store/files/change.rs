@@ -20,32 +20,32 @@ use std::{collections::BTreeSet, fs::File};
 
 /// Locked mounts: the view of a plan, and the way its edits are applied.
 pub(super) struct Locked<'a> {
-    pub(super) vault: &'a FileStore,
+    pub(super) store: &'a FileStore,
     pub(super) mounts: BTreeSet<usize>,
     pub(super) _locks: Vec<Lock>,
 }
 
 impl View for Locked<'_> {
     fn mounts(&self) -> &[MountInfo] {
-        &self.vault.infos
+        &self.store.infos
     }
 
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
-        self.vault.stop.check()?;
-        self.vault.read(&self.vault.spot(path)?, Names::ByBytes)
+        self.store.stop.check()?;
+        self.store.read(&self.store.spot(path)?, Names::ByBytes)
     }
 
     fn list(&self, under: &str) -> Result<Walk> {
-        self.vault.stop.check()?;
-        self.vault.walk(under)
+        self.store.stop.check()?;
+        self.store.walk(under)
     }
 
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
-        self.vault.stamps(paths)
+        self.store.stamps(paths)
     }
 
     fn check_writable(&self, path: &MemoryPath) -> Result<()> {
-        self.vault.check_writable(path)
+        self.store.check_writable(path)
     }
 }
 
@@ -79,7 +79,7 @@ impl Locked<'_> {
             Err(error) => Err(Failed { error, as_before: true }),
         };
         for (mount, placed) in &open {
-            let mut journal = self.vault.journal(*mount);
+            let mut journal = self.store.journal(*mount);
             // If this state is lost, recovery derives it from the files.
             let _ = match &made {
                 Ok(()) => journal.finish(placed, Progress::Done),
@@ -100,8 +100,8 @@ impl Locked<'_> {
     fn check(&self, edits: Vec<FileEdit>) -> Result<Vec<Edit>> {
         let mut checked = Vec::new();
         for edit in edits {
-            let spot = self.vault.spot(&edit.path)?;
-            self.vault.mounts[spot.mount].check_writable(&spot.rel)?;
+            let spot = self.store.spot(&edit.path)?;
+            self.store.mounts[spot.mount].check_writable(&spot.rel)?;
             if !self.mounts.contains(&spot.mount) {
                 return Err(Error::Unavailable { what: edit.path.to_string(), why: "its mount is not locked for this change".into() });
             }
@@ -109,7 +109,7 @@ impl Locked<'_> {
             if size > limits::MEMORY_BYTES {
                 return Err(Error::TooLarge { what: edit.path.to_string(), size: size as u64, limit: limits::MEMORY_BYTES as u64 });
             }
-            let before = self.vault.read_exact(&spot)?;
+            let before = self.store.read_exact(&spot)?;
             if before.as_ref().map(|stored| &stored.bytes) != edit.bytes.as_ref() {
                 checked.push(Edit { spot, edit, before });
             }
@@ -120,7 +120,7 @@ impl Locked<'_> {
     fn record(&self, change: &Change, touched: &BTreeSet<usize>, edits: &[Edit], open: &mut Vec<(usize, Placed)>) -> Result<()> {
         for mount in touched {
             let drafts: Vec<Draft<'_>> = edits.iter().filter(|edit| edit.spot.mount == *mount).map(draft).collect();
-            let peers = touched.iter().filter(|n| *n != mount).map(|n| self.vault.mounts[*n].root.path().to_owned()).collect();
+            let peers = touched.iter().filter(|n| *n != mount).map(|n| self.store.mounts[*n].root.path().to_owned()).collect();
             let record = Record {
                 id: change.id.0.clone(),
                 at: change.at.as_millisecond(),
@@ -130,7 +130,7 @@ impl Locked<'_> {
                 files: Vec::new(),
                 peers,
             };
-            let placed = self.vault.journal(*mount).begin(record, &drafts, Progress::Open)?;
+            let placed = self.store.journal(*mount).begin(record, &drafts, Progress::Open)?;
             open.push((*mount, placed));
         }
         Ok(())
@@ -157,16 +157,16 @@ impl Locked<'_> {
     /// Removes directories that are empty without these files.
     fn prune<'a>(&self, edits: impl Iterator<Item = &'a Edit>) {
         for edit in edits {
-            if let Ok(open) = self.vault.mounts[edit.spot.mount].root.open() {
+            if let Ok(open) = self.store.mounts[edit.spot.mount].root.open() {
                 atomic::prune(&open, &edit.spot.rel);
             }
         }
     }
 
     fn prepare(&self, id: &str, edits: &[Edit], steps: &mut Vec<atomic::Step>) -> Result<()> {
-        let mut numbers = vec![0; self.vault.mounts.len()];
+        let mut numbers = vec![0; self.store.mounts.len()];
         for Edit { spot, edit, .. } in edits {
-            let mount = &self.vault.mounts[spot.mount];
+            let mount = &self.store.mounts[spot.mount];
             let open = mount.root.open()?;
             let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
             let temp = atomic::temp_name(id, numbers[spot.mount]);
@@ -180,7 +180,7 @@ impl Locked<'_> {
     fn put_back(&self, id: &str, edits: &[Edit]) -> Result<()> {
         for edit in edits {
             let before = edit.before.as_ref().map(|stored| stored.bytes.as_slice());
-            self.vault.put_now(&edit.spot, before, &format!("{id}-back"))?;
+            self.store.put_now(&edit.spot, before, &format!("{id}-back"))?;
         }
         Ok(())
     }

@@ -117,7 +117,7 @@ fn rules(mount: &Mount) -> String {
 
 /// Returns globs for a name and everything under it.
 fn part_globs(name: &str) -> [String; 3] {
-    let escaped = globset::escape(name);
+    let escaped = crate::base::glob::escape(name);
     [escaped.clone(), format!("{escaped}.md"), format!("{escaped}/**")]
 }
 

@@ -111,7 +111,7 @@ fn a_folder_does_not_move_into_itself_and_goes_as_one() {
     assert_eq!(desk.tree(&desk.root), ["e/", "e/f/", "e/f/a", "e/f/b/", "e/f/b/c"]);
     desk.text("memory", json!({ "command": "delete", "path": "/memories/e" }));
     assert!(desk.tree(&desk.root).is_empty());
-    desk.caller.memdir.undo(&memdir_core::operations::undo::UndoTarget::Mine).unwrap();
+    desk.caller.memdir.undo(&memdir_core::UndoTarget::Mine).unwrap();
     assert_eq!(desk.tree(&desk.root), ["e/", "e/f/", "e/f/a", "e/f/b/", "e/f/b/c"]);
 }
 

@@ -126,7 +126,7 @@ fn an_overwritten_file_can_be_brought_back() {
     let desk = desk(&[]);
     desk.text("MemoryWrite", json!({ "file_path": "a.md", "content": "one" }));
     desk.text("MemoryWrite", json!({ "file_path": "a.md", "content": "two" }));
-    desk.caller.memdir.undo(&memdir_core::operations::undo::UndoTarget::Mine).unwrap();
+    desk.caller.memdir.undo(&memdir_core::UndoTarget::Mine).unwrap();
     assert_eq!(desk.file("a.md").unwrap(), "one");
 }
 

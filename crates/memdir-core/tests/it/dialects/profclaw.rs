@@ -1,5 +1,5 @@
 use crate::desk::{self, Desk, nothing};
-use memdir_core::tools::Level;
+use memdir_core::internal::tools::Level;
 use serde_json::{Value, json};
 
 fn desk(files: &[(&str, &str)]) -> Desk {
@@ -144,7 +144,7 @@ fn statistics_count_what_is_there() {
 #[test]
 fn every_tool_is_safe_and_the_workspace_stays_as_it_was() {
     let desk = desk(&[("memory/a.md", "alpha\n")]);
-    assert!((memdir_core::dialects::find("profclaw").unwrap().tools)().iter().all(|tool| tool.level == Level::Safe));
+    assert!((memdir_core::internal::dialects::find("profclaw").unwrap().tools)().iter().all(|tool| tool.level == Level::Safe));
     desk.json("memory_search", json!({ "query": "alpha" }));
     assert_eq!(desk.tree(&desk.root), ["memory/", "memory/a.md"]);
 }

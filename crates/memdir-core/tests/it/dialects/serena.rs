@@ -45,7 +45,7 @@ fn texts_are_structured_results_too() {
     let desk = with(&[("a.md", "text\n")]);
     let result = desk.call("read_memory", json!({ "memory_name": "a" }));
     assert_eq!(result.structured.unwrap(), json!({ "result": "text\n" }));
-    let tool = memdir_core::dialects::find("serena").map(|dialect| (dialect.tools)()[1].json()).unwrap();
+    let tool = memdir_core::internal::dialects::find("serena").map(|dialect| (dialect.tools)()[1].json()).unwrap();
     assert_eq!(tool["outputSchema"], json!({ "type": "object", "properties": { "result": { "type": "string" } }, "required": ["result"] }));
     assert_eq!(tool["annotations"], json!({ "readOnlyHint": true, "openWorldHint": false, "title": "Read Memory" }));
 }

@@ -1,7 +1,7 @@
 //! Every word a model reads about the tools is a committed file: the JSON of each tool as served, and `docs/reference/tools.md`.
 //! `UPDATE_DOCS=1 cargo test -p memdir-core served` writes them anew.
 
-use memdir_core::{
+use memdir_core::internal::{
     dialects::DIALECTS,
     tools::{INSTRUCTIONS, PROMPTS, Tool, native, native_with_log},
 };

@@ -6,7 +6,7 @@ use super::{
     worker,
 };
 use crate::{args::ChangeKind, exit::Failure};
-use memdir_core::{base::path::strip_md, memdir::Memdir, operations::list::List, store::ChangeFilter};
+use memdir_core::{ChangeFilter, List, Memdir, internal::base::path::strip_md};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashMap},
@@ -136,7 +136,7 @@ impl Audit {
         while let Some(page) = pages.pop() {
             let text = std::fs::read_to_string(root.join(&page)).unwrap_or_default();
             for target in targets(&text) {
-                if memdir_core::store::mounts::is_page_name(&target) {
+                if memdir_core::internal::store::mounts::is_page_name(&target) {
                     pages.push(target);
                 } else {
                     *reached.entry(strip_md(&target).to_owned()).or_default() += 1;

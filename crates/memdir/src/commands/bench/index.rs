@@ -12,9 +12,8 @@ use crate::{
     spaces,
 };
 use memdir_core::{
-    base::{text::human_bytes, time::Stopwatch},
-    search::{Searcher, embed::Embedder},
-    store::files::{FileStore, Mount},
+    Embedder, FileStore, Mount, Searcher,
+    internal::base::{text::human_bytes, time::Stopwatch},
 };
 use memdir_embed::StaticModel;
 use serde::Serialize;

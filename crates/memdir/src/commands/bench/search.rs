@@ -12,10 +12,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{
-    base::time::Stopwatch,
-    search::{Search, Searcher},
-};
+use memdir_core::{Search, Searcher, internal::base::time::Stopwatch};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::{
@@ -253,7 +250,12 @@ fn anonymous_memory(process: u32) -> Option<u64> {
 }
 
 fn show(report: &SearchBenchReport, printer: &mut Printer<'_>) -> io::Result<()> {
-    printer.line(format!("{} files ({} units, {})", report.files, report.units, memdir_core::base::text::human_bytes(report.bytes)))?;
+    printer.line(format!(
+        "{} files ({} units, {})",
+        report.files,
+        report.units,
+        memdir_core::internal::base::text::human_bytes(report.bytes)
+    ))?;
     let mut rows = vec![["", "p50 ms", "p99 ms", "ratio"].map(str::to_owned).to_vec()];
     rows.extend(report.times.iter().map(|times| {
         let ratio = times.ratio.as_ref().map_or(String::new(), |ratio| format!("{:.1} × {}", ratio.times, ratio.of));
@@ -261,7 +263,7 @@ fn show(report: &SearchBenchReport, printer: &mut Printer<'_>) -> io::Result<()>
     }));
     printer.table(&rows)?;
     match report.anonymous_bytes {
-        Some(bytes) => printer.line(format!("anonymous memory while serving: {}", memdir_core::base::text::human_bytes(bytes))),
+        Some(bytes) => printer.line(format!("anonymous memory while serving: {}", memdir_core::internal::base::text::human_bytes(bytes))),
         None => Ok(()),
     }
 }

@@ -13,10 +13,7 @@ use crate::{
 };
 use clap::ValueEnum as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use memdir_core::{
-    base::{path::MemoryPath, time::Stopwatch},
-    operations::write::Write,
-};
+use memdir_core::{MemoryPath, Write, internal::base::time::Stopwatch};
 use serde::Serialize;
 use std::{
     io,
@@ -175,7 +172,7 @@ fn progress(args: &Typed, options: OutputOptions) -> ProgressBar {
 
 /// A seed that differs from run to run.
 fn time_seed() -> u64 {
-    use memdir_core::base::time::{Clock as _, SystemClock};
+    use memdir_core::{Clock as _, SystemClock};
     SystemClock.now().as_nanosecond() as u64
 }
 

@@ -7,16 +7,7 @@ use crate::{
     output::{CommandOutput, Printer},
     spaces,
 };
-use memdir_core::{
-    base::path::MemoryPath,
-    memdir::Memdir,
-    memory::edit::Needle,
-    operations::{
-        delete::Delete,
-        edit::Edit,
-        write::{Write, WriteMode},
-    },
-};
+use memdir_core::{Delete, Edit, Memdir, MemoryPath, Needle, Write, WriteMode};
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write as _},

@@ -10,10 +10,7 @@ use crate::{
     spaces,
 };
 use memdir_chats::{ChatArchive, ChatSection, ForgetOutcome, ForgetRule};
-use memdir_core::{
-    base::time::{Clock as _, SystemClock},
-    search::Search,
-};
+use memdir_core::{Clock as _, Search, SystemClock};
 use serde::Serialize;
 use std::{collections::BTreeMap, fs, io, path::PathBuf};
 
@@ -90,7 +87,7 @@ fn verify(settings: &Settings, archive: &ChatArchive, before: &Turns, outcome: &
             let answer = memdir.searcher()?.search(memdir.store(), &search)?;
             let name = path.strip_prefix(archive.dir()).unwrap_or(path).with_extension("").to_string_lossy().into_owned();
             // The hit may be in a part of the conversation.
-            let is_forgotten = |hit: &memdir_core::search::Hit| hit.path.as_str().contains(&name) && section.text.contains(hit.text.trim());
+            let is_forgotten = |hit: &memdir_core::Hit| hit.path.as_str().contains(&name) && section.text.contains(hit.text.trim());
             found += usize::from(answer.hits.iter().any(is_forgotten));
         }
     }

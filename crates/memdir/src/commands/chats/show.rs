@@ -8,8 +8,8 @@ use crate::{
     output::{CommandOutput, Printer},
 };
 use memdir_chats::ArchivedChat;
-use memdir_core::base::{error::Error, text::LineRange};
-use memdir_core::search::chats::ResumeCommand;
+use memdir_core::ResumeCommand;
+use memdir_core::{Error, LineRange};
 use serde::Serialize;
 use std::{io, path::PathBuf};
 

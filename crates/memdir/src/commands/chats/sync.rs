@@ -11,10 +11,7 @@ use crate::{
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, ToSpan as _};
 use memdir_chats::{SyncLimits, SyncOutcome, SyncProgress};
-use memdir_core::base::{
-    limits,
-    time::{Clock as _, SystemClock},
-};
+use memdir_core::{Clock as _, SystemClock, internal::base::limits};
 use serde::Serialize;
 use std::io;
 
