@@ -5,11 +5,11 @@
 //! dropped, reordered or reformatted. Lines that do not fit any more move, oldest first, to overflow pages that the entrypoint links.
 
 mod audit;
-mod hand;
 mod line;
 mod plan;
-mod sheet;
+mod section;
 pub(crate) mod upkeep;
+mod user_text;
 
 pub use audit::{DeadLine, LongLine, dead, long_lines};
 pub use plan::{EntrypointPlan, LineChange, plan, plan_many};
@@ -21,9 +21,9 @@ use crate::{
     },
     store::mounts::{page_name, page_number},
 };
-use hand::Pointers;
-use sheet::Sheet;
+use section::Sheet;
 use std::{collections::BTreeMap, sync::Arc};
+use user_text::Pointers;
 
 /// Returns the path, from the mount's root, of the memory to which a line of an entrypoint or page points.
 pub(crate) fn pointer(line: &str) -> Option<String> {
@@ -36,7 +36,7 @@ pub(crate) fn pointer(line: &str) -> Option<String> {
 /// Whether a line of an entrypoint or page is generated and has no content: a mark, a generated heading, links to pages.
 pub(crate) fn is_frame(line: &str) -> bool {
     let line = line.trim_end();
-    line.is_empty() || sheet::is_mark(line) || plan::is_own_heading(line) || line::read(line) == line::Row::Pages
+    line.is_empty() || section::is_mark(line) || plan::is_own_heading(line) || line::read(line) == line::Row::Pages
 }
 
 /// A parsed overflow page. Immutable, so that it can be cached and shared until its file changes.

@@ -3,41 +3,41 @@
 
 pub(crate) mod import_dir;
 
-use crate::hosts::{ForeignMemory, HOSTS, Machine};
+use crate::hosts::{HOSTS, HostMemory, Machine};
 use memdir_core::{Access, FileStore, Mount, View as _};
 use serde_json::{Map, Value, json};
 use std::{fs, path::Path};
 
 /// Programs with a memory of their own that memdir is not installed into.
-const OTHER_PROGRAMS: &[fn(&Machine) -> ForeignMemory] = &[
+const OTHER_PROGRAMS: &[fn(&Machine) -> HostMemory] = &[
     |machine| {
         let dir = machine.project.join(".serena/memories");
-        ForeignMemory::for_project("serena", "Serena's memories of this project", dir, json!({ "entrypoint": false }))
+        HostMemory::for_project("serena", "Serena's memories of this project", dir, json!({ "entrypoint": false }))
     },
     // Only what OpenClaw calls memory: other files in its workspace are instructions, and its dreams are machine state.
     |machine| {
         let only = json!(["MEMORY.md", "USER.md", "memory/**/*.md"]);
         let options = json!({ "entrypoint": false, "only": only, "ignored": ["memory/\\.dreams/.*"] });
-        ForeignMemory::for_user("openclaw", "OpenClaw's workspace", machine.home.join(".openclaw/workspace"), options)
+        HostMemory::for_user("openclaw", "OpenClaw's workspace", machine.home.join(".openclaw/workspace"), options)
     },
-    |machine| ForeignMemory::for_user("koding", "koding", machine.home.join(".koding/memory"), json!({ "entrypoint": false })),
+    |machine| HostMemory::for_user("koding", "koding", machine.home.join(".koding/memory"), json!({ "entrypoint": false })),
     |machine| {
         let dir = machine.home.join(".agent-memory/memory");
-        ForeignMemory::for_user("agent-memory", "mcp-agent-memory", dir, json!({ "entrypoint": false }))
+        HostMemory::for_user("agent-memory", "mcp-agent-memory", dir, json!({ "entrypoint": false }))
     },
 ];
 
 /// Finds the memories of other programs, for the user and the current project. Directories without a memory are skipped.
-pub(crate) fn find(machine: &Machine) -> Vec<ForeignMemory> {
+pub(crate) fn find(machine: &Machine) -> Vec<HostMemory> {
     let hosts = HOSTS.iter().filter_map(|host| host.memory?(machine));
     let others = OTHER_PROGRAMS.iter().map(|memory| memory(machine));
     let existing = hosts.chain(others).filter(|memory| memory.path.is_dir());
-    let counted = existing.map(|memory| ForeignMemory { memories: count_mounted(&memory, machine), ..memory });
+    let counted = existing.map(|memory| HostMemory { memories: count_mounted(&memory, machine), ..memory });
     counted.filter(|memory| memory.memories > 0).collect()
 }
 
 /// The `[[mounts]]` table that mounts a memory under a name.
-pub(crate) fn mount_settings(memory: &ForeignMemory, name: &str, machine: &Machine, project: &str, read_write: bool) -> Value {
+pub(crate) fn mount_settings(memory: &HostMemory, name: &str, machine: &Machine, project: &str, read_write: bool) -> Value {
     let mut mount = Map::new();
     mount.insert("name".into(), name.into());
     mount.insert("path".into(), with_tilde(&memory.path, &machine.home).into());
@@ -57,13 +57,13 @@ fn with_tilde(path: &Path, home: &Path) -> String {
 }
 
 /// The number of memories in the mount, without those it ignores.
-fn count_mounted(memory: &ForeignMemory, machine: &Machine) -> usize {
+fn count_mounted(memory: &HostMemory, machine: &Machine) -> usize {
     let list =
         |key: &str| serde_json::from_value::<Vec<String>>(memory.mount_options.get(key).cloned().unwrap_or_default()).unwrap_or_default();
     let journal = machine.home.join(".memdir/journal/none");
     let mount =
         Mount { access: Access::ReadOnly, ignored: list("ignored"), only: list("only"), ..Mount::new("", memory.path.clone(), journal) };
-    let walk = FileStore::open(&[mount]).and_then(|vault| vault.list(""));
+    let walk = FileStore::open(&[mount]).and_then(|store| store.list(""));
     walk.map(|walk| walk.entries.iter().filter(|entry| entry.path.is_md()).count()).unwrap_or_default()
 }
 

@@ -73,13 +73,13 @@ enum Needs<'a> {
     /// The settings and the scope they describe; it opens what else it needs.
     Settings(Box<dyn FnOnce(&Settings, &Scope) -> Outcome + 'a>),
     /// An open space.
-    Space(Box<dyn FnOnce(&Space<'_>) -> Outcome + 'a>),
+    Space(Box<dyn FnOnce(&OpenSpace<'_>) -> Outcome + 'a>),
     /// An open space with its search index, and the embedder of the command line.
-    Search(Option<SearchEmbedder>, Box<dyn FnOnce(&Space<'_>) -> Outcome + 'a>),
+    Search(Option<SearchEmbedder>, Box<dyn FnOnce(&OpenSpace<'_>) -> Outcome + 'a>),
 }
 
 /// An open space, and what it was opened from.
-struct Space<'a> {
+struct OpenSpace<'a> {
     memdir: &'a Memdir,
     /// `None` in the scratch directory of `memdir demo`.
     origin: Option<(&'a Settings, &'a Scope)>,
@@ -167,12 +167,12 @@ fn in_scope(
     settings: &Settings,
     scope: &Scope,
     prepare: impl FnOnce(Memdir) -> Result<Memdir, Failure>,
-    run: Box<dyn FnOnce(&Space<'_>) -> Outcome + '_>,
+    run: Box<dyn FnOnce(&OpenSpace<'_>) -> Outcome + '_>,
 ) -> Outcome {
     let is_new = !settings.home.value.is_dir();
-    let opened = spaces::open_late(settings, scope)?;
+    let opened = spaces::open_lazy(settings, scope)?;
     let memdir = prepare(opened.memdir)?;
-    let outcome = run(&Space { memdir: &memdir, origin: Some((settings, scope)) });
+    let outcome = run(&OpenSpace { memdir: &memdir, origin: Some((settings, scope)) });
     if is_new && settings.dir.is_none() {
         // The home did not exist when the space was opened, so the project could not be recorded then.
         project_records::note(&settings.home.value, &scope.project);
@@ -183,7 +183,7 @@ fn in_scope(
 /// Runs a command in an open space that can be searched. Commands that need settings are not available there.
 fn run_in(memdir: &Memdir, args: &Args, output: OutputOptions) -> Outcome {
     match plan(args, output).needs {
-        Needs::Space(run) | Needs::Search(_, run) => run(&Space { memdir, origin: None }),
+        Needs::Space(run) | Needs::Search(_, run) => run(&OpenSpace { memdir, origin: None }),
         Needs::Nothing(_) | Needs::Settings(_) => {
             Err(Failure::Usage { message: "this command does not run inside an open space".into(), hint: "run it from a shell".into() })
         }
@@ -198,11 +198,11 @@ fn settings<'a>(run: impl FnOnce(&Settings, &Scope) -> Outcome + 'a) -> Plan<'a>
     Plan::new(Needs::Settings(Box::new(run)))
 }
 
-fn space<'a>(run: impl FnOnce(&Space<'_>) -> Outcome + 'a) -> Plan<'a> {
+fn space<'a>(run: impl FnOnce(&OpenSpace<'_>) -> Outcome + 'a) -> Plan<'a> {
     Plan::new(Needs::Space(Box::new(run)))
 }
 
-fn search<'a>(embedder: Option<SearchEmbedder>, run: impl FnOnce(&Space<'_>) -> Outcome + 'a) -> Plan<'a> {
+fn search<'a>(embedder: Option<SearchEmbedder>, run: impl FnOnce(&OpenSpace<'_>) -> Outcome + 'a) -> Plan<'a> {
     Plan::new(Needs::Search(embedder, Box::new(run)))
 }
 

@@ -12,10 +12,10 @@ mod copilot_cli;
 mod cursor;
 mod gemini;
 mod hooks;
+mod host_memory;
 pub(crate) mod jsonc;
 mod machine;
 mod opencode;
-mod own_memory;
 pub(crate) mod text_edit;
 pub(crate) mod toml;
 mod vscode;
@@ -24,8 +24,8 @@ mod zed;
 
 pub(crate) use config_edit::{ConfigEdit, ConfigFile, ConfigFormat};
 pub(crate) use hooks::{Delivery, HookEvent, HookReply, HookSpec, ToolCall};
+pub(crate) use host_memory::{HostMemory, MemoryImport, MemoryRedirect};
 pub(crate) use machine::{InstallScope, Machine, Os};
-pub(crate) use own_memory::{ForeignMemory, MemoryImport, MemoryRedirect};
 
 use serde_json::Value;
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ pub(crate) struct Host {
     pub(crate) transcripts: Option<&'static memdir_chats::Reader>,
 
     /// Locates the memory it keeps on its own.
-    pub(crate) memory: Option<fn(&Machine) -> Option<ForeignMemory>>,
+    pub(crate) memory: Option<fn(&Machine) -> Option<HostMemory>>,
     /// The setting that moves its own memory into memdir's directory.
     pub(crate) memory_redirect: Option<MemoryRedirect>,
     /// The directory from which it imports the memories of other programs.

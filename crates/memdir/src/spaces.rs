@@ -39,7 +39,7 @@ pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure
 
 /// Opens the space of a scope for one command. If memdir's home does not exist, only a write creates its directories, so that
 /// reading leaves nothing behind.
-pub(crate) fn open_late(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
+pub(crate) fn open_lazy(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
     let home = &settings.home.value;
     let late = |mount: Mount| Mount { late: mount.root.starts_with(home) && !home.is_dir(), ..mount };
     open_with(settings, scope, &scope.mounts_only().into_iter().map(late).collect::<Vec<_>>())
@@ -50,10 +50,10 @@ fn open_with(settings: &Settings, scope: &Scope, mounts: &[Mount]) -> Result<Ope
     if settings.dir.is_none() {
         project_records::note(&settings.home.value, &scope.project);
     }
-    let vault = FileStore::open(mounts).map_err(|error| settings_error(settings, error))?;
-    let notes = vault.problems().into_iter().map(|trouble| trouble.what);
+    let store = FileStore::open(mounts).map_err(|error| settings_error(settings, error))?;
+    let notes = store.problems().into_iter().map(|trouble| trouble.what);
     let notes = scope.notes.iter().cloned().chain(notes).collect();
-    Ok(Opened { memdir: memdir_on(vault, settings, &settings.actor.value)?, notes })
+    Ok(Opened { memdir: memdir_on(store, settings, &settings.actor.value)?, notes })
 }
 
 /// Opens these mounts for another actor.
@@ -61,13 +61,13 @@ pub(crate) fn open_mounts(settings: &Settings, mounts: &[Mount], actor: &str) ->
     memdir_on(FileStore::open(mounts).map_err(|error| settings_error(settings, error))?, settings, actor)
 }
 
-fn memdir_on(vault: FileStore, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
+fn memdir_on(store: FileStore, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
     let actor = Actor { name: actor.to_owned(), session: None };
     let allow = Allow::new(&settings.config.allow_rules, &settings.config.allow).map_err(|why| Failure::Settings {
         message: format!("{}: secrets: {why}", settings.file.display()),
         hint: format!("edit [secrets] in {}", settings.file.display()),
     })?;
-    Ok(Memdir::new(Arc::new(vault), actor).with_allow_list(allow))
+    Ok(Memdir::new(Arc::new(store), actor).with_allow_list(allow))
 }
 
 /// Adds search for a long-lived process. Opens nothing before the first search.
@@ -161,15 +161,15 @@ pub(crate) fn syncer(settings: &Settings) -> Syncer {
 
 /// Opens only the kept conversations, with search; also returns the directory of their index. `None` while they are off.
 pub(crate) fn open_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
-    if settings.config.chats.settings.on { open_kept(settings) } else { Ok(None) }
+    if settings.config.chats.settings.on { open_archived_chats(settings) } else { Ok(None) }
 }
 
 /// Like [`open_chats`], but also while conversations are off: those that were kept stay until they are forgotten.
-pub(crate) fn open_kept(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
+pub(crate) fn open_archived_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
     let Some(mount) = kept_mount(settings) else { return Ok(None) };
-    let vault = FileStore::open(&[mount]).map_err(|error| settings_error(settings, error))?;
+    let store = FileStore::open(&[mount]).map_err(|error| settings_error(settings, error))?;
     let actor = Actor { name: settings.actor.value.clone(), session: None };
-    let memdir = with_search_once(Memdir::new(Arc::new(vault), actor), settings, None)?;
+    let memdir = with_search_once(Memdir::new(Arc::new(store), actor), settings, None)?;
     let root = memdir.store().mounts().first().map(|info| index(&settings.cache, info, None).root().to_owned());
     Ok(Some((memdir, root.unwrap_or_default())))
 }
@@ -196,8 +196,8 @@ pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect
 /// Opens one directory without any settings, for the demo and the benchmarks.
 pub(crate) fn open_plain(root: &Path, home: &Path, actor: &str) -> Result<Memdir, Failure> {
     let mount = Mount::new("", root, home.join("journal").join(journal_name(root)));
-    let vault = FileStore::open(&[mount])?;
-    Ok(Memdir::new(Arc::new(vault), Actor { name: actor.to_owned(), session: None }))
+    let store = FileStore::open(&[mount])?;
+    Ok(Memdir::new(Arc::new(store), Actor { name: actor.to_owned(), session: None }))
 }
 
 /// Reports mounts that the library rejects as errors in the settings.

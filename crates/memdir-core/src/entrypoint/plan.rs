@@ -1,14 +1,14 @@
 //! Plans how the entrypoint and its pages change when memories are saved, renamed and removed. One change affects at most the
 //! entrypoint and one page.
 
-use super::{EntrypointFiles, Page, hand, line};
+use super::{EntrypointFiles, Page, line, user_text};
 use crate::{
     base::{
         limits,
         path::{MemoryPath, strip_md},
         text::human_bytes,
     },
-    entrypoint::{hand::Pointers, sheet::Sheet},
+    entrypoint::{section::Sheet, user_text::Pointers},
     memory::links,
     store::mounts::page_name,
 };
@@ -161,7 +161,7 @@ impl<'a> Work<'a> {
 
     fn remove(&mut self, path: &str) {
         self.drop_ours(path);
-        let removed = [&mut self.sheet.head, &mut self.sheet.tail].map(|text| hand::remove_pointers(text, path));
+        let removed = [&mut self.sheet.head, &mut self.sheet.tail].map(|text| user_text::remove_pointers(text, path));
         if removed.contains(&true) {
             self.pointers = Pointers::from_sheet(&self.sheet);
         }

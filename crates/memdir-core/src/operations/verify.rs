@@ -1,12 +1,12 @@
 //! Verifies a memory: looks up what it mentions in the project and, if everything exists, records the date.
 
 mod git;
-mod look;
-mod names;
-mod own;
+mod lookup;
+mod mentions;
+mod project_symbols;
 
-pub use look::ProjectLookup;
-pub use names::{Mention, MentionKind, mentions};
+pub use lookup::ProjectLookup;
+pub use mentions::{Mention, MentionKind, mentions};
 
 use crate::{
     base::{
@@ -21,8 +21,8 @@ use crate::{
     project::Project,
     store::{ChangeId, FileEdit, Role, Store, Verb, mounts},
 };
-use look::SourceLimit;
-use names::bare_file_mentions;
+use lookup::SourceLimit;
+use mentions::bare_file_mentions;
 use serde::Serialize;
 
 /// The memory to verify.
@@ -111,7 +111,7 @@ pub fn missing(store: &dyn Store, look: Option<&ProjectLookup<'_>>, holder: &Mem
 /// The symbols that are the project's because the text has them next to one of its paths. The owner of other symbols is unknown.
 fn of_the_project(look: &ProjectLookup<'_>, text: &str) -> Vec<String> {
     let mut symbols: Vec<String> = Vec::new();
-    for (symbol, path) in own::beside_paths(text) {
+    for (symbol, path) in project_symbols::beside_paths(text) {
         if !symbols.contains(&symbol) && !is_foreign(look, &symbol) && look.path(&path).is_some() {
             symbols.push(symbol);
         }

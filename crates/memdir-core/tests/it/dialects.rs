@@ -7,7 +7,7 @@ mod openclaw;
 mod profclaw;
 mod serena;
 
-use crate::desk;
+use crate::support;
 use memdir_core::internal::dialects::DIALECTS;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ fn a_read_is_byte_for_byte_in_every_dialect() {
     ];
     assert_eq!(reads.len(), DIALECTS.len());
     for (dialect, tool, file, arguments) in reads {
-        let read = desk::dialect(dialect, &[], &[(file, &text)]).text(tool, arguments);
+        let read = support::dialect(dialect, &[], &[(file, &text)]).text(tool, arguments);
         assert!(read.contains(&format!("The token is {token}")), "{dialect}: {read}");
     }
 }

@@ -1,6 +1,6 @@
 //! The log of a day: appended by many at once, searched like a memory, in no entrypoint.
 
-use crate::verbs::Home;
+use crate::operations::Home;
 use memdir_core::List;
 
 #[test]

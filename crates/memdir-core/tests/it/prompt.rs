@@ -1,6 +1,6 @@
 //! The prompt of every kind of space, word for word, and its size.
 
-use crate::verbs::Home;
+use crate::operations::Home;
 use memdir_core::{
     Actor, FileStore, Memdir, ModeName, Mount, PromptEntrypoint, PromptRequest, PromptSearch, ToolNames,
     internal::{

@@ -363,7 +363,7 @@ mod properties {
 
 mod verbs {
     use super::{ALNUM, Allow, random};
-    use crate::verbs::{Home, path};
+    use crate::operations::{Home, path};
     use memdir_core::{Delete, Edit, Error, Needle, UndoTarget, Write, WriteMode};
     use std::fs;
 
@@ -437,7 +437,7 @@ mod verbs {
 
 mod shown {
     use super::{ALNUM, random};
-    use crate::{desk, verbs::path};
+    use crate::{operations::path, support};
     use memdir_core::{
         LineRange, Read, Recall, RecallBudget, Search,
         internal::recall::{self, RecallCandidate},
@@ -458,7 +458,7 @@ mod shown {
 
     #[test]
     fn injected_text_is_redacted() {
-        let desk = desk::native();
+        let desk = support::native();
         desk.put("deploy.md", &memory());
         let memdir = &desk.caller.memdir;
         let hit = memdir.search(&Search::new("deploy token")).unwrap().hits.remove(0);
@@ -488,7 +488,7 @@ mod shown {
 
     #[test]
     fn what_may_be_written_back_stays_byte_for_byte() {
-        let desk = desk::native();
+        let desk = support::native();
         desk.put("deploy.md", &memory());
         let memdir = &desk.caller.memdir;
         assert_eq!(memdir.read(&Read::all(path("deploy"))).unwrap().content, memory());

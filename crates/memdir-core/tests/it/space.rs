@@ -1,6 +1,6 @@
 //! Spaces: nobody sees what is not theirs, by any verb, and nothing in a request makes a space wider.
 
-use crate::verbs::path;
+use crate::operations::path;
 use memdir_core::{
     Actor, ChangeFilter, Check, Delete, FileStore, List, Memdir, Mount, Read, UndoTarget, Write, WriteMode,
     internal::store::space::{Agent, AgentScope, Places, TokenDirectory, TokenIdentity, narrow, new_token, token_hash},

@@ -1,6 +1,6 @@
 //! The contract of a store: one story that every implementation passes.
 
-use crate::vault::{intent, path};
+use crate::file_store::{intent, path};
 use memdir_core::{
     Actor, Change, ChangeFilter, Check, CheckRule, Error, Expect, FileEdit, FileStore, Index, List, Memdir, Mount, MountInfo, Recall,
     Result, Role, Search, Searcher, Store, Verb, Version,

@@ -2,7 +2,7 @@
 
 mod served;
 
-use crate::desk::{self, nothing};
+use crate::support::{self, nothing};
 use memdir_core::{
     List,
     internal::{
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 #[test]
 fn the_overview_of_nothing_says_how_to_begin() {
-    let desk = desk::native();
+    let desk = support::native();
     let result = desk.call("memory_read", nothing());
     assert_eq!(result.text, "No memories yet; memory_write saves the first.");
     assert_eq!(result.structured.unwrap(), json!({ "entrypoints": [], "total": 0, "names": [] }));
@@ -22,7 +22,7 @@ fn the_overview_of_nothing_says_how_to_begin() {
 
 #[test]
 fn a_saved_memory_is_in_the_overview_and_read_by_name() {
-    let desk = desk::native();
+    let desk = support::native();
     let arguments = json!({ "path": "notes/deploy", "content": "On Tuesdays.\n", "type": "project", "description": "when we deploy" });
     let saved = desk.call("memory_write", arguments);
     let change = saved.structured.as_ref().unwrap()["change"].as_str().unwrap().to_owned();
@@ -39,7 +39,7 @@ fn a_saved_memory_is_in_the_overview_and_read_by_name() {
 
 #[test]
 fn names_topics_and_aliases_are_read() {
-    let desk = desk::native();
+    let desk = support::native();
     for (path, content) in [("notes/a", "Alpha"), ("notes/b", "Beta"), ("top", "Top")] {
         desk.text("memory_write", json!({ "path": path, "content": content }));
     }
@@ -60,7 +60,7 @@ fn names_topics_and_aliases_are_read() {
 
 #[test]
 fn an_argument_nobody_knows_is_refused() {
-    let desk = desk::native();
+    let desk = support::native();
     let result = desk.call("memory_write", json!({ "path": "a", "content": "x", "overwrite": true }));
     assert_eq!(result.text, "overwrite: memory_write has no such parameter. Correct the argument and call again.");
     assert_eq!(result.structured.unwrap()["error"]["code"], "bad_input");
@@ -69,7 +69,7 @@ fn an_argument_nobody_knows_is_refused() {
 
 #[test]
 fn errors_say_what_to_do_next() {
-    let desk = desk::native();
+    let desk = support::native();
     desk.text("memory_write", json!({ "path": "a", "content": "x" }));
     let again = desk.call("memory_write", json!({ "path": "a", "content": "y" }));
     assert!(again.is_error);
@@ -88,7 +88,7 @@ fn errors_say_what_to_do_next() {
 
 #[test]
 fn a_version_that_is_no_longer_there_stops_a_write() {
-    let desk = desk::native();
+    let desk = support::native();
     desk.text("memory_write", json!({ "path": "a", "content": "one" }));
     let version = desk.json("memory_read", json!({ "paths": ["a"] }))["memories"][0]["version"].clone();
     desk.text("memory_write", json!({ "path": "a", "content": "two", "mode": "append" }));
@@ -99,7 +99,7 @@ fn a_version_that_is_no_longer_there_stops_a_write() {
 
 #[test]
 fn edits_renames_and_deletes_are_taken_back_one_by_one() {
-    let desk = desk::native();
+    let desk = support::native();
     desk.text("memory_write", json!({ "path": "a", "content": "one two" }));
     desk.text("memory_write", json!({ "path": "b", "content": "see [a](a.md)" }));
     let first_sentence = |name: &str, arguments: Value| desk.text(name, arguments).split(" (change").next().unwrap().to_owned();
@@ -116,7 +116,7 @@ fn edits_renames_and_deletes_are_taken_back_one_by_one() {
 
 #[test]
 fn undo_never_takes_back_somebody_elses_change() {
-    let desk = desk::native();
+    let desk = support::native();
     let mine = desk.json("memory_write", json!({ "path": "mine", "content": "x" }))["change"].clone();
     let other = desk.other("tester", "two");
     let theirs = desk.call_as(&other, "memory_write", json!({ "path": "theirs", "content": "x" })).structured.unwrap()["change"].clone();
@@ -136,7 +136,7 @@ fn undo_never_takes_back_somebody_elses_change() {
 
 #[test]
 fn answers_are_capped_and_say_how_to_go_on() {
-    let desk = desk::native();
+    let desk = support::native();
     let line = "All work and no play makes a dull memory.\n";
     for n in 0..6 {
         desk.put(&format!("long/{n}.md"), &line.repeat(100));
@@ -154,7 +154,7 @@ fn answers_are_capped_and_say_how_to_go_on() {
 
 #[test]
 fn the_overview_of_very_many_memories_is_short() {
-    let desk = desk::native();
+    let desk = support::native();
     for n in 0..500 {
         desk.put(&format!("topic{}/memory-with-a-long-name-{n}.md", n % 20), "x");
     }
@@ -166,7 +166,7 @@ fn the_overview_of_very_many_memories_is_short() {
 
 #[test]
 fn the_lines_of_a_hit_are_its_text() {
-    let desk = desk::native();
+    let desk = support::native();
     let text: String = (1..=300).map(|n| format!("Entry {n}: the heron{} flies over pond{}.\n", n % 13, n % 7)).collect();
     desk.put("birds.md", &text);
     for query in ["heron5", "pond3 heron2", "where does heron11 fly"] {
@@ -181,7 +181,7 @@ fn the_lines_of_a_hit_are_its_text() {
 
 #[test]
 fn a_search_has_the_promised_shape() {
-    let desk = desk::native();
+    let desk = support::native();
     desk.text("memory_write", json!({ "path": "people/ada", "content": "Ada approves every deploy.\n", "type": "user" }));
     let result = desk.call("memory_search", json!({ "query": "who approves a deploy?" }));
     let found = result.structured.unwrap();
@@ -202,7 +202,7 @@ fn a_search_has_the_promised_shape() {
 
 #[test]
 fn statistics_tell_files_chunks_and_sources() {
-    let desk = desk::native();
+    let desk = support::native();
     desk.text("memory_write", json!({ "path": "a", "content": "x" }));
     let stats = desk.json("memory_stats", nothing());
     assert_eq!(
@@ -216,7 +216,7 @@ fn statistics_tell_files_chunks_and_sources() {
 
 #[test]
 fn an_entrypoint_counts_once_somebody_wrote_into_it() {
-    let desk = desk::native();
+    let desk = support::native();
     let counted = || {
         let stats = desk.json("memory_stats", nothing());
         (stats["files"].as_u64().unwrap(), stats["chunks"].as_u64().unwrap())
@@ -239,7 +239,7 @@ fn an_entrypoint_counts_once_somebody_wrote_into_it() {
 
 #[test]
 fn a_call_that_was_ended_changes_nothing() {
-    let desk = desk::native();
+    let desk = support::native();
     desk.text("memory_write", json!({ "path": "a", "content": "x" }));
     let stopped = desk.stopped();
     for (name, arguments) in [
@@ -259,7 +259,7 @@ fn a_call_that_was_ended_changes_nothing() {
 
 #[test]
 fn since_accepts_the_dates_that_the_command_accepts() {
-    let desk = desk::native();
+    let desk = support::native();
     desk.text("memory_write", json!({ "path": "deploy", "content": "Deploys happen on Tuesdays.\n" }));
     for since in ["2026/01/31", "2026-01-31", "2026-01-31 09:30", "2026-01-31T09:30:00Z"] {
         let found = desk.json("memory_search", json!({ "query": "when do we deploy?", "since": since }));
@@ -271,9 +271,9 @@ fn since_accepts_the_dates_that_the_command_accepts() {
 
 #[test]
 fn every_served_range_is_enforced() {
-    let native = desk::native();
-    let mut desks: Vec<(desk::Desk, &[Tool])> = vec![(native, native_tools())];
-    desks.extend(DIALECTS.iter().map(|dialect| (desk::dialect(dialect.name, &[], &[]), (dialect.tools)())));
+    let native = support::native();
+    let mut desks: Vec<(support::Desk, &[Tool])> = vec![(native, native_tools())];
+    desks.extend(DIALECTS.iter().map(|dialect| (support::dialect(dialect.name, &[], &[]), (dialect.tools)())));
     let mut checked = 0;
     for (desk, tools) in &desks {
         for tool in *tools {
@@ -302,7 +302,7 @@ fn every_served_range_is_enforced() {
 
 #[test]
 fn secrets_are_redacted_in_lists_and_never_in_reads() {
-    let desk = desk::native();
+    let desk = support::native();
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
     // Written by another program: memdir would refuse it.
     let memory = format!("---\ndescription: token {token}\n---\n\nThe token is {token}\n");

@@ -6,7 +6,7 @@ use crate::{
     args::Adopt as AdoptArgs,
     config::Settings,
     exit::Failure,
-    hosts::{self, ForeignMemory, HOSTS, Host, InstallScope},
+    hosts::{self, HOSTS, Host, HostMemory, InstallScope},
     install::{self, InstallRequest},
     output::{CommandOutput, Printer},
     scope::Scope,
@@ -37,7 +37,7 @@ struct Adoption {
 #[derive(Serialize)]
 struct AdoptCandidate {
     #[serde(flatten)]
-    memory: ForeignMemory,
+    memory: HostMemory,
     /// Whether the settings already mount it.
     mounted: bool,
     /// Whether its mount changes from read-only to read-write.
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
         let hint = if names.is_empty() { "no other memories were found".to_owned() } else { format!("found: {}", names.join(", ")) };
         return Err(Failure::Usage { message: format!("no memory {unknown:?} to adopt"), hint });
     }
-    let is_wanted = |memory: &ForeignMemory| args.names.is_empty() || args.names.iter().any(|name| name == memory.name);
+    let is_wanted = |memory: &HostMemory| args.names.is_empty() || args.names.iter().any(|name| name == memory.name);
     let mut text = std::fs::read_to_string(&settings.file).unwrap_or_default();
     let mut found = Vec::new();
     let mut new_names = Vec::new();
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
 }
 
 /// A name that is not taken by another mount wherever this one is active: with two mounts of one name no command would work.
-fn free_name(memory: &ForeignMemory, settings: &Settings, scope: &Scope, new_names: &[String]) -> String {
+fn free_name(memory: &HostMemory, settings: &Settings, scope: &Scope, new_names: &[String]) -> String {
     let is_beside = |project: &Option<String>| !memory.of_project || project.as_ref().is_none_or(|project| *project == scope.id);
     let configured = settings.config.mounts.iter().filter(|mount| is_beside(&mount.project)).map(|mount| &mount.name);
     let placed = scope.mounts.iter().map(|placed| &placed.mount.prefix);

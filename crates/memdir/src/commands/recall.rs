@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     if scope.off.is_some() {
         return Ok(CommandOutput::new(Recalled::default(), show).with_notes(scope.off_note()));
     }
-    let opened = spaces::open_late(settings, scope)?;
+    let opened = spaces::open_lazy(settings, scope)?;
     let text = match args.text.as_slice() {
         // A host may pass bytes that are not UTF-8; the rest of the message is still useful.
         [only] if only == "-" => String::from_utf8_lossy(&input(Path::new("-"))?).into_owned(),

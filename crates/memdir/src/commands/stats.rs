@@ -47,7 +47,7 @@ pub(crate) fn run(memdir: &Memdir) -> Result<CommandOutput, Failure> {
 
 /// How often the prompt of this space was loaded, and its size.
 pub(crate) fn loads(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
-    let opened = spaces::open_late(settings, scope)?;
+    let opened = spaces::open_lazy(settings, scope)?;
     let loads = loads::read(&settings.home.value, &loads::space(opened.memdir.store()));
     Ok(CommandOutput::new(loads, show_loads).with_notes(opened.notes))
 }

@@ -11,7 +11,7 @@ use memdir_core::{Expectation, TestOutcome, Tested};
 use std::io;
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
-    let opened = spaces::open_late(settings, scope)?;
+    let opened = spaces::open_lazy(settings, scope)?;
     let tested = spaces::with_search_once(opened.memdir, settings, None)?.test()?;
     let failed = !tested.problems.is_empty() || tested.outcomes.iter().any(|outcome| !outcome.passed);
     Ok(CommandOutput::new(tested, show).exit(if failed { Exit::Negative } else { Exit::Success }).with_notes(opened.notes))

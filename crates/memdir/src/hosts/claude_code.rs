@@ -1,7 +1,7 @@
 //! Claude Code: the server in `~/.claude.json` or `.mcp.json`, hooks in exec form in its settings, an auto memory per project.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, HookEvent, HookSpec, Host, InstallScope, Machine, MemoryRedirect,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostMemory, InstallScope, Machine, MemoryRedirect,
     config_edit::server_file,
     hooks::{claude_output, hook},
     jsonc,
@@ -85,18 +85,18 @@ fn auto_memory(machine: &Machine, scope: InstallScope, dir: &str) -> ConfigFile 
 
 /// The auto memory, whose entrypoint and frontmatter follow memdir's own conventions. All worktrees of a repository share the memory
 /// of the main checkout.
-fn memory(machine: &Machine) -> Option<ForeignMemory> {
+fn memory(machine: &Machine) -> Option<HostMemory> {
     let title = "Claude Code's auto memory of this project";
     if let Some(dir) = configured_dir(machine, InstallScope::Project) {
-        return Some(ForeignMemory::for_project("claude", title, dir, json!({})));
+        return Some(HostMemory::for_project("claude", title, dir, json!({})));
     }
     if let Some(dir) = configured_dir(machine, InstallScope::User) {
-        return Some(ForeignMemory::for_user("claude", "Claude Code's auto memory", dir, json!({})));
+        return Some(HostMemory::for_user("claude", "Claude Code's auto memory", dir, json!({})));
     }
     let default = |checkout: &PathBuf| Some(settings_dir(machine).join("projects").join(project_slug(checkout)?).join("memory"));
     let dirs: Vec<PathBuf> = [&machine.main_checkout, &machine.project].into_iter().filter_map(default).collect();
     let dir = dirs.iter().find(|dir| dir.is_dir()).or(dirs.first())?.clone();
-    Some(ForeignMemory::for_project("claude", title, dir, json!({})))
+    Some(HostMemory::for_project("claude", title, dir, json!({})))
 }
 
 /// The directory that the user's settings choose for the auto memory.

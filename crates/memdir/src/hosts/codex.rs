@@ -1,8 +1,7 @@
 //! Codex CLI: the server in `config.toml`, hooks in `hooks.json` beside it, memories of its own. It runs hooks through a shell.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, HookEvent, HookSpec, Host, InstallScope, Machine, MemoryImport,
-    Os,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostMemory, InstallScope, Machine, MemoryImport, Os,
     command::Shell,
     config_edit::server_file,
     hooks::{claude_output, hook},
@@ -66,7 +65,7 @@ fn home(machine: &Machine) -> PathBuf {
 }
 
 /// The memories Codex writes itself, with a git baseline. Its handbook is not an entrypoint in memdir's format.
-fn memory(machine: &Machine) -> ForeignMemory {
+fn memory(machine: &Machine) -> HostMemory {
     let options = json!({ "entrypoint": false, "ignored": ["raw_memories", "extensions/.*"] });
-    ForeignMemory::for_user("codex", "Codex's memories", home(machine).join("memories"), options)
+    HostMemory::for_user("codex", "Codex's memories", home(machine).join("memories"), options)
 }

@@ -2,7 +2,7 @@
 //! the hook's program is gone, so its hooks ignore errors.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, ForeignMemory, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostMemory, InstallScope, Machine, Os,
     command::Shell,
     config_edit::server_entry,
     hooks::{additional_context, block, hook},
@@ -72,7 +72,7 @@ fn user_dir(machine: &Machine) -> PathBuf {
 }
 
 /// The private memory of this project, whose directory is named in a registry of projects.
-fn memory(machine: &Machine) -> Option<ForeignMemory> {
+fn memory(machine: &Machine) -> Option<HostMemory> {
     let dir = user_dir(machine);
     let text = fs::read_to_string(dir.join("projects.json")).ok()?;
     let value: Value = serde_json::from_str(&text).ok()?;
@@ -81,5 +81,5 @@ fn memory(machine: &Machine) -> Option<ForeignMemory> {
     let is_name = !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
     let path = dir.join("tmp").join(is_name.then_some(id)?).join("memory");
     let title = "Gemini CLI's private memory of this project";
-    Some(ForeignMemory::for_project("gemini", title, path, json!({ "entrypoint": false })))
+    Some(HostMemory::for_project("gemini", title, path, json!({ "entrypoint": false })))
 }

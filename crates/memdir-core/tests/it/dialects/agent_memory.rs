@@ -1,10 +1,10 @@
-use crate::desk::{self, Desk, NOW, nothing};
+use crate::support::{self, Desk, NOW, nothing};
 use serde_json::json;
 use std::fs;
 
 fn desk(files: &[(&str, &str)]) -> Desk {
     let files: Vec<(String, &str)> = files.iter().map(|(name, text)| (format!("home/.agent-memory/{name}"), *text)).collect();
-    desk::dialect("agent-memory", &[], &files.iter().map(|(name, text)| (name.as_str(), *text)).collect::<Vec<_>>())
+    support::dialect("agent-memory", &[], &files.iter().map(|(name, text)| (name.as_str(), *text)).collect::<Vec<_>>())
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn the_status_is_told_on_every_platform() {
     let wanted = "Daemon: not needed; what is saved is read and found at once\nLast consolidation: never\n\
                   Sessions since: 1 (at least 8 are wanted)\nNext consolidation: after 7 more sessions";
     assert_eq!(desk.text("memory_daemon_status", nothing()), wanted);
-    desk::put(&desk.top.path().join("home/.agent-memory/memory/.consolidate-lock"), &std::process::id().to_string());
+    support::put(&desk.top.path().join("home/.agent-memory/memory/.consolidate-lock"), &std::process::id().to_string());
     assert!(desk.text("memory_daemon_status", nothing()).contains(&format!("running (PID {})", std::process::id())));
 }
 
@@ -120,7 +120,7 @@ fn the_status_is_told_on_every_platform() {
 #[test]
 fn directories_come_from_the_environment() {
     let vars = [("MEMORY_DIRECTORY", "m"), ("SESSION_DIRECTORY", "m/chats")];
-    let desk = desk::dialect("agent-memory", &vars, &[("m/MEMORY.md", "index")]);
+    let desk = support::dialect("agent-memory", &vars, &[("m/MEMORY.md", "index")]);
     assert_eq!(desk.text("memory_read", nothing()), "index");
     desk.text("memory_append_session", json!({ "content": "purple elephants" }));
     assert_eq!(desk.tree(&desk.top.path().join("m")), ["MEMORY.md", "chats/", "chats/2026-09-01T12-00-00-345Z-mcp.md"]);

@@ -1,4 +1,4 @@
-use crate::desk::{self, Desk};
+use crate::support::{self, Desk};
 use regex::Regex;
 use serde_json::{Value, json};
 use std::{
@@ -7,7 +7,7 @@ use std::{
 };
 
 fn desk() -> Desk {
-    desk::dialect("anthropic", &[], &[])
+    support::dialect("anthropic", &[], &[])
 }
 
 /// The size of a directory is the file system's affair.
@@ -36,7 +36,7 @@ fn the_recorded_session_is_answered_word_for_word() {
 fn links_that_lead_out_are_refused_at_any_component() {
     let desk = desk();
     let outside = desk.top.path().join("outside");
-    desk::put(&outside.join("s"), "secret");
+    support::put(&outside.join("s"), "secret");
     symlink(&outside, desk.root.join("out")).unwrap();
     symlink(outside.join("s"), desk.root.join("s")).unwrap();
     for path in ["/memories/out/s", "/memories/s"] {

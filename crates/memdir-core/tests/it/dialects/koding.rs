@@ -1,11 +1,11 @@
-use crate::desk::{self, Desk, nothing};
+use crate::support::{self, Desk, nothing};
 use serde_json::json;
 use std::{fs, os::unix::fs::symlink};
 
 fn desk(files: &[(&str, &str)]) -> Desk {
     let files: Vec<(String, &str)> = files.iter().map(|(name, text)| (format!("home/.koding/memory/{name}"), *text)).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
-    desk::dialect("koding", &[], &files)
+    support::dialect("koding", &[], &files)
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn errors_have_the_documented_words() {
 #[test]
 fn a_directory_beside_the_root_is_not_inside_it() {
     let desk = desk(&[("index.md", "")]);
-    desk::put(&desk.root.with_file_name("memory-evil").join("x.md"), "secret");
+    support::put(&desk.root.with_file_name("memory-evil").join("x.md"), "secret");
     let outside = format!("{}-evil/x.md", desk.root.display());
     for path in ["../memory-evil/x.md", outside.as_str()] {
         assert_eq!(desk.error("MemoryRead", json!({ "file_path": path })), "Invalid memory file path");
@@ -80,7 +80,7 @@ fn a_directory_beside_the_root_is_not_inside_it() {
 fn links_that_lead_out_are_refused() {
     let desk = desk(&[("index.md", "")]);
     let outside = desk.top.path().join("outside");
-    desk::put(&outside.join("s.md"), "secret");
+    support::put(&outside.join("s.md"), "secret");
     symlink(&outside, desk.root.join("link")).unwrap();
     symlink(outside.join("s.md"), desk.root.join("s.md")).unwrap();
     for path in ["link/s.md", "s.md"] {
@@ -146,6 +146,6 @@ fn very_long_files_are_cut_with_words() {
 
 #[test]
 fn the_configuration_directory_of_the_environment_is_used() {
-    let desk = desk::dialect("koding", &[("CLAUDE_CONFIG_DIR", "config")], &[("config/memory/index.md", "here")]);
+    let desk = support::dialect("koding", &[("CLAUDE_CONFIG_DIR", "config")], &[("config/memory/index.md", "here")]);
     assert!(desk.text("MemoryRead", nothing()).contains("'''\nhere\n'''"));
 }

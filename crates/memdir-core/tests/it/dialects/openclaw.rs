@@ -1,9 +1,9 @@
-use crate::desk::{self, Desk};
+use crate::support::{self, Desk};
 use serde_json::json;
 
 fn desk(files: &[(&str, &str)]) -> Desk {
     let files: Vec<(String, &str)> = files.iter().map(|(name, text)| (format!("home/.openclaw/workspace/{name}"), *text)).collect();
-    desk::dialect("openclaw", &[], &files.iter().map(|(name, text)| (name.as_str(), *text)).collect::<Vec<_>>())
+    support::dialect("openclaw", &[], &files.iter().map(|(name, text)| (name.as_str(), *text)).collect::<Vec<_>>())
 }
 
 #[test]

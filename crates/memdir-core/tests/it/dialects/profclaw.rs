@@ -1,10 +1,10 @@
-use crate::desk::{self, Desk, nothing};
+use crate::support::{self, Desk, nothing};
 use memdir_core::internal::tools::Level;
 use serde_json::{Value, json};
 
 fn desk(files: &[(&str, &str)]) -> Desk {
     let files: Vec<(String, &str)> = files.iter().map(|(name, text)| (format!("project/{name}"), *text)).collect();
-    desk::dialect("profclaw", &[], &files.iter().map(|(name, text)| (name.as_str(), *text)).collect::<Vec<_>>())
+    support::dialect("profclaw", &[], &files.iter().map(|(name, text)| (name.as_str(), *text)).collect::<Vec<_>>())
 }
 
 const ARCHITECTURE: &str = "# Architecture\n\nThe gateway talks to the ledger over gRPC.\nRetries are idempotent.\n";

@@ -1,9 +1,9 @@
-use crate::desk::{self, Desk, nothing};
+use crate::support::{self, Desk, nothing};
 use serde_json::json;
 use std::{fs, os::unix::fs::symlink};
 
 fn desk(files: &[(&str, &str)]) -> Desk {
-    desk::dialect("serena", &[], files)
+    support::dialect("serena", &[], files)
 }
 
 const PROJECT: &str = "project/.serena/memories/";
@@ -91,7 +91,7 @@ fn a_whole_memory_is_150_000_characters_long() {
 
 #[test]
 fn global_memories_are_those_of_all_projects() {
-    let desk = desk::dialect(
+    let desk = support::dialect(
         "serena",
         &[("SERENA_HOME", "shared")],
         &[("shared/memories/global/style.md", "short"), (&format!("{PROJECT}a.md"), "")],
@@ -162,7 +162,7 @@ fn a_read_only_memory_cannot_be_moved_away() {
 #[test]
 fn names_and_topics_do_not_leave_the_folder() {
     let desk = with(&[("a.md", "")]);
-    desk::put(&desk.top.path().join("project/outside.md"), "secret");
+    support::put(&desk.top.path().join("project/outside.md"), "secret");
     for topic in ["../..", "/", "/etc", "a/../.."] {
         assert!(desk.error("list_memories", json!({ "topic": topic })).contains("invalid memory name"), "{topic}");
     }

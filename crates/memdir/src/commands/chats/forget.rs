@@ -64,7 +64,7 @@ fn turns(archive: &ChatArchive) -> Result<Turns, Failure> {
 /// Rebuilds the index and vectors, and searches for what was forgotten. Returns the number of searches and of those that found it.
 fn verify(settings: &Settings, archive: &ChatArchive, before: &Turns, outcome: &ForgetOutcome) -> Result<(usize, usize), Failure> {
     let changed: Vec<&PathBuf> = outcome.removed.iter().chain(&outcome.shortened).collect();
-    let Some((memdir, index)) = spaces::open_kept(settings)?.filter(|_| !changed.is_empty()) else { return Ok((0, 0)) };
+    let Some((memdir, index)) = spaces::open_archived_chats(settings)?.filter(|_| !changed.is_empty()) else { return Ok((0, 0)) };
     match fs::remove_dir_all(&index) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(Failure::File { doing: "remove", path: index, source }),
         _ => {}

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// A directory in which another program keeps memories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct ForeignMemory {
+pub(crate) struct HostMemory {
     /// The name of its mount.
     pub(crate) name: &'static str,
     /// A description for people.
@@ -22,16 +22,16 @@ pub(crate) struct ForeignMemory {
     pub(crate) mount_options: Map<String, Value>,
 }
 
-impl ForeignMemory {
+impl HostMemory {
     /// A memory of the user, in all projects. `mount_options` is a JSON object.
-    pub(crate) fn for_user(name: &'static str, title: &'static str, path: PathBuf, mount_options: Value) -> ForeignMemory {
+    pub(crate) fn for_user(name: &'static str, title: &'static str, path: PathBuf, mount_options: Value) -> HostMemory {
         let mount_options = mount_options.as_object().cloned().unwrap_or_default();
-        ForeignMemory { name, title, path, memories: 0, of_project: false, mount_options }
+        HostMemory { name, title, path, memories: 0, of_project: false, mount_options }
     }
 
     /// A memory of the current project. `mount_options` is a JSON object.
-    pub(crate) fn for_project(name: &'static str, title: &'static str, path: PathBuf, mount_options: Value) -> ForeignMemory {
-        ForeignMemory { of_project: true, ..ForeignMemory::for_user(name, title, path, mount_options) }
+    pub(crate) fn for_project(name: &'static str, title: &'static str, path: PathBuf, mount_options: Value) -> HostMemory {
+        HostMemory { of_project: true, ..HostMemory::for_user(name, title, path, mount_options) }
     }
 }
 

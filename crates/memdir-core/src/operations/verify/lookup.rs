@@ -2,7 +2,7 @@
 
 use super::{
     git,
-    names::{Mention, MentionKind},
+    mentions::{Mention, MentionKind},
 };
 use crate::project::Project;
 use serde_json::Value;

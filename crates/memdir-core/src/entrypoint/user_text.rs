@@ -1,7 +1,7 @@
 //! The user's own text in the entrypoint: which list items point to a memory, and how they change when the memory is removed or
 //! renamed. Everything else is left unchanged.
 
-use super::sheet::Sheet;
+use super::section::Sheet;
 use crate::{
     base::path::strip_md,
     memory::{

@@ -1,7 +1,7 @@
 //! Finds the symbols that belong to the project: those next to one of its paths. A symbol on its own may belong to a library, a
 //! database or the environment, so its absence means nothing. Pure.
 
-use super::names::{MentionKind, in_code, path};
+use super::mentions::{MentionKind, in_code, path};
 use crate::memory::lines::FenceScanner;
 
 /// Maximum number of words between a symbol and its path, as in "is defined in".
