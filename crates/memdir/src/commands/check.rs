@@ -1,6 +1,6 @@
 //! `memdir check`: checks all memories of the space for errors and likely mistakes.
 
-use super::{Space, counted};
+use super::{OpenSpace, counted};
 use crate::{
     args::Check as Typed,
     exit::{Exit, Failure},
@@ -9,7 +9,7 @@ use crate::{
 use memdir_core::{Check, CheckFinding, CheckSeverity, Checked};
 use std::io;
 
-pub(crate) fn run(args: &Typed, space: &Space<'_>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let project = space.origin.map(|(_, scope)| &scope.project);
     let checked = space.memdir.check(&Check { project, fix: args.fix })?;
     let failed = checked.is_wrong() || (args.strict && !checked.findings.is_empty());

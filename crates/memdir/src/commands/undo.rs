@@ -1,6 +1,6 @@
 //! `memdir undo` and `memdir redo`.
 
-use super::Space;
+use super::OpenSpace;
 use crate::{
     args,
     exit::Failure,
@@ -19,7 +19,7 @@ use std::io;
 /// Maximum number of changes that are searched for the newest one that can be undone.
 const LOOK_BACK: usize = 1_000;
 
-pub(super) fn undo(args: &args::Undo, space: &Space<'_>) -> Result<CommandOutput, Failure> {
+pub(super) fn undo(args: &args::Undo, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let undone = match with_other_projects(args.id.as_deref(), false, space)? {
         Some((memdir, id)) => memdir.undo(&UndoTarget::Id(id))?,
         None => space.memdir.undo(&which(args.id.as_deref()))?,
@@ -27,7 +27,7 @@ pub(super) fn undo(args: &args::Undo, space: &Space<'_>) -> Result<CommandOutput
     Ok(CommandOutput::new(undone, show_undone))
 }
 
-pub(super) fn redo(args: &args::Redo, space: &Space<'_>) -> Result<CommandOutput, Failure> {
+pub(super) fn redo(args: &args::Redo, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let redone = match with_other_projects(args.id.as_deref(), true, space)? {
         Some((memdir, id)) => redo_in(&memdir, &UndoTarget::Id(id))?,
         None => redo_in(space.memdir, &which(args.id.as_deref()))?,
@@ -37,7 +37,7 @@ pub(super) fn redo(args: &args::Redo, space: &Space<'_>) -> Result<CommandOutput
 
 /// Opens the other projects of a change together with this space, and returns its id: a move from one project to another is
 /// undone in both. `None` if the change belongs to this space only.
-fn with_other_projects(id: Option<&str>, redo: bool, space: &Space<'_>) -> Result<Option<(Memdir, String)>, Failure> {
+fn with_other_projects(id: Option<&str>, redo: bool, space: &OpenSpace<'_>) -> Result<Option<(Memdir, String)>, Failure> {
     let Some((settings, scope)) = space.origin.filter(|(settings, _)| settings.only.is_empty()) else { return Ok(None) };
     let filter = ChangeFilter { id: id.map(str::to_owned), most: LOOK_BACK, ..ChangeFilter::default() };
     let all = history::history(space.memdir.store(), &filter)?;

@@ -1,6 +1,6 @@
 //! `memdir verify`: what a memory names is looked up, and a true memory is stamped.
 
-use super::{Space, name};
+use super::{OpenSpace, name};
 use crate::{
     args::Verify as Typed,
     exit::{Exit, Failure},
@@ -9,7 +9,7 @@ use crate::{
 use memdir_core::{Mention, Verified, Verify};
 use std::io;
 
-pub(crate) fn run(args: &Typed, space: &Space<'_>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let project = space.origin.map(|(_, scope)| &scope.project);
     let verified = space.memdir.verify(&Verify { path: name(&args.name)?, project, anyway: args.force })?;
     let exit = if verified.stamped { Exit::Success } else { Exit::Negative };
