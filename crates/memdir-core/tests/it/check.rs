@@ -1,8 +1,8 @@
 //! Checking a whole space: every rule reports its finding, a clean space has none, and `fix` loses nothing.
 
 use crate::{
+    operations::{Home, path},
     project::{git, place, put, repository},
-    verbs::{Home, path},
 };
 use memdir_core::{
     Check, CheckRule, CheckSeverity, Checked, Memdir, Memory, Write, WriteMode,

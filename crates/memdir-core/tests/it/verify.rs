@@ -1,8 +1,8 @@
 //! Verifying: what a memory names, and whether a real repository still has it.
 
 use crate::{
+    operations::{Home, path},
     project::{git, place, put, repository},
-    verbs::{Home, path},
 };
 use memdir_core::{
     MentionKind, Verify, Write,
