@@ -176,7 +176,7 @@ fn rules() -> &'static [(Regex, &'static str)] {
             (r#""(id|change|undoes)": "[0-9a-z]{8}""#, r#""$1": "[ID]""#),
             (r"(?m)^[0-9a-z]{8}  ", "[ID]      "),
             (r"\([0-9a-z]{8}\)", "([ID])"),
-            (r"('s:|is) [0-9a-z]{8} \(", "$1 [ID] ("),
+            (r"('s:|by \w+:|is) [0-9a-z]{8} \(", "$1 [ID] ("),
             (r"error: [0-9a-z]{8} was", "error: [ID] was"),
             (r"-[0-9a-f]{12}\b", "-[HASH]"),
             (r"\d{4}-\d\d-\d\d \d\d:\d\d", "[TIME]          "),

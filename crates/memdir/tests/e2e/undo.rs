@@ -71,7 +71,7 @@ fn changes_of_others_are_only_undone_by_id() {
     home.ok(&["write", "b", "bob's", "--actor", "bob"]);
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
-    error: the newest change is by bob: k3irwawb (wrote b); give its id to undo it; your newest is [ID] (wrote a)
+    error: the newest change is by bob: [ID] (wrote b); give its id to undo it; your newest is [ID] (wrote a)
     hint: list changes and versions with: memdir history
     -- exit 1
     ");
