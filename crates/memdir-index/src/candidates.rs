@@ -214,7 +214,7 @@ impl<'a> Scoring<'a> {
                     continue;
                 }
                 let parts = self.parts(base, table, doc, &file, if timed { days[doc] } else { 0 });
-                let words = ranking::words(&parts, flags[doc] & ASSISTANT != 0);
+                let words = ranking::lexical_score(&parts, flags[doc] & ASSISTANT != 0);
                 if words > best.threshold && self.is_allowed(number, doc, &mut allowed) {
                     best.push((words, base + doc), |a, b| self.in_order(a, b));
                 }

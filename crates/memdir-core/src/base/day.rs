@@ -22,7 +22,7 @@ impl Day {
 
     /// Finds the first day in `text`: `2023-05-25`, `2022/05/15`, `20230525`, `25 May, 2023`, `May 25th 2023`, `May 2023`.
     pub fn find(text: &str) -> Option<Self> {
-        let words = words(text);
+        let words = split_words(text);
         (0..words.len()).find_map(|at| numeric(&words[at..]).or_else(|| written(&words[at..])))
     }
 
@@ -51,7 +51,7 @@ impl NamedTime {
     /// Finds the first month and the first year in a text. `may` and `march` are months only if they are capitalized or beside a
     /// number or `in`: they are verbs more often.
     pub fn find(text: &str) -> Self {
-        let words = words(text);
+        let words = split_words(text);
         let mut named = NamedTime::default();
         for (at, word) in words.iter().enumerate() {
             if named.year.is_none() && word.after != Some(':') {
@@ -90,7 +90,7 @@ struct Word<'a> {
     after: Option<char>,
 }
 
-fn words(text: &str) -> Vec<Word<'_>> {
+fn split_words(text: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut start = None;
     for (at, c) in text.char_indices() {
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn found(text: &str) -> Option<(u16, u8, u8)> {
+    fn find_day(text: &str) -> Option<(u16, u8, u8)> {
         Day::find(text).map(|d| (d.year, d.month, d.day))
     }
 
@@ -210,10 +210,10 @@ mod tests {
             ("Sept 2021", (2021, 9, 0)),
             ("2024-07", (2024, 7, 0)),
         ] {
-            assert_eq!(found(text), Some(day), "{text}");
+            assert_eq!(find_day(text), Some(day), "{text}");
         }
         for text in ["", "version 2.5.1", "room 2023", "99999999", "20241340", "25 people", "May 25"] {
-            assert_eq!(found(text), None, "{text}");
+            assert_eq!(find_day(text), None, "{text}");
         }
     }
 

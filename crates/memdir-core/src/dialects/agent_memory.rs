@@ -283,7 +283,7 @@ fn matching_lines(store: &dyn Store, path: &MemoryPath, query: &str, any_word: b
 
 /// The stems of a text without stop words, by the analyser of the search.
 fn stems(analyser: &mut Analyser, text: &str) -> BTreeSet<String> {
-    analyser.words(text).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect()
+    analyser.split_words(text).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect()
 }
 
 fn shorten(line: &str) -> String {

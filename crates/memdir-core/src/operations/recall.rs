@@ -75,7 +75,7 @@ pub(crate) fn recall(store: &dyn Store, context: &Context, searcher: Option<&Sea
             dropped.push(OmittedMemory { name: one.path.name().to_owned(), why: format!("only {} are shown", request.room.memories) });
             continue;
         }
-        texts.extend(found(store, context, &one, request, look.as_ref())?);
+        texts.extend(read_wanted(store, context, &one, request, look.as_ref())?);
     }
     let candidates: Vec<RecallCandidate<'_>> = texts.iter().map(Found::candidate).collect();
     Ok(fit_with(&candidates, dropped, request.room))
@@ -145,7 +145,7 @@ impl Found {
     }
 }
 
-fn found(
+fn read_wanted(
     store: &dyn Store,
     context: &Context,
     wanted: &Wanted,

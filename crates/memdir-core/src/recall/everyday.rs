@@ -72,7 +72,7 @@ const FILLERS: &str = "\
     mustn needn shouldn wasn weren won wouldn";
 
 static FILLER_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| Analyser::default().words(FILLERS).into_iter().map(|word| word.stem).collect());
+    LazyLock::new(|| Analyser::default().split_words(FILLERS).into_iter().map(|word| word.stem).collect());
 
 /// Whether a stem belongs to a function word.
 pub fn is_filler(stem: &str) -> bool {
@@ -84,7 +84,8 @@ pub fn is_small_number(stem: &str) -> bool {
     stem.len() <= 2 && stem.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| Analyser::default().words(WORDS).into_iter().map(|word| word.stem).collect());
+static STEMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| Analyser::default().split_words(WORDS).into_iter().map(|word| word.stem).collect());
 
 /// Whether a stem belongs to an everyday word.
 pub fn is_everyday(stem: &str) -> bool {
@@ -95,12 +96,17 @@ pub fn is_everyday(stem: &str) -> bool {
 fn small_talk_is_everyday_and_topics_are_not() {
     let mut analyser = Analyser::default();
     let mut topics = |text: &str| {
-        analyser.words(text).into_iter().filter(|word| !word.stop && !is_everyday(&word.stem)).map(|word| word.stem).collect::<Vec<_>>()
+        analyser
+            .split_words(text)
+            .into_iter()
+            .filter(|word| !word.stop && !is_everyday(&word.stem))
+            .map(|word| word.stem)
+            .collect::<Vec<_>>()
     };
     assert_eq!(topics("Yes, please continue; that looks good, thanks a lot for the help so far!"), [""; 0]);
     assert_eq!(topics("Could you take a look at the staging database when you have some time?"), ["stage", "databas"]);
     let mut content =
-        |text: &str| analyser.words(text).into_iter().map(|word| word.stem).filter(|stem| !is_filler(stem)).collect::<Vec<_>>();
+        |text: &str| analyser.split_words(text).into_iter().map(|word| word.stem).filter(|stem| !is_filler(stem)).collect::<Vec<_>>();
     assert_eq!(content("Darf ich eine Rechnung in der Datenbank ändern?"), ["rechnung", "in", "datenbank", "andern"]);
     assert_eq!(content("don't retry 429 more than 3 times"), ["t", "retri", "429", "more", "than", "3", "time"]);
     assert_eq!(["3", "17", "429", "x1", ""].map(is_small_number), [true, true, false, false, true]);

@@ -118,7 +118,7 @@ impl Matcher<'_> {
         let entrypoints: Vec<&str> = views.iter().map(|view| mounts::choose_entrypoint(|name| view.known(name).is_some())).collect();
         let ranked: Vec<&Ranked> =
             found.ranked.iter().filter(|one| one.candidate.path != entrypoints[one.mount]).take(PER_SENTENCE).collect();
-        let words = |one: &Ranked| ranking::words(&one.candidate.parts, one.candidate.assistant) / mass;
+        let words = |one: &Ranked| ranking::lexical_score(&one.candidate.parts, one.candidate.assistant) / mass;
         let cosine = |one: &Ranked| one.candidate.cosine.unwrap_or(0.0);
         let (fullest, nearest) = (Lead::new(&ranked, words), Lead::new(&ranked, cosine));
         let lone = if question.terms.iter().filter(|term| !recall::is_small_number(term)).count() == 1 { THRESHOLD.lone } else { 0.0 };
@@ -163,7 +163,7 @@ impl Matcher<'_> {
 
     fn question_words(&self, text: &str) -> Vec<QuestionWord> {
         self.searcher
-            .with_analyser(|analyser| analyser.words(text))
+            .with_analyser(|analyser| analyser.split_words(text))
             .into_iter()
             .map(|word| QuestionWord {
                 everyday: recall::is_everyday(&word.stem),

@@ -76,7 +76,7 @@ impl Analyser {
     }
 
     /// Returns the words of a text, in order.
-    pub fn words(&mut self, text: &str) -> Vec<Word> {
+    pub fn split_words(&mut self, text: &str) -> Vec<Word> {
         let mut found = CollectedTokens::default();
         self.feed(text, &mut found);
         found.words
@@ -191,7 +191,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn stems(text: &str) -> String {
-        let words = Analyser::default().words(text);
+        let words = Analyser::default().split_words(text);
         words.iter().map(|w| if w.stop { format!("({})", w.stem) } else { w.stem.clone() }).collect::<Vec<_>>().join(" ")
     }
 

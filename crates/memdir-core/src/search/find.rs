@@ -44,7 +44,7 @@ impl Finder<'_> {
         let mut analyser = analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let query = Query::parse(&search.query, &mut analyser);
         let must: Vec<Vec<String>> =
-            query.phrases.iter().map(|phrase| analyser.words(phrase).into_iter().map(|word| word.stem).collect()).collect();
+            query.phrases.iter().map(|phrase| analyser.split_words(phrase).into_iter().map(|word| word.stem).collect()).collect();
         drop(analyser);
         self.find_query(views, search, query, &must)
     }

@@ -59,7 +59,7 @@ impl Query {
             }
         }
         query.time = NamedTime::find(&query.text);
-        let is_sentence = analyser.words(&outside).iter().any(|word| word.stop);
+        let is_sentence = analyser.split_words(&outside).iter().any(|word| word.stop);
         if !is_sentence {
             query.phrases = quoted.into_iter().map(fold_phrase).filter(|phrase| !phrase.is_empty()).collect();
         }

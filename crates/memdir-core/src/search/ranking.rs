@@ -103,7 +103,7 @@ pub fn perfect(idf: f32) -> f32 {
 }
 
 /// The weighted sum of the lexical signals.
-pub fn words(parts: &Parts, assistant: bool) -> f32 {
+pub fn lexical_score(parts: &Parts, assistant: bool) -> f32 {
     let role = if assistant { ASSISTANT } else { 1.0 };
     role * (parts.body + PAIR * parts.pair + TITLE * parts.title + CODE * parts.code)
         + NEIGHBOUR * parts.neighbour
@@ -122,7 +122,7 @@ pub fn words_at_most(own: &[f32; 4], neighbour: f32, parent: f32, pointer: f32, 
 
 /// The sum of words and meaning, before it becomes a score.
 pub fn sum(parts: &Parts, assistant: bool, mass: f32, cosine: Option<f32>, scale: Scale) -> f32 {
-    let words = if mass > 0.0 { words(parts, assistant) / mass } else { 0.0 };
+    let words = if mass > 0.0 { lexical_score(parts, assistant) / mass } else { 0.0 };
     let role = if assistant { ASSISTANT_COSINE } else { 1.0 };
     words + scale.cosine * role * cosine.unwrap_or(0.0)
 }

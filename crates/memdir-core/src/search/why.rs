@@ -98,7 +98,7 @@ pub(super) fn why_not(
     }
     let query = Query::parse(&search.query, &mut analyser.lock().unwrap_or_else(PoisonError::into_inner));
     let unshared = |text: &str| {
-        let words = analyser.lock().unwrap_or_else(PoisonError::into_inner).words(text);
+        let words = analyser.lock().unwrap_or_else(PoisonError::into_inner).split_words(text);
         let has = |term: &&String| words.iter().any(|word| word.stem == **term);
         query.terms.iter().filter(|term| !has(term)).cloned().collect()
     };

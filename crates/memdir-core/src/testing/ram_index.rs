@@ -224,7 +224,7 @@ impl IndexMatches for RamAsked<'_> {
                     ..self.own(unit, counts)
                 };
                 let cosine = self.ask.vector.and_then(|query| unit.vector.as_ref().map(|vector| query.cosine(vector)));
-                if ranking::words(&parts, unit.assistant) > 0.0 || cosine.is_some() {
+                if ranking::lexical_score(&parts, unit.assistant) > 0.0 || cosine.is_some() {
                     all.push(Candidate {
                         path: file.path.clone(),
                         version: file.version,
@@ -316,12 +316,12 @@ fn bm25(field: FieldWeight, times: u32, length: u32) -> f32 {
     if times == 0 { 0.0 } else { field.term(times, length) }
 }
 
-fn words(stems: &str) -> impl Iterator<Item = &str> {
+fn split_stems(stems: &str) -> impl Iterator<Item = &str> {
     stems.split(' ').filter(|word| !word.is_empty()).map(|word| word.strip_prefix(STOP_MARK).unwrap_or(word))
 }
 
 fn times(stems: &str, term: &str) -> u32 {
-    words(stems).filter(|word| *word == term).count() as u32
+    split_stems(stems).filter(|word| *word == term).count() as u32
 }
 
 fn file_times(file: &IndexFile, term: &str) -> u32 {

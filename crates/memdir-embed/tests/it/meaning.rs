@@ -108,7 +108,7 @@ fn meaning_alone_answers_and_nonsense_gets_nothing() {
     let mut analyser = Analyser::default();
     let mut answered = Vec::new();
     for (n, (memory, question)) in PLANTED.iter().enumerate() {
-        let stems: Vec<String> = analyser.words(memory).into_iter().map(|word| word.stem).collect();
+        let stems: Vec<String> = analyser.split_words(memory).into_iter().map(|word| word.stem).collect();
         let shared: Vec<String> = Query::parse(question, &mut analyser).terms.into_iter().filter(|term| stems.contains(term)).collect();
         assert_eq!(shared, [""; 0], "{question} shares words with its answer");
         let hits = searcher.search(&store, &Search::new(*question)).expect("an answer").hits;

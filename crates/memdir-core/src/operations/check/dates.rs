@@ -17,7 +17,7 @@ pub fn relative_dates(text: &str) -> Vec<RelativeDate> {
     let mut fences = FenceScanner::default();
     for (line, content) in (1..).zip(text.lines()) {
         if !fences.is_code(content) && !has_date(content) {
-            let words: Vec<Word<'_>> = words(content).collect();
+            let words: Vec<Word<'_>> = split_words(content).collect();
             out.extend(find(content, &words).into_iter().map(|words| RelativeDate { line, words }));
         }
     }
@@ -32,7 +32,7 @@ struct Word<'a> {
     quoted: bool,
 }
 
-fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
+fn split_words(line: &str) -> impl Iterator<Item = Word<'_>> {
     let mut code = false;
     let mut quoted = false;
     line.split_inclusive(|c: char| !c.is_alphanumeric() && c != '\'')
@@ -126,7 +126,7 @@ fn has_date(line: &str) -> bool {
 mod tests {
     use super::relative_dates;
 
-    fn found(text: &str) -> Vec<(u64, String)> {
+    fn relative_dates_in(text: &str) -> Vec<(u64, String)> {
         relative_dates(text).into_iter().map(|date| (date.line, date.words)).collect()
     }
 
@@ -145,7 +145,7 @@ mod tests {
             (4, "This sprint"),
             (4, "last March"),
         ];
-        assert_eq!(found(text), expected.map(|(line, words)| (line, words.to_owned())));
+        assert_eq!(relative_dates_in(text), expected.map(|(line, words)| (line, words.to_owned())));
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
             "“last week” is what they say",
         ];
         for text in quiet {
-            assert_eq!(found(text), [], "{text}");
+            assert_eq!(relative_dates_in(text), [], "{text}");
         }
     }
 }

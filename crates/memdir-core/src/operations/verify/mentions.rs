@@ -89,7 +89,7 @@ fn in_prose(line: &str) -> Vec<(MentionKind, String)> {
     let mut out = Vec::new();
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('`') {
-        words(before, &mut out);
+        scan_words(before, &mut out);
         let Some((code, tail)) = after.split_once('`') else {
             rest = after;
             break;
@@ -97,12 +97,12 @@ fn in_prose(line: &str) -> Vec<(MentionKind, String)> {
         out.extend(in_code(code.trim()));
         rest = tail;
     }
-    words(rest, &mut out);
+    scan_words(rest, &mut out);
     out
 }
 
 /// In prose, finds paths and URLs, and a commit id only after the word "commit".
-fn words(text: &str, out: &mut Vec<(MentionKind, String)>) {
+fn scan_words(text: &str, out: &mut Vec<(MentionKind, String)>) {
     let mut after_commit = false;
     for word in text.split(|c: char| c.is_whitespace() || "()[]<>\"'".contains(c)) {
         let bare = word.trim_matches(|c: char| ".,;:!?*_".contains(c));
