@@ -279,7 +279,7 @@ fn section_text(text: &str, redact: &Redact<'_>) -> String {
     let archived = truncate_bytes(&redacted, max_bytes.min(limits::CHAT_TURN_BYTES));
     let mut out = escape(archived);
     if is_longer || archived.len() < redacted.len() {
-        out.push_str(&format!("\n\n[… {} bytes left out]", text.len().saturating_sub(archived.len())));
+        out.push_str(&format!("\n\n[… {} bytes omitted]", text.len().saturating_sub(archived.len())));
     }
     out
 }
@@ -402,7 +402,7 @@ mod tests {
     fn a_long_turn_is_truncated_with_a_note() {
         let redact: &Redact<'_> = &|text| Cow::Borrowed(text);
         let archived = section_text(&"x".repeat(limits::CHAT_TURN_BYTES + 10_000), redact);
-        assert_eq!(&archived[limits::CHAT_TURN_BYTES..], "\n\n[… 10000 bytes left out]");
+        assert_eq!(&archived[limits::CHAT_TURN_BYTES..], "\n\n[… 10000 bytes omitted]");
         assert_eq!(section_text("  short \n", redact), "short");
     }
 

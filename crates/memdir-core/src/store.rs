@@ -280,6 +280,23 @@ impl Verb {
             Verb::Found => "changed outside memdir",
         }
     }
+
+    /// The verb in the infinitive, for what is undone or redone.
+    pub fn infinitive(self) -> &'static str {
+        match self {
+            Verb::Write => "write",
+            Verb::Append => "append to",
+            Verb::Edit => "edit",
+            Verb::Rename => "rename",
+            Verb::Delete => "delete",
+            Verb::Undo => "undo",
+            Verb::Redo => "redo",
+            Verb::Restore => "restore",
+            Verb::Repair => "repair",
+            Verb::Import => "import",
+            Verb::Found => "changed outside memdir",
+        }
+    }
 }
 
 /// The id of a change: eight letters and digits.

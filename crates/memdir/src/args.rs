@@ -491,7 +491,7 @@ pub(crate) struct Check {
     /// Add missing entrypoint lines
     #[arg(long)]
     pub(crate) fix: bool,
-    /// Treat advice as errors
+    /// Treat suggestions as errors
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -661,7 +661,7 @@ Examples:
   memdir resume 'the login that hashed twice'
   memdir resume 'deploy freeze' --run")]
 pub(crate) struct Resume {
-    /// Words of the conversation
+    /// Words to search for in past conversations
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
     /// Search only conversations of this host
@@ -677,7 +677,7 @@ pub(crate) struct Resume {
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Reads no conversations before `memdir chats on`.
+No conversations are read until `memdir chats on`.
 
 Examples:
   memdir chats on
@@ -697,7 +697,7 @@ pub(crate) struct Chats {
 /// A filter of conversations.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ChatFilter {
-    /// Only conversations of this host: claude-code, codex, gemini, opencode, openclaw, cursor or folder
+    /// Only conversations of this host, such as claude-code
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     /// Only conversations in this directory tree, or in the project with this id
@@ -715,9 +715,9 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
-    /// Turn conversations on, for all hosts and projects or for one
+    /// Enable the import of conversations, for all hosts and projects or for one
     On(ChatsSwitch),
-    /// Turn conversations off, for all hosts and projects or for one
+    /// Disable the import of conversations, for all hosts and projects or for one
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),
@@ -749,7 +749,7 @@ pub(crate) struct ChatsSync {
     pub(crate) seconds: Option<u64>,
 }
 
-/// Turn conversations on or off
+/// Enable or disable the import of conversations
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -936,7 +936,7 @@ Examples:
   memdir install --yes                 install in all hosts on this machine without asking
   memdir install --yes --chats         also import past conversations")]
 pub(crate) struct Install {
-    /// Hosts to install in: claude-code, codex, gemini, cursor, vscode, opencode, zed, claude-desktop, windsurf, copilot-cli
+    /// Hosts to install in
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
     /// Install in all hosts on this machine
@@ -1163,7 +1163,7 @@ pub(crate) enum BenchWhat {
 /// Stress-test a directory with concurrent and killed processes, then audit every change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --dir, files are created in that directory, which must be empty, and kept.
+With --dir, files are created in that directory and kept; it must be empty.
 
 Examples:
   memdir bench torture
@@ -1189,8 +1189,8 @@ pub(crate) struct Torture {
 /// Benchmark searches in generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Memories are generated in a temporary directory; with --dir in that directory, which must be empty, and kept. Times are
-compared with /bin/true, with a walk of the same files and, if it is installed, with rg.
+Memories are generated in a temporary directory, or in --dir, which must be empty and is kept. Times are compared
+with /bin/true, with a walk of the same files and, if it is installed, with rg.
 
 Examples:
   memdir bench search

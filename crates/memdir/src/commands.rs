@@ -85,6 +85,15 @@ struct OpenSpace<'a> {
     origin: Option<(&'a Settings, &'a Scope)>,
 }
 
+/// The name of a mount in tables: its prefix, `(project)`, or `(root)` with `--dir`.
+fn mount_label(prefix: &str, in_dir: bool) -> String {
+    match (prefix, in_dir) {
+        ("", false) => "(project)".to_owned(),
+        ("", true) => "(root)".to_owned(),
+        (prefix, _) => format!("{prefix}/"),
+    }
+}
+
 /// The table of commands.
 fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
     let global = &args.global;
@@ -127,7 +136,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Resume(args) => settings(move |settings, scope| resume::run(args, settings, scope)),
         Command::Search(args) => search(args.embedder, move |space| search::run(args, space.memdir)),
         Command::Stats(args) if args.loads => settings(stats::loads),
-        Command::Stats(_) => search(None, |space| stats::run(space.memdir)),
+        Command::Stats(_) => search(None, stats::run),
         Command::Test(_) => settings(test::run),
         Command::Token(args) => settings(move |settings, _| token::run(args, settings)).writes(),
         Command::Undo(args) => space(move |space| undo::undo(args, space)).writes(),

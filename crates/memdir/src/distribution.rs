@@ -71,14 +71,14 @@ fn registry() -> Value {
         "packageArguments": [{ "type": "positional", "value": "mcp" }],
         "environmentVariables": [
             { "name": "MEMDIR_DIR", "description": "One directory that is the whole memory", "isRequired": false },
-            { "name": "MEMDIR_HOME", "description": "Where memories are kept; ~/.memdir without it", "isRequired": false },
+            { "name": "MEMDIR_HOME", "description": "Directory of memories and settings [default: ~/.memdir]", "isRequired": false },
         ],
     });
     json!({
         "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
         "name": "io.github.memdir/memdir",
         "title": "memdir",
-        "description": "A memory that lasts: plain Markdown files, safe for any number of processes, found in milliseconds",
+        "description": "Persistent memory in plain Markdown files, with concurrent access and fast search",
         "version": VERSION,
         "packages": [package],
     })
@@ -92,8 +92,8 @@ const INTRODUCTION: &str = "\
 
 ```sh
 memdir install              # show the hosts on this machine, and ask
-memdir install HOST         # install the tools and hooks into one host
-memdir install --yes        # install into all hosts on this machine
+memdir install HOST         # install the tools and hooks in one host
+memdir install --yes        # install in all hosts on this machine
 memdir doctor               # start the server and run the hooks as the host would
 memdir doctor --fix         # reinstall what does not work
 memdir uninstall HOST       # remove exactly what was installed
@@ -145,7 +145,7 @@ fn section(page: &mut String, host: &Host) {
     let transcripts = host.transcripts.map_or("not read", |_| "read by `memdir chats`");
     let _ = writeln!(page, "- past conversations: {transcripts}");
     if host.memory.is_some() {
-        let _ = writeln!(page, "- own memory: mounted by `memdir adopt`");
+        let _ = writeln!(page, "- the host's own memory: mounted by `memdir adopt`");
     }
 }
 

@@ -2,7 +2,7 @@
 //! `UPDATE_DOCS=1 cargo test -p memdir docs` rewrites them. Compiled only for tests.
 
 use crate::{args::help, config::KEYS, exit};
-use clap::{Arg, Command};
+use clap::{Arg, ArgAction, Command};
 use std::{fmt::Write as _, path::Path};
 
 #[test]
@@ -93,7 +93,11 @@ fn section(page: &mut String, parent: &str, command: &Command) {
     let _ = writeln!(page, "\n## {name}\n\n{}.\n", about(command));
     let usage = command.clone().render_usage().to_string();
     let _ = writeln!(page, "```text\n{}\n```\n", usage.trim_start_matches("Usage: ").trim());
-    let is_own = |arg: &&Arg| !arg.is_global_set() && !arg.is_hide_set() && arg.get_id() != "help" && arg.get_id() != "version";
+    let is_own = |arg: &&Arg| {
+        !arg.is_global_set()
+            && !arg.is_hide_set()
+            && !matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version)
+    };
     command.get_arguments().filter(is_own).for_each(|arg| option(page, arg));
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let (text, examples) = after.split_once("Examples:\n").unwrap_or((&after, ""));

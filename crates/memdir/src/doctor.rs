@@ -224,21 +224,21 @@ fn sample_input(event: HookEvent, dir: &Path) -> String {
 
 /// The finding that memory is off, by which switch.
 pub(crate) fn memory_is_off(switch: &str) -> DoctorFinding {
-    let fix = "turn it on there; until then tools fail, hooks print nothing, and the doctor runs neither";
+    let fix = "enable it there; until then tools fail, hooks print nothing, and doctor skips both";
     DoctorFinding::bad("memory", format!("off: {switch}"), fix)
 }
 
 /// Checks that the directories of the home and the mounts are usable.
 pub(crate) fn check_directories(home: &Path, mounts: &[(String, PathBuf)]) -> Vec<DoctorFinding> {
     let mut findings = vec![check_directory("home", home)];
-    findings.extend(mounts.iter().map(|(name, root)| check_directory(&format!("mount {name}"), root)));
+    findings.extend(mounts.iter().map(|(label, root)| check_directory(&format!("mount {label}"), root)));
     findings
 }
 
 fn check_directory(what: &str, dir: &Path) -> DoctorFinding {
     let shown = dir.display();
     match dir.metadata() {
-        Ok(meta) if !meta.is_dir() => DoctorFinding::bad(what, format!("{shown} is not a directory"), "move the file away"),
+        Ok(meta) if !meta.is_dir() => DoctorFinding::bad(what, format!("{shown} is not a directory"), "move or delete the file"),
         Ok(meta) if meta.permissions().readonly() => DoctorFinding::bad(what, format!("{shown} is read-only"), "make it writable"),
         Ok(_) => DoctorFinding::ok(what, shown.to_string()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => DoctorFinding::ok(what, format!("{shown}, created when needed")),

@@ -40,7 +40,11 @@ pub(crate) enum Failure {
     /// of the action it is about to run.
     Hook { error: clap::Error, explain: bool },
     /// The library returned an error.
-    Core { error: Error },
+    Core {
+        error: Error,
+        /// Replaces the hint of the error if that does not fit the command.
+        hint: Option<&'static str>,
+    },
     /// The arguments are valid one by one but not together.
     Usage { message: String, hint: String },
     /// Memory is disabled.
@@ -81,7 +85,9 @@ impl Failure {
             Failure::CommandLine { error, .. } | Failure::Hook { error, .. } => {
                 ("usage", first_paragraph(error), "run `memdir --help`".to_owned())
             }
-            Failure::Core { error, .. } => (error.code(), error.to_string(), error.command_hint()),
+            Failure::Core { error, hint } => {
+                (error.code(), error.command_message(), hint.map_or_else(|| error.command_hint(), str::to_owned))
+            }
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
             Failure::Off { switch } => {
                 ("off", format!("memory is off: {switch}"), "run `memdir where` to see the settings in effect".into())
@@ -124,12 +130,12 @@ fn first_paragraph(error: &clap::Error) -> String {
 
 impl From<InvalidName> for Failure {
     fn from(error: InvalidName) -> Failure {
-        Failure::Core { error: error.into() }
+        Failure::Core { error: error.into(), hint: None }
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure::Core { error }
+        Failure::Core { error, hint: None }
     }
 }

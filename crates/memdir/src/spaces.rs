@@ -99,9 +99,9 @@ fn with_chats(memdir: Memdir, settings: &Settings) -> Memdir {
     } else if !settings.config.chats.settings.on {
         memdir
     } else if chat_archive(settings).dir().is_dir() {
-        memdir.without_chats("chats are on, but not part of this space; the search without --dir, MEMDIR_DIR and --only has them")
+        memdir.without_chats("chats are on, but not part of this space; to search them, omit --dir, MEMDIR_DIR and --only")
     } else {
-        memdir.without_chats("no chat was taken in yet; memdir chats sync does")
+        memdir.without_chats("no conversations imported yet; import them with: memdir chats sync")
     }
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn open_plain(root: &Path, home: &Path, actor: &str) -> Result<Memdir
 fn settings_error(settings: &Settings, error: Error) -> Failure {
     let hint = format!("edit {}; `memdir config` shows the settings in effect", settings.file.display());
     match error {
-        Error::BadInput { .. } => Failure::Settings { message: error.to_string(), hint },
-        other => Failure::Core { error: other },
+        Error::BadInput { .. } => Failure::Settings { message: error.command_message(), hint },
+        other => other.into(),
     }
 }

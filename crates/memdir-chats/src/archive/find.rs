@@ -44,7 +44,7 @@ impl ChatArchive {
         };
         let chat = self.find(name)?;
         if !(1..=chat.parts).contains(&part) {
-            let why = format!("{name:?} has {} parts before its end; there is no part {part}", chat.parts);
+            let why = format!("part {part} of {name:?} not found; it has {} parts before its end", chat.parts);
             return Err(Error::bad_input("session", why));
         }
         Ok((chat, Some(part)))

@@ -72,7 +72,7 @@ impl ChatArchive {
     /// turns in a forgotten project are archived again, unless the project is turned off.
     pub fn forget(&self, rule: &ForgetRule, now: Timestamp) -> Result<ForgetOutcome> {
         if *rule == ForgetRule::default() {
-            return Err(Error::bad_input("forget", "the rule is empty; give a session, a project or a date"));
+            return Err(Error::bad_input("rule", "it is empty; give a session, a project or a date"));
         }
         let _lock = lock::acquire(self.dir(), LockWait::Forever)?;
         let mut rule = rule.clone();

@@ -22,8 +22,8 @@ pub enum Error {
         /// Similar names that exist, best first.
         near: Vec<String>,
     },
-    /// The stored chat does not exist.
-    #[error("chat {id:?} not found")]
+    /// The stored conversation does not exist.
+    #[error("conversation {id:?} not found")]
     NoChat {
         /// The requested id.
         id: String,
@@ -39,7 +39,7 @@ pub enum Error {
         found: Option<Version>,
     },
     /// The memory was changed after the change that is to be undone.
-    #[error("conflict: memory {:?} has changed since, and this would overwrite the newer text:\n{diff}", path.as_str())]
+    #[error("memory {:?} was changed later; undoing would overwrite:\n{diff}", path.as_str())]
     Conflict {
         /// The memory.
         path: MemoryPath,
@@ -244,19 +244,31 @@ impl Error {
         }
     }
 
-    /// The next action of a person at the command line: lower case, without a full stop, with the command to run.
+    /// The message at the command line. Tools show the argument's name followed by the reason; a person reads a sentence.
+    pub fn command_message(&self) -> String {
+        match self {
+            Error::BadInput { what, why } => match why.strip_prefix("it ") {
+                Some(rest) => format!("{what} {rest}"),
+                None => format!("invalid {what}: {why}"),
+            },
+            other => other.to_string(),
+        }
+    }
+
+    /// The next action of a person at the command line, empty if the message contains it: lower case, without a full stop, with the command to run.
     pub fn command_hint(&self) -> String {
         match self {
             Error::NotFound { near, .. } if near.is_empty() => "list the memories with: memdir list".into(),
             Error::NotFound { near, .. } => did_you_mean("did", near),
-            Error::NoChat { .. } => "list the chats with: memdir chats".into(),
+            Error::NoChat { .. } => "list conversations with: memdir chats".into(),
             Error::Changed { path, .. } => format!("read the current version with: memdir read {}", path.name()),
             Error::Conflict { path, .. } => format!("list the newer changes with: memdir history {}", path.name()),
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
             Error::BadEdit { .. } => "use a text that occurs exactly once in the memory, or add --all".into(),
-            Error::BadInput { .. } => "run the command with --help to see the accepted values".into(),
+            // The message already says what is accepted.
+            Error::BadInput { .. } => String::new(),
             Error::TooLarge { .. } => "split it into several memories".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
             Error::Secret { .. } => "leave the value out and note where it is kept instead".into(),

@@ -34,7 +34,7 @@ const PATH: Param = Param::text("path").describe("begins with /memories; for all
 const VIEW_RANGE: Param = Param::integer_pair("view_range").describe("view: first and last line");
 const FILE_TEXT: Param = Param::text("file_text").describe("create: the content");
 const OLD_STR: Param = Param::text("old_str").describe("str_replace: what is there");
-const NEW_STR: Param = Param::text("new_str").describe("str_replace: what stands there afterwards");
+const NEW_STR: Param = Param::text("new_str").describe("str_replace: the replacement text");
 const INSERT_LINE: Param =
     Param::integer("insert_line", i64::MIN, i64::MAX).shown_range(ShownRange::Neither).describe("insert: the line after which");
 const INSERT_TEXT: Param = Param::text("insert_text").aliases(&["new_str"]).describe("insert: the text");

@@ -78,7 +78,7 @@ fn several(text: &str, spots: &[Replacement]) -> Error {
     let lines: Vec<String> = spots.iter().take(MAX_LINES).map(|spot| line_at(text, spot.start).to_string()).collect();
     let more = if spots.len() > MAX_LINES { ", …" } else { "" };
     bad(format!(
-        "the text to replace occurs {} times, on lines {}{more}; make it longer until it occurs once, or ask for all",
+        "the text to replace occurs {} times, on lines {}{more}; make it longer until it occurs once",
         spots.len(),
         lines.join(", ")
     ))

@@ -50,7 +50,7 @@ pub(crate) fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to
             return Err(Error::Exists { path: there.path });
         }
         if target == stored.path {
-            return Err(Error::bad_input("name", format!("it is already named {target}")));
+            return Err(Error::bad_input("name", format!("the memory is already named {target}")));
         }
         write::check_new_name(context, &stored.path, &target)?;
         let bytes = moved(&stored, &target);

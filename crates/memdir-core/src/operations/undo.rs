@@ -82,6 +82,15 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
 
 /// Describes a change in a few words.
 pub fn describe(change: &Change) -> String {
+    phrase(change, change.verb.past_tense(), ["moved", "renamed"])
+}
+
+/// Describes a change by its infinitive, as in `delete notes/deploy`.
+pub fn describe_infinitive(change: &Change) -> String {
+    phrase(change, change.verb.infinitive(), ["move", "rename"])
+}
+
+fn phrase(change: &Change, verb: &str, [moved, renamed]: [&str; 2]) -> String {
     let memories: Vec<&str> = change.files.iter().filter(|file| file.role == Role::Memory).map(|file| file.path.name()).collect();
     let what = match memories.as_slice() {
         [] => "the entrypoint".to_owned(),
@@ -90,20 +99,20 @@ pub fn describe(change: &Change) -> String {
         [one, rest @ ..] => format!("{one} and {} more", rest.len()),
     };
     let side = |gone: bool| {
-        let moved = |file: &&FileChange| file.role == Role::Memory && if gone { file.after.is_none() } else { file.before.is_none() };
-        change.files.iter().find(moved).map_or("", |file| file.path.name())
+        let is_on_side = |file: &&FileChange| file.role == Role::Memory && if gone { file.after.is_none() } else { file.before.is_none() };
+        change.files.iter().find(is_on_side).map_or("", |file| file.path.name())
     };
     // If a memory was moved into or out of another space, only one of its names is known.
     let other = || change.elsewhere.first().and_then(|dir| dir.file_name()).map_or("elsewhere".into(), |name| name.to_string_lossy());
     match (change.verb, side(true), side(false)) {
-        (Verb::Rename, from, "") => return format!("moved {from} to {}", other()),
-        (Verb::Rename, "", to) => return format!("moved {to} here from {}", other()),
-        (Verb::Rename, from, to) => return format!("renamed {from} to {to}"),
+        (Verb::Rename, from, "") => return format!("{moved} {from} to {}", other()),
+        (Verb::Rename, "", to) => return format!("{moved} {to} here from {}", other()),
+        (Verb::Rename, from, to) => return format!("{renamed} {from} to {to}"),
         _ => {}
     }
     match change.verb {
-        Verb::Found => format!("{what} {}", change.verb.past_tense()),
-        _ => format!("{} {what}", change.verb.past_tense()),
+        Verb::Found => format!("{what} {verb}"),
+        _ => format!("{verb} {what}"),
     }
 }
 

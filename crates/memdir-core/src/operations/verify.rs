@@ -89,7 +89,7 @@ pub fn missing(store: &dyn Store, look: Option<&ProjectLookup<'_>>, holder: &Mem
     let mut out = Vec::new();
     for (named, there) in references(store, look.map(ProjectLookup::project), holder, text)? {
         match (named.what, there) {
-            (MentionKind::Memory, Some(false)) => out.push(format!("[[{}]], which is no memory", named.text)),
+            (MentionKind::Memory, Some(false)) => out.push(format!("[[{}]], which is not a memory", named.text)),
             (_, Some(false)) => out.push(format!("{}, which is gone", named.text)),
             _ => {}
         }

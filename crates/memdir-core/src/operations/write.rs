@@ -116,7 +116,7 @@ pub(crate) fn check_secrets(context: &Context, old: Option<&[u8]>, new: &[u8]) -
         match finding.severity {
             SecretSeverity::Refuse => return Err(Error::Secret { rule: finding.rule.into(), line: finding.line }),
             SecretSeverity::Warn => {
-                warnings.push(format!("line {} may hold a secret ({}); say where it is kept instead", finding.line, finding.rule));
+                warnings.push(format!("line {} may contain a secret ({}); note where it is stored instead", finding.line, finding.rule));
             }
         }
     }
@@ -219,7 +219,9 @@ fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
         return Ok(bytes);
     }
     if let Some((key, _)) = fields.iter().find(|(_, value)| value.contains(['\n', '\r', '\0'])) {
-        return Err(Error::bad_input(*key, "it must be one line"));
+        // Callers know the field `name` as the title.
+        let what = if *key == "name" { "title" } else { key };
+        return Err(Error::bad_input(what, "it must be a single line"));
     }
     let text = String::from_utf8(bytes)
         .map_err(|_| Error::bad_input("content", "it is not UTF-8, so frontmatter cannot be set; omit name, description and type"))?;

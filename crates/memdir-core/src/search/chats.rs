@@ -65,7 +65,7 @@ impl ChatPlace {
         let who = if self.speaker == Speaker::User { "the user to" } else { "the assistant of" };
         let when = self.at.map_or(String::new(), |at| format!(" on {}", at.strftime("%Y-%m-%d")));
         let project = self.project.as_deref().map_or(String::new(), |project| format!(" in {project}"));
-        format!("said by {who} {}{when}{project}, {:?}", self.host, self.title)
+        format!("from {who} {}{when}{project}, {:?}", self.host, self.title)
     }
 }
 

@@ -131,7 +131,7 @@ impl MountIndex {
 }
 
 fn no_view() -> Error {
-    Error::Unavailable { what: "search".into(), why: "there is no view".into() }
+    Error::Unavailable { what: "search".into(), why: "the index is not open".into() }
 }
 
 /// Whether so many files must be checked that they are written at once.

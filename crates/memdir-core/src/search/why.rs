@@ -60,7 +60,7 @@ impl fmt::Display for WhyNot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WhyNot::Returned { rank } => write!(f, "It is returned, at rank {rank}."),
-            WhyNot::Missing => f.write_str("There is no such memory. `memdir list` shows the names that exist."),
+            WhyNot::Missing => f.write_str("Memory not found. List the names with `memdir list`."),
             WhyNot::NotSearched => f.write_str("It is not searched: only text files such as Markdown, up to 64 MB, are."),
             WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that filter."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {

@@ -93,7 +93,7 @@ fn three_things_that_are_gone_are_named_and_more_are_counted() {
     let candidates = [
         RecallCandidate {
             gone: gone(&["a/1", "a/2"]),
-            missing: gone(&["x, which no tracked file has", "[[y]], which is no memory"]),
+            missing: gone(&["x, which no tracked file has", "[[y]], which is not a memory"]),
             ..candidate("a", "A.")
         },
         RecallCandidate { gone: gone(&["b/1"]), ..candidate("b", "B.") },

@@ -130,7 +130,7 @@ impl HttpEndpoint {
             Err(CallFailure::TimedOut | CallFailure::Cancelled) => {
                 Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "opening the memory took too long"))
             }
-            Err(CallFailure::Panicked) => Err(text(StatusCode::INTERNAL_SERVER_ERROR, "opening the memory failed")),
+            Err(CallFailure::Panicked) => Err(text(StatusCode::INTERNAL_SERVER_ERROR, "cannot open the memory: internal error")),
         }
     }
 

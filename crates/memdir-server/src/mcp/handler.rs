@@ -42,7 +42,7 @@ impl ServerHandler for McpSession {
     async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
         let Some(served) = self.server.catalog.find(&request.name) else {
             let names = self.server.catalog.names().join(", ");
-            return Err(ErrorData::invalid_params(format!("there is no tool named {}; there are {names}", request.name), None));
+            return Err(ErrorData::invalid_params(format!("unknown tool {:?}; available: {names}", request.name), None));
         };
         let result = self.call(served, &context, request.arguments.unwrap_or_default()).await;
         Ok(to_call_result(result).into())
@@ -194,8 +194,8 @@ impl ServerHandler for McpSession {
             let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
             return Ok(result.with_description(prompts::SECTION_DESCRIPTION).into());
         }
-        let prompt = prompts::find(&request.name)
-            .ok_or_else(|| ErrorData::invalid_params(format!("there is no prompt named {}", request.name), None))?;
+        let prompt =
+            prompts::find(&request.name).ok_or_else(|| ErrorData::invalid_params(format!("unknown prompt {:?}", request.name), None))?;
         let arguments = request.arguments.unwrap_or_default();
         let text = self.with_space(&context, move |caller| prompts::render(prompt, caller, &arguments)).await?;
         let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(prompt.description);

@@ -57,9 +57,8 @@ pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
     let machine = machine(settings)?;
     let memories = adopt::find(&machine);
     if let Some(unknown) = args.names.iter().find(|name| !memories.iter().any(|memory| memory.name == **name)) {
-        let names: Vec<&str> = memories.iter().map(|memory| memory.name).collect();
-        let hint = if names.is_empty() { "no other memories were found".to_owned() } else { format!("found: {}", names.join(", ")) };
-        return Err(Failure::Usage { message: format!("no memory {unknown:?} to adopt"), hint });
+        let hint = "list them with: memdir adopt".to_owned();
+        return Err(Failure::Usage { message: format!("memory {unknown:?} not found"), hint });
     }
     let is_wanted = |memory: &HostMemory| args.names.is_empty() || args.names.iter().any(|name| name == memory.name);
     let mut text = std::fs::read_to_string(&settings.file).unwrap_or_default();

@@ -107,7 +107,7 @@ fn show_list(list: &ChatList, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.table(&rows)?;
     }
     if list.left_out > 0 {
-        printer.note(format!("{} more; show all with --most 0", list.left_out));
+        printer.note(format!("{} more; show all with --limit 0", list.left_out));
     }
     Ok(())
 }
@@ -152,8 +152,8 @@ impl Filter {
         Ok(Filter {
             host: typed.host.as_deref().map(host).transpose()?,
             project: typed.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
-            since: typed.since.as_deref().map(|date| time("since", date)).transpose()?,
-            before: typed.before.as_deref().map(|date| time("before", date)).transpose()?,
+            since: typed.since.as_deref().map(time).transpose()?,
+            before: typed.before.as_deref().map(time).transpose()?,
         })
     }
 
@@ -218,8 +218,8 @@ fn normalize(path: &Path) -> PathBuf {
 }
 
 /// A date, as midnight here, or a whole time.
-fn time(what: &'static str, text: &str) -> Result<Timestamp, Failure> {
+fn time(text: &str) -> Result<Timestamp, Failure> {
     let midnight = |date: Date| date.to_zoned(SystemClock.zone()).ok().map(|day| day.timestamp());
     let time = text.parse().ok().or_else(|| text.parse::<Date>().ok().and_then(midnight));
-    time.ok_or_else(|| Error::bad_input(what, format!("{text:?} is no date; write 2026-01-15 or 2026-01-15T10:00:00Z")).into())
+    time.ok_or_else(|| Error::bad_input(format!("date {text:?}"), "expected a date such as 2026-01-15 or 2026-01-15T10:00:00Z").into())
 }

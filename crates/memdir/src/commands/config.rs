@@ -1,5 +1,6 @@
 //! `memdir config`: the settings in effect, and where each comes from.
 
+use super::mount_label;
 use crate::{
     config::Settings,
     output::{CommandOutput, Printer},
@@ -13,6 +14,9 @@ use std::{io, path::PathBuf};
 struct ConfigOutput {
     settings: Vec<SettingRow>,
     mounts: Vec<MountRow>,
+    /// Whether `--dir` selects the memory.
+    #[serde(skip)]
+    in_dir: bool,
 }
 
 #[derive(Serialize)]
@@ -47,7 +51,8 @@ pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
     if let Some(dir) = &settings.dir {
         shown.insert(1, SettingRow { name: "dir", value: dir.value.display().to_string(), from: dir.origin.into() });
     }
-    CommandOutput::new(ConfigOutput { settings: shown, mounts: mounts.into_iter().map(mount_row).collect() }, show).with_notes(notes)
+    let mounts = mounts.into_iter().map(mount_row).collect();
+    CommandOutput::new(ConfigOutput { settings: shown, mounts, in_dir: settings.dir.is_some() }, show).with_notes(notes)
 }
 
 fn mount_row(mount: Mount) -> MountRow {
@@ -72,8 +77,7 @@ fn show(output: &ConfigOutput, printer: &mut Printer<'_>) -> io::Result<()> {
     rows.extend(output.mounts.iter().map(|mount| {
         let access = if mount.access == Access::ReadOnly { "read-only" } else { "read-write" };
         let only = if mount.only.is_empty() { String::new() } else { format!(" (only {})", mount.only.join(", ")) };
-        let name = if mount.name.is_empty() { "(none)".to_owned() } else { format!("{}/", mount.name) };
-        vec![name, access.into(), format!("{}{only}", mount.path.display())]
+        vec![mount_label(&mount.name, output.in_dir), access.into(), format!("{}{only}", mount.path.display())]
     }));
     printer.table(&rows)
 }

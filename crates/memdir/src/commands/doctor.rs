@@ -1,6 +1,6 @@
 //! `memdir doctor`: checks installations from the host's files to the output of the hooks, and reports what to do.
 
-use super::install::machine;
+use super::{install::machine, mount_label};
 use crate::{
     args::Doctor as DoctorArgs,
     config::Settings,
@@ -43,7 +43,8 @@ struct HostReport {
 pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) -> Result<CommandOutput, Failure> {
     let machine = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
-    let mounts: Vec<_> = scope.mounts.iter().map(|placed| (placed.mount.prefix.clone(), placed.mount.root.clone())).collect();
+    let label = |prefix: &str| mount_label(prefix, settings.dir.is_some());
+    let mounts: Vec<_> = scope.mounts.iter().map(|placed| (label(&placed.mount.prefix), placed.mount.root.clone())).collect();
     let mut directories = doctor::check_directories(&settings.home.value, &mounts);
     directories.extend(scope.off.as_deref().map(doctor::memory_is_off));
     let checkup = Checkup { fix: args.fix, home: &settings.home.value, receipts: &receipts, is_on: scope.off.is_none() };
@@ -113,7 +114,7 @@ fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {
         }
     }
     if report.hosts.is_empty() {
-        page.line("not installed into any host; next: memdir install")?;
+        page.line("not installed in any host; next: memdir install")?;
     } else if report.hosts.iter().flat_map(|host| &host.findings).any(|finding| !finding.ok) {
         page.line("next: memdir doctor --fix")?;
     }

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
 }
 
 fn show(output: &HistoryOutput, printer: &mut Printer<'_>) -> io::Result<()> {
-    let mut rows = vec![["change", "when", "who", "what", "version"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["change", "when", "actor", "what", "version"].map(str::to_owned).to_vec()];
     if output.path.is_none() {
         rows[0].pop();
     }

@@ -146,8 +146,9 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
         let skipped = rows.drain(1..).filter(|row| row[0] == "skip").collect::<Vec<_>>();
         printer.table(&skipped)?;
     }
-    let [imported, duplicate, skipped] = counts;
-    let summary = format!("{}, {duplicate} duplicate, {skipped} skipped", counted(imported as u64, "memory", "memories"));
+    let [imported, duplicates, skipped] = counts;
+    let memories = counted(imported as u64, "memory", "memories");
+    let summary = format!("{memories}, {}, {skipped} skipped", counted(duplicates as u64, "duplicate", "duplicates"));
     match &report.imported.change {
         _ if report.dry_run => printer.line(format!("would import {summary}")),
         Some(change) => printer.line(format!("imported {summary} (undo: memdir undo {change})")),

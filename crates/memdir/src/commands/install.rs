@@ -154,7 +154,7 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
     if !can_ask(options) {
         let names: Vec<&str> = candidates.iter().map(|host| host.name).collect();
         return Err(Failure::Usage {
-            message: format!("--all needs confirmation, and there is no terminal to ask; it would install into {}", names.join(", ")),
+            message: format!("--all needs confirmation, but standard input is not a terminal; it would install in {}", names.join(", ")),
             hint: "add --yes, or --dry-run to show the changes; no file was changed".into(),
         });
     }
@@ -184,7 +184,7 @@ fn ask(statuses: &[HostStatus], candidates: &[&'static Host]) -> io::Result<Stri
     let mut page = Printer::new(&mut err, OutputOptions::for_stdout(false));
     show_table(statuses, &mut page)?;
     let names = candidates.iter().map(|host| host.name).collect::<Vec<_>>().join(" ");
-    write!(err, "\nInstall into {names}? [Enter: all, names: only those, n: none] ")?;
+    write!(err, "\nInstall in {names}? [Enter: all, names: only those, n: none] ")?;
     drop(err);
     read_answer()
 }
@@ -277,7 +277,11 @@ pub(super) fn show_outcomes(outcomes: &Vec<HostOutcome>, page: &mut Printer<'_>)
         return page.line("nothing to do");
     }
     for outcome in outcomes {
-        let title = page.strong(&outcome.title);
+        let scope = match outcome.scope {
+            InstallScope::User => "user",
+            InstallScope::Project => "project",
+        };
+        let title = format!("{} ({scope})", page.strong(&outcome.title));
         if let Some(error) = &outcome.error {
             let failed = page.red("failed");
             page.line(format!("{title}: {failed}: {error}"))?;

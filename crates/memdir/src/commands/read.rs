@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
                 match read(text) {
                     Ok(reading) => all.memories.push(reading),
                     Err(error @ (Error::NotFound { .. } | Error::BadPath { .. } | Error::BadInput { .. })) => {
-                        let (message, hint) = (error.to_string(), error.command_hint());
+                        let (message, hint) = (error.command_message(), error.command_hint());
                         all.errors.push(ReadError { name: text.clone(), code: error.code(), message, hint });
                     }
                     Err(error) => return Err(error.into()),

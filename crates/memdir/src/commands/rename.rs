@@ -6,11 +6,18 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{Memdir, Renamed};
+use memdir_core::{Error, Memdir, Renamed};
 use std::io;
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
-    Ok(CommandOutput::new(memdir.rename(&name(&args.from)?, &name(&args.to)?)?, show))
+    let renamed = memdir.rename(&name(&args.from)?, &name(&args.to)?);
+    Ok(CommandOutput::new(renamed.map_err(with_hint)?, show))
+}
+
+/// The hint for a taken name: unlike `write`, this command has no flags that replace or append.
+fn with_hint(error: Error) -> Failure {
+    let hint = matches!(error, Error::Exists { .. }).then_some("use another name");
+    Failure::Core { error, hint }
 }
 
 fn show(renamed: &Renamed, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! `memdir stats`: statistics of the mounts, the search index and the journal.
 
-use super::counted;
+use super::{OpenSpace, counted, mount_label};
 use crate::{
     config::Settings,
     exit::Failure,
@@ -11,7 +11,7 @@ use crate::{
 };
 use jiff::Timestamp;
 use memdir_core::{
-    Access, Memdir, MountStats, PromptLoad, Source, Stats,
+    Access, MountStats, PromptLoad, Source, Stats,
     internal::{
         base::{limits, text::human_bytes, time},
         search::IndexState,
@@ -29,9 +29,13 @@ struct StatsOutput {
     now: Timestamp,
     #[serde(skip)]
     why_no_chats: Option<String>,
+    /// Whether `--dir` selects the memory.
+    #[serde(skip)]
+    in_dir: bool,
 }
 
-pub(crate) fn run(memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+    let memdir = space.memdir;
     let searcher = memdir.searcher()?;
     Ok(CommandOutput::new(
         StatsOutput {
@@ -40,6 +44,7 @@ pub(crate) fn run(memdir: &Memdir) -> Result<CommandOutput, Failure> {
             embedder: searcher.embedder().map(|embedder| embedder.id().to_string()),
             now: memdir.context().clock.now(),
             why_no_chats: memdir.why_no_chats().map(str::to_owned),
+            in_dir: space.origin.is_none_or(|(settings, _)| settings.dir.is_some()),
         },
         show,
     ))
@@ -79,8 +84,8 @@ fn show_loads(loads: &Loads, printer: &mut Printer<'_>) -> io::Result<()> {
 
 fn show(output: &StatsOutput, printer: &mut Printer<'_>) -> io::Result<()> {
     let stats = &output.stats;
-    let mut rows = vec![["mount", "memories", "size", "entrypoint", "access", "class", "directory"].map(str::to_owned).to_vec()];
-    rows.extend(stats.mounts.iter().map(row));
+    let mut rows = vec![["mount", "memories", "size", "entrypoint", "access", "source", "directory"].map(str::to_owned).to_vec()];
+    rows.extend(stats.mounts.iter().map(|mount| row(mount, output.in_dir)));
     printer.table(&rows)?;
     for state in &output.search {
         printer.line(index_line(state, output))?;
@@ -100,14 +105,16 @@ fn show(output: &StatsOutput, printer: &mut Printer<'_>) -> io::Result<()> {
 /// The state of a mount's index.
 fn index_line(state: &IndexState, output: &StatsOutput) -> String {
     let mount = if state.prefix.is_empty() { String::new() } else { format!(" of {}/", state.prefix) };
-    let Some(last) = state.last_indexed else { return format!("search index{mount}: not created yet; the first search creates it") };
+    let Some(last) = state.last_indexed else {
+        return format!("search index{mount}: not created yet; small memories are searched without one");
+    };
     let behind = match state.changed + state.gone {
         0 => "up to date".to_owned(),
         files => format!("{files} files to update at the next search"),
     };
     let unembedded = if state.unembedded > 0 { format!(", {} files without vectors", state.unembedded) } else { String::new() };
     format!(
-        "search index{mount}: {} files, {} units, {}, {behind}{unembedded}; last indexed {}; embedder {}",
+        "search index{mount}: {} files, {} chunks, {}, {behind}{unembedded}; last indexed {}; embedder {}",
         state.files,
         state.units,
         human_bytes(state.size.bytes),
@@ -116,7 +123,7 @@ fn index_line(state: &IndexState, output: &StatsOutput) -> String {
     )
 }
 
-fn row(mount: &MountStats) -> Vec<String> {
+fn row(mount: &MountStats, in_dir: bool) -> Vec<String> {
     let entrypoint = if mount.entrypoint_lines == 0 {
         "-".to_owned()
     } else {
@@ -127,19 +134,19 @@ fn row(mount: &MountStats) -> Vec<String> {
         Access::ReadWrite => "read-write",
         Access::ReadOnly => "read-only",
     };
-    let class = match mount.source {
+    let source = match mount.source {
         Source::Memory => "memory",
         Source::Custom => "custom",
         Source::Chat => "chat",
     };
-    let prefix = if mount.prefix.is_empty() { "(none)".to_owned() } else { format!("{}/", mount.prefix) };
+    let prefix = mount_label(&mount.prefix, in_dir);
     vec![
         prefix,
         mount.files.to_string(),
         human_bytes(mount.bytes),
         entrypoint,
         access.into(),
-        class.into(),
+        source.into(),
         mount.root.display().to_string(),
     ]
 }

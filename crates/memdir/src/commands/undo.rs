@@ -10,7 +10,7 @@ use crate::{
 use memdir_core::{
     ChangeFilter, ChangeId, Memdir, UndoTarget, Undone, Verb,
     internal::{
-        operations::{history, undo::describe},
+        operations::{history, undo::describe_infinitive},
         store::files::real_path,
     },
 };
@@ -83,9 +83,11 @@ fn show_redone(redone: &Undone, printer: &mut Printer<'_>) -> io::Result<()> {
 }
 
 fn show(undone: &Undone, verb: &str, rest: &str, printer: &mut Printer<'_>) -> io::Result<()> {
-    let what = printer.strong(&describe(&undone.undone));
+    let what = printer.strong(&describe_infinitive(&undone.undone));
     let rest = printer.dim(&format!("({rest})"));
-    printer.line(format!("{verb} {}: {what}, by {} {rest}", undone.undone.id, undone.undone.actor.name))?;
+    let (actor, caller) = (&undone.undone.actor.name, &undone.change.actor.name);
+    let by = if actor == caller { String::new() } else { format!(", by {actor}") };
+    printer.line(format!("{verb} {}: {what}{by} {rest}", undone.undone.id))?;
     undone.notes.iter().for_each(|note| printer.note(note));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `memdir where`: which memories are in effect here, why, and how to change it.
 
+use super::mount_label;
 use crate::{
     config::Settings,
     output::{CommandOutput, Printer},
@@ -25,6 +26,9 @@ struct WhereOutput {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     alike: Vec<String>,
     changes: Vec<String>,
+    /// Whether `--dir` selects the memory.
+    #[serde(skip)]
+    in_dir: bool,
 }
 
 #[derive(Serialize)]
@@ -55,6 +59,7 @@ pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
         mounts: mounts.collect(),
         alike: similar_projects(settings, scope),
         changes: alternatives(settings, scope),
+        in_dir: settings.dir.is_some(),
     };
     CommandOutput::new(output, show).with_notes(scope.notes.clone())
 }
@@ -102,7 +107,7 @@ fn show(output: &WhereOutput, printer: &mut Printer<'_>) -> io::Result<()> {
     printer.line(format!("project {project}: {}", output.why))?;
     let mut rows = vec![["mount", "directory", "why"].map(str::to_owned).to_vec()];
     rows.extend(output.mounts.iter().map(|mount| {
-        let name = if mount.prefix.is_empty() { "(project)".to_owned() } else { format!("{}/", mount.prefix) };
+        let name = mount_label(&mount.prefix, output.in_dir);
         let access = if mount.access == Access::ReadOnly { " (read-only)" } else { "" };
         let missing = if mount.exists { "" } else { " (not created yet)" };
         vec![name, format!("{}{access}{missing}", mount.path.display()), mount.why.clone()]

@@ -109,7 +109,7 @@ fn wait(child: &mut Child, watch: &Stopwatch) -> Result<Option<i32>, String> {
                 let _ = child.wait();
                 return Err(format!("still running after {} s", TIMEOUT.as_secs()));
             }
-            Err(e) => return Err(format!("cannot be waited for: {e}")),
+            Err(e) => return Err(format!("cannot wait for the process: {e}")),
         }
     }
 }

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum HookEvent {
-    /// A conversation begins, or goes on after compaction
+    /// A conversation starts, or continues after compaction
     SessionStart,
     /// The user sent a message
     Prompt,
     /// A tool is about to run
     BeforeTool,
-    /// The agent has answered
+    /// The agent finished its response
     Stop,
-    /// The conversation is over
+    /// The conversation ended
     SessionEnd,
     /// The host is about to compact the conversation
     BeforeCompaction,

@@ -97,7 +97,7 @@ impl TokenCallers {
         filter.only.retain(exists);
         filter.without.retain(exists);
         if filter.only.is_empty() && !self.filter.only.is_empty() {
-            return Err(Failure::Usage { message: "no tools left to serve: the log is not open here".into(), hint: String::new() });
+            return Err(Failure::Usage { message: "no tools left to serve: memory_log is disabled".into(), hint: String::new() });
         }
         ToolCatalog::new(vec![group], &filter).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
     }
@@ -105,7 +105,7 @@ impl TokenCallers {
 
 /// The reason why a dialect cannot be served to callers.
 pub(super) fn no_callers(dialect: &str) -> String {
-    format!("the dialect {dialect} cannot be served to callers with tokens: its memory belongs to none of them")
+    format!("dialect {dialect} cannot be served with tokens: its memory is not divided by caller")
 }
 
 /// Narrows the mounts to the server's `--only`, and further to that of the session. A caller need not have everything that the

@@ -33,8 +33,7 @@ fn the_right_mode_is_chosen() {
     assert_eq!(mode(&["individual"]), "individual");
     assert_snapshot!(home.run(&["prompt", "agent"]), @"
     -- stderr
-    error: mode: the agent mode needs an agent
-    hint: run the command with --help to see the accepted values
+    error: invalid mode: the agent mode needs an agent
     -- exit 2
     ");
     let bare = home.bare(&["prompt", "agent", "--agent", "reviewer"]).output().unwrap();
@@ -150,8 +149,7 @@ fn the_log_is_appended_and_stays_out_of_the_entrypoint() {
     assert_eq!(home.text("MEMORY.md"), "(entity not found)");
     assert_snapshot!(home.run(&["log", "  "]), @"
     -- stderr
-    error: entry: it is empty
-    hint: run the command with --help to see the accepted values
+    error: entry is empty
     -- exit 2
     ");
 }
@@ -271,14 +269,12 @@ fn a_log_needs_an_existing_mount() {
     let home = Home::new();
     assert_snapshot!(home.run_bare(&["log", "--in", "nosuch", "a day"]), @r#"
     -- stderr
-    error: in: no mount has the prefix "nosuch"; prefixes: user
-    hint: run the command with --help to see the accepted values
+    error: invalid in: no mount has the prefix "nosuch"; prefixes: user
     -- exit 2
     "#);
     assert_snapshot!(home.run_bare(&["log", "--in", "../x", "a day"]), @r#"
     -- stderr
-    error: in: no mount has the prefix "../x"; prefixes: user
-    hint: run the command with --help to see the accepted values
+    error: invalid in: no mount has the prefix "../x"; prefixes: user
     -- exit 2
     "#);
     let printed = home.run_bare(&["log", "--in", "global/", "a day"]);
@@ -314,7 +310,7 @@ fn a_recall_reports_missing_links_and_symbols() {
     let notes: Vec<&str> = printed.lines().filter(|line| line.starts_with('[')).collect();
     assert_eq!(
         notes,
-        ["[names [[nolink]], which is no memory]", "[names old.md, which is gone]", "[names open_db, which no tracked file has]"]
+        ["[names [[nolink]], which is not a memory]", "[names old.md, which is gone]", "[names open_db, which no tracked file has]"]
     );
 }
 

@@ -100,7 +100,7 @@ fn conversations_are_listed_newest_first_and_filtered() {
     assert_eq!(output["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
     assert_eq!(
         home.run(&["chats", "--host", "emacs"]),
-        "-- stderr\nerror: host: \"emacs\" is not one of claude-code, codex, gemini, opencode, openclaw, cursor, folder\nhint: run the command with --help to see the accepted values\n-- exit 2\n"
+        "-- stderr\nerror: invalid host: \"emacs\" is not one of claude-code, codex, gemini, opencode, openclaw, cursor, folder\n-- exit 2\n"
     );
 }
 
@@ -115,7 +115,7 @@ fn a_conversation_is_shown_without_its_secrets() {
     let file = fs::read_to_string(home.path("home/chats/codex/0199c5d0-aaaa.md")).unwrap();
     let lines: Vec<&str> = file.split_inclusive('\n').collect();
     assert_eq!(output["text"], lines[13..16].concat());
-    assert!(home.run(&["chats", "show", "zzzz"]).contains("chat \"zzzz\" not found"));
+    assert!(home.run(&["chats", "show", "zzzz"]).contains("conversation \"zzzz\" not found"));
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn a_very_long_conversation_is_searched_printed_and_deleted_as_a_whole() {
     assert!(shown.contains("\n89 filling") && shown.contains("quokka"));
     let part = home.ok(&["chats", "show", "long-one~1"]);
     assert!(part.contains("quokka") && !part.contains("\n89 filling"));
-    assert!(home.run(&["chats", "show", "long-one~70"]).contains("; there is no part 70"));
+    assert!(home.run(&["chats", "show", "long-one~70"]).contains("part 70 of "));
     assert_eq!(home.json(&["chats", "export", "long-one"])["chats"][0]["sections"].as_array().unwrap().len(), 90);
     assert!(home.ok(&["chats", "forget", "long-one"]).contains("verified: 0 of 3 searches still find it"));
     assert_eq!(fs::read_dir(home.path("home/chats/claude-code")).unwrap().count(), 1, "the other conversation stays");
@@ -324,7 +324,7 @@ fn a_hit_shows_its_speaker_place_and_resume_command() {
     let (_, hit) = found.split_once("It hashes twice.").unwrap();
     let hit = hit.lines().skip(1).take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     assert!(hit.contains("  | before: Why is the login slow? The token is [secret"), "{found}");
-    assert!(hit.contains("  | said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"), "{found}");
+    assert!(hit.contains("  | from the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"), "{found}");
     assert!(hit.ends_with("  | resume with: cd /home/ada/app && claude --resume 1af7fc5e-8455"), "{found}");
     let place = found.split_whitespace().next().unwrap();
     assert!(place.starts_with("chats/claude-code/1af7fc5e-8455.md:"), "{found}");
@@ -362,7 +362,7 @@ fn a_tool_result_shows_the_conversation_of_a_hit() {
     ];
     let output = feed(&mut home.bare(&["mcp"]), lines.map(|line| format!("{line}\n")).concat().as_bytes());
     let stdout = String::from_utf8(output.stdout).unwrap();
-    let described = r#"(said by the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
+    let described = r#"(from the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
     assert!(stdout.contains(described), "{stdout}");
     assert!(stdout.contains("take it up with: cd /home/ada/app && claude --resume 1af7fc5e-8455)"), "{stdout}");
 }

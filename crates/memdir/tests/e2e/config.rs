@@ -15,7 +15,7 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     config  [HOME]/home/config.toml  not found
 
     mount  access  directory
-    (none)  read-write  [HOME]/memory
+    (root)  read-write  [HOME]/memory
     ");
     assert_snapshot!(home.run_narrow(&["config", "--dir", "../other", "--actor", "bob"]), @"
     setting  value  from
@@ -25,7 +25,7 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     config  [HOME]/home/config.toml  not found
 
     mount  access  directory
-    (none)  read-write  [HOME]/other
+    (root)  read-write  [HOME]/other
     ");
     assert_snapshot!(home.run(&["config", "--json"]), @r#"
     {
@@ -116,14 +116,14 @@ fn an_invalid_file_is_an_error_with_line_and_hint() {
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\nignored = [\"(\"]\n");
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
-    error: ignored pattern: "(": Parsing error at position 7: Opening parenthesis without closing parenthesis
+    error: invalid ignored pattern: "(": Parsing error at position 7: Opening parenthesis without closing parenthesis
     hint: edit [HOME]/home/config.toml; `memdir config` shows the settings in effect
     -- exit 3
     "#);
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\n[[mounts]]\nname = \"b\"\npath = \"../a/b\"\n");
     assert_snapshot!(home.run_bare(&["list"]), @"
     -- stderr
-    error: mounts: [HOME]/a/b lies inside [HOME]/a; mount only one of them
+    error: invalid mounts: [HOME]/a/b lies inside [HOME]/a; mount only one of them
     hint: edit [HOME]/home/config.toml; `memdir config` shows the settings in effect
     -- exit 3
     ");

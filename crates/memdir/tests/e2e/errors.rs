@@ -109,3 +109,15 @@ fn one_file_that_is_too_large_does_not_affect_others() {
     }
     assert!(home.run(&["check"]).contains("huge.md"));
 }
+
+#[test]
+fn the_reason_names_what_the_user_typed() {
+    let home = Home::new();
+    let refused = |args: &[&str], message: &str| {
+        let printed = home.run(args);
+        assert!(printed.contains(&format!("error: {message}\n")), "{printed}");
+    };
+    refused(&["write", "a", "x", "--title", "one\ntwo"], "title must be a single line");
+    refused(&["--only", "zz", "write", "q", "x"], "\"q.md\" is read-only: the name is excluded by --only");
+    refused(&["chats", "--since", "soon"], "invalid date \"soon\": expected a date such as 2026-01-15 or 2026-01-15T10:00:00Z");
+}

@@ -16,12 +16,12 @@ fn changes_are_listed_newest_first() {
     home.ok(&["rename", "b", "c"]);
     home.ok(&["delete", "c"]);
     assert_snapshot!(home.run(&["history"]), @"
-    change    when              who  what
-    [ID]      [TIME]            ada  deleted c
-    [ID]      [TIME]            ada  renamed b to c
-    [ID]      [TIME]            ada  wrote b
-    [ID]      [TIME]            ada  appended to a
-    [ID]      [TIME]            ada  wrote a
+    change    when              actor  what
+    [ID]      [TIME]            ada    deleted c
+    [ID]      [TIME]            ada    renamed b to c
+    [ID]      [TIME]            ada    wrote b
+    [ID]      [TIME]            ada    appended to a
+    [ID]      [TIME]            ada    wrote a
     ");
     assert_snapshot!(home.run(&["history", "--limit", "1", "--json"]), @r#"
     {
@@ -59,7 +59,7 @@ fn changes_of_other_programs_are_recorded() {
     home.ok(&["write", "a", "by memdir"]);
     home.put("a.md", "by an editor\n");
     assert_snapshot!(home.run(&["history", "a"]), @"
-    change    when              who              what                      version
+    change    when              actor            what                      version
     [ID]      [TIME]            another program  a changed outside memdir  34b306b0c0d3
     [ID]      [TIME]            ada              wrote a                   f8cccfb6450a
     ");

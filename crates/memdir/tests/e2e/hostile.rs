@@ -57,8 +57,7 @@ fn an_agent_directory_that_is_a_link_is_rejected() {
     symlink(home.path(".ssh"), home.path("shop/.memdir-agents")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &args("list")), @"
     -- stderr
-    error: agent: [HOME]/shop/.memdir-agents is a symbolic link; an agent's memory must be a directory
-    hint: run the command with --help to see the accepted values
+    error: invalid agent: [HOME]/shop/.memdir-agents is a symbolic link; an agent's memory must be a directory
     -- exit 2
     ");
     fs::remove_file(home.path("shop/.memdir-agents")).unwrap();
@@ -66,8 +65,7 @@ fn an_agent_directory_that_is_a_link_is_rejected() {
     symlink(home.path(".ssh"), home.path("shop/.memdir-agents/reviewer")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &args("where")), @"
     -- stderr
-    error: agent: [HOME]/shop/.memdir-agents/reviewer is a symbolic link; an agent's memory must be a directory
-    hint: run the command with --help to see the accepted values
+    error: invalid agent: [HOME]/shop/.memdir-agents/reviewer is a symbolic link; an agent's memory must be a directory
     -- exit 2
     ");
     assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);

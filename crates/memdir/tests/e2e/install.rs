@@ -77,7 +77,7 @@ fn yes_asks_nothing_and_all_without_it_needs_a_terminal() {
     let shown = home.run_bare(&["install", "--all"]);
     insta::assert_snapshot!(shown, @"
     -- stderr
-    error: --all needs confirmation, and there is no terminal to ask; it would install into claude-code, codex, gemini, vscode, opencode, zed
+    error: --all needs confirmation, but standard input is not a terminal; it would install in claude-code, codex, gemini, vscode, opencode, zed
     hint: add --yes, or --dry-run to show the changes; no file was changed
     -- exit 2
     ");
@@ -96,7 +96,7 @@ fn the_user_is_asked_and_the_answer_is_parsed() {
         assert_eq!((ended, &files(&home)), (code, &before), "{typed:?}: {shown}");
     }
     let (shown, code) = ask(&home, "codex gemini\n\n");
-    assert!(code == 0 && shown.contains("Codex CLI: done") && shown.contains("Gemini CLI: done"), "{shown}");
+    assert!(code == 0 && shown.contains("Codex CLI (user): done") && shown.contains("Gemini CLI (user): done"), "{shown}");
     assert!(shown.contains("memdir chats on"), "{shown}");
     assert!(!home.path("home/config.toml").exists(), "the user did not answer yes");
     let (shown, code) = ask(&home, "\ny\n");

@@ -60,8 +60,7 @@ fn by_topic_type_age_and_size() {
     assert_eq!(home.ok(&["list", "--min-bytes", "3000"]), "notes/tests/slow\n");
     assert_snapshot!(home.run(&["list", "--type", "wish"]), @r#"
     -- stderr
-    error: type: "wish" is not one of user, feedback, project, reference
-    hint: run the command with --help to see the accepted values
+    error: invalid type: "wish" is not one of user, feedback, project, reference
     -- exit 2
     "#);
 }

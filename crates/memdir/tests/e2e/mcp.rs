@@ -54,7 +54,7 @@ fn a_filtered_tool_is_neither_listed_nor_callable() {
     for name in ["memory_write", "memory_stats", "nonsense"] {
         let answer = talk.ask("tools/call", json!({ "name": name, "arguments": { "path": "a", "content": "x" } }));
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
-        assert!(answer["error"]["message"].as_str().unwrap().contains("there are memory_read, memory_search, memory_get"));
+        assert!(answer["error"]["message"].as_str().unwrap().contains("available: memory_read, memory_search, memory_get"));
     }
     assert!(!home.memory("a.md").exists());
     let mut one = Talk::begin(&home, &["--tools", "memory_write"], "2025-06-18");

@@ -101,7 +101,10 @@ fn empty_and_repeated_headers_are_rejected() {
     }
     assert_eq!(status_and_body(&[("Memdir-Only", ""), ("Memdir-Only", "user")]).0, 200, "one of two headers is not empty");
     assert_eq!(status_and_body(&[("Memdir-Only", "nötes"), ("Memdir-Project", "shop")]).0, 200, "not ASCII");
-    assert_eq!(status_and_body(&[("Memdir-Project", "shop,bank")]), (403, "project: \"shop,bank\" is not one of your projects".to_owned()));
+    assert_eq!(
+        status_and_body(&[("Memdir-Project", "shop,bank")]),
+        (403, "invalid project: \"shop,bank\" is not one of your projects".to_owned())
+    );
     let one = (400, "Memdir-Project must name exactly one project; omit the header to select none".to_owned());
     for several in [&[("Memdir-Project", "shop"), ("Memdir-Project", "bank")][..], &[("Memdir-Project", " ")]] {
         assert_eq!(status_and_body(several), one, "{several:?}");
@@ -143,7 +146,7 @@ fn a_dialect_does_not_weaken_authentication() {
     let (ada, _) = token(&home, &["ada", "shop"]);
     for dialect in ["serena", "native,serena", "koding,anthropic"] {
         let text = start_error(&home, &["--dialect", dialect]);
-        assert!(text.contains("belongs to none of them") && text.ends_with("-- exit 2\n"), "{dialect}: {text}");
+        assert!(text.contains("is not divided by caller") && text.ends_with("-- exit 2\n"), "{dialect}: {text}");
     }
     let web = Web::start(&home, &["--dialect", "native"]);
     let status = |token: &str, headers: &[(&str, &str)]| ask(&web, token, headers, "memory_read", json!({})).status;
@@ -171,7 +174,7 @@ fn the_servers_only_narrows_every_caller() {
     assert_eq!(names(&web, &ada, &[("Memdir-Only", "notes, user")]), ["notes/a"]);
     for outside in ["user", "deploy", "notesx"] {
         let refused = ask(&web, &ada, &[("Memdir-Only", outside)], "memory_read", json!({}));
-        assert_eq!((refused.status, refused.body.as_str()), (403, "only: none of these names is served here"), "{outside}");
+        assert_eq!((refused.status, refused.body.as_str()), (403, "invalid only: none of these names is served here"), "{outside}");
     }
     assert_eq!(ask(&web, &bob, &[], "memory_read", json!({})).status, 403, "bob has neither name");
     for (flag, value) in [("--dir", "elsewhere"), ("--project", "shop"), ("--agent", "reviewer")] {
@@ -312,7 +315,7 @@ fn the_log_tool_exists_where_the_log_is_open_and_all_entrypoints_are_loaded() {
         let text = section(&web, &ada, &headers);
         assert!(!text.contains("memory_log") && !text.contains("## The log") && text.contains("memory_write"), "{only}: {text}");
         let refused = ask(&web, &ada, &headers, "memory_log", json!({ "entry": "x" }));
-        assert!(refused.body.contains("there is no tool named memory_log; there are memory_read, memory_write"), "{refused:?}");
+        assert!(refused.body.contains("unknown tool \\\"memory_log\\\"; available: memory_read, memory_write"), "{refused:?}");
     }
     for (only, place) in [("user", "user/logs/20"), ("user/logs", "user/logs/20"), ("team", "team/logs/20")] {
         let headers = [("Memdir-Only", only)];
@@ -331,7 +334,7 @@ fn the_log_of_a_caller_has_its_tool() {
     let (bob, _) = token(&home, &["bob"]);
     let web = Web::start(&home, &[]);
     let refused = ask(&web, &ada, &[], "memory_log", json!({ "entry": "x" }));
-    assert!(refused.body.contains("there is no tool named memory_log"), "{refused:?}");
+    assert!(refused.body.contains("unknown tool \\\"memory_log\\\""), "{refused:?}");
     let tokens = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
     home.configure(&format!("log = true\n{tokens}"));
     for (token, place) in [(&ada, "user/logs/"), (&bob, "user/logs/")] {

@@ -69,7 +69,7 @@ fn a_served_dialect_is_not_open_to_callers_added_later() {
     assert_eq!(bare(&open, &[], "list_memories", json!({})).status, 401);
     for web in [&open, &owned] {
         let result = ask(web, &ada, &[], "list_memories", json!({}));
-        let why = "the dialect serena cannot be served to callers with tokens: its memory belongs to none of them";
+        let why = "dialect serena cannot be served with tokens: its memory is not divided by caller";
         assert_eq!((result.status, result.body.as_str()), (403, why));
     }
     assert_eq!(ask(&owned, OWNER, &[], "list_memories", json!({})).status, 200);

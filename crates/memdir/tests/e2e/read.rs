@@ -63,14 +63,12 @@ fn lines_are_shown_by_range() {
     assert_eq!(home.ok(&["read", "a", "--lines", "1"]), "one\n");
     assert_snapshot!(home.run(&["read", "a", "--lines", "9-"]), @"
     -- stderr
-    error: lines: a.md has 4 lines; 9- is past its end
-    hint: run the command with --help to see the accepted values
+    error: invalid lines: a.md has 4 lines; 9- is past its end
     -- exit 2
     ");
     assert_snapshot!(home.run(&["read", "a", "--lines", "0"]), @r#"
     -- stderr
-    error: lines: "0" names line 0, but lines are counted from 1; write 42-56, 42- or 42
-    hint: run the command with --help to see the accepted values
+    error: invalid lines: "0" names line 0, but lines are counted from 1; write 42-56, 42- or 42
     -- exit 2
     "#);
 }

@@ -38,7 +38,7 @@ fn a_missing_memory_or_a_name_in_use_is_an_error() {
     assert_snapshot!(home.run(&["rename", "a", "b"]), @r#"
     -- stderr
     error: memory "b.md" already exists
-    hint: use another name, or add --replace or --append
+    hint: use another name
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["rename", "a", "MEMORY"]), @r#"
@@ -82,8 +82,7 @@ fn a_memory_cannot_get_a_secret_as_name_but_can_lose_one() {
     home.ok(&["write", "a", "A."]);
     assert_snapshot!(home.run(&["rename", "a", &secret]), @"
     -- stderr
-    error: name: it looks like a secret (github-token)
-    hint: run the command with --help to see the accepted values
+    error: name looks like a secret (github-token)
     -- exit 2
     ");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);

@@ -99,7 +99,7 @@ fn where_shows_what_is_in_effect_and_why() {
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
     project work-[HASH]: [HOME]/work is not in a git repository, so the directory itself is the project
     mount  directory  why
-    (project)  [HOME]/memory (not created yet)  MEMDIR_DIR: the whole memory
+    (root)  [HOME]/memory (not created yet)  MEMDIR_DIR: the whole memory
     alternative: without --dir and MEMDIR_DIR, the memory of this project is used
     ");
     assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"
@@ -371,7 +371,7 @@ fn a_restricted_rename_or_undo_reports_what_it_could_not_change() {
     note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; list them with: memdir check (without --only)
     ");
     assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
-    undid [ID]: renamed notes/a to notes/b, by ada (redo: memdir redo [ID])
+    undid [ID]: rename notes/a to notes/b (redo: memdir redo [ID])
     -- stderr
     note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; list them with: memdir check (without --only)
     ");
@@ -388,7 +388,7 @@ fn a_team_folder_of_a_directory_is_a_scope() {
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
     project work-[HASH]: [HOME]/work is not in a git repository, so the directory itself is the project
     mount  directory  why
-    (project)  [HOME]/memory  MEMDIR_DIR: the whole memory
+    (root)  [HOME]/memory  MEMDIR_DIR: the whole memory
     team/  [HOME]/memory/team  the directory has a team folder
     alternative: without --dir and MEMDIR_DIR, the memory of this project is used
     ");
@@ -517,8 +517,7 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
     assert!(logged.starts_with("logged to user/logs/20"), "{logged}");
     assert_snapshot!(run_in(&home, "shop", &["--only", "user", "prompt", "team"]), @"
     -- stderr
-    error: mode: this space has no team memory; create one with: memdir init --team
-    hint: run the command with --help to see the accepted values
+    error: invalid mode: this space has no team memory; create one with: memdir init --team
     -- exit 2
     ");
 }
@@ -544,20 +543,17 @@ fn the_prompt_of_a_restricted_space_names_nothing_outside_it() {
     assert!(both.contains("- **private**: the name `user/taste`, in `[HOME]/home/user/taste.md`: for you") && !outside(&both), "{both}");
     assert_snapshot!(prompt("nosuch", &[]), @r#"
     -- stderr
-    error: only: "nosuch" is neither a memory nor a folder
-    hint: run the command with --help to see the accepted values
+    error: invalid only: "nosuch" is neither a memory nor a folder
     -- exit 2
     "#);
     assert_snapshot!(prompt("team", &[]), @"
     -- stderr
-    error: only: team: no team memory yet; create it with: memdir init --team
-    hint: run the command with --help to see the accepted values
+    error: invalid only: team: no team memory yet; create it with: memdir init --team
     -- exit 2
     ");
     assert_snapshot!(prompt("notes", &["log"]), @"
     -- stderr
-    error: mode: the log of this space is read-only
-    hint: run the command with --help to see the accepted values
+    error: invalid mode: the log of this space is read-only
     -- exit 2
     ");
 }

@@ -62,8 +62,7 @@ fn a_batch_prints_one_line_per_query() {
     assert_eq!((&lines[1]["id"], &lines[1]["results"]), (&json!("b"), &json!([])));
     assert_snapshot!(home.run_with(&["search", "--batch", "-"], "{}"), @r#"
     -- stderr
-    error: line 1 of the batch: no query; expected {"id": …, "query": "…"}
-    hint: run the command with --help to see the accepted values
+    error: invalid line 1 of the batch: no query; expected {"id": …, "query": "…"}
     -- exit 2
     "#);
 }
@@ -77,8 +76,7 @@ fn filters_and_explanations() {
     assert_snapshot!(home.run(&["search", "tabs", "--why-not", "style"]), @"It is returned, at rank 1.");
     assert_snapshot!(home.run(&["search", "tabs", "--type", "nonsense"]), @r#"
     -- stderr
-    error: type: "nonsense" is not one of user, feedback, project, reference
-    hint: run the command with --help to see the accepted values
+    error: invalid type: "nonsense" is not one of user, feedback, project, reference
     -- exit 2
     "#);
     assert!(home.ok(&["search", "tabs", "--explain"]).contains("text "));

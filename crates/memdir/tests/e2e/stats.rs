@@ -11,9 +11,9 @@ fn mounts_and_the_journal_are_counted() {
     let printed = home.run(&["stats"]);
     let (table, journal) = printed.trim_end().rsplit_once('\n').unwrap();
     assert_snapshot!(table, @"
-    mount   memories  size     entrypoint                      access      class   directory
-    (none)  2         8 bytes  6/200 lines, 146 bytes/24.4 KB  read-write  memory  [HOME]/memory
-    search index: not created yet; the first search creates it
+    mount   memories  size     entrypoint                      access      source  directory
+    (root)  2         8 bytes  6/200 lines, 146 bytes/24.4 KB  read-write  memory  [HOME]/memory
+    search index: not created yet; small memories are searched without one
     chat: chats are off; a person can turn them on with: memdir chats on
     ");
     assert!(journal.starts_with("2 memories, 8 bytes; journal: 2 changes, "), "{journal}");
@@ -37,7 +37,7 @@ fn chats_are_listed_as_off_until_they_are_on() {
     home.ok(&["chats", "on"]);
     assert_eq!(printed(), serde_json::json!([]));
     assert!(!home.run_bare(&["stats"]).contains("chat: "));
-    let elsewhere = "chats are on, but not part of this space; the search without --dir, MEMDIR_DIR and --only has them\n";
+    let elsewhere = "chats are on, but not part of this space; to search them, omit --dir, MEMDIR_DIR and --only\n";
     assert!(home.run(&["stats"]).contains(&format!("chat: {elsewhere}")));
     assert!(home.run(&["search", "--source", "chat", "x"]).contains(&format!("note: {elsewhere}")));
     assert!(home.run_bare(&["--only", "user", "search", "--source", "chat", "x"]).contains(&format!("note: {elsewhere}")));

@@ -8,9 +8,9 @@ fn the_last_change_is_undone_and_redone() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["write", "a", "two", "--replace"]);
-    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: wrote a, by ada (redo: memdir redo [ID])");
+    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: write a (redo: memdir redo [ID])");
     assert_eq!(home.text("a.md"), "one\n");
-    assert_snapshot!(home.run(&["redo"]), @"redid [ID]: wrote a, by ada (change [ID])");
+    assert_snapshot!(home.run(&["redo"]), @"redid [ID]: write a (change [ID])");
     assert_eq!(home.text("a.md"), "two\n");
     assert_snapshot!(home.run(&["undo", "--json"]), @r#"
     {
@@ -76,7 +76,7 @@ fn changes_of_others_are_only_undone_by_id() {
     -- exit 1
     ");
     let bobs = home.last_change();
-    assert_snapshot!(home.run(&["undo", &bobs]), @"undid [ID]: wrote b, by bob (redo: memdir redo [ID])");
+    assert_snapshot!(home.run(&["undo", &bobs]), @"undid [ID]: write b, by bob (redo: memdir redo [ID])");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);
     assert_snapshot!(home.run(&["undo", &bobs]), @"
     -- stderr
@@ -84,7 +84,7 @@ fn changes_of_others_are_only_undone_by_id() {
     hint: list changes and versions with: memdir history
     -- exit 1
     ");
-    assert_snapshot!(home.run(&["redo", &bobs]), @"redid [ID]: wrote b, by bob (change [ID])");
+    assert_snapshot!(home.run(&["redo", &bobs]), @"redid [ID]: write b, by bob (change [ID])");
     assert_eq!(home.files(), ["MEMORY.md", "a.md", "b.md"]);
 }
 
@@ -97,7 +97,7 @@ fn a_later_change_is_a_conflict_with_its_diff() {
     home.put("a.md", "three, by an editor\n");
     assert_snapshot!(home.run(&["undo", &change]), @r#"
     -- stderr
-    error: conflict: memory "a.md" has changed since, and this would overwrite the newer text:
+    error: memory "a.md" was changed later; undoing would overwrite:
     --- a/a.md
     +++ b/a.md
     @@ -1 +1 @@

@@ -191,7 +191,13 @@ impl Mounted {
             return Err(Error::ReadOnly { path: shown(), why: why.clone() });
         }
         if self.hides(rel) {
-            return Err(Error::ReadOnly { path: shown(), why: "an ignored pattern matches its name".into() });
+            let [_, part] = &self.only;
+            let by = match part {
+                _ if self.ignored.is_match(name) => "an ignored pattern",
+                Some(part) if !part.is_match(rel) => "--only",
+                _ => "the mount's setting `only`",
+            };
+            return Err(Error::ReadOnly { path: shown(), why: format!("the name is excluded by {by}") });
         }
         if !self.hidden && rel.rsplit_once('/').is_some_and(|(dirs, _)| dirs.split('/').any(|dir| dir.starts_with('.'))) {
             return Err(Error::bad_path(shown(), "it is in a hidden directory, which is never listed; use a name without the dot"));

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutp
     let rule = ForgetRule {
         session: session.map(|chat| chat.name()),
         project: args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
-        before: args.before.as_deref().map(|date| time("before", date)).transpose()?,
+        before: args.before.as_deref().map(time).transpose()?,
         ..ForgetRule::default()
     };
     let before = turns(&archive)?;
