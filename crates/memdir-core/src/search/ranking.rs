@@ -112,7 +112,7 @@ pub fn lexical_score(parts: &Parts, assistant: bool) -> f32 {
         + DATE * parts.date
 }
 
-/// An upper bound of [`words`] for a unit whose body, title, pairs and codes contribute `own`.
+/// An upper bound of [`lexical_score`] for a unit whose body, title, pairs and codes contribute `own`.
 #[inline]
 pub fn words_at_most(own: &[f32; 4], neighbour: f32, parent: f32, pointer: f32, timed: bool) -> f32 {
     let date = if timed { 2.0 * DATE } else { 0.0 };
