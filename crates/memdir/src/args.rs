@@ -535,7 +535,7 @@ pub(crate) struct Recall {
     /// Select memories whose tripwire (`when:`) matches an action
     #[arg(long)]
     pub(crate) action: bool,
-    /// Tool of the action
+    /// Name of the tool the action uses
     #[arg(long, value_name = "TOOL", requires = "action")]
     pub(crate) tool: Option<String>,
     /// Command line of the action
@@ -629,7 +629,7 @@ Examples:
   memdir projects adopt shop-1a2b3c4d5e
   memdir projects adopt                    use the project's own memory again")]
     Adopt {
-        /// Id of the other project [default: this project]
+        /// Id of the project whose memory to use [default: this project]
         id: Option<String>,
     },
     /// Move all memories of one project to another
@@ -697,7 +697,7 @@ pub(crate) struct Chats {
 /// A filter of conversations.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ChatFilter {
-    /// Only conversations of this host, such as claude-code
+    /// Only conversations from this host, such as claude-code
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     /// Only conversations in this directory tree, or in the project with this id

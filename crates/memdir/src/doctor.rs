@@ -193,7 +193,7 @@ fn hook_finding(host: &Host, event: HookEvent, run: Result<HookRun, String>, wha
         return DoctorFinding::bad(what, format!("printed to standard error: {stderr}"), explain());
     }
     if run.stdout.trim().is_empty() {
-        return DoctorFinding::ok(what, format!("no output, in {} ms", run.millis));
+        return DoctorFinding::ok(what, format!("no output ({} ms)", run.millis));
     }
     match serde_json::from_str::<Value>(&run.stdout) {
         Ok(Value::Object(_)) if chars <= MAX_HOOK_CHARS => DoctorFinding::ok(what, format!("{chars} characters in {} ms", run.millis)),

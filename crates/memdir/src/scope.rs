@@ -221,7 +221,7 @@ impl Scope {
     pub(crate) fn why_no_team(&self, home: &Path) -> Option<String> {
         let root = Places::team(&self.project.checkout);
         match self.project.kind {
-            _ if self.project.git.is_none() => Some("not a git repository, so it cannot have a team memory".into()),
+            _ if self.project.git.is_none() => Some("a team memory requires a git repository".into()),
             ProjectKind::Bare => Some("a bare git repository cannot have a team memory; use one of its worktrees".into()),
             _ => mounts::not_team(home, &root),
         }

@@ -39,7 +39,7 @@ pub enum Error {
         found: Option<Version>,
     },
     /// The memory was changed after the change that is to be undone.
-    #[error("memory {:?} was changed later; undoing would overwrite:\n{diff}", path.as_str())]
+    #[error("memory {:?} has changed since; undoing would overwrite:\n{diff}", path.as_str())]
     Conflict {
         /// The memory.
         path: MemoryPath,

@@ -97,7 +97,7 @@ impl McpSession {
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&ToolContext) -> CoreResult<T> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let space = self.server.catalog.resources().ok_or_else(|| ErrorData::invalid_request("this server has tools only", None))?;
+        let space = self.server.catalog.resources().ok_or_else(|| ErrorData::invalid_request("this server provides only tools", None))?;
         let stop = Stop::default();
         let (actor, session) = self.actor(context);
         let stop_work = stop.clone();

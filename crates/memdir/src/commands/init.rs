@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
 /// The mount of the team memory: in the directory of `--dir`, else in the repository.
 fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
     let refused = |message| {
-        let hint = "run `memdir init` without --team, or in the checkout of a git repository";
+        let hint = "run it in a git repository, or without --team";
         Failure::Usage { message, hint: hint.into() }
     };
     let Some(dir) = &settings.dir else {

@@ -203,7 +203,7 @@ fn parse_answer(line: &str, candidates: &[&'static Host]) -> Result<Vec<&'static
     let host = |word: &&str| {
         hosts::by_name(word).ok_or_else(|| Failure::Usage {
             message: format!("unknown host {word:?}"),
-            hint: format!("the hosts are {}; no file was changed", hosts::names()),
+            hint: format!("available hosts: {}; no file was changed", hosts::names()),
         })
     };
     match words.as_slice() {

@@ -112,7 +112,7 @@ fn mount(value: &DeValue<'_>) -> Result<(String, PathBuf), String> {
         _ => None,
     };
     let (Some(name), Some(path)) = (text("name"), text("path")) else {
-        return Err("ignored an entry of mounts: name and path are required".into());
+        return Err("ignored an entry in mounts: name and path are required".into());
     };
     // Expansion would give a repository access to paths outside of it.
     if path.starts_with('~') || path.contains("${") {
@@ -142,7 +142,7 @@ mod tests {
             [
                 "ignored ignored: wrong type",
                 "ignored mount \"../up\": invalid name or path",
-                "ignored an entry of mounts: name and path are required",
+                "ignored an entry in mounts: name and path are required",
                 "ignored \"(\" in read_only: invalid regular expression",
                 "ignored \"(?x) a # \" in read_only: invalid regular expression",
                 "ignored an entry of read_only: not a string",

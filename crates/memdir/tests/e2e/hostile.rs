@@ -38,7 +38,7 @@ fn a_team_directory_that_is_a_link_is_reported_and_never_written() {
     assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
     -- stderr
     error: [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
-    hint: run `memdir init` without --team, or in the checkout of a git repository
+    hint: run it in a git repository, or without --team
     -- exit 2
     ");
     assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "x"]), @r#"
@@ -86,7 +86,7 @@ fn a_bare_repository_has_no_team_memory() {
     assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
     -- stderr
     error: a bare git repository cannot have a team memory; use one of its worktrees
-    hint: run `memdir init` without --team, or in the checkout of a git repository
+    hint: run it in a git repository, or without --team
     -- exit 2
     ");
     assert!(!home.path("shop/.memdir").exists());
@@ -108,7 +108,7 @@ fn mounts_of_a_repository_do_not_shadow_other_memories() {
     docs/mine
     notes/mine
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "notes": it would hide your memories named "notes"
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "notes": it would hide your memories at "notes"
     note: [HOME]/shop/.memdir/config.toml: ignored mount "user/x": a repository cannot use the prefix user/
     note: [HOME]/shop/.memdir/config.toml: ignored mount "User": a repository cannot use the prefix User/
     note: [HOME]/shop/.memdir/config.toml: ignored mount "global": a repository cannot use the prefix global/

@@ -79,7 +79,7 @@ fn invalid_options_are_rejected_at_start() {
     assert_snapshot!(home.run(&["mcp", "--dialect", "emacs"]), @r#"
     -- stderr
     error: unknown dialect "emacs"; available: native, koding, agent-memory, serena, profclaw, openclaw, anthropic
-    hint: run memdir dialects for a description of each
+    hint: run `memdir dialects` for a description of each
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["mcp", "--tools", "memory_reed"]), @r#"

@@ -97,7 +97,7 @@ fn a_later_change_is_a_conflict_with_its_diff() {
     home.put("a.md", "three, by an editor\n");
     assert_snapshot!(home.run(&["undo", &change]), @r#"
     -- stderr
-    error: memory "a.md" was changed later; undoing would overwrite:
+    error: memory "a.md" has changed since; undoing would overwrite:
     --- a/a.md
     +++ b/a.md
     @@ -1 +1 @@
