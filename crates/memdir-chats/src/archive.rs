@@ -292,9 +292,9 @@ pub(super) enum WriteMode {
 /// Whether a file must outlive a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lasting {
-    /// It must: nobody else has what is in it.
+    /// It must: the content exists nowhere else.
     Yes,
-    /// It need not: it can be made again.
+    /// It need not: the content can be derived again.
     No,
 }
 

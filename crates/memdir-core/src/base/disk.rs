@@ -212,7 +212,7 @@ fn lock_within(file: File, limit: Duration) -> io::Result<Option<FileLock>> {
     let (send, receive) = mpsc::channel();
     std::thread::Builder::new().name("memdir-lock".into()).spawn(move || {
         let outcome = file.lock().map(|()| file);
-        // If nobody receives it any more, dropping the file releases the lock.
+        // If the receiver is gone, dropping the file releases the lock.
         drop(send.send(outcome));
     })?;
     match receive.recv_timeout(limit) {

@@ -81,8 +81,8 @@ fn show(report: &IndexReport, printer: &mut Printer<'_>) -> io::Result<()> {
         return printer.line("unchanged: the index is up to date");
     }
     printer.line(format!(
-        "indexed {} files ({}), removed {}, in {:.1} s",
-        report.files,
+        "indexed {} ({}), removed {}, in {:.1} s",
+        super::counted(report.files as u64, "file", "files"),
         human_bytes(report.bytes),
         report.removed,
         report.seconds

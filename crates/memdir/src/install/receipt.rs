@@ -174,7 +174,7 @@ impl Receipts {
 }
 
 impl FileReceipt {
-    /// Whether this stands in for a receipt that is lost.
+    /// Whether this replaces a lost receipt.
     pub(crate) fn is_reconstructed(&self) -> bool {
         self.after.is_empty()
     }
