@@ -148,8 +148,8 @@ Generated from the table of settings.
 
 memdir works without settings. `memdir config` shows the settings in effect and where each comes from.
 
-In paths of the user (here, in the environment, on the command line), `~` is the home directory and `${VAR}` a variable. A relative
-path in this file is relative to the file; any other is relative to the current directory. Input from a model is never expanded.
+In paths that you set here, in the environment or on the command line, `~` is the home directory and `${VAR}` is an environment
+variable. A relative path in this file is relative to the file; any other relative path is relative to the current directory. Input from a model is never expanded.
 
 A directory cannot be a memory if it is `/` or your home directory, contains your home directory, has a path of fewer than three
 characters, or is a drive or a network path: every file in it would become a memory.
@@ -158,7 +158,7 @@ characters, or is a drive or a network path: every file in it would become a mem
 
 | variable | meaning | default |
 |---|---|---|
-| `MEMDIR_HOME` | directory of everything outside of projects: memories, journals, `config.toml` | `~/.memdir` |
+| `MEMDIR_HOME` | directory of memories, journals and `config.toml` | `~/.memdir` |
 | `MEMDIR_DIR` | directory that is the whole memory; `--dir` overrides it | none |
 | `MEMDIR_PROJECT` | id of the project; `--project` overrides it | from the current directory |
 | `MEMDIR_AGENT` | agent whose memory is mounted too; `--agent` overrides it | none |
@@ -171,7 +171,7 @@ characters, or is a drive or a network path: every file in it would become a mem
 
 ## `MEMDIR_HOME/config.toml`
 
-An unknown key is reported with the most similar known key, and otherwise ignored. A file with a syntax error is an error with line
+An unknown key is reported with the most similar known key, and otherwise ignored. A syntax error is reported with its line
 and column.
 
 | key | value | default | meaning |

@@ -247,7 +247,7 @@ impl<'a> Work<'a> {
                 break;
             }
             let name = page_name(&self.book.name, number);
-            self.notes.push(format!("{} was full: its {moved} oldest lines moved to {name}, which it links", self.book.name));
+            self.notes.push(format!("{} was full: its {moved} oldest lines were moved to {name}, which it links to", self.book.name));
             if self.single {
                 break;
             }
@@ -382,7 +382,7 @@ fn mentions(name: &str, text: &str, path: &str) -> Option<String> {
         .map(|reference| reference.line)
         .collect();
     let lines = lines.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    (!lines.is_empty()).then(|| format!("{name} still mentions {path} outside memdir's marks: line {lines}"))
+    (!lines.is_empty()).then(|| format!("{name} still mentions {path} outside memdir's section (line {lines})"))
 }
 
 /// Returns a note if the entrypoint approaches or exceeds a limit.
@@ -398,8 +398,8 @@ fn size_note(name: &str, text: &str) -> Option<String> {
     };
     if lines > limits::ENTRYPOINT_LINES || bytes > limits::ENTRYPOINT_BYTES {
         let sizes = reached(100)?;
-        return Some(format!("{name} has {sizes}; only its beginning is loaded. Shorten the text outside memdir's marks"));
+        return Some(format!("{name} has {sizes}; only its beginning is loaded; shorten the text outside memdir's section"));
     }
     reached(limits::ENTRYPOINT_WARN_PERCENT)
-        .map(|sizes| format!("{name} has {sizes}; when it is full, its oldest lines move to a page that it links"))
+        .map(|sizes| format!("{name} has {sizes}; when it is full, its oldest lines are moved to an overflow page"))
 }

@@ -23,7 +23,7 @@ pub(crate) fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str
     let (now, zone) = (context.clock.now(), context.clock.zone());
     if !store.mounts().iter().any(|mount| mount.prefix == prefix) {
         let known: Vec<&str> = store.mounts().iter().map(|mount| mount.prefix.as_str()).filter(|known| !known.is_empty()).collect();
-        let why = format!("no mount has the prefix {prefix:?}; prefixes: {}", known.join(", "));
+        let why = format!("no mount has the prefix {prefix:?}; available prefixes: {}", known.join(", "));
         return Err(Error::bad_input("in", why));
     }
     let entry = bullet(text, now, &zone).ok_or_else(|| Error::bad_input("entry", "it is empty"))?;

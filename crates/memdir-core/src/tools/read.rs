@@ -49,7 +49,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         return overview(caller);
     }
     if lines.is_some() && paths.len() > 1 {
-        return Err(Error::bad_input("lines", "it goes with one path; ask for each memory by itself"));
+        return Err(Error::bad_input("lines", "it requires exactly one path; read each memory separately"));
     }
     let mut shown = Shown::default();
     for path in &paths {

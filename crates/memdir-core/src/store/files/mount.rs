@@ -219,7 +219,7 @@ pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
             if inner.root.path().starts_with(outer.root.path()) && !filtered {
                 return Err(Error::bad_input(
                     "mounts",
-                    format!("{} lies inside {}; mount only one of them", inner.root.path().display(), outer.root.path().display()),
+                    format!("{} is inside {}; mount only one of them", inner.root.path().display(), outer.root.path().display()),
                 ));
             }
         }
