@@ -163,8 +163,8 @@ pub fn load(text: &str) -> LoadedEntrypoint<'_> {
     };
     let warning = what.map(|what| {
         format!(
-            "> WARNING: this entrypoint {what}. Only the first {} lines were loaded. Keep one short line per memory and move detail into the memories.",
-            cut.shown_lines
+            "> WARNING: this entrypoint {what}. Loaded: {} of {} lines. Keep one short line per memory and move detail into the memories.",
+            cut.shown_lines, cut.lines
         )
     });
     LoadedEntrypoint {

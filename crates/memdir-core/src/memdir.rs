@@ -71,7 +71,7 @@ impl Memdir {
 
     /// Returns why no search finds chats in this space, or `None` if the space has chats.
     pub fn why_no_chats(&self) -> Option<&str> {
-        let why = self.no_chats.as_deref().unwrap_or("chats are off; a person can turn them on with: memdir chats on");
+        let why = self.no_chats.as_deref().unwrap_or("chats are off until the user runs: memdir chats on");
         (!self.has_chats()).then_some(why)
     }
 

@@ -1093,7 +1093,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) under: String,
     /// What to do if a different memory has the same name
-    #[arg(long = "on-conflict", alias = "clash", value_enum, default_value_t = OnConflict::Number)]
+    #[arg(long = "on-conflict", alias = "clash", value_enum, value_name = "ACTION", default_value_t = OnConflict::Number)]
     pub(crate) on_conflict: OnConflict,
     /// Print what would be imported without importing it
     #[arg(long)]

@@ -1,8 +1,9 @@
 //! Generates the reference pages from the command line and the table of settings; the tests fail if the committed pages differ.
 //! `UPDATE_DOCS=1 cargo test -p memdir docs` rewrites them. Compiled only for tests.
 
-use crate::{args::help, config::KEYS, exit};
+use crate::{args::help, config::KEYS, exit, hosts::HOSTS};
 use clap::{Arg, ArgAction, Command};
+use memdir_chats::READERS;
 use std::{fmt::Write as _, path::Path};
 
 #[test]
@@ -52,6 +53,35 @@ fn every_group_of_commands_has_a_first_command() {
     let headings: Vec<&str> = help::groups(&command).into_iter().map(|(heading, _)| heading).collect();
     assert_eq!(headings, help::GROUPS.iter().map(|(heading, _)| *heading).collect::<Vec<_>>());
     assert_eq!(help::groups(&command)[0].1.len(), 10, "the common commands fit on the first screen");
+}
+
+/// The lists of hosts that are written by hand have every host of the tables, in their order.
+#[test]
+fn lists_of_hosts_are_current() {
+    let read = |path: &str| {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let list = |names: &[String], last: &str| format!("{} {last} {}", names[..names.len() - 1].join(", "), names[names.len() - 1]);
+    let code = |name: &str| format!("`{name}`");
+
+    let installable = list(&HOSTS.iter().map(|host| code(host.name)).collect::<Vec<_>>(), "or");
+    let readme = read("README.md");
+    assert!(readme.contains(&format!("connects one agent: {installable}.")), "README.md does not list {installable}");
+
+    let readers = list(&READERS.iter().map(|reader| code(reader.name)).collect::<Vec<_>>(), "or");
+    let setting = KEYS.iter().find(|key| key.name == "chats.hosts_off").unwrap();
+    assert!(setting.doc.contains(&format!(": {readers} (")), "chats.hosts_off does not list {readers}");
+
+    // A program that has transcripts, but is not a host, has no title; the guide spells its name in its own case.
+    let title = |reader: &&memdir_chats::Reader| {
+        let host = HOSTS.iter().find(|host| host.transcripts.is_some_and(|own| own.name == reader.name));
+        host.map_or(reader.name, |host| host.title).to_lowercase()
+    };
+    let titles: Vec<String> = READERS.iter().filter(|reader| reader.name != "folder").map(title).collect();
+    let titles = list(&titles, "and");
+    let guide = read("docs/guides/search-past-conversations.md").to_lowercase();
+    assert!(guide.contains(&format!("## whose conversations {titles}.")), "search-past-conversations.md does not list {titles}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "a page is written only on request")]

@@ -389,8 +389,12 @@ fn mentions(name: &str, text: &str, path: &str) -> Option<String> {
 fn size_note(name: &str, text: &str) -> Option<String> {
     let (lines, bytes) = (crate::base::text::lines(text) as usize, text.len());
     let caps = [
-        (lines, limits::ENTRYPOINT_LINES, format!("{lines} of {} lines", limits::ENTRYPOINT_LINES)),
-        (bytes, limits::ENTRYPOINT_BYTES, format!("{} of {}", human_bytes(bytes as u64), human_bytes(limits::ENTRYPOINT_BYTES as u64))),
+        (lines, limits::ENTRYPOINT_LINES, format!("{lines} lines (limit {})", limits::ENTRYPOINT_LINES)),
+        (
+            bytes,
+            limits::ENTRYPOINT_BYTES,
+            format!("{} (limit {})", human_bytes(bytes as u64), human_bytes(limits::ENTRYPOINT_BYTES as u64)),
+        ),
     ];
     let reached = |percent: usize| {
         let sizes: Vec<&str> = caps.iter().filter(|(size, cap, _)| size * 100 >= cap * percent).map(|(.., text)| text.as_str()).collect();

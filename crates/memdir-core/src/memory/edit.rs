@@ -204,7 +204,10 @@ fn fill_groups(with: &str, groups: &fancy_regex::Captures<'_, str>) -> Result<St
         } else {
             let group = number.parse::<usize>().ok().filter(|&group| group < groups.len());
             let group = group.ok_or_else(|| {
-                bad(format!("the replacement refers to group $!{number}, but the regular expression has only {}", groups.len() - 1))
+                bad(format!(
+                    "the replacement refers to group $!{number}, but the number of groups in the regular expression is {}",
+                    groups.len() - 1
+                ))
             })?;
             out.push_str(groups.get(group).map_or("", |group| group.as_str()));
         }

@@ -197,7 +197,7 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
     }
     for dead in &repaired.dead {
         let line = if let LinePlace::Hand(line) = dead.place { Some(line) } else { None };
-        add(line, CheckRule::DeadLine, format!("the line for {} is dead: the memory does not exist", dead.path));
+        add(line, CheckRule::DeadLine, format!("links to {}, which does not exist", dead.path));
     }
     for long in &repaired.long {
         add(
@@ -211,7 +211,7 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
         [("lines", loaded.line_count, limits::ENTRYPOINT_LINES as u64), ("bytes", loaded.byte_count, limits::ENTRYPOINT_BYTES as u64)]
     {
         if size * 100 >= cap * limits::ENTRYPOINT_WARN_PERCENT as u64 {
-            add(None, CheckRule::Cap, format!("{size} of {cap} {what}; text over the limit is not loaded"));
+            add(None, CheckRule::Cap, format!("{size} {what} (limit {cap}); text over the limit is not loaded"));
         }
     }
     match &repaired.change {

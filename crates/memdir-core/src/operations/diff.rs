@@ -78,9 +78,11 @@ pub fn resolve_version(store: &dyn Store, path: &MemoryPath, text: &str) -> Resu
     match versions.as_slice() {
         [version] => Ok(*version),
         [] => Err(Error::no_change(format!("version {text} of {} not found", path.name()))),
-        several => {
-            Err(Error::no_change(format!("version {text} of {} is ambiguous: {} versions match; use more characters", path.name(), several.len())))
-        }
+        several => Err(Error::no_change(format!(
+            "version {text} of {} is ambiguous: {} versions match; use more characters",
+            path.name(),
+            several.len()
+        ))),
     }
 }
 

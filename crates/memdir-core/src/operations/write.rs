@@ -237,6 +237,8 @@ fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
 pub(crate) fn utf8<'a>(path: &MemoryPath, bytes: &'a [u8]) -> Result<&'a str> {
     std::str::from_utf8(bytes).map_err(|e| {
         let line = text::line_at(&String::from_utf8_lossy(&bytes[..e.valid_up_to()]), e.valid_up_to());
-        Error::BadEdit { why: format!("{} is not valid UTF-8 (line {line}) and cannot be edited; append to it, or replace all of it", path.name()) }
+        Error::BadEdit {
+            why: format!("{} is not valid UTF-8 (line {line}) and cannot be edited; append to it, or replace all of it", path.name()),
+        }
     })
 }

@@ -233,8 +233,8 @@ fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<OpenPa
 fn nothing_open(store: &dyn Store, name: &MemoryPath) -> Error {
     let inside = MemoryPath::parse(&format!("{}/x", name.name())).map(|inside| store.check_writable(&inside));
     match inside {
-        Ok(Err(Error::ReadOnly { why, .. })) => Error::bad_input("only", format!("{}: {why}", name.name())),
-        _ => Error::bad_input("only", format!("{:?} is neither a memory nor a folder", name.name())),
+        Ok(Err(Error::ReadOnly { why, .. })) => Error::bad_input("prefix", format!("{}: {why}", name.name())),
+        _ => Error::bad_input("prefix", format!("{:?} is neither a memory nor a folder", name.name())),
     }
 }
 

@@ -156,9 +156,8 @@ impl Tripwire {
             TripwireKind::Words => pattern_words(&self.pattern).is_none().then(|| "it has no words".into()),
             TripwireKind::Command if self.pattern.contains('\n') => Some("a command must be a single line".into()),
             TripwireKind::Command => bad_glob(Glob::text(&self.pattern)),
-            TripwireKind::Tools => {
-                bad_glob(Glob::text(&self.pattern)).or_else(|| self.pattern.contains(' ').then(|| "a tool name cannot contain a space".into()))
-            }
+            TripwireKind::Tools => bad_glob(Glob::text(&self.pattern))
+                .or_else(|| self.pattern.contains(' ').then(|| "a tool name cannot contain a space".into())),
             TripwireKind::Path if self.pattern.split('/').any(|part| part == "..") => Some("a path with .. is outside the project".into()),
             TripwireKind::Path => bad_glob(Glob::path(&self.pattern)),
         }

@@ -26,7 +26,7 @@ pub(crate) const MAX_LINE: i64 = u32::MAX as i64;
 pub(crate) const LINES_ALIASES: &[&str] = &["range"];
 pub(crate) const FROM_ALIASES: &[&str] = &["from_line", "start", "offset"];
 pub(crate) const COUNT: Param =
-    Param::integer("count", 1, MAX_LINE).aliases(&["limit"]).shown_range(ShownRange::Neither).describe("with from: number of lines");
+    Param::integer("count", 1, MAX_LINE).aliases(&["limit"]).shown_range(ShownRange::Neither).describe("with from: line count");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_get",

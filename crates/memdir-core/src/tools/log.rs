@@ -4,7 +4,8 @@ use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param, wri
 use crate::{base::error::Result, prompt};
 use serde_json::json;
 
-const ENTRY: Param = Param::text("entry").aliases(&["text", "content"]).required().describe("what happened, with absolute dates; no secrets");
+const ENTRY: Param =
+    Param::text("entry").aliases(&["text", "content"]).required().describe("what happened, with absolute dates; no secrets");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_log",

@@ -199,7 +199,7 @@ fn overview(caller: &ToolContext) -> Result<ToolResult> {
 /// The names, or the number of memories by topic if there are too many names: as text, and as a structured field.
 fn listing(names: &[String]) -> (String, &'static str, Value) {
     if names.is_empty() {
-        return ("No memories yet; memory_write saves the first.".into(), "names", json!([]));
+        return ("No memories yet; save the first with memory_write.".into(), "names", json!([]));
     }
     let all = names.join(", ");
     let count = format!("{} {}", names.len(), if names.len() == 1 { "memory" } else { "memories" });

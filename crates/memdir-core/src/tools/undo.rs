@@ -30,7 +30,8 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         Some(id) => UndoTarget::Id(own_change(caller, &id)?),
         None if caller.session => UndoTarget::Mine,
         None => {
-            let why = "this connection has no session, so the last change of this conversation is unknown; pass the id that the change returned";
+            let why =
+                "this connection has no session, so the last change of this conversation is unknown; pass the id that the change returned";
             return Err(Error::bad_input("change", why));
         }
     };

@@ -246,7 +246,9 @@ impl Open<'_> {
             Ok(target) => {
                 let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
                 let into = into.display().to_string();
-                format!("{link_name} is a symbolic link that leads outside the directory; to allow it, add link_roots = [{into:?}] to its mount")
+                format!(
+                    "{link_name} is a symbolic link that leads outside the directory; to allow it, add link_roots = [{into:?}] to its mount"
+                )
             }
             Err(_) => format!("{link_name} is a symbolic link that cannot be read"),
         };

@@ -68,9 +68,9 @@ fn the_texts_say_what_they_must() {
         ("memory_edit", &["Fails and changes nothing", "memory_write"]),
         ("memory_move", &["every reference", "Fails if"]),
         ("memory_delete", &["Only when the user asks", "memory_edit", "memory_undo"]),
-        ("memory_undo", &["never somebody else's", "Fails"]),
+        ("memory_undo", &["never anyone else's", "Fails"]),
         ("memory_stats", &["not for its content"]),
-        ("memory_log", &["as soon as it is learned", "memory_write"]),
+        ("memory_log", &["as soon as you learn it", "memory_write"]),
     ];
     for tool in native_with_log() {
         let (_, words) = owed.iter().find(|(name, _)| *name == tool.name).unwrap_or_else(|| panic!("{} owes nothing?", tool.name));
