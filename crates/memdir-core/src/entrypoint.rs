@@ -163,7 +163,7 @@ pub fn load(text: &str) -> LoadedEntrypoint<'_> {
     };
     let warning = what.map(|what| {
         format!(
-            "> WARNING: this entrypoint {what}. Loaded: {} of {} lines. Keep one short line per memory and move detail into the memories.",
+            "> WARNING: this entrypoint {what}. Only the beginning was loaded ({} of {} lines). Keep one short line per memory and move detail into the memories.",
             cut.shown_lines, cut.lines
         )
     });

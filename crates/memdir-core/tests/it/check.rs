@@ -79,7 +79,7 @@ fn every_fault_is_found_with_its_place() {
     found.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
     import-again.md NearDuplicate: 100 % identical to import; keep one of them
     links.md:7 DeadLink: [[absent]] does not name a memory
-    links.md:7 DeadLink: dead link: nowhere.md does not exist
+    links.md:7 DeadLink: links to nowhere.md, which does not exist
     links.md:7 DeadReference: mem:improt does not name a memory; did you mean Import, import?
     secret.md:7 Secret: looks like a secret (github-token); remove it here and revoke it
     untyped.md Type: no type; set it to user, feedback, project or reference

@@ -107,7 +107,7 @@ fn reference_finding(
         ReferenceKind::Link | ReferenceKind::Definition
             if space.exists(target) || !space.is_memory(holder) || space.is_project_file(target) => {}
         ReferenceKind::Link | ReferenceKind::Definition => {
-            add(line, CheckRule::DeadLink, format!("dead link: {target} does not exist"));
+            add(line, CheckRule::DeadLink, format!("links to {target}, which does not exist"));
         }
         ReferenceKind::Wiki => {
             let reachable = links::wiki_names(target, holder).any(|name| space.exists(&name));
