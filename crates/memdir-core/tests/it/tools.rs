@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 fn the_overview_of_nothing_says_how_to_begin() {
     let desk = support::native();
     let result = desk.call("memory_read", nothing());
-    assert_eq!(result.text, "No memories yet; memory_write saves the first.");
+    assert_eq!(result.text, "No memories yet; save the first with memory_write.");
     assert_eq!(result.structured.unwrap(), json!({ "entrypoints": [], "total": 0, "names": [] }));
 }
 
@@ -82,7 +82,7 @@ fn errors_say_what_to_do_next() {
     assert!(desk.error("memory_write", json!({ "path": "b", "content": "y", "mode": "replace" })).contains("not found"));
     assert!(desk.error("memory_write", json!({ "path": "../b", "content": "y" })).contains("invalid memory name"));
     assert!(desk.error("memory_write", json!({ "path": "b", "content": 5, "mode": 3 })).contains("mode"));
-    assert!(desk.error("memory_write", json!({ "path": "b" })).contains("content: memory_write needs it"));
+    assert!(desk.error("memory_write", json!({ "path": "b" })).contains("content: required by memory_write"));
     assert!(desk.error("memory_write", json!({ "path": "b", "content": ["x"] })).contains("must be a text"));
 }
 

@@ -167,7 +167,7 @@ fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @r#"
     -- stderr
     error: --allow-secret: unknown secret rule "gihub"
-    hint: use the name of the rule that the error message gives
+    hint: use the name of the rule as printed in the error message
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"created a (45 bytes, version 92773a28b43a, change [ID])");
