@@ -83,7 +83,7 @@ fn errors_say_what_to_do_next() {
     assert!(desk.error("memory_write", json!({ "path": "../b", "content": "y" })).contains("invalid memory name"));
     assert!(desk.error("memory_write", json!({ "path": "b", "content": 5, "mode": 3 })).contains("mode"));
     assert!(desk.error("memory_write", json!({ "path": "b" })).contains("content: required by memory_write"));
-    assert!(desk.error("memory_write", json!({ "path": "b", "content": ["x"] })).contains("must be a text"));
+    assert!(desk.error("memory_write", json!({ "path": "b", "content": ["x"] })).contains("must be a string"));
 }
 
 #[test]
