@@ -137,7 +137,7 @@ fn copy_consistent(path: &Path, target: &Path) -> io::Result<()> {
             return Ok(());
         }
     }
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, "it changed during each of three attempts to copy it"))
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "it changed during all three attempts to copy it"))
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {

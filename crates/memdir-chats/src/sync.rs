@@ -161,7 +161,7 @@ impl SyncOutcome {
     /// Returns the note about sessions that were left for the next sync.
     pub fn left_note(&self) -> String {
         let sessions = if self.left == 1 { "1 conversation is".into() } else { format!("{} conversations are", self.left) };
-        format!("{sessions} not synced yet; run: memdir chats sync")
+        format!("{sessions} not synced yet; sync with: memdir chats sync")
     }
 
     /// Returns the note for the results of a search: sessions that were left, and transcripts that cannot be read.
@@ -170,8 +170,8 @@ impl SyncOutcome {
         let left = (self.left > 0).then(|| self.left_note());
         let bad = match unreadable {
             0 => None,
-            1 => Some("1 conversation cannot be read; for details run: memdir chats sync".to_owned()),
-            count => Some(format!("{count} conversations cannot be read; for details run: memdir chats sync")),
+            1 => Some("1 conversation cannot be read; see why with: memdir chats sync".to_owned()),
+            count => Some(format!("{count} conversations cannot be read; see why with: memdir chats sync")),
         };
         [left, bad].into_iter().flatten().reduce(|left, bad| format!("{left}; {bad}"))
     }

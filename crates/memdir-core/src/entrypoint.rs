@@ -157,14 +157,14 @@ pub fn load(text: &str) -> LoadedEntrypoint<'_> {
     let bytes = format!("{} (limit {})", human_bytes(cut.bytes), human_bytes(limits::ENTRYPOINT_BYTES as u64));
     let what = match (cut.cut_by_lines, cut.cut_by_bytes) {
         (false, false) => None,
-        (true, false) => Some(format!("has {lines}, too many")),
+        (true, false) => Some(format!("has {lines}")),
         (false, true) => Some(format!("has {bytes}: its lines are too long")),
-        (true, true) => Some(format!("has {lines} and {bytes}: too many lines, and too long ones")),
+        (true, true) => Some(format!("has {lines} and {bytes}: too many lines, and lines that are too long")),
     };
     let warning = what.map(|what| {
         format!(
-            "> WARNING: this entrypoint {what}. Only the first {} lines were loaded. Keep one short line per memory and move detail into the memories.",
-            cut.shown_lines
+            "> WARNING: this entrypoint {what}. Only the beginning was loaded ({} of {} lines). Keep one short line per memory and move detail into the memories.",
+            cut.shown_lines, cut.lines
         )
     });
     LoadedEntrypoint {

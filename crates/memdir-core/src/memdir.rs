@@ -71,7 +71,7 @@ impl Memdir {
 
     /// Returns why no search finds chats in this space, or `None` if the space has chats.
     pub fn why_no_chats(&self) -> Option<&str> {
-        let why = self.no_chats.as_deref().unwrap_or("chats are off; a person can turn them on with: memdir chats on");
+        let why = self.no_chats.as_deref().unwrap_or("chats are off until the user runs: memdir chats on");
         (!self.has_chats()).then_some(why)
     }
 
@@ -175,7 +175,7 @@ impl Memdir {
 
     /// The searcher of this space, or `unavailable` if it was opened without one.
     pub fn searcher(&self) -> Result<&Arc<Searcher>> {
-        let none = || Error::Unavailable { what: "search".into(), why: "this space was opened without it".into() };
+        let none = || Error::Unavailable { what: "search".into(), why: "this space was opened without a search index".into() };
         self.searcher.as_ref().ok_or_else(none)
     }
 

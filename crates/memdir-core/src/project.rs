@@ -169,7 +169,7 @@ fn verify_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<P
             Some(git_dir),
         ));
     }
-    Err(format!("{} does not name this directory", git_dir.display()))
+    Err(format!("{} does not point to this directory", git_dir.display()))
 }
 
 fn worktree(dir: &Path, dot_git: &Path, git_dir: &Path, worktrees: Worktrees) -> Result<Project, String> {

@@ -217,13 +217,13 @@ fn validate(settings: &EndpointSettings, address: &str) -> Result<()> {
     let uri: Result<ureq::http::Uri, _> = address.parse();
     let web = uri.is_ok_and(|u| matches!(u.scheme_str(), Some("http" | "https")) && u.host().is_some_and(|h| !h.is_empty()));
     if !web {
-        return bad("url", "give an address such as http://localhost:11434".into());
+        return bad("url", "use an address such as http://localhost:11434".into());
     }
     if settings.model.trim().is_empty() {
-        return bad("model", "give the model's name".into());
+        return bad("model", "it is empty; set it to the name of the model".into());
     }
     if !(1..=65_536).contains(&settings.dimensions) {
-        return bad("dimensions", format!("{} is not from 1 to 65536", settings.dimensions));
+        return bad("dimensions", format!("{} is not in the range 1 to 65536", settings.dimensions));
     }
     if settings.batch == 0 || settings.max_text_bytes == 0 || settings.timeout.is_zero() {
         return bad("limits", "batch, text size and timeout must not be 0".into());

@@ -78,6 +78,6 @@ pub(super) fn map(path: &Path) -> Result<Option<(Mapped, Mark)>> {
     if mark.size == 0 {
         return Err(corrupt(path, "it is empty"));
     }
-    let mapped = map_file(&file).map_err(|source| Error::io("map", path, source))?;
+    let mapped = map_file(&file).map_err(|source| Error::io("memory-map", path, source))?;
     Ok(Some((mapped, mark)))
 }

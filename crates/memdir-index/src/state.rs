@@ -188,7 +188,7 @@ pub(super) struct State {
 }
 
 /// Why a state with another fingerprint is not opened.
-pub(super) const OTHER_VERSION: &str = "it was made by another version of memdir";
+pub(super) const OTHER_VERSION: &str = "it was created by another version of memdir";
 
 impl State {
     pub(super) fn empty() -> State {

@@ -125,7 +125,10 @@ impl Vectors {
     /// Returns the cosine of the query with one row.
     pub fn cosine(&self, query: &Vector, row: u32) -> Result<f32> {
         let Some((file, row)) = self.locate(row) else {
-            return Err(Error::BadInput { what: "row".into(), why: format!("row {row} does not exist; there are {}", self.len()) });
+            return Err(Error::BadInput {
+                what: "row".into(),
+                why: format!("row {row} does not exist; the number of rows is {}", self.len()),
+            });
         };
         self.check_dim(query)?;
         file.cosine(query, row).ok_or_else(|| corrupt(&self.dir, "a row does not match its scale"))

@@ -20,9 +20,11 @@ pub(crate) const CALL_SECS: u64 = 55;
 pub(crate) enum CallFailure {
     #[error("the call was cancelled")]
     Cancelled,
-    #[error("no answer within {CALL_SECS} seconds; the call was ended. Read what is there before you try again")]
+    #[error("no result within {CALL_SECS} seconds; the call was stopped. Check what was saved before you try again")]
     TimedOut,
-    #[error("memdir failed inside this call, and only in it. Nothing is half done; try another way, and report it")]
+    #[error(
+        "internal error in memdir; other calls are not affected, and no change is half done. Try another call, and report the error to the user"
+    )]
     Panicked,
 }
 

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// The name of the prompt that returns the memory section of a system prompt. It has no arguments and no template.
 pub(crate) const SECTION: &str = "memory";
 pub(crate) const SECTION_TITLE: &str = "Memory section";
-pub(crate) const SECTION_DESCRIPTION: &str = "The memory section for a system prompt: how to use this memory, and what it holds";
+pub(crate) const SECTION_DESCRIPTION: &str = "The memory section for a system prompt: how to use this memory, and what it contains";
 
 /// Maximum number of characters of a listing in a prompt.
 const MAX_LIST_CHARS: usize = 6_000;
@@ -71,5 +71,5 @@ fn listing(caller: &ToolContext, topic: &str) -> Result<String> {
         let description = memory.description.as_deref().map_or(String::new(), |text| format!(": {text}"));
         let _ = writeln!(out, "- {} ({}{kind}){description}", memory.name, memory.age);
     }
-    Ok(if out.is_empty() { "(there are none)".into() } else { out.trim_end().to_owned() })
+    Ok(if out.is_empty() { "(no memories)".into() } else { out.trim_end().to_owned() })
 }

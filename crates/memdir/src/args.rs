@@ -31,10 +31,10 @@ pub(crate) struct Global {
     /// Print JSON, also for errors
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Name recorded in the history [default: your login name]
+    /// Name recorded in the history [env: USER, LOGNAME] [default: cli]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) actor: Option<String>,
-    /// Directory of everything outside of projects [env: MEMDIR_HOME] [default: ~/.memdir]
+    /// Directory of memories, journals and settings [env: MEMDIR_HOME] [default: ~/.memdir]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) home: Option<PathBuf>,
     /// Id of the project [env: MEMDIR_PROJECT] [default: from the current directory]
@@ -458,7 +458,7 @@ pub(crate) struct Log {
     /// Text of the entry; the time of day is added
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
-    /// Mount of the log
+    /// Prefix of the mount whose log to append to
     #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
 }
@@ -466,14 +466,14 @@ pub(crate) struct Log {
 /// Check the references of a memory and mark it as verified today
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Looks up paths, commands, symbols and commits in this project. Runs nothing.
+Looks up paths, commands, symbols and commits in this project without running anything.
 
 Examples:
   memdir verify notes/deploy")]
 pub(crate) struct Verify {
     /// Name of the memory
     pub(crate) name: String,
-    /// Mark it as verified even if references are missing
+    /// Mark the memory as verified even if references are missing
     #[arg(long = "force", alias = "anyway")]
     pub(crate) force: bool,
 }
@@ -569,7 +569,7 @@ pub(crate) struct Prompt {
     /// Describe memdir's tools instead of file operations
     #[arg(long)]
     pub(crate) tools: bool,
-    /// Search tool of the model
+    /// Search tool to describe
     #[arg(long, value_enum, default_value_t = SearchWith::Memdir)]
     pub(crate) search: SearchWith,
     /// Transcript directory of the host, for --search grep and shell
@@ -775,10 +775,10 @@ Examples:
 pub(crate) struct ChatsForget {
     /// Id of the conversation, or a prefix of it
     pub(crate) session: Option<String>,
-    /// Conversations in this directory tree, or in the project with this id
+    /// Forget conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir", conflicts_with = "session")]
     pub(crate) project: Option<String>,
-    /// Messages before this date
+    /// Forget messages before this date
     #[arg(long, value_name = "DATE", conflicts_with = "session")]
     pub(crate) before: Option<String>,
 }
@@ -813,7 +813,7 @@ pub(crate) struct Index {
 /// Keep the search index up to date until interrupted
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Optional: it only makes the first search after many changes faster.
+Optional: this only speeds up the first search after many changes.
 
 Examples:
   memdir watch")]
@@ -840,7 +840,7 @@ Examples:
   memdir token add ada shop blog
   memdir token add ada shop --agent reviewer")]
     Add {
-        /// Owner of the token; with --agent, the person the agent acts for
+        /// Owner of the token; with --agent, the person that the agent acts for
         person: String,
         /// Ids of the projects that the token gives access to
         #[arg(value_name = "PROJECT")]
@@ -861,7 +861,7 @@ Examples:
     },
 }
 
-/// Show statistics of memories, index and journal
+/// Show statistics about memories, the index and the journal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1093,7 +1093,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) under: String,
     /// What to do if a different memory has the same name
-    #[arg(long = "on-conflict", alias = "clash", value_enum, default_value_t = OnConflict::Number)]
+    #[arg(long = "on-conflict", alias = "clash", value_enum, value_name = "ACTION", default_value_t = OnConflict::Number)]
     pub(crate) on_conflict: OnConflict,
     /// Print what would be imported without importing it
     #[arg(long)]
@@ -1118,7 +1118,7 @@ Examples:
   memdir man | man -l -
   memdir man ~/.local/share/man/man1")]
 pub(crate) struct Man {
-    /// Directory to write a page for every command to
+    /// Write a page for every command to this directory
     #[arg(value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }
@@ -1129,7 +1129,7 @@ pub(crate) struct Man {
 Examples:
   memdir completions bash > ~/.local/share/bash-completion/completions/memdir")]
 pub(crate) struct Completions {
-    /// Shell of the script
+    /// Shell to generate the script for
     pub(crate) shell: clap_complete::Shell,
 }
 
@@ -1178,7 +1178,7 @@ pub(crate) struct Torture {
     /// Number of times to kill (SIGKILL) and restart a process at a random moment
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) kill: u64,
-    /// Kinds of changes that each process makes, in turn
+    /// Kinds of changes that each process makes in rotation
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["save", "append", "edit", "rename", "delete"])]
     pub(crate) mix: Vec<ChangeKind>,
     /// Seed of the random number generator
@@ -1228,7 +1228,7 @@ pub(crate) struct TortureWorker {
     /// Number of the last change
     #[arg(long)]
     pub(crate) until: u64,
-    /// Kinds of changes to make, in turn
+    /// Kinds of changes to make in rotation
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) mix: Vec<ChangeKind>,
 }

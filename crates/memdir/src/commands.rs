@@ -193,9 +193,10 @@ fn in_scope(
 fn run_in(memdir: &Memdir, args: &Args, output: OutputOptions) -> Outcome {
     match plan(args, output).needs {
         Needs::Space(run) | Needs::Search(_, run) => run(&OpenSpace { memdir, origin: None }),
-        Needs::Nothing(_) | Needs::Settings(_) => {
-            Err(Failure::Usage { message: "this command does not run inside an open space".into(), hint: "run it from a shell".into() })
-        }
+        Needs::Nothing(_) | Needs::Settings(_) => Err(Failure::Usage {
+            message: "this command cannot run inside an open space".into(),
+            hint: "run the command in a shell".into(),
+        }),
     }
 }
 
@@ -248,7 +249,7 @@ fn with_allow_list(memdir: &Memdir, rules: &[String]) -> Result<Memdir, Failure>
     }
     let allow = memdir.context().allow.with_rules(rules).map_err(|why| Failure::Usage {
         message: format!("--allow-secret: {why}"),
-        hint: "use the name of the rule that the error message gives".into(),
+        hint: "use the name of the rule as printed in the error message".into(),
     })?;
     Ok(memdir.with_allow_list(allow))
 }

@@ -149,7 +149,7 @@ pub(crate) fn check_id(what: &str, name: &str) -> Result<(), Failure> {
     }
     Err(Failure::Usage {
         message: format!("invalid {what} id {name:?}"),
-        hint: "use letters, digits, - and _; `memdir projects` lists existing ids".into(),
+        hint: "use letters, digits, - and _; list existing ids with: memdir projects".into(),
     })
 }
 
@@ -158,7 +158,7 @@ fn disable() -> Result<Option<(bool, String)>, Failure> {
     match value.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(Some((true, value))),
         "0" | "false" | "no" | "off" => Ok(Some((false, value))),
-        _ => Err(Failure::Settings { message: format!("invalid value {value:?} of MEMDIR_DISABLE"), hint: "set it to 1 or 0".into() }),
+        _ => Err(Failure::Settings { message: format!("invalid value {value:?} for MEMDIR_DISABLE"), hint: "set it to 1 or 0".into() }),
     }
 }
 

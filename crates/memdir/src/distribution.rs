@@ -70,7 +70,7 @@ fn registry() -> Value {
         "transport": { "type": "stdio" },
         "packageArguments": [{ "type": "positional", "value": "mcp" }],
         "environmentVariables": [
-            { "name": "MEMDIR_DIR", "description": "One directory that is the whole memory", "isRequired": false },
+            { "name": "MEMDIR_DIR", "description": "Directory to use as the whole memory", "isRequired": false },
             { "name": "MEMDIR_HOME", "description": "Directory of memories and settings [default: ~/.memdir]", "isRequired": false },
         ],
     });
@@ -100,7 +100,7 @@ memdir uninstall HOST       # remove exactly what was installed
 ```
 
 `memdir install` edits the host's own settings files in place. Comments, order, indentation, other entries and unknown keys are
-kept. Each changed file gets a dated backup beside it, and a file that cannot be parsed is not changed. `--dry-run` shows the
+kept. Each changed file gets a dated backup next to it, and a file that cannot be parsed is not changed. `--dry-run` shows the
 changes first.
 
 `memdir uninstall` also restores the memdir entries you had before.
@@ -130,7 +130,7 @@ fn page() -> String {
 
 fn section(page: &mut String, host: &Host) {
     let _ = writeln!(page, "\n## {}\n\n```sh\nmemdir install {}\n```\n\n{}\n", host.title, host.name, host.next_step);
-    for (scope, label) in [(InstallScope::User, "for you"), (InstallScope::Project, "with `--scope project`")] {
+    for (scope, label) in [(InstallScope::User, "for all projects"), (InstallScope::Project, "with `--scope project`")] {
         for file in (host.config)(&machine(), scope).unwrap_or_default() {
             let mut content: Vec<&str> = file.edits.iter().filter_map(kind).collect();
             content.dedup();
@@ -175,10 +175,10 @@ fn delivery(host: &Host) -> Vec<String> {
 /// Whether tripwires reach the model before a tool runs.
 fn tripwires(host: &Host) -> &'static str {
     match host.hooks.iter().find(|hook| hook.event == HookEvent::BeforeTool).map(|hook| hook.delivery) {
-        Some(Delivery::Model) => "reach the model before the tool runs",
-        Some(Delivery::ToolResult) => "reach the model with the tool's result",
-        Some(Delivery::VersionDependent) => "reach the model before the tool runs in some versions",
-        Some(Delivery::User) => "are shown to you, not to the model",
+        Some(Delivery::Model) => "shown to the model before the tool runs",
+        Some(Delivery::ToolResult) => "shown to the model with the tool's result",
+        Some(Delivery::VersionDependent) => "shown to the model before the tool runs, in some versions",
+        Some(Delivery::User) => "shown to you, not to the model",
         Some(Delivery::Ignored) | None => "not supported",
     }
 }

@@ -1,8 +1,9 @@
 //! Generates the reference pages from the command line and the table of settings; the tests fail if the committed pages differ.
 //! `UPDATE_DOCS=1 cargo test -p memdir docs` rewrites them. Compiled only for tests.
 
-use crate::{args::help, config::KEYS, exit};
+use crate::{args::help, config::KEYS, exit, hosts::HOSTS};
 use clap::{Arg, ArgAction, Command};
+use memdir_chats::READERS;
 use std::{fmt::Write as _, path::Path};
 
 #[test]
@@ -52,6 +53,35 @@ fn every_group_of_commands_has_a_first_command() {
     let headings: Vec<&str> = help::groups(&command).into_iter().map(|(heading, _)| heading).collect();
     assert_eq!(headings, help::GROUPS.iter().map(|(heading, _)| *heading).collect::<Vec<_>>());
     assert_eq!(help::groups(&command)[0].1.len(), 10, "the common commands fit on the first screen");
+}
+
+/// The lists of hosts that are written by hand have every host of the tables, in their order.
+#[test]
+fn lists_of_hosts_are_current() {
+    let read = |path: &str| {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let list = |names: &[String], last: &str| format!("{} {last} {}", names[..names.len() - 1].join(", "), names[names.len() - 1]);
+    let code = |name: &str| format!("`{name}`");
+
+    let installable = list(&HOSTS.iter().map(|host| code(host.name)).collect::<Vec<_>>(), "or");
+    let readme = read("README.md");
+    assert!(readme.contains(&format!("connects one agent: {installable}.")), "README.md does not list {installable}");
+
+    let readers = list(&READERS.iter().map(|reader| code(reader.name)).collect::<Vec<_>>(), "or");
+    let setting = KEYS.iter().find(|key| key.name == "chats.hosts_off").unwrap();
+    assert!(setting.doc.contains(&format!(": {readers} (")), "chats.hosts_off does not list {readers}");
+
+    // A program that has transcripts, but is not a host, has no title; the guide spells its name in its own case.
+    let title = |reader: &&memdir_chats::Reader| {
+        let host = HOSTS.iter().find(|host| host.transcripts.is_some_and(|own| own.name == reader.name));
+        host.map_or(reader.name, |host| host.title).to_lowercase()
+    };
+    let titles: Vec<String> = READERS.iter().filter(|reader| reader.name != "folder").map(title).collect();
+    let titles = list(&titles, "and");
+    let guide = read("docs/guides/search-past-conversations.md").to_lowercase();
+    assert!(guide.contains(&format!("## whose conversations {titles}.")), "search-past-conversations.md does not list {titles}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "a page is written only on request")]
@@ -148,8 +178,8 @@ Generated from the table of settings.
 
 memdir works without settings. `memdir config` shows the settings in effect and where each comes from.
 
-In paths of the user (here, in the environment, on the command line), `~` is the home directory and `${VAR}` a variable. A relative
-path in this file is relative to the file; any other is relative to the current directory. Input from a model is never expanded.
+In paths that you set here, in the environment or on the command line, `~` is the home directory and `${VAR}` is an environment
+variable. A relative path in this file is relative to the file; any other relative path is relative to the current directory. Input from a model is never expanded.
 
 A directory cannot be a memory if it is `/` or your home directory, contains your home directory, has a path of fewer than three
 characters, or is a drive or a network path: every file in it would become a memory.
@@ -158,7 +188,7 @@ characters, or is a drive or a network path: every file in it would become a mem
 
 | variable | meaning | default |
 |---|---|---|
-| `MEMDIR_HOME` | directory of everything outside of projects: memories, journals, `config.toml` | `~/.memdir` |
+| `MEMDIR_HOME` | directory of memories, journals and `config.toml` | `~/.memdir` |
 | `MEMDIR_DIR` | directory that is the whole memory; `--dir` overrides it | none |
 | `MEMDIR_PROJECT` | id of the project; `--project` overrides it | from the current directory |
 | `MEMDIR_AGENT` | agent whose memory is mounted too; `--agent` overrides it | none |
@@ -171,7 +201,7 @@ characters, or is a drive or a network path: every file in it would become a mem
 
 ## `MEMDIR_HOME/config.toml`
 
-An unknown key is reported with the most similar known key, and otherwise ignored. A file with a syntax error is an error with line
+An unknown key is reported with the most similar known key, and otherwise ignored. A syntax error is reported with its line
 and column.
 
 | key | value | default | meaning |

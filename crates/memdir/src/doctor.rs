@@ -98,12 +98,12 @@ fn label(edit: &ConfigEdit) -> String {
 /// How the file differs from the edit.
 fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit) -> String {
     let (ConfigEdit::Entry { path, .. } | ConfigEdit::Setting { path, .. }) = edit else {
-        return "missing or different from what this memdir writes".into();
+        return "missing, or different from what this version of memdir installs".into();
     };
     match config_edit::get(format, text, path) {
         Ok(Some(value)) => match value["command"].as_str().filter(|program| is_memdir(program)) {
-            Some(program) => format!("starts another memdir: {program}"),
-            None => "different from what this memdir writes".into(),
+            Some(program) => format!("starts another memdir executable: {program}"),
+            None => "different from what this version of memdir installs".into(),
         },
         _ => "missing".into(),
     }
@@ -158,10 +158,10 @@ fn check_server(dir: &Path, program: &str, args: &[String], what: &str) -> Docto
     match handshake(dir, program, args) {
         Ok(server) => {
             let own = env!("CARGO_PKG_VERSION");
-            let other = if server.version == own { String::new() } else { format!("; this is {own}") };
+            let other = if server.version == own { String::new() } else { format!("; this is memdir {own}") };
             DoctorFinding::ok(
                 what,
-                format!("memdir {} serves {} tools, answered in {} ms{other}", server.version, server.tools, server.millis),
+                format!("memdir {} serves {} tools (response time {} ms){other}", server.version, server.tools, server.millis),
             )
         }
         Err(error) => DoctorFinding::bad(what, error, "check that the program runs, or run: memdir install"),
@@ -196,9 +196,9 @@ fn hook_finding(host: &Host, event: HookEvent, run: Result<HookRun, String>, wha
         return DoctorFinding::ok(what, format!("no output ({} ms)", run.millis));
     }
     match serde_json::from_str::<Value>(&run.stdout) {
-        Ok(Value::Object(_)) if chars <= MAX_HOOK_CHARS => DoctorFinding::ok(what, format!("{chars} characters in {} ms", run.millis)),
+        Ok(Value::Object(_)) if chars <= MAX_HOOK_CHARS => DoctorFinding::ok(what, format!("{chars} characters ({} ms)", run.millis)),
         Ok(Value::Object(_)) => {
-            DoctorFinding::bad(what, format!("{chars} characters, more than the {MAX_HOOK_CHARS} hosts accept"), explain())
+            DoctorFinding::bad(what, format!("{chars} characters, but hosts accept at most {MAX_HOOK_CHARS}"), explain())
         }
         _ => DoctorFinding::bad(what, "output is not a JSON object", explain()),
     }
@@ -224,7 +224,7 @@ fn sample_input(event: HookEvent, dir: &Path) -> String {
 
 /// The finding that memory is off, by which switch.
 pub(crate) fn memory_is_off(switch: &str) -> DoctorFinding {
-    let fix = "enable it there; until then tools fail, hooks print nothing, and doctor skips both";
+    let fix = "enable memory there; until then tools fail, hooks print nothing, and doctor skips both";
     DoctorFinding::bad("memory", format!("off: {switch}"), fix)
 }
 
@@ -241,7 +241,7 @@ fn check_directory(what: &str, dir: &Path) -> DoctorFinding {
         Ok(meta) if !meta.is_dir() => DoctorFinding::bad(what, format!("{shown} is not a directory"), "move or delete the file"),
         Ok(meta) if meta.permissions().readonly() => DoctorFinding::bad(what, format!("{shown} is read-only"), "make it writable"),
         Ok(_) => DoctorFinding::ok(what, shown.to_string()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => DoctorFinding::ok(what, format!("{shown}, created when needed")),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => DoctorFinding::ok(what, format!("{shown} (created when needed)")),
         Err(e) => DoctorFinding::bad(what, format!("{shown}: {e}"), "check the path and its permissions"),
     }
 }

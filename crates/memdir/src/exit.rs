@@ -83,15 +83,13 @@ impl Failure {
     pub(crate) fn text(&self) -> FailureText {
         let (code, message, hint) = match self {
             Failure::CommandLine { error, .. } | Failure::Hook { error, .. } => {
-                ("usage", first_paragraph(error), "run `memdir --help`".to_owned())
+                ("usage", first_paragraph(error), "see the usage with: memdir --help".to_owned())
             }
             Failure::Core { error, hint } => {
                 (error.code(), error.command_message(), hint.map_or_else(|| error.command_hint(), str::to_owned))
             }
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
-            Failure::Off { switch } => {
-                ("off", format!("memory is off: {switch}"), "run `memdir where` to see the settings in effect".into())
-            }
+            Failure::Off { switch } => ("off", format!("memory is off: {switch}"), "see the memories in effect with: memdir where".into()),
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source, .. } => {
                 ("io", format!("cannot {doing} {}: {source}", path.display()), "check the path and its permissions".to_owned())

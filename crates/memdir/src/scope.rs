@@ -181,7 +181,7 @@ impl Scope {
         if !self.has(mounts::CHATS)
             && let Some(mount) = mounts::chats_mount(settings)
         {
-            self.add(mount, "conversations are on: searches find past conversations");
+            self.add(mount, "chats are on: searches include past conversations");
         }
         for path in &settings.config.extra_paths {
             match mounts::extra(settings, path, &self.mounts_only()) {

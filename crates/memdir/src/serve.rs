@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scop
     let live = LiveSettings::load(global, settings)?;
     let groups = groups::open(&args.dialect, &live, settings, scope)?;
     let catalog = ToolCatalog::new(groups, &filter)
-        .map_err(|error| Failure::Usage { message: error.to_string(), hint: "see memdir mcp --help and memdir dialects".into() })?;
+        .map_err(|error| Failure::Usage { message: error.to_string(), hint: "see the options with: memdir mcp --help".into() })?;
     let served = match http {
         None => memdir_server::serve_stdio(catalog),
         Some(http) => {
@@ -62,7 +62,7 @@ fn check_callers(args: &Mcp, global: &Global, settings: &Settings, has_owner_tok
     }
     let refuse = |message: String, hint: &str| Err(Failure::Usage { message, hint: hint.into() });
     if let Some(dialect) = foreign_dialect(args) {
-        return refuse(callers::no_callers(dialect), "serve the dialect without --http, or with a MEMDIR_HOME that has no tokens");
+        return refuse(callers::no_callers(dialect), "serve the dialect without --http, or set MEMDIR_HOME to a directory without tokens");
     }
     let flags = [("--dir", global.dir.is_some()), ("--project", global.project.is_some()), ("--agent", global.agent.is_some())];
     if let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given && !has_owner_token) {

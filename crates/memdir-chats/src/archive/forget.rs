@@ -72,7 +72,7 @@ impl ChatArchive {
     /// turns in a forgotten project are archived again, unless the project is turned off.
     pub fn forget(&self, rule: &ForgetRule, now: Timestamp) -> Result<ForgetOutcome> {
         if *rule == ForgetRule::default() {
-            return Err(Error::bad_input("rule", "it is empty; give a session, a project or a date"));
+            return Err(Error::bad_input("rule", "it is empty; specify a session, a project or a date"));
         }
         let _lock = lock::acquire(self.dir(), LockWait::Forever)?;
         let mut rule = rule.clone();
@@ -142,7 +142,7 @@ impl ChatArchive {
         let path = self.rules_path();
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| Error::Corrupt { what: path.display().to_string(), why: format!("not a list of rules: {error}") }),
+                .map_err(|error| Error::Corrupt { what: path.display().to_string(), why: format!("it is not a list of rules: {error}") }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(source) => Err(Error::io("read", path, source)),
         }

@@ -413,7 +413,7 @@ impl<'a> Record<'a> {
     fn turns(mut self, speaker: Speaker, user_text: UserText) -> Result<RecordTurns<'a>, &'static str> {
         let (content, id) = match std::mem::take(&mut self.message) {
             MessageField::Object(message) => (message.content, message.id),
-            MessageField::Malformed => return Err("the message is not an object"),
+            MessageField::Malformed => return Err("`message` is not a JSON object"),
             MessageField::Absent => (std::mem::take(&mut self.content), Str::default()),
         };
         let message = id.non_empty().or(self.uuid.non_empty()).map(str::to_owned);

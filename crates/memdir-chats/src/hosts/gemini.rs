@@ -117,7 +117,7 @@ fn read_object(session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOu
             let repaired = bytes.as_deref().and_then(repair).unwrap_or_default();
             match serde_json::from_slice(&repaired) {
                 Ok(meta) => Parser::default().whole(meta, sink)?,
-                Err(_) => outcome.add_problem(Problem::at(error.line() as u64, "not a session of Gemini CLI")),
+                Err(_) => outcome.add_problem(Problem::at(error.line() as u64, "not a Gemini CLI session")),
             }
         }
     }

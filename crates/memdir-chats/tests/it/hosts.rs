@@ -66,7 +66,7 @@ info title="Login bug" (Given)
 info title="The login bug" (Person)
 "#
     );
-    assert_eq!(problems(&outcome), ["19: the message is not an object", "20: this line is not valid JSON (column 2)"]);
+    assert_eq!(problems(&outcome), ["19: `message` is not a JSON object", "20: this line is not valid JSON (column 2)"]);
     assert!(outcome.torn);
     assert_eq!(outcome.cursor.lines, 22);
 }

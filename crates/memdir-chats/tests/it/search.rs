@@ -108,7 +108,7 @@ fn while_chats_are_off_the_answer_names_the_command_that_turns_them_on() {
     };
     let searcher = Searcher::new(memdir.store(), None, Arc::new(SystemClock), index).with_chat_locator(memdir_chats::chat_place);
     let answer = memdir.with_searcher(searcher).search(&Search { source: Some(Source::Chat), ..Search::new("login") }).unwrap();
-    assert_eq!((answer.hits.len(), answer.notes), (0, vec!["chats are off; a person can turn them on with: memdir chats on".to_owned()]));
+    assert_eq!((answer.hits.len(), answer.notes), (0, vec!["chats are off until the user runs: memdir chats on".to_owned()]));
 }
 
 /// Twenty thousand turns that use the words of every question, and five hundred memories of which ten answer one.

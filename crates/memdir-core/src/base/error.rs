@@ -1,7 +1,7 @@
 //! Every error of the crate, named for what the caller does next. An error never contains the value of a secret.
 
 use crate::base::{
-    path::{InvalidName, MemoryPath},
+    path::{InvalidName, MemoryPath, memory_name},
     version::Version,
 };
 use std::{io, path::PathBuf};
@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The memory does not exist.
-    #[error("memory {path:?} not found")]
+    #[error("memory {:?} not found", memory_name(path))]
     NotFound {
         /// The requested name.
         path: String,
@@ -29,7 +29,7 @@ pub enum Error {
         id: String,
     },
     /// The memory does not have the version the caller expects.
-    #[error("memory {:?} has changed: expected version {expected}, {}", path.as_str(), found.map_or_else(|| "but it does not exist".to_owned(), |v| format!("found {v}")))]
+    #[error("memory {:?} has changed: expected version {expected}, {}", path.name(), found.map_or_else(|| "but it does not exist".to_owned(), |v| format!("found {v}")))]
     Changed {
         /// The memory.
         path: MemoryPath,
@@ -39,7 +39,7 @@ pub enum Error {
         found: Option<Version>,
     },
     /// The memory was changed after the change that is to be undone.
-    #[error("memory {:?} has changed since; undoing would overwrite:\n{diff}", path.as_str())]
+    #[error("memory {:?} has newer changes, which this would overwrite:\n{diff}", path.name())]
     Conflict {
         /// The memory.
         path: MemoryPath,
@@ -53,7 +53,7 @@ pub enum Error {
         why: String,
     },
     /// The memory exists already.
-    #[error("memory {:?} already exists", path.as_str())]
+    #[error("memory {:?} already exists", path.name())]
     Exists {
         /// The memory.
         path: MemoryPath,
@@ -91,7 +91,7 @@ pub enum Error {
         limit: u64,
     },
     /// The memory or its mount is read-only.
-    #[error("{path:?} is read-only: {why}")]
+    #[error("cannot write {:?}: {why}", memory_name(path))]
     ReadOnly {
         /// The memory or mount.
         path: String,
@@ -224,18 +224,18 @@ impl Error {
         match self {
             Error::NotFound { near, .. } if near.is_empty() => "List the names that exist, then read one of them.".into(),
             Error::NotFound { near, .. } => did_you_mean("Did", near),
-            Error::NoChat { .. } => "Search the chats for the id of one that exists.".into(),
-            Error::Changed { .. } => "Read it again, then make the change on what is there now.".into(),
-            Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version on purpose.".into(),
-            Error::NoChange { .. } => "Look at the history: it lists changes with their ids, and the versions of a memory.".into(),
-            Error::Exists { .. } => "Choose another name, or replace or append to it on purpose.".into(),
+            Error::NoChat { .. } => "Search past conversations to find its id.".into(),
+            Error::Changed { .. } => "Read it again, then apply the change to the current text.".into(),
+            Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
+            Error::NoChange { .. } => "See the history for the ids of changes and the versions of a memory.".into(),
+            Error::Exists { .. } => "Choose another name, or replace or append to the existing memory.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
-            Error::BadEdit { .. } => "Read the memory and give a text that occurs in it exactly once, or ask for all of them.".into(),
+            Error::BadEdit { .. } => "Read the memory and give text that occurs in it exactly once, or replace all occurrences.".into(),
             Error::BadInput { .. } => "Correct the argument and call again.".into(),
             Error::TooLarge { .. } => "Split it into several memories.".into(),
-            Error::ReadOnly { .. } => "Write to another name, or change the mount's setting.".into(),
+            Error::ReadOnly { .. } => "Use a name in a writable mount, or change the mount's settings.".into(),
             Error::Secret { .. } => "Leave the value out and say where it is kept instead.".into(),
-            Error::Busy { .. } => "Try again in a moment; if it stays busy, look for a stopped process.".into(),
+            Error::Busy { .. } => "Try again in a moment; if it stays locked, look for a suspended process.".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "Nothing was changed; see the reason above.".into(),
             Error::Io { source, .. } => match io_action(source) {
                 Some(action) => format!("Nothing was changed; {action}."),
@@ -266,13 +266,13 @@ impl Error {
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
-            Error::BadEdit { .. } => "use a text that occurs exactly once in the memory, or add --all".into(),
+            Error::BadEdit { .. } => "print the memory with: memdir read NAME; to replace all occurrences, add --all".into(),
             // The message already says what is accepted.
             Error::BadInput { .. } => String::new(),
             Error::TooLarge { .. } => "split it into several memories".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
             Error::Secret { .. } => "leave the value out and note where it is kept instead".into(),
-            Error::Busy { .. } => "try again; if it stays locked, look for a stopped process".into(),
+            Error::Busy { .. } => "try again; if it stays locked, look for a suspended process".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))

@@ -90,7 +90,7 @@ fn first_brace(pattern: &str) -> Result<Option<Brace>, String> {
             _ => {}
         }
     }
-    if depth > 0 { Err("a { has no }".into()) } else { Ok(None) }
+    if depth > 0 { Err("it has an unclosed {".into()) } else { Ok(None) }
 }
 
 fn tokens(pattern: &str) -> Result<Vec<Token>, String> {
@@ -111,12 +111,12 @@ fn tokens(pattern: &str) -> Result<Vec<Token>, String> {
             '*' => Token::Run,
             '?' => Token::One,
             '[' => {
-                let (set, tail) = set(rest).ok_or("a [ has no ]")?;
+                let (set, tail) = set(rest).ok_or("it has an unclosed [")?;
                 rest = tail;
                 set
             }
             '\\' => {
-                let next = rest.chars().next().ok_or("it ends in a backslash")?;
+                let next = rest.chars().next().ok_or("it ends with a backslash")?;
                 rest = &rest[next.len_utf8()..];
                 Token::Char(next)
             }

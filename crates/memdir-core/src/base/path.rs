@@ -39,9 +39,7 @@ impl MemoryPath {
 
     /// The name without a final `.md`, unless it would name another file without it.
     pub fn name(&self) -> &str {
-        let short = strip_md(&self.0);
-        let is_same = self.0.ends_with(".md") && strip_md(short).len() == short.len() && !short.ends_with(['.', ' ']);
-        if is_same { short } else { &self.0 }
+        memory_name(&self.0)
     }
 
     /// The last part.
@@ -85,6 +83,13 @@ impl MemoryPath {
     }
 }
 
+/// The name of a memory as messages print it: without a final `.md`, unless it would name another file without it.
+pub fn memory_name(text: &str) -> &str {
+    let short = strip_md(text);
+    let is_same = text.ends_with(".md") && strip_md(short).len() == short.len() && !short.ends_with(['.', ' ']);
+    if is_same { short } else { text }
+}
+
 /// Removes one final `.md`, in any case, unless nothing else would be left of the last part.
 pub fn strip_md(text: &str) -> &str {
     match text.len().checked_sub(3).and_then(|at| text.split_at_checked(at)) {
@@ -119,7 +124,7 @@ fn reject(text: &str) -> Option<String> {
     // Look-alikes (full-width dots and slashes) must not become separators in another program.
     let folded: String = text.nfkc().collect();
     if folded.matches('/').count() != text.matches('/').count() {
-        return reason("it contains a look-alike of a slash; write / between parts");
+        return reason("it contains a character that looks like a slash; use / between parts");
     }
     if let Some(why) = reject_form(&folded) {
         return Some(format!("with look-alike characters normalized (NFKC), {why}"));
@@ -130,10 +135,10 @@ fn reject(text: &str) -> Option<String> {
 fn reject_form(text: &str) -> Option<String> {
     let reason = |why: &str| Some(why.to_owned());
     if text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')) {
-        return reason("it contains a control character (such as NUL, a line end or a direction mark); remove it");
+        return reason("it contains a control character (such as NUL, a line break or a text direction mark); remove it");
     }
     if text.contains('\\') {
-        return reason("it contains a backslash; write / between parts");
+        return reason("it contains a backslash; use / between parts");
     }
     if text.starts_with('/') {
         return reason("it is an absolute path; use a name relative to the memory directory");
@@ -156,10 +161,10 @@ fn reject_form(text: &str) -> Option<String> {
 
 fn reject_part(part: &str) -> Option<String> {
     if part.trim().is_empty() {
-        return Some("it has an empty part; write one / between parts and none at the end".into());
+        return Some("it has an empty part; use one / between parts and none at the end".into());
     }
     if part == "." || part == ".." {
-        return Some(format!("it has the part {part:?}; name the memory directly"));
+        return Some(format!("it contains the part {part:?}; use a name without it"));
     }
     if part.len() > limits::NAME_PART_BYTES {
         return Some(format!("a part has {} bytes; the limit is {}", part.len(), limits::NAME_PART_BYTES));

@@ -33,9 +33,9 @@ impl FromStr for LineRange {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let bad = |why: &str| Error::bad_input("lines", format!("{text:?} {why}; write 42-56, 42- or 42"));
+        let bad = |why: &str| Error::bad_input("lines", format!("{text:?} {why}; use 42-56, 42- or 42"));
         let number = |digits: &str| match digits.parse::<u64>() {
-            Ok(0) => Err(bad("names line 0, but lines are counted from 1")),
+            Ok(0) => Err(bad("includes line 0, but line numbers start at 1")),
             Ok(u64::MAX) => Err(bad("is too large")),
             Ok(line) if digits.bytes().all(|b| b.is_ascii_digit()) => Ok(line),
             _ => Err(bad("is not a range of lines")),
@@ -202,7 +202,7 @@ pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Problem>) {
     let text = String::from_utf8_lossy(bytes);
     let at = error.valid_up_to();
     let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
-    let what = format!("byte {} is not UTF-8; such bytes are kept in the file and shown as \u{fffd}", at + 1);
+    let what = format!("byte {} is not valid UTF-8; invalid bytes are kept in the file and shown as \u{fffd}", at + 1);
     (text, vec![Problem::at(line, what)])
 }
 

@@ -28,9 +28,9 @@ pub(super) const DIALECT: Dialect = Dialect {
     space,
 };
 
-const TOPICS: Param = Param::text_list("topics").aliases(&["topic"]).describe("names of memories; .md may be left off");
+const TOPICS: Param = Param::text_list("topics").aliases(&["topic"]).describe("names of memories; .md optional");
 const CONTENT: Param = Param::text("content").required().describe("Markdown");
-const SOURCE: Param = Param::text("source").describe("who saves it, for the file's name; default mcp");
+const SOURCE: Param = Param::text("source").describe("saving program, for the file name; default mcp");
 const QUERY: Param = Param::text("query").required().describe("words, in any order");
 
 const TOOLS: [Tool; 4] = [
@@ -165,7 +165,7 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
 
 fn content(text: &str, name: &str, max_chars: usize) -> String {
     cut_with_note(text, max_chars, |line, left| {
-        format!("[{left} more characters of {name} from line {line} on; ask for it alone, or read the file]")
+        format!("[{left} more characters of {name} from line {line}; request it alone, or read the file]")
     })
 }
 
@@ -196,7 +196,7 @@ fn append_session(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
                 Err(error) => return Err(error),
             }
         }
-        Err(Error::Unavailable { what: "a name for the session".into(), why: "a thousand of this moment exist already".into() })
+        Err(Error::Unavailable { what: "name of the session".into(), why: "a thousand sessions with this time already exist".into() })
     })())
 }
 

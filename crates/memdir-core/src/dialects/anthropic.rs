@@ -33,13 +33,13 @@ const COMMAND: Param = Param::typed_choice("command", &["view", "create", "str_r
 const PATH: Param = Param::text("path").describe("begins with /memories; for all but rename");
 const VIEW_RANGE: Param = Param::integer_pair("view_range").describe("view: first and last line");
 const FILE_TEXT: Param = Param::text("file_text").describe("create: the content");
-const OLD_STR: Param = Param::text("old_str").describe("str_replace: what is there");
+const OLD_STR: Param = Param::text("old_str").describe("str_replace: the current text");
 const NEW_STR: Param = Param::text("new_str").describe("str_replace: the replacement text");
 const INSERT_LINE: Param =
-    Param::integer("insert_line", i64::MIN, i64::MAX).shown_range(ShownRange::Neither).describe("insert: the line after which");
+    Param::integer("insert_line", i64::MIN, i64::MAX).shown_range(ShownRange::Neither).describe("insert: the line to insert after");
 const INSERT_TEXT: Param = Param::text("insert_text").aliases(&["new_str"]).describe("insert: the text");
-const OLD_PATH: Param = Param::text("old_path").describe("rename: its name now");
-const NEW_PATH: Param = Param::text("new_path").describe("rename: its new name");
+const OLD_PATH: Param = Param::text("old_path").describe("rename: the current path");
+const NEW_PATH: Param = Param::text("new_path").describe("rename: the new path");
 
 const TOOLS: [Tool; 1] = [Tool {
     name: "memory",
@@ -193,7 +193,7 @@ fn not_once(given: &GivenPath, content: &str, old: &str, spots: &[usize]) -> Err
 
 fn insert(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let given = GivenPath::parse(args, &PATH)?;
-    let after = args.integer(&INSERT_LINE)?.ok_or_else(|| Error::bad_input("insert_line", "insert needs it"))?;
+    let after = args.integer(&INSERT_LINE)?.ok_or_else(|| Error::bad_input("insert_line", "required by insert"))?;
     let added = args.required_text(&INSERT_TEXT)?;
     let added = added.trim_end_matches('\n');
     rewrite(caller, &given, &mut |content| {

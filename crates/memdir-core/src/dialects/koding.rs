@@ -84,7 +84,7 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     match raw_files::get(store, &path) {
         Ok(Some(stored)) => {
             let content = cut_with_note(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, |line, left| {
-                format!("[{left} more characters: read {} from line {line} on]", shown(caller, path.as_str()))
+                format!("[{left} more characters: read {} from line {line}]", shown(caller, path.as_str()))
             });
             Ok(content_result(content))
         }
@@ -103,7 +103,7 @@ fn write(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let store = caller.memdir.store();
     let written =
         raw_files::rewrite(store, caller.memdir.context(), Verb::Write, &path, &mut |view, _| match raw_files::is_folder(view, &path)? {
-            true => Err(Error::bad_path(path.as_str(), "it is a folder")),
+            true => Err(Error::bad_path(path.as_str(), "it is a directory")),
             false => Ok(content.clone().into_bytes()),
         });
     match written {
@@ -119,7 +119,7 @@ fn overview(caller: &ToolContext) -> Result<ToolResult> {
     for name in ROOT_FILES {
         if let Some(stored) = raw_files::get(store, &MemoryPath::parse(name)?)? {
             let path = shown(caller, name);
-            let more = |line, left| format!("[{left} more characters: read {path} from line {line} on]");
+            let more = |line, left| format!("[{left} more characters: read {path} from line {line}]");
             root = (name, cut_with_note(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, more));
             break;
         }

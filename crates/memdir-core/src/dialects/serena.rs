@@ -36,13 +36,13 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 const NAME: Param = Param::text("memory_name").aliases(&["memory_file_name"]).required();
 const READ_NAME: Param = NAME.describe("as list_memories shows it");
-const WRITE_NAME: Param = NAME.describe("topics parted by /; .md is not needed");
+const WRITE_NAME: Param = NAME.describe("separate topics with /; .md is not needed");
 const TOPIC: Param = Param::text("topic").default_text("").describe("only names under it");
 const MAX_ANSWER_CHARS: Param =
-    max_chars("max_answer_chars").aliases(&["max_chars"]).describe("show at most so many characters; -1 for 150,000");
+    max_chars("max_answer_chars").aliases(&["max_chars"]).describe("maximum number of characters; -1 for 150,000");
 const CONTENT: Param = Param::text("content").required().describe("Markdown");
-const MAX_CHARS: Param = max_chars("max_chars").aliases(&["max_answer_chars"]).describe("refuse longer content; -1 for 150,000");
-const NEEDLE: Param = Param::text("needle").required().describe("what to look for");
+const MAX_CHARS: Param = max_chars("max_chars").aliases(&["max_answer_chars"]).describe("maximum length of content; -1 for 150,000");
+const NEEDLE: Param = Param::text("needle").required().describe("the text to replace");
 const REPL: Param = Param::text("repl").required().describe("the replacement text");
 const MODE: Param = Param::typed_choice("mode", &["literal", "regex"]).required();
 const ALLOW_MULTIPLE: Param = Param::flag("allow_multiple_occurrences").default_flag(false);
@@ -152,7 +152,7 @@ fn parse_name(given: &str) -> Result<MemoryPath> {
     let name = given.strip_prefix("mem:").unwrap_or(given);
     let name = path::strip_md(name);
     if name == "global" {
-        return Err(Error::bad_path(given, "global/ is where memories of all projects are; give one of them, such as global/style"));
+        return Err(Error::bad_path(given, "global/ contains the memories of all projects; use a name such as global/style"));
     }
     MemoryPath::parse(name)?;
     Ok(MemoryPath::parse(&format!("{name}.md"))?)

@@ -247,7 +247,7 @@ impl<'a> Work<'a> {
                 break;
             }
             let name = page_name(&self.book.name, number);
-            self.notes.push(format!("{} was full: its {moved} oldest lines moved to {name}, which it links", self.book.name));
+            self.notes.push(format!("{} was full: its {moved} oldest lines were moved to {name}, which it links to", self.book.name));
             if self.single {
                 break;
             }
@@ -382,15 +382,19 @@ fn mentions(name: &str, text: &str, path: &str) -> Option<String> {
         .map(|reference| reference.line)
         .collect();
     let lines = lines.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    (!lines.is_empty()).then(|| format!("{name} still mentions {path} outside memdir's marks: line {lines}"))
+    (!lines.is_empty()).then(|| format!("{name} still mentions {path} outside memdir's section (line {lines})"))
 }
 
 /// Returns a note if the entrypoint approaches or exceeds a limit.
 fn size_note(name: &str, text: &str) -> Option<String> {
     let (lines, bytes) = (crate::base::text::lines(text) as usize, text.len());
     let caps = [
-        (lines, limits::ENTRYPOINT_LINES, format!("{lines} of {} lines", limits::ENTRYPOINT_LINES)),
-        (bytes, limits::ENTRYPOINT_BYTES, format!("{} of {}", human_bytes(bytes as u64), human_bytes(limits::ENTRYPOINT_BYTES as u64))),
+        (lines, limits::ENTRYPOINT_LINES, format!("{lines} lines (limit {})", limits::ENTRYPOINT_LINES)),
+        (
+            bytes,
+            limits::ENTRYPOINT_BYTES,
+            format!("{} (limit {})", human_bytes(bytes as u64), human_bytes(limits::ENTRYPOINT_BYTES as u64)),
+        ),
     ];
     let reached = |percent: usize| {
         let sizes: Vec<&str> = caps.iter().filter(|(size, cap, _)| size * 100 >= cap * percent).map(|(.., text)| text.as_str()).collect();
@@ -398,8 +402,8 @@ fn size_note(name: &str, text: &str) -> Option<String> {
     };
     if lines > limits::ENTRYPOINT_LINES || bytes > limits::ENTRYPOINT_BYTES {
         let sizes = reached(100)?;
-        return Some(format!("{name} has {sizes}; only its beginning is loaded. Shorten the text outside memdir's marks"));
+        return Some(format!("{name} has {sizes}; only its beginning is loaded; shorten the text outside memdir's section"));
     }
     reached(limits::ENTRYPOINT_WARN_PERCENT)
-        .map(|sizes| format!("{name} has {sizes}; when it is full, its oldest lines move to a page that it links"))
+        .map(|sizes| format!("{name} has {sizes}; when it is full, its oldest lines are moved to an overflow page"))
 }

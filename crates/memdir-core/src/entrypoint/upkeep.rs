@@ -211,7 +211,7 @@ impl EntrypointCache {
 pub(crate) fn narrowed_mount_note<'a>(view: &dyn View, mut paths: impl Iterator<Item = &'a MemoryPath>) -> Option<String> {
     let is_part = paths.any(|path| mounts::mount_of(view, path).is_some_and(|mount| !mount.part.is_empty()));
     is_part.then(|| {
-        "only a part of this memory is accessible: its entrypoint and references outside that part were not updated; list them with: memdir check (without --only)".into()
+        "only a part of this memory is accessible: its entrypoint and references outside that part were not updated; to list them, run memdir check without --only".into()
     })
 }
 

@@ -86,7 +86,7 @@ fn several(text: &str, spots: &[Replacement]) -> Error {
 
 fn find_literal(text: &str, needle: &str) -> Result<Vec<Replacement>> {
     if needle.is_empty() {
-        return Err(bad("the text to replace is empty; give some text that occurs in the memory"));
+        return Err(bad("the text to replace is empty; use text that occurs in the memory"));
     }
     let spots = |needle: &str| -> Vec<Replacement> {
         text.match_indices(needle).map(|(start, _)| Replacement { start, end: start + needle.len(), filled: None }).collect()
@@ -114,13 +114,13 @@ fn to_crlf(text: &str) -> String {
 fn no_match(text: &str, needle: &str) -> Error {
     let none = "the text to replace does not occur in the memory";
     if let Some(at) = find_folded(text, needle, |c| (!c.is_whitespace()).then_some(c)) {
-        return bad(format!("{none}; it does except for white space, at line {}", line_at(text, at)));
+        return bad(format!("{none}; it occurs with different white space at line {}", line_at(text, at)));
     }
     if let Some(at) = find_folded(text, needle, |c| c.to_lowercase().next().filter(|c| !c.is_whitespace())) {
-        return bad(format!("{none}; it does except for case, at line {}", line_at(text, at)));
+        return bad(format!("{none}; it occurs with different capitalization at line {}", line_at(text, at)));
     }
     match nearest_line(text, needle) {
-        Some((line, text)) => bad(format!("{none}; the nearest line is {line}: {text:?}")),
+        Some((line, text)) => bad(format!("{none}; the most similar line is {line}: {text:?}")),
         None => bad(none),
     }
 }
@@ -159,21 +159,21 @@ fn nearest_line(text: &str, needle: &str) -> Option<(usize, String)> {
 
 fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> {
     if source.is_empty() {
-        return Err(bad("the regular expression is empty; give one that matches what is to be replaced"));
+        return Err(bad("the regular expression is empty; use one that matches the text to replace"));
     }
     let mut search = pattern::PatternSearch::new(source, text)?;
     let has_groups = with.contains("$!");
     let mut spots = Vec::new();
     let mut size = 0usize;
     while let Some(groups) = search.next_match()? {
-        let whole = groups.get(0).ok_or_else(|| bad("the regular expression matched nothing"))?;
+        let whole = groups.get(0).ok_or_else(|| bad("the regular expression matches nothing in the memory"))?;
         let (start, end) = (whole.start(), whole.end());
         if start == end && search.matches_empty()? {
             return Err(bad("the regular expression matches the empty string; make it match at least one character"));
         }
         if text[start..end].contains('\n') && search.matches_again_inside(start, end)? {
             return Err(bad(format!(
-                "the match beginning on line {} is ambiguous: the regular expression matches again inside it; make it more specific, for example with .*? instead of .*",
+                "the match that begins on line {} is ambiguous: the regular expression matches again inside it; make it more specific, for example with .*? instead of .*",
                 line_at(text, start)
             )));
         }
@@ -185,7 +185,7 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> 
         spots.push(Replacement { start, end, filled });
     }
     if spots.is_empty() {
-        let hint = if text.contains("\r\n") && source.contains(r"\n") { "; the memory's lines end in \\r\\n: write \\r?\\n" } else { "" };
+        let hint = if text.contains("\r\n") && source.contains(r"\n") { "; its lines end with \\r\\n: use \\r?\\n" } else { "" };
         return Err(bad(format!("the regular expression matches nothing in the memory{hint}")));
     }
     Ok(spots)
@@ -204,7 +204,10 @@ fn fill_groups(with: &str, groups: &fancy_regex::Captures<'_, str>) -> Result<St
         } else {
             let group = number.parse::<usize>().ok().filter(|&group| group < groups.len());
             let group = group.ok_or_else(|| {
-                bad(format!("the replacement names group $!{number}, but the regular expression has {}", groups.len() - 1))
+                bad(format!(
+                    "the replacement refers to group $!{number}, but the number of groups in the regular expression is {}",
+                    groups.len() - 1
+                ))
             })?;
             out.push_str(groups.get(group).map_or("", |group| group.as_str()));
         }

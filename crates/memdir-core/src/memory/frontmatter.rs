@@ -158,7 +158,7 @@ fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usi
         problems.push(Problem::at(number, format!("the value of {key} is not valid YAML and was read as plain text; put it in quotes")));
     }
     if more.iter().any(|line| line.text[..line.indent()].contains('\t')) {
-        problems.push(Problem::at(number, format!("{key} is indented by a tab, which YAML does not allow")));
+        problems.push(Problem::at(number, format!("{key} is indented with a tab, which YAML does not allow")));
     }
     Field { key, lines, value, parsed, children }
 }

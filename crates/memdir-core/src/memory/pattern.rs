@@ -72,8 +72,9 @@ impl<'t> PatternSearch<'t> {
             return Ok(());
         }
         if self.matches > HARD_MATCHES {
-            let why =
-                format!("the regular expression looks around or back and matches more than {HARD_MATCHES} times; make it more specific");
+            let why = format!(
+                "the regular expression uses look-around or a backreference and matches more than {HARD_MATCHES} times; make it more specific"
+            );
             return Err(Error::BadEdit { why });
         }
         let steps = (limits::REGEX_STEPS >> self.matches.ilog2()).max(MIN_STEPS);
@@ -96,8 +97,7 @@ fn build(pattern: &str, steps: usize) -> Result<Regex, Box<fancy_regex::Error>> 
 }
 
 fn too_hard(_: fancy_regex::Error) -> Error {
-    let why =
-        "the regular expression takes too many steps on this memory; make it more specific and avoid repeats of repeats such as (a+)+";
+    let why = "the regular expression takes too many steps on this memory; make it more specific and avoid nested repetition such as (a+)+";
     Error::BadEdit { why: why.into() }
 }
 

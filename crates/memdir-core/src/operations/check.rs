@@ -47,7 +47,7 @@ pub enum CheckRule {
     Secret,
     /// The frontmatter is invalid.
     Frontmatter,
-    /// Two names differ only by case.
+    /// Two names differ only in case.
     CaseCollision,
     /// A tripwire can never fire.
     Tripwire,
@@ -160,7 +160,7 @@ pub fn check(store: &dyn Store, context: &Context, request: &Check<'_>) -> Resul
     }
     let walk = store.list("")?;
     let rule =
-        |problem: &Problem| if problem.what.contains("differ only by case") { CheckRule::CaseCollision } else { CheckRule::Unreadable };
+        |problem: &Problem| if problem.what.contains("differ only in case") { CheckRule::CaseCollision } else { CheckRule::Unreadable };
     out.findings.extend(walk.problems.iter().map(|problem| finding("", problem.line, rule(problem), problem.what.clone())));
     let mut files = Vec::new();
     for entry in &walk.entries {
@@ -197,13 +197,13 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
     }
     for dead in &repaired.dead {
         let line = if let LinePlace::Hand(line) = dead.place { Some(line) } else { None };
-        add(line, CheckRule::DeadLine, format!("the line for {} is dead: the memory does not exist", dead.path));
+        add(line, CheckRule::DeadLine, format!("links to {}, which does not exist", dead.path));
     }
     for long in &repaired.long {
         add(
             Some(long.line),
             CheckRule::LongLine,
-            format!("line of {} characters; keep a pointer here and the content in the memory", long.chars),
+            format!("the line has {} characters; keep a short pointer here and the detail in the memory", long.chars),
         );
     }
     let loaded = read::entrypoint(store, context, &repaired.prefix)?;
@@ -211,7 +211,7 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
         [("lines", loaded.line_count, limits::ENTRYPOINT_LINES as u64), ("bytes", loaded.byte_count, limits::ENTRYPOINT_BYTES as u64)]
     {
         if size * 100 >= cap * limits::ENTRYPOINT_WARN_PERCENT as u64 {
-            add(None, CheckRule::Cap, format!("{size} of {cap} {what}; text over the limit is not loaded"));
+            add(None, CheckRule::Cap, format!("{size} {what} (limit {cap}); text over the limit is not loaded"));
         }
     }
     match &repaired.change {
@@ -221,7 +221,7 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
         }
         None => {
             out.findings.extend(repaired.missing.iter().map(|path| {
-                finding(path.as_str(), None, CheckRule::Unlisted, "no line in the entrypoint; add it with: memdir check --fix")
+                finding(path.as_str(), None, CheckRule::Unlisted, "not listed in the entrypoint; add it with: memdir check --fix")
             }));
         }
     }

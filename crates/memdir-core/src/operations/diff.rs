@@ -77,18 +77,20 @@ pub fn resolve_version(store: &dyn Store, path: &MemoryPath, text: &str) -> Resu
     versions.dedup();
     match versions.as_slice() {
         [version] => Ok(*version),
-        [] => Err(Error::no_change(format!("version {text} of {path} not found"))),
-        several => {
-            Err(Error::no_change(format!("version {text} of {path} is ambiguous: {} versions match; give more characters", several.len())))
-        }
+        [] => Err(Error::no_change(format!("version {text} of {} not found", path.name()))),
+        several => Err(Error::no_change(format!(
+            "version {text} of {} is ambiguous: {} versions match; use more characters",
+            path.name(),
+            several.len()
+        ))),
     }
 }
 
 /// Returns the text of a version, decoded lossily.
 pub(crate) fn version_text(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<String> {
     let bytes = store.text_at(path, version)?.ok_or_else(|| Error::Unavailable {
-        what: format!("version {} of {path}", version.short()),
-        why: "the journal no longer has it".into(),
+        what: format!("version {} of {}", version.short(), path.name()),
+        why: "it is no longer in the journal".into(),
     })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

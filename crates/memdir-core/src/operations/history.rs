@@ -43,13 +43,13 @@ fn came_from(changes: &[Change], path: &MemoryPath) -> Option<(MemoryPath, usize
 /// Returns the only change whose id starts with `id`.
 pub fn find_change(store: &dyn Store, id: &str) -> Result<Change> {
     if id.len() < 3 {
-        return Err(Error::bad_input("change", "give at least three characters of the id that `memdir history` shows"));
+        return Err(Error::bad_input("change", "use at least three characters of an id from `memdir history`"));
     }
     let filter = ChangeFilter { id: Some(id.to_ascii_lowercase()), ..ChangeFilter::default() };
     let mut found = store.changes(&filter)?;
     match found.len() {
         1 => Ok(found.remove(0)),
         0 => Err(Error::no_change(format!("change {id} not found"))),
-        n => Err(Error::no_change(format!("change id {id} is ambiguous: {n} changes match; give more characters"))),
+        n => Err(Error::no_change(format!("change id {id} is ambiguous: {n} changes match; use more characters"))),
     }
 }

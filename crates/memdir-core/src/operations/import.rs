@@ -138,7 +138,7 @@ pub fn parse(name: &str, text: &str) -> Result<ImportFile> {
     }
     Err(Error::bad_input(
         "file",
-        "unknown format; supported are: a memdir bundle, server-memory's JSONL graph, a mem0 or OpenMemory export, conversations.json or memories.json of a ChatGPT or Claude data export, a Markdown file",
+        "unknown format; supported formats: a memdir bundle, server-memory's JSONL graph, a mem0 or OpenMemory export, conversations.json or memories.json of a ChatGPT or Claude data export, a Markdown file",
     ))
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str
     let (now, zone) = (context.clock.now(), context.clock.zone());
     if !store.mounts().iter().any(|mount| mount.prefix == prefix) {
         let known: Vec<&str> = store.mounts().iter().map(|mount| mount.prefix.as_str()).filter(|known| !known.is_empty()).collect();
-        let why = format!("no mount has the prefix {prefix:?}; prefixes: {}", known.join(", "));
-        return Err(Error::bad_input("in", why));
+        let why = format!("no mount has the prefix {prefix:?}; available: {}", known.join(", "));
+        return Err(Error::bad_input("prefix", why));
     }
     let entry = bullet(text, now, &zone).ok_or_else(|| Error::bad_input("entry", "it is empty"))?;
     let path = MemoryPath::parse(&path(now, &zone))?.prefixed(prefix);

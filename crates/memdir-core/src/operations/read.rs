@@ -113,7 +113,7 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
     let total_lines = text::lines(&decoded);
     let range = request.lines.unwrap_or(LineRange { first: 1, last: None });
     if range.first > total_lines.max(1) {
-        return Err(Error::bad_input("lines", format!("{} has {total_lines} lines; {range} is past its end", stored.path)));
+        return Err(Error::bad_input("lines", format!("{} has {total_lines} lines; {range} is past its end", stored.path.name())));
     }
     let part = text::truncate_chars(range.slice(&decoded), range.first, request.max_chars);
     let shown = text::lines(part.text);
@@ -121,7 +121,7 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
     if part.text.len() < range.slice(&decoded).len() && !part.text.ends_with('\n') {
         let whole = LineRange { first: last, last: Some(last) }.slice(&decoded).trim_end_matches(['\r', '\n']).chars().count();
         let shown_chars = part.text.lines().last().map_or(0, |line| line.chars().count());
-        problems.push(Problem::at(last, format!("the line is cut to {shown_chars} of {whole} characters")));
+        problems.push(Problem::at(last, format!("the line is truncated to {shown_chars} of {whole} characters")));
     }
     Ok(Reading {
         name: stored.path.name().to_owned(),
@@ -147,7 +147,7 @@ pub(crate) fn memory_time(memory: &Memory, stored: &Stored) -> jiff::Timestamp {
 /// Adds a problem if the memory has no entrypoint line.
 fn with_line_problem(store: &dyn Store, context: &Context, mut reading: Reading) -> Reading {
     if let Some(false) = upkeep::has_line(store, &context.entrypoint_cache, &reading.path) {
-        reading.problems.push(Problem::whole("no line in the entrypoint; add it with: memdir entrypoint --repair"));
+        reading.problems.push(Problem::whole("not listed in the entrypoint; add it with: memdir entrypoint --repair"));
     }
     reading
 }
@@ -175,7 +175,7 @@ fn load_entrypoint(store: &dyn Store, context: &Context, prefix: &str, prepare: 
         problems.extend(
             entrypoint::long_lines(&book)
                 .into_iter()
-                .map(|long| Problem::at(long.line, format!("line of {} characters; a pointer needs at most 150", long.chars))),
+                .map(|long| Problem::at(long.line, format!("the line has {} characters; shorten it to at most 150", long.chars))),
         );
     }
     let prepared = prepare(&decoded);

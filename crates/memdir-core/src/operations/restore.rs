@@ -19,8 +19,8 @@ pub(crate) fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, v
     let path = recorded(store, path)?;
     let version = diff::resolve_version(store, &path, version)?;
     let bytes = store.text_at(&path, version)?.ok_or_else(|| Error::Unavailable {
-        what: format!("version {} of {path}", version.short()),
-        why: "the journal no longer has it".into(),
+        what: format!("version {} of {}", version.short(), path.name()),
+        why: "it is no longer in the journal".into(),
     })?;
     let (change, (created, notes)) = change_with(store, &context.intent(Verb::Restore), std::slice::from_ref(&path), |view| {
         let created = view.get(&path)?.is_none();

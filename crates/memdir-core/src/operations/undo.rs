@@ -72,10 +72,10 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
         Some(change) if mine(&change) => Ok(change),
         Some(change) => {
             let own = fitting.find(|change| mine(change));
-            let own = own.map_or(String::new(), |own| format!("; your newest is {} ({})", own.id, describe(&own)));
+            let own = own.map_or(String::new(), |own| format!("; your newest change is {} ({})", own.id, describe(&own)));
             let what = describe(&change);
             let (whose, id) = (&change.actor.name, &change.id);
-            Err(Error::no_change(format!("the newest change is by {whose}: {id} ({what}); give its id to {doing} it{own}")))
+            Err(Error::no_change(format!("the newest change is by {whose}: {id} ({what}); use its id to {doing} it{own}")))
         }
     }
 }
@@ -203,8 +203,8 @@ fn old_bytes(store: &dyn Store, file: &FileChange) -> Result<FileEdit> {
     let bytes = match file.before {
         None => None,
         Some(version) => Some(store.text_at(&file.path, version)?.ok_or_else(|| Error::Unavailable {
-            what: format!("the earlier text of {}", file.path),
-            why: "the journal no longer has it".into(),
+            what: format!("earlier text of {}", file.path.name()),
+            why: "it is no longer in the journal".into(),
         })?),
     };
     Ok(FileEdit { path: file.path.clone(), bytes, role: file.role })

@@ -90,7 +90,7 @@ pub fn missing(store: &dyn Store, look: Option<&ProjectLookup<'_>>, holder: &Mem
     for (named, there) in references(store, look.map(ProjectLookup::project), holder, text)? {
         match (named.what, there) {
             (MentionKind::Memory, Some(false)) => out.push(format!("[[{}]], which is not a memory", named.text)),
-            (_, Some(false)) => out.push(format!("{}, which is gone", named.text)),
+            (_, Some(false)) => out.push(format!("{}, which no longer exists", named.text)),
             _ => {}
         }
     }
@@ -103,7 +103,7 @@ pub fn missing(store: &dyn Store, look: Option<&ProjectLookup<'_>>, holder: &Mem
         return Ok(out);
     }
     if let Some(found) = look.symbols(&wanted, SourceLimit::Few) {
-        out.extend(wanted.iter().filter(|name| !found.contains(name)).map(|name| format!("{name}, which no tracked file has")));
+        out.extend(wanted.iter().filter(|name| !found.contains(name)).map(|name| format!("{name}, which is in no tracked file")));
     }
     Ok(out)
 }

@@ -182,7 +182,7 @@ fn new_bytes(request: &Write, there: Option<&Stored>) -> Result<Vec<u8>> {
     };
     let bytes = with_fields(request, bytes)?;
     if bytes.len() > limits::MEMORY_BYTES {
-        return Err(Error::TooLarge { what: request.path.to_string(), size: bytes.len() as u64, limit: limits::MEMORY_BYTES as u64 });
+        return Err(Error::TooLarge { what: request.path.name().to_owned(), size: bytes.len() as u64, limit: limits::MEMORY_BYTES as u64 });
     }
     Ok(bytes)
 }
@@ -224,7 +224,7 @@ fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
         return Err(Error::bad_input(what, "it must be a single line"));
     }
     let text = String::from_utf8(bytes)
-        .map_err(|_| Error::bad_input("content", "it is not UTF-8, so frontmatter cannot be set; omit name, description and type"))?;
+        .map_err(|_| Error::bad_input("content", "it is not valid UTF-8, so frontmatter cannot be set; omit name, description and type"))?;
     let (parsed, _) = Memory::parse(&text);
     if parsed.frontmatter_lines() == 0 {
         return Ok(memory::compose(&fields, &text).into_bytes());
@@ -237,6 +237,8 @@ fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
 pub(crate) fn utf8<'a>(path: &MemoryPath, bytes: &'a [u8]) -> Result<&'a str> {
     std::str::from_utf8(bytes).map_err(|e| {
         let line = text::line_at(&String::from_utf8_lossy(&bytes[..e.valid_up_to()]), e.valid_up_to());
-        Error::BadEdit { why: format!("{path} is not UTF-8 (line {line}) and cannot be edited; append to it, or replace all of it") }
+        Error::BadEdit {
+            why: format!("{} is not valid UTF-8 (line {line}) and cannot be edited; append to it, or replace all of it", path.name()),
+        }
     })
 }

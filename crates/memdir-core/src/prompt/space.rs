@@ -154,7 +154,7 @@ impl<'a> Selected<'a> {
         let agent = request.agent.filter(|_| mode == ModeName::Agent).map(|(name, scope)| PromptAgent { name, scope });
         let prefix = match (mode, agent) {
             (ModeName::Agent, Some(agent)) => format!("agent/{}", agent.name.replace(':', "-")),
-            (ModeName::Agent, None) => return Err(Error::bad_input("mode", "the agent mode needs an agent")),
+            (ModeName::Agent, None) => return Err(Error::bad_input("mode", "the agent mode requires an agent; use --agent NAME")),
             (ModeName::Log, _) => log_prefix(store, context).to_owned(),
             _ => main_prefix(store).to_owned(),
         };
@@ -175,7 +175,7 @@ impl<'a> Selected<'a> {
             parts.push(Loaded { open: open(store, mount, request.remote)?, ..Loaded::from_mount(store, context, mount) });
         }
         if parts.is_empty() {
-            return Err(Error::bad_input("mode", "every memory of this space is read-only, so there is nothing to describe"));
+            return Err(Error::bad_input("mode", "every mount of this space is read-only, so there is nothing to describe"));
         }
         let main = parts.iter().position(|part| part.prefix == prefix).unwrap_or(0);
         let with_team = (mode == ModeName::Team && !by_parts) || (is_log && !request.remote && prefix != "team");
@@ -233,8 +233,8 @@ fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<OpenPa
 fn nothing_open(store: &dyn Store, name: &MemoryPath) -> Error {
     let inside = MemoryPath::parse(&format!("{}/x", name.name())).map(|inside| store.check_writable(&inside));
     match inside {
-        Ok(Err(Error::ReadOnly { why, .. })) => Error::bad_input("only", format!("{}: {why}", name.name())),
-        _ => Error::bad_input("only", format!("{:?} is neither a memory nor a folder", name.name())),
+        Ok(Err(Error::ReadOnly { why, .. })) => Error::bad_input("prefix", format!("{}: {why}", name.name())),
+        _ => Error::bad_input("prefix", format!("{:?} is neither a memory nor a folder", name.name())),
     }
 }
 

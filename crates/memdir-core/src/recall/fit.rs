@@ -110,7 +110,7 @@ pub(crate) fn fit_with(candidates: &[RecallCandidate<'_>], besides: Vec<OmittedM
     for (at, candidate) in candidates.iter().enumerate() {
         let omit = |why: String| OmittedMemory { name: candidate.name.to_owned(), why };
         if recalled.shown.len() == room.memories {
-            recalled.dropped.push(omit(format!("only {} are shown", room.memories)));
+            recalled.dropped.push(omit(format!("limit of {} memories reached", room.memories)));
             continue;
         }
         let mine = left - reserved.filter(|(best, _)| at < *best).map_or(0, |(_, tokens)| tokens.min(left));
@@ -162,10 +162,10 @@ fn omitted_line(dropped: &[OmittedMemory], room: usize) -> String {
     let mut line = String::new();
     for (at, OmittedMemory { name, .. }) in dropped.iter().enumerate() {
         let more = dropped.len() - at;
-        let next = format!("{line}{}{}", if at == 0 { "[left out: " } else { ", " }, name.replace(['\n', '\r'], " "));
+        let next = format!("{line}{}{}", if at == 0 { "[omitted: " } else { ", " }, name.replace(['\n', '\r'], " "));
         let end = if more == 1 { 1 } else { 6 };
         if tokens(&next) + end > room {
-            return if at == 0 { format!("[left out: {more} memories]\n") } else { format!("{line} and {more} more]\n") };
+            return if at == 0 { format!("[omitted: {more} memories]\n") } else { format!("{line} and {more} more]\n") };
         }
         line = next;
     }
@@ -198,16 +198,16 @@ fn frame(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) -> 
     let why = candidate.why.as_ref().map_or_else(String::new, |why| format!(" because=\"{}\"", attribute(&secrets::redact(why))));
     let age = time::format_age_days(candidate.age_days);
     let mut out = format!("<memory source=\"{}\"{lines} age=\"{age}\"{why}>\n", attribute(candidate.name));
-    let gone = candidate.gone.iter().map(|gone| format!("{gone}, which is gone"));
+    let gone = candidate.gone.iter().map(|gone| format!("{gone}, which no longer exists"));
     let names: Vec<String> = gone.chain(candidate.missing.iter().cloned()).collect();
     for name in names.iter().take(notes) {
-        out.push_str(&format!("[names {}]\n", secrets::redact(name)));
+        out.push_str(&format!("[mentions {}]\n", secrets::redact(name)));
     }
     match names.len().saturating_sub(notes) {
         0 => {}
-        1 if notes == 0 => out.push_str("[names 1 thing that is not there]\n"),
-        more if notes == 0 => out.push_str(&format!("[names {more} things that are not there]\n")),
-        more => out.push_str(&format!("[and {more} more that {} not there]\n", if more == 1 { "is" } else { "are" })),
+        1 if notes == 0 => out.push_str("[mentions 1 thing that does not exist]\n"),
+        more if notes == 0 => out.push_str(&format!("[mentions {more} things that do not exist]\n")),
+        more => out.push_str(&format!("[and {more} more that {} not exist]\n", if more == 1 { "does" } else { "do" })),
     }
     if let Some(note) = staleness(candidate.age_days) {
         out.push_str(&format!("[{note}]\n"));
@@ -240,7 +240,7 @@ fn inert(text: &str) -> Cow<'_, str> {
 pub fn staleness(age_days: i64) -> Option<String> {
     match age_days {
         ..=1 => None,
-        2..=30 => Some(format!("{age_days} days old: check what it says of code or plans before relying on it")),
+        2..=30 => Some(format!("{age_days} days old: check what it says about code or plans before relying on it")),
         31..=180 => Some(format!("{age_days} days old: much may have changed; verify before relying on it")),
         _ => Some(format!("{age_days} days old: take it as a hint of how things were; verify everything")),
     }

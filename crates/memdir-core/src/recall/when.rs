@@ -140,10 +140,10 @@ impl Tripwire {
     /// Why it was touched, as a clause.
     pub fn reason(&self) -> String {
         let what = match self.over {
-            TripwireKind::Command => "the command fits",
-            TripwireKind::Path => "a path fits",
-            TripwireKind::Words => "it is about",
-            TripwireKind::Tools => "the tool fits",
+            TripwireKind::Command => "the command matches",
+            TripwireKind::Path => "a path matches",
+            TripwireKind::Words => "the action mentions",
+            TripwireKind::Tools => "the tool matches",
         };
         format!("{what} {:?}", self.pattern)
     }
@@ -154,11 +154,10 @@ impl Tripwire {
         match self.over {
             _ if self.pattern.trim().is_empty() => Some("it is empty".into()),
             TripwireKind::Words => pattern_words(&self.pattern).is_none().then(|| "it has no words".into()),
-            TripwireKind::Command if self.pattern.contains('\n') => Some("a command is one line".into()),
+            TripwireKind::Command if self.pattern.contains('\n') => Some("a command must be a single line".into()),
             TripwireKind::Command => bad_glob(Glob::text(&self.pattern)),
-            TripwireKind::Tools => {
-                bad_glob(Glob::text(&self.pattern)).or_else(|| self.pattern.contains(' ').then(|| "a tool's name has no space".into()))
-            }
+            TripwireKind::Tools => bad_glob(Glob::text(&self.pattern))
+                .or_else(|| self.pattern.contains(' ').then(|| "a tool name cannot contain a space".into())),
             TripwireKind::Path if self.pattern.split('/').any(|part| part == "..") => Some("a path with .. is outside the project".into()),
             TripwireKind::Path => bad_glob(Glob::path(&self.pattern)),
         }

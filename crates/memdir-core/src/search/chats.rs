@@ -62,7 +62,7 @@ pub struct ChatPlace {
 impl ChatPlace {
     /// Describes the speaker, host, date and project in one phrase.
     pub fn describe(&self) -> String {
-        let who = if self.speaker == Speaker::User { "the user to" } else { "the assistant of" };
+        let who = if self.speaker == Speaker::User { "the user in" } else { "the assistant in" };
         let when = self.at.map_or(String::new(), |at| format!(" on {}", at.strftime("%Y-%m-%d")));
         let project = self.project.as_deref().map_or(String::new(), |project| format!(" in {project}"));
         format!("from {who} {}{when}{project}, {:?}", self.host, self.title)

@@ -104,7 +104,7 @@ impl Searcher {
                 break;
             }
         }
-        let mut answer = last.ok_or_else(|| Error::Unavailable { what: "search".into(), why: "there was no answer".into() })?;
+        let mut answer = last.ok_or_else(|| Error::Unavailable { what: "search".into(), why: "no result was produced".into() })?;
         if rebuilt {
             answer.notes.push(REBUILT.to_owned());
         }
@@ -181,7 +181,7 @@ impl Searcher {
             }
             match indexer.embed_missing(index, usize::MAX) {
                 Ok(files) => indexed.embedded = files,
-                Err(error) => indexed.problems.push(Problem::whole(format!("not everything has a vector yet: {error}"))),
+                Err(error) => indexed.problems.push(Problem::whole(format!("some files have no vectors yet: {error}"))),
             }
             all.push(indexed);
         }

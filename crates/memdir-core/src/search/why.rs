@@ -59,9 +59,9 @@ pub enum WhyNot {
 impl fmt::Display for WhyNot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WhyNot::Returned { rank } => write!(f, "It is returned, at rank {rank}."),
+            WhyNot::Returned { rank } => write!(f, "It is among the results, at rank {rank}."),
             WhyNot::Missing => f.write_str("Memory not found. List the names with `memdir list`."),
-            WhyNot::NotSearched => f.write_str("It is not searched: only text files such as Markdown, up to 64 MB, are."),
+            WhyNot::NotSearched => f.write_str("It is not searched: only text files such as Markdown, of at most 64 MB, are."),
             WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that filter."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
                 write!(f, "Its best lines, {lines}, score {score:.2}, below the minimum of {min_score:.2}.")?;
@@ -72,7 +72,7 @@ impl fmt::Display for WhyNot {
             }
             WhyNot::Outranked { lines, score, rank, max_results } => write!(
                 f,
-                "Its best lines, {lines}, score {score:.2} and rank {rank}; only the best {max_results} were returned. Search for more results, or with more specific words."
+                "Its best lines, {lines}, score {score:.2} and rank {rank}; only the best {max_results} were returned. Search with a higher --max-results or with more specific words."
             ),
             WhyNot::Unrelated => f.write_str("It shares neither words nor meaning with the query. Search with words it contains."),
         }
@@ -126,16 +126,16 @@ pub(super) fn why_not(
 /// The filter of a search that excludes a memory.
 fn excluding_filter(search: &Search, query: &Query, path: &MemoryPath, source: Source) -> Option<String> {
     if let Some(under) = search.under.as_ref().or(query.under.as_ref()).filter(|under| !path.is_under(under)) {
-        return Some(format!("The path {under}"));
+        return Some(format!("The path filter {under}"));
     }
     if let Some(wanted) = search.source.or(query.source).filter(|wanted| *wanted != source) {
-        return Some(format!("The source {}", format!("{wanted:?}").to_lowercase()));
+        return Some(format!("The source filter {}", format!("{wanted:?}").to_lowercase()));
     }
     if let Some(kind) = search.kind.or(query.kind) {
-        return Some(format!("The type {kind}"));
+        return Some(format!("The type filter {kind}"));
     }
     if search.since.is_some() {
-        return Some("The earliest time".into());
+        return Some("The date filter".into());
     }
-    (!query.without.is_empty() || !query.phrases.is_empty()).then(|| "A phrase it must have or a word it must not have".to_owned())
+    (!query.without.is_empty() || !query.phrases.is_empty()).then(|| "An exact phrase or an excluded word in the query".to_owned())
 }

@@ -101,7 +101,7 @@ pub(super) const RULES: [SecretRule; 65] = [
     ),
     token(
         "azure-storage-key",
-        "an Azure storage or bus key",
+        "an Azure Storage or Service Bus key",
         &["AccountKey=", "AccessKey="],
         r"(?:AccountKey|SharedAccessKey)=(?P<v>(?:[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43}=))",
     ),
@@ -265,7 +265,7 @@ pub(super) const RULES: [SecretRule; 65] = [
     reviewed(
         token(
             "keyword-password",
-            "a database's keyword string with a password",
+            "a keyword/value connection string with a password",
             &["assword="],
             r#"(?P<before>(?:\b[a-z_]+=[!-~--['"`]]+[ \t]+)*)\bpassword=['"]?(?P<v>[!-~--['"`]]{4,})['"]?(?P<after>(?:[ \t]+[a-z_]+=[!-~]+)*)"#,
         ),
@@ -277,7 +277,7 @@ pub(super) const RULES: [SecretRule; 65] = [
     reviewed(
         token(
             "query-password",
-            "a database address with a password in its query",
+            "a database URL with a password in its query string",
             &["assword=", "asswd=", "pwd="],
             r#"\b(?i:jdbc:[a-z0-9:+.-]+?|postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|sqlserver|mssql|clickhouse|snowflake)://(?P<host>[A-Za-z0-9.\[\]-]*)[!-~--['"`<>]]*?[?&;](?i:password|passwd|pwd)=(?P<v>[!-~--[&;'"`<>]]{4,})"#,
         ),
@@ -302,7 +302,7 @@ pub(super) const RULES: [SecretRule; 65] = [
     reviewed(
         token(
             "assigned-secret",
-            "a long random value given to something called a secret",
+            "a long random value assigned to a name such as secret or token",
             &[
                 "assword",
                 "ASSWORD",

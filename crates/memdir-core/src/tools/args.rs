@@ -41,13 +41,13 @@ impl<'a> Args<'a> {
             None => Ok(param.text_default().map(ToOwned::to_owned)),
             Some((_, Value::String(text))) => Ok(Some(text.clone())),
             Some((_, Value::Number(number))) => Ok(Some(number.to_string())),
-            Some((name, value)) => Err(wrong_type(name, "a text", value)),
+            Some((name, value)) => Err(wrong_type(name, "a string", value)),
         }
     }
 
     /// A text that must be given.
     pub(crate) fn required_text(&self, param: &Param) -> Result<String> {
-        self.text(param)?.ok_or_else(|| Error::bad_input(param.name, format!("{} needs it", self.tool)))
+        self.text(param)?.ok_or_else(|| Error::bad_input(param.name, format!("required by {}", self.tool)))
     }
 
     /// A memory's name that must be given.
@@ -75,10 +75,10 @@ impl<'a> Args<'a> {
             None => Ok(Vec::new()),
             Some((_, Value::String(text))) => Ok(list_from_text(text)),
             Some((name, Value::Array(items))) => {
-                let text = |item: &Value| item.as_str().map(ToOwned::to_owned).ok_or_else(|| wrong_type(name, "a list of texts", item));
+                let text = |item: &Value| item.as_str().map(ToOwned::to_owned).ok_or_else(|| wrong_type(name, "a list of strings", item));
                 items.iter().map(text).collect()
             }
-            Some((name, value)) => Err(wrong_type(name, "a list of texts", value)),
+            Some((name, value)) => Err(wrong_type(name, "a list of strings", value)),
         }
     }
 
@@ -93,7 +93,7 @@ impl<'a> Args<'a> {
         let range = param.integers();
         match number {
             Some(number) if range.contains(&number) => Ok(Some(number)),
-            Some(number) => Err(Error::bad_input(name, format!("{number} is not from {} to {}", range.start(), range.end()))),
+            Some(number) => Err(Error::bad_input(name, format!("{number} is not in the range {} to {}", range.start(), range.end()))),
             None => Err(wrong_type(name, "a whole number", value)),
         }
     }
@@ -109,7 +109,7 @@ impl<'a> Args<'a> {
         let range = param.numbers();
         match number {
             Some(number) if (f64::from(*range.start())..=f64::from(*range.end())).contains(&number) => Ok(Some(number as f32)),
-            Some(number) => Err(Error::bad_input(name, format!("{number} is not from {} to {}", range.start(), range.end()))),
+            Some(number) => Err(Error::bad_input(name, format!("{number} is not in the range {} to {}", range.start(), range.end()))),
             None => Err(wrong_type(name, "a number", value)),
         }
     }
@@ -121,7 +121,7 @@ impl<'a> Args<'a> {
             Some((_, Value::Bool(flag))) => Ok(*flag),
             Some((_, Value::String(text))) if text == "true" => Ok(true),
             Some((_, Value::String(text))) if text == "false" => Ok(false),
-            Some((name, value)) => Err(wrong_type(name, "true or false", value)),
+            Some((name, value)) => Err(wrong_type(name, "a boolean", value)),
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a> Args<'a> {
     pub(crate) fn reject_unknown(&self) -> Result<()> {
         match self.given.keys().find(|key| !self.params.iter().any(|param| param.accepts(key))) {
             None => Ok(()),
-            Some(key) => Err(Error::bad_input(key, format!("{} has no such parameter", self.tool))),
+            Some(key) => Err(Error::bad_input(key, format!("not a parameter of {}", self.tool))),
         }
     }
 }
@@ -143,9 +143,9 @@ fn list_from_text(text: &str) -> Vec<String> {
 fn wrong_type(name: &str, expected: &str, value: &Value) -> Error {
     let actual = match value {
         Value::Null => "nothing",
-        Value::Bool(_) => "true or false",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     };

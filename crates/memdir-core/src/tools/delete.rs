@@ -28,6 +28,6 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let path = args.path(&PATH)?;
     args.reject_unknown()?;
     let deleted = caller.memdir.delete(&Delete { path, expect: None })?;
-    let text = sentence_with_change(&format!("Deleted {}", deleted.path), Some(&deleted.change), &deleted.notes);
+    let text = sentence_with_change(&format!("Deleted {}", deleted.path.name()), Some(&deleted.change), &deleted.notes);
     Ok(ToolResult::new(json!(deleted), text))
 }

@@ -13,7 +13,7 @@ const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required();
 const OLD: Param =
     Param::text("old").aliases(&["old_str", "old_string", "old_text", "needle"]).required().describe("the exact text, or a pattern");
 const NEW: Param =
-    Param::text("new").aliases(&["new_str", "new_string", "new_text", "repl"]).required().describe("with regex, $!1 is a group");
+    Param::text("new").aliases(&["new_str", "new_string", "new_text", "repl"]).required().describe("with regex, $!1 is the first group");
 const REGEX: Param = Param::flag("regex").default_flag(false);
 const ALL: Param = Param::flag("all").aliases(&["replace_all"]).default_flag(false);
 
@@ -42,7 +42,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let edited = caller.memdir.edit(&request)?;
     let places = if edited.replaced == 1 { "1 place".to_owned() } else { format!("{} places", edited.replaced) };
-    let sentence = format!("Edited {} in {places}", edited.saved.path);
+    let sentence = format!("Edited {} in {places}", edited.saved.name);
     let text = sentence_with_change(&sentence, edited.saved.change.as_ref(), &edited.saved.notes);
     Ok(ToolResult::new(json!(edited), text))
 }

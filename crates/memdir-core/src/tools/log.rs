@@ -4,7 +4,8 @@ use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param, wri
 use crate::{base::error::Result, prompt};
 use serde_json::json;
 
-const ENTRY: Param = Param::text("entry").aliases(&["text", "content"]).required().describe("what happened, dates absolute; no secrets");
+const ENTRY: Param =
+    Param::text("entry").aliases(&["text", "content"]).required().describe("what happened, with absolute dates; no secrets");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_log",
@@ -24,6 +25,6 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let memdir = &caller.memdir;
     let saved = memdir.log(prompt::log_prefix(memdir.store(), memdir.context()), &entry)?;
-    let text = sentence_with_change(&format!("Logged in {}", saved.path), saved.change.as_ref(), &saved.notes);
+    let text = sentence_with_change(&format!("Logged in {}", saved.name), saved.change.as_ref(), &saved.notes);
     Ok(ToolResult::new(json!(saved), text))
 }

@@ -34,7 +34,7 @@ pub const PROMPTS: &[Prompt] = &[
         title: "What do you remember?",
         description: "Find what is remembered about something",
         argument: "topic",
-        argument_description: "what to look for, in words of your own",
+        argument_description: "what to look for, in your own words",
         required: true,
         text: include_str!("../../texts/prompts/recall.md"),
     },

@@ -49,7 +49,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         return overview(caller);
     }
     if lines.is_some() && paths.len() > 1 {
-        return Err(Error::bad_input("lines", "it goes with one path; ask for each memory by itself"));
+        return Err(Error::bad_input("lines", "it requires exactly one path; read each memory separately"));
     }
     let mut shown = Shown::default();
     for path in &paths {
@@ -199,7 +199,7 @@ fn overview(caller: &ToolContext) -> Result<ToolResult> {
 /// The names, or the number of memories by topic if there are too many names: as text, and as a structured field.
 fn listing(names: &[String]) -> (String, &'static str, Value) {
     if names.is_empty() {
-        return ("No memories yet; memory_write saves the first.".into(), "names", json!([]));
+        return ("No memories yet; save the first with memory_write.".into(), "names", json!([]));
     }
     let all = names.join(", ");
     let count = format!("{} {}", names.len(), if names.len() == 1 { "memory" } else { "memories" });

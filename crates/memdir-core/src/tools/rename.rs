@@ -6,7 +6,7 @@ use serde_json::json;
 
 const FROM: Param = Param::text("from").aliases(&["old_name", "old_path", "source", "path"]).required();
 const TO: Param =
-    Param::text("to").aliases(&["new_name", "new_path", "destination"]).required().describe("the new name; topics are made as needed");
+    Param::text("to").aliases(&["new_name", "new_path", "destination"]).required().describe("the new name; topics are created as needed");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_move",
@@ -25,12 +25,12 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let (from, to) = (args.path(&FROM)?, args.path(&TO)?);
     args.reject_unknown()?;
     let renamed = caller.memdir.rename(&from, &to)?;
-    let mut sentence = format!("Renamed {} to {}", renamed.from, renamed.to);
+    let mut sentence = format!("Renamed {} to {}", renamed.from.name(), renamed.to.name());
     if !renamed.rewritten.is_empty() {
-        sentence += &format!(". References rewritten in {}", renamed.rewritten.join(", "));
+        sentence += &format!(". Updated references in {}", renamed.rewritten.join(", "));
     }
     if !renamed.skipped.is_empty() {
-        sentence += &format!(". Read-only, so still referring to the old name: {}", renamed.skipped.join(", "));
+        sentence += &format!(". References in read-only memories were not updated: {}", renamed.skipped.join(", "));
     }
     Ok(ToolResult::new(json!(renamed), sentence_with_change(&sentence, Some(&renamed.change), &renamed.notes)))
 }

@@ -23,7 +23,7 @@ pub(crate) const SOURCES: &[&str] = &["all", "memory", "chat", "custom"];
 const SOURCE: Param = Param::choice("source", SOURCES).aliases(&["sources"]).default_text("all");
 pub(crate) const TYPES: &[&str] = &["user", "feedback", "project", "reference"];
 pub(crate) const TYPE: Param = Param::choice("type", TYPES).aliases(&["kind"]);
-pub(crate) const SINCE: Param = Param::text("since").aliases(&["after"]).describe("not older than this date: 2026-01-31");
+pub(crate) const SINCE: Param = Param::text("since").aliases(&["after"]).describe("not older than this date, e.g. 2026-01-31");
 /// Results if the caller gives no maximum.
 pub(crate) const DEFAULT_RESULTS: i64 = 6;
 
@@ -181,7 +181,7 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
             out.truncate(out.trim_end().len());
             let _ = write!(out, "\n({}", chat.describe());
             if let Some(resume) = &chat.resume {
-                let _ = write!(out, "; take it up with: {resume}");
+                let _ = write!(out, "; resume with: {resume}");
             }
             out.push_str(")\n\n");
         }

@@ -31,7 +31,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         let name = if mount.prefix.is_empty() { "." } else { &mount.prefix };
         format!("{name}: {} files, {} chunks", mount.counts.files, mount.counts.units)
     });
-    let mut text = format!("{files} files in {chunks} chunks, indexed {now}.\n{}", text.collect::<Vec<_>>().join("\n"));
+    let mut text = format!("{files} files and {chunks} chunks, indexed {now}.\n{}", text.collect::<Vec<_>>().join("\n"));
     if let Some(why) = caller.memdir.why_no_chats() {
         text.push_str(&format!("\nchat: {why}"));
     }

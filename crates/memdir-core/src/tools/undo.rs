@@ -30,7 +30,8 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         Some(id) => UndoTarget::Id(own_change(caller, &id)?),
         None if caller.session => UndoTarget::Mine,
         None => {
-            let why = "this connection has no session, so the last change of this conversation is unknown; give the id the change returned";
+            let why =
+                "this connection has no session, so the last change of this conversation is unknown; pass the id that the change returned";
             return Err(Error::bad_input("change", why));
         }
     };
@@ -38,7 +39,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let undone = caller.memdir.undo(&which)?;
     let out =
         json!({ "undone": undone.undone.id, "change": undone.change.id, "what": undo::describe(&undone.undone), "notes": undone.notes });
-    let sentence = format!("Took back: {}.", undo::describe(&undone.undone));
+    let sentence = format!("Undid: {}.", undo::describe(&undone.undone));
     let text = std::iter::once(sentence).chain(undone.notes.iter().cloned()).collect::<Vec<_>>().join("\n");
     Ok(ToolResult::new(out, text))
 }
@@ -47,7 +48,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
 fn own_change(caller: &ToolContext, id: &str) -> Result<String> {
     let change = history::find_change(caller.memdir.store(), id)?;
     if change.id.0 != id.to_ascii_lowercase() || change.actor.name != caller.memdir.context().actor.name {
-        return Err(Error::bad_input("change", format!("{id} is not the whole id of one of your changes")));
+        return Err(Error::bad_input("change", format!("{id} is not the full id of one of your changes")));
     }
     Ok(change.id.0)
 }

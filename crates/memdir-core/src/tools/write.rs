@@ -16,15 +16,15 @@ use crate::{
 use serde_json::json;
 
 const PATH: Param =
-    Param::text("path").aliases(PATH_ALIASES).required().describe("e.g. notes/deploy; team/ or user/ before it choose where");
-const CONTENT: Param = Param::text("content").aliases(&["text", "body", "file_text"]).required().describe("Markdown, dates absolute");
+    Param::text("path").aliases(PATH_ALIASES).required().describe("e.g. notes/deploy; prefix team/ or user/ to choose where");
+const CONTENT: Param = Param::text("content").aliases(&["text", "body", "file_text"]).required().describe("Markdown, with absolute dates");
 const MODE: Param = Param::choice("mode", &["create", "replace", "append"]).default_text("create");
 const TYPE: Param =
     Param::choice("type", super::search::TYPES).aliases(&["kind"]).describe("the person; how to work; ongoing work; outside systems");
 const TITLE: Param = Param::text("title").unserved();
 const DESCRIPTION: Param = Param::text("description").describe("one line for the entrypoint");
 const EXPECTED_VERSION: Param =
-    Param::text("expectedVersion").aliases(&["expected_version", "version"]).describe("fail unless memory_read's version is still there");
+    Param::text("expectedVersion").aliases(&["expected_version", "version"]).describe("fail unless the memory still has this version");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_write",
@@ -56,16 +56,16 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let saved = caller.memdir.write(&request)?;
     let verb = if saved.created { "Saved" } else { "Updated" };
-    let text = sentence_with_change(&format!("{verb} {}", saved.path), saved.change.as_ref(), &saved.notes);
+    let text = sentence_with_change(&format!("{verb} {}", saved.name), saved.change.as_ref(), &saved.notes);
     Ok(ToolResult::new(json!(saved), text))
 }
 
 fn parse_version(text: &str) -> Result<Version> {
-    text.parse().map_err(|_| Error::bad_input("expectedVersion", format!("{text:?} is not a version as memory_read gives it")))
+    text.parse().map_err(|_| Error::bad_input("expectedVersion", format!("{text:?} is not a version that memory_read returned")))
 }
 
 /// A sentence with the id of its change, followed by the notes of the operation.
 pub(super) fn sentence_with_change(sentence: &str, change: Option<&ChangeId>, notes: &[String]) -> String {
-    let change = change.map_or_else(|| ", which it was already".to_owned(), |change| format!(" (change {change})"));
+    let change = change.map_or_else(|| " (already up to date)".to_owned(), |change| format!(" (change {change})"));
     std::iter::once(format!("{sentence}{change}.")).chain(notes.iter().cloned()).collect::<Vec<_>>().join("\n")
 }

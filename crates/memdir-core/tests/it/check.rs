@@ -69,22 +69,22 @@ fn every_fault_is_found_with_its_place() {
     fs::write(home.dir.path().join("memory/Import.md"), format!("{TYPED}other\n")).unwrap();
     let checked = memdir.check(&Check { project: Some(&project), fix: false }).unwrap();
     insta::assert_snapshot!(lines(&checked).join("\n"), @r#"
-     CaseCollision: "Import.md" and "import.md" differ only by case or Unicode form
-    Import.md Unlisted: no line in the entrypoint; add it with: memdir check --fix
-    MEMORY.md:1 DeadLine: the line for hand.md is dead: the memory does not exist
-    MEMORY.md:1 LongLine: line of 270 characters; keep a pointer here and the content in the memory
+     CaseCollision: "Import.md" and "import.md" differ only in case or Unicode normalization
+    Import.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
+    MEMORY.md:1 DeadLine: links to hand.md, which does not exist
+    MEMORY.md:1 LongLine: the line has 270 characters; keep a short pointer here and the detail in the memory
     broken.md:2 Frontmatter: the type "opinion" is not one of user, feedback, project, reference
     broken.md:3 Tripwire: when: unknown key "comand"; expected command, path, words or tools
     broken.md:4 Frontmatter: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
-    found.md Unlisted: no line in the entrypoint; add it with: memdir check --fix
+    found.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
     import-again.md NearDuplicate: 100 % identical to import; keep one of them
     links.md:7 DeadLink: [[absent]] does not name a memory
-    links.md:7 DeadLink: the link to nowhere.md is dead: it does not exist
+    links.md:7 DeadLink: links to nowhere.md, which does not exist
     links.md:7 DeadReference: mem:improt does not name a memory; did you mean Import, import?
     secret.md:7 Secret: looks like a secret (github-token); remove it here and revoke it
     untyped.md Type: no type; set it to user, feedback, project or reference
     untyped.md:1 RelativeDate: "yesterday" is a relative date; write the date itself
-    untyped.md:3 RepeatsInstructions: already in AGENTS.md
+    untyped.md:3 RepeatsInstructions: repeats text of AGENTS.md; keep it in one place
     untyped.md:5 Gone: mentions src/gone.rs, which no longer exists
     "#);
     assert!(checked.is_wrong());
@@ -117,7 +117,7 @@ fn an_entrypoint_near_its_limit_is_reported_before_it_is_cut() {
     fs::write(&main, filled).unwrap();
     let caps: Vec<_> = memdir.check(&Check::default()).unwrap().findings.into_iter().filter(|found| found.rule == CheckRule::Cap).collect();
     assert_eq!(caps.len(), 1);
-    assert!(caps[0].what.contains(" of 200 lines") && caps[0].severity == CheckSeverity::Advice, "{}", caps[0].what);
+    assert!(caps[0].what.contains(" lines (limit 200)") && caps[0].severity == CheckSeverity::Advice, "{}", caps[0].what);
 }
 
 /// Real memories show how often the rule is wrong: its findings in them were reviewed by hand.

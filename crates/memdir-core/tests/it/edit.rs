@@ -48,14 +48,14 @@ fn several_places_are_counted_and_named() {
 fn a_missing_text_is_reported_with_the_nearest_line() {
     let none = "the text to replace does not occur in the memory";
     let text = "# Deploy\n\nRun the  big script first.\nThen rest.\n";
-    assert_eq!(literal(text, "Run the big\nscript", "", false), err(&format!("{none}; it does except for white space, at line 3")));
-    assert_eq!(literal(text, "then REST", "", false), err(&format!("{none}; it does except for case, at line 4")));
+    assert_eq!(literal(text, "Run the big\nscript", "", false), err(&format!("{none}; it occurs with different white space at line 3")));
+    assert_eq!(literal(text, "then REST", "", false), err(&format!("{none}; it occurs with different capitalization at line 4")));
     assert_eq!(
         literal(text, "Run the big skript first", "", false),
-        err(&format!("{none}; the nearest line is 3: \"Run the  big script first.\""))
+        err(&format!("{none}; the most similar line is 3: \"Run the  big script first.\""))
     );
     assert_eq!(literal(text, "quite something else", "", false), err(none));
-    assert_eq!(literal(text, "", "x", false), err("the text to replace is empty; give some text that occurs in the memory"));
+    assert_eq!(literal(text, "", "x", false), err("the text to replace is empty; use text that occurs in the memory"));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn line_endings_of_the_memory_are_kept() {
     assert_eq!(regex("a\r\nb", "b", "x\ny", false), ok("a\r\nx\r\ny", 1));
     assert_eq!(
         regex("a\r\nb", r"a\nb", "", false),
-        err(r"the regular expression matches nothing in the memory; the memory's lines end in \r\n: write \r?\n")
+        err(r"the regular expression matches nothing in the memory; its lines end with \r\n: use \r?\n")
     );
 }
 
@@ -113,10 +113,13 @@ fn python_patterns_keep_their_semantics() {
 #[test]
 fn patterns_that_do_not_apply_are_errors_with_a_reason() {
     assert_eq!(regex("abc", "x", "", false), err("the regular expression matches nothing in the memory"));
-    assert_eq!(regex("abc", "", "", false), err("the regular expression is empty; give one that matches what is to be replaced"));
+    assert_eq!(regex("abc", "", "", false), err("the regular expression is empty; use one that matches the text to replace"));
     let everywhere = "the regular expression matches the empty string; make it match at least one character";
     assert_eq!(regex("abc", "x*", "-", true), err(everywhere));
-    assert_eq!(regex("abc", "b", "$!1", false), err("the replacement names group $!1, but the regular expression has 0"));
+    assert_eq!(
+        regex("abc", "b", "$!1", false),
+        err("the replacement refers to group $!1, but the number of groups in the regular expression is 0")
+    );
     assert!(matches!(edit("a", &Needle::Regex("(".into()), "", false), Err(Error::BadInput { .. })));
     assert!(matches!(edit("a", &Needle::Regex("a**".into()), "", false), Err(Error::BadInput { .. })));
 }
@@ -127,7 +130,7 @@ fn a_match_over_lines_that_matches_again_inside_is_ambiguous() {
     assert_eq!(
         regex(text, "start.*?end", "X", false),
         err(
-            "the match beginning on line 1 is ambiguous: the regular expression matches again inside it; make it more specific, for example with .*? instead of .*"
+            "the match that begins on line 1 is ambiguous: the regular expression matches again inside it; make it more specific, for example with .*? instead of .*"
         )
     );
     assert_eq!(regex(text, r"start\ntwo.*?end", "X", false), ok("start\none\nX\n", 1));
@@ -139,13 +142,13 @@ fn steps_are_bounded_for_every_pattern() {
     let text = format!("{}!", "a".repeat(5_000));
     assert_eq!(regex(&text, "(a+)+$", "", false), err("the regular expression matches nothing in the memory"));
     let steps =
-        "the regular expression takes too many steps on this memory; make it more specific and avoid repeats of repeats such as (a+)+";
+        "the regular expression takes too many steps on this memory; make it more specific and avoid nested repetition such as (a+)+";
     for pattern in [r"(a+)+(?=b)$", r"(a|aa)+\1b", r"(?=(a+)+b)x"] {
         let result = regex(&text, pattern, "", false);
         assert!(result == err(steps) || result == err("the regular expression matches nothing in the memory"), "{pattern}: {result:?}");
     }
     let many = regex(&"ab ".repeat(5_000), "a(?=b)", "x", true).unwrap_err();
-    assert_eq!(many, "the regular expression looks around or back and matches more than 2000 times; make it more specific");
+    assert_eq!(many, "the regular expression uses look-around or a backreference and matches more than 2000 times; make it more specific");
     assert_eq!(regex(&"ab ".repeat(5_000), "ab", "x", true).map(|(_, count)| count), Ok(5_000));
     for huge in [r"((a{100}){100}){100}", r"((a{100}){100}){100}(?=b)"] {
         assert!(regex("aaa", huge, "", false).is_err(), "{huge}");

@@ -174,9 +174,9 @@ fn removing_a_memory_takes_its_pointer_and_reports_prose() {
     let mut files = Files::with(text);
     let notes = files.change(remove("a.md"));
     assert_eq!(files.main(), text.replace("- [a](a.md) — x\n", ""));
-    assert_eq!(notes, ["MEMORY.md still mentions a.md outside memdir's marks: line 4, 5, 6"]);
+    assert_eq!(notes, ["MEMORY.md still mentions a.md outside memdir's section (line 4, 5, 6)"]);
     let notes = files.change(remove("b.md"));
-    assert_eq!(notes, ["MEMORY.md still mentions b.md outside memdir's marks: line 2"]);
+    assert_eq!(notes, ["MEMORY.md still mentions b.md outside memdir's section (line 2)"]);
 }
 
 #[test]
@@ -217,8 +217,11 @@ fn the_oldest_lines_move_to_a_page_and_the_writer_is_told() {
             .starts_with(&format!("# Memory\n\n{BEGIN}- Older memories, page [1](MEMORY.page-001.md)\n- [m000](m000.md) — short\n"))
     );
     assert_eq!(files.book().line_of("m197.md"), Some(LinePlace::Page("MEMORY.page-001.md".into())));
-    assert_eq!(notes[0], "MEMORY.md has 160 of 200 lines; when it is full, its oldest lines move to a page that it links");
-    assert!(notes.contains(&"MEMORY.md was full: its 98 oldest lines moved to MEMORY.page-001.md, which it links".to_owned()), "{notes:?}");
+    assert_eq!(notes[0], "MEMORY.md has 160 lines (limit 200); when it is full, its oldest lines are moved to an overflow page");
+    assert!(
+        notes.contains(&"MEMORY.md was full: its 98 oldest lines were moved to MEMORY.page-001.md, which it links to".to_owned()),
+        "{notes:?}"
+    );
 
     // A memory of the page is changed there alone, and leaves it for good.
     let one = plan(&files.book(), &[set("m150.md", "changed")], &age);
@@ -278,7 +281,7 @@ fn a_persons_text_over_the_caps_leaves_the_newest_lines_a_place() {
     assert!(load(files.main()).content.contains("[m199]"), "what is cut is never the newest line");
     let last = notes.last().expect("a note");
     assert!(
-        last.starts_with("MEMORY.md has ") && last.ends_with("only its beginning is loaded. Shorten the text outside memdir's marks"),
+        last.starts_with("MEMORY.md has ") && last.ends_with("only its beginning is loaded; shorten the text outside memdir's section"),
         "{last}"
     );
 }
@@ -313,7 +316,7 @@ fn loading_says_which_cap_fired() {
     assert_eq!(
         load(&many).with_warning(),
         format!(
-            "{}\n\n> WARNING: this entrypoint has 312 lines (limit 200), too many. Only the first 200 lines were loaded. Keep one short line per memory and move detail into the memories.",
+            "{}\n\n> WARNING: this entrypoint has 312 lines (limit 200). Only the beginning was loaded (200 of 312 lines). Keep one short line per memory and move detail into the memories.",
             "x\n".repeat(200).trim_end()
         )
     );
@@ -321,11 +324,14 @@ fn loading_says_which_cap_fired() {
     assert_eq!(
         warning(&long).as_deref(),
         Some(
-            "> WARNING: this entrypoint has 61 KB (limit 24.4 KB): its lines are too long. Only the first 41 lines were loaded. Keep one short line per memory and move detail into the memories."
+            "> WARNING: this entrypoint has 61 KB (limit 24.4 KB): its lines are too long. Only the beginning was loaded (41 of 104 lines). Keep one short line per memory and move detail into the memories."
         )
     );
     let both = load(&long.repeat(3)).warning.expect("a warning");
-    assert!(both.contains("has 312 lines (limit 200) and 183.1 KB (limit 24.4 KB): too many lines, and too long ones."), "{both}");
+    assert!(
+        both.contains("has 312 lines (limit 200) and 183.1 KB (limit 24.4 KB): too many lines, and lines that are too long."),
+        "{both}"
+    );
     let loaded = load(&many);
     assert_eq!((loaded.line_count, loaded.byte_count, loaded.cut_by_lines, loaded.cut_by_bytes), (312, 623, true, false));
 }

@@ -335,7 +335,7 @@ fn mounts_inside_mounts_are_refused() {
     let home = TempDir::new().unwrap();
     let inner = Mount::new("inner", home.path().join("memory/inner"), home.path().join("j2"));
     let error = FileStore::open(&[mount(&home), inner]).unwrap_err();
-    assert!(error.to_string().contains("lies inside"), "{error}");
+    assert!(error.to_string().contains("is inside"), "{error}");
 }
 
 #[test]

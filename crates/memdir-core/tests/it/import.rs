@@ -252,7 +252,7 @@ fn what_claude_remembered_is_taken_in() {
 fn something_else_is_refused_with_words() {
     for text in ["", "{}", "[]", "[1]", "hello", "{\"results\":[]}", "[{\"role\":\"user\",\"content\":\"x\"}]"] {
         let error = import::parse("x.json", text).unwrap_err().to_string();
-        assert!(error.contains("supported are: a memdir bundle"), "{text}: {error}");
+        assert!(error.contains("supported formats: a memdir bundle"), "{text}: {error}");
     }
     assert_eq!(taken("Note.md", "hello"), [incoming("Note.md", "hello")]);
 }

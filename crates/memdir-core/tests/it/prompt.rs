@@ -191,7 +191,7 @@ fn secrets_in_an_entrypoint_are_redacted_before_it_is_cut() {
 #[test]
 fn the_size_table_is_true() {
     let mut page = String::from(
-        "# Sizes of the memory prompts\n\nWritten by a test; do not edit. Bytes of `memdir prompt` without the entrypoint's own text,\n\
+        "# Sizes of the memory prompts\n\nGenerated; do not edit. Bytes of `memdir prompt` without the entrypoint's own text,\n\
          for a directory of 42 bytes. A token is about four bytes of English.\n\n| prompt | bytes | lines |\n|---|---:|---:|\n",
     );
     for (name, mut input) in prompts() {

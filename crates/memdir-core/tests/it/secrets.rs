@@ -476,9 +476,9 @@ mod shown {
         let candidate = RecallCandidate {
             name: "deploy",
             text: "text".into(),
-            why: Some(format!("the command fits \"{}\"", token())),
+            why: Some(format!("the command matches \"{}\"", token())),
             gone: vec![format!("src/{}", token())],
-            missing: vec![format!("{}, which no tracked file has", token())],
+            missing: vec![format!("{}, which is in no tracked file", token())],
             ..RecallCandidate::default()
         };
         let recalled = recall::fit(&[candidate], RecallBudget::default());

@@ -27,10 +27,10 @@ fn bad_line_ranges_say_why() {
         Err(error @ Error::BadInput { .. }) => error.to_string(),
         other => panic!("{text:?} gave {other:?}"),
     };
-    assert_eq!(why("0"), r#"lines: "0" names line 0, but lines are counted from 1; write 42-56, 42- or 42"#);
-    assert_eq!(why("9-3"), r#"lines: "9-3" ends before it begins; write 42-56, 42- or 42"#);
+    assert_eq!(why("0"), r#"lines: "0" includes line 0, but line numbers start at 1; use 42-56, 42- or 42"#);
+    assert_eq!(why("9-3"), r#"lines: "9-3" ends before it begins; use 42-56, 42- or 42"#);
     for junk in ["", "-", "-5", "x", "+1", "1-+2", "1-2-3", "1.5", "99999999999999999999999", "18446744073709551615"] {
-        assert!(why(junk).contains("write 42-56, 42- or 42"), "{junk}");
+        assert!(why(junk).contains("use 42-56, 42- or 42"), "{junk}");
     }
 }
 
@@ -82,7 +82,7 @@ fn sizes_read_well() {
 fn bytes_that_are_not_utf8_are_named_once() {
     let (text, problems) = decode(b"good\nb\xffd\n\xfe");
     assert_eq!(text, "good\nb\u{fffd}d\n\u{fffd}");
-    assert_eq!(problems, [Problem::at(2, "byte 7 is not UTF-8; such bytes are kept in the file and shown as \u{fffd}")]);
+    assert_eq!(problems, [Problem::at(2, "byte 7 is not valid UTF-8; invalid bytes are kept in the file and shown as \u{fffd}")]);
     assert_eq!(decode("fine".as_bytes()).1, []);
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 fn the_overview_of_nothing_says_how_to_begin() {
     let desk = support::native();
     let result = desk.call("memory_read", nothing());
-    assert_eq!(result.text, "No memories yet; memory_write saves the first.");
+    assert_eq!(result.text, "No memories yet; save the first with memory_write.");
     assert_eq!(result.structured.unwrap(), json!({ "entrypoints": [], "total": 0, "names": [] }));
 }
 
@@ -26,7 +26,7 @@ fn a_saved_memory_is_in_the_overview_and_read_by_name() {
     let arguments = json!({ "path": "notes/deploy", "content": "On Tuesdays.\n", "type": "project", "description": "when we deploy" });
     let saved = desk.call("memory_write", arguments);
     let change = saved.structured.as_ref().unwrap()["change"].as_str().unwrap().to_owned();
-    assert_eq!(saved.text, format!("Saved notes/deploy.md (change {change})."));
+    assert_eq!(saved.text, format!("Saved notes/deploy (change {change})."));
     let overview = desk.text("memory_read", nothing());
     assert!(
         overview.starts_with("[MEMORY.md]\n") && overview.contains("(notes/deploy.md)") && overview.contains("when we deploy"),
@@ -62,7 +62,7 @@ fn names_topics_and_aliases_are_read() {
 fn an_argument_nobody_knows_is_refused() {
     let desk = support::native();
     let result = desk.call("memory_write", json!({ "path": "a", "content": "x", "overwrite": true }));
-    assert_eq!(result.text, "overwrite: memory_write has no such parameter. Correct the argument and call again.");
+    assert_eq!(result.text, "overwrite: not a parameter of memory_write. Correct the argument and call again.");
     assert_eq!(result.structured.unwrap()["error"]["code"], "bad_input");
     assert_eq!(desk.file("a.md"), None);
 }
@@ -76,14 +76,14 @@ fn errors_say_what_to_do_next() {
     assert_eq!(
         again.structured.unwrap()["error"],
         json!({
-            "code": "exists", "message": "memory \"a.md\" already exists", "hint": "Choose another name, or replace or append to it on purpose."
+            "code": "exists", "message": "memory \"a\" already exists", "hint": "Choose another name, or replace or append to the existing memory."
         })
     );
     assert!(desk.error("memory_write", json!({ "path": "b", "content": "y", "mode": "replace" })).contains("not found"));
     assert!(desk.error("memory_write", json!({ "path": "../b", "content": "y" })).contains("invalid memory name"));
     assert!(desk.error("memory_write", json!({ "path": "b", "content": 5, "mode": 3 })).contains("mode"));
-    assert!(desk.error("memory_write", json!({ "path": "b" })).contains("content: memory_write needs it"));
-    assert!(desk.error("memory_write", json!({ "path": "b", "content": ["x"] })).contains("must be a text"));
+    assert!(desk.error("memory_write", json!({ "path": "b" })).contains("content: required by memory_write"));
+    assert!(desk.error("memory_write", json!({ "path": "b", "content": ["x"] })).contains("must be a string"));
 }
 
 #[test]
@@ -103,14 +103,14 @@ fn edits_renames_and_deletes_are_taken_back_one_by_one() {
     desk.text("memory_write", json!({ "path": "a", "content": "one two" }));
     desk.text("memory_write", json!({ "path": "b", "content": "see [a](a.md)" }));
     let first_sentence = |name: &str, arguments: Value| desk.text(name, arguments).split(" (change").next().unwrap().to_owned();
-    assert_eq!(first_sentence("memory_edit", json!({ "path": "a", "old": "two", "new": "2" })), "Edited a.md in 1 place");
-    assert_eq!(first_sentence("memory_move", json!({ "from": "a", "to": "c/a" })), "Renamed a.md to c/a.md. References rewritten in b");
+    assert_eq!(first_sentence("memory_edit", json!({ "path": "a", "old": "two", "new": "2" })), "Edited a in 1 place");
+    assert_eq!(first_sentence("memory_move", json!({ "from": "a", "to": "c/a" })), "Renamed a to c/a. Updated references in b");
     assert_eq!(desk.file("b.md").unwrap(), "see [a](c/a.md)");
-    assert_eq!(first_sentence("memory_delete", json!({ "path": "c/a" })), "Deleted c/a.md");
-    assert_eq!(desk.text("memory_undo", nothing()), "Took back: deleted c/a.");
-    assert!(desk.text("memory_undo", nothing()).starts_with("Took back: renamed"));
+    assert_eq!(first_sentence("memory_delete", json!({ "path": "c/a" })), "Deleted c/a");
+    assert_eq!(desk.text("memory_undo", nothing()), "Undid: deleted c/a.");
+    assert!(desk.text("memory_undo", nothing()).starts_with("Undid: renamed"));
     assert_eq!((desk.file("a.md").unwrap(), desk.file("b.md").unwrap()), ("one 2".to_owned(), "see [a](a.md)".to_owned()));
-    assert_eq!(desk.text("memory_undo", nothing()), "Took back: edited a.");
+    assert_eq!(desk.text("memory_undo", nothing()), "Undid: edited a.");
     assert_eq!(desk.file("a.md").unwrap(), "one two");
 }
 
@@ -211,7 +211,7 @@ fn statistics_tell_files_chunks_and_sources() {
     );
     assert!(stats["chunks"].as_u64().unwrap() >= 1);
     assert_eq!(stats["off"], json!(["chat"]));
-    assert!(desk.text("memory_stats", nothing()).ends_with("\nchat: chats are off; a person can turn them on with: memdir chats on"));
+    assert!(desk.text("memory_stats", nothing()).ends_with("\nchat: chats are off until the user runs: memdir chats on"));
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn every_served_range_is_enforced() {
                     arguments.insert(name.clone(), json!(value));
                     let result = desk.call(tool.name, Value::Object(arguments));
                     assert!(
-                        result.is_error && result.text.contains(&format!("{name}: {value} is not from")),
+                        result.is_error && result.text.contains(&format!("{name}: {value} is not in the range")),
                         "{}: {}",
                         tool.name,
                         result.text

@@ -60,7 +60,7 @@ fn words_of_scripts_without_spaces_trip_inside_a_run() {
 #[test]
 fn each_kind_trips_on_its_own() {
     let command = Action { tool: Some("Bash"), command: Some("cd web && npm publish --tag next"), ..Action::default() };
-    assert_eq!(trips("when: {command: npm publish}", &command).as_deref(), Some("the command fits \"npm publish\""));
+    assert_eq!(trips("when: {command: npm publish}", &command).as_deref(), Some("the command matches \"npm publish\""));
     assert_eq!(trips("when: {command: npm pack}", &command), None);
     let edit = Action { tool: Some("Edit"), paths: vec!["db/migrations/0042_users.sql"], ..Action::default() };
     for pattern in ["migrations/", "migrations/**", "*.sql", "db/**/*.sql", "0042*", "./db/migrations/*"] {
@@ -70,7 +70,7 @@ fn each_kind_trips_on_its_own() {
         assert_eq!(trips(&format!("when: {{path: '{pattern}'}}"), &edit), None, "{pattern}");
     }
     let said = Action { text: Some("Let's Roll-back the deployment"), ..Action::default() };
-    assert_eq!(trips("when: roll back", &said).as_deref(), Some("it is about \"roll back\""));
+    assert_eq!(trips("when: roll back", &said).as_deref(), Some("the action mentions \"roll back\""));
     assert_eq!(trips("when: deploy", &said), None);
     assert!(trips("when: deploy*", &said).is_some());
     assert!(trips("when: {tools: 'mcp__*'}", &Action { tool: Some("MCP__github"), ..Action::default() }).is_some());
@@ -92,11 +92,11 @@ fn wires_that_can_never_fire_are_named() {
     let unreachable: Vec<(Option<u64>, String)> = when.unreachable().into_iter().map(|problem| (problem.line, problem.what)).collect();
     let says = |line, pattern: &str, why: &str| (Some(line), format!("the tripwire {pattern:?} can never fire: {why}"));
     let expected = [
-        says(4, "[", "a [ has no ]"),
+        says(4, "[", "it has an unclosed ["),
         says(5, "../x", "a path with .. is outside the project"),
-        says(5, "{a", "a { has no }"),
+        says(5, "{a", "it has an unclosed {"),
         says(6, "--", "it has no words"),
-        says(7, "a b", "a tool's name has no space"),
+        says(7, "a b", "a tool name cannot contain a space"),
     ];
     assert_eq!(unreachable, expected);
 }

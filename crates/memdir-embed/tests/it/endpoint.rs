@@ -188,12 +188,12 @@ fn bad_settings_are_refused_before_anything_is_sent() {
         change(&mut all);
         Endpoint::new(all).map(|_| ()).unwrap_err().to_string()
     };
-    let url = "embedder url: give an address such as http://localhost:11434";
+    let url = "embedder url: use an address such as http://localhost:11434";
     assert_eq!(refused(&|s| s.url = String::new()), url);
     assert_eq!(refused(&|s| s.url = "localhost:11434".into()), url);
     assert_eq!(refused(&|s| s.url = "file:///etc/passwd".into()), url);
-    assert_eq!(refused(&|s| s.model = " ".into()), "embedder model: give the model's name");
-    assert_eq!(refused(&|s| s.dimensions = 0), "embedder dimensions: 0 is not from 1 to 65536");
+    assert_eq!(refused(&|s| s.model = " ".into()), "embedder model: it is empty; set it to the name of the model");
+    assert_eq!(refused(&|s| s.dimensions = 0), "embedder dimensions: 0 is not in the range 1 to 65536");
     assert_eq!(refused(&|s| s.batch = 0), "embedder limits: batch, text size and timeout must not be 0");
     assert_eq!(refused(&|s| s.key = Some(ApiKey::new("a\r\nb"))), "embedder key: it contains characters that are not printable ASCII");
 }

@@ -48,7 +48,7 @@ pub struct RowFile {
 impl RowFile {
     /// Maps a file and checks its header and length.
     pub(super) fn open(file: &fs::File, path: &Path, embedder: &EmbedderId, dim: usize) -> Result<Self> {
-        let bytes = map_file(file).map_err(|source| Error::Io { doing: "map", path: path.to_owned(), source })?;
+        let bytes = map_file(file).map_err(|source| Error::Io { doing: "memory-map", path: path.to_owned(), source })?;
         let header = bytes.first_chunk::<HEADER>().ok_or_else(|| corrupt(path, "it is shorter than its header"))?;
         if header[HASHED..HASHED + 16] != hash(&header[..HASHED]) {
             return Err(corrupt(path, "the checksum of its header is wrong"));

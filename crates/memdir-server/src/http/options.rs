@@ -34,7 +34,7 @@ impl HttpOptions {
     pub(super) fn validate(&self) -> Result<(), ServeError> {
         let requires_token = self.token.is_some() || self.callers.as_ref().is_some_and(|callers| callers.requires_token());
         if !requires_token && !self.address.ip().is_loopback() {
-            let why = format!("{} is reachable from other machines and needs a token; set one, or listen on 127.0.0.1", self.address);
+            let why = format!("{} is reachable from other machines and requires a token; set one, or listen on 127.0.0.1", self.address);
             return Err(ServeError::Unsafe(why));
         }
         Ok(())

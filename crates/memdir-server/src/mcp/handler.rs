@@ -84,7 +84,7 @@ impl ServerHandler for McpSession {
         Ok(ListResourceTemplatesResult::with_all_items(vec![
             ResourceTemplate::new(resources::TEMPLATE, "memory")
                 .with_title("A memory")
-                .with_description("One memory, by its name; .md may be left off")
+                .with_description("One memory, by its name; .md is optional")
                 .with_mime_type("text/markdown"),
             ResourceTemplate::new(resources::LINES_TEMPLATE, "memory-lines")
                 .with_title("Lines of a memory")

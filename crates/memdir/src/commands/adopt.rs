@@ -142,10 +142,10 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
         let diffs: String = edits.iter().map(|edit| install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after))).collect();
         return Ok(CommandOutput::new(diffs, |diff, page| page.content(diff)));
     }
-    std::fs::create_dir_all(&dir).map_err(|source| Failure::File { doing: "make", path: dir.clone(), source })?;
+    std::fs::create_dir_all(&dir).map_err(|source| Failure::File { doing: "create", path: dir.clone(), source })?;
     let files = install::apply(&request, std::slice::from_ref(&file))?;
     let Host { name, title, .. } = host;
-    let next_step = format!("From the next session on, {title} uses memdir's directory; undo with: memdir uninstall {name}");
+    let next_step = format!("From its next session, {title} uses memdir's directory; undo with: memdir uninstall {name}");
     let outcome = HostOutcome { next_step: Some(next_step), ..HostOutcome::new(host, args.scope, Ok(files)) };
     let replaced = (redirect.replaced_dirs)(&machine, args.scope).into_iter().filter(|old| !is_same(old, &dir));
     let notes = replaced.map(|old| (adopt::count_files(&old), old)).filter(|(memories, _)| *memories > 0).map(|(memories, old)| {
@@ -176,7 +176,7 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Comm
     let dir = (import.dir)(&machine);
     if args.dry_run {
         return Ok(CommandOutput::new(ImportDirOutcome { dir, memories: 0, changed: 0, note: import.note }, |imported, page| {
-            page.line(format!("would write into {}", imported.dir.display()))
+            page.line(format!("would write to {}", imported.dir.display()))
         }));
     }
     let memdir = spaces::open(settings, scope)?.memdir;
@@ -189,18 +189,18 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Comm
             memories.push((listed.path.to_string(), memdir_core::internal::secrets::redact(&text).into_owned()));
         }
     }
-    let fail = |source| Failure::File { doing: "write into", path: dir.clone(), source };
+    let fail = |source| Failure::File { doing: "write to", path: dir.clone(), source };
     let changed = import_dir::write(import, &machine, &scope.id, &memories).map_err(fail)?;
     Ok(CommandOutput::new(ImportDirOutcome { dir, memories: memories.len(), changed, note: import.note }, |imported, page| {
         let (memories, files) = (plural(imported.memories, "memory", "memories"), plural(imported.changed, "file", "files"));
-        page.line(format!("wrote {memories} into {} ({files} changed)", imported.dir.display()))?;
+        page.line(format!("wrote {memories} to {} ({files} changed)", imported.dir.display()))?;
         page.line(imported.note)
     }))
 }
 
 fn show(adoption: &Adoption, page: &mut Printer<'_>) -> io::Result<()> {
     if adoption.found.is_empty() {
-        return page.line("no memories of other programs found for you or this project");
+        return page.line("no memories of other programs found for this user or project");
     }
     for candidate in &adoption.found {
         let title = page.strong(candidate.memory.title);

@@ -191,13 +191,13 @@ fn directory(text: &str, settings: &Settings) -> Result<PathBuf, Failure> {
     match root {
         Some(root) if path.is_dir() && real_path(&root) != real_path(&path) => Err(Failure::Usage {
             message: format!("--project {text:?} is ambiguous: a directory, and the id of the project in {}", root.display()),
-            hint: format!("write ./{text} for the directory, or {} for the project", root.display()),
+            hint: format!("use ./{text} for the directory, or {} for the project", root.display()),
         }),
         Some(root) => Ok(root),
         None if is_path || path.is_dir() => Ok(path),
         None => Err(Failure::Usage {
             message: format!("--project {text:?} is neither a directory nor the id of a project"),
-            hint: "give the path of a directory, or an id from: memdir projects".into(),
+            hint: "use the path of a directory, or list project ids with: memdir projects".into(),
         }),
     }
 }

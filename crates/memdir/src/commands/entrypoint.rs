@@ -45,7 +45,10 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
             printer.line(format!("{file}{place}: links to {}, which does not exist", dead.path))?;
         }
         for long in &one.long {
-            printer.line(format!("{file} (line {}): {} characters; shorten it and move detail into the memory", long.line, long.chars))?;
+            printer.line(format!(
+                "{file} (line {}): the line has {} characters; shorten it and move detail into the memory",
+                long.line, long.chars
+            ))?;
         }
         if let Some(change) = &one.change {
             printer.line(format!("undo the added lines with: memdir undo {change}"))?;

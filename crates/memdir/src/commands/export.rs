@@ -42,13 +42,13 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
             Ok(Some(stored)) => stored,
             Ok(None) => continue,
             Err(error) => {
-                notes.push(format!("skipped {}: {error}", memory.path));
+                notes.push(format!("skipped {}: {error}", memory.path.name()));
                 continue;
             }
         };
         match String::from_utf8(stored.bytes) {
             Ok(text) => memories.push((memory.path.to_string(), text)),
-            Err(_) => notes.push(format!("skipped {}: not valid UTF-8", memory.path)),
+            Err(_) => notes.push(format!("skipped {}: not valid UTF-8", memory.path.name())),
         }
     }
     let texts: Vec<(&str, &str)> = memories.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -74,7 +74,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     put.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => Failure::Usage {
             message: format!("{} already exists", path.display()),
-            hint: "use another file name, or --force to overwrite it".into(),
+            hint: "use another file name, or add --force to overwrite it".into(),
         },
         _ => fail(e),
     })

@@ -45,7 +45,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
         mounts = vec![team_mount(settings, scope)?];
     }
     let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
-    let mount = mount.ok_or_else(|| Failure::Usage { message: "no mount without a prefix".into(), hint: "use --dir PATH".into() })?;
+    let mount = mount
+        .ok_or_else(|| Failure::Usage { message: "cannot initialize: every mount has a prefix".into(), hint: "use --dir PATH".into() })?;
     let (root, existed) = (mount.root.clone(), mount.root.is_dir());
     let vault = FileStore::open(&[mount])?;
     let mut notes = notes;
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
 /// The mount of the team memory: in the directory of `--dir`, else in the repository.
 fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
     let refused = |message| {
-        let hint = "run it in a git repository, or without --team";
+        let hint = "run the command in a git repository, or omit --team";
         Failure::Usage { message, hint: hint.into() }
     };
     let Some(dir) = &settings.dir else {

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &InstallArgs, settings: &Settings, options: OutputOption
 /// The note that tools and hooks use another memory than the default.
 fn selected_memory(machine: &Machine) -> Option<String> {
     let line = Shell::Posix.line("memdir", &machine.global_args);
-    (!machine.global_args.is_empty()).then(|| format!("tools and hooks use the memory selected here: {line}"))
+    (!machine.global_args.is_empty()).then(|| format!("tools and hooks use the memory selected by these options: {line}"))
 }
 
 /// The machine an installation is made on.
@@ -154,7 +154,7 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
     if !can_ask(options) {
         let names: Vec<&str> = candidates.iter().map(|host| host.name).collect();
         return Err(Failure::Usage {
-            message: format!("--all needs confirmation, but standard input is not a terminal; it would install in {}", names.join(", ")),
+            message: format!("--all needs confirmation, but standard input is not a terminal; --all would install in {}", names.join(", ")),
             hint: "add --yes, or --dry-run to show the changes; no file was changed".into(),
         });
     }
@@ -221,11 +221,11 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
     }
     let is_wanted = args.chats || (!args.yes && can_ask(options) && ask_for_transcripts().map_err(|source| Failure::Output { source })?);
     if !is_wanted {
-        return Ok(Some("past conversations with agents can be searched too; turn on with: memdir chats on".to_owned()));
+        return Ok(Some("past conversations with agents can be searched too; turn this on with: memdir chats on".to_owned()));
     }
     config::edit::change(&settings.file, |document| drop(config::edit::table(document, "chats").insert("on", toml_edit::value(true))))?;
     crate::mounts::chat_archive(settings).create()?;
-    Ok(Some("past conversations are now kept and searched; turn off with: memdir chats off".to_owned()))
+    Ok(Some("past conversations are now kept and searched; turn this off with: memdir chats off".to_owned()))
 }
 
 fn ask_for_transcripts() -> io::Result<bool> {
@@ -250,7 +250,7 @@ fn show_statuses(statuses: &Vec<HostStatus>, page: &mut Printer<'_>) -> io::Resu
     show_table(statuses, page)?;
     page.line("")?;
     match statuses.iter().find(|status| status.found.is_some() && status.installed.is_empty()) {
-        Some(status) => page.line(format!("next: memdir install {} (or memdir install --yes for all that were found)", status.host)),
+        Some(status) => page.line(format!("next: memdir install {} (or memdir install --yes for all hosts found)", status.host)),
         None => page.line("next: memdir install HOST, or memdir doctor"),
     }
 }

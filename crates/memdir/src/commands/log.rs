@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
 }
 
 fn show(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
-    let path = printer.strong(saved.path.as_str());
+    let path = printer.strong(&saved.name);
     printer.line(format!("logged to {path}"))?;
     saved.notes.iter().for_each(|note| printer.note(note));
     Ok(())

@@ -110,7 +110,8 @@ fn show_list(list: &ProjectList, printer: &mut Printer<'_>) -> io::Result<()> {
     rows.extend(list.projects.iter().map(|one| {
         let root = one.root.as_ref().map_or_else(|| "?".to_owned(), |root| root.display().to_string());
         let uses = one.uses.as_ref().map_or_else(String::new, |uses| format!(" (uses {uses})"));
-        vec![one.id.clone(), one.state.to_owned(), one.memories.to_string(), format!("{root}{uses}")]
+        let state = if one.state == "there" { "elsewhere" } else { one.state };
+        vec![one.id.clone(), state.to_owned(), one.memories.to_string(), format!("{root}{uses}")]
     }));
     printer.table(&rows)?;
     if list.projects.iter().any(|one| one.state == "orphan" && one.memories > 0) {
@@ -126,7 +127,7 @@ fn check_exists(settings: &Settings, id: &str) -> Result<(), Failure> {
     }
     let near = memdir_core::internal::base::text::near(id, ids.iter().map(String::as_str), 3);
     let hint =
-        if near.is_empty() { "run `memdir projects` to see all ids".to_owned() } else { format!("did you mean {}?", near.join(" or ")) };
+        if near.is_empty() { "list the projects with: memdir projects".to_owned() } else { format!("did you mean {}?", near.join(" or ")) };
     Err(Failure::Usage { message: format!("project {id:?} not found"), hint })
 }
 
@@ -137,7 +138,7 @@ fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Command
         if let Some(other) = project_records::read(home, id).and_then(|record| record.memory) {
             return Err(Failure::Usage {
                 message: format!("project {id:?} uses the memory of {other}"),
-                hint: format!("run `memdir projects adopt {other}`"),
+                hint: format!("use that memory with: memdir projects adopt {other}"),
             });
         }
     }
@@ -176,7 +177,7 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
     }
     Ok(CommandOutput::new(moved, |moved, printer| {
         for (name, now) in &moved.renamed {
-            printer.line(format!("renamed {name} to {now}: the name is in use"))?;
+            printer.line(format!("renamed {name} to {now}, because the name is in use"))?;
         }
         let memories = counted((moved.moved.len() + moved.renamed.len()) as u64, "memory", "memories");
         let memories = printer.strong(&memories);
@@ -191,7 +192,7 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Fa
     if count_memories(&settings.places().project(to)) > 0 {
         return Err(Failure::Usage {
             message: format!("project {to:?} already has memories"),
-            hint: format!("run `memdir projects merge {from} {to}`"),
+            hint: format!("merge them with: memdir projects merge {from} {to}"),
         });
     }
     let home = &settings.home.value;

@@ -93,11 +93,11 @@ const MAX_PROBLEMS: usize = 10;
 /// Adds the problems of a file as notes.
 pub(super) fn problems(name: &str, problems: &[Problem], printer: &mut Printer<'_>) {
     for problem in problems.iter().take(MAX_PROBLEMS) {
-        let line = problem.line.map_or(String::new(), |line| format!(" line {line}"));
+        let line = problem.line.map_or(String::new(), |line| format!(", line {line}"));
         printer.note(format!("{name}{line}: {}", problem.what));
     }
     if problems.len() > MAX_PROBLEMS {
-        printer.note(format!("{name}: {} more problems; use --json to see all", problems.len() - MAX_PROBLEMS));
+        printer.note(format!("{name}: {} more problems; list all with --json", problems.len() - MAX_PROBLEMS));
     }
 }
 

@@ -72,7 +72,10 @@ fn start(resume: &ResumeCommand) -> Result<CommandOutput, Failure> {
         if !dir.is_dir() {
             return Err(Failure::Settings {
                 message: format!("the conversation's directory {} does not exist", dir.display()),
-                hint: format!("create it, because the host looks for the conversation there, or run elsewhere: {}", resume.argv.join(" ")),
+                hint: format!(
+                    "create it, because the host looks for the conversation there, or run in another directory: {}",
+                    resume.argv.join(" ")
+                ),
             });
         }
         command.current_dir(dir);

@@ -106,7 +106,7 @@ fn show(output: &StatsOutput, printer: &mut Printer<'_>) -> io::Result<()> {
 fn index_line(state: &IndexState, output: &StatsOutput) -> String {
     let mount = if state.prefix.is_empty() { String::new() } else { format!(" of {}/", state.prefix) };
     let Some(last) = state.last_indexed else {
-        return format!("search index{mount}: not created yet; small memories are searched without one");
+        return format!("search index{mount}: not created yet; small mounts are searched without one");
     };
     let behind = match state.changed + state.gone {
         0 => "up to date".to_owned(),

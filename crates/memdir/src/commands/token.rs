@@ -91,7 +91,7 @@ fn revoke(settings: &Settings, id: &str) -> Result<CommandOutput, Failure> {
     let matching: Vec<&TokenSetting> = settings.config.tokens.iter().filter(|token| token.hash.starts_with(id)).collect();
     let [token] = matching[..] else {
         let message = if matching.is_empty() { format!("token {id:?} not found") } else { format!("token {id:?} is ambiguous") };
-        return Err(Failure::Usage { message, hint: "run `memdir token list` to see all ids".into() });
+        return Err(Failure::Usage { message, hint: "list the tokens with: memdir token list".into() });
     };
     let hash = token.hash.clone();
     config::edit::change(&settings.file, |document| remove(document, &hash))?;

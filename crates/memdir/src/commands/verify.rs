@@ -31,7 +31,7 @@ fn show(verified: &Verified, printer: &mut Printer<'_>) -> io::Result<()> {
         let name = printer.strong(&verified.name);
         return printer.line(format!("verified {name}"));
     }
-    printer.note("not verified; correct the memory, or use --force");
+    printer.note("not verified; correct the memory, or add --force");
     Ok(())
 }
 

@@ -40,7 +40,7 @@ fn content(args: &Typed) -> Result<Vec<u8>, Failure> {
     if bytes.is_empty() {
         return Err(Failure::Usage {
             message: format!("no text for {}", args.name),
-            hint: format!("run `memdir write {} TEXT`, or use --file or standard input", args.name),
+            hint: format!("pass it with: memdir write {} TEXT; or use --file or standard input", args.name),
         });
     }
     Ok(bytes)

@@ -44,7 +44,9 @@ pub(super) fn handshake(dir: &Path, program: &str, args: &[String]) -> Result<Se
 }
 
 fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String> {
-    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return Err("has no input or output".into()) };
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err("has no standard input or output".into());
+    };
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let lines = BufReader::new(output).lines().map_while(Result::ok);
@@ -57,8 +59,8 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
         match receiver.recv_timeout(left) {
             Ok(value) if value["id"] == id => return Ok(value),
             Ok(_) => {}
-            Err(mpsc::RecvTimeoutError::Timeout) => return Err(format!("no answer within {} s", TIMEOUT.as_secs())),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Err("ended without an answer".to_owned()),
+            Err(mpsc::RecvTimeoutError::Timeout) => return Err(format!("no response within {} s", TIMEOUT.as_secs())),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Err("ended without a response".to_owned()),
         }
     };
     let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "memdir doctor", "version": "1" } });

@@ -228,7 +228,7 @@ fn set(format: ConfigFormat, text: &str, path: &[String], value: &Value) -> Resu
     match format {
         ConfigFormat::Json => jsonc::set(text, path, value),
         ConfigFormat::Toml => toml::set(text, path, value),
-        ConfigFormat::Whole => Err(EditError::new("the file does not have entries")),
+        ConfigFormat::Whole => Err(EditError::new("the file has no entries")),
     }
 }
 

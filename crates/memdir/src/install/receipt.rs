@@ -89,7 +89,7 @@ impl Receipts {
             hint: "move the file away; `memdir uninstall HOST` then removes what it recognizes as memdir's".into(),
         })?;
         if receipts.version > Self::VERSION {
-            let reason = format!("format version {} is newer than this memdir", receipts.version);
+            let reason = format!("format version {} is newer than this version of memdir supports", receipts.version);
             return Err(InstallError { path, reason, hint: "update memdir".into() });
         }
         Ok(receipts)

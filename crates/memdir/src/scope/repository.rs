@@ -32,7 +32,7 @@ pub(super) fn settings(home: &Path, project: &Project, notes: &mut Vec<String>) 
         let real = real_path(&project.checkout.join(&*path));
         let inside = path.is_relative() && real.starts_with(&top) && real != top && !real.starts_with(top.join(".git"));
         if !inside {
-            notes.push(format!("{}: ignored mount {name:?}: {} is outside of the repository", file.display(), path.display()));
+            notes.push(format!("{}: ignored mount {name:?}: {} is outside the repository", file.display(), path.display()));
         }
         *path = real;
         inside

@@ -105,7 +105,7 @@ impl TokenCallers {
 
 /// The reason why a dialect cannot be served to callers.
 pub(super) fn no_callers(dialect: &str) -> String {
-    format!("dialect {dialect} cannot be served with tokens: its memory is not divided by caller")
+    format!("dialect {dialect} cannot be served with tokens: it has one memory for all callers")
 }
 
 /// Narrows the mounts to the server's `--only`, and further to that of the session. A caller need not have everything that the
@@ -119,7 +119,7 @@ fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[String]) -> Re
     let mut left = if session.is_empty() { server.to_vec() } else { both(server, &session) };
     left.retain(|prefix| narrow(&mounts, std::slice::from_ref(prefix)).is_ok());
     if left.is_empty() {
-        return Err(Error::bad_input("only", "none of these names is served here").into());
+        return Err(Error::bad_input("prefix", "this server serves none of the requested names").into());
     }
     Ok(narrow(&mounts, &left)?)
 }

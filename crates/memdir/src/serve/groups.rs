@@ -51,7 +51,7 @@ fn dialect(name: &str, live: &Arc<LiveSettings>, settings: &Settings, scope: &Sc
     let Some(dialect) = dialects::find(name) else {
         let known: Vec<&str> = dialects::DIALECTS.iter().map(|dialect| dialect.name).collect();
         let message = format!("unknown dialect {name:?}; available: {NATIVE}, {}", known.join(", "));
-        return Err(Failure::Usage { message, hint: "run `memdir dialects` for a description of each".into() });
+        return Err(Failure::Usage { message, hint: "list the dialects with: memdir dialects".into() });
     };
     let (memdir, root) = spaces::open_dialect(settings, scope, dialect)?;
     let open = move |settings: &Settings, scope: &Scope| Ok(spaces::open_dialect(settings, scope, dialect)?.0);

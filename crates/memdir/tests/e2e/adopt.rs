@@ -11,7 +11,7 @@ fn put(home: &Home, name: &str, text: &str) {
 #[test]
 fn memories_are_listed_and_mounted_on_request() {
     let home = Home::new();
-    assert_eq!(home.run_bare(&["adopt"]), "no memories of other programs found for you or this project\n");
+    assert_eq!(home.run_bare(&["adopt"]), "no memories of other programs found for this user or project\n");
     put(&home, ".koding/memory/style.md", "Two spaces.\n");
     put(&home, "work/.serena/memories/arch.md", "Hexagonal.\n");
     home.configure("# mine\nteam = false\n");
@@ -101,7 +101,7 @@ fn codex_imports_memories_in_its_own_format() {
     let home = Home::new();
     home.bare(&["write", "notes/deploy", "Deploy on Tuesdays."]).output().unwrap();
     let shown = home.run_bare(&["adopt", "--to-codex"]);
-    assert!(shown.starts_with("wrote 1 memory into [HOME]/.codex/memories/extensions/memdir (3 files changed)\n"), "{shown}");
+    assert!(shown.starts_with("wrote 1 memory to [HOME]/.codex/memories/extensions/memdir (3 files changed)\n"), "{shown}");
     let files = crate::home::files_below(&home.path(".codex/memories/extensions/memdir"));
     assert!(files.iter().any(|file| file == "instructions.md"), "{files:?}");
     assert!(files.iter().any(|file| file.ends_with("/notes/deploy.md")), "{files:?}");

@@ -33,7 +33,7 @@ fn the_right_mode_is_chosen() {
     assert_eq!(mode(&["individual"]), "individual");
     assert_snapshot!(home.run(&["prompt", "agent"]), @"
     -- stderr
-    error: invalid mode: the agent mode needs an agent
+    error: invalid mode: the agent mode requires an agent; use --agent NAME
     -- exit 2
     ");
     let bare = home.bare(&["prompt", "agent", "--agent", "reviewer"]).output().unwrap();
@@ -132,7 +132,7 @@ fn the_log_prompt_names_a_tool_that_is_served() {
     let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
     assert!(talk.tools().contains(&"memory_log".to_owned()));
     let printed = talk.said("memory_log", serde_json::json!({ "entry": "Ada prefers tabs" }));
-    let file = printed.strip_prefix("Logged in ").unwrap().split(' ').next().unwrap().to_owned();
+    let file = format!("{}.md", printed.strip_prefix("Logged in ").unwrap().split(' ').next().unwrap());
     assert_eq!(&home.text(&file)[8..], "Ada prefers tabs\n");
     assert_eq!(home.text("MEMORY.md"), "(entity not found)", "a log is not in the entrypoint");
 }
@@ -167,7 +167,7 @@ fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @r#"
     -- stderr
     error: --allow-secret: unknown secret rule "gihub"
-    hint: use the name of the rule that the error message gives
+    hint: use the name of the rule as printed in the error message
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"created a (45 bytes, version 92773a28b43a, change [ID])");
@@ -208,7 +208,7 @@ fn check_reports_errors_in_its_exit_status() {
     assert_snapshot!(home.run(&["check"]), @"2 files: 0 errors, 0 suggestions");
     home.put("found.md", "---\ntype: project\n---\nShipped yesterday.\n");
     assert_snapshot!(home.run(&["check"]), @r#"
-    found.md: unlisted: no line in the entrypoint; add it with: memdir check --fix
+    found.md: unlisted: not listed in the entrypoint; add it with: memdir check --fix
     found.md:4: relative-date: "yesterday" is a relative date; write the date itself
     3 files: 1 error, 1 suggestion
     -- exit 1
@@ -243,7 +243,7 @@ fn verify_marks_a_memory_and_reports_missing_references() {
     assert_snapshot!(home.run(&["verify", "b"]), @"
     missing  src/old.rs (line 1)
     -- stderr
-    note: not verified; correct the memory, or use --force
+    note: not verified; correct the memory, or add --force
     -- exit 1
     ");
     assert_snapshot!(home.run(&["verify", "b", "--force"]), @"
@@ -259,7 +259,7 @@ fn verify_marks_a_memory_and_reports_missing_references() {
     found    README.md, a.md, b
     unknown  CHANGES.md
     -- stderr
-    note: not verified; correct the memory, or use --force
+    note: not verified; correct the memory, or add --force
     -- exit 1
     ");
 }
@@ -269,12 +269,12 @@ fn a_log_needs_an_existing_mount() {
     let home = Home::new();
     assert_snapshot!(home.run_bare(&["log", "--in", "nosuch", "a day"]), @r#"
     -- stderr
-    error: invalid in: no mount has the prefix "nosuch"; prefixes: user
+    error: invalid prefix: no mount has the prefix "nosuch"; available: user
     -- exit 2
     "#);
     assert_snapshot!(home.run_bare(&["log", "--in", "../x", "a day"]), @r#"
     -- stderr
-    error: invalid in: no mount has the prefix "../x"; prefixes: user
+    error: invalid prefix: no mount has the prefix "../x"; available: user
     -- exit 2
     "#);
     let printed = home.run_bare(&["log", "--in", "global/", "a day"]);
@@ -310,7 +310,11 @@ fn a_recall_reports_missing_links_and_symbols() {
     let notes: Vec<&str> = printed.lines().filter(|line| line.starts_with('[')).collect();
     assert_eq!(
         notes,
-        ["[names [[nolink]], which is not a memory]", "[names old.md, which is gone]", "[names open_db, which no tracked file has]"]
+        [
+            "[mentions [[nolink]], which is not a memory]",
+            "[mentions old.md, which no longer exists]",
+            "[mentions open_db, which is in no tracked file]"
+        ]
     );
 }
 
@@ -324,7 +328,7 @@ fn a_file_that_was_never_in_the_repository_is_not_reported_missing() {
     let text = "The gadget page: `useState`, `HashMap`, `tokio::spawn`, `DATABASE_URL`, a `user_id` column, `README.md`, `3f2a1b9c`.\n";
     home.run_bare(&["write", "gadget", text]);
     let printed = home.run_bare(&["recall", "What does the gadget page use?"]);
-    assert!(printed.contains("source=\"gadget\"") && !printed.contains("[names"), "{printed}");
+    assert!(printed.contains("source=\"gadget\"") && !printed.contains("[mentions"), "{printed}");
     assert!(!home.run_bare(&["verify", "gadget"]).contains("missing"), "{}", home.run_bare(&["verify", "gadget"]));
 }
 
@@ -348,12 +352,12 @@ fn pinned_memories_leave_room_for_matches_in_a_small_budget() {
     <memory source="deploy" age="today">
     Deploys of the marmalade service go out on Tuesdays.
     </memory>
-    [left out: pin3, pin4, pin5, pin6, pin7]
+    [omitted: pin3, pin4, pin5, pin6, pin7]
     </recalled-memories>
     "#);
     assert_snapshot!(asked("60"), @"
     <recalled-memories>
-    [left out: pin1, pin2, pin3, pin4, deploy, pin5, pin6, pin7]
+    [omitted: pin1, pin2, pin3, pin4, deploy, pin5, pin6, pin7]
     </recalled-memories>
     ");
     let json = home.json(&["recall", "When do deploys of the marmalade service go out?", "--budget", "5"]);

@@ -43,10 +43,10 @@ fn nothing_is_read_before_chats_are_turned_on() {
     assert_eq!(home.run(&["chats", "sync"]), format!("nothing synced\n{off}"));
     assert_eq!(home.json(&["chats"]), serde_json::json!({ "on": false, "chats": [], "left_out": 0 }));
     assert!(!home.path("home/chats").exists());
-    assert_eq!(home.run(&["chats", "on"]), "chats are on\n-- stderr\nnote: every search syncs them; to sync now run: memdir chats sync\n");
+    assert_eq!(home.run(&["chats", "on"]), "chats are on\n-- stderr\nnote: every search syncs them; sync now with: memdir chats sync\n");
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns of 2 conversations; 2 archived\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns of 0 conversations; 2 archived\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; 2 archived\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; 2 archived\n");
 }
 
 #[test]
@@ -135,16 +135,16 @@ fn what_is_turned_off_is_not_read() {
     let home = on();
     assert_eq!(
         home.run(&["chats", "off", "--host", "codex"]),
-        "chats of codex are off\n-- stderr\nnote: archived conversations are not removed; to remove them run: memdir chats forget\n"
+        "chats of codex are off\n-- stderr\nnote: archived conversations are kept; remove them with: memdir chats forget\n"
     );
     home.ok(&["chats", "off", "--project", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(settings, "[chats]\non = true\nhosts_off = [\"codex\"]\nprojects_off = [\"/home/ada/app\"]\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns of 0 conversations; 0 archived\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; 0 archived\n");
     home.ok(&["chats", "on", "--host", "codex"]);
     home.ok(&["chats", "on", "--project-dir", "/home/ada/app"]);
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns of 2 conversations; 2 archived\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; 2 archived\n");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_project_filters_every_command_and_is_never_ignored() {
     assert_eq!(ids(home.json(&["chats", "export", "--project", "web"])), ["0199c5d0-aaaa"]);
     let output = home.command(&["--json", "chats"]).env("MEMDIR_PROJECT", "web").output().unwrap();
     assert_eq!(ids(serde_json::from_slice(&output.stdout).unwrap()).len(), 2, "the environment selects a memory, not a filter");
-    let unknown = "-- stderr\nerror: --project \"privat\" is neither a directory nor the id of a project\nhint: give the path of a directory, or an id from: memdir projects\n-- exit 2\n";
+    let unknown = "-- stderr\nerror: --project \"privat\" is neither a directory nor the id of a project\nhint: use the path of a directory, or list project ids with: memdir projects\n-- exit 2\n";
     for command in [
         &["chats", "--project", "privat"][..],
         &["chats", "export", "--project", "privat"],
@@ -239,7 +239,7 @@ fn deleted_conversations_are_not_imported_again() {
     assert!(archived.contains("Deployed.") && !archived.contains("\nDeploy it\n"), "{archived}");
     assert_eq!(
         home.run(&["chats", "forget"]),
-        "-- stderr\nerror: missing SESSION, --project or --before\nhint: give the id of a session from memdir chats, or --project DIR, --before DATE or both\n-- exit 2\n"
+        "-- stderr\nerror: missing SESSION, --project or --before\nhint: use --project, --before or both, or the id of a conversation; list them with: memdir chats\n-- exit 2\n"
     );
 }
 
@@ -324,7 +324,7 @@ fn a_hit_shows_its_speaker_place_and_resume_command() {
     let (_, hit) = found.split_once("It hashes twice.").unwrap();
     let hit = hit.lines().skip(1).take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     assert!(hit.contains("  | before: Why is the login slow? The token is [secret"), "{found}");
-    assert!(hit.contains("  | from the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"), "{found}");
+    assert!(hit.contains("  | from the assistant in claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"), "{found}");
     assert!(hit.ends_with("  | resume with: cd /home/ada/app && claude --resume 1af7fc5e-8455"), "{found}");
     let place = found.split_whitespace().next().unwrap();
     assert!(place.starts_with("chats/claude-code/1af7fc5e-8455.md:"), "{found}");
@@ -362,7 +362,7 @@ fn a_tool_result_shows_the_conversation_of_a_hit() {
     ];
     let output = feed(&mut home.bare(&["mcp"]), lines.map(|line| format!("{line}\n")).concat().as_bytes());
     let stdout = String::from_utf8(output.stdout).unwrap();
-    let described = r#"(from the assistant of claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
+    let described = r#"(from the assistant in claude-code on 2026-01-15 in /home/ada/app, \"Why is the login slow?"#;
     assert!(stdout.contains(described), "{stdout}");
-    assert!(stdout.contains("take it up with: cd /home/ada/app && claude --resume 1af7fc5e-8455)"), "{stdout}");
+    assert!(stdout.contains("resume with: cd /home/ada/app && claude --resume 1af7fc5e-8455)"), "{stdout}");
 }

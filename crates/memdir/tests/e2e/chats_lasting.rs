@@ -156,7 +156,7 @@ fn malformed_json_loses_no_turn() {
     let lone = record("user", "u1", "2026-01-15T10:00:00Z", json!("half a LONE smile")).replace("LONE", "\\ud83d");
     let twice = record("user", "u2", "2026-01-15T10:00:01Z", json!("said twice")).replacen('{', r#"{"uuid":"x","#, 1);
     claude(&home, "odd", &[lone, twice]);
-    assert_eq!(home.run(&["chats", "sync"]), "synced 6 turns of 3 conversations; 3 archived\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 6 turns in 3 conversations; 3 archived\n");
     assert!(home.ok(&["chats", "show", "claude-code/odd"]).contains("half a \u{fffd} smile"));
 }
 
@@ -228,7 +228,7 @@ fn what_does_not_exist_is_reported() {
         home.run(&["chats", "show", "zzzz"]),
         "-- stderr\nerror: conversation \"zzzz\" not found\nhint: list conversations with: memdir chats\n-- exit 1\n"
     );
-    assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("line 900 is past the end of the text, which has "));
+    assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("line 900 is past the end of the conversation, which has "));
     let output = home.run(&["resume", "deployed", "--host", "codex", "--run"]);
     assert!(output.contains("error: the conversation's directory /home/ada/web does not exist\n"), "{output}");
     home.ok(&["chats", "off"]);

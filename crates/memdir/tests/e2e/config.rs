@@ -123,7 +123,7 @@ fn an_invalid_file_is_an_error_with_line_and_hint() {
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\n[[mounts]]\nname = \"b\"\npath = \"../a/b\"\n");
     assert_snapshot!(home.run_bare(&["list"]), @"
     -- stderr
-    error: invalid mounts: [HOME]/a/b lies inside [HOME]/a; mount only one of them
+    error: invalid mounts: [HOME]/a/b is inside [HOME]/a; mount only one of them
     hint: edit [HOME]/home/config.toml; `memdir config` shows the settings in effect
     -- exit 3
     ");
@@ -155,7 +155,7 @@ fn extra_paths_are_read_and_never_written() {
     ");
     assert_snapshot!(home.run_bare(&["write", "docs/three", "x"]), @r#"
     -- stderr
-    error: "docs/three" is read-only: its mount "[HOME]/docs" is read-only
+    error: cannot write "docs/three": its mount "[HOME]/docs" is read-only
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -187,7 +187,7 @@ fn a_directory_inside_a_mount_is_guarded_by_the_mounts_lock() {
     // The mount keeps its rules when it is used with --dir.
     assert_snapshot!(home.run_bare(&["write", "fixed", "y", "--replace", "--dir", "../notes"]), @r#"
     -- stderr
-    error: "fixed.md" is read-only: a read-only pattern matches its name
+    error: cannot write "fixed": a read-only pattern matches its name
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);

@@ -35,7 +35,7 @@ fn a_missing_or_changed_memory_is_an_error() {
     "#);
     assert_snapshot!(home.run(&["delete", "a", "--if-version", "0123456789abcdef0123456789abcdef"]), @r#"
     -- stderr
-    error: memory "a.md" has changed: expected version 0123456789abcdef0123456789abcdef, found c69ab1ce71d208dded18cc5d18bdfcc9
+    error: memory "a" has changed: expected version 0123456789abcdef0123456789abcdef, found c69ab1ce71d208dded18cc5d18bdfcc9
     hint: read the current version with: memdir read a
     -- exit 1
     "#);

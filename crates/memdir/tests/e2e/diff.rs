@@ -53,7 +53,7 @@ fn the_last_change_or_any_two_versions() {
     "#);
     assert_snapshot!(home.run(&["diff", "a", "ffffffff"]), @"
     -- stderr
-    error: version ffffffff of a.md not found
+    error: version ffffffff of a not found
     hint: list changes and versions with: memdir history
     -- exit 1
     ");

@@ -25,13 +25,13 @@ fn no_match_and_several_matches_are_errors_with_counts() {
     assert_snapshot!(home.run(&["edit", "a", "two", "2"]), @"
     -- stderr
     error: the text to replace does not occur in the memory
-    hint: use a text that occurs exactly once in the memory, or add --all
+    hint: print the memory with: memdir read NAME; to replace all occurrences, add --all
     -- exit 1
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two"]), @"
     -- stderr
     error: the text to replace occurs 2 times, on lines 1, 2; make it longer until it occurs once
-    hint: use a text that occurs exactly once in the memory, or add --all
+    hint: print the memory with: memdir read NAME; to replace all occurrences, add --all
     -- exit 1
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two", "--all"]), @"edited a (2 replacements, 12 bytes, version 3470982a463d, change [ID])");
@@ -83,7 +83,7 @@ fn if_version_must_match() {
     home.ok(&["edit", "a", "one", "two"]);
     assert_snapshot!(home.run(&["edit", "a", "two", "three", "--if-version", "0123456789abcdef0123456789abcdef"]), @r#"
     -- stderr
-    error: memory "a.md" has changed: expected version 0123456789abcdef0123456789abcdef, found ef40086ad8a395c7a05b5f70cf2575ad
+    error: memory "a" has changed: expected version 0123456789abcdef0123456789abcdef, found ef40086ad8a395c7a05b5f70cf2575ad
     hint: read the current version with: memdir read a
     -- exit 1
     "#);

@@ -59,7 +59,7 @@ fn a_read_only_directory_fails_with_the_cause() {
     home.configure("[[mounts]]\nname = \"\"\npath = \"../memory\"\naccess = \"read-only\"\n");
     assert_snapshot!(home.run(&["write", "b", "x"]), @r#"
     -- stderr
-    error: "b" is read-only: its mount "[HOME]/memory" is read-only
+    error: cannot write "b": its mount "[HOME]/memory" is read-only
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -118,6 +118,6 @@ fn the_reason_names_what_the_user_typed() {
         assert!(printed.contains(&format!("error: {message}\n")), "{printed}");
     };
     refused(&["write", "a", "x", "--title", "one\ntwo"], "title must be a single line");
-    refused(&["--only", "zz", "write", "q", "x"], "\"q.md\" is read-only: the name is excluded by --only");
+    refused(&["--only", "zz", "write", "q", "x"], "cannot write \"q\": the name is excluded by --only");
     refused(&["chats", "--since", "soon"], "invalid date \"soon\": expected a date such as 2026-01-15 or 2026-01-15T10:00:00Z");
 }

@@ -49,7 +49,7 @@ fn help_lists_every_command_and_exit_status() {
       where        Show which memories are in effect here, and why
       projects     List projects; adopt, merge or rename their memories
       config       Show the settings in effect and where they come from
-      stats        Show statistics of memories, index and journal
+      stats        Show statistics about memories, the index and the journal
       check        Check all memories for errors and likely mistakes
       verify       Check the references of a memory and mark it as verified today
       test         Run the memory tests in memory.tests.md
@@ -71,8 +71,8 @@ fn help_lists_every_command_and_exit_status() {
     Global options:
           --dir <PATH>           Use this directory as the whole memory [env: MEMDIR_DIR]
           --json                 Print JSON, also for errors
-          --actor <NAME>         Name recorded in the history [default: your login name]
-          --home <PATH>          Directory of everything outside of projects [env: MEMDIR_HOME]
+          --actor <NAME>         Name recorded in the history [env: USER, LOGNAME] [default: cli]
+          --home <PATH>          Directory of memories, journals and settings [env: MEMDIR_HOME]
                                  [default: ~/.memdir]
           --project <ID>         Id of the project [env: MEMDIR_PROJECT] [default: from the current
                                  directory]
@@ -191,7 +191,7 @@ fn mistyped_commands_are_usage_errors() {
       "error": {
         "code": "usage",
         "message": "unrecognized subcommand 'raed'",
-        "hint": "run `memdir --help`"
+        "hint": "see the usage with: memdir --help"
       }
     }
     -- exit 2

@@ -38,12 +38,12 @@ fn a_team_directory_that_is_a_link_is_reported_and_never_written() {
     assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
     -- stderr
     error: [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
-    hint: run it in a git repository, or without --team
+    hint: run the command in a git repository, or omit --team
     -- exit 2
     ");
     assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "x"]), @r#"
     -- stderr
-    error: "team/rule.md" is read-only: [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
+    error: cannot write "team/rule": [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -86,7 +86,7 @@ fn a_bare_repository_has_no_team_memory() {
     assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
     -- stderr
     error: a bare git repository cannot have a team memory; use one of its worktrees
-    hint: run it in a git repository, or without --team
+    hint: run the command in a git repository, or omit --team
     -- exit 2
     ");
     assert!(!home.path("shop/.memdir").exists());
@@ -138,7 +138,7 @@ fn an_invalid_setting_of_a_repository_keeps_its_restrictions() {
     fs::write(home.path("shop/.memdir/fixed.md"), "x\n").unwrap();
     assert_snapshot!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]), @r#"
     -- stderr
-    error: "team/fixed.md" is read-only: a read-only pattern matches its name
+    error: cannot write "team/fixed": a read-only pattern matches its name
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -177,7 +177,7 @@ fn a_team_folder_that_is_a_link_is_not_a_team_memory() {
     assert!(prompt.contains("own.md") && !prompt.contains("-- exit") && !prompt.contains(".ssh"), "{prompt}");
     assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
     -- stderr
-    error: "team/a.md" is read-only: [HOME]/memory/team is not a directory, so it cannot be a team memory
+    error: cannot write "team/a": [HOME]/memory/team is not a directory, so it cannot be a team memory
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -212,7 +212,7 @@ fn a_write_does_not_create_a_team_memory() {
     let home = Home::new();
     assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
     -- stderr
-    error: "team/a.md" is read-only: no team memory yet; create it with: mkdir [HOME]/memory/team
+    error: cannot write "team/a": no team memory yet; create it with: mkdir [HOME]/memory/team
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);

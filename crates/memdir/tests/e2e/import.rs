@@ -61,7 +61,7 @@ fn a_directory_is_imported_without_its_entrypoint() {
 fn an_unknown_format_is_an_error() {
     let home = Home::new();
     let printed = home.run_with(&["import", "-"], "hello");
-    assert!(printed.contains("unknown format; supported are: a memdir bundle") && printed.ends_with("-- exit 2\n"), "{printed}");
+    assert!(printed.contains("unknown format; supported formats: a memdir bundle") && printed.ends_with("-- exit 2\n"), "{printed}");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn yes_asks_nothing_and_all_without_it_needs_a_terminal() {
     let shown = home.run_bare(&["install", "--all"]);
     insta::assert_snapshot!(shown, @"
     -- stderr
-    error: --all needs confirmation, but standard input is not a terminal; it would install in claude-code, codex, gemini, vscode, opencode, zed
+    error: --all needs confirmation, but standard input is not a terminal; --all would install in claude-code, codex, gemini, vscode, opencode, zed
     hint: add --yes, or --dry-run to show the changes; no file was changed
     -- exit 2
     ");
@@ -109,7 +109,7 @@ fn the_user_is_asked_and_the_answer_is_parsed() {
 #[test]
 fn past_conversations_are_mentioned_or_turned_on() {
     let home = Home::new();
-    let note = "note: past conversations with agents can be searched too; turn on with: memdir chats on\n";
+    let note = "note: past conversations with agents can be searched too; turn this on with: memdir chats on\n";
     assert!(home.run_bare(&["install", "zed"]).contains(note));
     assert!(home.run_bare(&["install", "zed", "--chats"]).contains("past conversations are now kept"));
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
@@ -173,10 +173,10 @@ fn the_doctor_reports_problems_and_fixes_them() {
     let text = String::from_utf8(shown.stdout).unwrap();
     assert_eq!(shown.status.code(), Some(1), "{text}");
     let bad: Vec<String> = text.lines().filter(|line| line.trim_start().starts_with("bad")).map(|line| home.plain(line)).collect();
-    insta::assert_snapshot!(bad.join("\n"), @r"
-      bad [HOME]/.claude/settings.json: hooks.SessionStart: missing or different from what this memdir writes
-      bad [HOME]/.codex/config.toml: mcp_servers.memdir: starts another memdir: /gone/memdir
-      bad [HOME]/.codex/config.toml: mcp_servers.memdir: /gone/memdir cannot be started: No such file or directory (os error 2)
+    insta::assert_snapshot!(bad.join("\n"), @"
+    bad [HOME]/.claude/settings.json: hooks.SessionStart: missing, or different from what this version of memdir installs
+    bad [HOME]/.codex/config.toml: mcp_servers.memdir: starts another memdir executable: /gone/memdir
+    bad [HOME]/.codex/config.toml: mcp_servers.memdir: /gone/memdir cannot be started: No such file or directory (os error 2)
     ");
     assert_eq!(home.bare(&["doctor", "--fix"]).output().unwrap().status.code(), Some(0));
     assert_eq!(home.bare(&["doctor"]).output().unwrap().status.code(), Some(0));

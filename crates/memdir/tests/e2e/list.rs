@@ -76,9 +76,9 @@ fn files_that_cannot_be_listed_are_reported() {
     Case
     case
     -- stderr
-    note: "Case.md" and "case.md" differ only by case or Unicode form
-    note: "bad\\name.md" is not a valid memory name: it contains a backslash; write / between parts
-    note: "etc" is a symbolic link that leads out; to allow it, add link_roots = ["/etc"] to its mount
+    note: "Case.md" and "case.md" differ only in case or Unicode normalization
+    note: "bad\\name.md" is not a valid memory name: it contains a backslash; use / between parts
+    note: "etc" is a symbolic link that leads outside the directory; to allow it, add link_roots = ["/etc"] to its mount
     "#);
 }
 

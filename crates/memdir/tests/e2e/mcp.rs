@@ -21,9 +21,9 @@ fn every_revision_of_the_protocol_is_supported() {
         let home = Home::new();
         let mut talk = Talk::begin(&home, &[], revision);
         assert_eq!(talk.tools().len(), 9, "{revision}");
-        assert!(talk.said("memory_write", json!({ "path": "a", "content": "x" })).starts_with("Saved a.md"), "{revision}");
+        assert!(talk.said("memory_write", json!({ "path": "a", "content": "x" })).starts_with("Saved a"), "{revision}");
         assert_eq!(talk.said("memory_read", json!({ "paths": ["a"] })), "[a.md (today)]\nx", "{revision}");
-        assert!(talk.said("memory_undo", json!({})).starts_with("Took back: wrote a"), "{revision}");
+        assert!(talk.said("memory_undo", json!({})).starts_with("Undid: wrote a"), "{revision}");
         let (status, complaints) = talk.end();
         assert!(status.success() && complaints.is_empty(), "{revision}: {status} {complaints}");
     }
@@ -67,36 +67,36 @@ fn invalid_options_are_rejected_at_start() {
     assert_snapshot!(home.run(&["mcp", "--dialect", "agent-memory,profclaw"]), @"
     -- stderr
     error: agent-memory and profclaw both have a tool named memory_search; serve them separately, or omit one with --without memory_search
-    hint: see memdir mcp --help and memdir dialects
+    hint: see the options with: memdir mcp --help
     -- exit 2
     ");
     assert_snapshot!(home.run(&["mcp", "--dialect", "native,serena,openclaw"]), @"
     -- stderr
     error: native and openclaw both have a tool named memory_search; serve them separately, or omit one with --without memory_search
-    hint: see memdir mcp --help and memdir dialects
+    hint: see the options with: memdir mcp --help
     -- exit 2
     ");
     assert_snapshot!(home.run(&["mcp", "--dialect", "emacs"]), @r#"
     -- stderr
     error: unknown dialect "emacs"; available: native, koding, agent-memory, serena, profclaw, openclaw, anthropic
-    hint: run `memdir dialects` for a description of each
+    hint: list the dialects with: memdir dialects
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["mcp", "--tools", "memory_reed"]), @r#"
     -- stderr
     error: unknown tool "memory_reed"; available: memory_read, memory_search, memory_get, memory_write, memory_edit, memory_move, memory_delete, memory_undo, memory_stats
-    hint: see memdir mcp --help and memdir dialects
+    hint: see the options with: memdir mcp --help
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["mcp", "--read-only", "--tools", "memory_write"]), @"
     -- stderr
     error: no tools left to serve
-    hint: see memdir mcp --help and memdir dialects
+    hint: see the options with: memdir mcp --help
     -- exit 2
     ");
     assert_snapshot!(home.run(&["mcp", "--http", "0.0.0.0:0"]), @"
     -- stderr
-    error: 0.0.0.0:0 is reachable from other machines and needs a token; set one, or listen on 127.0.0.1
+    error: 0.0.0.0:0 is reachable from other machines and requires a token; set one, or listen on 127.0.0.1
     hint: save a token to a file for --token-file, or set MEMDIR_TOKEN
     -- exit 3
     ");

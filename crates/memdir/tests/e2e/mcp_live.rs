@@ -69,7 +69,7 @@ fn a_served_dialect_is_not_open_to_callers_added_later() {
     assert_eq!(bare(&open, &[], "list_memories", json!({})).status, 401);
     for web in [&open, &owned] {
         let result = ask(web, &ada, &[], "list_memories", json!({}));
-        let why = "dialect serena cannot be served with tokens: its memory is not divided by caller";
+        let why = "dialect serena cannot be served with tokens: it has one memory for all callers";
         assert_eq!((result.status, result.body.as_str()), (403, why));
     }
     assert_eq!(ask(&owned, OWNER, &[], "list_memories", json!({})).status, 200);
@@ -89,7 +89,7 @@ fn a_switch_applies_to_a_running_server() {
     assert!(text(&bare(&web, &[], "memory_read", read.clone())).contains("tabs"));
     home.configure("enabled = false\n");
     let off = format!(
-        "memory is off: enabled = false in {}; run `memdir where` to see the settings in effect",
+        "memory is off: enabled = false in {}; see the memories in effect with: memdir where",
         home.path("home/config.toml").display()
     );
     let off = off.as_str();

@@ -19,7 +19,7 @@ fn a_sibling_directory_with_the_same_beginning_is_not_inside() {
     assert_eq!(files_below(&home.path("memory-evil")), ["x.md"]);
     assert_snapshot!(home.run(&["read", "../memory-evil/x.md"]), @r#"
     -- stderr
-    error: invalid memory name "../memory-evil/x.md": it has the part ".."; name the memory directly
+    error: invalid memory name "../memory-evil/x.md": it contains the part ".."; use a name without it
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -35,7 +35,7 @@ fn a_link_inside_does_not_lead_outside() {
     symlink(home.path("outside/secret.md"), home.memory("file.md")).unwrap();
     assert_snapshot!(home.run(&["read", "file"]), @r#"
     -- stderr
-    error: invalid memory name "file.md": file.md is a symbolic link that leads out; to allow it, add link_roots = ["[HOME]/outside"] to its mount
+    error: invalid memory name "file.md": file.md is a symbolic link that leads outside the directory; to allow it, add link_roots = ["[HOME]/outside"] to its mount
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -53,7 +53,7 @@ fn a_directory_is_not_read_as_a_memory() {
     home.ok(&["write", "notes/a", "x"]);
     assert_snapshot!(home.run(&["read", "."]), @r#"
     -- stderr
-    error: invalid memory name ".": it has the part "."; name the memory directly
+    error: invalid memory name ".": it contains the part "."; use a name without it
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -150,7 +150,7 @@ fn a_topic_cannot_list_what_is_outside() {
     fs::write(home.path("outside.md"), "x").unwrap();
     assert_snapshot!(home.run(&["list", "../.."]), @r#"
     -- stderr
-    error: invalid memory name "../..": it has the part ".."; name the memory directly
+    error: invalid memory name "../..": it contains the part ".."; use a name without it
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -186,13 +186,13 @@ fn a_read_only_memory_cannot_be_renamed_away() {
     let home = with_fixed();
     assert_snapshot!(home.run(&["rename", "fixed", "moved"]), @r#"
     -- stderr
-    error: "fixed.md" is read-only: a read-only pattern matches its name
+    error: cannot write "fixed": a read-only pattern matches its name
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
     assert_snapshot!(home.run(&["rename", "a", "fixed"]), @r#"
     -- stderr
-    error: "fixed.md" is read-only: a read-only pattern matches its name
+    error: cannot write "fixed": a read-only pattern matches its name
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -239,7 +239,7 @@ fn names_that_cannot_be_stored_are_errors_before_any_file_access() {
     assert_eq!(home.files(), Vec::<String>::new());
     assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @r#"
     -- stderr
-    error: invalid memory name "C:\\x": it contains a backslash; write / between parts
+    error: invalid memory name "C:\\x": it contains a backslash; use / between parts
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -257,7 +257,7 @@ fn bytes_are_bytes_and_no_character_is_split() {
         (reading["byte_count"].as_u64(), reading["cut_by_bytes"].as_bool(), reading["cut_by_lines"].as_bool()),
         (Some(50_000), Some(true), Some(false))
     );
-    assert_snapshot!(reading["warning"].as_str().unwrap(), @"> WARNING: this entrypoint has 48.8 KB (limit 24.4 KB): its lines are too long. Only the first 1 lines were loaded. Keep one short line per memory and move detail into the memories.");
+    assert_snapshot!(reading["warning"].as_str().unwrap(), @"> WARNING: this entrypoint has 48.8 KB (limit 24.4 KB): its lines are too long. Only the beginning was loaded (1 of 1 lines). Keep one short line per memory and move detail into the memories.");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn without_a_name_it_shows_the_entrypoint() {
     assert_snapshot!(home.run(&["read", "by-hand"]), @"
     Nobody printed the entrypoint.
     -- stderr
-    note: by-hand: no line in the entrypoint; add it with: memdir entrypoint --repair
+    note: by-hand: not listed in the entrypoint; add it with: memdir entrypoint --repair
     ");
 }
 
@@ -63,12 +63,12 @@ fn lines_are_shown_by_range() {
     assert_eq!(home.ok(&["read", "a", "--lines", "1"]), "one\n");
     assert_snapshot!(home.run(&["read", "a", "--lines", "9-"]), @"
     -- stderr
-    error: invalid lines: a.md has 4 lines; 9- is past its end
+    error: invalid lines: a has 4 lines; 9- is past its end
     -- exit 2
     ");
     assert_snapshot!(home.run(&["read", "a", "--lines", "0"]), @r#"
     -- stderr
-    error: invalid lines: "0" names line 0, but lines are counted from 1; write 42-56, 42- or 42
+    error: invalid lines: "0" includes line 0, but line numbers start at 1; use 42-56, 42- or 42
     -- exit 2
     "#);
 }
@@ -90,7 +90,7 @@ fn several_memories_are_shown_and_the_missing_ones_named() {
     A.
     -- stderr
     note: memory "c" not found; list the memories with: memdir list
-    note: invalid memory name "../x": it has the part ".."; name the memory directly; use a relative name such as notes/deploy
+    note: invalid memory name "../x": it contains the part ".."; use a name without it; use a relative name such as notes/deploy
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["read", "a", "c", "--json"]), @r#"
@@ -130,14 +130,14 @@ fn a_long_memory_is_cut_with_a_note_how_to_continue() {
     0123456789
     -- stderr
     note: lines 1-3 of 10; continue with: memdir read a --lines 4-
-    note: a: no line in the entrypoint; add it with: memdir entrypoint --repair
+    note: a: not listed in the entrypoint; add it with: memdir entrypoint --repair
     ");
     home.put("long.md", "0123456789\n".repeat(20_000));
     let shown = home.command(&["read", "long"]).output().unwrap();
     assert!(shown.stdout.len() <= 100_000);
     assert_snapshot!(home.plain(&String::from_utf8_lossy(&shown.stderr)), @"
     note: lines 1-9090 of 20000; continue with: memdir read long --lines 9091-
-    note: long: no line in the entrypoint; add it with: memdir entrypoint --repair
+    note: long: not listed in the entrypoint; add it with: memdir entrypoint --repair
     ");
 }
 
@@ -182,8 +182,8 @@ fn problems_of_a_file_are_notes() {
 
     text
     -- stderr
-    note: a line 2: the type "wish" is not one of user, feedback, project, reference
-    note: a line 3: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
+    note: a, line 2: the type "wish" is not one of user, feedback, project, reference
+    note: a, line 3: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
     "#);
 }
 
@@ -192,7 +192,7 @@ fn a_cut_line_is_reported() {
     let home = Home::new();
     home.put("l.md", format!("{}axolotl\nb\n", "w ".repeat(60_000)));
     let read = home.json(&["get", "l", "--lines", "1"]);
-    assert_eq!(read["problems"][0]["what"], "the line is cut to 100000 of 120007 characters");
+    assert_eq!(read["problems"][0]["what"], "the line is truncated to 100000 of 120007 characters");
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn a_missing_memory_or_a_name_in_use_is_an_error() {
     "#);
     assert_snapshot!(home.run(&["rename", "a", "b"]), @r#"
     -- stderr
-    error: memory "b.md" already exists
+    error: memory "b" already exists
     hint: use another name
     -- exit 1
     "#);

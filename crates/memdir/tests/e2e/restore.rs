@@ -17,7 +17,7 @@ fn an_earlier_version_is_restored_even_of_a_deleted_memory() {
     assert!(home.text("MEMORY.md").contains("(a.md)"));
     assert_snapshot!(home.run(&["restore", "a", "ffff"]), @"
     -- stderr
-    error: version ffff of a.md not found
+    error: version ffff of a not found
     hint: list changes and versions with: memdir history
     -- exit 1
     ");

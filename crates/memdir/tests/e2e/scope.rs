@@ -124,13 +124,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: run `memdir where` to see the settings in effect
+    hint: see the memories in effect with: memdir where
     -- exit 3
     ");
     assert_snapshot!(with("1", &["write", "b", "x"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: run `memdir where` to see the settings in effect
+    hint: see the memories in effect with: memdir where
     -- exit 3
     ");
     assert_snapshot!(with("1", &["prompt"]), @"
@@ -139,7 +139,7 @@ fn every_switch_is_reported() {
     ");
     assert_snapshot!(with("maybe", &["list"]), @r#"
     -- stderr
-    error: invalid value "maybe" of MEMDIR_DISABLE
+    error: invalid value "maybe" for MEMDIR_DISABLE
     hint: set it to 1 or 0
     -- exit 3
     "#);
@@ -147,13 +147,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: run `memdir where` to see the settings in effect
+    hint: see the memories in effect with: memdir where
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "shop", &["init"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: run `memdir where` to see the settings in effect
+    hint: see the memories in effect with: memdir where
     -- exit 3
     ");
     assert_snapshot!(with("0", &["list"]), @"a");
@@ -161,7 +161,7 @@ fn every_switch_is_reported() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false for the project shop-[HASH] in [HOME]/home/config.toml
-    hint: run `memdir where` to see the settings in effect
+    hint: see the memories in effect with: memdir where
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "plain", &["list"]), @"");
@@ -190,9 +190,9 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     team/fixed
     -- stderr
     note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not expanded for a repository
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh is outside of the repository
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link is outside of the repository
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc is outside of the repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh is outside the repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link is outside the repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc is outside the repository
     "#);
     assert_snapshot!(run_in(&home, "shop", &["write", "docs/new", "x"]).lines().last().unwrap(), @"-- exit 3");
     assert!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]).contains("read-only"));
@@ -206,7 +206,7 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/shop/.memdir/config.toml
-    hint: run `memdir where` to see the settings in effect
+    hint: see the memories in effect with: memdir where
     -- exit 3
     ");
 }
@@ -220,7 +220,7 @@ fn a_hostile_git_file_does_not_open_the_memory_of_another_project() {
     fs::write(home.path("other/.git"), format!("gitdir: {}\n", home.path("shop/.git").display())).unwrap();
     assert_snapshot!(run_in(&home, "other", &["list"]), @"
     -- stderr
-    note: [HOME]/other/.git is not trusted: [HOME]/shop/.git does not name this directory; [HOME]/other is a separate project
+    note: [HOME]/other/.git is not trusted: [HOME]/shop/.git does not point to this directory; [HOME]/other is a separate project
     ");
     assert_ne!(id_in(&home, "other"), id_in(&home, "shop"));
 }
@@ -257,7 +257,7 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", "unheard-of"]), @r#"
     -- stderr
     error: project "unheard-of" not found
-    hint: run `memdir projects` to see all ids
+    hint: list the projects with: memdir projects
     -- exit 2
     "#);
 }
@@ -270,7 +270,7 @@ fn merging_moves_every_memory_and_loses_none() {
     }
     let (from, into) = (id_in(&home, "shop"), id_in(&home, "other"));
     assert_snapshot!(run_in(&home, "other", &["projects", "merge", &from, &into]), @"
-    renamed both to shop-[HASH]/both: the name is in use
+    renamed both to shop-[HASH]/both, because the name is in use
     moved 2 memories from shop-[HASH] to other-[HASH]
     ");
     assert_snapshot!(run_in(&home, "other", &["list"]), @"
@@ -314,7 +314,7 @@ fn a_named_project_is_shared_by_all_directories_that_use_it() {
     assert_snapshot!(run_in(&home, "plain", &["list", "--project", "../x"]), @r#"
     -- stderr
     error: invalid project id "../x"
-    hint: use letters, digits, - and _; `memdir projects` lists existing ids
+    hint: use letters, digits, - and _; list existing ids with: memdir projects
     -- exit 2
     "#);
 }
@@ -354,7 +354,7 @@ fn a_restricted_session_has_no_entrypoint_and_reports_it() {
     ");
     assert_snapshot!(run_in(&home, "plain", &["check"]), @"
     notes/a.md: type: no type; set it to user, feedback, project or reference
-    notes/b.md: unlisted: no line in the entrypoint; add it with: memdir check --fix
+    notes/b.md: unlisted: not listed in the entrypoint; add it with: memdir check --fix
     notes/b.md: type: no type; set it to user, feedback, project or reference
     3 files: 1 error, 2 suggestions
     -- exit 1
@@ -368,12 +368,12 @@ fn a_restricted_rename_or_undo_reports_what_it_could_not_change() {
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b", "--only", "notes"]), @"
     renamed notes/a to notes/b (change [ID])
     -- stderr
-    note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; list them with: memdir check (without --only)
+    note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; to list them, run memdir check without --only
     ");
     assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
     undid [ID]: rename notes/a to notes/b (redo: memdir redo [ID])
     -- stderr
-    note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; list them with: memdir check (without --only)
+    note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; to list them, run memdir check without --only
     ");
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b"]), @"renamed notes/a to notes/b (change [ID])");
 }
@@ -430,7 +430,7 @@ fn a_team_without_a_memory_is_an_error() {
     repository(&home, "shop");
     assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @r#"
     -- stderr
-    error: "team/rule.md" is read-only: no team memory yet; create it with: memdir init --team
+    error: cannot write "team/rule": no team memory yet; create it with: memdir init --team
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -440,7 +440,7 @@ fn a_team_without_a_memory_is_an_error() {
     assert_snapshot!(run_in(&home, "shop", &["read", "team/old"]), @"
     Old.
     -- stderr
-    note: team/old: no line in the entrypoint; add it with: memdir entrypoint --repair
+    note: team/old: not listed in the entrypoint; add it with: memdir entrypoint --repair
     ");
     assert_snapshot!(run_in(&home, "shop", &["rename", "team/old", "old"]), @"renamed team/old to old (change [ID])");
     run_in(&home, "shop", &["init", "--team"]);
@@ -476,13 +476,13 @@ fn the_memory_of_an_agent_needs_agent() {
     let home = Home::new();
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x"]), @r#"
     -- stderr
-    error: "agent/reviewer/a.md" is read-only: the memory of an agent is only available with --agent NAME
+    error: cannot write "agent/reviewer/a": the memory of an agent is only available with --agent NAME
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x", "--agent", "other"]), @r#"
     -- stderr
-    error: "agent/reviewer/a.md" is read-only: the memory of an agent is only available with --agent NAME
+    error: cannot write "agent/reviewer/a": the memory of an agent is only available with --agent NAME
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -543,12 +543,12 @@ fn the_prompt_of_a_restricted_space_names_nothing_outside_it() {
     assert!(both.contains("- **private**: the name `user/taste`, in `[HOME]/home/user/taste.md`: for you") && !outside(&both), "{both}");
     assert_snapshot!(prompt("nosuch", &[]), @r#"
     -- stderr
-    error: invalid only: "nosuch" is neither a memory nor a folder
+    error: invalid prefix: "nosuch" is neither a memory nor a folder
     -- exit 2
     "#);
     assert_snapshot!(prompt("team", &[]), @"
     -- stderr
-    error: invalid only: team: no team memory yet; create it with: memdir init --team
+    error: invalid prefix: team: no team memory yet; create it with: memdir init --team
     -- exit 2
     ");
     assert_snapshot!(prompt("notes", &["log"]), @"

@@ -71,7 +71,7 @@ fn changes_of_others_are_only_undone_by_id() {
     home.ok(&["write", "b", "bob's", "--actor", "bob"]);
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
-    error: the newest change is by bob: [ID] (wrote b); give its id to undo it; your newest is [ID] (wrote a)
+    error: the newest change is by bob: [ID] (wrote b); use its id to undo it; your newest change is [ID] (wrote a)
     hint: list changes and versions with: memdir history
     -- exit 1
     ");
@@ -97,7 +97,7 @@ fn a_later_change_is_a_conflict_with_its_diff() {
     home.put("a.md", "three, by an editor\n");
     assert_snapshot!(home.run(&["undo", &change]), @r#"
     -- stderr
-    error: memory "a.md" has changed since; undoing would overwrite:
+    error: memory "a" has newer changes, which this would overwrite:
     --- a/a.md
     +++ b/a.md
     @@ -1 +1 @@

@@ -43,7 +43,7 @@ fn an_existing_memory_is_an_error_replaced_or_appended_to() {
     home.ok(&["write", "a", "one", "--title", "First"]);
     assert_snapshot!(home.run(&["write", "a", "two"]), @r#"
     -- stderr
-    error: memory "a.md" already exists
+    error: memory "a" already exists
     hint: use another name, or add --replace or --append
     -- exit 1
     "#);
@@ -74,7 +74,7 @@ fn the_text_comes_from_an_argument_a_file_or_standard_input() {
     assert_snapshot!(home.run(&["write", "e"]), @"
     -- stderr
     error: no text for e
-    hint: run `memdir write e TEXT`, or use --file or standard input
+    hint: pass it with: memdir write e TEXT; or use --file or standard input
     -- exit 2
     ");
     assert_snapshot!(home.run(&["write", "e", "--file", "none.md"]), @"
@@ -93,13 +93,13 @@ fn if_version_guards_against_overwriting() {
     home.ok(&["write", "a", "somebody else", "--replace"]);
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen]), @r#"
     -- stderr
-    error: memory "a.md" has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
+    error: memory "a" has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
     hint: read the current version with: memdir read a
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &seen[..8]]), @r#"
     -- stderr
-    error: memory "a.md" has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
+    error: memory "a" has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found dccb8694e9759a90570f9564fc43c3d7
     hint: read the current version with: memdir read a
     -- exit 1
     "#);
@@ -137,12 +137,12 @@ fn bytes_that_are_not_utf8_are_kept() {
     caf�
     line two
     -- stderr
-    note: latin line 1: byte 4 is not UTF-8; such bytes are kept in the file and shown as �
+    note: latin, line 1: byte 4 is not valid UTF-8; invalid bytes are kept in the file and shown as �
     ");
     assert_snapshot!(home.run(&["edit", "latin", "two", "three"]), @"
     -- stderr
-    error: latin.md is not UTF-8 (line 1) and cannot be edited; append to it, or replace all of it
-    hint: use a text that occurs exactly once in the memory, or add --all
+    error: latin is not valid UTF-8 (line 1) and cannot be edited; append to it, or replace all of it
+    hint: print the memory with: memdir read NAME; to replace all occurrences, add --all
     -- exit 1
     ");
     home.ok(&["write", "latin", "more", "--append"]);

@@ -26,19 +26,19 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let waits = last.map_or(0, |last| (MIN_HOURS * 3600 - (now.as_second() - last.as_second())).max(0));
     let due = waits == 0 && came >= MIN_SESSIONS;
     let mut lines = vec![
-        "Daemon: not needed; what is saved is read and found at once".to_owned(),
+        "Daemon: not needed; saved sessions are available at once".to_owned(),
         match (holder, last) {
             (Some(pid), _) => format!("Consolidation: running (PID {pid})"),
             (None, Some(last)) => format!("Last consolidation: {} ({})", seconds(last), age(now, last)),
             (None, None) => "Last consolidation: never".to_owned(),
         },
-        format!("Sessions since: {came} (at least {MIN_SESSIONS} are wanted)"),
+        format!("Sessions since: {came} (minimum: {MIN_SESSIONS})"),
     ];
     lines.push(match (due, waits) {
         (true, _) => "Next consolidation: due".to_owned(),
         (false, 0) => format!("Next consolidation: after {} more sessions", MIN_SESSIONS.saturating_sub(came)),
         (false, left) => {
-            format!("Next consolidation: in {} hours at the earliest ({MIN_HOURS} hours between two)", left.div_euclid(3600) + 1)
+            format!("Next consolidation: in {} hours at the earliest (minimum interval: {MIN_HOURS} hours)", left.div_euclid(3600) + 1)
         }
     });
     let fields = json!({

@@ -94,7 +94,7 @@ fn directory(view: &dyn View, under: &str, shown: &str) -> Result<String> {
         let _ = write!(out, "\n{}\t{base}/{}{}", size(*bytes), parts.join("/"), if *is_folder { "/" } else { "" });
     }
     if rows.len() > ROWS {
-        let _ = write!(out, "\n({} more; view a directory below)", rows.len() - ROWS);
+        let _ = write!(out, "\n({} more; view a subdirectory to see them)", rows.len() - ROWS);
     }
     Ok(out)
 }

@@ -83,7 +83,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         add(Some(date.line), CheckRule::RelativeDate, format!("{:?} is a relative date; write the date itself", date.words));
     }
     for (line, file) in alike::repeats(text, &space.instructions) {
-        add(Some(line), CheckRule::RepeatsInstructions, format!("already in {file}"));
+        add(Some(line), CheckRule::RepeatsInstructions, format!("repeats text of {file}; keep it in one place"));
     }
     let (wires, problems) = when::parse_field(&memory);
     problems.iter().chain(&wires.unreachable()).map(line_and_text).for_each(|(line, what)| add(line, CheckRule::Tripwire, what));
@@ -107,7 +107,7 @@ fn reference_finding(
         ReferenceKind::Link | ReferenceKind::Definition
             if space.exists(target) || !space.is_memory(holder) || space.is_project_file(target) => {}
         ReferenceKind::Link | ReferenceKind::Definition => {
-            add(line, CheckRule::DeadLink, format!("the link to {target} is dead: it does not exist"));
+            add(line, CheckRule::DeadLink, format!("links to {target}, which does not exist"));
         }
         ReferenceKind::Wiki => {
             let reachable = links::wiki_names(target, holder).any(|name| space.exists(&name));

@@ -55,7 +55,7 @@ fn write_temp(step: &Step, bytes: &[u8], mode: Mode) -> Result<()> {
     let mut file = File::from(fd);
     fault::point().and_then(|()| file.write_all(bytes)).map_err(|e| Error::io("write", shown, e))?;
     if mode != Mode::RUSR | Mode::WUSR {
-        fs::fchmod(&file, mode).map_err(|e| Error::io("set the mode of", shown, e.into()))?;
+        fs::fchmod(&file, mode).map_err(|e| Error::io("set the permissions of", shown, e.into()))?;
     }
     fault::point().and_then(|()| file.sync_all()).map_err(|e| Error::io("sync", shown, e))
 }

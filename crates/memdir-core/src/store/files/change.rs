@@ -107,7 +107,7 @@ impl Locked<'_> {
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);
             if size > limits::MEMORY_BYTES {
-                return Err(Error::TooLarge { what: edit.path.to_string(), size: size as u64, limit: limits::MEMORY_BYTES as u64 });
+                return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limits::MEMORY_BYTES as u64 });
             }
             let before = self.store.read_exact(&spot)?;
             if before.as_ref().map(|stored| &stored.bytes) != edit.bytes.as_ref() {

@@ -115,7 +115,7 @@ impl Open<'_> {
         match stat {
             Ok(stat) => Ok(Some(stat).filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)),
             Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(self.io("look at", rel, errno)),
+            Err(errno) => Err(self.io("read the metadata of", rel, errno)),
         }
     }
 
@@ -156,7 +156,7 @@ impl Open<'_> {
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(self.io("create", rel, errno)),
         }
-        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a part of it is a file and not a directory; use another name"))
+        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a part of it is a file, not a directory; use another name"))
     }
 
     fn open_at(&self, rel: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
@@ -246,7 +246,9 @@ impl Open<'_> {
             Ok(target) => {
                 let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
                 let into = into.display().to_string();
-                format!("{link_name} is a symbolic link that leads out; to allow it, add link_roots = [{into:?}] to its mount")
+                format!(
+                    "{link_name} is a symbolic link that leads outside the directory; to allow it, add link_roots = [{into:?}] to its mount"
+                )
             }
             Err(_) => format!("{link_name} is a symbolic link that cannot be read"),
         };

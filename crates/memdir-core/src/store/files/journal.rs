@@ -192,7 +192,7 @@ impl Journal {
             Some(text) if Version::from_content(&text) == version => Ok(Some(text)),
             Some(_) => Err(Error::Corrupt {
                 what: opened.log.path.display().to_string(),
-                why: format!("{path} cannot be restored at version {version}"),
+                why: format!("version {version} of {path} cannot be restored"),
             }),
             None => Ok(None),
         }

@@ -212,14 +212,17 @@ pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
     for (i, a) in mounts.iter().enumerate() {
         for b in &mounts[i + 1..] {
             if a.info.prefix == b.info.prefix {
-                return Err(Error::bad_input("mounts", format!("two mounts have the prefix {:?}; give each its own", a.info.prefix)));
+                return Err(Error::bad_input(
+                    "mounts",
+                    format!("two mounts have the prefix {:?}; use a different prefix for each", a.info.prefix),
+                ));
             }
             let (inner, outer) = if a.root.path().starts_with(b.root.path()) { (a, b) } else { (b, a) };
             let filtered = inner.only.iter().chain(&outer.only).any(Option::is_some) || is_nested(inner, outer);
             if inner.root.path().starts_with(outer.root.path()) && !filtered {
                 return Err(Error::bad_input(
                     "mounts",
-                    format!("{} lies inside {}; mount only one of them", inner.root.path().display(), outer.root.path().display()),
+                    format!("{} is inside {}; mount only one of them", inner.root.path().display(), outer.root.path().display()),
                 ));
             }
         }

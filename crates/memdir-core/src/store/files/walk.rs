@@ -197,7 +197,9 @@ fn collisions(out: &mut Walk) {
     let found: Vec<Problem> = folded
         .windows(2)
         .filter(|pair| pair[0].0 == pair[1].0)
-        .map(|pair| Problem::whole(format!("{:?} and {:?} differ only by case or Unicode form", pair[0].1.as_str(), pair[1].1.as_str())))
+        .map(|pair| {
+            Problem::whole(format!("{:?} and {:?} differ only in case or Unicode normalization", pair[0].1.as_str(), pair[1].1.as_str()))
+        })
         .collect();
     out.problems.extend(found);
 }

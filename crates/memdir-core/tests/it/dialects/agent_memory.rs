@@ -109,8 +109,8 @@ fn a_directory_that_went_away_is_said_to_be_gone() {
 #[test]
 fn the_status_is_told_on_every_platform() {
     let desk = desk(&[("sessions/a.md", "x")]);
-    let wanted = "Daemon: not needed; what is saved is read and found at once\nLast consolidation: never\n\
-                  Sessions since: 1 (at least 8 are wanted)\nNext consolidation: after 7 more sessions";
+    let wanted = "Daemon: not needed; saved sessions are available at once\nLast consolidation: never\n\
+                  Sessions since: 1 (minimum: 8)\nNext consolidation: after 7 more sessions";
     assert_eq!(desk.text("memory_daemon_status", nothing()), wanted);
     support::put(&desk.top.path().join("home/.agent-memory/memory/.consolidate-lock"), &std::process::id().to_string());
     assert!(desk.text("memory_daemon_status", nothing()).contains(&format!("running (PID {})", std::process::id())));

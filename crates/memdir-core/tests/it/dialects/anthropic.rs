@@ -136,7 +136,7 @@ fn bytes_that_are_not_text_are_kept() {
     assert!(desk.text("memory", json!({ "command": "view", "path": "/memories/raw" })).contains("a\u{fffd}b"));
     assert!(
         desk.error("memory", json!({ "command": "str_replace", "path": "/memories/raw", "old_str": "a", "new_str": "b" }))
-            .contains("not UTF-8")
+            .contains("not valid UTF-8")
     );
     assert_eq!(fs::read(desk.root.join("raw")).unwrap(), b"a\xffb\n");
 }

@@ -68,9 +68,9 @@ fn the_texts_say_what_they_must() {
         ("memory_edit", &["Fails and changes nothing", "memory_write"]),
         ("memory_move", &["every reference", "Fails if"]),
         ("memory_delete", &["Only when the user asks", "memory_edit", "memory_undo"]),
-        ("memory_undo", &["never somebody else's", "Fails"]),
+        ("memory_undo", &["never anyone else's", "Fails"]),
         ("memory_stats", &["not for its content"]),
-        ("memory_log", &["as soon as it is learned", "memory_write"]),
+        ("memory_log", &["as soon as you learn it", "memory_write"]),
     ];
     for tool in native_with_log() {
         let (_, words) = owed.iter().find(|(name, _)| *name == tool.name).unwrap_or_else(|| panic!("{} owes nothing?", tool.name));
@@ -87,16 +87,16 @@ fn the_texts_say_what_they_must() {
 
 fn page() -> String {
     let mut page = String::from(
-        "# Tools\n\nWritten by a test from the tool tables; every text is exactly what a model reads.\n\n\
-         Levels: **safe** tools only read. **changes** adds, or changes what is there; the earlier text stays in the journal and \
-         `memory_undo` brings it back. **destroys** takes something away, or may overwrite it, and hosts ask before they call it; \
-         the journal keeps the text all the same.\n\n\
-         A native answer has at most about 8,000 characters and says how to get the rest; a dialect's read is whole up to 150,000. \
-         A failure is a result with the error flag that says what to do next.\n\n## Native\n\n",
+        "# Tools\n\nGenerated from the tool tables; every text is exactly what a model reads.\n\n\
+         Levels: **safe** tools only read. Tools of level **changes** add or change text; `memory_undo` restores the earlier text \
+         from the journal. Tools of level **destroys** delete or overwrite text, so hosts ask before they call them; the journal keeps \
+         the earlier text of these, too.\n\n\
+         A result of a native tool has at most about 8,000 characters and says how to read the rest; a dialect's read returns up to \
+         150,000 characters. A failed call returns a result with the error flag and a hint about what to do next.\n\n## Native\n\n",
     );
-    let _ = writeln!(page, "What the server says about all of them when a client connects:\n\n{}\n", quoted(INSTRUCTIONS));
+    let _ = writeln!(page, "Instructions that the server sends when a client connects:\n\n{}\n", quoted(INSTRUCTIONS));
     native_with_log().iter().for_each(|tool| section(&mut page, tool));
-    page.push_str("`memory_log` is served where the settings say `log = true`.\n\n## Resources and prompts\n\nWith the native tools come resources (`memory:///NAME`, and `memory:///NAME?lines=42-56`; `memdir://prompt` is the memory section of a system prompt), with news of changes for clients that subscribe, and these prompts:\n\n");
+    page.push_str("`memory_log` is served only with the setting `log = true`.\n\n## Resources and prompts\n\nThe native tools come with resources (`memory:///NAME`, and `memory:///NAME?lines=42-56`; `memdir://prompt` is the memory section of a system prompt), notifications of changes for clients that subscribe, and these prompts:\n\n");
     for prompt in PROMPTS {
         let needed = if prompt.required { "" } else { ", optional" };
         let _ = writeln!(
@@ -110,9 +110,9 @@ fn page() -> String {
         );
     }
     page.push_str("### memory\n\nThe memory section for a system prompt, as `memdir prompt --tools` prints it. No argument.\n\n");
-    page.push_str("## Dialects\n\n`memdir mcp --dialect NAME` serves the tools of another system, on the directory it used, in place. `--dialect a,b` serves several; a tool name in both stops the start.\n\n");
+    page.push_str("## Dialects\n\n`memdir mcp --dialect NAME` serves the tools of another system, in place, on the directory which that system uses. `--dialect a,b` serves several; the server does not start if two of them have a tool with the same name.\n\n");
     for dialect in DIALECTS {
-        let _ = writeln!(page, "### Dialect {}\n\nStands for {}. Directory: {}.\n", dialect.name, dialect.stands_for, dialect.needs);
+        let _ = writeln!(page, "### Dialect {}\n\nEmulates {}. Directory: {}.\n", dialect.name, dialect.stands_for, dialect.needs);
         (dialect.tools)().iter().for_each(|tool| section(&mut page, tool));
     }
     page.trim_end().to_owned() + "\n"

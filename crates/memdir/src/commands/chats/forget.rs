@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutp
     if args.session.is_none() && args.project.is_none() && args.before.is_none() {
         return Err(Failure::Usage {
             message: "missing SESSION, --project or --before".into(),
-            hint: "give the id of a session from memdir chats, or --project DIR, --before DATE or both".into(),
+            hint: "use --project, --before or both, or the id of a conversation; list them with: memdir chats".into(),
         });
     }
     let archive = chat_archive(settings);

@@ -75,7 +75,7 @@ fn show(Report { outcome, kept }: &Report, printer: &mut Printer<'_>) -> io::Res
         printer.note(outcome.left_note());
     }
     if !outcome.removed.is_empty() {
-        printer.note(format!("removed {} over the limits of the archive", counted(outcome.removed.len() as u64, "conversation")));
+        printer.note(format!("removed {} to stay within the limits of the archive", counted(outcome.removed.len() as u64, "conversation")));
     }
     for (path, problem) in outcome.problems.iter().take(MAX_PROBLEMS) {
         let line = problem.line.map_or(String::new(), |line| format!(":{line}"));
@@ -89,5 +89,5 @@ fn show(Report { outcome, kept }: &Report, printer: &mut Printer<'_>) -> io::Res
         printer.note(format!("{} more problems; list all with --json", outcome.problems.len() - MAX_PROBLEMS));
     }
     let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
-    printer.line(format!("synced {turns} of {written}; {kept} archived"))
+    printer.line(format!("synced {turns} in {written}; {kept} archived"))
 }
