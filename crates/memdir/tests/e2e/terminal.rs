@@ -5,7 +5,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::{fs, io::Read as _, path::Path, process::Command};
 
 /// Runs a command on a pseudo-terminal and returns its output.
-fn shown(command: &mut Command) -> String {
+pub(crate) fn shown(command: &mut Command) -> String {
     on_terminal(command, None).0
 }
 
