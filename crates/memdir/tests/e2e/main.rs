@@ -15,6 +15,7 @@ mod documentation;
 mod edit;
 mod entrypoint;
 mod errors;
+mod frames;
 mod help;
 mod history;
 mod home;
