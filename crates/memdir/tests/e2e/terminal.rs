@@ -128,6 +128,7 @@ fn no_command_sends_a_control_character_of_others_to_the_terminal() {
     assert!(command(&["index"]).output().unwrap().status.success());
     let import = home.path("import.json").display().to_string();
     let unknown = format!("no{ATTACK}");
+    let colours = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
     for args in [
         &[][..],
         &["list"],
@@ -183,7 +184,6 @@ fn no_command_sends_a_control_character_of_others_to_the_terminal() {
         assert!(!is_hostile(&seen), "{args:?}: {seen:?}");
         // In colour, there are no escape sequences but those of colours.
         let seen = shown(&mut command(args));
-        let colours = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
         assert!(!is_hostile(&colours.replace_all(&seen, "")), "{args:?}: {seen:?}");
         assert!(!seen.contains("\u{1b}[31m\u{9b}") && !seen.contains("^[[2J\u{1b}[31m"), "{args:?}: {seen:?}");
         let seen = shown(command(&[args, &["--json"]].concat()).env("NO_COLOR", "1"));
