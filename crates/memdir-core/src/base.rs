@@ -3,6 +3,7 @@
 pub mod day;
 pub mod disk;
 pub(crate) mod error;
+pub mod frame;
 pub mod glob;
 pub mod limits;
 pub mod path;

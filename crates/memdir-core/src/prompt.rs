@@ -12,7 +12,7 @@ pub use parts::{OpenPath, SpacePart};
 pub use space::{BuiltPrompt, ModeName, PromptLoad, PromptRequest, log_is_open, log_prefix, main_prefix, prompt};
 
 use crate::{
-    base::{limits, shell::quote_posix},
+    base::{frame, limits, shell::quote_posix},
     store::space::AgentScope,
 };
 use texts::fill;
@@ -339,7 +339,16 @@ fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
             (true, None) => format!("{}, {}", input.file, part.label()),
         };
         let text = part.entrypoint.map(str::trim).filter(|text| !text.is_empty());
-        format!("## {heading}\n\n{}", text.map_or_else(|| fill(texts::EMPTY, &[("file", input.file)]), str::to_owned))
+        let text = match text {
+            None => fill(texts::EMPTY, &[("file", input.file)]),
+            Some(text) if part.is_foreign || parts::is_shared(part.prefix, input.remote) => {
+                let source = if part.prefix.is_empty() { input.file.to_owned() } else { format!("{}/{}", part.prefix, input.file) };
+                frame::shared(&source, texts::SHARED.trim_end(), text)
+            }
+            Some(text) => text.to_owned(),
+        };
+        let warning = part.warning.map_or_else(String::new, |warning| format!("\n\n{warning}"));
+        format!("## {heading}\n\n{text}{warning}")
     };
     input.parts.iter().enumerate().filter(|(_, part)| part.kept).map(section).collect()
 }

@@ -3,7 +3,7 @@
 use memdir_core::{
     Error, List, Result,
     internal::{
-        base::text,
+        base::{frame, text},
         tools::{self, PROMPTS, Prompt, ToolContext},
     },
 };
@@ -37,6 +37,7 @@ pub(crate) fn render(prompt: &Prompt, caller: &ToolContext, arguments: &Map<Stri
         "review-memory" => listing(caller, &argument)?,
         _ => String::new(),
     };
+    let context = frame::neutral(&context);
     let mut out = String::new();
     let mut rest = prompt.text.trim_end();
     // A single pass, so that placeholders inside the inserted text are not expanded.

@@ -1,6 +1,7 @@
 //! The command line: every command with its arguments and help text. Defines no behaviour; `commands.rs` does.
 
 pub(crate) mod help;
+pub(crate) mod stdin;
 
 use crate::{
     exit::Failure,
@@ -162,7 +163,7 @@ Examples:
   memdir search deploy --why-not notes/release
   memdir search --batch questions.jsonl --json")]
 pub(crate) struct Search {
-    /// Words or a question
+    /// Words or a question (`-` for standard input)
     #[arg(required_unless_present = "batch")]
     pub(crate) query: Vec<String>,
     /// Maximum number of results
@@ -277,11 +278,11 @@ pub(crate) struct List {
 Examples:
   memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project
   memdir write notes/deploy --append 'Except in December.'
-  pandoc page.html -t gfm | memdir write notes/page")]
+  pandoc page.html -t gfm | memdir write notes/page -")]
 pub(crate) struct Write {
     /// Name of the memory, such as notes/deploy
     pub(crate) name: String,
-    /// Text of the memory [default: from --file or standard input]
+    /// Text of the memory (`-` for standard input) [default: from --file or standard input]
     #[arg(allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
     /// Read the text from a file (`-` for standard input)
@@ -320,10 +321,10 @@ Examples:
 pub(crate) struct Edit {
     /// Name of the memory
     pub(crate) name: String,
-    /// Text to replace; must occur exactly once unless --all
+    /// Text to replace (`-` for standard input); must occur exactly once unless --all
     #[arg(allow_hyphen_values = true, required_unless_present = "old_file")]
     pub(crate) old: Option<String>,
-    /// Replacement text
+    /// Replacement text (`-` for standard input)
     #[arg(allow_hyphen_values = true, required_unless_present = "new_file")]
     pub(crate) new: Option<String>,
     /// Read OLD from a file (`-` for standard input)
@@ -455,7 +456,7 @@ Examples:
   memdir log 'Ada prefers tabs'
   memdir log --in team 'freeze until 2026-03-09'")]
 pub(crate) struct Log {
-    /// Text of the entry; the time of day is added
+    /// Text of the entry (`-` for standard input); the time of day is added
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
     /// Prefix of the mount whose log to append to
@@ -661,7 +662,7 @@ Examples:
   memdir resume 'the login that hashed twice'
   memdir resume 'deploy freeze' --run")]
 pub(crate) struct Resume {
-    /// Words to search for in past conversations
+    /// Words to search for in past conversations (`-` for standard input)
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
     /// Search only conversations of this host

@@ -45,7 +45,7 @@ mod where_command;
 mod write;
 
 use crate::{
-    args::{Args, Command, Global, SearchEmbedder},
+    args::{Args, Command, Global, SearchEmbedder, stdin},
     config::Settings,
     exit::Failure,
     output::{CommandOutput, OutputOptions},
@@ -99,7 +99,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
     let global = &args.global;
     let Some(command) = &args.command else { return space(|space| status::run(space.memdir)) };
     match command {
-        Command::Adopt(args) => settings(move |settings, scope| adopt::run(args, settings, scope)).writes(),
+        Command::Adopt(args) => settings(move |settings, scope| adopt::run(args, global, settings, scope)).writes(),
         Command::Bench(args) => nothing(move || bench::run(args, global.dir.as_deref(), output)).writes(),
         Command::Chats(args) => settings(move |settings, scope| chats::run(args, global.project.as_deref(), settings, scope, output))
             .writes()
@@ -275,21 +275,11 @@ fn expected(memdir: &Memdir, path: &MemoryPath, text: Option<&str>) -> Result<Op
 
 /// Reads a file of the command line; `-` is standard input.
 fn input(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
-    if path.as_os_str() == "-" {
-        stdin()
+    if stdin::is_stdin(path) {
+        stdin::read()
     } else {
         std::fs::read(path).map_err(|source| Failure::File { doing: "read", path: path.to_owned(), source })
     }
-}
-
-fn stdin() -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map_err(|source| Failure::File {
-        doing: "read",
-        path: "standard input".into(),
-        source,
-    })?;
-    Ok(bytes)
 }
 
 /// Reads a file of the command line as UTF-8.

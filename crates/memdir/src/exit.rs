@@ -75,6 +75,7 @@ impl Failure {
             // The reader closed the pipe early, as `head` does; the command itself has succeeded.
             Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
             Failure::File { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::Usage,
+            Failure::File { source, .. } if source.kind() == io::ErrorKind::WouldBlock => Exit::Busy,
             Failure::Off { .. } | Failure::Settings { .. } | Failure::File { .. } | Failure::Output { .. } => Exit::ActionRequired,
         }
     }
@@ -91,6 +92,10 @@ impl Failure {
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
             Failure::Off { switch } => ("off", format!("memory is off: {switch}"), "see the memories in effect with: memdir where".into()),
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
+            Failure::File { doing, path, source } if source.kind() == io::ErrorKind::WouldBlock => {
+                let hint = "try again; if it stays locked, look for a stopped process".to_owned();
+                ("busy", format!("cannot {doing} {}: {source}", path.display()), hint)
+            }
             Failure::File { doing, path, source, .. } => {
                 ("io", format!("cannot {doing} {}: {source}", path.display()), "check the path and its permissions".to_owned())
             }

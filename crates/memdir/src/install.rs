@@ -12,7 +12,7 @@ mod remove;
 pub(crate) use error::InstallError;
 pub(crate) use file_edit::{ConfigChange, FileOutcome, PlannedEdit};
 pub(crate) use plan::{diff, plan};
-pub(crate) use receipt::{InstallKey, Receipts};
+pub(crate) use receipt::{InstallKey, Receipts, lock};
 pub(crate) use remove::plan_removal;
 
 use crate::hosts::{ConfigEdit, ConfigFile, Host, InstallScope, Machine};
@@ -40,7 +40,7 @@ impl InstallRequest<'_> {
 
 /// Applies the edits to the files. If one file cannot be written, those before it are restored.
 pub(crate) fn apply(request: &InstallRequest<'_>, files: &[ConfigFile]) -> Result<Vec<FileOutcome>, InstallError> {
-    let _lock = receipt::lock(request.home)?;
+    let _lock = lock(request.home)?;
     let mut receipts = Receipts::load(request.home)?;
     let edits = plan(files, &receipts.programs(request.machine))?;
     let written = files::write_all(&edits, request.scope, request.now)?;
@@ -78,7 +78,7 @@ pub(crate) fn expected(receipts: &Receipts, request: &InstallRequest<'_>) -> (Ma
 
 /// Removes an installation from its files.
 pub(crate) fn revert(request: &InstallRequest<'_>) -> Result<Vec<FileOutcome>, InstallError> {
-    let _lock = receipt::lock(request.home)?;
+    let _lock = lock(request.home)?;
     let mut receipts = Receipts::load(request.home)?;
     let removals = plan_removal(&receipts, request)?;
     let outcomes = removals.iter().map(|removal| remove::apply(removal, request.scope)).collect::<Result<Vec<_>, _>>()?;

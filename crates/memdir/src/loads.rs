@@ -3,7 +3,7 @@
 
 use memdir_core::{
     PromptLoad, Store, Version,
-    internal::base::disk::{self, Replace},
+    internal::base::disk::{self, FileLock, LockWait, Replace},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -55,13 +55,17 @@ pub(crate) fn space(store: &dyn Store) -> String {
 /// Counts a load of a space. Best effort: runs after the output is printed, and errors are ignored.
 pub(crate) fn count(home: &Path, space: &str, load: &PromptLoad) {
     let path = file(home);
+    if !home.is_dir() {
+        return;
+    }
+    // Without the lock, a line that is appended while the older half is dropped would be lost.
+    let Ok(_lock) = FileLock::for_update(&path, LockWait::BEST_EFFORT) else { return };
     if fs::metadata(&path).is_ok_and(|meta| meta.len() > MAX_BYTES) {
         drop_older_half(&path);
     }
     let line = LoadLine { space: space.to_owned(), load: load.clone() };
     if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(&line), disk::append_private_file(&path)) {
         line.push(b'\n');
-        // A single write, so that lines of concurrent processes do not mix.
         let _ = file.write_all(&line);
     }
 }

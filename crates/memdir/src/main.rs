@@ -25,7 +25,8 @@ mod spaces;
 fn main() -> std::process::ExitCode {
     let (json, args) = args::parse();
     let options = output::OutputOptions::for_stdout(json);
-    let outcome = args.and_then(|args| commands::run(&args, options)).and_then(|output| output::print(&output, options));
+    let read = |mut args| args::stdin::read_texts(&mut args).map(|()| args);
+    let outcome = args.and_then(read).and_then(|args| commands::run(&args, options)).and_then(|output| output::print(&output, options));
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => output::print_failure(&failure, options).into(),

@@ -1,10 +1,19 @@
-//! Prints the output of commands: on a terminal with colours, in a pipe without, or as JSON. Never decides what is printed.
+//! Prints the output of commands: on a terminal with colours, in a pipe without, or as JSON. Never decides what is printed. Everything
+//! passes through [`visible`]; only the text of a memory keeps its bytes, if it does not go to a terminal.
+
+mod visible;
 
 use crate::exit::{Exit, Failure};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    io::{self, BufWriter, IsTerminal as _, Write},
+    sync::LazyLock,
+};
 use unicode_width::UnicodeWidthStr as _;
+pub(crate) use visible::visible;
+use visible::{visible_cell, visible_json};
 
 /// Where the output goes, and in which form.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +95,7 @@ impl<T: Serialize> Content for (T, fn(&T, &mut Printer<'_>) -> io::Result<()>) {
     }
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(out, &self.0).map_err(io::Error::from)
+        out.write_all(visible_json(&serde_json::to_string_pretty(&self.0)?).as_bytes())
     }
 }
 
@@ -102,7 +111,7 @@ impl<T: Serialize> Content for JsonLines<T> {
             if n > 0 {
                 writeln!(out)?;
             }
-            serde_json::to_writer(&mut *out, value).map_err(io::Error::from)?;
+            out.write_all(visible_json(&serde_json::to_string(value)?).as_bytes())?;
         }
         Ok(())
     }
@@ -122,15 +131,20 @@ impl<'a> Printer<'a> {
         Printer { out, options, notes: Vec::new() }
     }
 
-    /// Prints one line.
+    /// Prints one line, or several.
     pub(crate) fn line(&mut self, text: impl AsRef<str>) -> io::Result<()> {
-        writeln!(self.out, "{}", text.as_ref())
+        writeln!(self.out, "{}", painted(&visible(text.as_ref())))
     }
 
-    /// Prints the text of a memory unchanged; on a terminal without its escape sequences, which could control the terminal.
+    /// Prints what another printer has written.
+    pub(crate) fn printed(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Prints the text of a memory unchanged; on a terminal with its control characters shown.
     pub(crate) fn content(&mut self, text: &str) -> io::Result<()> {
         if self.options.terminal {
-            write!(self.out, "{}", anstream::adapter::strip_str(text))?;
+            self.out.write_all(visible(text).as_bytes())?;
         } else {
             self.out.write_all(text.as_bytes())?;
         }
@@ -139,6 +153,7 @@ impl<'a> Printer<'a> {
 
     /// Prints rows in aligned columns. The first row is the heading.
     pub(crate) fn table(&mut self, rows: &[Vec<String>]) -> io::Result<()> {
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| visible_cell(cell)).collect()).collect();
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |n: usize| rows.iter().filter_map(|row| row.get(n)).map(|cell| cell.width()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
@@ -167,31 +182,33 @@ impl<'a> Printer<'a> {
 
     /// Bold text.
     pub(crate) fn strong(&self, text: &str) -> String {
-        self.styled(text, Style::new().bold())
+        self.styled(text, 'b')
     }
 
     /// Dimmed text.
     pub(crate) fn dim(&self, text: &str) -> String {
-        self.styled(text, Style::new().dimmed())
+        self.styled(text, 'd')
     }
 
     /// Green text, for additions.
     pub(crate) fn green(&self, text: &str) -> String {
-        self.styled(text, AnsiColor::Green.on_default())
+        self.styled(text, 'g')
     }
 
     /// Highlighted text, for search matches.
     pub(crate) fn highlight(&self, text: &str) -> String {
-        self.styled(text, AnsiColor::Yellow.on_default().bold())
+        self.styled(text, 'h')
     }
 
     /// Red text, for deletions and errors.
     pub(crate) fn red(&self, text: &str) -> String {
-        self.styled(text, AnsiColor::Red.on_default())
+        self.styled(text, 'r')
     }
 
-    fn styled(&self, text: &str, style: Style) -> String {
-        if self.options.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    /// Marks a text with a style, for [`painted`].
+    fn styled(&self, text: &str, style: char) -> String {
+        let mark = STYLE_MARK.as_str();
+        if self.options.colour { format!("{mark}{style}{text}{mark}.") } else { text.to_owned() }
     }
 
     fn truncated(&self, line: &str) -> String {
@@ -200,6 +217,35 @@ impl<'a> Printer<'a> {
             _ => line.to_owned(),
         }
     }
+}
+
+/// Begins and ends a style in a line. It is random, so that no text can contain it: escape sequences in a line are shown, and only those
+/// of its styles are written.
+static STYLE_MARK: LazyLock<String> = LazyLock::new(|| {
+    let random = RandomState::new().hash_one(0_u8);
+    // Characters for private use, which no terminal obeys.
+    let private = |bits: u64| u32::try_from(bits & 0xfff).ok().and_then(|n| char::from_u32(0xf_0000 + n)).unwrap_or('\u{f0000}');
+    [0, 12, 24, 36].map(|shift| private(random >> shift)).iter().collect()
+});
+
+/// Replaces the marks of styles by escape sequences.
+fn painted(text: &str) -> String {
+    let mut parts = text.split(STYLE_MARK.as_str());
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let mut rest = part.chars();
+        let style = match rest.next() {
+            Some('b') => Style::new().bold().render().to_string(),
+            Some('d') => Style::new().dimmed().render().to_string(),
+            Some('g') => AnsiColor::Green.on_default().render().to_string(),
+            Some('h') => AnsiColor::Yellow.on_default().bold().render().to_string(),
+            Some('r') => AnsiColor::Red.on_default().render().to_string(),
+            _ => anstyle::Reset.render().to_string(),
+        };
+        out.push_str(&style);
+        out.push_str(rest.as_str());
+    }
+    out
 }
 
 /// Prints a command's output and returns its exit status.
@@ -224,13 +270,18 @@ pub(crate) fn print_failure(failure: &Failure, options: OutputOptions) -> Exit {
     match failure {
         Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => {}
         Failure::Hook { explain: false, .. } => {}
-        // Clap chooses its own colours and streams.
-        Failure::CommandLine { error } if !options.json || !error.use_stderr() => drop(error.print()),
+        // Help and the version: clap chooses colours and streams.
+        Failure::CommandLine { error } if !error.use_stderr() => drop(error.print()),
+        // Clap repeats the arguments.
+        Failure::CommandLine { error } if !options.json => {
+            let text = error.render().to_string();
+            print_to_stderr("error", &[text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()]);
+        }
         _ if options.json => {
             let text = failure.text();
             let error = serde_json::json!({ "error": { "code": text.code, "message": text.message, "hint": text.hint } });
             // If this cannot be printed either, only the exit status reports the failure.
-            let _ = writeln!(io::stdout(), "{error:#}");
+            let _ = writeln!(io::stdout(), "{}", visible_json(&format!("{error:#}")));
         }
         _ => {
             let text = failure.text();
@@ -251,6 +302,6 @@ fn print_to_stderr(label: &str, texts: &[String]) {
     };
     for text in texts.iter().filter(|text| !text.is_empty()) {
         // A failure to write to standard error cannot be reported anywhere.
-        let _ = writeln!(err, "{style}{label}:{style:#} {text}");
+        let _ = writeln!(err, "{style}{label}:{style:#} {}", visible(text));
     }
 }

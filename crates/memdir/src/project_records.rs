@@ -1,10 +1,10 @@
-//! Records of projects: their root directory, their remotes, and the memory they use. Each is a small file, `projects/ID.toml`, so
-//! that processes do not wait for each other. No memory depends on a record.
+//! Records of projects: their root directory, their remotes, and the memory they use. Each is a small file, `projects/ID.toml`, which is
+//! read without a lock and changed only through [`RecordsLock`]. No memory depends on a record.
 
 use memdir_core::{
     Project,
     internal::{
-        base::disk::{self, Replace},
+        base::disk::{self, FileLock, LockWait, Replace},
         project,
     },
 };
@@ -57,13 +57,11 @@ pub(crate) fn read(home: &Path, id: &str) -> Option<ProjectRecord> {
 /// Writes the record of a project that has none, or whose git configuration is newer, for example with a new remote. Best effort:
 /// errors are ignored, and a home that does not exist is not created. Costs two `stat` calls if there is nothing to do.
 pub(crate) fn note(home: &Path, project: &Project) {
-    if !home.is_dir() {
+    if !home.is_dir() || is_current(home, project) {
         return;
     }
-    let modified = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
-    let recorded = modified(&file(home, &project.id));
-    let configured = project.git.as_ref().and_then(|git| modified(&git.join("config")));
-    if recorded.is_some() && recorded > configured {
+    let Ok(lock) = RecordsLock::acquire(home, LockWait::BEST_EFFORT) else { return };
+    if is_current(home, project) {
         return;
     }
     let old = read(home, &project.id);
@@ -71,24 +69,45 @@ pub(crate) fn note(home: &Path, project: &Project) {
     // The first commit stays valid when git expires its log.
     let first_commit = new.first_commit.clone().or_else(|| old.as_ref().and_then(|old| old.first_commit.clone()));
     let new = ProjectRecord { memory: old.as_ref().and_then(|old| old.memory.clone()), first_commit, ..new };
-    let _ = write(home, &project.id, &new);
+    let _ = lock.write(&project.id, &new);
 }
 
-/// Writes a record atomically.
-pub(crate) fn write(home: &Path, id: &str, record: &ProjectRecord) -> io::Result<()> {
-    let path = file(home, id);
-    disk::create_private_dir(path.parent().unwrap_or(home))?;
-    let text = toml::to_string(record).map_err(io::Error::other)?;
-    // A link to an adopted memory exists only here; everything else is derived from the project again.
-    let how = if record.memory.is_some() { Replace::DURABLE } else { Replace::DERIVED };
-    disk::replace(&path, how, |file| io::Write::write_all(file, text.as_bytes()))
+/// Whether the record is newer than the git configuration.
+fn is_current(home: &Path, project: &Project) -> bool {
+    let modified = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let recorded = modified(&file(home, &project.id));
+    recorded.is_some() && recorded > project.git.as_ref().and_then(|git| modified(&git.join("config")))
 }
 
-/// Deletes a record; the memories stay.
-pub(crate) fn delete(home: &Path, id: &str) -> io::Result<()> {
-    match fs::remove_file(file(home, id)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+/// The lock of all records: what was read since it was acquired stays current until it is dropped.
+#[derive(Debug)]
+pub(crate) struct RecordsLock<'a> {
+    home: &'a Path,
+    _lock: FileLock,
+}
+
+impl<'a> RecordsLock<'a> {
+    /// Acquires the lock.
+    pub(crate) fn acquire(home: &'a Path, wait: LockWait) -> io::Result<RecordsLock<'a>> {
+        Ok(RecordsLock { home, _lock: FileLock::for_update(&home.join("projects"), wait)? })
+    }
+
+    /// Writes a record atomically.
+    pub(crate) fn write(&self, id: &str, record: &ProjectRecord) -> io::Result<()> {
+        let path = file(self.home, id);
+        disk::create_private_dir(path.parent().unwrap_or(self.home))?;
+        let text = toml::to_string(record).map_err(io::Error::other)?;
+        // A link to an adopted memory exists only here; everything else is derived from the project again.
+        let how = if record.memory.is_some() { Replace::DURABLE } else { Replace::DERIVED };
+        disk::replace(&path, how, |file| io::Write::write_all(file, text.as_bytes()))
+    }
+
+    /// Deletes a record; the memories stay.
+    pub(crate) fn delete(&self, id: &str) -> io::Result<()> {
+        match fs::remove_file(file(self.home, id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -54,7 +54,16 @@ fn scalar(value: &str) -> String {
     let is_time_or_id =
         value.starts_with(|c: char| c.is_ascii_digit()) && value.contains('-') && value.chars().all(|c| is_plain(c) || c == ':');
     let is_reserved = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"].iter().any(|word| value.eq_ignore_ascii_case(word));
-    if (is_word || is_time_or_id) && !is_reserved { value.to_owned() } else { serde_json::to_string(value).unwrap_or_default() }
+    if (is_word || is_time_or_id) && !is_reserved {
+        return value.to_owned();
+    }
+    // JSON escapes fewer characters than YAML requires: with one of these as it is, the header could not be read again.
+    let is_refused = |c: char| c.is_control() || matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}') || (c as u32 & 0xfffe) == 0xfffe;
+    let mut out = String::new();
+    for c in serde_json::to_string(value).unwrap_or_default().chars() {
+        if is_refused(c) { out.push_str(&format!("\\U{:08X}", c as u32)) } else { out.push(c) }
+    }
+    out
 }
 
 /// Reads the header of a file. Also returns the offset of the text after the title.

@@ -1,6 +1,7 @@
 //! Files of memdir's own: atomic replacement, private directories and files, file locks. Memories are written by
 //! `store/files/atomic.rs`, which resolves every name below an opened root and never by a path.
 
+use super::limits;
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io,
@@ -161,6 +162,13 @@ pub enum LockWait {
     Forever,
 }
 
+impl LockWait {
+    /// For a command that changes a file of memdir's own.
+    pub const COMMAND: LockWait = LockWait::AtMost(Duration::from_secs(limits::LOCK_WAIT_SECS));
+    /// For state that is recorded on the side, while a person or a host waits for something else.
+    pub const BEST_EFFORT: LockWait = LockWait::AtMost(Duration::from_millis(100));
+}
+
 /// An exclusive lock of a file between processes. It is released when it is dropped or its process ends.
 #[derive(Debug)]
 pub struct FileLock(#[expect(dead_code, reason = "closing the file releases the lock")] File);
@@ -170,6 +178,15 @@ impl FileLock {
     /// has the lock for longer than `wait`.
     pub fn acquire(path: &Path, wait: LockWait) -> io::Result<Option<FileLock>> {
         FileLock::acquire_file(open_lock_file(path, PRIVATE_FILE)?, wait)
+    }
+
+    /// Locks a file, or the files of a directory, for reading, changing and replacing it: what was read stays current until the lock is
+    /// dropped. Every process that changes the file must take this lock. It is `NAME.lock` beside the file, because a lock of the file
+    /// itself would belong to the version that is replaced. Fails with [`io::ErrorKind::WouldBlock`] if `wait` is over.
+    pub fn for_update(path: &Path, wait: LockWait) -> io::Result<FileLock> {
+        create_private_dir(parent(path))?;
+        let lock = FileLock::acquire(&path.with_extension("lock"), wait)?;
+        lock.ok_or_else(|| io::Error::new(io::ErrorKind::WouldBlock, "another process is changing it"))
     }
 
     /// Locks an open file or directory.
@@ -327,5 +344,16 @@ mod tests {
         assert!(FileLock::acquire(&path, LockWait::AtMost(Duration::from_millis(5))).unwrap().is_none());
         drop(held);
         assert!(FileLock::acquire(&path, LockWait::Forever).unwrap().is_some());
+    }
+
+    #[test]
+    fn an_update_has_one_holder_and_creates_only_the_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("home/config.toml");
+        let held = FileLock::for_update(&path, LockWait::Never).unwrap();
+        assert_eq!(names(&dir.path().join("home")), ["config.lock"]);
+        assert_eq!(FileLock::for_update(&path, LockWait::Never).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(held);
+        FileLock::for_update(&path, LockWait::Never).unwrap();
     }
 }

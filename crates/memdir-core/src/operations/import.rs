@@ -1,5 +1,5 @@
-//! Imports memories from other systems in one change. A memory that exists with the same body is skipped, and nothing is overwritten
-//! unless the caller asks for it. `bundle` is memdir's own format for export and import.
+//! Imports memories from other systems in one change. A memory that exists with the same name and text is skipped, and nothing is
+//! overwritten unless the caller asks for it. Memories with equal texts and different names are different memories. `bundle` is memdir's own format for export and import.
 
 pub mod bundle;
 mod conversations;
@@ -93,6 +93,9 @@ pub struct ImportedMemory {
     /// The outcome.
     #[serde(flatten)]
     pub outcome: ImportOutcome,
+    /// Another memory with the same body, here or earlier in the import, if this one is imported all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_text_as: Option<String>,
 }
 
 /// The outcome for one memory.
@@ -109,7 +112,7 @@ pub enum ImportOutcome {
         /// Its name here.
         name: String,
     },
-    /// A memory with the same body exists.
+    /// It exists with the same name and text, or with the number that an earlier import appended to its name.
     Duplicate {
         /// The name of that memory.
         of: String,
@@ -167,12 +170,19 @@ pub fn import(store: &dyn Store, context: &Context, request: &Import) -> Result<
 
 /// Decides the outcome for each memory, and the resulting edits.
 fn decide(store: &dyn Store, view: &dyn View, context: &Context, request: &Import) -> Result<(Vec<ImportedMemory>, Vec<FileEdit>)> {
-    let mut known = Known::load(store, view, context)?;
+    let mut known = Known::load(store, view, context, request)?;
     let mut items = Vec::new();
     let mut edits = Vec::new();
     for incoming in &request.memories {
         let (outcome, edit) = one(view, context, request, &mut known, incoming)?;
-        items.push(ImportedMemory { from: incoming.name.clone(), outcome });
+        let key = body_key(&incoming.text);
+        let same_text_as = edit.as_ref().and_then(|_| known.bodies.get(&key).cloned());
+        if let Some(edit) = &edit {
+            known.names.insert(edit.path.name().to_owned());
+            known.imported.insert(edit.path.name().to_owned(), incoming);
+            known.bodies.entry(key).or_insert_with(|| edit.path.name().to_owned());
+        }
+        items.push(ImportedMemory { from: incoming.name.clone(), outcome, same_text_as });
         edits.extend(edit);
     }
     Ok((items, edits))
@@ -182,7 +192,7 @@ fn one(
     view: &dyn View,
     context: &Context,
     request: &Import,
-    known: &mut Known,
+    known: &mut Known<'_>,
     incoming: &Incoming,
 ) -> Result<(ImportOutcome, Option<FileEdit>)> {
     let skipped = |why: String| Ok((ImportOutcome::Skipped { why }, None));
@@ -192,33 +202,38 @@ fn one(
     if incoming.text.len() > limits::MEMORY_BYTES {
         return skipped(format!("{} exceeds the limit of {} for a memory", human(incoming.text.len()), human(limits::MEMORY_BYTES)));
     }
-    let key = body_key(&incoming.text);
-    if let Some(of) = known.bodies.get(&key) {
-        return Ok((ImportOutcome::Duplicate { of: of.clone() }, None));
+    let wanted = names::path(&request.under, &incoming.name)?;
+    // A file that listings hide still occupies its name.
+    let there = view.get(&wanted)?;
+    let has_text = there.as_ref().is_some_and(|stored| contains_text(&text::decode(&stored.bytes).0, &incoming.text));
+    let there = there.map(|stored| stored.path);
+    if let Some(why) = std::iter::once(&wanted).chain(&there).find_map(|path| why_not_a_memory(view, path)) {
+        return skipped(why);
+    }
+    // An earlier memory of this import never counts as existing, unless it is the same one twice.
+    let earlier = known.imported.get(wanted.name()).copied();
+    if earlier.map_or(has_text, |earlier| earlier == incoming) {
+        return Ok((ImportOutcome::Duplicate { of: wanted.name().to_owned() }, None));
     }
     if let Err(error) = write::check_secrets(context, None, incoming.text.as_bytes()) {
         return skipped(error.to_string());
     }
-    let wanted = names::path(&request.under, &incoming.name)?;
-    // A file that listings hide still occupies its name.
-    let there = view.get(&wanted)?.map(|stored| stored.path);
     let taken = there.is_some() || known.names.contains(wanted.name());
-    if let Some(why) = std::iter::once(&wanted).chain(&there).find_map(|path| why_not_a_memory(view, path)) {
-        return skipped(why);
-    }
     let path = match request.clash {
         OnConflict::Skip if taken => return skipped(format!("{} already exists with a different text", wanted.name())),
-        OnConflict::Number if taken => numbered(view, &wanted, known)?,
+        OnConflict::Replace if earlier.is_none() => there.unwrap_or(wanted),
+        _ if taken => match numbered(view, &wanted, known, incoming)? {
+            Numbered::Free(path) => path,
+            Numbered::Duplicate(of) => return Ok((ImportOutcome::Duplicate { of }, None)),
+        },
         // An existing file keeps its name.
         _ => there.unwrap_or(wanted),
     };
     if let Err(error) = view.check_writable(&path) {
         return skipped(error.to_string());
     }
-    known.names.insert(path.name().to_owned());
-    known.bodies.insert(key, path.name().to_owned());
     let name = path.name().to_owned();
-    let replaced = taken && request.clash == OnConflict::Replace;
+    let replaced = taken && earlier.is_none() && request.clash == OnConflict::Replace;
     let edit = FileEdit { path, bytes: Some(incoming.text.clone().into_bytes()), role: Role::Memory };
     Ok((if replaced { ImportOutcome::Replaced { name } } else { ImportOutcome::Added { name } }, Some(edit)))
 }
@@ -243,26 +258,49 @@ fn why_not_a_memory(view: &dyn View, path: &MemoryPath) -> Option<String> {
         .then(|| format!("{TESTS_FILE} contains memory tests; copy it by hand to keep them"))
 }
 
-fn numbered(view: &dyn View, wanted: &MemoryPath, known: &Known) -> Result<MemoryPath> {
-    for n in 2.. {
-        let path = MemoryPath::parse(&format!("{}-{n}.md", wanted.name()))?;
-        if !known.names.contains(path.name()) && view.get(&path)?.is_none() {
-            return Ok(path);
-        }
-    }
-    Ok(wanted.clone())
+/// The name with a number.
+enum Numbered {
+    /// The first free one.
+    Free(MemoryPath),
+    /// An earlier import gave this one to the same text.
+    Duplicate(String),
 }
 
-/// The existing memories.
-struct Known {
+fn numbered(view: &dyn View, wanted: &MemoryPath, known: &Known<'_>, incoming: &Incoming) -> Result<Numbered> {
+    for n in 2.. {
+        let path = MemoryPath::parse(&format!("{}-{n}.md", wanted.name()))?;
+        if known.imported.get(path.name()).is_some_and(|earlier| *earlier == incoming) {
+            return Ok(Numbered::Duplicate(path.name().to_owned()));
+        }
+        if known.names.contains(path.name()) || known.wanted.contains(path.name()) {
+            let there = read::if_readable(view.get(&path))?;
+            if there.is_some_and(|stored| contains_text(&text::decode(&stored.bytes).0, &incoming.text)) {
+                return Ok(Numbered::Duplicate(path.name().to_owned()));
+            }
+        } else if view.get(&path)?.is_none() {
+            return Ok(Numbered::Free(path));
+        }
+    }
+    Ok(Numbered::Free(wanted.clone()))
+}
+
+/// What exists, and what this import has added so far.
+struct Known<'a> {
+    /// The names of existing and added memories.
     names: HashSet<String>,
+    /// The names that the import asks for: a number must not take them.
+    wanted: HashSet<String>,
+    /// The memories that were added, by name.
+    imported: HashMap<String, &'a Incoming>,
     /// The names of memories by the hash of their body.
     bodies: HashMap<[u8; 32], String>,
 }
 
-impl Known {
-    fn load(store: &dyn Store, view: &dyn View, context: &Context) -> Result<Known> {
-        let mut known = Known { names: HashSet::new(), bodies: HashMap::new() };
+impl<'a> Known<'a> {
+    fn load(store: &dyn Store, view: &dyn View, context: &Context, request: &'a Import) -> Result<Known<'a>> {
+        let wanted = request.memories.iter().filter_map(|incoming| names::path(&request.under, &incoming.name).ok());
+        let wanted = wanted.map(|path| path.name().to_owned()).collect();
+        let mut known = Known { names: HashSet::new(), wanted, imported: HashMap::new(), bodies: HashMap::new() };
         for listed in list::list(store, context, &List::default())?.memories {
             if let Some(stored) = read::if_readable(view.get(&listed.path))? {
                 let (text, _) = text::decode(&stored.bytes);
@@ -272,6 +310,16 @@ impl Known {
         }
         Ok(known)
     }
+}
+
+/// Whether a memory has everything that an imported text has: the same body, and the frontmatter fields of the import. Fields that were
+/// added here, such as the day it was verified, do not make it a different memory.
+fn contains_text(existing: &str, incoming: &str) -> bool {
+    if body_key(existing) != body_key(incoming) {
+        return false;
+    }
+    let (existing, incoming) = (Memory::parse(existing).0, Memory::parse(incoming).0);
+    incoming.keys().all(|key| existing.raw(key).map(str::trim) == incoming.raw(key).map(str::trim))
 }
 
 /// The hash of a body. Memories that differ only in frontmatter and line endings have the same one.

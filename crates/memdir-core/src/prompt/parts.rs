@@ -9,12 +9,16 @@ pub struct SpacePart<'a> {
     pub prefix: &'a str,
     /// Its directory as the model should write it.
     pub dir: &'a str,
-    /// Its entrypoint as loaded: cut to the limits, with the warning. `None` if it does not exist or cannot be read.
+    /// Its entrypoint as loaded: cut to the limits, neutral. `None` if it does not exist or cannot be read.
     pub entrypoint: Option<&'a str>,
+    /// The warning of a cut entrypoint.
+    pub warning: Option<&'a str>,
     /// Whether it has an entrypoint. A mount that is narrowed to some names has none.
     pub kept: bool,
     /// The folders and memories that it is narrowed to; empty if all of it is open.
     pub open: &'a [OpenPath],
+    /// Whether other people write it, although its prefix does not say so: the text of its entrypoint is framed as data.
+    pub is_foreign: bool,
 }
 
 /// A folder or a memory that a mount is narrowed to.
@@ -29,7 +33,7 @@ pub struct OpenPath {
 impl<'a> SpacePart<'a> {
     /// A whole directory with an entrypoint.
     pub const fn new(prefix: &'a str, dir: &'a str, entrypoint: Option<&'a str>) -> Self {
-        SpacePart { prefix, dir, entrypoint, kept: true, open: &[] }
+        SpacePart { prefix, dir, entrypoint, warning: None, kept: true, open: &[], is_foreign: false }
     }
 
     /// The label over its entrypoint.

@@ -9,7 +9,6 @@ use crate::{
     },
     entrypoint,
     operations::{context::Context, read},
-    secrets,
     store::{
         Access, EntrypointMode as Kept, MountInfo, Source, Store,
         mounts::{self, ENTRYPOINT_FILE},
@@ -172,7 +171,9 @@ impl<'a> Selected<'a> {
             if by_parts || (is_log && request.remote) { parts(store).collect() } else { mount(store, &prefix).into_iter().collect() };
         let mut parts = Vec::new();
         for mount in mounts {
-            parts.push(Loaded { open: open(store, mount, request.remote)?, ..Loaded::from_mount(store, context, mount) });
+            // The memory of an agent in the project scope is in the repository, so others write it.
+            let is_foreign = mount.prefix.starts_with("agent/") && request.agent.is_some_and(|(_, scope)| scope == AgentScope::Project);
+            parts.push(Loaded { open: open(store, mount, request.remote)?, is_foreign, ..Loaded::from_mount(store, context, mount) });
         }
         if parts.is_empty() {
             return Err(Error::bad_input("mode", "every mount of this space is read-only, so there is nothing to describe"));
@@ -249,16 +250,18 @@ struct Loaded {
     dir: String,
     file: String,
     text: Option<String>,
+    warning: Option<String>,
     kept: bool,
     cut_by_lines: bool,
     cut_by_bytes: bool,
     open: Vec<OpenPath>,
+    is_foreign: bool,
 }
 
 impl Loaded {
     /// Reads the entrypoint of a mount. A prompt is built even if the entrypoint is missing or unreadable.
     fn from_mount(store: &dyn Store, context: &Context, mount: &MountInfo) -> Loaded {
-        let reading = read::redacted_entrypoint(store, context, &mount.prefix).ok();
+        let reading = read::injected_entrypoint(store, context, &mount.prefix).ok();
         let file = reading.as_ref().and_then(|reading| reading.path.as_ref()).map_or(ENTRYPOINT_FILE, |path| path.file_name()).to_owned();
         Loaded {
             prefix: mount.prefix.clone(),
@@ -267,16 +270,23 @@ impl Loaded {
             kept: mount.entrypoint == Kept::Kept || reading.as_ref().is_some_and(|reading| reading.path.is_some()),
             cut_by_lines: reading.as_ref().is_some_and(|reading| reading.cut_by_lines),
             cut_by_bytes: reading.as_ref().is_some_and(|reading| reading.cut_by_bytes),
-            text: reading.map(|reading| match reading.warning {
-                Some(warning) => format!("{}\n\n{warning}", reading.content),
-                None => reading.content,
-            }),
+            warning: reading.as_ref().and_then(|reading| reading.warning.clone()),
+            text: reading.map(|reading| reading.content),
             open: Vec::new(),
+            is_foreign: false,
         }
     }
 
     fn part(&self) -> SpacePart<'_> {
-        SpacePart { prefix: &self.prefix, dir: &self.dir, entrypoint: self.text.as_deref(), kept: self.kept, open: &self.open }
+        SpacePart {
+            prefix: &self.prefix,
+            dir: &self.dir,
+            entrypoint: self.text.as_deref(),
+            warning: self.warning.as_deref(),
+            kept: self.kept,
+            open: &self.open,
+            is_foreign: self.is_foreign,
+        }
     }
 }
 
@@ -297,8 +307,8 @@ fn team(store: &dyn Store, context: &Context, request: &PromptRequest<'_>) -> Op
     }
     let stored = MemoryPath::parse(&format!("team/{}", ENTRYPOINT_FILE)).ok().and_then(|path| store.get(&path).ok()).flatten();
     let decoded = stored.map(|stored| text::decode(&stored.bytes).0.into_owned()).unwrap_or_default();
-    let redacted = secrets::redact(&decoded);
-    let loaded = entrypoint::load(&redacted);
+    let injected = read::injected(&decoded);
+    let loaded = entrypoint::load(&injected);
     Some(Loaded {
         prefix: "team".into(),
         dir: dir.display().to_string(),
@@ -306,8 +316,10 @@ fn team(store: &dyn Store, context: &Context, request: &PromptRequest<'_>) -> Op
         kept: true,
         cut_by_lines: loaded.cut_by_lines,
         cut_by_bytes: loaded.cut_by_bytes,
-        text: Some(loaded.with_warning()),
+        text: Some(loaded.content.to_owned()),
+        warning: loaded.warning,
         open: Vec::new(),
+        is_foreign: false,
     })
 }
 

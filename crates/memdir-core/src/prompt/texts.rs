@@ -39,6 +39,7 @@ texts! {
     PAST = "past.md";
     PAST_MEMORIES = "past-memories.md";
     EMPTY = "empty.md";
+    SHARED = "shared.md";
 }
 
 /// Replaces the placeholders `{name}` of a text. Values are not scanned for placeholders again.

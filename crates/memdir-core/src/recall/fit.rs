@@ -1,7 +1,7 @@
 //! Fits memories into a token budget and frames them as data, each with its source and age, never as instructions.
 
 use crate::{
-    base::{limits, text, time},
+    base::{frame, limits, text, time},
     secrets,
 };
 use serde::Serialize;
@@ -162,7 +162,7 @@ fn omitted_line(dropped: &[OmittedMemory], room: usize) -> String {
     let mut line = String::new();
     for (at, OmittedMemory { name, .. }) in dropped.iter().enumerate() {
         let more = dropped.len() - at;
-        let next = format!("{line}{}{}", if at == 0 { "[omitted: " } else { ", " }, name.replace(['\n', '\r'], " "));
+        let next = format!("{line}{}{}", if at == 0 { "[omitted: " } else { ", " }, frame::neutral(name).replace(['\n', '\r'], " "));
         let end = if more == 1 { 1 } else { 6 };
         if tokens(&next) + end > room {
             return if at == 0 { format!("[omitted: {more} memories]\n") } else { format!("{line} and {more} more]\n") };
@@ -178,7 +178,7 @@ fn show(candidate: &RecallCandidate<'_>, room: RecallBudget, left: usize, notes:
     let mut bytes = room.bytes;
     loop {
         let cut = text::truncate(&redacted, room.lines, bytes);
-        let block = frame(candidate, &cut, notes);
+        let block = framed(candidate, &cut, notes);
         let over = tokens(&block).saturating_sub(left);
         if over == 0 {
             let is_cut = cut.cut_by_lines || cut.cut_by_bytes;
@@ -192,16 +192,15 @@ fn show(candidate: &RecallCandidate<'_>, room: RecallBudget, left: usize, notes:
     }
 }
 
-fn frame(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) -> String {
-    let attribute = |value: &str| value.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace(['\n', '\r'], " ");
+fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) -> String {
     let lines = candidate.lines.as_ref().map_or_else(String::new, |lines| format!(" lines=\"{lines}\""));
-    let why = candidate.why.as_ref().map_or_else(String::new, |why| format!(" because=\"{}\"", attribute(&secrets::redact(why))));
+    let why = candidate.why.as_ref().map_or_else(String::new, |why| format!(" because=\"{}\"", frame::attribute(&secrets::redact(why))));
     let age = time::format_age_days(candidate.age_days);
-    let mut out = format!("<memory source=\"{}\"{lines} age=\"{age}\"{why}>\n", attribute(candidate.name));
+    let mut out = format!("<memory source=\"{}\"{lines} age=\"{age}\"{why}>\n", frame::attribute(candidate.name));
     let gone = candidate.gone.iter().map(|gone| format!("{gone}, which no longer exists"));
     let names: Vec<String> = gone.chain(candidate.missing.iter().cloned()).collect();
     for name in names.iter().take(notes) {
-        out.push_str(&format!("[mentions {}]\n", secrets::redact(name)));
+        out.push_str(&format!("[mentions {}]\n", frame::neutral(&secrets::redact(name))));
     }
     match names.len().saturating_sub(notes) {
         0 => {}
@@ -212,7 +211,7 @@ fn frame(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) -> 
     if let Some(note) = staleness(candidate.age_days) {
         out.push_str(&format!("[{note}]\n"));
     }
-    out.push_str(&inert(cut.text));
+    out.push_str(&frame::neutral(cut.text));
     out.push('\n');
     if cut.cut_by_lines || cut.cut_by_bytes {
         out.push_str(&format!(
@@ -221,19 +220,10 @@ fn frame(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) -> 
             cut.lines,
             cut.text.len(),
             cut.bytes,
-            candidate.name
+            frame::neutral(candidate.name)
         ));
     }
     out + "</memory>\n"
-}
-
-/// Escapes closing tags, with which a text could end its own frame.
-fn inert(text: &str) -> Cow<'_, str> {
-    let closes = |tag: &str| text.as_bytes().windows(tag.len()).any(|part| part.eq_ignore_ascii_case(tag.as_bytes()));
-    if !closes("</memory") && !closes("</recalled-memories") {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.replace("</", "<\\/"))
 }
 
 /// The note about a memory's age: none for a day, then stronger the older it is.

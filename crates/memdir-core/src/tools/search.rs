@@ -4,7 +4,7 @@ use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param};
 use crate::{
     base::{
         error::{Error, Result},
-        limits, text,
+        frame, limits, text,
         time::parse_since,
     },
     memdir::Memdir,
@@ -175,11 +175,11 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
             fitted.lines,
             hit.age,
             rounded_score(hit.score),
-            fitted.text.trim_end()
+            frame::neutral(fitted.text.trim_end())
         );
         if let Some(chat) = &hit.chat {
             out.truncate(out.trim_end().len());
-            let _ = write!(out, "\n({}", chat.describe());
+            let _ = write!(out, "\n({}", frame::neutral(&chat.describe()));
             if let Some(resume) = &chat.resume {
                 let _ = write!(out, "; resume with: {resume}");
             }

@@ -65,22 +65,26 @@ fn what_is_here_already_is_found_and_left_alone() {
     let world = world();
     world.write("notes/deploy", "---\nname: Deploying\n---\n\nDeploy on Tuesdays.\n");
     let memories = vec![
-        incoming("other/name", "Deploy on Tuesdays.\r\n"),
+        incoming("notes/deploy.md", "Deploy on Tuesdays.\r\n"),
         incoming("notes/deploy", "Deploy on Fridays.\n"),
+        incoming("other/name", "Deploy on Tuesdays.\n"),
+        incoming("twice", "Said twice.\n"),
         incoming("twice", "Said twice.\n"),
         incoming("twice-again", "---\nname: X\n---\nSaid twice.\n"),
         incoming("empty", " \n"),
     ];
     let imported = world.import(&Import { memories: memories.clone(), ..Import::default() });
-    let did: Vec<ImportOutcome> = imported.memories.into_iter().map(|item| item.outcome).collect();
+    let did: Vec<(ImportOutcome, Option<String>)> = imported.memories.into_iter().map(|item| (item.outcome, item.same_text_as)).collect();
     assert_eq!(
         did,
         [
-            ImportOutcome::Duplicate { of: "notes/deploy".into() },
-            ImportOutcome::Added { name: "notes/deploy-2".into() },
-            ImportOutcome::Added { name: "twice".into() },
-            ImportOutcome::Duplicate { of: "twice".into() },
-            ImportOutcome::Skipped { why: "it is empty".into() },
+            (ImportOutcome::Duplicate { of: "notes/deploy".into() }, None),
+            (ImportOutcome::Added { name: "notes/deploy-2".into() }, None),
+            (ImportOutcome::Added { name: "other/name".into() }, Some("notes/deploy".into())),
+            (ImportOutcome::Added { name: "twice".into() }, None),
+            (ImportOutcome::Duplicate { of: "twice".into() }, None),
+            (ImportOutcome::Added { name: "twice-again".into() }, Some("twice".into())),
+            (ImportOutcome::Skipped { why: "it is empty".into() }, None),
         ]
     );
     assert_eq!(world.text("notes/deploy.md"), "---\nname: Deploying\n---\n\nDeploy on Tuesdays.\n");

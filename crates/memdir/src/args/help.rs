@@ -18,6 +18,12 @@ pub(crate) const GROUPS: &[(&str, &str)] = &[
     ("Development", "demo"),
 ];
 
+/// What `-` means, in every command.
+const STDIN: &str = "\
+Standard input:
+  A text or file that is `-` is read from standard input, once per command. A final line ending is
+  removed from a text, except in `memdir write`; files are read as they are.";
+
 /// The last lines of `memdir --help`.
 const EXAMPLES: &str = "  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
   memdir search when do we deploy
@@ -65,7 +71,7 @@ fn layout(command: &Command) -> String {
             let _ = writeln!(layout, "  {:<11}  {about}", command.get_name());
         }
     }
-    let _ = write!(layout, "\nGlobal options:\n{{options}}\n\nExit status:\n{}\n\nExamples:\n{EXAMPLES}", exit::STATUSES);
+    let _ = write!(layout, "\nGlobal options:\n{{options}}\n\n{STDIN}\n\nExit status:\n{}\n\nExamples:\n{EXAMPLES}", exit::STATUSES);
     layout
 }
 

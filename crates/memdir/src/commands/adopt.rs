@@ -3,8 +3,8 @@
 use super::install::{HostOutcome, machine, show_outcomes};
 use crate::{
     adopt::{self, import_dir},
-    args::Adopt as AdoptArgs,
-    config::Settings,
+    args::{Adopt as AdoptArgs, Global},
+    config::{self, Settings},
     exit::Failure,
     hosts::{self, HOSTS, Host, HostMemory, InstallScope},
     install::{self, InstallRequest},
@@ -47,13 +47,32 @@ struct AdoptCandidate {
     toml: String,
 }
 
-pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &AdoptArgs, global: &Global, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if args.as_auto_memory {
         return as_auto_memory(args, settings, scope);
     }
     if args.to_codex {
         return to_codex(args, settings, scope);
     }
+    let adopted = !args.names.is_empty() && !args.dry_run;
+    let found = if adopted {
+        config::edit::change(&settings.file, |document| {
+            // Another process may have adopted the same memory since the settings were loaded.
+            let settings = Settings::load(global)?;
+            let scope = Scope::resolve(&settings)?;
+            let (found, text) = candidates(args, &settings, &scope, document.to_string())?;
+            settings.would_read(&text)?;
+            *document = text.parse().map_err(|error: toml_edit::TomlError| invalid(&settings, error.message()))?;
+            Ok(found)
+        })?
+    } else {
+        candidates(args, settings, scope, std::fs::read_to_string(&settings.file).unwrap_or_default())?.0
+    };
+    Ok(CommandOutput::new(Adoption { found, adopted, file: settings.file.clone() }, show))
+}
+
+/// The memories that were asked for, and the text of the settings with their mounts.
+fn candidates(args: &AdoptArgs, settings: &Settings, scope: &Scope, mut text: String) -> Result<(Vec<AdoptCandidate>, String), Failure> {
     let machine = machine(settings)?;
     let memories = adopt::find(&machine);
     if let Some(unknown) = args.names.iter().find(|name| !memories.iter().any(|memory| memory.name == **name)) {
@@ -61,7 +80,6 @@ pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
         return Err(Failure::Usage { message: format!("memory {unknown:?} not found"), hint });
     }
     let is_wanted = |memory: &HostMemory| args.names.is_empty() || args.names.iter().any(|name| name == memory.name);
-    let mut text = std::fs::read_to_string(&settings.file).unwrap_or_default();
     let mut found = Vec::new();
     let mut new_names = Vec::new();
     for memory in memories.into_iter().filter(is_wanted) {
@@ -72,10 +90,7 @@ pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
         new_names.extend((!mounted).then_some(name));
         let toml = hosts::toml::push("", "mounts", &mount).unwrap_or_default();
         if !mounted && !args.names.is_empty() {
-            text = hosts::toml::push(&text, "mounts", &mount).map_err(|error| Failure::Settings {
-                message: format!("{}: {}", settings.file.display(), error.message),
-                hint: "fix the file, then run the command again".into(),
-            })?;
+            text = hosts::toml::push(&text, "mounts", &mount).map_err(|error| invalid(settings, &error.message))?;
         }
         let is_opened = |mount: &&Mount| args.read_write && !args.names.is_empty() && mount.access == Access::ReadOnly;
         let changed = existing.filter(is_opened).and_then(|mount| with_write_access(&text, &mount.prefix));
@@ -83,16 +98,12 @@ pub(crate) fn run(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
         text = changed.unwrap_or(text);
         found.push(AdoptCandidate { memory, mounted, opened, toml });
     }
-    let adopted = !args.names.is_empty() && !args.dry_run;
-    if adopted {
-        settings.would_read(&text)?;
-        crate::config::edit::change(&settings.file, |document| {
-            if let Ok(changed) = text.parse() {
-                *document = changed;
-            }
-        })?;
-    }
-    Ok(CommandOutput::new(Adoption { found, adopted, file: settings.file.clone() }, show))
+    Ok((found, text))
+}
+
+fn invalid(settings: &Settings, message: &str) -> Failure {
+    let message = format!("{}: {message}", settings.file.display());
+    Failure::Settings { message, hint: "fix the file, then run the command again".into() }
 }
 
 /// A name that is not taken by another mount wherever this one is active: with two mounts of one name no command would work.
@@ -179,6 +190,8 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Comm
             page.line(format!("would write to {}", imported.dir.display()))
         }));
     }
+    // One process writes the directory at a time: what it read must not be older than what another one wrote.
+    let _lock = install::lock(&settings.home.value)?;
     let memdir = spaces::open(settings, scope)?.memdir;
     // Memories that the host wrote itself, and that are only mounted here, are not new to it.
     let root = real_path(&(import.root)(&machine));

@@ -79,7 +79,9 @@ fn step(memdir: &Memdir, why: &'static str, arguments: &[&str], options: OutputO
 fn show(tour: &Tour, printer: &mut Printer<'_>) -> io::Result<()> {
     for step in &tour.steps {
         let (why, prompt, command) = (printer.dim(&format!("# {}", step.why)), printer.dim("$"), printer.strong(&step.command));
-        printer.line(format!("{why}\n{prompt} {command}\n{}", step.output))?;
+        printer.line(format!("{why}\n{prompt} {command}"))?;
+        printer.printed(&step.output)?;
+        printer.line("")?;
     }
     printer.line("The temporary directory of this tour is deleted. Start with: memdir init")
 }

@@ -19,12 +19,11 @@ fn show(difference: &VersionDiff, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.content(&difference.diff)?;
     } else {
         for line in difference.diff.lines() {
-            let line = anstream::adapter::strip_str(line).to_string();
             let styled = match line.as_bytes().first() {
-                Some(b'+') => printer.green(&line),
-                Some(b'-') => printer.red(&line),
-                Some(b'@') => printer.dim(&line),
-                _ => line,
+                Some(b'+') => printer.green(line),
+                Some(b'-') => printer.red(line),
+                Some(b'@') => printer.dim(line),
+                _ => line.to_owned(),
             };
             printer.line(styled)?;
         }

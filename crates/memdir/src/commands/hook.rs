@@ -21,7 +21,7 @@ pub(crate) fn run(args: &HookArgs, global: &Global) -> CommandOutput {
 }
 
 fn call(args: &HookArgs, global: &Global) -> Result<(String, Vec<String>), Failure> {
-    let input = HookInput::parse(args.host, &String::from_utf8_lossy(&super::stdin()?));
+    let input = HookInput::parse(args.host, &String::from_utf8_lossy(&crate::args::stdin::read()?));
     let mut settings = Settings::load(global)?;
     if let Some(cwd) = input.cwd.as_ref().filter(|cwd| cwd.is_dir()) {
         settings.cwd.clone_from(cwd);

@@ -86,6 +86,12 @@ fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incomin
     let mut files = Vec::new();
     walk(dir, dir, &mut files)?;
     files.sort();
+    if files.len() > MAX_FILES {
+        return Err(Failure::Usage {
+            message: format!("{} has more than {MAX_FILES} Markdown files", dir.display()),
+            hint: "import its directories one by one; nothing was imported".into(),
+        });
+    }
     let mut memories = Vec::new();
     for (name, path) in files {
         match fs::read(&path).map(String::from_utf8) {
@@ -105,7 +111,7 @@ fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(
         let entry = entry.map_err(fail)?;
         let (path, kind) = (entry.path(), entry.file_type().map_err(fail)?);
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') || files.len() >= MAX_FILES {
+        if name.starts_with('.') || files.len() > MAX_FILES {
             continue;
         }
         if kind.is_dir() {
@@ -131,9 +137,10 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut rows = vec![["action", "memory", ""].map(str::to_owned).to_vec()];
     let mut counts = [0_usize; 3];
     for item in &report.imported.memories {
+        let equal = item.same_text_as.as_ref().map_or_else(String::new, |other| format!("same text as {other}"));
         let (action, name, rest, at) = match &item.outcome {
-            ImportOutcome::Added { name } => ("add", name, String::new(), 0),
-            ImportOutcome::Replaced { name } => ("replace", name, String::new(), 0),
+            ImportOutcome::Added { name } => ("add", name, equal, 0),
+            ImportOutcome::Replaced { name } => ("replace", name, equal, 0),
             ImportOutcome::Duplicate { of } => ("duplicate", &item.from, format!("same as {of}"), 1),
             ImportOutcome::Skipped { why } => ("skip", &item.from, why.clone(), 2),
         };
@@ -143,8 +150,8 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     if report.dry_run {
         printer.table(&rows)?;
     } else {
-        let skipped = rows.drain(1..).filter(|row| row[0] == "skip").collect::<Vec<_>>();
-        printer.table(&skipped)?;
+        let notable = rows.drain(1..).filter(|row| row[0] != "duplicate" && !row[2].is_empty()).collect::<Vec<_>>();
+        printer.table(&notable)?;
     }
     let [imported, duplicates, skipped] = counts;
     let memories = counted(imported as u64, "memory", "memories");

@@ -223,7 +223,10 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
     if !is_wanted {
         return Ok(Some("past conversations with agents can be searched too; turn this on with: memdir chats on".to_owned()));
     }
-    config::edit::change(&settings.file, |document| drop(config::edit::table(document, "chats").insert("on", toml_edit::value(true))))?;
+    config::edit::change(&settings.file, |document| {
+        config::edit::table(document, "chats").insert("on", toml_edit::value(true));
+        Ok(())
+    })?;
     crate::mounts::chat_archive(settings).create()?;
     Ok(Some("past conversations are now kept and searched; turn this off with: memdir chats off".to_owned()))
 }

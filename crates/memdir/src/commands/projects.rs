@@ -6,10 +6,10 @@ use crate::{
     config::Settings,
     exit::Failure,
     output::{CommandOutput, Printer},
-    project_records::{self, ProjectRecord},
+    project_records::{self, ProjectRecord, RecordsLock},
     scope::Scope,
 };
-use memdir_core::{Actor, FileStore, List, Memdir, MemoryPath};
+use memdir_core::{Actor, FileStore, List, Memdir, MemoryPath, internal::base::disk::LockWait};
 use serde::Serialize;
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -133,6 +133,7 @@ fn check_exists(settings: &Settings, id: &str) -> Result<(), Failure> {
 
 fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<CommandOutput, Failure> {
     let (home, own) = (&settings.home.value, &scope.project.id);
+    let records = lock_records(settings)?;
     if let Some(id) = id {
         check_exists(settings, id)?;
         if let Some(other) = project_records::read(home, id).and_then(|record| record.memory) {
@@ -144,7 +145,7 @@ fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Command
     }
     let memory = id.filter(|id| id != own).map(str::to_owned);
     let record = ProjectRecord { memory: memory.clone(), ..ProjectRecord::from_project(&scope.project) };
-    project_records::write(home, own, &record).map_err(|source| Failure::File { doing: "write", path: home.join("projects"), source })?;
+    records.write(own, &record).map_err(|source| Failure::File { doing: "write", path: home.join("projects"), source })?;
     Ok(CommandOutput::new(Adopted { project: own.clone(), memory: memory.unwrap_or_else(|| own.clone()) }, |adopted, printer| {
         let (project, memory) = (printer.strong(&adopted.project), printer.strong(&adopted.memory));
         if adopted.project == adopted.memory {
@@ -153,6 +154,11 @@ fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Command
             printer.line(format!("{project} now uses the memory of {memory}"))
         }
     }))
+}
+
+fn lock_records(settings: &Settings) -> Result<RecordsLock<'_>, Failure> {
+    let home = &settings.home.value;
+    RecordsLock::acquire(home, LockWait::COMMAND).map_err(|source| Failure::File { doing: "lock", path: home.join("projects"), source })
 }
 
 /// Moves every memory with a rename, so that each move is in the history and can be undone.
@@ -187,6 +193,7 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
 
 /// Changes the id of a project's memory. The new id must have no memories.
 fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Failure> {
+    let records = lock_records(settings)?;
     check_exists(settings, from)?;
     crate::config::check_id("project", to)?;
     if count_memories(&settings.places().project(to)) > 0 {
@@ -201,7 +208,7 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Fa
     if project_records::read(home, to).is_none()
         && let Some(record) = project_records::read(home, from)
     {
-        project_records::write(home, to, &ProjectRecord { memory: None, ..record }).map_err(failed)?;
+        records.write(to, &ProjectRecord { memory: None, ..record }).map_err(failed)?;
     }
     let mut notes = Vec::new();
     for id in project_records::ids(home) {
@@ -211,9 +218,9 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Fa
         if own || record.memory.as_deref() == Some(from) {
             notes.push(format!("{} now uses the memory of {to}", record.root.display()));
             record.memory = Some(to.to_owned());
-            project_records::write(home, &id, &record).map_err(failed)?;
+            records.write(&id, &record).map_err(failed)?;
         } else if id == from {
-            project_records::delete(home, from).map_err(failed)?;
+            records.delete(from).map_err(failed)?;
         }
     }
     Ok(output.with_notes(notes))

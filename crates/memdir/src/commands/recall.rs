@@ -1,6 +1,5 @@
 //! `memdir recall`: selects the memories relevant to a message, or the tripwires of an action.
 
-use super::input;
 use crate::{
     args::Recall as Typed,
     config::Settings,
@@ -10,18 +9,14 @@ use crate::{
     spaces,
 };
 use memdir_core::{Action, Recall, RecallBudget, Recalled};
-use std::{io, path::Path};
+use std::io;
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if scope.off.is_some() {
         return Ok(CommandOutput::new(Recalled::default(), show).with_notes(scope.off_note()));
     }
     let opened = spaces::open_lazy(settings, scope)?;
-    let text = match args.text.as_slice() {
-        // A host may pass bytes that are not UTF-8; the rest of the message is still useful.
-        [only] if only == "-" => String::from_utf8_lossy(&input(Path::new("-"))?).into_owned(),
-        words => words.join(" "),
-    };
+    let text = args.text.join(" ");
     let paths: Vec<String> = args.path.iter().map(|path| scope.in_project(&settings.cwd, path)).collect();
     let in_use: Vec<&str> = args.in_use.iter().map(String::as_str).collect();
     let cache = scope.tripwires_file(&settings.cache);

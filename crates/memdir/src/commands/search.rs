@@ -143,7 +143,7 @@ fn show_hit(hit: &Hit, query: &Query, analyser: &mut Analyser, printer: &mut Pri
     printer.line(heading)?;
     for line in hit.text.lines() {
         let line = highlighted(line, query, analyser, printer);
-        printer.content(&format!("  {line}\n"))?;
+        printer.line(format!("  {line}"))?;
     }
     if let Some(chat) = &hit.chat {
         show_chat(chat, printer)?;
@@ -174,15 +174,14 @@ fn highlighted(line: &str, query: &Query, analyser: &mut Analyser, printer: &Pri
     if !printer.options.colour {
         return line.to_owned();
     }
-    let clean = anstream::adapter::strip_str(line).to_string();
-    let mut out = String::with_capacity(clean.len());
+    let mut out = String::with_capacity(line.len());
     let mut at = 0;
-    for range in query::highlights(&clean, query, analyser) {
-        out.push_str(&clean[at..range.start]);
-        out.push_str(&printer.highlight(&clean[range.clone()]));
+    for range in query::highlights(line, query, analyser) {
+        out.push_str(&line[at..range.start]);
+        out.push_str(&printer.highlight(&line[range.clone()]));
         at = range.end;
     }
-    out.push_str(&clean[at..]);
+    out.push_str(&line[at..]);
     out
 }
 

@@ -9,7 +9,7 @@ use crate::{
 use memdir_core::internal::store::space::{new_token, token_hash};
 use serde::Serialize;
 use std::io;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use toml_edit::{ArrayOfTables, Item, Table, TableLike, Value, value};
 
 /// Number of hash digits in the id of a token.
 const ID_LEN: usize = 8;
@@ -58,10 +58,12 @@ fn add(settings: &Settings, person: &str, agent: Option<&str>, projects: &[Strin
     }
     table.insert("hash", value(&hash));
     config::edit::change(&settings.file, |document| {
-        let tokens = document.entry("tokens").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
-        if let Some(tokens) = tokens.as_array_of_tables_mut() {
-            tokens.push(table);
+        match document.entry("tokens").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new())) {
+            Item::ArrayOfTables(tokens) => tokens.push(table),
+            Item::Value(Value::Array(tokens)) => tokens.push(table.into_inline_table()),
+            _ => return Err(not_a_list(settings)),
         }
+        Ok(())
     })?;
     Ok(CommandOutput::new(Added { id: hash[..ID_LEN].to_owned(), person: person.to_owned(), token }, |added, printer| {
         printer.line(&added.token)?;
@@ -88,18 +90,46 @@ fn show_list(listed: &Listed, printer: &mut Printer<'_>) -> io::Result<()> {
 }
 
 fn revoke(settings: &Settings, id: &str) -> Result<CommandOutput, Failure> {
-    let matching: Vec<&TokenSetting> = settings.config.tokens.iter().filter(|token| token.hash.starts_with(id)).collect();
-    let [token] = matching[..] else {
-        let message = if matching.is_empty() { format!("token {id:?} not found") } else { format!("token {id:?} is ambiguous") };
-        return Err(Failure::Usage { message, hint: "list the tokens with: memdir token list".into() });
-    };
-    let hash = token.hash.clone();
-    config::edit::change(&settings.file, |document| remove(document, &hash))?;
-    Ok(CommandOutput::new(token_row(token), |row, printer| printer.line(format!("revoked token {} of {}", row.id, row.person))))
+    let row = config::edit::change(&settings.file, |document| {
+        let Some(tokens) = document.get_mut("tokens") else { return Err(no_such_token(id, 0)) };
+        let mut revoked = Vec::new();
+        let mut keeps = |table: &dyn TableLike| {
+            let token = token_setting(table);
+            let is_kept = !token.hash.starts_with(id);
+            if !is_kept {
+                revoked.push(token_row(&token));
+            }
+            is_kept
+        };
+        match tokens {
+            Item::ArrayOfTables(tokens) => tokens.retain(|table| keeps(table)),
+            Item::Value(Value::Array(tokens)) => tokens.retain(|token| token.as_inline_table().is_none_or(|table| keeps(table))),
+            _ => return Err(not_a_list(settings)),
+        }
+        // After an error nothing is written.
+        let count = revoked.len();
+        revoked.pop().filter(|_| count == 1).ok_or_else(|| no_such_token(id, count))
+    })?;
+    Ok(CommandOutput::new(row, |row, printer| printer.line(format!("revoked token {} of {}", row.id, row.person))))
 }
 
-fn remove(document: &mut DocumentMut, hash: &str) {
-    if let Some(tokens) = document.get_mut("tokens").and_then(Item::as_array_of_tables_mut) {
-        tokens.retain(|table| table.get("hash").and_then(Item::as_str) != Some(hash));
+fn token_setting(table: &dyn TableLike) -> TokenSetting {
+    let text = |key: &str| table.get(key).and_then(Item::as_str).map(str::to_owned);
+    let projects = table.get("projects").and_then(Item::as_array).into_iter().flatten();
+    TokenSetting {
+        hash: text("hash").unwrap_or_default(),
+        person: text("person").unwrap_or_default(),
+        agent: text("agent"),
+        projects: projects.filter_map(|project| project.as_str().map(str::to_owned)).collect(),
     }
+}
+
+fn no_such_token(id: &str, count: usize) -> Failure {
+    let message = if count == 0 { format!("token {id:?} not found") } else { format!("token {id:?} is ambiguous") };
+    Failure::Usage { message, hint: "list the tokens with: memdir token list".into() }
+}
+
+fn not_a_list(settings: &Settings) -> Failure {
+    let message = format!("{}: tokens is not a list of tables", settings.file.display());
+    Failure::Settings { message, hint: "fix the file, then run the command again; nothing was changed".into() }
 }

@@ -53,6 +53,7 @@ fn uninstall(request: &InstallRequest<'_>) -> Result<HostOutcome, Failure> {
     let mut outcome = HostOutcome::new(request.host, request.scope, install::revert(request).map_err(Failure::from));
     if let Some(import) = import.filter(|_| outcome.error.is_none()) {
         let path = (import.dir)(request.machine);
+        let _lock = install::lock(request.home)?;
         import_dir::remove(import, request.machine).map_err(|source| Failure::File { doing: "remove", path: path.clone(), source })?;
         outcome.files.push(FileOutcome { path, change: ConfigChange::Removed, backup: None });
     }

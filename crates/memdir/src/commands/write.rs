@@ -1,8 +1,8 @@
 //! `memdir write`: creates, replaces or appends to a memory.
 
-use super::{expected, input, name, stdin, with_allow_list};
+use super::{expected, input, name, with_allow_list};
 use crate::{
-    args::Write as Typed,
+    args::{Write as Typed, stdin},
     exit::Failure,
     output::{CommandOutput, Printer},
 };
@@ -26,9 +26,10 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     Ok(CommandOutput::new(saved, if mode == WriteMode::Append { show_appended } else { show }))
 }
 
-/// The text: an argument, to which a final line feed is added; a file; or standard input unless it is a terminal.
+/// The text: an argument, to which a final line feed is added; a file; or standard input, from a terminal only on request.
 fn content(args: &Typed) -> Result<Vec<u8>, Failure> {
-    if let Some(text) = &args.text {
+    let is_asked = args.text.as_deref() == Some("-");
+    if let Some(text) = args.text.as_ref().filter(|_| !is_asked) {
         // The library ends appended text with the line ending of the memory.
         let end = if args.append || text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         return Ok(format!("{text}{end}").into_bytes());
@@ -36,7 +37,7 @@ fn content(args: &Typed) -> Result<Vec<u8>, Failure> {
     if let Some(file) = &args.file {
         return input(file);
     }
-    let bytes = if io::stdin().is_terminal() { Vec::new() } else { stdin()? };
+    let bytes = if !is_asked && io::stdin().is_terminal() { Vec::new() } else { stdin::read()? };
     if bytes.is_empty() {
         return Err(Failure::Usage {
             message: format!("no text for {}", args.name),

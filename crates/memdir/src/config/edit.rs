@@ -1,33 +1,43 @@
 //! Edits `config.toml` for commands. The rest of the file is unchanged, including comments.
 
 use crate::exit::Failure;
-use memdir_core::internal::base::disk::{self, FileMode, Replace};
+use memdir_core::internal::base::disk::{self, FileLock, FileMode, LockWait, Replace};
 use std::{
     io::{self, Write as _},
     path::Path,
 };
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
-/// Reads the file, applies `edit`, and replaces the file atomically.
-pub(crate) fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
+/// Locks the file, reads it, applies `edit`, and replaces the file atomically. `edit` decides by the document it gets, which is current,
+/// and not by settings that were loaded before. Nothing is written after an error, or if the document is unchanged.
+pub(crate) fn change<T>(file: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<T, Failure>) -> Result<T, Failure> {
     let failed = |doing| move |source: io::Error| Failure::File { doing, path: file.to_owned(), source };
-    let text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(source) => return Err(failed("read")(source)),
-    };
+    let _lock = FileLock::for_update(file, LockWait::COMMAND).map_err(failed("lock"))?;
+    let text = read(file).map_err(failed("read"))?;
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| Failure::Settings {
         message: format!("{}: {}", file.display(), error.message()),
         hint: "fix the syntax of the file first".into(),
     })?;
-    edit(&mut document);
-    let write = || -> io::Result<()> {
-        let dir = file.parent().unwrap_or(Path::new("."));
-        disk::create_private_dir(dir)?;
-        let how = Replace { mode: FileMode::KeepOr(0o600), ..Replace::DURABLE };
-        disk::replace(file, how, |new| new.write_all(document.to_string().as_bytes()))
-    };
-    write().map_err(failed("write"))
+    let value = edit(&mut document)?;
+    let changed = document.to_string();
+    if changed == text {
+        return Ok(value);
+    }
+    let how = Replace { mode: FileMode::KeepOr(0o600), ..Replace::DURABLE };
+    let prepared = disk::prepare(file, how, |new| new.write_all(changed.as_bytes())).map_err(failed("write"))?;
+    // An editor takes no lock.
+    if read(file).map_err(failed("read"))? != text {
+        return Err(failed("write")(io::Error::new(io::ErrorKind::WouldBlock, "another program has just changed it")));
+    }
+    prepared.commit().map_err(failed("write"))?;
+    Ok(value)
+}
+
+fn read(file: &Path) -> io::Result<String> {
+    match std::fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    }
 }
 
 /// The table `name`, created if it does not exist.
@@ -55,6 +65,7 @@ pub(crate) fn member(table: &mut dyn toml_edit::TableLike, key: &str, text: &str
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files by hand")]
 mod tests {
     use super::*;
 
@@ -67,13 +78,14 @@ mod tests {
                 let chats = table(document, "chats");
                 chats.insert("on", toml_edit::value(wanted));
                 member(chats, "hosts_off", "cursor", wanted);
+                Ok(())
             })
             .unwrap();
             std::fs::read_to_string(&file).unwrap()
         };
         assert_eq!(edit(true), "[chats]\non = true\nhosts_off = [\"cursor\"]\n");
         assert_eq!(edit(false), "[chats]\non = false\n");
-        change(&file, |document| *document = "# mine\n[memory] # here\nextraPaths = []\n".parse().unwrap()).unwrap();
+        std::fs::write(&file, "# mine\n[memory] # here\nextraPaths = []\n").unwrap();
         assert_eq!(edit(true), "# mine\n[memory] # here\nextraPaths = []\n\n[chats]\non = true\nhosts_off = [\"cursor\"]\n");
     }
 }

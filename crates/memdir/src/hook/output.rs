@@ -2,7 +2,7 @@
 
 use super::input::HookInput;
 use crate::hosts::{HookEvent, HookReply, Host};
-use memdir_core::internal::base::text;
+use memdir_core::internal::base::{frame, text};
 
 /// The maximum length of an output, in UTF-16 code units: hosts truncate longer ones, or move them to a file, at 10,000.
 pub(super) const MAX_UNITS: usize = 9_900;
@@ -58,5 +58,8 @@ fn truncate(text: &str, room: usize) -> String {
     let omitted = text[end..].lines().count();
     let lines = if omitted == 1 { "1 line".to_owned() } else { format!("{omitted} lines") };
     let bytes = text::human_bytes((text.len() - end) as u64);
-    format!("{}\n[omitted: {lines}, {bytes}, over the host's limit; `memdir read` shows all of it]\n", text[..end].trim_end())
+    let kept = text[..end].trim_end();
+    // Otherwise what the host adds next would be a part of the data.
+    let ends = frame::missing_ends(kept);
+    format!("{kept}\n{ends}[omitted: {lines}, {bytes}, over the host's limit; `memdir read` shows all of it]\n")
 }

@@ -2,7 +2,7 @@
 //! memory is shown twice, and nothing else.
 
 use jiff::Timestamp;
-use memdir_core::internal::base::disk;
+use memdir_core::internal::base::disk::{self, FileLock, LockWait};
 use std::{
     fs,
     io::Write as _,
@@ -36,13 +36,15 @@ impl SessionState {
 
     /// Records memories that it has seen.
     pub(crate) fn add_shown<'a>(&self, names: impl Iterator<Item = &'a str>) {
+        let _lock = self.lock();
         // A memory's name never begins with `#`, which marks our own lines.
         self.append(&names.filter(|name| !name.starts_with('#')).map(|name| format!("{name}\n")).collect::<String>());
     }
 
     /// Records a reminder; returns `false` if there has been one, or if it cannot be recorded and would be repeated.
     pub(crate) fn record_reminder(&self) -> bool {
-        if self.file.is_none() || self.lines().iter().any(|line| line == REMINDED) {
+        let Some(_lock) = self.lock() else { return false };
+        if self.lines().iter().any(|line| line == REMINDED) {
             return false;
         }
         self.append(&format!("{REMINDED}\n"));
@@ -51,9 +53,7 @@ impl SessionState {
 
     /// Records a compaction; returns `false` if another call has reported the same one.
     pub(crate) fn record_compaction(&self, now: Timestamp) -> bool {
-        if self.file.is_none() {
-            return true;
-        }
+        let Some(_lock) = self.lock() else { return true };
         let mine = format!("{COMPACTS}{now} {}", std::process::id());
         self.append(&format!("{mine}\n"));
         let lines = self.lines();
@@ -67,12 +67,18 @@ impl SessionState {
 
     /// Forgets the memories it has seen, because the conversation begins or was compacted. Reminders and compactions are kept.
     pub(crate) fn restart(&self) {
+        let _lock = self.lock();
         let notes: String = self.lines().iter().filter(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
         if let Some(file) = self.file.as_ref().filter(|file| file.exists()) {
             // If this fails, memories are not shown again.
             let _ = fs::remove_file(file);
         }
         self.append(&notes);
+    }
+
+    /// Locks the state of all conversations. `None` without an id, or if the lock cannot be acquired in time.
+    fn lock(&self) -> Option<FileLock> {
+        FileLock::for_update(self.file.as_ref()?.parent()?, LockWait::BEST_EFFORT).ok()
     }
 
     fn lines(&self) -> Vec<String> {

@@ -9,11 +9,12 @@ use super::{
 };
 use crate::hosts::{ConfigEdit, ConfigFormat, InstallScope, Machine};
 use jiff::Timestamp;
-use memdir_core::internal::base::disk::{self, FileLock, LockWait};
+use memdir_core::internal::base::disk::{FileLock, LockWait};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -229,11 +230,16 @@ pub(crate) fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// Locks the receipts: one process installs at a time.
-pub(crate) fn lock(home: &Path) -> Result<Option<FileLock>, InstallError> {
-    disk::create_private_dir(home).map_err(|e| InstallError::io(home, "create directory", &e))?;
-    let path = home.join("installed.lock");
-    FileLock::acquire(&path, LockWait::Forever).map_err(|e| InstallError::io(&path, "lock", &e))
+/// Locks the receipts and, between memdir's processes, the files of hosts: one process installs at a time.
+pub(crate) fn lock(home: &Path) -> Result<FileLock, InstallError> {
+    let path = file(home);
+    FileLock::for_update(&path, LockWait::COMMAND).map_err(|e| match e.kind() {
+        io::ErrorKind::WouldBlock => {
+            let hint = "run the command again; if it stays locked, look for a stopped process; no file was changed".into();
+            InstallError { path, reason: format!("cannot lock: {e}"), hint }
+        }
+        _ => InstallError::io(&path, "lock", &e),
+    })
 }
 
 fn file(home: &Path) -> PathBuf {

@@ -1,7 +1,7 @@
 //! The groups of tools that a server serves: memdir's own, and those of dialects, each with its space.
 
 use super::live::{LiveSettings, live_space};
-use crate::{config::Settings, exit::Failure, prompt_section, scope::Scope, spaces};
+use crate::{config::Settings, exit::Failure, output::visible, prompt_section, scope::Scope, spaces};
 use memdir_core::{
     Memdir,
     internal::{dialects, prompt::log_is_open, tools},
@@ -39,7 +39,7 @@ pub(super) fn native_group(memdir: Memdir, settings: &Settings, root: PathBuf, r
 fn native(live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<ToolGroup, Failure> {
     let opened = spaces::open(settings, scope)?;
     for note in &opened.notes {
-        let _ = writeln!(std::io::stderr(), "memdir: {note}");
+        let _ = writeln!(std::io::stderr(), "memdir: {}", visible(note));
     }
     let group = native_group(opened.memdir, settings, settings.cwd.clone(), false)?;
     let open = |settings: &Settings, scope: &Scope| spaces::with_search(spaces::open(settings, scope)?.memdir, settings);

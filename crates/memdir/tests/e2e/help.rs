@@ -82,6 +82,10 @@ fn help_lists_every_command_and_exit_status() {
       -h, --help                 Print help
       -V, --version              Print version
 
+    Standard input:
+      A text or file that is `-` is read from standard input, once per command. A final line ending is
+      removed from a text, except in `memdir write`; files are read as they are.
+
     Exit status:
       0  success
       1  not found, conflict, or a check failed
@@ -151,8 +155,8 @@ fn a_command_shows_an_example() {
 
     Arguments:
       <NAME>  Name of the memory
-      [OLD]   Text to replace; must occur exactly once unless --all
-      [NEW]   Replacement text
+      [OLD]   Text to replace (`-` for standard input); must occur exactly once unless --all
+      [NEW]   Replacement text (`-` for standard input)
 
     Options:
           --old-file <FILE>       Read OLD from a file (`-` for standard input)

@@ -44,6 +44,122 @@ fn memories_are_exported_and_imported_as_one_file() {
     assert_eq!(other.ok(&["list"]), "style\n");
 }
 
+/// Two memories with the same text are two memories.
+#[test]
+fn equal_texts_under_different_names_are_all_imported_and_reported() {
+    let (from, to) = (Home::new(), Home::new());
+    from.ok(&["write", "people/alice", "likes tea"]);
+    from.ok(&["write", "people/bob", "likes tea"]);
+    from.ok(&["write", "people/carol", "likes tea", "--description", "Carol's drink"]);
+    let bundle = to.path("bundle.md").display().to_string();
+    from.ok(&["export", "--out", &bundle]);
+    insta::assert_snapshot!(to.run(&["import", &bundle, "--dry-run"]), @"
+    [HOME]/bundle.md: a memdir bundle, 3 memories
+    action  memory
+    add     people/alice
+    add     people/bob    same text as people/alice
+    add     people/carol  same text as people/alice
+    would import 3 memories, 0 duplicates, 0 skipped
+    ");
+    insta::assert_snapshot!(to.run(&["import", &bundle]), @"
+    [HOME]/bundle.md: a memdir bundle, 3 memories
+    add  people/bob    same text as people/alice
+    add  people/carol  same text as people/alice
+    imported 3 memories, 0 duplicates, 0 skipped (undo: memdir undo [ID])
+    ");
+    insta::assert_snapshot!(to.run(&["import", &bundle]), @"
+    [HOME]/bundle.md: a memdir bundle, 3 memories
+    imported 0 memories, 3 duplicates, 0 skipped
+    ");
+    for file in from.files() {
+        assert_eq!(to.text(&file), from.text(&file), "{file}");
+    }
+    assert_eq!(to.files(), from.files());
+    let third = Home::new();
+    third.ok(&["write", "tea", "likes tea"]);
+    let json = third.json(&["import", &bundle, "--dry-run"]);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&json["memories"]).unwrap(), @r#"
+    [
+      {
+        "from": "people/alice.md",
+        "did": "added",
+        "name": "people/alice",
+        "same_text_as": "tea"
+      },
+      {
+        "from": "people/bob.md",
+        "did": "added",
+        "name": "people/bob",
+        "same_text_as": "tea"
+      },
+      {
+        "from": "people/carol.md",
+        "did": "added",
+        "name": "people/carol",
+        "same_text_as": "tea"
+      }
+    ]
+    "#);
+}
+
+/// Whatever was exported is there after an import into an empty memory, byte for byte.
+#[test]
+fn an_export_is_imported_as_the_same_tree() {
+    for format in ["markdown", "json"] {
+        let (from, to) = (Home::new(), Home::new());
+        let texts =
+            ["same\n", "same\n", "same", "same\r\n", "---\ndescription: d\n---\n\nsame\n", "\u{feff}same\n", "<!-- memory 3 x -->\n"];
+        for (n, text) in texts.iter().enumerate() {
+            from.put(&format!("notes/a-{n}.md"), text);
+            from.put(&format!("a-{n}.md"), text);
+        }
+        from.put("notes/a.md", "same\n");
+        from.put("notes/a-2-2.md", "same\n");
+        from.ok(&["entrypoint", "--repair"]);
+        let bundle = to.path("bundle").display().to_string();
+        from.ok(&["export", "--format", format, "--out", &bundle]);
+        let told = to.run(&["import", &bundle]);
+        assert!(told.contains("imported 16 memories, 0 duplicates, 0 skipped"), "{told}");
+        let memories = |home: &Home| -> Vec<(String, String)> {
+            let files = home.files().into_iter().filter(|file| !file.starts_with("MEMORY"));
+            files.map(|file| (file.clone(), home.text(&file))).collect()
+        };
+        assert_eq!(memories(&to), memories(&from), "{format}");
+        let told = to.run(&["import", &bundle]);
+        assert!(told.contains("imported 0 memories, 16 duplicates, 0 skipped"), "{told}");
+        assert_eq!(memories(&to), memories(&from), "{format}");
+    }
+}
+
+/// A file of an import never replaces another file of the same import.
+#[test]
+fn names_that_become_equal_keep_both_texts() {
+    for clash in ["number", "replace"] {
+        let home = Home::new();
+        let memories = serde_json::json!([{ "path": "c:\\x?.md", "text": "One.\n" }, { "path": "c:\\x!.md", "text": "One.\n" }, { "path": "c/x.md", "text": "Two.\n" }]);
+        fs::write(home.path("bundle.json"), serde_json::json!({ "memdir_bundle": 1, "memories": memories }).to_string()).unwrap();
+        home.ok(&["import", home.path("bundle.json").to_str().unwrap(), "--on-conflict", clash]);
+        let mut texts: Vec<String> = home.files().iter().filter(|file| file.starts_with("c/")).map(|file| home.text(file)).collect();
+        texts.sort();
+        assert_eq!(texts, ["One.\n", "One.\n", "Two.\n"], "{clash}: {:?}", home.files());
+    }
+}
+
+/// A memory that differs only in its frontmatter is not the same memory; fields that were added here do not matter.
+#[test]
+fn frontmatter_is_part_of_the_text() {
+    let home = Home::new();
+    home.ok(&["write", "a", "Text.", "--description", "One"]);
+    let import = |text: &str| {
+        fs::write(home.path("a.md"), text).unwrap();
+        home.run(&["import", home.path("a.md").to_str().unwrap(), "--dry-run"])
+    };
+    assert!(import("Text.\n").contains("would import 0 memories, 1 duplicate"), "{}", import("Text.\n"));
+    assert!(import("---\ndescription: One\n---\nText.\n").contains("would import 0 memories, 1 duplicate"));
+    let told = import("---\ndescription: Two\n---\nText.\n");
+    assert!(told.contains("add     a-2") && told.contains("same text as a"), "{told}");
+}
+
 #[test]
 fn a_directory_is_imported_without_its_entrypoint() {
     let home = Home::new();

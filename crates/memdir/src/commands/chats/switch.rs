@@ -49,6 +49,7 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
         if host.is_none() && project.is_none() {
             chats.insert("on", toml_edit::value(on));
         }
+        Ok(())
     })?;
     if on {
         crate::mounts::chat_archive(settings).create()?;

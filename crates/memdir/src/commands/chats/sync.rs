@@ -5,7 +5,7 @@ use crate::{
     args::ChatsSync,
     config::Settings,
     exit::Failure,
-    output::{CommandOutput, OutputOptions, Printer},
+    output::{CommandOutput, OutputOptions, Printer, visible},
     spaces,
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: OutputOptions) ->
     let outcome = sync(settings, SyncLimits { until, never_wait: false }, &mut |progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.done as u64);
-        bar.set_message(format!("{} {}", progress.session.host, progress.session.id));
+        bar.set_message(visible(&format!("{} {}", progress.session.host, progress.session.id)).into_owned());
     })?;
     // Otherwise the next search would have to wait for this.
     if !outcome.written.is_empty()

@@ -1,0 +1,114 @@
+//! `-` on the command line: the text is read from standard input, in every command that takes a text, and at most once.
+
+use super::{Args, Command};
+use crate::exit::Failure;
+use std::{
+    io::{self, IsTerminal as _, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+/// Replaces a text that is `-` by standard input, without its final line ending. Files that are `-`, and the text of `memdir write`, are
+/// read byte for byte by their commands.
+pub(crate) fn read_texts(args: &mut Args) -> Result<(), Failure> {
+    let Some(command) = &mut args.command else { return Ok(()) };
+    let mut places = Places::default();
+    places.collect(command);
+    let Places { count, text, lossy } = places;
+    if count > 1 {
+        return Err(Failure::Usage {
+            message: format!("standard input can be read only once, but `-` is given {count} times"),
+            hint: "give the other texts as arguments, or in files".into(),
+        });
+    }
+    if count == 1 && io::stdin().is_terminal() {
+        // If this cannot be printed, the user can still type the text.
+        let _ = writeln!(anstream::stderr(), "note: reading the text from the terminal; end it with Ctrl-D on a new line");
+    }
+    if let Some(text) = text {
+        *text = typed(lossy)?;
+    }
+    Ok(())
+}
+
+/// Reads all of standard input.
+pub(crate) fn read() -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|source| Failure::File { doing: "read", path: "standard input".into(), source })?;
+    Ok(bytes)
+}
+
+/// Whether a file of the command line is standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn typed(lossy: bool) -> Result<String, Failure> {
+    let text = match String::from_utf8(read()?) {
+        Ok(text) => text,
+        Err(error) if lossy => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        Err(_) => return Err(memdir_core::Error::bad_input("standard input", "not valid UTF-8").into()),
+    };
+    // What `echo` ends with is not a part of a word, a query or a replacement.
+    let end = text.strip_suffix('\n').map_or(text.len(), |line| line.strip_suffix('\r').unwrap_or(line).len());
+    Ok(text[..end].to_owned())
+}
+
+/// The arguments that are `-`.
+#[derive(Default)]
+struct Places<'a> {
+    count: usize,
+    /// The one to replace.
+    text: Option<&'a mut String>,
+    /// Whether invalid UTF-8 is replaced instead of refused.
+    lossy: bool,
+}
+
+impl<'a> Places<'a> {
+    fn collect(&mut self, command: &'a mut Command) {
+        match command {
+            Command::Write(args) => {
+                self.count += usize::from(args.text.as_deref() == Some("-"));
+                self.files(&args.file);
+                self.texts(args.title.iter_mut().chain(&mut args.description));
+            }
+            Command::Edit(args) => {
+                self.files(args.old_file.iter().chain(&args.new_file));
+                self.texts(args.old.iter_mut().chain(&mut args.new));
+            }
+            Command::Search(args) => {
+                self.files(&args.batch);
+                self.words(&mut args.query);
+            }
+            Command::Recall(args) => {
+                // A host may pass bytes that are not UTF-8; the rest of the message is still useful.
+                self.lossy = true;
+                self.words(&mut args.text);
+                self.texts(&mut args.command);
+            }
+            Command::Log(args) => self.words(&mut args.text),
+            Command::Resume(args) => self.words(&mut args.words),
+            Command::Import(args) => self.files(&args.from),
+            Command::Prompt(args) => self.texts([&mut args.title]),
+            _ => {}
+        }
+    }
+
+    fn files(&mut self, paths: impl IntoIterator<Item = &'a PathBuf>) {
+        self.count += paths.into_iter().filter(|path| is_stdin(path)).count();
+    }
+
+    fn texts(&mut self, texts: impl IntoIterator<Item = &'a mut String>) {
+        for text in texts.into_iter().filter(|text| *text == "-") {
+            self.count += 1;
+            self.text = Some(text);
+        }
+    }
+
+    /// A text that is given as words; a hyphen between other words is a hyphen.
+    fn words(&mut self, words: &'a mut [String]) {
+        if words.iter().all(|word| word == "-") {
+            self.texts(words);
+        }
+    }
+}
