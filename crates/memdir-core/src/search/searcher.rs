@@ -21,6 +21,7 @@ use crate::{
     base::{
         error::{Error, Problem, Result},
         path::MemoryPath,
+        raw,
         time::Clock,
     },
     store::{MountInfo, Store},
@@ -283,13 +284,15 @@ impl Searcher {
     /// Ranks candidates in the files as they are now, and returns whether an index was damaged. An index that answers
     /// impossibly is discarded and made again.
     fn candidates(&self, store: &dyn Store, search: &Search) -> Result<(RankedCandidates, bool)> {
+        let lost = raw::lost_pages();
         let views = self.views(store)?;
         let mut damaged = false;
         for mount in self.mounts.mounts() {
             damaged |= mount.index.index().damage_report().is_some();
         }
         match catch_unwind(AssertUnwindSafe(|| self.finder().find(&views, search, &self.analyser))) {
-            Ok(Ok(found)) => Ok((found, damaged)),
+            // Pages that were lost meanwhile were read as zeros.
+            Ok(Ok(found)) if raw::lost_pages() == lost => Ok((found, damaged)),
             Ok(Err(error)) if !matches!(error, Error::Corrupt { .. } | Error::Io { .. }) => Err(error),
             _ => {
                 self.mounts.forget()?;
