@@ -15,7 +15,7 @@ use memdir_core::{
 use serde::Deserialize;
 use std::{
     fs::File,
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, BufReader, Read, Seek, SeekFrom},
     path::Path,
 };
 
@@ -39,7 +39,8 @@ impl<'a> RawRecord<'a> {
         match self {
             RawRecord::Buffered(bytes) => serde_json::from_slice(bytes),
             RawRecord::Streamed(reader) => {
-                let mut decoder = serde_json::Deserializer::from_reader(reader);
+                // The decoder reads one byte at a time.
+                let mut decoder = serde_json::Deserializer::from_reader(BufReader::with_capacity(BUFFER, reader));
                 let value = T::deserialize(&mut decoder)?;
                 decoder.end()?;
                 Ok(value)

@@ -44,7 +44,7 @@ fn a_line_of_half_a_gigabyte_is_read_in_bounded_memory() {
     let (head, tail) = long.split_once("{\"type\":\"input_text\",\"text\":\"LONG\"}").unwrap();
     packed.write_all(head.as_bytes()).unwrap();
     let piece = format!("{{\"type\":\"input_text\",\"text\":\"{}\"}},", "y".repeat(1 << 20));
-    (0..100).for_each(|_| packed.write_all(piece.as_bytes()).unwrap());
+    (0..66).for_each(|_| packed.write_all(piece.as_bytes()).unwrap());
     packed.write_all(format!("{}{tail}", piece.trim_end_matches(',')).as_bytes()).unwrap();
     packed.write_all(message("after").as_bytes()).unwrap();
     let path = files.put("rollout.jsonl.zst", &packed.finish().unwrap());
