@@ -1,6 +1,7 @@
 //! Removes from a message what the user did not type: text that hosts, hooks and editors injected. Pure.
 
-use std::borrow::Cow;
+use memdir_core::internal::base::{steps, text::truncate_bytes};
+use std::{borrow::Cow, collections::HashMap};
 
 /// Tags whose content was injected by a program.
 const INJECTED: &[&str] = &[
@@ -249,10 +250,11 @@ fn tag_rule(tag: &str, more: &[&str]) -> TagRule {
 fn strip<'t>(text: &'t str, more: &[&str]) -> Cow<'t, str> {
     let (mut out, mut kept_to, mut at) = (String::new(), 0, 0);
     let (mut name, mut args, mut changed) = ("", "", false);
+    let mut closing = ClosingTags { text, places: None };
     while let Some(found) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
         let open = at + found;
         at = open + 1;
-        let Some((tag, inner, after)) = block_at(text, open, more) else { continue };
+        let Some((tag, inner, after)) = block_at(text, open, more, &mut closing) else { continue };
         let shell = match tag_rule(tag, more) {
             TagRule::Keep => continue,
             TagRule::Drop => None,
@@ -286,18 +288,49 @@ fn strip<'t>(text: &'t str, more: &[&str]) -> Cow<'t, str> {
     Cow::Owned(parts.join("\n\n"))
 }
 
+/// The longest opening tag of an injected block, with its attributes.
+const TAG_BYTES: usize = 1024;
+
 /// Returns the block that opens at a `<`: its tag, its content, and the offset behind it.
-fn block_at<'t>(text: &'t str, open: usize, more: &[&str]) -> Option<(&'t str, &'t str, usize)> {
-    let rest = &text[open + 1..];
+fn block_at<'t>(text: &'t str, open: usize, more: &[&str], closing: &mut ClosingTags<'t>) -> Option<(&'t str, &'t str, usize)> {
+    let rest = truncate_bytes(&text[open + 1..], TAG_BYTES);
     let name_end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))?;
+    steps::count(name_end + 1);
     let tag = &rest[..name_end];
     if tag.is_empty() || matches!(tag_rule(tag, more), TagRule::Keep) {
         return None;
     }
-    let body = name_end + rest[name_end..].find('>')? + 1;
-    let close = format!("</{tag}>");
-    let end = rest[body..].find(&close)?;
-    Some((tag, &rest[body..body + end], open + 1 + body + end + close.len()))
+    let body = open + 1 + name_end + rest[name_end..].find('>')? + 1;
+    let end = closing.next(tag, body)?;
+    Some((tag, &text[body..end], end + "</>".len() + tag.len()))
+}
+
+/// The closing tags of a text, by their names. They are collected once: a text of thousands of opening tags would otherwise be
+/// searched to its end for each.
+struct ClosingTags<'t> {
+    text: &'t str,
+    places: Option<HashMap<&'t str, Vec<usize>>>,
+}
+
+impl<'t> ClosingTags<'t> {
+    /// Returns the offset of the first `</tag>` at or after `from`.
+    fn next(&mut self, tag: &str, from: usize) -> Option<usize> {
+        let places = self.places.get_or_insert_with(|| closing_tags(self.text)).get(tag)?;
+        places.get(places.partition_point(|at| *at < from)).copied()
+    }
+}
+
+fn closing_tags(text: &str) -> HashMap<&str, Vec<usize>> {
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    steps::count(text.len());
+    for (at, _) in text.match_indices("</") {
+        let rest = &text[at + 2..];
+        let name = &rest[..rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(rest.len())];
+        if rest[name.len()..].starts_with('>') {
+            places.entry(name).or_default().push(at);
+        }
+    }
+    places
 }
 
 #[cfg(test)]

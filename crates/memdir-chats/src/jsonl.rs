@@ -3,15 +3,19 @@
 
 use crate::{
     json::repair,
+    short_strings::ShortStrings,
     source::SessionFile,
     transcript::{ChatEvent, EventSink, Fingerprint, Flow, ReadOutcome, SessionInfo, TranscriptCursor},
 };
 use memchr::memchr;
-use memdir_core::{Error, Problem, Result, internal::base::limits};
+use memdir_core::{
+    Error, Problem, Result,
+    internal::base::{limits, text::human_bytes},
+};
 use serde::Deserialize;
 use std::{
     fs::File,
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, BufReader, Read, Seek, SeekFrom},
     path::Path,
 };
 
@@ -35,7 +39,8 @@ impl<'a> RawRecord<'a> {
         match self {
             RawRecord::Buffered(bytes) => serde_json::from_slice(bytes),
             RawRecord::Streamed(reader) => {
-                let mut decoder = serde_json::Deserializer::from_reader(reader);
+                // The decoder reads one byte at a time.
+                let mut decoder = serde_json::Deserializer::from_reader(BufReader::with_capacity(BUFFER, reader));
                 let value = T::deserialize(&mut decoder)?;
                 decoder.end()?;
                 Ok(value)
@@ -132,6 +137,7 @@ fn read_lines(
             continue;
         }
         let is_object = lines.line().iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+        let (mut is_cut, mut is_too_large) = (false, false);
         let read = match lines.is_long() {
             _ if !is_object => LineOutcome::Bad(serde::de::Error::custom("not an object")),
             false => match record(RawRecord::Buffered(lines.line()), number, sink)? {
@@ -141,8 +147,18 @@ fn read_lines(
                 },
                 read => read,
             },
-            true => record(RawRecord::Streamed(&mut lines), number, sink)?,
+            true => {
+                let mut short = ShortStrings::new(&mut lines);
+                let read = record(RawRecord::Streamed(&mut short), number, sink)?;
+                (is_cut, is_too_large) = (short.is_cut(), short.is_too_large());
+                read
+            }
         };
+        if is_cut && !matches!(read, LineOutcome::Bad(_)) {
+            let what =
+                format!("a text in this line is larger than {}; the rest of it was skipped", human_bytes(limits::CHAT_LINE_BYTES as u64));
+            outcome.add_problem(Problem::at(number, what));
+        }
         match read {
             LineOutcome::Next => {}
             LineOutcome::Stop => {
@@ -158,6 +174,10 @@ fn read_lines(
                 lines.unread();
                 outcome.torn = true;
                 break;
+            }
+            LineOutcome::Bad(_) if is_too_large => {
+                let what = format!("this line has more than {} and was skipped", human_bytes(limits::CHAT_RECORD_BYTES));
+                outcome.add_problem(Problem::at(number, what));
             }
             LineOutcome::Bad(error) => outcome.add_problem(Problem::at(number, describe(&error))),
         }

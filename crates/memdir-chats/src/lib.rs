@@ -18,6 +18,7 @@ mod jsonl;
 mod lock;
 mod project;
 mod roots;
+mod short_strings;
 mod source;
 mod sqlite;
 mod state;

@@ -1,11 +1,25 @@
-//! Lists a host's directories. Does not follow symbolic links and opens no file.
+//! Lists a host's directories, and reads its small files. Does not follow symbolic links while listing.
 
-use memdir_core::{Problem, Stamp, internal::base::limits};
+use memdir_core::{
+    Problem, Stamp,
+    internal::base::{limits, text::human_bytes},
+};
 use std::{
-    fs::{self, Metadata},
-    io,
+    fs::{self, File, Metadata},
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
+
+/// Reads a whole file, which must not be larger than [`limits::READ_FILE_BYTES`]. The size is counted while it is read, because a
+/// file may grow, and some report none.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limits::READ_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limits::READ_FILE_BYTES {
+        return Err(io::Error::other(format!("larger than {}", human_bytes(limits::READ_FILE_BYTES))));
+    }
+    Ok(bytes)
+}
 
 /// One entry of a directory.
 pub(crate) struct Item {

@@ -10,6 +10,7 @@ pub mod path;
 pub mod raw;
 pub mod shell;
 pub mod stamp;
+pub mod steps;
 pub mod text;
 pub mod time;
 pub(crate) mod version;

@@ -2,7 +2,7 @@
 
 pub mod base {
     //! Errors, paths, text, time, files.
-    pub use crate::base::{day, disk, frame, glob, limits, path, raw, shell, stamp, text, time};
+    pub use crate::base::{day, disk, frame, glob, limits, path, raw, shell, stamp, steps, text, time};
 }
 
 pub mod dialects {

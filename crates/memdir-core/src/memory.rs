@@ -152,7 +152,7 @@ impl Memory {
     pub fn field(&self, key: &str) -> Option<&str> {
         match &self.find(key)?.parsed {
             Value::Text(text) | Value::Broken(text) => Some(text).filter(|text| !text.is_empty()).map(String::as_str),
-            Value::Empty | Value::Nested => None,
+            Value::Empty | Value::Nested | Value::TooDeep => None,
         }
     }
 
@@ -219,11 +219,33 @@ impl Memory {
 
     fn without_field(&self, key: &str) -> String {
         let mut left = self.clone();
-        // A key that is given twice, or also under `metadata`, would otherwise become visible again.
-        while let Some(field) = left.find(key) {
-            left = Memory::parse(&splice(&left.text, field.lines.clone(), "")).0;
+        // A key that is given twice, or also under `metadata`, would otherwise become visible again. All are removed at once, so
+        // that a thousand duplicates do not cost a thousand parses.
+        while left.find(key).is_some() {
+            left = Memory::parse(&left.without_lines_of(key)).0;
         }
         left.text
+    }
+
+    /// Returns the text without the lines of all fields that [`Memory::find`] may return for a key.
+    fn without_lines_of(&self, key: &str) -> String {
+        let fields = self.head.as_ref().map_or(&[][..], |head| &head.fields);
+        let within = |outer: &str, key: &str| {
+            let holder = fields.iter().find(|field| field.key == outer);
+            let children = holder.into_iter().flat_map(|field| &field.children).filter(|field| field.key == key);
+            children.map(|field| field.lines.clone()).collect::<Vec<_>>()
+        };
+        let mut gone: Vec<Range<usize>> = fields.iter().filter(|field| field.key == key).map(|field| field.lines.clone()).collect();
+        gone.extend(key.split_once('.').into_iter().flat_map(|(outer, key)| within(outer, key)));
+        gone.extend(within("metadata", key));
+        gone.sort_by_key(|lines| lines.start);
+        let mut left = String::with_capacity(self.text.len());
+        let mut done = 0;
+        for lines in gone {
+            left.push_str(&self.text[done..lines.start.max(done)]);
+            done = done.max(lines.end);
+        }
+        left + &self.text[done..]
     }
 
     fn with_new_field(&self, key: &str, value: &str) -> String {

@@ -11,10 +11,14 @@ mod strict;
 
 pub use redact::{redact, redact_strict};
 
-use crate::base::text::truncate_bytes;
+use crate::base::{limits, steps, text::LineCounter};
 use regex::{Regex, RegexBuilder};
 use rules::{Needs, RULES, Reach, SecretRule};
-use std::{ops::Range, sync::OnceLock};
+use std::{
+    collections::{BTreeMap, HashSet},
+    ops::Range,
+    sync::OnceLock,
+};
 
 /// How certain a rule is, which decides what a write does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -43,8 +47,14 @@ pub struct SecretFinding {
 /// Returns everything in the text that looks like a secret, in the order of the text, without overlaps.
 pub fn scan(text: &str) -> Vec<SecretFinding> {
     let mut findings = Vec::new();
+    // A rule that reads on below its line is run once, from its first line to the end of the text: from every line it would take
+    // quadratic time on a text that consists of headers only.
+    let mut has_read_on = [false; RULES.len()];
     for (rule, line) in candidates(text) {
-        match_rule(text, rule, &line, &mut findings);
+        if !has_read_on[rule] {
+            let is_run = match_rule(text, rule, &line, &mut findings);
+            has_read_on[rule] = is_run && RULES[rule].reach == Reach::Block;
+        }
     }
     disjoint(findings)
 }
@@ -52,7 +62,21 @@ pub fn scan(text: &str) -> Vec<SecretFinding> {
 /// Returns the secrets of `new` that are not in `old`: a change is responsible only for what it adds.
 pub fn added(old: &str, new: &str) -> Vec<SecretFinding> {
     let mut findings = scan(new);
-    findings.retain(|finding| !old.contains(&new[finding.span.clone()]));
+    if findings.is_empty() {
+        return findings;
+    }
+    let known: HashSet<&str> = scan(old).iter().map(|finding| &old[finding.span.clone()]).collect();
+    // The value may be in `old` without the words that make it a secret. That search reads all of `old`, so it has a limit; beyond
+    // it a value counts as added.
+    let mut searches = 0;
+    findings.retain(|finding| {
+        let value = &new[finding.span.clone()];
+        let is_known = known.contains(value) || {
+            searches += 1;
+            searches <= limits::SECRET_SEARCHES && old.contains(value)
+        };
+        !is_known
+    });
     findings
 }
 
@@ -101,14 +125,12 @@ struct CandidateLine {
     start: usize,
 }
 
-/// The longest armoured key that is found whole. Bounds the work for a text that consists of headers only.
-const BLOCK_BYTES: usize = 64 << 10;
-
 static PATTERNS: [OnceLock<Regex>; RULES.len()] = [const { OnceLock::new() }; RULES.len()];
 
 /// Returns which rules to run on which lines, each pair once. Reads the text once, however long its lines are.
 fn candidates(text: &str) -> Vec<(usize, CandidateLine)> {
     let bytes = text.as_bytes();
+    steps::count(bytes.len());
     let mut found = Vec::new();
     let mut looked = [usize::MAX; RULES.len()];
     let (mut number, mut start) = (1, 0);
@@ -126,28 +148,31 @@ fn candidates(text: &str) -> Vec<(usize, CandidateLine)> {
     found
 }
 
-fn match_rule(text: &str, at: usize, line: &CandidateLine, findings: &mut Vec<SecretFinding>) {
+/// Runs a rule from a line. Returns whether the line has what the rule needs.
+fn match_rule(text: &str, at: usize, line: &CandidateLine, findings: &mut Vec<SecretFinding>) -> bool {
     let rule = &RULES[at];
     let rest = &text[line.start..];
     let first = &rest[..rest.find('\n').unwrap_or(rest.len())];
+    steps::count(first.len());
     if !fulfils(first, rule.needs) {
-        return;
+        return false;
     }
     let window = match rule.reach {
         Reach::Line => first,
-        Reach::Block => truncate_bytes(rest, BLOCK_BYTES),
+        Reach::Block => rest,
     };
+    steps::count(window.len());
     let pattern = PATTERNS[at].get_or_init(|| compile(rule.pattern));
+    let mut lines = LineCounter::new(window);
     for captures in pattern.captures_iter(window) {
         let whole = captures.get_match();
-        if rule.reach == Reach::Block && window[..whole.start()].contains('\n') {
-            break; // It begins on a later line, which is a candidate of its own.
-        }
         let value = captures.name("v").unwrap_or(whole);
         let Some(severity) = match_severity(rule, &captures, value.as_str()) else { continue };
         let span = line.start + value.start()..line.start + value.end();
-        findings.push(SecretFinding { rule: rule.name, line: line.number, span, severity });
+        let number = line.number + lines.line_at(whole.start()) - 1;
+        findings.push(SecretFinding { rule: rule.name, line: number, span, severity });
     }
+    true
 }
 
 fn fulfils(line: &str, needs: Needs) -> bool {
@@ -185,13 +210,15 @@ fn match_severity(rule: &SecretRule, captures: &regex::Captures<'_>, value: &str
 /// Removes overlaps: the more certain finding stays, then the one whose rule comes first in the table.
 fn disjoint(mut findings: Vec<SecretFinding>) -> Vec<SecretFinding> {
     let place = |name: &str| RULES.iter().position(|rule| rule.name == name).unwrap_or(RULES.len());
-    findings.sort_by_key(|finding| (finding.severity, place(finding.rule), finding.span.start));
-    let mut kept: Vec<SecretFinding> = Vec::with_capacity(findings.len());
+    findings.sort_by_cached_key(|finding| (finding.severity, place(finding.rule), finding.span.start));
+    let mut kept: BTreeMap<usize, SecretFinding> = BTreeMap::new();
     for finding in findings {
-        if kept.iter().all(|other| other.span.end <= finding.span.start || finding.span.end <= other.span.start) {
-            kept.push(finding);
+        steps::count(1);
+        // The findings that are kept do not overlap, so only the last one that begins before this one's end can overlap it.
+        let overlaps = kept.range(..finding.span.end).next_back().is_some_and(|(_, other)| other.span.end > finding.span.start);
+        if !overlaps {
+            kept.insert(finding.span.start, finding);
         }
     }
-    kept.sort_by_key(|finding| finding.span.start);
-    kept
+    kept.into_values().collect()
 }

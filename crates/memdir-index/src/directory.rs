@@ -1,7 +1,7 @@
 //! A Tantivy directory that never syncs to disk: the index is derived, and verified when it is opened. The list of segments is in
 //! memdir's own state file, so the metadata that Tantivy writes beside its segments stays in memory.
 
-use memdir_core::internal::base::disk;
+use memdir_core::internal::base::{disk, raw};
 use std::{
     collections::HashMap,
     fs::{self, File},
@@ -24,6 +24,7 @@ pub(super) struct SegmentDir {
 
 impl SegmentDir {
     pub(super) fn open(root: &Path) -> Result<Self, OpenDirectoryError> {
+        raw::guard_mappings();
         Ok(SegmentDir { root: root.to_owned(), mapped: MmapDirectory::open(root)?, metadata: Arc::default() })
     }
 

@@ -18,7 +18,6 @@ use memdir_core::{
 };
 use std::{
     borrow::Cow,
-    fs,
     path::{Path, PathBuf},
 };
 
@@ -83,7 +82,7 @@ fn read_text(session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOutc
         let (size, limit) = (session.stamp.size, limits::READ_FILE_BYTES);
         return Err(Error::TooLarge { what: session.path.display().to_string(), size, limit });
     }
-    let bytes = fs::read(&session.path).map_err(|source| Error::io("read", &session.path, source))?;
+    let bytes = walk::read(&session.path).map_err(|source| Error::io("read", &session.path, source))?;
     let text = String::from_utf8_lossy(&bytes);
     let (title, body, first_line) = split_frontmatter(&text);
     if let Some(title) = title {

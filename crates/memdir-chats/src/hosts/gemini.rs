@@ -7,11 +7,12 @@ use crate::{
     json::{FromJson, List, Obj, Str, Time, loose, repair},
     jsonl::{self, LineOutcome, RawRecord},
     project::folder_below,
+    short_strings::ShortStrings,
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
     transcript::{ChatEvent, EventSink, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor, Turn},
     walk,
 };
-use memdir_core::{Error, Problem, Result, Speaker, internal::base::limits};
+use memdir_core::{Error, Problem, Result, Speaker};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, SeqAccess},
@@ -100,7 +101,7 @@ fn project_directories(registry: &Path) -> HashMap<String, PathBuf> {
     struct Registry {
         projects: HashMap<String, String>,
     }
-    let read = || serde_json::from_slice::<Registry>(&fs::read(registry).ok()?).ok();
+    let read = || serde_json::from_slice::<Registry>(&walk::read(registry).ok()?).ok();
     read().map_or_else(HashMap::new, |registry| registry.projects.into_iter().map(|(dir, name)| (name, dir.into())).collect())
 }
 
@@ -109,11 +110,11 @@ fn read_object(session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOu
     let file = fs::File::open(&session.path).map_err(|source| Error::io("read", &session.path, source))?;
     let mut outcome =
         ReadOutcome { cursor: TranscriptCursor { at: session.stamp.size.max(1), ..TranscriptCursor::default() }, ..ReadOutcome::default() };
-    let mut decoder = serde_json::Deserializer::from_reader(BufReader::new(file));
+    let mut decoder = serde_json::Deserializer::from_reader(BufReader::new(ShortStrings::new(file)));
     match Meta::deserialize(&mut decoder) {
         Ok(meta) => Parser::default().whole(meta, sink)?,
         Err(error) => {
-            let bytes = fs::read(&session.path).ok().filter(|_| session.stamp.size <= limits::READ_FILE_BYTES);
+            let bytes = walk::read(&session.path).ok();
             let repaired = bytes.as_deref().and_then(repair).unwrap_or_default();
             match serde_json::from_slice(&repaired) {
                 Ok(meta) => Parser::default().whole(meta, sink)?,

@@ -6,6 +6,7 @@ use crate::{
     injected,
     json::{Obj, Str, Time, repair},
     jsonl::{self, LineOutcome, RawRecord},
+    short_strings::ShortStrings,
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
     sqlite::{self, Database, OpenDatabase, through_sql},
     transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor, Turn},
@@ -16,7 +17,7 @@ use serde::Deserialize;
 use std::{
     borrow::Cow,
     collections::HashMap,
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -101,7 +102,7 @@ fn is_subagent(key: &str) -> bool {
 
 /// Lists the sessions in the older format: `<id>.jsonl`, and `<id>.jsonl.reset.<time>` for a session before its reset.
 fn list_files(dir: &Path, list: &mut SessionList) {
-    let index = fs::read(dir.join("sessions.json")).unwrap_or_default();
+    let index = walk::read(&dir.join("sessions.json")).unwrap_or_default();
     let entries: HashMap<String, Obj<Entry<'_>>> = serde_json::from_slice(&index).unwrap_or_default();
     let by_id: HashMap<&str, (&str, &Entry<'_>)> = entries
         .iter()
@@ -185,7 +186,7 @@ fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor
         outcome.cursor.at += 1;
         let compressed: Option<Vec<u8>> = row.get(2)?;
         let text = sqlite::text(row, 1)?;
-        let mut decoder = compressed.map(|bytes| zstd::Decoder::new(io::Cursor::new(bytes)));
+        let mut decoder = compressed.map(|bytes| zstd::Decoder::new(io::Cursor::new(bytes)).map(ShortStrings::new));
         let raw = match (text, &mut decoder) {
             (Some(text), _) => RawRecord::Buffered(text),
             (None, Some(Ok(decoder))) => RawRecord::Streamed(decoder),

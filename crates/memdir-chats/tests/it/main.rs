@@ -3,6 +3,7 @@
 
 mod archive;
 mod corpus;
+mod hostile;
 mod hosts;
 mod opencode;
 mod search;

@@ -4,6 +4,8 @@
 //! `?` matches one character, `*` any run within a path part, `**` any run, `**/` any number of folders, `[a-z]` and `[!a-z]` a
 //! set, `{a,b}` alternatives; a backslash escapes the next character. The steps are bounded by pattern length times text length.
 
+use super::{limits, steps};
+
 /// A compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
@@ -36,6 +38,13 @@ impl Glob {
     }
 
     fn new(pattern: &str, separator: Option<char>) -> Result<Glob, String> {
+        if pattern.len() > limits::GLOB_BYTES {
+            return Err(format!("it is longer than {} bytes", limits::GLOB_BYTES));
+        }
+        // Every brace is expanded by a recursive call, whether or not it has alternatives.
+        if pattern.bytes().filter(|&byte| byte == b'{').count() > MAX_CHOICES {
+            return Err(format!("it has more than {MAX_CHOICES} braces"));
+        }
         let choices = expand_braces(pattern)?;
         Ok(Glob { choices: choices.iter().map(|choice| tokens(choice)).collect::<Result<_, _>>()?, separator })
     }
@@ -59,6 +68,7 @@ pub fn escape(name: &str) -> String {
 
 /// Expands the braces of a pattern.
 fn expand_braces(pattern: &str) -> Result<Vec<String>, String> {
+    steps::count(pattern.len());
     let Some((open, close, commas)) = first_brace(pattern)? else { return Ok(vec![pattern.to_owned()]) };
     let mut out = Vec::new();
     let mut start = open + 1;
@@ -150,6 +160,7 @@ fn fits(tokens: &[Token], separator: Option<char>, text: &str) -> bool {
     enter(tokens, &mut here, 0);
     for c in text.chars() {
         next.fill(false);
+        steps::count(tokens.len());
         for (at, token) in tokens.iter().enumerate().filter(|(at, _)| here[*at]) {
             let inside = Some(c) != separator;
             match token {

@@ -14,6 +14,30 @@ pub const ENTRYPOINT_LONG_LINE_CHARS: usize = 200;
 pub const MEMORY_BYTES: usize = 4 << 20;
 /// The largest file that is read as a memory.
 pub const READ_FILE_BYTES: u64 = 64 << 20;
+/// Bytes of a frontmatter; a longer one is read as text. Real ones have a few hundred bytes, and every search, hook and read
+/// parses them.
+pub const FRONTMATTER_BYTES: usize = 64 << 10;
+/// Bytes of one line of a frontmatter, as much as a long description needs.
+pub const FRONTMATTER_LINE_BYTES: usize = 16 << 10;
+/// Keys of a frontmatter, those of mappings included. A list of data is not metadata.
+pub const FRONTMATTER_KEYS: usize = 1_000;
+/// Levels of lists and mappings in a frontmatter. The YAML parser is recursive; real ones have three levels.
+pub const FRONTMATTER_DEPTH: usize = 32;
+/// Bytes of a heading that are indexed with every unit below it. A longer one is a paragraph.
+pub const HEADING_BYTES: usize = 256;
+/// Bytes of a unit's title (name, description, headings) in the index; a file with many units has shorter ones, so that together
+/// they stay below [`INDEXED_TITLES_BYTES`].
+pub const INDEXED_TITLE_BYTES: usize = 4 << 10;
+/// Bytes of all titles of one file in the index: every unit repeats its title, so a small file could have a large index.
+pub const INDEXED_TITLES_BYTES: usize = 16 << 20;
+/// Bytes of a glob: as long as the longest name. The steps of a match are bounded by the pattern's length times the text's.
+pub const GLOB_BYTES: usize = 1_024;
+/// Tripwires of one memory. Each is matched before every action; the rest is reported.
+pub const TRIPWIRES: usize = 256;
+/// Mentions of one memory that are looked up in the project, each of which costs a search of its list of files.
+pub const MENTIONS: usize = 1_000;
+/// Secrets of a change that are searched in the old text one by one; further ones count as added.
+pub const SECRET_SEARCHES: usize = 100;
 /// The longest part of a name, in bytes: what ext4, APFS and NTFS allow.
 pub const NAME_PART_BYTES: usize = 255;
 /// The longest whole name, in bytes, so that a mount's root plus the name stays below PATH_MAX.
@@ -57,6 +81,8 @@ pub const CHAT_TOOL_RAW_CHARS: usize = 4096;
 pub const CHAT_TITLE_CHARS: usize = 80;
 /// Bytes of a transcript line that are decoded in memory; a longer line is decoded as a stream.
 pub const CHAT_LINE_BYTES: usize = 8 << 20;
+/// Bytes of a transcript line that are decoded, without what is cut of its strings; a larger line is skipped and reported.
+pub const CHAT_RECORD_BYTES: u64 = 64 << 20;
 /// Bytes at the beginning of a transcript that identify it.
 pub const CHAT_HEAD_BYTES: usize = 1024;
 /// Bytes before a cursor that identify the transcript.

@@ -1,14 +1,23 @@
-#![expect(unsafe_code, reason = "vector instructions and memory mapping have no safe form; everything unsafe is in this file")]
-//! SIMD kernels selected at run time, and memory mapping. The only file with unsafe code. Every kernel returns the same numbers as
+#![expect(unsafe_code, reason = "SIMD, memory mapping and signals have no safe form; everything unsafe is in this file")]
+//! SIMD kernels selected at run time, and memory mapping that survives truncation. The only file with unsafe code. Every kernel returns the same numbers as
 //! the portable code, bit for bit.
 //!
 //! Why this is sound:
 //! - Kernels are called only through [`Simd`], whose value for an instruction set exists only after the processor was detected to
 //!   support it. That is all a `#[target_feature]` function needs.
 //! - Kernels load from references to arrays of exactly the register's width, so no load leaves its slice.
-//! - A mapping is private and read-only. Callers guarantee that its file does not shrink: see [`map_file`].
+//! - A mapping is private and read-only. Callers guarantee that its file does not shrink: see [`map_file`]. If it does, the signal
+//!   handler puts a page of zeros in the place of one that no access can succeed on: see [`guard_mappings`].
 
-use std::{fs::File, io, ops::Deref, sync::OnceLock};
+use std::{
+    fs::File,
+    io,
+    ops::Deref,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 /// An instruction set that this machine supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,10 +143,85 @@ impl Deref for Mapped {
 ///
 /// Only for files that are never changed or truncated in place once they have their name: memdir writes its index files
 /// under another name, renames them, and later removes them whole, which leaves mappings intact. If another program
-/// truncates one, touching what is gone ends the process with a bus error.
+/// truncates one, what is gone is read as zeros: see [`guard_mappings`].
 pub fn map_file(file: &File) -> io::Result<Mapped> {
+    guard_mappings();
     // SAFETY: the mapping is read-only and the file is immutable by the contract above.
     unsafe { memmap2::MmapOptions::new().map_copy_read_only(file) }.map(Mapped)
+}
+
+/// Keeps the process alive when a mapped file is truncated in place: a touched page that is gone becomes a page of zeros, and
+/// [`lost_pages`] counts it. Without this the system ends the process with SIGBUS. To be called before a file is mapped.
+///
+/// A signal handler, because nothing else costs nothing: comparing sizes leaves a gap before the pages are touched, and reading
+/// the files instead of mapping them would copy the whole index into every process.
+pub fn guard_mappings() {
+    #[cfg(unix)]
+    bus::install();
+}
+
+/// Returns how many pages of mapped files this process has lost. If it grew during a search, the answer is not reliable.
+pub fn lost_pages() -> u64 {
+    LOST_PAGES.load(Ordering::Acquire)
+}
+
+static LOST_PAGES: AtomicU64 = AtomicU64::new(0);
+
+#[cfg(unix)]
+mod bus {
+    use super::LOST_PAGES;
+    use std::{
+        mem::MaybeUninit,
+        ptr,
+        sync::{
+            Once, OnceLock,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
+    static INSTALL: Once = Once::new();
+    /// The action before ours: that of the standard library, or of the program that uses the library.
+    static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+    static PAGE: AtomicUsize = AtomicUsize::new(4096);
+
+    pub(super) fn install() {
+        INSTALL.call_once(|| {
+            // SAFETY: the calls get valid pointers; the handler only makes system calls and uses atomics.
+            unsafe {
+                if let Ok(page) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
+                    PAGE.store(page, Ordering::Relaxed);
+                }
+                let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+                if libc::sigaction(libc::SIGBUS, ptr::null(), before.as_mut_ptr()) != 0 {
+                    return;
+                }
+                BEFORE.get_or_init(|| before.assume_init());
+                let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+                action.sa_sigaction = handle as extern "C" fn(_, _, _) as usize;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                libc::sigaction(libc::SIGBUS, &action, ptr::null_mut());
+            }
+        });
+    }
+
+    extern "C" fn handle(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        // SAFETY: the system passes a valid `info`. The page that is replaced is one that no access can succeed on.
+        unsafe {
+            if (*info).si_code == libc::BUS_ADRERR {
+                let page = PAGE.load(Ordering::Relaxed);
+                let start = ((*info).si_addr() as usize & !(page - 1)) as *mut libc::c_void;
+                let how = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+                if libc::mmap(start, page, libc::PROT_READ, how, -1, 0) != libc::MAP_FAILED {
+                    LOST_PAGES.fetch_add(1, Ordering::Release);
+                    return;
+                }
+            }
+            // Not a lost page: the instruction is repeated, with the handler that was there before.
+            if let Some(before) = BEFORE.get() {
+                libc::sigaction(libc::SIGBUS, before, ptr::null_mut());
+            }
+        }
+    }
 }
 
 mod portable {

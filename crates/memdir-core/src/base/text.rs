@@ -5,6 +5,7 @@
 use crate::base::{
     error::{Error, Problem, Result},
     path::strip_md,
+    steps,
 };
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -69,9 +70,36 @@ pub fn lines(text: &str) -> u64 {
     if text.is_empty() || text.ends_with('\n') { ends } else { ends + 1 }
 }
 
-/// Returns the 1-based line of the byte `at`.
+/// Returns the 1-based line of the byte `at`. For many positions of one text, use a [`LineCounter`].
 pub fn line_at(text: &str, at: usize) -> u64 {
-    text.bytes().take(at).filter(|&b| b == b'\n').count() as u64 + 1
+    LineCounter::new(text).line_at(at)
+}
+
+/// Numbers the lines of ascending positions in a text, each of whose bytes is looked at once.
+#[derive(Debug, Clone)]
+pub struct LineCounter<'a> {
+    text: &'a str,
+    at: usize,
+    line: u64,
+}
+
+impl<'a> LineCounter<'a> {
+    /// Creates a counter at the beginning of a text.
+    pub fn new(text: &'a str) -> LineCounter<'a> {
+        LineCounter { text, at: 0, line: 1 }
+    }
+
+    /// Returns the 1-based line of the byte `at`. A position before the last one starts over.
+    pub fn line_at(&mut self, at: usize) -> u64 {
+        let at = at.min(self.text.len());
+        if at < self.at {
+            (self.at, self.line) = (0, 1);
+        }
+        steps::count(at - self.at);
+        self.line += self.text.as_bytes()[self.at..at].iter().filter(|&&b| b == b'\n').count() as u64;
+        self.at = at;
+        self.line
+    }
 }
 
 /// Returns the byte at which the 1-based `line` begins; the end of the text if it has fewer lines.

@@ -186,7 +186,8 @@ fn not_once(given: &GivenPath, content: &str, old: &str, spots: &[usize]) -> Err
     if spots.is_empty() {
         return failure(format!("No replacement was performed, old_str `{old}` did not appear verbatim in {}.", given.shown));
     }
-    let lines: Vec<String> = spots.iter().map(|at| text::line_at(content, *at).to_string()).collect();
+    let mut counter = text::LineCounter::new(content);
+    let lines: Vec<String> = spots.iter().map(|at| counter.line_at(*at).to_string()).collect();
     let lines = lines.join(", ");
     failure(format!("No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"))
 }

@@ -3,7 +3,7 @@
 
 use super::line::{self, Row};
 use crate::{
-    base::limits,
+    base::{limits, steps},
     memory::{
         Memory,
         lines::{FenceScanner, heading},
@@ -49,6 +49,7 @@ impl Sheet {
         let mut blanks = String::new();
         let mut at = 0;
         for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+            steps::count(line.len());
             at += line.len();
             let content = line.trim_end_matches(['\r', '\n']);
             if inside == Inside::No {
@@ -186,7 +187,8 @@ fn is_begin(line: &str) -> bool {
 
 /// Whether an end mark comes before the next begin mark.
 fn closes(rest: &str) -> bool {
-    rest.lines().find(|line| line.trim() == END || is_begin(line)).is_some_and(|line| line.trim() == END)
+    let mark = rest.lines().inspect(|line| steps::count(line.len())).find(|line| is_mark(line));
+    mark.is_some_and(|line| line.trim() == END)
 }
 
 /// Returns lines with links to the pages, several per line, so that hundreds of pages fit.

@@ -3,7 +3,7 @@
 
 use super::section::Sheet;
 use crate::{
-    base::path::strip_md,
+    base::{path::strip_md, steps},
     memory::{
         lines::FenceScanner,
         links::{self, ReferenceKind},
@@ -58,10 +58,18 @@ pub(super) fn remove_pointers(text: &mut String, path: &str) -> bool {
         .filter(|item| item.is_pointer && item.targets.iter().all(|target| strip_md(target) == strip_md(path)))
         .map(|item| item.range)
         .collect();
-    for range in gone.iter().rev() {
-        text.replace_range(range.clone(), "");
+    if gone.is_empty() {
+        return false;
     }
-    !gone.is_empty()
+    let mut left = String::with_capacity(text.len());
+    let mut done = 0;
+    for range in gone {
+        left.push_str(&text[done..range.start]);
+        done = range.end;
+    }
+    left.push_str(&text[done..]);
+    *text = left;
+    true
 }
 
 fn items(text: &str) -> Vec<Item> {
@@ -69,6 +77,7 @@ fn items(text: &str) -> Vec<Item> {
     let mut fence = FenceScanner::default();
     let mut at = 0;
     for (number, line) in (0..).zip(text.split_inclusive('\n')) {
+        steps::count(line.len());
         let range = at..at + line.len();
         at = range.end;
         let indent = line.len() - line.trim_start().len();

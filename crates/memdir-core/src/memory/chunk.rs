@@ -7,7 +7,7 @@
 mod blocks;
 mod turns;
 
-use crate::base::day::Day;
+use crate::base::{day::Day, limits, text::truncate_bytes};
 use blocks::{Block, BlockKind, blocks};
 use turns::{Opener, openers};
 
@@ -115,6 +115,8 @@ struct ChunkBuilder {
     waiting: Option<u32>,
     last_waiting: u32,
     section: Option<usize>,
+    /// The date of each heading's section: in the heading, or in the nearest one above it.
+    days: Vec<Option<Day>>,
 }
 
 impl ChunkBuilder {
@@ -125,7 +127,7 @@ impl ChunkBuilder {
     fn block(&mut self, block: Block) {
         let kind = match block.kind {
             BlockKind::Heading { level, text } => {
-                self.heading(block.first, level, text);
+                self.heading(block.first, level, truncate_bytes(&text, limits::HEADING_BYTES).to_owned());
                 return self.wait(block.first, block.last);
             }
             BlockKind::Rule => return self.wait(block.first, block.last),
@@ -141,6 +143,7 @@ impl ChunkBuilder {
         let parent =
             std::iter::successors(self.section, |&at| self.done.headings[at].parent).find(|&at| self.done.headings[at].level < level);
         self.section = Some(self.done.headings.len());
+        self.days.push(Day::find(&text).or_else(|| parent.and_then(|at| self.days[at])));
         self.done.headings.push(Heading { line: self.line(at), level, text, parent });
     }
 
@@ -159,7 +162,7 @@ impl ChunkBuilder {
 
     /// The date in the nearest heading that has one.
     fn section_day(&self) -> Option<Day> {
-        std::iter::successors(self.section, |&at| self.done.headings[at].parent).find_map(|at| Day::find(&self.done.headings[at].text))
+        self.section.and_then(|at| self.days[at])
     }
 
     /// Adds the units of a chat: what precedes the first turn, then one unit per turn.

@@ -4,7 +4,7 @@
 use super::pattern;
 use crate::base::{
     error::{Error, Result},
-    limits,
+    limits, steps,
     text::line_at,
 };
 use std::borrow::Cow;
@@ -89,6 +89,7 @@ fn find_literal(text: &str, needle: &str) -> Result<Vec<Replacement>> {
         return Err(bad("the text to replace is empty; use text that occurs in the memory"));
     }
     let spots = |needle: &str| -> Vec<Replacement> {
+        steps::count(text.len());
         text.match_indices(needle).map(|(start, _)| Replacement { start, end: start + needle.len(), filled: None }).collect()
     };
     let mut found = spots(needle);
@@ -131,6 +132,7 @@ fn find_folded(text: &str, needle: &str, fold: impl Fn(char) -> Option<char>) ->
     if needle.is_empty() || text.len() > FOLD_BYTES {
         return None;
     }
+    steps::count(text.len());
     let mut folded = String::with_capacity(text.len());
     let mut places = Vec::with_capacity(text.len());
     for (at, c) in text.char_indices() {
@@ -152,7 +154,9 @@ fn nearest_line(text: &str, needle: &str) -> Option<(usize, String)> {
     let short = |line: &str| line.trim().chars().take(NEAR_CHARS).collect::<String>();
     let wanted = needle.lines().map(short).find(|line| !line.is_empty())?;
     let lines = text.lines().take(NEAR_LINES).map(short).enumerate();
-    let scored = lines.map(|(n, line)| (strsim::normalized_levenshtein(&wanted, &line), n, line));
+    let scored = lines
+        .inspect(|(_, line)| steps::count(line.len() * wanted.len()))
+        .map(|(n, line)| (strsim::normalized_levenshtein(&wanted, &line), n, line));
     let (score, n, line) = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
     (score >= 0.5).then_some((n + 1, line))
 }
@@ -161,6 +165,7 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> 
     if source.is_empty() {
         return Err(bad("the regular expression is empty; use one that matches the text to replace"));
     }
+    steps::count(text.len());
     let mut search = pattern::PatternSearch::new(source, text)?;
     let has_groups = with.contains("$!");
     let mut spots = Vec::new();

@@ -1,7 +1,11 @@
 //! The `key: value` block at the start of a memory, with the position of every value. Parsing never fails and changes nothing.
+//!
+//! Anyone may have written the block, and every search, hook and read parses it: the time is linear in its size, and a block beyond
+//! the limits is read as text.
 
 use super::scalar::{self, Value};
-use crate::base::{error::Problem, text::line_at};
+use crate::base::{error::Problem, limits, steps, text::human_bytes};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// One field with its position in the text.
@@ -36,28 +40,68 @@ const KNOWN: [&str; 11] =
 
 /// Parses the frontmatter, if there is one. `start` is behind a byte order mark.
 pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Problem>) {
-    let mut lines = Lines { text, at: start };
+    let as_body = |line, why: String| (None, vec![Problem::at(line, format!("{why}, so everything is read as the body"))]);
+    let mut lines = Lines { text, at: start, number: 0 };
     let Some(open) = lines.next().filter(|line| line.is("---")) else {
         return (None, Vec::new());
     };
-    let inside: Vec<Line<'_>> = lines.by_ref().take_while(|line| !(line.is("---") || line.is("..."))).collect();
-    let inner = open.range.end..inside.last().map_or(open.range.end, |line| line.range.end);
-    let Some(close) = (Lines { text, at: inner.end }).next() else {
-        return (None, vec![Problem::at(1, "the frontmatter is not closed by a line ---, so everything is read as the body")]);
+    let mut inside: Vec<Line<'_>> = Vec::new();
+    let mut excess: Option<(u64, String)> = None;
+    let close = loop {
+        let Some(line) = lines.next() else { return as_body(1, "the frontmatter is not closed by a line ---".into()) };
+        if line.is("---") || line.is("...") {
+            break line;
+        }
+        if excess.is_none() {
+            excess = line.excess(&open);
+            inside.push(line);
+        }
     };
     let first = inside.iter().find(|line| !line.is_ignored());
     let key_words = |line: &Line<'_>| line_key(line.body()).map(|(key, _)| key.split_whitespace().count());
     // Prose between two rules may contain colons, but then every key would have several words.
     if first.is_some_and(|line| key_words(line).is_none() || !inside.iter().any(|line| key_words(line) == Some(1))) {
-        return (None, vec![Problem::at(1, "the text begins with ---, but no key: value lines follow, so everything is read as the body")]);
+        return as_body(1, "the text begins with ---, but no key: value lines follow".into());
     }
-    let mut problems = Vec::new();
-    let fields = fields(text, &inside, first.map_or(0, Line::indent), 1, &mut problems);
-    (Some(Frontmatter { inner, end: close.range.end, fields }), problems)
+    if let Some((line, why)) = excess.or_else(|| too_many_keys(&inside)) {
+        return as_body(line, why);
+    }
+    let mut found = Findings::default();
+    let fields = fields(text, &inside, first.map_or(0, Line::indent), 1, &mut found);
+    if let Some(line) = found.too_deep {
+        return as_body(line, format!("the frontmatter is nested more than {} levels deep", limits::FRONTMATTER_DEPTH));
+    }
+    let inner = open.range.end..inside.last().map_or(open.range.end, |line| line.range.end);
+    (Some(Frontmatter { inner, end: close.range.end, fields }), found.problems)
+}
+
+/// What is wrong in a frontmatter.
+#[derive(Default)]
+struct Findings {
+    problems: Vec<Problem>,
+    /// The line of a value with too many levels.
+    too_deep: Option<u64>,
+}
+
+impl Findings {
+    fn add(&mut self, line: u64, what: impl Into<String>) {
+        self.problems.push(Problem::at(line, what));
+    }
+}
+
+/// The line of the first key too many.
+fn too_many_keys(inside: &[Line<'_>]) -> Option<(u64, String)> {
+    if inside.len() <= limits::FRONTMATTER_KEYS {
+        return None;
+    }
+    let mut keys = inside.iter().filter(|line| !line.is_ignored() && line_key(line.body()).is_some());
+    keys.nth(limits::FRONTMATTER_KEYS).map(|line| (line.number, format!("the frontmatter has more than {} keys", limits::FRONTMATTER_KEYS)))
 }
 
 /// A line with its position.
 struct Line<'a> {
+    /// Its number, 1-based.
+    number: u64,
     /// With its line end.
     range: Range<usize>,
     /// Without its line end.
@@ -67,6 +111,18 @@ struct Line<'a> {
 impl Line<'_> {
     fn is(&self, mark: &str) -> bool {
         self.text.trim_end() == mark
+    }
+
+    /// Why a frontmatter with this line is too large, with the line's number.
+    fn excess(&self, open: &Line<'_>) -> Option<(u64, String)> {
+        let larger = |what: &str, limit: usize| Some((self.number, format!("{what} is larger than {}", human_bytes(limit as u64))));
+        if self.text.len() > limits::FRONTMATTER_LINE_BYTES {
+            return larger("a line of the frontmatter", limits::FRONTMATTER_LINE_BYTES);
+        }
+        if self.range.end - open.range.end > limits::FRONTMATTER_BYTES {
+            return larger("the frontmatter", limits::FRONTMATTER_BYTES);
+        }
+        None
     }
 
     fn indent(&self) -> usize {
@@ -86,6 +142,8 @@ impl Line<'_> {
 struct Lines<'a> {
     text: &'a str,
     at: usize,
+    /// The number of the line before.
+    number: u64,
 }
 
 impl<'a> Iterator for Lines<'a> {
@@ -95,33 +153,39 @@ impl<'a> Iterator for Lines<'a> {
         let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
         let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
         let range = self.at..self.at + end;
+        steps::count(end);
         self.at = range.end;
-        Some(Line { text: rest[..end].trim_end_matches(['\r', '\n']), range })
+        self.number += 1;
+        Some(Line { number: self.number, text: rest[..end].trim_end_matches(['\r', '\n']), range })
     }
 }
 
 /// The fields at this indentation, each with the deeper lines that follow it. Mappings are parsed `deeper` levels down; deeper ones
 /// are kept as source.
-fn fields(text: &str, lines: &[Line<'_>], indent: usize, deeper: u8, problems: &mut Vec<Problem>) -> Vec<Field> {
+fn fields(text: &str, lines: &[Line<'_>], indent: usize, deeper: u8, found: &mut Findings) -> Vec<Field> {
     let mut all: Vec<Field> = Vec::new();
     let mut at = 0;
+    let mut numbers = Vec::new();
     while at < lines.len() {
         let line = &lines[at];
         at += 1;
         let Some((key, colon)) = line_key(line.body()).filter(|_| line.indent() == indent && !line.is_ignored()) else {
             if !line.is_ignored() {
-                problems.push(Problem::at(line_at(text, line.range.start), "a line of the frontmatter is not of the form key: value"));
+                found.add(line.number, "a line of the frontmatter is not of the form key: value");
             }
             continue;
         };
         let block = line.body()[colon..].trim_start().starts_with(['|', '>']);
         let more = continuation(&lines[at..], indent, block);
-        let field = field(text, line, key, &lines[at..at + more], line.indent() + colon, deeper, problems);
+        all.push(field(text, line, key, &lines[at..at + more], line.indent() + colon, deeper, found));
+        numbers.push(line.number);
         at += more;
-        if all.iter().any(|earlier| earlier.key == field.key) {
-            problems.push(Problem::at(line_at(text, field.lines.start), format!("duplicate key {:?}; the first one is used", field.key)));
+    }
+    let mut seen = FxHashSet::default();
+    for (field, number) in all.iter().zip(numbers) {
+        if !seen.insert(field.key.as_str()) {
+            found.add(number, format!("duplicate key {:?}; the first one is used", field.key));
         }
-        all.push(field);
     }
     all
 }
@@ -130,6 +194,7 @@ fn fields(text: &str, lines: &[Line<'_>], indent: usize, deeper: u8, problems: &
 fn continuation(lines: &[Line<'_>], indent: usize, block: bool) -> usize {
     let mut count = 0;
     for (n, line) in lines.iter().enumerate() {
+        steps::count(line.text.len());
         if line.body().trim().is_empty() || (line.body().starts_with('#') && (line.indent() <= indent || !block)) {
             continue;
         }
@@ -143,7 +208,7 @@ fn continuation(lines: &[Line<'_>], indent: usize, block: bool) -> usize {
 }
 
 /// The field with its key on `line`, its colon ending at `colon`, and the continuation lines `more`.
-fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usize, deeper: u8, problems: &mut Vec<Problem>) -> Field {
+fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usize, deeper: u8, found: &mut Findings) -> Field {
     let mut value = one_line_value(text, line.range.start + colon..line.range.start + line.text.len());
     let own_line_empty = value.is_empty();
     let mut lines = line.range.clone();
@@ -151,14 +216,17 @@ fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usi
         value.end = last.range.start + last.text.len();
         lines.end = last.range.end;
     }
-    let children = if own_line_empty && deeper > 0 { children(text, more, deeper - 1, problems) } else { Vec::new() };
+    let children = if own_line_empty && deeper > 0 { children(text, more, deeper - 1, found) } else { Vec::new() };
     let parsed = if children.is_empty() { scalar::parse(&text[value.clone()]) } else { Value::Nested };
-    let number = line_at(text, line.range.start);
-    if matches!(parsed, Value::Broken(_)) {
-        problems.push(Problem::at(number, format!("the value of {key} is not valid YAML and was read as plain text; put it in quotes")));
+    match parsed {
+        Value::Broken(_) => {
+            found.add(line.number, format!("the value of {key} is not valid YAML and was read as plain text; put it in quotes"));
+        }
+        Value::TooDeep => found.too_deep = found.too_deep.or(Some(line.number)),
+        Value::Empty | Value::Text(_) | Value::Nested => {}
     }
     if more.iter().any(|line| line.text[..line.indent()].contains('\t')) {
-        problems.push(Problem::at(number, format!("{key} is indented with a tab, which YAML does not allow")));
+        found.add(line.number, format!("{key} is indented with a tab, which YAML does not allow"));
     }
     Field { key, lines, value, parsed, children }
 }
@@ -188,15 +256,16 @@ fn one_line_value(text: &str, behind: Range<usize>) -> Range<usize> {
 }
 
 /// The fields of these lines, if they are a mapping.
-fn children(text: &str, lines: &[Line<'_>], deeper: u8, problems: &mut Vec<Problem>) -> Vec<Field> {
+fn children(text: &str, lines: &[Line<'_>], deeper: u8, found: &mut Findings) -> Vec<Field> {
     match lines.iter().find(|line| !line.is_ignored()) {
-        Some(first) if first.indent() > 0 && line_key(first.body()).is_some() => fields(text, lines, first.indent(), deeper, problems),
+        Some(first) if first.indent() > 0 && line_key(first.body()).is_some() => fields(text, lines, first.indent(), deeper, found),
         _ => Vec::new(),
     }
 }
 
 /// The unquoted key at the start of a line, and the position behind its colon.
 fn line_key(line: &str) -> Option<(String, usize)> {
+    steps::count(line.len());
     if let Some(end) = scalar::quoted_end(line) {
         let blanks = line[end..].len() - line[end..].trim_start_matches([' ', '\t']).len();
         let colon = end + blanks;

@@ -4,9 +4,11 @@
 use super::lines::FenceScanner;
 use crate::base::{
     path::{MemoryPath, strip_md},
-    text::line_at,
+    steps,
+    text::LineCounter,
 };
 use percent_encoding::{percent_decode_str, percent_encode_byte};
+use rustc_hash::FxHashMap;
 use std::{borrow::Cow, ops::Range};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -37,13 +39,14 @@ pub enum ReferenceKind {
 
 /// Returns every reference that may name a file in the root of `holder`. URLs and bare anchors are not references.
 pub fn references(text: &str, holder: &MemoryPath) -> Vec<Reference> {
+    let mut lines = LineCounter::new(text);
     let reference = |spot: ReferenceSpan| {
         let written = &text[spot.range.clone()];
         let target = match spot.kind {
             ReferenceKind::Link | ReferenceKind::Definition => resolve(written, holder.parent())?,
             ReferenceKind::Wiki | ReferenceKind::Mem => written.to_owned(),
         };
-        Some(Reference { line: line_at(text, spot.range.start), target, kind: spot.kind })
+        Some(Reference { line: lines.line_at(spot.range.start), target, kind: spot.kind })
     };
     spots(text).into_iter().filter_map(reference).collect()
 }
@@ -146,18 +149,20 @@ pub(crate) fn spots(text: &str) -> Vec<ReferenceSpan> {
 
 /// Collects the links, definitions and wikilinks of a line that is not code.
 fn line_spots(line: &str, start: usize, found: &mut Vec<ReferenceSpan>) {
+    let mut scan = LineScan { line, start, found, last_runs: None, no_angle: false };
     if let Some(behind) = definition(line) {
-        push_destination(line, behind, start, ReferenceKind::Definition, found);
+        scan.push_destination(behind, ReferenceKind::Definition);
         return;
     }
     let bytes = line.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
+        steps::count(1);
         at += match bytes[at] {
             b'\\' => 2,
-            b'`' => code_span(&line[at..]),
-            b'[' if bytes.get(at + 1) == Some(&b'[') => wiki(line, at, start, found),
-            b']' if bytes.get(at + 1) == Some(&b'(') => push_destination(line, at + 2, start, ReferenceKind::Link, found),
+            b'`' => scan.code_span(at),
+            b'[' if bytes.get(at + 1) == Some(&b'[') => scan.wiki(at),
+            b']' if bytes.get(at + 1) == Some(&b'(') => scan.push_destination(at + 2, ReferenceKind::Link),
             _ => 1,
         };
     }
@@ -172,54 +177,95 @@ fn definition(line: &str) -> Option<usize> {
     inner[close..].starts_with("]:").then_some(indent + 1 + close + 2)
 }
 
-/// The length of a code span, or of its opening marks if it is not closed on this line.
-fn code_span(text: &str) -> usize {
-    let open = text.len() - text.trim_start_matches('`').len();
-    let mut at = open;
-    while let Some(next) = text[at..].find('`') {
-        let run = text[at + next..].len() - text[at + next..].trim_start_matches('`').len();
-        at += next + run;
-        if run == open {
-            return at;
+/// A line that is searched for references. Remembers which searches to the end of the line were in vain, so that a line of
+/// thousands of opening marks is not searched once for each.
+struct LineScan<'a> {
+    line: &'a str,
+    start: usize,
+    found: &'a mut Vec<ReferenceSpan>,
+    /// The start of the last run of backticks of each length; known once a code span was not closed.
+    last_runs: Option<FxHashMap<usize, usize>>,
+    /// Whether the rest of the line has no `>`.
+    no_angle: bool,
+}
+
+impl LineScan<'_> {
+    /// The length of the code span at `at`, or of its opening marks if it is not closed on this line.
+    fn code_span(&mut self, at: usize) -> usize {
+        let text = &self.line[at..];
+        let open = backticks(text);
+        if self.last_runs.as_ref().is_some_and(|last| last.get(&open).is_none_or(|last| *last <= at)) {
+            return open;
         }
+        let closing = runs(text, open).find(|(_, run)| *run == open);
+        if closing.is_none() {
+            self.last_runs.get_or_insert_with(|| runs(self.line, 0).map(|(start, run)| (run, start)).collect());
+        }
+        closing.map_or(open, |(start, run)| start + run)
     }
-    open
+
+    /// Collects the wikilink at `at`; returns the number of bytes to advance.
+    fn wiki(&mut self, at: usize) -> usize {
+        let inner = &self.line[at + 2..];
+        let end = inner.bytes().zip(inner.bytes().skip(1).chain([0])).position(|two| two.0 == b'[' || two == (b']', b']'));
+        steps::count(end.unwrap_or(inner.len()));
+        let Some(close) = end.filter(|&end| inner[end..].starts_with(']') && !inner[end + 2..].starts_with('(')) else {
+            return 1;
+        };
+        let name = &inner[..inner[..close].find(['|', '#']).unwrap_or(close)];
+        let lead = name.len() - name.trim_start().len();
+        let begin = self.start + at + 2 + lead;
+        let range = begin..begin + name.trim().len();
+        if !range.is_empty() {
+            self.found.push(ReferenceSpan { kind: ReferenceKind::Wiki, range, angle: false });
+        }
+        close + 4
+    }
+
+    /// Collects the destination at `at`; returns the number of bytes to advance.
+    fn push_destination(&mut self, at: usize, kind: ReferenceKind) -> usize {
+        let rest = &self.line[at..];
+        let lead = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let body = &rest[lead..];
+        let (from, end, angle) = match body.strip_prefix('<') {
+            Some(_) if self.no_angle => return 1,
+            Some(inner) => match inner.find(['>', '\n']) {
+                Some(close) if inner[close..].starts_with('>') => (1, 1 + close, true),
+                _ => {
+                    steps::count(inner.len());
+                    self.no_angle = true;
+                    return 1;
+                }
+            },
+            None => (0, plain_end(body, kind), false),
+        };
+        steps::count(lead + end);
+        let target = &body[from..end];
+        let target = &target[..target.find(['#', '?']).unwrap_or(target.len())];
+        let begin = self.start + at + lead + from;
+        if !target.is_empty() {
+            self.found.push(ReferenceSpan { kind, range: begin..begin + target.len(), angle });
+        }
+        (lead + end).max(1)
+    }
 }
 
-/// Collects the wikilink at `at`; returns the number of bytes to advance.
-fn wiki(line: &str, at: usize, start: usize, found: &mut Vec<ReferenceSpan>) -> usize {
-    let inner = &line[at + 2..];
-    let Some(close) = inner.find("]]").filter(|&close| !inner[..close].contains('[') && !inner[close + 2..].starts_with('(')) else {
-        return 1;
-    };
-    let name = &inner[..inner[..close].find(['|', '#']).unwrap_or(close)];
-    let lead = name.len() - name.trim_start().len();
-    let range = start + at + 2 + lead..start + at + 2 + lead + name.trim().len();
-    if !range.is_empty() {
-        found.push(ReferenceSpan { kind: ReferenceKind::Wiki, range, angle: false });
-    }
-    close + 4
+/// The number of backticks at the start of a text.
+fn backticks(text: &str) -> usize {
+    text.len() - text.trim_start_matches('`').len()
 }
 
-/// Collects the destination at `at`; returns the number of bytes to advance.
-fn push_destination(line: &str, at: usize, start: usize, kind: ReferenceKind, found: &mut Vec<ReferenceSpan>) -> usize {
-    let rest = &line[at..];
-    let lead = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-    let body = &rest[lead..];
-    let (from, end, angle) = match body.strip_prefix('<') {
-        Some(inner) => match inner.find(['>', '\n']) {
-            Some(close) if inner[close..].starts_with('>') => (1, 1 + close, true),
-            _ => return 1,
-        },
-        None => (0, plain_end(body, kind), false),
-    };
-    let target = &body[from..end];
-    let target = &target[..target.find(['#', '?']).unwrap_or(target.len())];
-    let begin = start + at + lead + from;
-    if !target.is_empty() {
-        found.push(ReferenceSpan { kind, range: begin..begin + target.len(), angle });
-    }
-    (lead + end).max(1)
+/// The runs of backticks in a text from the byte `at`, each with its start and length.
+fn runs(text: &str, mut at: usize) -> impl Iterator<Item = (usize, usize)> {
+    std::iter::from_fn(move || {
+        let gap = text[at..].find('`');
+        steps::count(gap.unwrap_or(text.len() - at));
+        let start = at + gap?;
+        let run = backticks(&text[start..]);
+        steps::count(run);
+        at = start + run;
+        Some((start, run))
+    })
 }
 
 /// The end of a plain destination: at a blank, or at the bracket that closes the link.
@@ -246,7 +292,8 @@ fn mem_spots(line: &str, start: usize, found: &mut Vec<ReferenceSpan>) {
         }
         let rest = &line[at + mark.len()..];
         let run = &rest[..rest.find(|c| !is_name_char(c)).unwrap_or(rest.len())];
-        let quoted = rest.find('`').filter(|_| before == Some('`')).map(|end| &rest[..end]);
+        let quoted = if before == Some('`') { rest.find('`').map(|end| &rest[..end]) } else { None };
+        steps::count(mark.len() + quoted.unwrap_or(run).len());
         let name = quoted.unwrap_or_else(|| run.trim_end_matches(['.', '/', '-']));
         if !name.is_empty() {
             let begin = start + at + mark.len();

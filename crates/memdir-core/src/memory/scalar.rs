@@ -1,5 +1,6 @@
 //! One frontmatter value: from YAML to text and back. Never fails: invalid YAML is read as plain text.
 
+use crate::base::{limits, steps};
 use serde::Deserialize;
 
 /// A parsed value.
@@ -13,6 +14,8 @@ pub(super) enum Value {
     Nested,
     /// Invalid YAML, read as plain text.
     Broken(String),
+    /// Lists and mappings of more levels than [`limits::FRONTMATTER_DEPTH`].
+    TooDeep,
 }
 
 /// Parses the source of a value, which may span lines.
@@ -20,7 +23,11 @@ pub(super) fn parse(raw: &str) -> Value {
     if let Some(text) = simple(raw) {
         return if is_null(raw.trim()) { Value::Empty } else { Value::Text(text.to_owned()) };
     }
+    if levels(raw) > limits::FRONTMATTER_DEPTH {
+        return Value::TooDeep;
+    }
     let document = format!("k: {raw}\n");
+    steps::count(document.len());
     if let Ok(YamlField { k }) = from_yaml::<String>(&document) {
         let block = raw.trim_start().starts_with(['|', '>']);
         let text = if block { k.trim_end_matches('\n').to_owned() } else { k };
@@ -98,6 +105,32 @@ fn simple(raw: &str) -> Option<&str> {
         return (!inner.contains(['\\', '\''])).then_some(inner);
     }
     (!begins_specially(raw) && !has_special_inside(raw)).then_some(raw)
+}
+
+/// An upper bound of the levels of lists and mappings in a value: indentations, dashes before an item, brackets open at once.
+fn levels(raw: &str) -> usize {
+    // A block scalar is text, whatever is in it.
+    if raw.trim_start().starts_with(['|', '>']) {
+        return 0;
+    }
+    let (mut indents, mut open, mut most) = (Vec::new(), 0usize, 0);
+    for line in raw.lines() {
+        let body = line.trim_start();
+        let indent = line.len() - body.len();
+        while indents.pop_if(|above| *above >= indent).is_some() {}
+        indents.push(indent);
+        let dashes = body.split(' ').take_while(|part| *part == "-").count();
+        most = most.max(indents.len() + dashes + open);
+        for byte in body.bytes() {
+            match byte {
+                b'[' | b'{' => open += 1,
+                b']' | b'}' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            most = most.max(open);
+        }
+    }
+    most
 }
 
 /// The lines of an invalid value, joined and unquoted.

@@ -1,6 +1,7 @@
 //! Markdown as one line of plain text, for titles and hooks. Drops marks on purpose; never used on text that is kept.
 
 use super::lines::FenceScanner;
+use crate::base::steps;
 
 /// Returns the whole text on one line, without Markdown marks.
 pub(super) fn one_line(text: &str) -> String {
@@ -45,8 +46,10 @@ fn without_lead(line: &str) -> &str {
 fn without_marks(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
+    let last_close = line.rfind(')').unwrap_or(0);
     while let Some(c) = rest.chars().next() {
-        if let Some((text, after)) = link(rest) {
+        steps::count(1);
+        if let Some((text, after)) = link(rest, line.len() - rest.len() < last_close) {
             out.push_str(&without_marks(text));
             rest = after;
             continue;
@@ -66,14 +69,21 @@ fn without_marks(line: &str) -> String {
     out
 }
 
-/// The text of the link at the start of `text`, and what follows the link.
-fn link(text: &str) -> Option<(&str, &str)> {
-    if let Some(inner) = text.strip_prefix("[[") {
-        let (target, after) = inner.split_once("]]")?;
-        return Some((target.rsplit_once('|').map_or(target, |(_, alias)| alias), after)).filter(|(text, _)| !text.contains(['[', ']']));
+/// The text of the link at the start of `text`, and what follows the link. Its text ends at the next bracket and its destination is
+/// searched only if it `may_close`, so that many opening marks are not each searched to the end of the line.
+fn link(text: &str, may_close: bool) -> Option<(&str, &str)> {
+    let (inner, close) = match text.strip_prefix("[[") {
+        Some(inner) => (inner, "]]"),
+        None => (text.strip_prefix("![").or_else(|| text.strip_prefix('['))?, "]("),
+    };
+    let end = inner.find(['[', ']']);
+    steps::count(end.unwrap_or(inner.len()));
+    let (shown, after) = inner.split_at(end?);
+    let after = after.strip_prefix(close)?;
+    if close == "]]" {
+        return Some((shown.rsplit_once('|').map_or(shown, |(_, alias)| alias), after));
     }
-    let inner = text.strip_prefix("![").or_else(|| text.strip_prefix('['))?;
-    let (shown, after) = inner.split_once("](")?;
-    let (_, after) = after.split_once(')')?;
-    Some((shown, after)).filter(|_| !shown.contains(['[', ']']))
+    let (destination, after) = if may_close { after.split_once(')')? } else { return None };
+    steps::count(destination.len());
+    Some((shown, after))
 }

@@ -11,6 +11,7 @@ pub use mentions::{Mention, MentionKind, mentions};
 use crate::{
     base::{
         error::{Error, Result},
+        limits,
         path::MemoryPath,
     },
     memory::{
@@ -24,6 +25,7 @@ use crate::{
 use lookup::SourceLimit;
 use mentions::bare_file_mentions;
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// The memory to verify.
 #[derive(Debug, Clone)]
@@ -61,7 +63,8 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
     let mut out = Verified { name: stored.path.name().into(), found: vec![], gone: vec![], unknown: vec![], stamped: false, change: None };
     let referred = references(store, request.project, &stored.path, text)?;
     // References to memories are not looked up in the project as well.
-    let is_new = |named: &Mention| referred.iter().all(|(other, _)| other.text != named.text);
+    let referred_names: HashSet<&str> = referred.iter().map(|(other, _)| other.text.as_str()).collect();
+    let is_new = |named: &Mention| !referred_names.contains(named.text.as_str());
     let named: Vec<Mention> = mentions(text).into_iter().chain(bare_file_mentions(text)).filter(is_new).collect();
     let looked_up = look_up(request.project, named, text);
     for (named, there) in looked_up.into_iter().chain(referred) {
@@ -111,8 +114,13 @@ pub fn missing(store: &dyn Store, look: Option<&ProjectLookup<'_>>, holder: &Mem
 /// The symbols that are the project's because the text has them next to one of its paths. The owner of other symbols is unknown.
 fn of_the_project(look: &ProjectLookup<'_>, text: &str) -> Vec<String> {
     let mut symbols: Vec<String> = Vec::new();
-    for (symbol, path) in project_symbols::beside_paths(text) {
-        if !symbols.contains(&symbol) && !is_foreign(look, &symbol) && look.path(&path).is_some() {
+    let mut seen = HashSet::new();
+    for (symbol, path) in project_symbols::beside_paths(text).into_iter().take(limits::MENTIONS) {
+        if seen.insert((symbol.clone(), path.clone()))
+            && !symbols.contains(&symbol)
+            && !is_foreign(look, &symbol)
+            && look.path(&path).is_some()
+        {
             symbols.push(symbol);
         }
     }
@@ -130,7 +138,11 @@ fn is_foreign(look: &ProjectLookup<'_>, symbol: &str) -> bool {
 /// The targets of the links, wikilinks and `mem:` references of a text, and whether they exist: memories, or files of the project.
 fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath, text: &str) -> Result<Vec<(Mention, Option<bool>)>> {
     let mut out: Vec<(Mention, Option<bool>)> = Vec::new();
+    let mut seen = HashSet::new();
     for reference in links::references(text, holder) {
+        if out.len() == limits::MENTIONS || !seen.insert(reference.target.clone()) {
+            continue;
+        }
         let is_link = matches!(reference.kind, ReferenceKind::Link | ReferenceKind::Definition);
         let targets: Vec<String> = match reference.kind {
             ReferenceKind::Wiki => links::wiki_names(&reference.target, holder).collect(),
@@ -150,9 +162,7 @@ fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath,
             (false, true, None) => None,
             (false, false, _) => Some(false),
         };
-        if out.iter().all(|(other, _)| other.text != named.text) {
-            out.push((named, there));
-        }
+        out.push((named, there));
     }
     Ok(out)
 }

@@ -79,7 +79,8 @@ pub struct MessageMatch {
 
 /// Returns the memories that a message is about, best first, each once. Conversations are not searched.
 pub fn matching_memories(searcher: &Searcher, store: &dyn Store, message: &str) -> Result<Vec<MessageMatch>> {
-    Matcher { searcher }.matches(store, message)
+    let (found, _) = searcher.with_views(store, |views| Matcher { searcher }.matches(views, message))?;
+    Ok(found)
 }
 
 struct Matcher<'a> {
@@ -87,18 +88,17 @@ struct Matcher<'a> {
 }
 
 impl Matcher<'_> {
-    fn matches(&self, store: &dyn Store, message: &str) -> Result<Vec<MessageMatch>> {
-        let views = self.searcher.views(store)?;
+    fn matches(&self, views: &[Arc<dyn IndexView>], message: &str) -> Result<Vec<MessageMatch>> {
         let units: u64 = views.iter().map(|view| view.totals().units).sum();
-        let df = self.frequencies(&views, message)?;
+        let df = self.frequencies(views, message)?;
         let mut known = |stem: &str| df.get(stem).copied().unwrap_or(0);
         let questions = recall::questions(message, units, &mut |sentence| self.question_words(sentence), &mut known);
         let search = Search { source: Some(Source::Memory), ..Search::new("") };
         let mut best: HashMap<(usize, String), MessageMatch> = HashMap::new();
         for question in &questions {
-            let found = self.searcher.find_query(&views, &search, self.sentence_query(question), &[])?;
+            let found = self.searcher.find_query(views, &search, self.sentence_query(question), &[])?;
             let mass = ranking::mass(found.counts(Source::Memory)) + self.penalty(question, units, &df);
-            self.keep_best(&views, question, &found, mass, &mut best)?;
+            self.keep_best(views, question, &found, mass, &mut best)?;
         }
         let mut all: Vec<MessageMatch> = best.into_values().collect();
         all.sort_by(|a, b| b.strength.total_cmp(&a.strength).then_with(|| a.path.cmp(&b.path)));

@@ -12,7 +12,7 @@
 mod command;
 
 use crate::{
-    base::{error::Problem, glob::Glob, text},
+    base::{error::Problem, glob::Glob, limits, steps, text},
     memory::Memory,
     search::analysis,
 };
@@ -72,7 +72,7 @@ pub fn parse_field(memory: &Memory) -> (When, Vec<Problem>) {
 pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut wires = Vec::new();
-    let mut place = ValueCursor { raw, at: 0, first };
+    let mut place = ValueCursor { raw, at: 0, line: first };
     let mut add = |over, value: &Value, place: &mut ValueCursor<'_>| {
         wires.extend(patterns(value).into_iter().map(|pattern| Tripwire { over, line: place.line_of(&pattern), pattern }));
     };
@@ -88,6 +88,11 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
         }
         Ok(value) => add(TripwireKind::Words, &value, &mut place),
         Err(_) => problems.push(Problem::at(first, "when: invalid YAML")),
+    }
+    if wires.len() > limits::TRIPWIRES {
+        let what = format!("when: {} tripwires; only the first {} are watched", wires.len(), limits::TRIPWIRES);
+        problems.push(Problem::at(wires[limits::TRIPWIRES].line, what));
+        wires.truncate(limits::TRIPWIRES);
     }
     (When(wires), problems)
 }
@@ -188,25 +193,36 @@ fn dedent(raw: &str) -> String {
     let indent = |line: &&str| line.len() - line.trim_start_matches(' ').len();
     let least = raw.lines().skip(1).filter(|line| !line.trim().is_empty()).map(|line| indent(&line)).min().unwrap_or(0);
     let mut lines = raw.lines();
-    let first = lines.next().unwrap_or_default();
-    lines.fold(first.to_owned(), |all, line| format!("{all}\n{}", line.get(least..).unwrap_or_default()))
+    let mut out = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        steps::count(line.len());
+        out.push('\n');
+        out.push_str(line.get(least..).unwrap_or_default());
+    }
+    out
 }
 
-/// The position up to which a value was read. Keys and patterns are in the order of the text, so each is searched behind the last.
+/// The position up to which a value was read, and its line. Keys and patterns are in the order of the text, so each is searched
+/// behind the last.
 struct ValueCursor<'a> {
     raw: &'a str,
     at: usize,
-    first: u64,
+    line: u64,
 }
+
+/// How far behind the last pattern the next one is searched. One that is written with escapes is not in the text, and must not cost
+/// a search of all of it.
+const NEXT_PATTERN_BYTES: usize = 2 * limits::GLOB_BYTES;
 
 impl ValueCursor<'_> {
     fn line_of(&mut self, text: &str) -> u64 {
-        let head = text.lines().next().unwrap_or_default();
-        if let Some(found) = self.raw[self.at..].find(head) {
-            self.at += found;
-        }
-        let line = self.first + self.raw[..self.at].matches('\n').count() as u64;
-        self.at += if self.raw[self.at..].starts_with(head) { head.len() } else { 0 };
+        let head = text::truncate_bytes(text.lines().next().unwrap_or_default(), limits::GLOB_BYTES);
+        let window = text::truncate_bytes(&self.raw[self.at..], NEXT_PATTERN_BYTES);
+        steps::count(window.len().min(self.raw.len()));
+        let Some(found) = window.find(head) else { return self.line };
+        let line = self.line + window[..found].matches('\n').count() as u64;
+        self.at += found + head.len();
+        self.line = line;
         line
     }
 }
@@ -223,6 +239,7 @@ fn pattern_words(pattern: &str) -> Option<Vec<String>> {
 fn has_words(text: &str, wanted: &[String]) -> bool {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    steps::count(text.len() + words.len() * wanted.len().min(words.len()));
     let same = |word: &str, wanted: &String| match wanted.strip_suffix('*') {
         // In scripts without spaces between words, a run of letters may contain the word anywhere.
         _ if wanted.contains(analysis::is_unspaced) => word.contains(wanted.trim_end_matches('*')),

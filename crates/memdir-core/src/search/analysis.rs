@@ -7,6 +7,7 @@
 mod split;
 mod stop;
 
+use crate::base::steps;
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
 pub(crate) use split::is_unspaced;
@@ -90,6 +91,7 @@ impl Analyser {
     }
 
     fn run(&mut self, run: &str, sink: &mut impl TokenSink) {
+        steps::count(run.len());
         if run.len() > CACHED_BYTES {
             let found = self.analyse(run);
             emit(&found, sink);

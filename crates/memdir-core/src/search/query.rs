@@ -4,7 +4,7 @@
 //! of the quotes) quotes are a title rather than a filter: there a phrase only ranks.
 
 use crate::{
-    base::{day::NamedTime, stamp::Source},
+    base::{day::NamedTime, stamp::Source, steps},
     memory::Kind,
     search::analysis::{Analyser, Word},
 };
@@ -143,6 +143,7 @@ pub fn highlights(text: &str, query: &Query, analyser: &mut Analyser) -> Vec<std
     let mut found = Vec::new();
     let mut start = None;
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        steps::count(1);
         let inside = !c.is_whitespace() && !c.is_ascii_punctuation();
         match (inside, start) {
             (true, None) => start = Some(at),
@@ -169,20 +170,27 @@ enum Token<'a> {
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
+    // A quote behind the last closing one of its kind is not searched for, however many there are.
+    let last = |close: char| text.rfind(close).unwrap_or(0);
+    let (straight, curly, angled) = (last('"'), last('”'), last('»'));
     while let Some(first) = rest.chars().next() {
+        let at = text.len() - rest.len();
         let close = match first {
-            '"' => Some('"'),
-            '“' => Some('”'),
-            '«' => Some('»'),
+            '"' if at < straight => Some('"'),
+            '“' if at < curly => Some('”'),
+            '«' if at < angled => Some('»'),
             _ => None,
         };
         let inside = &rest[first.len_utf8()..];
+        steps::count(1);
         if let Some((phrase, after)) = close.and_then(|close| inside.split_once(close)) {
+            steps::count(phrase.len());
             tokens.push(Token::Phrase(phrase));
             rest = after.trim_start();
             continue;
         }
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        steps::count(end);
         tokens.push(Token::Plain(&rest[..end]));
         rest = rest[end..].trim_start();
     }

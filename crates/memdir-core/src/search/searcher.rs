@@ -21,6 +21,7 @@ use crate::{
     base::{
         error::{Error, Problem, Result},
         path::MemoryPath,
+        raw,
         time::Clock,
     },
     store::{MountInfo, Store},
@@ -280,20 +281,27 @@ impl Searcher {
         self.finder().find_query(views, search, query, must)
     }
 
-    /// Ranks candidates in the files as they are now, and returns whether an index was damaged. An index that answers
-    /// impossibly is discarded and made again.
+    /// Ranks candidates in the files as they are now, and returns whether an index was damaged.
     fn candidates(&self, store: &dyn Store, search: &Search) -> Result<(RankedCandidates, bool)> {
-        let views = self.views(store)?;
-        let mut damaged = false;
+        let (found, mut damaged) = self.with_views(store, |views| self.finder().find(views, search, &self.analyser))?;
         for mount in self.mounts.mounts() {
             damaged |= mount.index.index().damage_report().is_some();
         }
-        match catch_unwind(AssertUnwindSafe(|| self.finder().find(&views, search, &self.analyser))) {
-            Ok(Ok(found)) => Ok((found, damaged)),
+        Ok((found, damaged))
+    }
+
+    /// Runs a lookup over views with everything that is on disk now, and returns whether an index was damaged. An index that
+    /// answers impossibly is discarded and made again, and the lookup is repeated.
+    pub(crate) fn with_views<T>(&self, store: &dyn Store, find: impl Fn(&[Arc<dyn IndexView>]) -> Result<T>) -> Result<(T, bool)> {
+        let lost = raw::lost_pages();
+        let views = self.views(store)?;
+        match catch_unwind(AssertUnwindSafe(|| find(&views))) {
+            // Pages that were lost meanwhile were read as zeros.
+            Ok(Ok(found)) if raw::lost_pages() == lost => Ok((found, false)),
             Ok(Err(error)) if !matches!(error, Error::Corrupt { .. } | Error::Io { .. }) => Err(error),
             _ => {
                 self.mounts.forget()?;
-                Ok((self.finder().find(&self.views(store)?, search, &self.analyser)?, true))
+                Ok((find(&self.views(store)?)?, true))
             }
         }
     }

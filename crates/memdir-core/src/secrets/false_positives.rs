@@ -1,6 +1,7 @@
 //! Recognises what looks like a secret but is not: placeholders, digests, identifiers, names of variables.
 
 use super::SecretSeverity;
+use crate::base::text::truncate_bytes;
 use regex::Captures;
 
 /// The Shannon entropy in bits per character: near 4 for hex digits, near 5 for a random token.
@@ -14,6 +15,9 @@ pub(super) fn entropy(value: &str) -> f32 {
     };
     counts.iter().filter(|&&count| count > 0).map(|&count| bits(count)).sum()
 }
+
+/// The beginning of a value that is examined for the words of a placeholder.
+const PLACEHOLDER_BYTES: usize = 256;
 
 /// Whether the value declares itself to be a placeholder.
 pub(super) fn is_placeholder(value: &str) -> bool {
@@ -43,7 +47,8 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     ];
     /// The signature of the sample token in explanations of JWT.
     const JWT_SAMPLE: &str = "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV";
-    let lower = value.to_ascii_lowercase();
+    // The words are at the beginning; further on, a long random text has each of them by chance.
+    let lower = truncate_bytes(value, PLACEHOLDER_BYTES).to_ascii_lowercase();
     MARKERS.iter().any(|word| lower.contains(word)) || value.contains(JWT_SAMPLE) || has_run(value, 7)
 }
 
@@ -64,6 +69,29 @@ pub(super) fn url_password(captures: &Captures<'_>, value: &str) -> Option<Secre
 /// A password in a connection string. Such strings are also written by hand, with words that say where the password is.
 pub(super) fn dsn_password(captures: &Captures<'_>, value: &str) -> Option<SecretSeverity> {
     if is_plain_words(value) { None } else { url_password(captures, value) }
+}
+
+/// A user and a password in base64, as in an HTTP header and in configurations of Docker and npm.
+pub(super) fn basic_credentials(_: &Captures<'_>, value: &str) -> Option<SecretSeverity> {
+    let (mut bits, mut pending, mut decoded) = (0u32, 0, Vec::new());
+    for byte in value.bytes().take(64) {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => break,
+        };
+        bits = bits << 6 | u32::from(six);
+        pending += 6;
+        if pending >= 8 {
+            pending -= 8;
+            decoded.push((bits >> pending) as u8);
+        }
+    }
+    let is_pair = decoded.contains(&b':') && decoded.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    is_pair.then_some(SecretSeverity::Refuse)
 }
 
 /// Whether a value consists of words only, such as `ask-ops` and `disabled`.

@@ -64,7 +64,7 @@ const fn reviewed(rule: SecretRule, severity: SecretSeverity, needs: Needs, entr
 }
 
 /// All rules. Of two that match the same range the earlier one is reported.
-pub(super) const RULES: [SecretRule; 65] = [
+pub(super) const RULES: [SecretRule; 88] = [
     // Keys themselves.
     SecretRule {
         needs: Needs::Byte(b'-'),
@@ -76,6 +76,30 @@ pub(super) const RULES: [SecretRule; 65] = [
             r#"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[\s>"'|+,\\]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[ -~]*)*[A-Za-z0-9+/]{40}(?:[A-Za-z0-9+/=\s>"'|,\\]*-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|(?:[A-Za-z0-9+/=]|\s+[A-Za-z0-9+/=]{40})*)"#,
         )
     },
+    SecretRule {
+        needs: Needs::Byte(b':'),
+        reach: Reach::Block,
+        ..token(
+            "putty-key",
+            "a private key of PuTTY",
+            &["Private-Lines: "],
+            r"\bPrivate-Lines: [0-9]{1,3}\s+(?P<v>[A-Za-z0-9+/=]{40,}(?:\s+[A-Za-z0-9+/=]{40,})*)",
+        )
+    },
+    // `-----BEGIN … PRIVATE KEY` in base64.
+    token(
+        "encoded-private-key",
+        "a private key in base64, such as client-key-data of a kubeconfig",
+        &["LS0tLS1CRUdJTi"],
+        r"\bLS0tLS1CRUdJTi(?:BSU0EgUFJJVkFURSBLRVkt|BQUklWQVRFIEtFWS0t|BFQyBQUklWQVRFIEtFWS0t|BPUEVOU1NIIFBSSVZBVEUgS0VZ|BFTkNSWVBURUQgUFJJVkFURSBLRVkt)[A-Za-z0-9+/=]{40,}",
+    ),
+    token("json-web-key", "a private key as a JSON web key", &["\"kty\""], r#""kty"[ -~]*?"d"\s*:\s*"(?P<v>[A-Za-z0-9_-]{40,})""#),
+    token(
+        "wallet-key",
+        "the private key of a wallet",
+        &["xprv", "rivate", "RIVATE"],
+        r#"\bxprv[1-9A-HJ-NP-Za-km-z]{100,}|\b(?i:private[_ -]?key)["'`]?\s*[:=]\s*["'`]?0x[a-fA-F0-9]{64}\b"#,
+    ),
     token("age-key", "an age secret key", &["AGE-SECRET-KEY-1"], r"\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}"),
     token("jwt", "a signed JSON web token", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
     // Clouds.
@@ -92,12 +116,13 @@ pub(super) const RULES: [SecretRule; 65] = [
         4.1,
         false_positives::not_hex,
     ),
+    token("aws-bedrock-key", "an Amazon Bedrock API key", &["ABSK"], r"\bABSK[A-Za-z0-9+/]{60,}={0,2}"),
     token("google-api-key", "a Google API key", &["AIza"], r"\bAIza[A-Za-z0-9_-]{35}"),
     token(
         "google-oauth",
-        "a Google OAuth secret or access token",
-        &["GOCSPX-", "ya29."],
-        r"\b(?:GOCSPX-[A-Za-z0-9_-]{28}|ya29\.[A-Za-z0-9_-]{40,})",
+        "a Google OAuth secret, access token or refresh token",
+        &["GOCSPX-", "ya29.", "1//0"],
+        r"\b(?:GOCSPX-[A-Za-z0-9_-]{28}|ya29\.[A-Za-z0-9_-]{40,}|1//0[A-Za-z0-9_-]{40,})",
     ),
     token(
         "azure-storage-key",
@@ -110,6 +135,14 @@ pub(super) const RULES: [SecretRule; 65] = [
         "an Azure client secret",
         &["0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"],
         r"\b[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}",
+    ),
+    token("azure-signature", "a signed Azure address", &["sig="], r"[?&]sig=(?P<v>[A-Za-z0-9%+/_-]{43,}(?:%3[dD]|=)?)"),
+    token("azure-devops-token", "an Azure DevOps token", &["AZDO"], r"\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b"),
+    token(
+        "cloud-token",
+        "a token of Netlify, Render, Vercel, Tencent, Yandex, Neon, Atlas, Prefect or Sourcegraph",
+        &["nfp_", "rnd_", "vercel_blob_rw_", "AKID", "AQVN", "napi_", "mdb_sa_sk_", "pnu_", "pnb_", "sgp_"],
+        r"\b(?:nfp_[A-Za-z0-9]{36,}|rnd_[A-Za-z0-9]{28,}|vercel_blob_rw_[A-Za-z0-9]{12,}_[A-Za-z0-9]{20,}|AKID[A-Za-z0-9]{32}|AQVN[A-Za-z0-9_-]{35,}|napi_[a-z0-9]{60,}|mdb_sa_sk_[A-Za-z0-9_-]{40,}|pn[ub]_[A-Za-z0-9]{36}|sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40})\b",
     ),
     token("alibaba-key", "an Alibaba Cloud access key id", &["LTAI"], r"\bLTAI[A-Za-z0-9]{20}\b"),
     token("digitalocean-token", "a DigitalOcean token", &["_v1_"], r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
@@ -145,8 +178,8 @@ pub(super) const RULES: [SecretRule; 65] = [
     token(
         "gitlab-token",
         "a GitLab token",
-        &["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "gloas-", "glft-", "glimt-", "glagent-", "glsoat-"],
-        r"\bgl(?:pat|dt|rt|cbt|ptt|oas|ft|imt|agent|soat)-[A-Za-z0-9_.-]{20,}",
+        &["GR1348941", "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "gloas-", "glft-", "glimt-", "glagent-", "glsoat-"],
+        r"\b(?:gl(?:pat|dt|rt|cbt|ptt|oas|ft|imt|agent|soat)-|GR1348941)[A-Za-z0-9_.-]{20,}",
     ),
     token(
         "atlassian-token",
@@ -158,6 +191,31 @@ pub(super) const RULES: [SecretRule; 65] = [
     token("pypi-token", "a PyPI token", &["pypi-AgE"], r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
     token("rubygems-token", "a RubyGems key", &["rubygems_"], r"\brubygems_[a-f0-9]{48}\b"),
     token("crates-io-token", "a crates.io token", &["cio"], r"\bcio[A-Za-z0-9]{32}\b"),
+    token(
+        "ci-token",
+        "a token of CircleCI, Buildkite, SonarQube, Octopus or Infracost",
+        &["CCIPAT_", "bkua_", "sqp_", "squ_", "sqa_", "API-", "ico-"],
+        r"\b(?:CCIPAT_[A-Za-z0-9]{22}_[a-f0-9]{40}|bkua_[a-f0-9]{40}|sq[pua]_[a-f0-9]{40}|API-[A-Z0-9]{26,32}|ico-[A-Za-z0-9]{32})\b",
+    ),
+    token(
+        "registry-token",
+        "a token of NuGet, Artifactory or Clojars",
+        &["oy2", "AKCp", "cmVmdGtu", "CLOJARS_"],
+        r"\b(?:oy2[a-z0-9]{43}|AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,}|CLOJARS_[a-f0-9]{60})\b",
+    ),
+    token(
+        "npmrc-credentials",
+        "credentials of an .npmrc",
+        &["_auth"],
+        r#"(?:^|[\s/:"'`])_auth(?:Token)?["']?\s*[:=]\s*["']?(?P<v>[A-Za-z0-9+/=_.-]{16,})"#,
+    ),
+    reviewed(
+        token("docker-auth", "credentials of a Docker configuration", &["\"auth\""], r#""auth"\s*:\s*"(?P<v>[A-Za-z0-9+/]{12,}={0,2})""#),
+        Refuse,
+        Needs::Byte(b'"'),
+        2.5,
+        false_positives::basic_credentials,
+    ),
     token("docker-token", "a Docker Hub token", &["dckr_"], r"\bdckr_[op]at_[A-Za-z0-9_-]{27,}"),
     // Models.
     token("anthropic-key", "an Anthropic key", &["sk-ant-"], r"\bsk-ant-[a-z]+[0-9]{2}-[A-Za-z0-9_-]{40,}"),
@@ -169,6 +227,13 @@ pub(super) const RULES: [SecretRule; 65] = [
     ),
     token("openrouter-key", "an OpenRouter key", &["sk-or-"], r"\bsk-or-(?:v[0-9]-)?[a-f0-9]{48,}\b"),
     token("model-key", "a model provider's key (sk-…)", &["sk-"], r"\bsk-(?:[A-Za-z0-9]{40,}|[a-f0-9]{32})\b"),
+    token(
+        "model-service-key",
+        "a key of a service for models: Fireworks, Cerebras, NVIDIA, Voyage, Jina, ElevenLabs, LangSmith, Langfuse, Pinecone, Tavily, \
+         Firecrawl, E2B, Apify or Weights & Biases",
+        &["fw_", "csk-", "nvapi-", "pa-", "jina_", "sk_", "lsv2_", "sk-lf-", "pcsk_", "tvly-", "fc-", "e2b_", "apify_api_", "wandb_v1_"],
+        r"\b(?:fw_[A-Za-z0-9]{22,24}|csk-[a-z0-9]{48}|nvapi-[A-Za-z0-9_-]{60,}|pa-[A-Za-z0-9_-]{43}|jina_[a-f0-9]{32}[A-Za-z0-9_-]{28}|sk_[a-f0-9]{48}|lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}|sk-lf-[a-f0-9]{8}-[a-f0-9-]{27}|pcsk_[A-Za-z0-9]{5,6}_[A-Za-z0-9]{50,}|tvly-(?:dev-|prod-)?[A-Za-z0-9]{28,}|fc-[a-f0-9]{32}|e2b_[a-f0-9]{40}|apify_api_[A-Za-z0-9]{36}|wandb_v1_[A-Za-z0-9_]{40,})\b",
+    ),
     token("groq-key", "a Groq key", &["gsk_"], r"\bgsk_[A-Za-z0-9]{52}\b"),
     token("xai-key", "an xAI key", &["xai-"], r"\bxai-[A-Za-z0-9]{80}\b"),
     token("perplexity-key", "a Perplexity key", &["pplx-"], r"\bpplx-[A-Za-z0-9]{48}\b"),
@@ -199,6 +264,25 @@ pub(super) const RULES: [SecretRule; 65] = [
         &["webhook.office.com"],
         r"webhook\.office\.com/webhookb2/[a-f0-9@-]{70,}/IncomingWebhook/[a-f0-9]{32}/[a-f0-9-]{36}",
     ),
+    // The first part is the bot's number in base64, which begins with two digits.
+    with_digit(token(
+        "discord-token",
+        "a Discord bot token",
+        &[
+            "MTA", "MTE", "MTI", "MTM", "MTQ", "MTU", "MTY", "MTc", "MTg", "MTk", "MjA", "MjE", "MjI", "MjM", "MjQ", "MjU", "MjY", "Mjc",
+            "Mjg", "Mjk", "MzA", "MzE", "MzI", "MzM", "MzQ", "MzU", "MzY", "Mzc", "Mzg", "Mzk", "NDA", "NDE", "NDI", "NDM", "NDQ", "NDU",
+            "NDY", "NDc", "NDg", "NDk", "NTA", "NTE", "NTI", "NTM", "NTQ", "NTU", "NTY", "NTc", "NTg", "NTk", "NjA", "NjE", "NjI", "NjM",
+            "NjQ", "NjU", "NjY", "Njc", "Njg", "Njk", "NzA", "NzE", "NzI", "NzM", "NzQ", "NzU", "NzY", "Nzc", "Nzg", "Nzk", "ODA", "ODE",
+            "ODI", "ODM", "ODQ", "ODU", "ODY", "ODc", "ODg", "ODk", "OTA", "OTE", "OTI", "OTM", "OTQ", "OTU", "OTY", "OTc", "OTg", "OTk",
+        ],
+        r"\b[MNO][DTjz][AEIMQUYcgk][A-Za-z0-9]{20,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
+    )),
+    token(
+        "chat-token",
+        "a token or webhook of Matrix, Meta, Twitch, DingTalk, Feishu, Lark, WeCom, Mattermost or Rocket.Chat",
+        &["syt_", "EAA", "oauth:", "dingtalk.com/robot", "/bot/v2/hook/", "/cgi-bin/webhook/send", "/hooks/"],
+        r"(?:\b(?:syt_[A-Za-z0-9_=-]{4,}_[A-Za-z0-9]{20}_[A-Za-z0-9]{6}|EAA[A-Za-z0-9]{80,}|oauth:[a-z0-9]{30}|dingtalk\.com/robot/send\?access_token=[a-f0-9]{64}|(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[a-f0-9-]{36}|qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=[a-f0-9-]{36})|/hooks/(?:[a-z0-9]{26}|[A-Za-z0-9]{17,24}/[A-Za-z0-9]{40,}))\b",
+    ),
     token("telegram-token", "a Telegram bot token", &[":AA"], r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
     token(
         "twilio-key",
@@ -210,9 +294,9 @@ pub(super) const RULES: [SecretRule; 65] = [
     // Ordinary words begin like its literals; hex always has a digit.
     with_digit(token(
         "mail-key",
-        "a Mailgun, Mailchimp, Brevo or Resend key",
-        &["key-", "-us", "xkeysib-", "re_"],
-        r"\b(?:key-[a-f0-9]{32}|[a-f0-9]{32}-us[0-9]{1,2}|xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24})\b",
+        "a Mailgun, Mailchimp, MailerSend, Brevo or Resend key",
+        &["key-", "-us", "xkeysib-", "re_", "mlsn."],
+        r"\b(?:mlsn\.[a-f0-9]{64}|key-[a-f0-9]{32}|[a-f0-9]{32}-us[0-9]{1,2}|xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24})\b",
     )),
     // Money.
     token(
@@ -221,7 +305,18 @@ pub(super) const RULES: [SecretRule; 65] = [
         &["k_live_", "k_test_", "whsec_"],
         r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{20,}|whsec_[A-Za-z0-9+/]{32,})",
     ),
-    token("square-token", "a Square token", &["sq0"], r"\bsq0(?:csp-[A-Za-z0-9_-]{43}|atp-[A-Za-z0-9_-]{22})"),
+    token(
+        "square-token",
+        "a Square token",
+        &["sq0", "EAAA"],
+        r"\b(?:sq0(?:csp-[A-Za-z0-9_-]{43}|atp-[A-Za-z0-9_-]{22})|EAAA[A-Za-z0-9_-]{60}\b)",
+    ),
+    token(
+        "payment-key",
+        "a key of PayPal, Braintree, Plaid, Flutterwave or Paddle",
+        &["access_token$", "access-", "FLWSECK", "pdl_"],
+        r"(?:access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}|access-(?:sandbox|development|production)-[a-f0-9]{8}-[a-f0-9-]{27}|FLWSECK(?:_TEST)?-[a-f0-9]{32}-X|pdl_(?:live|sdbx)_apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3})\b",
+    ),
     token("shopify-token", "a Shopify token", &["shpat_", "shpca_", "shppa_", "shpss_"], r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b"),
     // Work.
     token("grafana-token", "a Grafana token", &["glsa_", "glc_"], r"\b(?:glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}|glc_[A-Za-z0-9+/=]{32,})"),
@@ -236,6 +331,19 @@ pub(super) const RULES: [SecretRule; 65] = [
         &["pat", "figd_", "PMAK-"],
         r"\b(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|figd_[A-Za-z0-9_-]{40}|PMAK-[a-f0-9]{24}-[a-f0-9]{34})",
     )),
+    token(
+        "business-token",
+        "a token of HubSpot, Salesforce, Klaviyo, ClickUp, Typeform or Contentful",
+        &["pat-", "00D", "pk_", "tfp_", "CFPAT-"],
+        r"\b(?:pat-(?:na|eu|ap)[0-9]-[a-f0-9]{8}-[a-f0-9-]{27}|00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{60,}|pk_(?:[a-f0-9]{34}|[0-9]{6,}_[A-Z0-9]{32})|tfp_[A-Za-z0-9_-]{40,}|CFPAT-[A-Za-z0-9_-]{43})\b",
+    ),
+    with_digit(token(
+        "telemetry-token",
+        "a token of PostHog, Axiom, LaunchDarkly, Honeycomb, Elastic, Statsig or Logfire",
+        &["phx_", "xaat-", "xapt-", "sdk-", "api-", "hcaik_", "hcbik_", "essu_", "secret-", "pylf_"],
+        r"\b(?:phx_[A-Za-z0-9]{40,}|xa[ap]t-[a-f0-9]{8}-[a-f0-9-]{27}|(?:sdk|api)-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}|hc[ab]ik_[A-Za-z0-9]{50,}|essu_[A-Za-z0-9+/=]{40,}|secret-[A-Za-z0-9]{36,}|pylf_v1_[a-z]{2}_[A-Za-z0-9]{40,})\b",
+    )),
+    token("mapbox-token", "a secret Mapbox token", &["sk.eyJ"], r"\bsk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"),
     token("memdir-token", "a memdir token", &["mdt_"], r"\bmdt_[a-f0-9]{64}\b"),
     // Anything with a password in it.
     reviewed(
@@ -286,7 +394,55 @@ pub(super) const RULES: [SecretRule; 65] = [
         1.5,
         false_positives::url_password,
     ),
+    SecretRule {
+        reach: Reach::Block,
+        ..reviewed(
+            token(
+                "netrc-password",
+                "a password of a .netrc",
+                &["login "],
+                r"\blogin[ \t]+(?P<user>[!-~]+)\s+(?:account[ \t]+[!-~]+\s+)?password[ \t]+(?P<v>[!-~]{4,})",
+            ),
+            Refuse,
+            Needs::Byte(b' '),
+            1.5,
+            false_positives::dsn_password,
+        )
+    },
+    reviewed(
+        token(
+            "pgpass-password",
+            "a password of a .pgpass",
+            &[":5432:"],
+            r"\b(?P<host>[A-Za-z0-9.*-]+):5432:[A-Za-z0-9_.*-]+:(?P<user>[A-Za-z0-9_.*-]+):(?P<v>[!-~]{4,})",
+        ),
+        Refuse,
+        Needs::Byte(b':'),
+        1.5,
+        false_positives::dsn_password,
+    ),
+    reviewed(
+        token(
+            "curl-password",
+            "a password for curl",
+            &["curl "],
+            r#"\bcurl[ \t](?:[ -~]*?[ \t])?(?:-u[ \t]?|--user[ =])["'`]?(?P<user>[!-~--[:"'`$]]+):(?P<v>[!-~--["'`$<]]{4,})"#,
+        ),
+        Refuse,
+        Needs::Byte(b':'),
+        1.5,
+        false_positives::dsn_password,
+    ),
     // Only suspected.
+    SecretRule {
+        severity: Warn,
+        ..token(
+            "kubeconfig-certificate",
+            "the client certificate of a kubeconfig, which is stored with its key",
+            &["client-certificate-data"],
+            r#"client-certificate-data["']?\s*:\s*["']?(?P<v>LS0tLS1CRUdJTi[A-Za-z0-9+/=]{40,})"#,
+        )
+    },
     reviewed(
         token(
             "authorization-header",
@@ -319,7 +475,7 @@ pub(super) const RULES: [SecretRule; 65] = [
                 "redential",
                 "REDENTIAL",
             ],
-            r#"(?i:(?P<pw>passw(?:or)?d|passphrase|pwd)|secret|token|api_?-?key|access_?-?key|auth_?-?key|private_?-?key|secret_?-?key|encryption_?-?key|signing_?-?key|credentials?)[A-Za-z0-9_-]{0,20}["'`*]{0,3}\s*(?:=>|:=|[:=])\s*\**["'`]?(?P<v>[!-~--["'`,;)<>|]]{8,})"#,
+            r#"(?i:(?P<pw>passw(?:or)?d|passphrase|pwd)|secret|token|api_?-?key|access_?-?key|auth_?-?key|private_?-?key|secret_?-?key|encryption_?-?key|signing_?-?key|app_?-?key|master_?-?key|credentials?)[A-Za-z0-9_-]{0,20}["'`*]{0,3}\s*(?:=>|:=|[:=])\s*\**["'`]?(?P<v>[!-~--["'`,;)<>|]]{8,})"#,
         ),
         Warn,
         Needs::Run(8),

@@ -2,6 +2,7 @@
 //! follows `Bearer`. For memories these would refuse too much.
 
 use super::{SecretFinding, SecretSeverity, false_positives};
+use crate::base::steps;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -29,6 +30,7 @@ fn shape(pattern: &str) -> Regex {
 pub(super) fn find(text: &str) -> Vec<SecretFinding> {
     let mut found = Vec::new();
     for (rule, shape) in SHAPES.iter() {
+        steps::count(text.len());
         for captures in shape.captures_iter(text) {
             let Some(value) = captures.name("v") else { continue };
             if is_secret(value.as_str()) {

@@ -150,7 +150,7 @@ impl Places {
     /// Returns the mounts of a caller: the caller's own, and those of the selected project (see [`Caller::project`]). Without a
     /// project, only the caller's own.
     pub fn caller(&self, caller: &TokenIdentity, project: Option<&str>) -> Result<Vec<Mount>> {
-        let own = self.home.join("people").join(part("person", &caller.person)?);
+        let own = self.home.join("people").join(person(&caller.person)?);
         let mut mounts = vec![self.mount("user", own.join("user"))];
         if let Some(agent) = &caller.agent {
             let name = part("agent", &agent.replace(':', "-"))?;
@@ -229,6 +229,17 @@ fn checkout_agent_dir(checkout: &Path, name: &str) -> Result<PathBuf> {
         return Err(Error::bad_input("agent", why));
     }
     Ok(own)
+}
+
+/// Validates the name of a person, and returns that of the directory. A name that is not in Unicode's form NFC would share the
+/// directory, and with it the memory, of the name that is; it is refused, because no one can tell the two apart.
+pub fn person(name: &str) -> Result<String> {
+    let directory = part("person", name)?;
+    if directory != name {
+        let why = format!("{name:?} is not in Unicode form NFC; write it as {directory:?}");
+        return Err(Error::bad_input("person", why));
+    }
+    Ok(directory)
 }
 
 /// Validates a name that becomes one directory.

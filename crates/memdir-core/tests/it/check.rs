@@ -38,6 +38,43 @@ fn a_clean_space_has_no_findings() {
     assert!(!checked.is_wrong());
 }
 
+/// 40,000 keys stopped every search and read for minutes. What is beyond a limit is text, is reported, and loses nothing.
+#[test]
+fn a_frontmatter_beyond_the_limits_is_text_and_reported() {
+    let home = Home::new();
+    let memdir = home.open();
+    let keys = |count: usize| (0..count).map(|n| format!("key{n}: value\n")).collect::<String>();
+    let texts = [
+        ("keys.md", format!("---\ntype: project\n{}---\n\nThe okapi.\n", keys(40_000))),
+        ("many.md", format!("---\ntype: project\n{}---\n\nThe okapi.\n", keys(1_001))),
+        ("line.md", format!("---\ntype: project\na: {}\n---\n\nThe okapi.\n", "b ".repeat(10_000))),
+        ("deep.md", format!("---\ntype: project\na: {}{}\n---\n\nThe okapi.\n", "[".repeat(40), "]".repeat(40))),
+        ("fine.md", format!("---\ntype: project\na: {}{}\n{}---\n\nThe okapi.\n", "[".repeat(20), "]".repeat(20), keys(900))),
+    ];
+    memdir.write(&Write::create(path("first"), "x\n")).unwrap();
+    for (name, text) in &texts {
+        fs::write(home.dir.path().join("memory").join(name), text).unwrap();
+    }
+    let checked = memdir.check(&Check::default()).unwrap();
+    let found: Vec<String> = lines(&checked).into_iter().filter(|line| line.contains(" Frontmatter: ")).collect();
+    assert_eq!(
+        found,
+        [
+            "deep.md:3 Frontmatter: the frontmatter is nested more than 32 levels deep, so everything is read as the body",
+            "keys.md:4445 Frontmatter: the frontmatter is larger than 64 KB, so everything is read as the body",
+            "line.md:3 Frontmatter: a line of the frontmatter is larger than 16 KB, so everything is read as the body",
+            "many.md:1002 Frontmatter: the frontmatter has more than 1000 keys, so everything is read as the body",
+        ]
+    );
+    for (name, text) in &texts {
+        assert_eq!(Memory::parse(text).0.text(), text, "{name}");
+        let patched = Memory::parse(text).0.with_field("last_verified", Some("2026-03-01"));
+        let is_body = *name != "fine.md";
+        assert_eq!(patched.ends_with(text.as_str()), is_body, "{name}: the block stays, as text");
+        assert_eq!(Memory::parse(&patched).0.field("last_verified"), Some("2026-03-01"), "{name}");
+    }
+}
+
 #[test]
 fn every_fault_is_found_with_its_place() {
     let (_temp, top) = place();

@@ -9,6 +9,7 @@ mod embed;
 mod entrypoint;
 mod file_store;
 mod import;
+mod linear;
 mod links;
 mod log;
 mod memory;

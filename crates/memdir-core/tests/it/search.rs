@@ -488,6 +488,39 @@ fn a_damaged_index_is_rebuilt_and_reported_once() {
     assert_eq!(problems, ["the search index was damaged and has been rebuilt"]);
 }
 
+/// A server keeps the files mapped for days. The system ends a process that touches a mapped page that is gone, unless it is told
+/// otherwise.
+#[test]
+#[cfg(unix)]
+fn an_index_that_is_truncated_in_place_while_it_is_mapped_is_rebuilt() {
+    for embedder in [None, Some(Arc::new(RamEmbedder::new()) as Arc<dyn Embedder>)] {
+        let space = Space::with(NOTES, embedder);
+        space.searcher.index(&space.store, false, &|_| {}).unwrap();
+        let notes = || {
+            let answer = space.ask("when do we ship");
+            assert_eq!(answer.hits[0].path.as_str(), "deploy.md");
+            answer.notes
+        };
+        assert_eq!(notes(), [""; 0]);
+        truncate(&space.folder.path().join("cache"));
+        assert_eq!(notes(), ["the search index was damaged and has been rebuilt"]);
+        assert_eq!(notes(), [""; 0]);
+    }
+}
+
+/// Truncates every file of every index below a directory, in place; the state stays, so that the index is not opened again.
+#[cfg(unix)]
+fn truncate(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            truncate(&path);
+        } else if path.file_name().is_some_and(|name| name != "state" && name != "lock") {
+            fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+        }
+    }
+}
+
 /// Inverts the last byte of the state of every index below a directory.
 fn damage(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap().flatten() {

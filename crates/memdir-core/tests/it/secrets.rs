@@ -1,6 +1,8 @@
 //! Secrets: every rule finds its token, no rule finds what only looks like one, and no value is ever returned.
 //! Tokens are composed of parts, so that this file contains none.
 
+mod corpus;
+
 use memdir_core::{
     Allow,
     internal::secrets::{self, SecretFinding, SecretSeverity},
@@ -10,6 +12,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 const HEX: &str = "0123456789abcdef";
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const LOWER: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const AGE: &str = "023456789ACDEFGHJKLMNPQRSTUVWXYZ";
 
@@ -22,6 +25,21 @@ fn random(alphabet: &str, length: usize) -> String {
         letters[(state >> 33) as usize % letters.len()]
     };
     (0..length).map(|_| next()).collect()
+}
+
+/// A made-up UUID.
+fn uuid() -> String {
+    format!("{}-{}-{}-{}-{}", random(HEX, 8), random(HEX, 4), random(HEX, 4), random(HEX, 4), random(HEX, 12))
+}
+
+/// Encodes a text in base64.
+fn base64(text: &str) -> String {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let encode = |three: &[u8]| {
+        let bits = three.iter().chain(&[0, 0]).take(3).fold(0usize, |bits, byte| bits << 8 | usize::from(*byte));
+        (0..4).map(|n| if n > three.len() { '=' } else { DIGITS[bits >> (18 - 6 * n) & 63] as char }).collect::<String>()
+    };
+    text.as_bytes().chunks(3).map(encode).collect()
 }
 
 /// One or more tokens for every rule: the text before the random part, the random part, the text after it.
@@ -39,6 +57,10 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         ),
         row("private-key", &format!("{dashes}BEGIN PRIVATE KEY{dashes}\\n"), alnum(64), ""),
         row("private-key", &format!("{dashes}BEGIN PGP PRIVATE KEY BLOCK{dashes}\nVersion: 1\n\n"), alnum(64), ""),
+        row("putty-key", "Private-Lines: 14\n", alnum(64), ""),
+        row("encoded-private-key", "client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt", alnum(64), ""),
+        row("json-web-key", "{\"kty\":\"EC\",\"crv\":\"P-256\",\"d\":\"", alnum(43), "\"}"),
+        row("wallet-key", "private_key=0x", hex(64), ""),
         row("age-key", "AGE-SECRET-KEY-1", random(AGE, 58), ""),
         row("jwt", &format!("eyJ{}.eyJ{}.", alnum(20), alnum(40)), alnum(43), ""),
         row("aws-access-key", "AKIA", random(UPPER, 16), ""),
@@ -46,9 +68,14 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("aws-access-key", "AKIA", random(&LETTERS[..26], 16), ""),
         row("aws-secret-key", "aws_secret_access_key = ", alnum(40), ""),
         row("aws-secret-key", "\"SecretAccessKey\": \"", alnum(40), "\""),
+        row("aws-bedrock-key", "ABSK", alnum(128), ""),
         row("google-api-key", "AIza", alnum(35), ""),
         row("google-oauth", "GOCSPX-", alnum(28), ""),
         row("google-oauth", "ya29.", alnum(120), ""),
+        row("google-oauth", "1//0", alnum(60), ""),
+        row("azure-signature", "https://acme.blob.core.windows.net/x?sv=2024-11-04&sig=", alnum(43), "%3D"),
+        row("azure-devops-token", "", alnum(76), "AZDOa1B2"),
+        row("cloud-token", "nfp_", alnum(40), ""),
         row("azure-storage-key", "EndpointSuffix=core;AccountKey=", alnum(86), "=="),
         row("azure-client-secret", &format!("{}8Q~", alnum(3)), alnum(34), ""),
         row("alibaba-key", "LTAI", alnum(20), ""),
@@ -73,6 +100,11 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("gitlab-token", "glpat-", alnum(20), ""),
         row("atlassian-token", "ATATT3", alnum(186), ""),
         row("atlassian-token", "ATBB", alnum(32), ""),
+        row("gitlab-token", "GR1348941", alnum(20), ""),
+        row("ci-token", "sqp_", hex(40), ""),
+        row("registry-token", "oy2", random(LOWER, 43), ""),
+        row("npmrc-credentials", "//registry.npmjs.org/:_authToken=", alnum(36), ""),
+        row("docker-auth", "{\"auths\":{\"r\":{\"auth\":\"", base64(&format!("ada:{}", alnum(20))), "\"}}}"),
         row("npm-token", "npm_", alnum(36), ""),
         row("pypi-token", "pypi-AgE", alnum(160), ""),
         row("rubygems-token", "rubygems_", hex(48), ""),
@@ -84,6 +116,7 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("openrouter-key", "sk-or-v1-", hex(64), ""),
         row("model-key", "sk-", hex(32), ""),
         row("model-key", "sk-", alnum(48), ""),
+        row("model-service-key", "nvapi-", alnum(64), ""),
         row("groq-key", "gsk_", alnum(52), ""),
         row("xai-key", "xai-", alnum(80), ""),
         row("perplexity-key", "pplx-", alnum(48), ""),
@@ -102,6 +135,8 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
             hex(32),
             &format!("/{}", hex(36)),
         ),
+        row("discord-token", "MTA0OTE4MjA0MDYwODE3MDM1.GxYz12.", alnum(38), ""),
+        row("chat-token", "syt_YWRh_", alnum(20), "_1a2B3c"),
         row("telegram-token", "204918204:AA", alnum(33), ""),
         row("twilio-key", "SK", hex(32), ""),
         row("sendgrid-key", &format!("SG.{}.", alnum(22)), alnum(43), ""),
@@ -110,6 +145,7 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("stripe-key", "sk_live_", alnum(24), ""),
         row("stripe-key", "rk_test_", alnum(99), ""),
         row("stripe-key", "whsec_", alnum(32), ""),
+        row("payment-key", "access-production-", uuid(), ""),
         row("square-token", "sq0atp-", alnum(22), ""),
         row("shopify-token", "shpat_", hex(32), ""),
         row("grafana-token", "glsa_", alnum(32), &format!("_{}", hex(8))),
@@ -121,6 +157,9 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("workspace-token", "figd_", alnum(40), ""),
         row("workspace-token", &format!("pat{}.", alnum(14)), hex(64), ""),
         row("workspace-token", &format!("PMAK-{}-", hex(24)), hex(34), ""),
+        row("business-token", "pat-na1-", uuid(), ""),
+        row("telemetry-token", "phx_", alnum(43), ""),
+        row("mapbox-token", &format!("sk.eyJ{}.", alnum(60)), alnum(22), ""),
         row("memdir-token", "mdt_", hex(64), ""),
         row("url-password", "postgres://ada:", alnum(12), "@db.internal:5432/shop"),
         row("url-password", "mongodb+srv://ada:", alnum(9), "@cluster0.mongodb.net/"),
@@ -132,6 +171,10 @@ fn tokens() -> Vec<(&'static str, String, String, String)> {
         row("query-password", "jdbc:postgresql://db.internal/shop?user=ada&password=", alnum(12), "&ssl=true"),
         row("query-password", "jdbc:sqlserver://db.internal:1433;databaseName=shop;user=ada;password=", alnum(12), ";"),
         row("query-password", "postgresql://db.internal/shop?password=", alnum(9), ""),
+        row("netrc-password", "machine api.internal login ada password ", alnum(14), ""),
+        row("pgpass-password", "db.internal:5432:shop:ada:", alnum(12), ""),
+        row("curl-password", "curl -s -u ada:", alnum(14), " https://api.internal/x"),
+        row("kubeconfig-certificate", "client-certificate-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0t", alnum(64), ""),
         row("authorization-header", "Authorization: Bearer ", alnum(40), ""),
         row("assigned-secret", "API_KEY=", alnum(32), ""),
         row("assigned-secret", "SECRET_KEY=", alnum(40), ""),
@@ -163,7 +206,7 @@ fn every_rule_finds_its_token_and_nothing_else_does() {
 #[test]
 fn named_shapes_refuse_and_suspicions_warn() {
     let warns: Vec<_> = secrets::rules().filter(|(_, severity, _)| *severity == SecretSeverity::Warn).map(|(name, ..)| name).collect();
-    assert_eq!(warns, ["authorization-header", "assigned-secret"]);
+    assert_eq!(warns, ["kubeconfig-certificate", "authorization-header", "assigned-secret"]);
 }
 
 /// A token whose random part is a stand-in, too short or cut off is not found, for every rule.

@@ -30,6 +30,18 @@ fn prefixes(mounts: &[Mount]) -> Vec<&str> {
     mounts.iter().map(|mount| mount.prefix.as_str()).collect()
 }
 
+/// Two names that look the same and have different bytes are two people, and a directory has one name.
+#[test]
+fn names_in_two_unicode_forms_do_not_share_a_memory() {
+    let home = TempDir::new().unwrap();
+    let places = Places::new(home.path());
+    let (composed, decomposed) = ("jos\u{e9}", "jose\u{301}");
+    save(&open(&places.caller(&caller(composed, &[]), None).unwrap()), "user/taste");
+    let refused = places.caller(&caller(decomposed, &[]), None).unwrap_err();
+    assert_eq!(refused.to_string(), "person: \"jose\\u{301}\" is not in Unicode form NFC; write it as \"jos\u{e9}\"");
+    assert_eq!(names(&open(&places.caller(&caller(composed, &[]), None).unwrap())), ["user/taste"]);
+}
+
 #[test]
 fn callers_share_their_projects_and_nothing_else() {
     let home = TempDir::new().unwrap();

@@ -2,6 +2,7 @@
 
 use super::TantivyIndex;
 use crate::{
+    errors::corrupt,
     files,
     hash::path_hash,
     segment::{self, NewSegment, Segment, SegmentWriter},
@@ -14,7 +15,7 @@ use memdir_core::{
     internal::{
         base::{
             disk::{FileLock, LockWait},
-            limits,
+            limits, raw,
             stamp::Stamp,
         },
         search::{
@@ -37,6 +38,8 @@ pub(super) struct DiskBatch<'a> {
     index: &'a TantivyIndex,
     _lock: FileLock,
     base: Arc<Snapshot>,
+    /// The pages of mapped files that were lost before it began.
+    lost: u64,
     removed: Vec<String>,
     seen: Vec<(String, Stamp, i64)>,
     embedded: Vec<(u64, Version)>,
@@ -57,8 +60,18 @@ impl<'a> DiskBatch<'a> {
             Ok(None) => return Err(Error::Busy { path: index.root.clone(), waited_secs: limits::LOCK_WAIT_SECS }),
             Err(source) => return Err(Error::io("lock", path, source)),
         };
+        let lost = raw::lost_pages();
         let base = index.snapshot()?;
-        Ok(Some(DiskBatch { index, _lock: lock, base, removed: Vec::new(), seen: Vec::new(), embedded: Vec::new(), vectors: Vec::new() }))
+        Ok(Some(DiskBatch {
+            index,
+            _lock: lock,
+            base,
+            lost,
+            removed: Vec::new(),
+            seen: Vec::new(),
+            embedded: Vec::new(),
+            vectors: Vec::new(),
+        }))
     }
 
     /// Stores new vectors. Returns `None` without an embedder.
@@ -145,6 +158,10 @@ impl Batch for DiskBatch<'_> {
         let mut required = base.state.vectors();
         if let Some(vectors) = vectors {
             required = RequiredVectors { embedder: self.index.tag, generation: next.compact(vectors)?.generation() };
+        }
+        // What was read of a file that was truncated meanwhile is zeros, and must not become a valid index.
+        if raw::lost_pages() != self.lost {
+            return Err(corrupt(&self.index.root, "a file of it was truncated while it was read"));
         }
         next.finish(base.state.generation() + 1, required).write(&self.index.state_path(), TantivyIndex::fingerprint())?;
         self.index.remove_unused(&names);

@@ -6,7 +6,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::internal::store::space::{new_token, token_hash};
+use memdir_core::internal::store::space::{self, new_token, token_hash};
 use serde::Serialize;
 use std::io;
 use toml_edit::{ArrayOfTables, Item, Table, TableLike, Value, value};
@@ -45,6 +45,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<CommandOutput, Fa
 
 fn add(settings: &Settings, person: &str, agent: Option<&str>, projects: &[String]) -> Result<CommandOutput, Failure> {
     config::check_id("person", person)?;
+    space::person(person)?;
     projects.iter().try_for_each(|project| config::check_id("project", project))?;
     let token = new_token()?;
     let hash = token_hash(&token);

@@ -11,7 +11,7 @@ use crate::{
 use memdir_core::{Error, Problem, Result};
 use serde::Deserialize;
 use std::{
-    fs,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -53,7 +53,7 @@ pub(super) fn stamp(dir: &Path) -> Option<String> {
 pub(super) fn sessions(dir: &Path, problems: &mut Vec<Problem>) -> Vec<SessionFile> {
     let mut sessions = session_files(dir, problems);
     sessions.retain_mut(|session| {
-        let Ok(bytes) = fs::read(&session.path) else { return false };
+        let Ok(bytes) = walk::read(&session.path) else { return false };
         let Ok(info) = serde_json::from_slice::<Info<'_>>(&bytes) else {
             problems.push(Problem::whole(format!("{} is not an opencode session", session.path.display())));
             return false;
@@ -92,7 +92,7 @@ fn last_write_ns(dir: &Path, id: &str) -> i64 {
 
 /// Reads a session.
 pub(super) fn read(dir: &Path, session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
-    let bytes = fs::read(&session.path).map_err(|source| Error::io("read", &session.path, source))?;
+    let bytes = walk::read(&session.path).map_err(|source| Error::io("read", &session.path, source))?;
     let info: Info<'_> = serde_json::from_slice(&bytes).unwrap_or_default();
     sink(ChatEvent::Info(SessionInfo { started: info.time.0.and_then(|time| time.created.0), ..SessionInfo::default() }))?;
     let reverted = info.revert.0.and_then(|revert| revert.message_id.non_empty().map(str::to_owned));
@@ -102,11 +102,13 @@ pub(super) fn read(dir: &Path, session: &SessionFile, sink: &mut EventSink<'_>) 
     // Names ascend with time.
     for message in walk::list(&dir.join("storage/message").join(&session.id), &mut problems) {
         let Some(id) = message.name.strip_suffix(".json") else { continue };
-        let Ok(data) = fs::read(&message.path) else { continue };
+        let Ok(data) = walk::read(&message.path) else { continue };
         let at = serde_json::from_slice::<Created>(&data).ok().and_then(|created| created.time.0?.created.0);
         for part in walk::list(&dir.join("storage/part").join(id), &mut problems) {
-            if let Ok(piece) = fs::read(&part.path) {
-                emitter.part(id, at, &data, &piece, sink)?;
+            match walk::read(&part.path) {
+                Ok(piece) => emitter.part(id, at, &data, &piece, sink)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => problems.push(Problem::whole(format!("cannot read {}: {error}", part.path.display()))),
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The blocks of a Markdown text, as runs of whole lines. Independent of units, speakers and words.
 
+use crate::base::steps;
 use crate::memory::lines::{Fence, heading, indent, underline_level};
 
 /// A run of lines that belong together; both ends count from 0 and are inclusive.
@@ -26,6 +27,8 @@ pub(super) enum BlockKind {
 
 /// A list item with more lines is split at its nested items: it is too much to cite at once.
 const ITEM_LINES: usize = 15;
+/// The levels of nested items at which a long item is split. Every level looks at all lines below it.
+const SPLIT_LEVELS: usize = 8;
 
 /// Splits lines into blocks, in order. Together they contain every line that is not blank.
 pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
@@ -39,7 +42,7 @@ pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
         let block = block_at(lines, at);
         at = block.last + 1;
         match block.kind {
-            BlockKind::Item => split_item(lines, block, &mut blocks),
+            BlockKind::Item => split_item(lines, block, SPLIT_LEVELS, &mut blocks),
             _ => blocks.push(block),
         }
     }
@@ -48,6 +51,7 @@ pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
 
 fn block_at(lines: &[&str], first: usize) -> Block {
     let line = lines[first];
+    steps::count(line.len());
     if let Some(heading) = heading(line) {
         let kind = BlockKind::Heading { level: heading.level, text: heading.text.to_owned() };
         return Block { first, last: first, kind };
@@ -80,6 +84,7 @@ fn paragraph(lines: &[&str], first: usize) -> Block {
 
 fn starts_block(lines: &[&str], at: usize) -> bool {
     let line = lines[at];
+    steps::count(line.len());
     heading(line).is_some() || Fence::parse(line).is_some() || is_rule(line) || item_indent(line).is_some() || is_table(lines, at)
 }
 
@@ -99,7 +104,9 @@ fn is_rule(line: &str) -> bool {
 
 /// The last line of the code block that `fence` opens on line `first`; a block that is never closed ends with the text.
 fn fence_end(lines: &[&str], first: usize, fence: Fence<'_>) -> usize {
-    lines[first + 1..].iter().position(|line| fence.is_closed_by(line)).map_or(lines.len() - 1, |at| first + 1 + at)
+    let end = lines[first + 1..].iter().position(|line| fence.is_closed_by(line)).map_or(lines.len() - 1, |at| first + 1 + at);
+    steps::count(lines[first..=end].iter().map(|line| line.len()).sum());
+    end
 }
 
 fn is_table(lines: &[&str], at: usize) -> bool {
@@ -143,11 +150,16 @@ fn item_end(lines: &[&str], first: usize) -> usize {
 }
 
 /// Keeps an item whole, or splits it at its outermost nested items if it is long.
-fn split_item(lines: &[&str], item: Block, into: &mut Vec<Block>) {
+fn split_item(lines: &[&str], item: Block, levels: usize, into: &mut Vec<Block>) {
+    if levels == 0 || item.last - item.first < ITEM_LINES {
+        into.push(item);
+        return;
+    }
     let nested = (item.first + 1..=item.last).filter_map(|at| Some((at, item_indent(lines[at])?)));
     let outermost = nested.clone().map(|(_, indent)| indent).min();
     let starts: Vec<usize> = nested.filter(|(_, indent)| Some(*indent) == outermost).map(|(at, _)| at).collect();
-    if item.last - item.first < ITEM_LINES || starts.is_empty() {
+    steps::count(lines[item.first..=item.last].iter().map(|line| line.len()).sum());
+    if starts.is_empty() {
         into.push(item);
         return;
     }
@@ -155,7 +167,7 @@ fn split_item(lines: &[&str], item: Block, into: &mut Vec<Block>) {
     for (n, &first) in starts.iter().enumerate() {
         let last = starts.get(n + 1).map_or(item.last, |next| next - 1);
         let block = trimmed(lines, first, last);
-        split_item(lines, block, into);
+        split_item(lines, block, levels - 1, into);
     }
 }
 

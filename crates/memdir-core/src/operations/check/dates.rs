@@ -1,6 +1,6 @@
 //! Finds relative dates: "yesterday", "next week", "by Friday".
 
-use crate::memory::lines::FenceScanner;
+use crate::{base::steps, memory::lines::FenceScanner};
 
 /// A relative date in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,7 @@ pub fn relative_dates(text: &str) -> Vec<RelativeDate> {
     let mut out = Vec::new();
     let mut fences = FenceScanner::default();
     for (line, content) in (1..).zip(text.lines()) {
+        steps::count(content.len());
         if !fences.is_code(content) && !has_date(content) {
             let words: Vec<Word<'_>> = split_words(content).collect();
             out.extend(find(content, &words).into_iter().map(|words| RelativeDate { line, words }));

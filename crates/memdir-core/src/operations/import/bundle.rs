@@ -1,7 +1,11 @@
 //! Bundles: many memories in one file, as Markdown for people or JSON for programs, read back byte for byte. Pure.
 
 use super::{ImportFile, Incoming};
-use crate::base::error::Problem;
+use crate::base::{
+    error::Problem,
+    steps,
+    text::{LineCounter, truncate_bytes},
+};
 use serde::{Deserialize, Serialize};
 
 const HEAD: &str = "<!-- memdir bundle 1";
@@ -55,13 +59,13 @@ pub(super) fn read(text: &str) -> Option<ImportFile> {
 fn read_markdown(text: &str) -> (Vec<Incoming>, Vec<Problem>) {
     let mut memories = Vec::new();
     let mut problems = Vec::new();
+    let mut lines = LineCounter::new(text);
     let mut rest = next_mark(text, text.find('\n').map_or(text.len(), |at| at + 1));
     while let Some(at) = rest {
         let line_end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
         let start = line_end;
         let Some((bytes, name)) = mark(text[at..line_end].trim_end()) else {
-            let line = crate::base::text::line_at(text, at);
-            problems.push(Problem::at(line, "invalid header of a memory; the text after it is skipped"));
+            problems.push(Problem::at(lines.line_at(at), "invalid header of a memory; the text after it is skipped"));
             rest = next_mark(text, start);
             continue;
         };
@@ -74,10 +78,15 @@ fn read_markdown(text: &str) -> (Vec<Incoming>, Vec<Problem>) {
     (memories, problems)
 }
 
+/// The line ends that may precede a header. Every header is looked for behind them, so they must not be many.
+const MARK_GAP_BYTES: usize = 64;
+
 /// Whether the end of a memory is followed by the next header or the end of the file.
 fn is_end(text: &str, at: usize) -> bool {
     text.get(at..).is_some_and(|rest| {
-        let rest = rest.trim_start_matches(['\n', '\r']);
+        // A bundle has one empty line here, one edited by hand perhaps a few.
+        let gap = truncate_bytes(rest, MARK_GAP_BYTES);
+        let rest = &rest[gap.len() - gap.trim_start_matches(['\n', '\r']).len()..];
         rest.is_empty() || rest.starts_with(MARK)
     })
 }
@@ -87,6 +96,7 @@ fn next_mark(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let found = at + text.get(at..)?.find(MARK)?;
+        steps::count(found - at + MARK.len());
         if found == 0 || text.as_bytes()[found - 1] == b'\n' {
             return Some(found);
         }

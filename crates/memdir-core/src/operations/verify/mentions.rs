@@ -1,7 +1,11 @@
 //! Finds what a memory mentions and can be looked up: paths, commands, symbols, commits, URLs. Pure. Prefers to miss a mention: a
 //! false report that something is gone costs more trust than a missing one.
 
-use crate::memory::lines::{FenceScanner, LineKind};
+use crate::{
+    base::{limits, steps},
+    memory::lines::{FenceScanner, LineKind},
+};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 /// The kind of a mention.
@@ -33,14 +37,16 @@ pub struct Mention {
     pub line: u64,
 }
 
-/// Returns everything that a text mentions, in order, without duplicates.
+/// Returns what a text mentions, in order, without duplicates: at most [`limits::MENTIONS`].
 pub fn mentions(text: &str) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
+    let mut seen: FxHashSet<(MentionKind, String)> = FxHashSet::default();
     let mut fences = FenceScanner::default();
     let mut in_shell = false;
     for (line, content) in (1..).zip(text.lines()) {
+        steps::count(content.len());
         let mut add = |(what, text): (MentionKind, String)| {
-            if found.iter().all(|named| named.what != what || named.text != text) {
+            if found.len() < limits::MENTIONS && seen.insert((what, text.clone())) {
                 found.push(Mention { what, text, line });
             }
         };
@@ -59,7 +65,7 @@ pub fn mentions(text: &str) -> Vec<Mention> {
 pub(super) fn bare_file_mentions(text: &str) -> Vec<Mention> {
     // Product names have these endings too: Node.js, ASP.net.
     const NOT_FILES: &[&str] = &["js", "c", "h", "r", "cs", "env", "go", "mod", "ex", "less"];
-    let named: Vec<Mention> = mentions(text);
+    let mut known: FxHashSet<String> = mentions(text).into_iter().map(|named| named.text).collect();
     let mut found: Vec<Mention> = Vec::new();
     let mut fences = FenceScanner::default();
     for (line, content) in (1..).zip(text.lines()) {
@@ -71,8 +77,8 @@ pub(super) fn bare_file_mentions(text: &str) -> Vec<Mention> {
             let ending = bare.rsplit_once('.').map(|(_, ending)| ending);
             let is_file = ending.is_some_and(|ending| !NOT_FILES.contains(&ending)) && !bare.contains('/') && !is_address(bare);
             let entrypoint = crate::store::mounts::is_pointer_file_name(bare);
-            let known = |all: &[Mention]| all.iter().any(|other| other.text == bare);
-            if is_file && !entrypoint && path(bare).as_deref() == Some(bare) && !known(&named) && !known(&found) {
+            let is_new = is_file && !entrypoint && path(bare).as_deref() == Some(bare) && found.len() < limits::MENTIONS;
+            if is_new && known.insert(bare.to_owned()) {
                 found.push(Mention { what: MentionKind::Path, text: bare.to_owned(), line });
             }
         }

@@ -2,7 +2,7 @@
 //! database or the environment, so its absence means nothing. Pure.
 
 use super::mentions::{MentionKind, in_code, path};
-use crate::memory::lines::FenceScanner;
+use crate::{base::steps, memory::lines::FenceScanner};
 
 /// Maximum number of words between a symbol and its path, as in "is defined in".
 const BETWEEN: usize = 3;
@@ -39,29 +39,32 @@ fn in_line(pieces: &[Piece]) -> Vec<(String, String)> {
     if pieces.iter().any(|piece| matches!(piece, Piece::Denial)) {
         return Vec::new();
     }
-    let symbols = pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
-        Piece::Symbol(name) => Some((at, name)),
+    let before = nearest(pieces.iter());
+    let mut behind = nearest(pieces.iter().rev());
+    behind.reverse();
+    let beside = before.into_iter().zip(behind).map(|(before, behind)| before.or(behind));
+    let symbol = |(piece, path): (&Piece, Option<&str>)| match piece {
+        Piece::Symbol(name) => Some((name.clone(), path?.to_owned())),
         _ => None,
-    });
-    let beside = |(at, name): (usize, &String)| {
-        let path = nearest(pieces[..at].iter().rev()).or_else(|| nearest(pieces[at + 1..].iter()))?;
-        Some((name.clone(), path.to_owned()))
     };
-    symbols.filter_map(beside).collect()
+    pieces.iter().zip(beside).filter_map(symbol).collect()
 }
 
-/// The first path, if it is near enough.
-fn nearest<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Option<&'a str> {
-    let mut words = 0;
-    for piece in pieces {
+/// For every piece the last path before it, if that is near enough.
+fn nearest<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Vec<Option<&'a str>> {
+    let (mut path, mut words) = (None, 0);
+    let before = |piece: &'a Piece| {
+        let before = path;
+        steps::count(1);
         match piece {
-            Piece::Path(path) => return Some(path),
+            Piece::Path(next) => (path, words) = (Some(next.as_str()), 0),
             Piece::Word if words < BETWEEN => words += 1,
-            Piece::Word | Piece::End | Piece::Denial => return None,
+            Piece::Word | Piece::End | Piece::Denial => path = None,
             Piece::Symbol(_) | Piece::Code => {}
         }
-    }
-    None
+        before
+    };
+    pieces.map(before).collect()
 }
 
 fn pieces(line: &str) -> Vec<Piece> {

@@ -2,7 +2,10 @@
 //! assignments, wrappers that run the rest of their arguments, scripts for another shell, the program's directory, git's own
 //! options. Never runs anything.
 
-use crate::base::glob::{Glob, is_glob};
+use crate::base::{
+    glob::{Glob, is_glob},
+    steps,
+};
 
 /// The maximum nesting of scripts within scripts.
 const MAX_DEPTH: usize = 4;
@@ -57,6 +60,7 @@ pub(super) fn matches(pattern: &str, line: &str) -> bool {
 
 /// Collects the commands of a line, each with single spaces between its words and without what precedes the program.
 fn commands(line: &str, deep: usize, out: &mut Vec<String>) {
+    steps::count(line.len());
     let (mut start, mut quote) = (0, None);
     let mut chars = line.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -82,11 +86,22 @@ fn command(text: &str, deep: usize, out: &mut Vec<String>) {
     if let Some(script) = script.filter(|_| deep > 0) {
         commands(&script, deep - 1, out);
     }
-    out.push(rest[1..].iter().fold(program.clone(), |all, word| format!("{all} {word}")));
+    out.push(joined(&program, &rest[1..]));
     if program == "git" {
         rest = skip_options(&rest[1..], GIT);
-        out.push(rest.iter().fold(program, |all, word| format!("{all} {word}")));
+        out.push(joined(&program, rest));
     }
+}
+
+/// A command with single spaces between its words.
+fn joined(program: &str, words: &[&str]) -> String {
+    let mut all = program.to_owned();
+    for word in words {
+        steps::count(word.len() + 1);
+        all.push(' ');
+        all.push_str(word);
+    }
+    all
 }
 
 /// Skips assignments and wrappers.

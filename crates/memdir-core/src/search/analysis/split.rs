@@ -1,5 +1,6 @@
 //! Word boundaries of scripts and identifiers, independent of stemming.
 
+use crate::base::steps;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// A piece of a text between white space.
@@ -50,6 +51,7 @@ impl<'a> Iterator for Pieces<'a> {
                 }
                 return None;
             };
+            steps::count(1);
             match CLASS[byte as usize] {
                 ByteClass::Run => {
                     let start = self.at;
@@ -115,10 +117,12 @@ pub(super) fn is_code(token: &str) -> bool {
     let bytes = token.as_bytes();
     let alnum = |at: usize| bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b >= 128);
     let inside = |at: usize| at > 0 && alnum(at - 1) && alnum(at + 1);
+    let has_digit = bytes.iter().any(u8::is_ascii_digit);
+    steps::count(bytes.len());
     let joined = (0..bytes.len()).any(|at| match bytes[at] {
         b'_' | b'.' | b'/' | b'@' => inside(at),
         b':' => bytes.get(at + 1) == Some(&b':') && at > 0 && alnum(at - 1) && alnum(at + 2),
-        b'-' => inside(at) && bytes.iter().any(u8::is_ascii_digit),
+        b'-' => inside(at) && has_digit,
         _ => false,
     });
     let flag = token.strip_prefix("--").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));

@@ -2,7 +2,7 @@
 
 use crate::search::embed::Key;
 use crate::{
-    base::{day::Day, path::strip_md, text},
+    base::{day::Day, limits, path::strip_md, text},
     entrypoint,
     memory::{
         Memory,
@@ -11,11 +11,14 @@ use crate::{
     search::{
         analysis::{Analyser, TokenSink, Word},
         embed::{EmbedRole, Embedder, Vector, WordSum},
-        index::{IndexFile, IndexUnit, Sketch, Words},
+        index::{IndexFile, IndexUnit, STOP_MARK, Sketch, Words},
     },
     store::{Stored, mounts},
 };
-use std::hash::{Hash as _, Hasher as _};
+use std::{
+    borrow::Cow,
+    hash::{Hash as _, Hasher as _},
+};
 
 /// Prepares files, one after the other. Keep one per thread: it caches words.
 pub struct Preparer<'e> {
@@ -72,6 +75,8 @@ impl<'e> Preparer<'e> {
         let file_day = memory.raw("date").and_then(Day::find).or_else(|| Day::find(file_name));
         let headings: Vec<Words> = chunks.headings.iter().map(|heading| self.index_words([heading.text.as_str()])).collect();
         let points = mounts::is_pointer_file_name(path);
+        let title_bytes =
+            (limits::INDEXED_TITLES_BYTES / chunks.units.len().max(1)).clamp(limits::HEADING_BYTES, limits::INDEXED_TITLE_BYTES);
         for unit in &chunks.units {
             let lines = |first: u32| &decoded[starts[first as usize - 1]..starts[unit.last as usize]];
             // The headings above a turn are its title, not part of what the speaker wrote.
@@ -96,7 +101,7 @@ impl<'e> Preparer<'e> {
                 assistant: unit.speaker.as_ref().is_some_and(|speaker| speaker.assistant),
                 in_file: points_to.is_none() && !unit.speaker.as_ref().is_some_and(|speaker| speaker.assistant),
                 points_to,
-                title: self.title(&chunks, unit, &file.head, &headings),
+                title: self.title(&chunks, unit, &file.head, &headings, title_bytes),
                 body: found.words,
                 codes: found.codes,
                 sketch: found.sketch,
@@ -128,11 +133,14 @@ impl<'e> Preparer<'e> {
     }
 
     /// The words of the title: name and description, headings from the outermost, speaker.
-    fn title(&mut self, chunks: &Chunks, unit: &Unit, head: &Words, headings: &[Words]) -> Words {
-        let mut title = head.clone();
+    fn title(&mut self, chunks: &Chunks, unit: &Unit, head: &Words, headings: &[Words], max_bytes: usize) -> Words {
+        let mut title = shortened(head, max_bytes).into_owned();
         let mut path: Vec<usize> = std::iter::successors(unit.heading, |&at| chunks.headings[at].parent).collect();
         path.reverse();
-        path.iter().for_each(|at| append(&mut title, &headings[*at]));
+        for at in path {
+            let room = max_bytes.saturating_sub(title.stems.len());
+            append(&mut title, &shortened(&headings[at], room));
+        }
         if let Some(speaker) = &unit.speaker {
             append(&mut title, &self.index_words([speaker.name.as_str()]));
         }
@@ -176,6 +184,18 @@ fn line_starts(text: &str) -> Vec<usize> {
         starts.push(text.len());
     }
     starts
+}
+
+/// The first words that fit in a number of bytes.
+fn shortened(words: &Words, max_bytes: usize) -> Cow<'_, Words> {
+    if words.stems.len() <= max_bytes {
+        return Cow::Borrowed(words);
+    }
+    let end = words.stems[..text::floor_char_boundary(&words.stems, max_bytes)].rfind(' ').unwrap_or(0);
+    let stems = words.stems[..end].to_owned();
+    let all = || stems.split(' ').filter(|stem| !stem.is_empty());
+    let (count, kept) = (all().count() as u32, all().filter(|stem| !stem.starts_with(STOP_MARK)).count() as u32);
+    Cow::Owned(Words { stems, count, kept })
 }
 
 fn append(words: &mut Words, more: &Words) {

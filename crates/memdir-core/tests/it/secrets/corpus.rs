@@ -1,0 +1,243 @@
+//! Secrets as people paste them, in the formats that the providers document, and texts that only look like secrets.
+//! All are made up, and composed of parts, so that this file contains none.
+
+use super::{AGE, ALNUM, HEX, LETTERS, LOWER, UPPER, base64, random, secrets, uuid};
+
+/// The provider or program, and a text with a made-up secret of it.
+fn realistic() -> Vec<(&'static str, String)> {
+    let a = |length| random(ALNUM, length);
+    let h = |length| random(HEX, length);
+    let l = |length| random(LOWER, length);
+    let u = |length| random(UPPER, length);
+    let pem = |kind: &str| {
+        let dashes = "-".repeat(5);
+        format!("{dashes}BEGIN {kind}{dashes}\n{}\n{}\n{dashes}END {kind}{dashes}", a(64), a(62))
+    };
+    let encoded = |kind: &str| base64(&pem(kind));
+    vec![
+        ("AWS access key id", format!("aws_access_key_id = AKIA{}", u(16))),
+        ("AWS temporary key id", format!("export AWS_ACCESS_KEY_ID=ASIA{}", u(16))),
+        ("AWS secret access key", format!("aws_secret_access_key = {}", a(40))),
+        ("AWS session token", format!("aws_session_token = IQoJb3JpZ2luX2Vj{}", a(300))),
+        ("Amazon Bedrock", format!("AWS_BEARER_TOKEN_BEDROCK=ABSK{}", a(128))),
+        ("Google API", format!("the key is AIza{}", a(35))),
+        ("Google OAuth client", format!("\"client_secret\":\"GOCSPX-{}\"", a(28))),
+        ("Google OAuth access token", format!("ya29.{}", a(160))),
+        ("Google OAuth refresh token", format!("refresh 1//0{}", a(100))),
+        ("Google service account", format!("\"private_key\": \"{}\"", pem("PRIVATE KEY").replace('\n', "\\n"))),
+        ("Azure storage", format!("DefaultEndpointsProtocol=https;AccountName=acme;AccountKey={}==;", a(86))),
+        ("Azure service bus", format!("Endpoint=sb://acme.servicebus.windows.net/;SharedAccessKeyName=root;SharedAccessKey={}=", a(43))),
+        ("Azure client secret", format!("the secret is {}8Q~{}", a(3), a(34))),
+        ("Azure shared access signature", format!("https://acme.blob.core.windows.net/x?sv=2024-11-04&se=2030-01-01&sig={}%3D", a(43))),
+        ("Azure DevOps", format!("AZURE_PAT {}AZDO{}", a(76), a(4))),
+        ("Azure SQL", format!("Server=tcp:acme.database.windows.net;Database=shop;User ID=ada;Password={};", a(14))),
+        ("Alibaba Cloud", format!("LTAI{}", a(20))),
+        ("Tencent Cloud", format!("SecretId: AKID{}", a(32))),
+        ("Yandex Cloud", format!("yc key AQVN{}", a(36))),
+        ("DigitalOcean", format!("dop_v1_{}", h(64))),
+        ("Cloudflare API token", format!("CLOUDFLARE_API_TOKEN={}", a(40))),
+        ("Cloudflare origin CA", format!("v1.0-{}-{}", h(24), h(146))),
+        ("Heroku", format!("HRKU-AA{}", a(58))),
+        ("Fly.io", format!("FlyV1 fm2_{}", a(200))),
+        ("Netlify", format!("nfp_{}", a(40))),
+        ("Render", format!("rnd_{}", a(32))),
+        ("Vercel Blob", format!("vercel_blob_rw_{}_{}", a(16), a(30))),
+        ("Supabase access token", format!("sbp_{}", h(40))),
+        ("Supabase secret key", format!("sb_secret_{}", a(31))),
+        ("Neon", format!("napi_{}", l(64))),
+        ("PlanetScale", format!("pscale_tkn_{}", a(43))),
+        ("MongoDB Atlas", format!("mdb_sa_sk_{}", a(40))),
+        ("HashiCorp Vault", format!("VAULT_TOKEN=hvs.{}", a(95))),
+        ("Terraform Cloud", format!("credentials token {}.atlasv1.{}", a(14), a(67))),
+        ("Databricks", format!("dapi{}", h(32))),
+        ("Doppler", format!("dp.pt.{}", a(43))),
+        ("Pulumi", format!("pul-{}", h(40))),
+        ("Tailscale", format!("tskey-auth-{}-{}", a(12), a(32))),
+        ("1Password", format!("ops_eyJ{}", a(400))),
+        ("GitHub personal token", format!("ghp_{}", a(36))),
+        ("GitHub app token", format!("ghs_{}", a(36))),
+        ("GitHub refresh token", format!("ghr_{}", a(76))),
+        ("GitHub fine-grained token", format!("github_pat_{}_{}", a(22), a(59))),
+        ("GitLab personal token", format!("glpat-{}", a(20))),
+        ("GitLab runner", format!("gitlab-runner register --registration-token GR1348941{}", a(20))),
+        ("Bitbucket", format!("ATBB{}", a(32))),
+        ("Atlassian", format!("ATATT3{}", a(186))),
+        ("npm", format!("npm_{}", a(36))),
+        ("npm legacy", format!("//registry.npmjs.org/:_authToken={}", uuid())),
+        ("npm basic", format!("_auth={}", base64(&format!("ada:{}", a(20))))),
+        ("PyPI", format!("password = pypi-AgEIcHlwaS5vcmc{}", a(160))),
+        ("RubyGems", format!("rubygems_{}", h(48))),
+        ("crates.io", format!("cio{}", a(32))),
+        ("NuGet", format!("oy2{}", l(43))),
+        ("Artifactory", format!("AKCp{}", a(69))),
+        ("Clojars", format!("CLOJARS_{}", h(60))),
+        ("Docker Hub", format!("dckr_pat_{}", a(27))),
+        ("Docker configuration", format!("\"auths\": {{\"r.io\": {{\"auth\": \"{}\"}}}}", base64(&format!("ada:{}", a(16))))),
+        ("CircleCI", format!("CCIPAT_{}_{}", a(22), h(40))),
+        ("Buildkite", format!("bkua_{}", h(40))),
+        ("SonarQube", format!("sqp_{}", h(40))),
+        ("Octopus", format!("API-{}", u(26))),
+        ("Anthropic", format!("sk-ant-api03-{}", a(95))),
+        ("OpenAI project", format!("sk-proj-{}", a(120))),
+        ("OpenAI", format!("sk-{}T3BlbkFJ{}", a(20), a(20))),
+        ("OpenRouter", format!("sk-or-v1-{}", h(64))),
+        ("DeepSeek", format!("sk-{}", h(32))),
+        ("Groq", format!("gsk_{}", a(52))),
+        ("xAI", format!("xai-{}", a(80))),
+        ("Perplexity", format!("pplx-{}", a(48))),
+        ("Replicate", format!("r8_{}", a(37))),
+        ("Hugging Face", format!("hf_{}", random(LETTERS, 34))),
+        ("Fireworks", format!("fw_{}", a(24))),
+        ("Cerebras", format!("csk-{}", l(48))),
+        ("NVIDIA", format!("nvapi-{}", a(64))),
+        ("ElevenLabs", format!("sk_{}", h(48))),
+        ("LangSmith", format!("lsv2_pt_{}_{}", h(32), h(10))),
+        ("Langfuse", format!("sk-lf-{}", uuid())),
+        ("Pinecone", format!("pcsk_{}_{}", a(6), a(63))),
+        ("Tavily", format!("tvly-dev-{}", a(32))),
+        ("Apify", format!("apify_api_{}", a(36))),
+        ("Slack bot", format!("xoxb-{}-{}-{}", "204918204060", "204918204061", a(24))),
+        ("Slack app", format!("xapp-1-A02BC3DE4F5-2049182040601-{}", h(64))),
+        ("Slack webhook", format!("https://hooks.slack.com/services/T02BC3DE4/B05FG6HI7/{}", a(24))),
+        ("Discord bot", format!("the bot is {}.{}.{}", "MTA0OTE4MjA0MDYwODE3MDM1OA", a(6), a(38))),
+        ("Discord webhook", format!("https://discord.com/api/webhooks/204918204060817035/{}", a(68))),
+        ("Telegram bot", format!("204918204:AA{}", a(33))),
+        ("Matrix", format!("syt_YWRh_{}_{}", a(20), a(6))),
+        ("Meta", format!("EAA{}", a(180))),
+        ("Twitch", format!("oauth:{}", l(30))),
+        ("DingTalk", format!("https://oapi.dingtalk.com/robot/send?access_token={}", h(64))),
+        ("Feishu", format!("https://open.feishu.cn/open-apis/bot/v2/hook/{}", uuid())),
+        ("WeCom", format!("https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={}", uuid())),
+        ("Mattermost", format!("https://chat.internal/hooks/{}", l(26))),
+        ("Microsoft Teams", format!("https://acme.webhook.office.com/webhookb2/{}/IncomingWebhook/{}/{}", h(73), h(32), h(36))),
+        ("Twilio", format!("SK{}", h(32))),
+        ("SendGrid", format!("SG.{}.{}", a(22), a(43))),
+        ("Mailgun", format!("key-{}", h(32))),
+        ("Mailchimp", format!("{}-us12", h(32))),
+        ("MailerSend", format!("mlsn.{}", h(64))),
+        ("Resend", format!("re_{}_{}", a(8), a(24))),
+        ("Stripe", format!("sk_live_{}", a(99))),
+        ("Stripe webhook", format!("whsec_{}", a(32))),
+        ("Square", format!("EAAA{}", a(60))),
+        ("Shopify", format!("shpat_{}", h(32))),
+        ("PayPal", format!("access_token$production${}${}", l(16), h(32))),
+        ("Plaid", format!("access-production-{}", uuid())),
+        ("HubSpot", format!("pat-na1-{}", uuid())),
+        ("Salesforce", format!("00D5g000004CZ1a!{}", a(96))),
+        ("Airtable", format!("pat{}.{}", a(14), h(64))),
+        ("Notion", format!("ntn_{}", a(46))),
+        ("Linear", format!("lin_api_{}", a(40))),
+        ("Figma", format!("figd_{}", a(40))),
+        ("Postman", format!("PMAK-{}-{}", h(24), h(34))),
+        ("Contentful", format!("CFPAT-{}", a(43))),
+        ("Grafana", format!("glsa_{}_{}", a(32), h(8))),
+        ("New Relic", format!("NRAK-{}", u(27))),
+        ("Sentry", format!("sntryu_{}", h(64))),
+        ("Dynatrace", format!("dt0c01.{}.{}", u(24), u(64))),
+        ("PostHog", format!("phx_{}", a(43))),
+        ("LaunchDarkly", format!("sdk-{}", uuid())),
+        ("Axiom", format!("xaat-{}", uuid())),
+        ("Mapbox", format!("sk.eyJ{}.{}", a(60), a(22))),
+        ("RSA private key", pem("RSA PRIVATE KEY")),
+        ("OpenSSH private key", pem("OPENSSH PRIVATE KEY")),
+        ("PGP private key", pem("PGP PRIVATE KEY BLOCK")),
+        ("PuTTY private key", format!("PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 2\n{}\n{}\n", a(64), a(64))),
+        ("age private key", format!("AGE-SECRET-KEY-1{}", random(AGE, 58))),
+        ("WireGuard private key", format!("[Interface]\nPrivateKey = {}=", a(43))),
+        ("JSON web key", format!("{{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"{}\",\"d\":\"{}\"}}", a(43), a(43))),
+        ("Ethereum private key", format!("PRIVATE_KEY=0x{}", h(64))),
+        ("kubeconfig key", format!("    client-key-data: {}", encoded("RSA PRIVATE KEY"))),
+        ("kubeconfig key, elliptic", format!("client-key-data: {}", encoded("EC PRIVATE KEY"))),
+        ("kubeconfig certificate", format!("client-certificate-data: {}", encoded("CERTIFICATE"))),
+        ("Kubernetes service account", format!("token: eyJ{}.eyJ{}.{}", a(40), a(200), a(86))),
+        (".netrc", format!("machine api.heroku.com\n  login ada@acme.io\n  password {}", a(16))),
+        (".netrc on one line", format!("machine github.com login ada password {}", a(20))),
+        (".pgpass", format!("db.internal:5432:shop:ada:{}", a(14))),
+        (".git-credentials", format!("https://ada:{}@git.internal", a(24))),
+        ("curl", format!("curl -X POST --user ada:{} https://api.internal/deploy", a(16))),
+        ("PostgreSQL address", format!("DATABASE_URL=postgres://ada:{}@db.internal:5432/shop", a(14))),
+        ("Redis address", format!("redis://:{}@cache.internal:6379/0", a(24))),
+        ("JDBC address", format!("jdbc:postgresql://db.internal/shop?user=ada&password={}", a(12))),
+        ("HTTP header", format!("Authorization: Bearer {}", a(48))),
+        ("Laravel", format!("APP_KEY=base64:{}=", a(43))),
+        ("Django", format!("SECRET_KEY = '{}'", a(50))),
+        ("environment file", format!("SMTP_PASSWORD={}", a(14))),
+        ("Cohere", format!("COHERE_API_KEY={}", a(40))),
+        ("memdir", format!("mdt_{}", h(64))),
+    ]
+}
+
+/// Texts that look like secrets and are none.
+fn look_alikes() -> Vec<(&'static str, String)> {
+    let a = |length| random(ALNUM, length);
+    let h = |length| random(HEX, length);
+    let dashes = "-".repeat(5);
+    vec![
+        ("git hash", format!("fixed in commit {}", h(40))),
+        ("short git hash", format!("see {} and {}", h(7), h(12))),
+        ("git tree and blob", format!("100644 blob {}\tCargo.toml", h(40))),
+        ("UUID", format!("request {} failed", uuid())),
+        ("UUID named key", format!("idempotency-key: {}", uuid())),
+        ("digest of an image", format!("image: acme/shop@sha256:{}", h(64))),
+        ("npm integrity", format!("\"integrity\": \"sha512-{}==\"", a(86))),
+        ("Cargo checksum", format!("checksum = \"{}\"", h(64))),
+        ("go.sum", format!("golang.org/x/net v0.17.0 h1:{}=", a(43))),
+        ("pip hash", format!("--hash=sha256:{}", h(64))),
+        ("Nix hash", format!("sha256 = \"{}\";", random("0123456789abcdfghijklmnpqrsvwxyz", 52))),
+        ("ETag", format!("ETag: W/\"{}\"", h(32))),
+        ("base64 image", format!("![x](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAA{})", a(400))),
+        ("SVG path", "<path d=\"M12 2C6.48 2 2 6.48 2 12s4.48 10 10 10 10-4.48 10-10S17.52 2 12 2z\"/>".to_owned()),
+        ("public key", format!("{dashes}BEGIN PUBLIC KEY{dashes}\n{}\n{dashes}END PUBLIC KEY{dashes}", a(64))),
+        ("certificate", format!("{dashes}BEGIN CERTIFICATE{dashes}\n{}\n{dashes}END CERTIFICATE{dashes}", a(64))),
+        (
+            "certificate of an authority",
+            format!("certificate-authority-data: {}", base64(&format!("{dashes}BEGIN CERTIFICATE{dashes}\n{}", a(64)))),
+        ),
+        ("SSH public key", format!("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{} ada@laptop", a(43))),
+        ("SSH fingerprint", format!("SHA256:{} ada@laptop (ED25519)", a(43))),
+        ("PGP fingerprint", "key 0xD1A2 B3C4 E5F6 0718 293A 4B5C 6D7E 8F90 A1B2 C3D4".to_owned()),
+        ("age recipient", format!("age1{}", random("023456789acdefghjklmnpqrstuvwxyz", 58))),
+        ("placeholder of a key", "OPENAI_API_KEY=sk-...".to_owned()),
+        ("placeholder in angles", "Authorization: Bearer <YOUR_TOKEN>".to_owned()),
+        ("placeholder of a GitHub token", "GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".to_owned()),
+        ("AWS example", format!("AKIA{} and wJalrXUtnFEMI/K7MDENG/{}", "IOSFODNN7EXAMPLE", "bPxRfiCYEXAMPLEKEY")),
+        ("environment variable", "token: ${GITHUB_TOKEN}, //registry.npmjs.org/:_authToken=${NPM_TOKEN}".to_owned()),
+        ("GitHub Actions secret", "password: ${{ secrets.DOCKER_PASSWORD }}".to_owned()),
+        ("command substitution", "TOKEN=$(gh auth token) && curl -u ada:$TOKEN https://api.internal".to_owned()),
+        ("reference of 1Password", "password = op://vault/database/password".to_owned()),
+        ("ARN", "arn:aws:iam::123456789012:role/service-role/AWSGlueServiceRoleDefault".to_owned()),
+        ("Slack channel", "post to #deploys (C02BC3DE4F5) in workspace T02BC3DE4".to_owned()),
+        ("phone number", "call +49 30 901820 or +1 (415) 555-2671".to_owned()),
+        ("ISBN", "ISBN 978-3-16-148410-0".to_owned()),
+        ("IBAN", "DE89 3704 0044 0532 0130 00".to_owned()),
+        ("version", "rustc 1.95.0 (59807616e 2026-04-14), v2.0.0-rc.1+build.20260414.sha59807616".to_owned()),
+        ("minified names", "function aB(cD,eF){return gH.iJ(cD)&&kL.mN[eF]||oP(qR)}".to_owned()),
+        ("camel case", "getSecretKeyFromKeychainWithAuthenticationToken2(tokenProviderFactory)".to_owned()),
+        ("publishable Stripe key", format!("pk_live_{}", a(24))),
+        ("Mapbox public token", format!("pk.eyJ{}.{}", a(60), a(22))),
+        ("trace id", format!("traceparent: 00-{}-{}-01", h(32), h(16))),
+        ("prose about netrc", "Put your login and password into .netrc; the machine login password order is fixed.".to_owned()),
+        ("ports", "ports: 127.0.0.1:5432:5432, 8080:80".to_owned()),
+        ("hooks", "the code is in crates/memdir/src/hooks/session_start_and_end_of_every_conversation.rs".to_owned()),
+        ("curl without a password", "curl -u ada https://api.internal:8080/x".to_owned()),
+        ("time and place", "2026-04-14T09:30:00.123456789Z 52.520008,13.404954".to_owned()),
+    ]
+}
+
+#[test]
+fn secrets_in_documented_formats_are_refused_or_warned_about() {
+    let all = realistic();
+    assert!(all.len() >= 105, "{} secrets", all.len());
+    let silent: Vec<&str> = all.iter().filter(|(_, text)| secrets::scan(text).is_empty()).map(|(name, _)| *name).collect();
+    assert_eq!(silent, [""; 0], "{} of {} are silent", silent.len(), all.len());
+}
+
+#[test]
+fn what_only_looks_like_a_secret_is_allowed() {
+    let all = look_alikes();
+    assert!(all.len() >= 37, "{} look-alikes", all.len());
+    for (name, text) in all {
+        let found: Vec<&str> = secrets::scan(&text).iter().map(|finding| finding.rule).collect();
+        assert_eq!(found, [""; 0], "{name}: {text}");
+    }
+}
