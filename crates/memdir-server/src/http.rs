@@ -50,7 +50,7 @@ const CALL_LIMITS: CallLimits = CallLimits {
 };
 /// Seconds in which a request head must arrive, and after which an idle connection is closed.
 const HEAD_SECS: u64 = 75;
-/// Seconds after which a connection is closed whose last request was not accepted, or that has sent none.
+/// Seconds after which a connection is closed that has not sent a request with an accepted token.
 const UNAUTHENTICATED_SECS: u64 = 10;
 /// Maximum number of bytes of a request head.
 const MAX_HEAD_BYTES: usize = 64 << 10;
@@ -149,13 +149,11 @@ async fn accept(listener: &TcpListener, connections: &ConnectionTable) -> Option
     }
 }
 
-/// Waits until a connection has gone without an accepted request for too long.
+/// Waits until a connection has been without an accepted request for too long.
 async fn stays_unauthenticated(connection: &Connection) {
-    loop {
-        sleep(Duration::from_secs(UNAUTHENTICATED_SECS)).await;
-        if connection.is_unauthenticated() {
-            return;
-        }
+    sleep(Duration::from_secs(UNAUTHENTICATED_SECS)).await;
+    if !connection.is_unauthenticated() {
+        std::future::pending().await
     }
 }
 

@@ -43,7 +43,7 @@ struct Entry {
     close: CancellationToken,
 }
 
-/// Who sent the last request of a connection.
+/// Who sent the last accepted request of a connection. A proxy may send requests of several callers over one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum ConnectionOwner {
     Unauthenticated,
@@ -155,7 +155,7 @@ impl Connection {
         ConnectionUse(self.clone())
     }
 
-    /// Returns whether the last request had no accepted token.
+    /// Returns whether no request of the connection has been accepted yet.
     pub(super) fn is_unauthenticated(&self) -> bool {
         let entries = self.0.table.entries();
         entries.connections.get(&self.0.id).is_none_or(|entry| entry.owner == ConnectionOwner::Unauthenticated)
@@ -179,13 +179,6 @@ impl Connection {
             entry.owner = owner;
         }
         true
-    }
-
-    /// Marks the connection as one without an accepted token.
-    pub(super) fn unassign(&self) {
-        if let Some(entry) = self.0.table.entries().connections.get_mut(&self.0.id) {
-            entry.owner = ConnectionOwner::Unauthenticated;
-        }
     }
 }
 

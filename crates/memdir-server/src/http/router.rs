@@ -120,7 +120,7 @@ async fn authorize(
     if request.method() == Method::OPTIONS {
         return Ok(preflight());
     }
-    let caller = state.authenticate(&request, connection.peer()).inspect_err(|_| connection.unassign())?;
+    let caller = state.authenticate(&request, connection.peer())?;
     if !connection.assign(caller) {
         return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
     }

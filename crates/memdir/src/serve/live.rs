@@ -19,7 +19,7 @@ use std::{
 };
 
 /// The metadata that distinguishes two versions of a file; `None` if it does not exist. An edit within one tick of the clock that
-/// keeps the size is told by the inode, because settings are replaced and never written in place by memdir.
+/// keeps the size shows in the inode, because settings are replaced and never written in place by memdir.
 type FileStamp = Option<(SystemTime, i64, i64, u64, u64)>;
 
 fn file_stamp(file: &Path) -> FileStamp {

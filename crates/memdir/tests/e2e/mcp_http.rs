@@ -294,7 +294,7 @@ fn malformed_params_of_a_known_method_are_explained() {
     let mut client = web.connect();
     client.hello("2025-06-18", &[]);
     let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
-    let mut told = String::new();
+    let mut explained = String::new();
     for (method, params) in [
         ("tools/call", json!({})),
         ("tools/call", json!({ "name": 5 })),
@@ -314,11 +314,11 @@ fn malformed_params_of_a_known_method_are_explained() {
     ] {
         let answer = client.post(&[], &json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params })).message();
         let error = &answer["error"];
-        told += &format!("{method} {params}: {} {}\n", error["code"], error["message"].as_str().unwrap_or_else(|| panic!("{answer}")));
+        explained += &format!("{method} {params}: {} {}\n", error["code"], error["message"].as_str().unwrap_or_else(|| panic!("{answer}")));
         talk.send(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }));
         assert_eq!(talk.answer(7)["error"], *error, "over standard input and output");
     }
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(explained, @r#"
     tools/call {}: -32602 invalid params of tools/call: "name" is missing; it must be a string
     tools/call {"name":5}: -32602 invalid params of tools/call: "name" must be a string
     tools/call {"name":"memory_read","arguments":[1]}: -32602 invalid params of tools/call: "arguments" must be an object
