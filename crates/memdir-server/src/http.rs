@@ -153,7 +153,7 @@ async fn accept(listener: &TcpListener, connections: &ConnectionTable) -> Option
 async fn stays_unauthenticated(connection: &Connection) {
     sleep(Duration::from_secs(UNAUTHENTICATED_SECS)).await;
     if !connection.is_unauthenticated() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
