@@ -87,6 +87,10 @@ pub trait View {
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>>;
     /// Fails if the file may not be changed; the error gives the reason.
     fn check_writable(&self, path: &MemoryPath) -> Result<()>;
+    /// Fails if the call was cancelled. Loops that take long between two reads call it.
+    fn check_stopped(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A mount, as callers see it.

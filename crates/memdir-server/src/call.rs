@@ -1,5 +1,9 @@
-//! Runs blocking calls off the async thread: with a time limit, stopped once the caller no longer waits, and with a panic that
-//! fails one call only.
+//! Runs blocking calls off the async thread: within the limits of their caller, with a time limit, stopped once the caller no
+//! longer waits, and with a panic that fails one call only.
+
+mod slots;
+
+pub(crate) use slots::{CallKind, CallLimits, CallSlots, CallerLimits};
 
 use crate::workers::WorkerPool;
 use memdir_core::internal::{store::stop::Stop, tools::ToolResult};
@@ -22,6 +26,8 @@ pub(crate) enum CallFailure {
     Cancelled,
     #[error("no result within {CALL_SECS} seconds; the call was stopped. Check what was saved before you try again")]
     TimedOut,
+    #[error("too many calls are waiting; try again after some of them have been answered")]
+    TooMany,
     #[error(
         "internal error in memdir; other calls are not affected, and no change is half done. Try another call, and report the error to the user"
     )]
@@ -34,20 +40,29 @@ impl From<CallFailure> for ToolResult {
     }
 }
 
-/// Runs `work` on a thread of the pool. If `cancelled` completes first, or time is up, `stop` ends the work at its next step.
+/// Runs `work` on a thread of the pool once its caller has a free slot. If `cancelled` completes first, or time is up, `stop` ends
+/// the work at its next step; it keeps its slot until it has ended.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     workers: &Arc<WorkerPool>,
+    (slots, kind): (&CallSlots, CallKind),
     stop: Stop,
     cancelled: impl Future<Output = ()>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, CallFailure> {
     let _stop = StopOnDrop(stop);
-    let running = workers.run(work);
-    tokio::select! {
-        result = running => match result {
+    let running = async {
+        let slot = slots.acquire(kind).await?;
+        let job = move || {
+            let _slot = slot;
+            work()
+        };
+        match workers.run(job).await {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(_)) | Err(_) => Err(CallFailure::Panicked),
-        },
+        }
+    };
+    tokio::select! {
+        result = running => result,
         () = cancelled => Err(CallFailure::Cancelled),
         () = tokio::time::sleep(Duration::from_secs(CALL_SECS)) => Err(CallFailure::TimedOut),
     }

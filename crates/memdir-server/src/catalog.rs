@@ -35,6 +35,9 @@ pub struct ToolGroup {
 /// Returns the space currently in force, or a message that explains why there is none. May block.
 pub type CurrentSpace = Arc<dyn Fn() -> Result<Memdir, String> + Send + Sync>;
 
+/// Returns the message with which the use of a space is refused at present, if it is.
+pub(crate) type SpaceCheck = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
 /// Renders the memory section of a system prompt.
 pub type PromptSection = Arc<dyn Fn(&Memdir) -> memdir_core::Result<String> + Send + Sync>;
 
@@ -120,6 +123,21 @@ impl ToolCatalog {
             return Err(CatalogError::Empty);
         }
         Ok(ToolCatalog { groups, tools })
+    }
+
+    /// Returns the catalog with a check before each use of a space: an error of `check` refuses the use.
+    pub(crate) fn guarded(self, check: SpaceCheck) -> Self {
+        let guard = |group: &Arc<ToolGroup>| {
+            let (inner, check) = (group.clone(), check.clone());
+            let space: CurrentSpace = Arc::new(move || check().and_then(|()| inner.current_space()));
+            Arc::new(ToolGroup { space: Some(space), ..ToolGroup::clone(group) })
+        };
+        let groups: Vec<Arc<ToolGroup>> = self.groups.iter().map(guard).collect();
+        let guarded = |served: ServedTool| {
+            let at = self.groups.iter().position(|group| Arc::ptr_eq(group, &served.group));
+            ServedTool { tool: served.tool, group: at.map_or_else(|| guard(&served.group), |at| groups[at].clone()) }
+        };
+        ToolCatalog { tools: self.tools.into_iter().map(guarded).collect(), groups }
     }
 
     /// Returns the tools in the form of `tools/list`.

@@ -5,41 +5,53 @@
 mod access;
 mod body;
 mod caller;
+mod connections;
 mod endpoint;
+mod guarded;
 mod options;
 mod rate;
 mod response;
 mod router;
+mod sessions;
+mod usage;
 
 pub use caller::{CallerDirectory, CallerId, HttpCaller};
 pub use options::{BearerToken, HttpOptions};
 
 use crate::{
+    call::{CallLimits, CallerLimits},
     catalog::ToolCatalog,
     error::ServeError,
     mcp::{McpServer, random_id, runtime},
 };
+use connections::{Connection, ConnectionTable};
 use endpoint::HttpEndpoint;
+use guarded::guarded;
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
 };
-use router::{Connection, HttpState, router};
+use router::{HttpState, router};
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
     time::{MissedTickBehavior, interval, sleep, timeout},
 };
 use tower_service::Service as _;
 
-/// Maximum number of concurrent calls of all clients.
-const MAX_CALLS: usize = 32;
-/// Maximum number of open connections; further ones wait in the backlog of the listener.
-const MAX_CONNECTIONS: usize = 512;
+/// The limits on calls. A call that waits for the lock of a mount occupies a thread and nothing else.
+const CALL_LIMITS: CallLimits = CallLimits {
+    // As many may wait as there can be connections.
+    owner: CallerLimits { running: 24, writes: 12, waiting: 512 },
+    caller: CallerLimits { running: 8, writes: 4, waiting: 64 },
+    reads: 32,
+    writes: 32,
+};
 /// Seconds in which a request head must arrive, and after which an idle connection is closed.
 const HEAD_SECS: u64 = 75;
+/// Seconds after which a connection is closed that has not sent a request with an accepted token.
+const UNAUTHENTICATED_SECS: u64 = 10;
 /// Maximum number of bytes of a request head.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Maximum number of header fields of a request.
@@ -49,12 +61,12 @@ const CALLS_SECS: u64 = 10;
 /// Seconds for which it then waits for connections to close.
 const CLOSE_SECS: u64 = 3;
 /// Seconds between checks for callers whose permissions have changed. Requests check too; this is for times without any.
-const SWEEP_SECS: u64 = 10;
+const SWEEP_SECS: u64 = 1;
 
 /// Serves many clients over HTTP, until a signal. Calls `ready` with the address once connections are accepted.
 pub fn serve_http(catalog: ToolCatalog, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
     let runtime = runtime()?;
-    let served = runtime.block_on(serve(McpServer::new(catalog, MAX_CALLS), options, ready));
+    let served = runtime.block_on(serve(McpServer::new(catalog, CALL_LIMITS), options, ready));
     // Does not wait for threads: one may still finish a call whose client has gone.
     runtime.shutdown_background();
     served
@@ -68,7 +80,7 @@ async fn serve(server: Arc<McpServer>, options: HttpOptions, ready: impl FnOnce(
     let endpoint = Arc::new(HttpEndpoint::new(server.clone(), options.callers.clone()));
     let router = router(HttpState::new(&options, address, endpoint.clone()));
     let graceful = GracefulShutdown::new();
-    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let connections = Arc::new(ConnectionTable::default());
     let mut signal = std::pin::pin!(signal());
     let mut sweeps = interval(Duration::from_secs(SWEEP_SECS));
     sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -83,11 +95,14 @@ async fn serve(server: Arc<McpServer>, options: HttpOptions, ready: impl FnOnce(
             () = &mut signal => break,
             () = server.shutdown.cancelled() => break,
         };
-        let Some((stream, peer, permit)) = accepted else { continue };
-        let (router, connection) = (router.clone(), Connection { peer, id: random_id() });
+        let Some((stream, peer)) = accepted else { continue };
+        let (router, connection) = (router.clone(), connections.open(peer, random_id()));
+        let for_requests = connection.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(connection.clone());
-            router.clone().call(request)
+            let in_use = for_requests.begin_request();
+            request.extensions_mut().insert(for_requests.clone());
+            let response = router.clone().call(request);
+            async move { response.await.map(|response| response.map(|body| guarded(body, in_use))) }
         });
         let served = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -97,9 +112,12 @@ async fn serve(server: Arc<McpServer>, options: HttpOptions, ready: impl FnOnce(
             .serve_connection(TokioIo::new(stream), service);
         let served = graceful.watch(served);
         tokio::spawn(async move {
-            // The client has disconnected, so an error can no longer be reported.
-            let _ = served.await;
-            drop(permit);
+            tokio::select! {
+                // The client has disconnected, so an error can no longer be reported.
+                _ = served => {}
+                () = connection.closed() => {}
+                () = stays_unauthenticated(&connection) => {}
+            }
         });
     }
     drop(listener);
@@ -115,19 +133,27 @@ async fn serve(server: Arc<McpServer>, options: HttpOptions, ready: impl FnOnce(
     Ok(())
 }
 
-async fn accept(listener: &TcpListener, connections: &Arc<Semaphore>) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let permit = connections.clone().acquire_owned().await.ok()?;
+async fn accept(listener: &TcpListener, connections: &ConnectionTable) -> Option<(TcpStream, SocketAddr)> {
+    connections.room().await;
     match listener.accept().await {
         Ok((stream, peer)) => {
             // Responses are small and written at once; Nagle's algorithm would only delay them.
             let _ = stream.set_nodelay(true);
-            Some((stream, peer, permit))
+            Some((stream, peer))
         }
         Err(_) => {
             // Most likely out of file descriptors: connections must close before another attempt can succeed.
             sleep(Duration::from_millis(50)).await;
             None
         }
+    }
+}
+
+/// Waits until a connection has been without an accepted request for too long.
+async fn stays_unauthenticated(connection: &Connection) {
+    sleep(Duration::from_secs(UNAUTHENTICATED_SECS)).await;
+    if !connection.is_unauthenticated() {
+        std::future::pending::<()>().await;
     }
 }
 

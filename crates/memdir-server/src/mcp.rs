@@ -2,16 +2,22 @@
 //! and plain functions.
 
 mod handler;
+mod params;
 mod session;
 
+pub(crate) use params::not_a_message;
 pub(crate) use session::McpSession;
 
-use crate::{call::CallCounter, catalog::ToolCatalog, error::ServeError, subscriptions::Subscriptions, workers::WorkerPool};
-use rmcp::model::Tool;
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicUsize, Ordering},
+use crate::{
+    call::{CallCounter, CallLimits, CallSlots},
+    catalog::ToolCatalog,
+    error::ServeError,
+    subscriptions::{ResourceEvent, Subscriptions},
+    workers::WorkerPool,
 };
+use rmcp::model::Tool;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
 /// Maximum size of a message over either transport: the largest memory, escaped, with some margin.
@@ -25,28 +31,40 @@ pub(crate) struct McpServer {
     /// Cancelled when the sessions on this space must end.
     pub(crate) shutdown: CancellationToken,
     pub(crate) calls: CallCounter,
-    sessions: AtomicUsize,
+    /// The slots of the caller to whom the space belongs.
+    pub(crate) slots: Arc<CallSlots>,
     pub(crate) workers: Arc<WorkerPool>,
 }
 
 impl McpServer {
-    pub(crate) fn new(catalog: ToolCatalog, max_calls: usize) -> Arc<Self> {
-        Self::with(catalog, CancellationToken::new(), CallCounter::default(), WorkerPool::new(max_calls))
+    pub(crate) fn new(catalog: ToolCatalog, limits: CallLimits) -> Arc<Self> {
+        let workers = WorkerPool::new(limits.threads());
+        Self::with(catalog, CancellationToken::new(), CallCounter::default(), CallSlots::new(limits), workers)
     }
 
-    /// Returns a server for another space on the same threads. It shuts down with this one, or alone.
-    pub(crate) fn sibling(&self, catalog: ToolCatalog) -> Arc<Self> {
-        Self::with(catalog, self.shutdown.child_token(), self.calls.sibling(), self.workers.clone())
+    /// Returns a server for another space on the same threads, for the caller with these slots. It shuts down with this one, or
+    /// alone.
+    pub(crate) fn sibling(&self, catalog: ToolCatalog, slots: Arc<CallSlots>) -> Arc<Self> {
+        Self::with(catalog, self.shutdown.child_token(), self.calls.sibling(), slots, self.workers.clone())
     }
 
-    fn with(catalog: ToolCatalog, shutdown: CancellationToken, calls: CallCounter, workers: Arc<WorkerPool>) -> Arc<Self> {
+    fn with(
+        catalog: ToolCatalog,
+        shutdown: CancellationToken,
+        calls: CallCounter,
+        slots: Arc<CallSlots>,
+        workers: Arc<WorkerPool>,
+    ) -> Arc<Self> {
         let subscriptions = catalog.resources().map(Subscriptions::new);
-        Arc::new(McpServer { catalog, tools: OnceLock::new(), subscriptions, shutdown, calls, sessions: AtomicUsize::new(0), workers })
+        Arc::new(McpServer { catalog, tools: OnceLock::new(), subscriptions, shutdown, calls, slots, workers })
     }
 
-    /// Returns the number of open sessions, and of running requests without a session.
-    pub(crate) fn session_count(&self) -> usize {
-        self.sessions.load(Ordering::Relaxed)
+    /// Subscribes to changes without blocking the async thread. Later subscribers find the files listed already.
+    pub(crate) async fn subscribe(&self) -> Option<Receiver<ResourceEvent>> {
+        match &self.subscriptions {
+            Some(subscriptions) => Some(subscriptions.subscribe().await),
+            None => None,
+        }
     }
 
     fn tools(&self) -> &[Tool] {

@@ -3,14 +3,15 @@
 mod line_reader;
 
 use crate::{
+    call::{CallLimits, CallerLimits},
     catalog::ToolCatalog,
     error::ServeError,
-    mcp::{MAX_MESSAGE_BYTES, McpServer, McpSession, runtime},
+    mcp::{MAX_MESSAGE_BYTES, McpServer, McpSession, not_a_message, runtime},
 };
 use line_reader::{Line, LineReader};
 use rmcp::{
     ErrorData, RoleServer,
-    model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
+    model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage},
     serve_server,
     service::ServerInitializeError,
     transport::{StdioReader, StdioWriter, Transport, stdio_pipes},
@@ -19,14 +20,15 @@ use std::{collections::VecDeque, io, sync::Arc};
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
 
-/// Maximum number of concurrent calls of one client.
-const MAX_CALLS: usize = 8;
+/// The limits on calls of the one client. It may send many at once.
+const CLIENT: CallerLimits = CallerLimits { running: 8, writes: 4, waiting: 10_000 };
+const CALL_LIMITS: CallLimits = CallLimits { owner: CLIENT, caller: CLIENT, reads: 8, writes: 4 };
 
 /// Serves one client on standard input and output, until it disconnects.
 pub fn serve_stdio(catalog: ToolCatalog) -> Result<(), ServeError> {
     let runtime = runtime()?;
     let served = runtime.block_on(async {
-        let server = McpServer::new(catalog, MAX_CALLS);
+        let server = McpServer::new(catalog, CALL_LIMITS);
         let transport = StdioTransport::new(server.shutdown.clone());
         match serve_server(McpSession::new(server), transport).await {
             Ok(running) => {
@@ -63,14 +65,14 @@ impl StdioTransport {
         }
     }
 
-    /// Parses the messages of one line: a single message, or a batch.
-    fn parse(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, ErrorData> {
+    /// Parses the messages of one line: a single message, or a batch. An error has the id of the request, if it has one.
+    fn parse(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, (Option<RequestId>, ErrorData)> {
         let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
         let parsed =
             if first == Some(&b'[') { serde_json::from_slice(line) } else { serde_json::from_slice(line).map(|message| vec![message]) };
         parsed.map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => ErrorData::invalid_request("not an MCP message", None),
-            _ => ErrorData::parse_error(format!("invalid JSON: {error}"), None),
+            serde_json::error::Category::Data => not_a_message(line),
+            _ => (None, ErrorData::parse_error(format!("invalid JSON: {error}"), None)),
         })
     }
 }
@@ -98,12 +100,14 @@ impl Transport<RoleServer> for StdioTransport {
                 line = self.lines.next() => line,
                 () = self.shutdown.cancelled() => Line::End,
             };
-            let error = match line {
+            let (id, error) = match line {
                 Line::End => {
                     self.shutdown.cancel();
                     return None;
                 }
-                Line::TooLong => ErrorData::invalid_request(format!("message too large: the maximum is {MAX_MESSAGE_BYTES} bytes"), None),
+                Line::TooLong => {
+                    (None, ErrorData::invalid_request(format!("message too large: the maximum is {MAX_MESSAGE_BYTES} bytes"), None))
+                }
                 Line::Complete(line) => match Self::parse(&line) {
                     Ok(messages) => {
                         self.received.extend(messages);
@@ -112,7 +116,7 @@ impl Transport<RoleServer> for StdioTransport {
                     Err(error) => error,
                 },
             };
-            if self.send(ServerJsonRpcMessage::error(error, None)).await.is_err() {
+            if self.send(ServerJsonRpcMessage::error(error, id)).await.is_err() {
                 return None;
             }
         }

@@ -164,13 +164,15 @@ impl<'a> Indexer<'a> {
         }
     }
 
-    /// Checks files for an overlay. Files that cannot be read count as gone.
-    pub fn check_all(&self, stale: &StaleFiles, view: &dyn IndexView, preparer: &mut Preparer<'_>) -> BTreeMap<String, FileCheck> {
-        let checked = stale.changed.iter().chain(&stale.doubtful);
-        let mut checks: BTreeMap<String, FileCheck> =
-            checked.map(|name| (name.clone(), self.check(name, view, preparer).unwrap_or(FileCheck::Gone))).collect();
-        checks.extend(stale.gone.iter().map(|name| (name.clone(), FileCheck::Gone)));
-        checks
+    /// Checks files for an overlay. Files that cannot be read count as gone, unless the call was cancelled.
+    pub fn check_all(&self, stale: &StaleFiles, view: &dyn IndexView, preparer: &mut Preparer<'_>) -> Result<BTreeMap<String, FileCheck>> {
+        let mut checks: BTreeMap<String, FileCheck> = stale.gone.iter().map(|name| (name.clone(), FileCheck::Gone)).collect();
+        for name in stale.changed.iter().chain(&stale.doubtful) {
+            let check = self.check(name, view, preparer);
+            self.store.check_stopped()?;
+            checks.insert(name.clone(), check.unwrap_or(FileCheck::Gone));
+        }
+        Ok(checks)
     }
 
     /// Brings an index in step with the files of its mount. `None` if another process is writing and `wait` is [`Wait::No`].
@@ -201,7 +203,8 @@ impl<'a> Indexer<'a> {
         self.apply_all(batch, stale, false, progress)
     }
 
-    /// Applies changes to a batch. Two threads read, prepare and write, each into a segment of its own.
+    /// Applies changes to a batch. Two threads read, prepare and write, each into a segment of its own. If the call is cancelled,
+    /// the files prepared by then are kept, so that the next call continues there.
     fn apply_all(&self, mut batch: Box<dyn Batch + '_>, stale: &StaleFiles, rebuild: bool, progress: &Progress<'_>) -> Result<Indexed> {
         let view = batch.view();
         let names: Vec<&String> = stale.changed.iter().chain(&stale.doubtful).collect();
@@ -215,6 +218,9 @@ impl<'a> Indexer<'a> {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(name) = names.get(at) else { return writer.flush() };
                 let check = if rebuild { self.read(name, &mut preparer) } else { self.check(name, &*view, &mut preparer) };
+                if self.store.check_stopped().is_err() {
+                    return writer.flush();
+                }
                 let bytes = add_check(&outcome, name, check, writer)?;
                 progress(IndexProgress { done: at + 1, of: names.len(), bytes });
             }
@@ -233,6 +239,7 @@ impl<'a> Indexer<'a> {
         outcome.indexed.removed = outcome.gone.len();
         outcome.indexed.same = outcome.same.len();
         batch.commit(writers)?;
+        self.store.check_stopped()?;
         Ok(outcome.indexed)
     }
 

@@ -97,7 +97,7 @@ impl MountIndex {
     ) -> Result<Arc<dyn IndexView>> {
         let to_check = unchecked(overlay, &stamps(indexer, entries, stale), stale);
         if !to_check.is_empty() {
-            let checks = indexer.check_all(&to_check, &*base, &mut indexer.preparer());
+            let checks = indexer.check_all(&to_check, &*base, &mut indexer.preparer())?;
             overlay.checks.extend(checks);
         }
         overlay.checks.retain(|name, _| is_stale(stale, name));

@@ -105,15 +105,19 @@ impl MountViews {
         if certain && marks == watched.marks && changes.iter().all(|changes| *changes == TreeChanges::None) {
             return Ok(CurrentViews { views: watched.views.clone(), changed: false });
         }
+        // The watches are put back at the end: they have reported these changes, and if the call is cancelled meanwhile, only the
+        // lack of watches makes the next call list everything.
+        let mut watches = std::mem::take(&mut watched.watches);
         let known = if certain { self.renewed(context.store, std::mem::take(&mut watched.entries), &changes) } else { None };
         // Watches first, then the files: a change in between is seen by both.
         if !certain {
-            watched.watches = self.mounts.iter().map_while(|mount| TreeWatch::new(&mount.root)).collect();
+            watches = self.mounts.iter().map_while(|mount| TreeWatch::new(&mount.root)).collect();
         }
         let entries = known.map_or_else(|| all_entries(context.store), Ok)?;
         watched.views = self.refresh(context, &entries)?;
         watched.entries = entries;
         watched.marks = marks;
+        watched.watches = watches;
         Ok(CurrentViews { views: watched.views.clone(), changed: true })
     }
 

@@ -134,6 +134,7 @@ impl FileStore {
                 hides: &|rel| mount.hides(rel),
                 enters: &|rel| mount.enters(rel),
                 depth: mount.depth(),
+                stop: &self.stop,
             };
             let found = walk::walk(&open, mount.root.links().inside, rel, prefix, &rules)?;
             all.entries.extend(found.entries);
@@ -215,6 +216,10 @@ impl View for FileStore {
     fn check_writable(&self, path: &MemoryPath) -> Result<()> {
         let spot = self.spot(path)?;
         self.mounts[spot.mount].check_writable(&spot.rel)
+    }
+
+    fn check_stopped(&self) -> Result<()> {
+        self.stop.check()
     }
 }
 

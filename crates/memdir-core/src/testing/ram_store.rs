@@ -98,6 +98,9 @@ impl View for Snapshot<'_> {
     fn check_writable(&self, _path: &MemoryPath) -> Result<()> {
         Ok(())
     }
+    fn check_stopped(&self) -> Result<()> {
+        self.0.stop.check()
+    }
 }
 
 impl View for RamStore {
@@ -115,6 +118,9 @@ impl View for RamStore {
     }
     fn check_writable(&self, _path: &MemoryPath) -> Result<()> {
         Ok(())
+    }
+    fn check_stopped(&self) -> Result<()> {
+        self.stop.check()
     }
 }
 

@@ -1,12 +1,21 @@
 //! Search through the front door: files on disk, questions, lines that answer.
 
 use memdir_core::{
-    Answer, Embedder, FileStore, Kind, LineRange, MemoryPath, Method, Mount, MountInfo, Read, Search, Searcher, Source, SystemClock,
-    WhyNot, internal::search::embed::testing::RamEmbedder, testing::FixedClock,
+    Answer, Embedder, Error, FileStore, Kind, LineRange, MemoryPath, Method, Mount, MountInfo, Read, Search, Searcher, Source, Store as _,
+    SystemClock, WhyNot,
+    internal::{base::time::Clock, search::embed::testing::RamEmbedder, store::stop::Stop},
+    testing::FixedClock,
 };
 use memdir_index::TantivyIndex;
 use proptest::prelude::*;
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 /// A directory of memories with its index beside it.
 struct Space {
@@ -532,5 +541,47 @@ fn damage(folder: &Path) {
             *bytes.last_mut().unwrap() ^= 0xff;
             fs::write(&path, bytes).unwrap();
         }
+    }
+}
+
+/// A clock that cancels a call when it has been asked for the time this often. Indexing asks once for each file.
+struct StoppingClock {
+    stop: Stop,
+    at: usize,
+    asked: AtomicUsize,
+}
+
+impl Clock for StoppingClock {
+    fn now(&self) -> jiff::Timestamp {
+        if self.asked.fetch_add(1, Ordering::SeqCst) + 1 == self.at {
+            self.stop.stop();
+        }
+        SystemClock.now()
+    }
+
+    fn zone(&self) -> jiff::tz::TimeZone {
+        jiff::tz::TimeZone::UTC
+    }
+}
+
+#[test]
+fn a_cancelled_search_stops_indexing_and_hides_no_file_from_the_next_search() {
+    // Few files are laid over the index, many are written into it; both in a process that watches its files, and in one that does not.
+    for (files, watches) in [(20, true), (20, false), (200, true), (200, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        for n in 0..files {
+            put(folder.path(), &format!("n{n}.md"), &format!("The tide table of day {n}.\n"));
+        }
+        let root = folder.path().join("memory").canonicalize().unwrap();
+        let store = FileStore::open(&[Mount::new("", root, folder.path().join("journal"))]).unwrap();
+        let clock = Arc::new(StoppingClock { stop: Stop::default(), at: 10, asked: AtomicUsize::new(0) });
+        let searcher = Searcher::new(&store, None, clock.clone(), |info| index(folder.path(), info, None));
+        let searcher = if watches { searcher.watching() } else { searcher };
+        let cancelled = searcher.search(&*store.with_stop(&clock.stop), &Search::new("tide table"));
+        assert!(matches!(cancelled, Err(Error::Unavailable { .. })), "{files}: {cancelled:?}");
+        let asked = clock.asked.load(Ordering::SeqCst);
+        assert!(asked <= 13, "{files}: {asked} files were read");
+        let counted: Vec<u64> = searcher.counts(&store).unwrap().iter().map(|mount| mount.counts.files).collect();
+        assert_eq!(counted, [files], "watches: {watches}");
     }
 }

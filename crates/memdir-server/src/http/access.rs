@@ -3,7 +3,7 @@
 use super::{
     caller::{CallerDirectory, CallerId},
     options::{BearerToken, HttpOptions},
-    response::{text, with_header},
+    response::{retry_later, text, with_header},
 };
 use axum::{
     http::{
@@ -66,18 +66,24 @@ impl AccessControl {
 
     /// Returns the caller with the request's bearer token, or `None` for the owner of the server.
     pub(super) fn authenticate<B>(&self, request: &Request<B>) -> Result<Option<CallerId>, Response> {
+        let presented = bearer_token(request.headers());
+        if let (Some(presented), Some(own)) = (presented, &self.token)
+            && own.matches(presented)
+        {
+            return Ok(None);
+        }
+        if let Some(callers) = &self.callers {
+            callers.check().map_err(|why| retry_later(StatusCode::SERVICE_UNAVAILABLE, &why))?;
+        }
         // Checked for each request: the first caller may be added while the server runs.
         if self.token.is_none() && !self.callers.as_ref().is_some_and(|callers| callers.requires_token()) {
             return Ok(None);
         }
-        if let Some(presented) = bearer_token(request.headers()) {
-            if self.token.as_ref().is_some_and(|token| token.matches(presented)) {
-                return Ok(None);
-            }
-            let id = self.callers.as_ref().and_then(|callers| callers.identify(std::str::from_utf8(presented).ok()?));
-            if id.is_some() {
-                return Ok(id);
-            }
+        let token = presented.and_then(|presented| std::str::from_utf8(presented).ok());
+        if let (Some(token), Some(callers)) = (token, &self.callers)
+            && let Some(id) = callers.identify(token)
+        {
+            return Ok(Some(id));
         }
         let response = text(StatusCode::UNAUTHORIZED, "missing or unknown bearer token");
         Err(with_header(response, header::WWW_AUTHENTICATE, "Bearer"))

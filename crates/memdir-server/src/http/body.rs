@@ -1,7 +1,7 @@
-//! Request bodies: reads JSON within limits of type, size, time and nesting, and drains bodies that no route has read. Most clients
-//! look at the response only after they have sent all of the body.
+//! Request bodies: reads JSON within limits of type, size, memory, time and nesting, and drains bodies that no route has read. Most
+//! clients look at the response only after they have sent all of the body.
 
-use super::response::{rpc_error, text, with_header};
+use super::response::{parse_error, retry_later, text, with_header};
 use crate::mcp::MAX_MESSAGE_BYTES;
 use axum::{
     body::{Body, HttpBody},
@@ -16,10 +16,14 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
 use std::{
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
-use tokio::{sync::oneshot, time::timeout};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, oneshot},
+    time::timeout,
+};
 
 /// Seconds in which a whole body must arrive.
 const BODY_SECS: u64 = 30;
@@ -28,8 +32,65 @@ const MAX_DRAINED_BYTES: usize = 256 << 20;
 /// Maximum nesting of arrays and objects; no MCP message comes near.
 const MAX_DEPTH: usize = 100;
 
+/// Number of bytes of a refused caller's body that are still read.
+const MAX_DRAINED_REFUSED: usize = 1 << 20;
+/// Seconds for which they are read.
+const DRAIN_REFUSED_SECS: u64 = 5;
+/// Bodies up to this size need no reservation: the number of connections bounds them.
+pub(super) const SMALL_BODY_BYTES: usize = 64 << 10;
+/// Bytes of larger bodies that one caller may have in memory: two of the largest messages.
+const CALLER_BODY_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
+/// Bytes of larger bodies of all callers.
+const ALL_BODY_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
+/// The unit of reservations.
+const BODY_UNIT: usize = 1 << 10;
+
+/// The memory for request bodies of one caller, and of all callers together. A body that has no room waits.
+pub(super) struct BodyBudget {
+    own: Arc<Semaphore>,
+    all: Arc<Semaphore>,
+}
+
+impl Default for BodyBudget {
+    fn default() -> Self {
+        BodyBudget::with(Arc::new(Semaphore::new(ALL_BODY_BYTES / BODY_UNIT)))
+    }
+}
+
+impl BodyBudget {
+    /// Returns the budget of another caller.
+    pub(super) fn sibling(&self) -> Self {
+        BodyBudget::with(self.all.clone())
+    }
+
+    fn with(all: Arc<Semaphore>) -> Self {
+        BodyBudget { own: Arc::new(Semaphore::new(CALLER_BODY_BYTES / BODY_UNIT)), all }
+    }
+
+    /// Waits until there is memory for a body of `bytes`.
+    async fn reserve(&self, reserved: &mut ReservedBody, bytes: usize) {
+        if bytes <= SMALL_BODY_BYTES.max(reserved.bytes) {
+            return;
+        }
+        let units = u32::try_from((bytes - reserved.bytes).div_ceil(BODY_UNIT)).unwrap_or(u32::MAX);
+        reserved.bytes += units as usize * BODY_UNIT;
+        // The caller's own budget first: a caller over its limit does not wait in the queue of all.
+        for semaphore in [&self.own, &self.all] {
+            // The semaphores are never closed.
+            reserved.permits.extend(semaphore.clone().acquire_many_owned(units).await);
+        }
+    }
+}
+
+/// Memory that is reserved for a body, until the request has been answered.
+#[derive(Default)]
+pub(super) struct ReservedBody {
+    bytes: usize,
+    permits: Vec<OwnedSemaphorePermit>,
+}
+
 /// Reads a body and checks that it is JSON.
-pub(super) async fn read_json(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Response> {
+pub(super) async fn read_json(headers: &HeaderMap, mut body: Body, budget: &BodyBudget) -> Result<(Bytes, ReservedBody), Response> {
     let is_json = |value: &HeaderValue| {
         let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         media_type.eq_ignore_ascii_case("application/json")
@@ -38,24 +99,29 @@ pub(super) async fn read_json(headers: &HeaderMap, mut body: Body) -> Result<Byt
         return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"));
     }
     let announced =
-        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MAX_MESSAGE_BYTES as u64) && headers.contains_key(header::EXPECT) {
+        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|length| length.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > MAX_MESSAGE_BYTES) && headers.contains_key(header::EXPECT) {
         return Err(too_large());
     }
-    let bytes = match timeout(Duration::from_secs(BODY_SECS), collect(&mut body)).await {
+    let mut reserved = ReservedBody::default();
+    let announced = announced.filter(|length| *length <= MAX_MESSAGE_BYTES).unwrap_or_default();
+    if timeout(Duration::from_secs(BODY_SECS), budget.reserve(&mut reserved, announced)).await.is_err() {
+        return Err(closing(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many large requests at once")));
+    }
+    let bytes = match timeout(Duration::from_secs(BODY_SECS), collect(&mut body, budget, &mut reserved)).await {
         Ok(bytes) => bytes?,
         Err(_) => return Err(closing(text(StatusCode::REQUEST_TIMEOUT, format!("body not received within {BODY_SECS} seconds")))),
     };
     if depth(&bytes) > MAX_DEPTH {
-        return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, &format!("invalid JSON: nested deeper than {MAX_DEPTH} levels")));
+        return Err(parse_error(&format!("nested deeper than {MAX_DEPTH} levels")));
     }
     if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes) {
-        return Err(rpc_error(StatusCode::BAD_REQUEST, -32700, &format!("invalid JSON: {error}")));
+        return Err(parse_error(&error.to_string()));
     }
-    Ok(bytes)
+    Ok((bytes, reserved))
 }
 
-async fn collect(body: &mut Body) -> Result<Bytes, Response> {
+async fn collect(body: &mut Body, budget: &BodyBudget, reserved: &mut ReservedBody) -> Result<Bytes, Response> {
     let mut all = BytesMut::new();
     let mut size = 0;
     while let Some(frame) = body.frame().await {
@@ -68,7 +134,12 @@ async fn collect(body: &mut Body) -> Result<Bytes, Response> {
         if size > MAX_MESSAGE_BYTES {
             // The rest is read and discarded.
             all = BytesMut::new();
+            *reserved = ReservedBody::default();
             continue;
+        }
+        // Without a Content-Length, memory is reserved as the body grows.
+        if size > SMALL_BODY_BYTES.max(reserved.bytes) {
+            budget.reserve(reserved, (size * 2).min(MAX_MESSAGE_BYTES)).await;
         }
         all.extend_from_slice(&data);
     }
@@ -122,17 +193,21 @@ pub(super) async fn drain_unread(response: Response, expects_continue: bool, mut
     if response.headers().contains_key(header::CONNECTION) {
         return response;
     }
-    let is_drained = !expects_continue && timeout(Duration::from_secs(BODY_SECS), drain(&mut unread)).await.unwrap_or(false);
+    let (seconds, bytes) = match response.status() {
+        StatusCode::UNAUTHORIZED => (DRAIN_REFUSED_SECS, MAX_DRAINED_REFUSED),
+        _ => (BODY_SECS, MAX_DRAINED_BYTES),
+    };
+    let is_drained = !expects_continue && timeout(Duration::from_secs(seconds), drain(&mut unread, bytes)).await.unwrap_or(false);
     if is_drained { response } else { closing(response) }
 }
 
-/// Reads a body to its end. Returns `false` if it is incomplete or too large.
-async fn drain(body: &mut Body) -> bool {
+/// Reads a body to its end. Returns `false` if it is incomplete or larger than `max_bytes`.
+async fn drain(body: &mut Body, max_bytes: usize) -> bool {
     let mut size = 0;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return false };
         size += frame.data_ref().map_or(0, Bytes::len);
-        if size > MAX_DRAINED_BYTES {
+        if size > max_bytes {
             return false;
         }
     }

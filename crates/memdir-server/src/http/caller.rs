@@ -21,6 +21,11 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
     /// Returns whether every request needs a token, which is so once there has been a caller since the server started.
     fn requires_token(&self) -> bool;
 
+    /// Returns the message with which all callers are rejected at present, such as while the settings that list them are invalid.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Returns the id of the caller with this token, or `None` if the token is unknown. The id changes whenever the caller's
     /// permissions change.
     fn identify(&self, token: &str) -> Option<CallerId>;

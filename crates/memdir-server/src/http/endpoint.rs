@@ -1,20 +1,26 @@
-//! The MCP endpoint over HTTP: one service per caller and selected space. A caller cannot reach the sessions of another.
+//! The MCP endpoint over HTTP: one service per caller and selected space. A caller cannot reach the sessions of another, and has
+//! limits of its own: no number of requests, spaces or sessions of one caller locks out another.
 
 use super::{
     CALLS_SECS,
-    caller::{CallerDirectory, HttpCaller},
+    body::{BodyBudget, SMALL_BODY_BYTES},
+    caller::{CallerDirectory, CallerId, HttpCaller},
+    guarded::guarded,
     response::{retry_later, text},
+    sessions::SessionTable,
+    usage::{InUse, Usage},
 };
 use crate::{
-    call::{CallFailure, run_blocking},
+    call::{CallFailure, CallKind, CallSlots, run_blocking},
     mcp::{MAX_MESSAGE_BYTES, McpServer, McpSession},
 };
 use axum::{
-    http::{Request, Response, StatusCode},
-    response::Response as AxumResponse,
+    body::{Body, HttpBody as _},
+    http::{HeaderMap, Method, Request, StatusCode, header},
+    response::Response,
 };
 use bytes::Bytes;
-use http_body_util::{Full, combinators::BoxBody};
+use http_body_util::Full;
 use memdir_core::internal::store::stop::Stop;
 use rmcp::transport::{
     StreamableHttpServerConfig, StreamableHttpService,
@@ -22,8 +28,6 @@ use rmcp::transport::{
 };
 use std::{
     collections::HashMap,
-    convert::Infallible,
-    io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -34,57 +38,122 @@ use tokio::{
 
 /// Maximum number of open spaces of callers.
 const MAX_OPEN_SPACES: usize = 256;
-/// Maximum number of sessions on one space.
-const MAX_SESSIONS: usize = 1_000;
+/// Maximum number of open spaces of one caller: the projects and narrowed sessions it works with at a time.
+const MAX_SPACES_PER_CALLER: usize = 16;
 /// Seconds after which a session without requests ends.
 const SESSION_SECS: u64 = 4 * 3600;
+/// Milliseconds after which a client should open an interrupted event stream again.
+const RETRY_MILLIS: u64 = 3_000;
+const SESSION_HEADER: &str = "mcp-session-id";
+
+/// What all requests of one caller share.
+pub(super) struct CallerState {
+    slots: Arc<CallSlots>,
+    pub(super) bodies: BodyBudget,
+    sessions: SessionTable,
+}
 
 /// The services of all callers.
 pub(super) struct HttpEndpoint {
     /// The service of the owner's whole space.
     own: Arc<McpService>,
+    owner: Arc<CallerState>,
     server: Arc<McpServer>,
     directory: Option<Arc<dyn CallerDirectory>>,
     open: Mutex<OpenServices>,
 }
 
-/// The services of callers. A cell is empty while the space is being opened.
+/// The services of callers.
 #[derive(Default)]
 struct OpenServices {
     /// The revision of the directory that outdated callers were last looked up at.
     revision: u64,
-    cells: HashMap<HttpCaller, ServiceCell>,
+    /// Counts uses, to order spaces by their last one.
+    clock: u64,
+    spaces: HashMap<HttpCaller, OpenSpace>,
+    callers: HashMap<CallerId, Arc<CallerState>>,
+}
+
+/// The space of a caller. Its cell is empty while it is being opened.
+#[derive(Default)]
+struct OpenSpace {
+    cell: ServiceCell,
+    usage: Usage,
 }
 
 type ServiceCell = Arc<OnceCell<Arc<McpService>>>;
 
 impl HttpEndpoint {
     pub(super) fn new(server: Arc<McpServer>, directory: Option<Arc<dyn CallerDirectory>>) -> Self {
-        HttpEndpoint { own: Arc::new(McpService::new(server.clone())), server, directory, open: Mutex::default() }
+        let owner = CallerState { slots: server.slots.clone(), bodies: BodyBudget::default(), sessions: SessionTable::default() };
+        let own = Arc::new(McpService::new(server.clone()));
+        HttpEndpoint { own, owner: Arc::new(owner), server, directory, open: Mutex::default() }
     }
 
-    /// Returns the service of a caller. The first request opens the space on a worker thread; concurrent requests of the same
-    /// caller wait for it, those of others do not.
-    pub(super) async fn service(&self, caller: &HttpCaller) -> Result<Arc<McpService>, AxumResponse> {
+    /// Returns what the requests of a caller share.
+    pub(super) fn caller(&self, id: Option<CallerId>) -> Arc<CallerState> {
+        let Some(id) = id else { return self.owner.clone() };
+        let state =
+            || CallerState { slots: self.owner.slots.for_caller(), bodies: self.owner.bodies.sibling(), sessions: SessionTable::default() };
+        self.open_services().callers.entry(id).or_insert_with(|| Arc::new(state())).clone()
+    }
+
+    /// Answers a request. The first one of a space opens it on a worker thread; concurrent requests of the same caller wait for it,
+    /// those of others do not. `held` is dropped when the response has been sent.
+    pub(super) async fn handle(
+        &self,
+        caller: &HttpCaller,
+        state: &CallerState,
+        request: Request<Full<Bytes>>,
+        held: impl Send + Unpin + 'static,
+    ) -> Result<Response, Response> {
+        let (service, space) = self.service(caller, state).await?;
+        let (method, session) = (request.method().clone(), session_id(request.headers()));
+        let in_session = session.as_deref().and_then(|id| state.sessions.begin(id));
+        let subscribes = request.headers().get("mcp-method").is_some_and(|method| method == "subscriptions/listen");
+        if subscribes && request.body().size_hint().lower() > SMALL_BODY_BYTES as u64 {
+            // It would stay in memory as long as the stream.
+            let why = format!("a subscription must have at most {SMALL_BODY_BYTES} bytes; subscribe to fewer resources");
+            return Err(text(StatusCode::PAYLOAD_TOO_LARGE, why));
+        }
+        // `rmcp` asks for a subscription on the async thread, where listing the files would delay all requests.
+        let _subscribed = if subscribes { service.server.subscribe().await } else { None };
+        let response = service.service.handle(request).await;
+        let is_event_stream = response.headers().get(header::CONTENT_TYPE).is_some_and(|value| value == "text/event-stream");
+        let begun = session_id(response.headers()).filter(|_| session.is_none());
+        match &session {
+            None => begun.iter().for_each(|id| state.sessions.add(id, &service.sessions)),
+            Some(id) if method == Method::DELETE || response.status() == StatusCode::NOT_FOUND => state.sessions.remove(id),
+            Some(_) => {}
+        }
+        // Requests of sessions are answered by event streams too, which end with the answer; without sessions, only subscriptions
+        // are.
+        let waits_for_news = is_event_stream && (method == Method::GET || (session.is_none() && begun.is_none()));
+        let uses = [space, in_session].map(|in_use| if waits_for_news { in_use.map(InUse::into_stream) } else { in_use });
+        Ok(response.map(|body| guarded(Body::new(body), (uses, held))))
+    }
+
+    /// Returns the service of a caller, and a guard that keeps its space open.
+    async fn service(&self, caller: &HttpCaller, state: &CallerState) -> Result<(Arc<McpService>, Option<InUse>), Response> {
         if caller.is_unrestricted() {
-            return Ok(self.own.clone());
+            return Ok((self.own.clone(), None));
         }
         let Some(directory) = &self.directory else {
             return Err(text(StatusCode::FORBIDDEN, "this server has a single space; omit Memdir-Only and Memdir-Project"));
         };
         self.close_outdated();
-        let cell = self.cell(caller)?;
-        let opened = cell.get_or_try_init(|| self.open(directory, caller)).await.cloned();
+        let (cell, in_use) = self.open_services().space(caller)?;
+        let opened = cell.get_or_try_init(|| self.open(directory, caller, state)).await.cloned();
         let mut open = self.open_services();
-        let is_listed = open.cells.get(caller).is_some_and(|listed| Arc::ptr_eq(listed, &cell));
+        let is_listed = open.spaces.get(caller).is_some_and(|listed| Arc::ptr_eq(&listed.cell, &cell));
         match opened {
-            Ok(service) if is_listed => Ok(service),
+            Ok(service) if is_listed => Ok((service, Some(in_use))),
             // The caller's permissions changed while its space was opened, and the service was dropped from the list.
             Ok(_) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "permissions changed during the request")),
             Err(refused) => {
                 // The last request that waits for this cell removes it: the list, and this function, hold it.
                 if is_listed && Arc::strong_count(&cell) == 2 {
-                    open.cells.remove(caller);
+                    open.spaces.remove(caller);
                 }
                 Err(refused)
             }
@@ -95,7 +164,7 @@ impl HttpEndpoint {
     pub(super) fn close_outdated(&self) {
         let Some(directory) = &self.directory else { return };
         let mut open = self.open_services();
-        if open.cells.is_empty() {
+        if open.spaces.is_empty() && open.callers.is_empty() {
             return;
         }
         let revision = directory.revision();
@@ -103,33 +172,37 @@ impl HttpEndpoint {
             return;
         }
         open.revision = revision;
+        open.callers.retain(|id, _| directory.is_current(*id));
         let is_outdated = |caller: &HttpCaller| caller.id.is_some_and(|id| !directory.is_current(id));
-        open.cells.extract_if(|caller, _| is_outdated(caller)).for_each(|(_, cell)| close(&cell));
+        open.spaces.extract_if(|caller, _| is_outdated(caller)).for_each(|(_, space)| close(&space.cell));
     }
 
-    fn cell(&self, caller: &HttpCaller) -> Result<ServiceCell, AxumResponse> {
-        let mut open = self.open_services();
-        if let Some(cell) = open.cells.get(caller) {
-            return Ok(cell.clone());
-        }
-        if open.cells.len() >= MAX_OPEN_SPACES {
-            open.cells.extract_if(|_, cell| is_idle(cell)).for_each(|(_, cell)| close(&cell));
-        }
-        if open.cells.len() >= MAX_OPEN_SPACES {
-            return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many callers at once"));
-        }
-        Ok(open.cells.entry(caller.clone()).or_default().clone())
-    }
-
-    async fn open(&self, directory: &Arc<dyn CallerDirectory>, caller: &HttpCaller) -> Result<Arc<McpService>, AxumResponse> {
-        let (directory, caller) = (directory.clone(), caller.clone());
-        let opened = run_blocking(&self.server.workers, Stop::default(), std::future::pending(), move || directory.open(&caller)).await;
+    async fn open(
+        &self,
+        directory: &Arc<dyn CallerDirectory>,
+        caller: &HttpCaller,
+        state: &CallerState,
+    ) -> Result<Arc<McpService>, Response> {
+        let (opener, of) = (directory.clone(), caller.clone());
+        let slots = (&*state.slots, CallKind::Read);
+        let opened = run_blocking(&self.server.workers, slots, Stop::default(), std::future::pending(), move || opener.open(&of)).await;
         match opened {
-            Ok(Ok(catalog)) => Ok(Arc::new(McpService::new(self.server.sibling(catalog)))),
+            Ok(Ok(catalog)) => {
+                let catalog = match caller.id {
+                    None => catalog,
+                    // A call that waited, and an event stream, must not see what was saved after the token was revoked.
+                    Some(id) => {
+                        let directory = directory.clone();
+                        catalog.guarded(Arc::new(move || check_caller(&*directory, id)))
+                    }
+                };
+                Ok(Arc::new(McpService::new(self.server.sibling(catalog, state.slots.clone()))))
+            }
             Ok(Err(why)) => Err(text(StatusCode::FORBIDDEN, why)),
             Err(CallFailure::TimedOut | CallFailure::Cancelled) => {
                 Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "opening the memory took too long"))
             }
+            Err(failure @ CallFailure::TooMany) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &failure.to_string())),
             Err(CallFailure::Panicked) => Err(text(StatusCode::INTERNAL_SERVER_ERROR, "cannot open the memory: internal error")),
         }
     }
@@ -139,10 +212,50 @@ impl HttpEndpoint {
     }
 }
 
-/// Returns whether no request and no session uses a service.
-fn is_idle(cell: &ServiceCell) -> bool {
-    let is_unused = |service: &Arc<McpService>| service.server.session_count() == 0 && Arc::strong_count(service) == 1;
-    Arc::strong_count(cell) == 1 && cell.get().is_none_or(is_unused)
+fn check_caller(directory: &dyn CallerDirectory, id: CallerId) -> Result<(), String> {
+    directory.check()?;
+    if directory.is_current(id) { Ok(()) } else { Err("the token has been revoked or changed".into()) }
+}
+
+impl OpenServices {
+    /// Returns the space of a caller, and adds it if necessary. Too many spaces close the one that has been idle longest.
+    fn space(&mut self, caller: &HttpCaller) -> Result<(ServiceCell, InUse), Response> {
+        if !self.spaces.contains_key(caller) {
+            if self.spaces.keys().filter(|open| open.id == caller.id).count() >= MAX_SPACES_PER_CALLER && !self.close_oldest(caller.id) {
+                let why = format!("more than {MAX_SPACES_PER_CALLER} projects and narrowed sessions of this token at once");
+                return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why));
+            }
+            if self.spaces.len() >= MAX_OPEN_SPACES && !self.close_oldest_of_most() {
+                return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many callers at once"));
+            }
+        }
+        self.clock += 1;
+        let space = self.spaces.entry(caller.clone()).or_default();
+        Ok((space.cell.clone(), space.usage.begin(self.clock)))
+    }
+
+    /// Closes the idle space that was used longest ago, of the caller that has the most idle ones.
+    fn close_oldest_of_most(&mut self) -> bool {
+        let mut idle: HashMap<Option<CallerId>, usize> = HashMap::new();
+        let all = self.spaces.iter().filter(|(_, space)| space.usage.idle_rank().is_some());
+        all.for_each(|(caller, _)| *idle.entry(caller.id).or_default() += 1);
+        idle.into_iter().max_by_key(|(_, count)| *count).is_some_and(|(most, _)| self.close_oldest(most))
+    }
+
+    /// Closes the space of a caller that has been idle longest. Returns whether there was one.
+    fn close_oldest(&mut self, id: Option<CallerId>) -> bool {
+        let ranked = self.spaces.iter().filter(|(caller, _)| caller.id == id);
+        let ranked = ranked.filter_map(|(caller, space)| Some((space.usage.idle_rank()?, caller)));
+        let Some(oldest) = ranked.min_by_key(|(rank, _)| *rank).map(|(_, caller)| caller.clone()) else { return false };
+        if let Some(space) = self.spaces.remove(&oldest) {
+            close(&space.cell);
+        }
+        true
+    }
+}
+
+fn session_id(headers: &HeaderMap) -> Option<String> {
+    headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()).map(str::to_owned)
 }
 
 /// Closes a service that is no longer listed.
@@ -153,7 +266,7 @@ fn close(cell: &ServiceCell) {
 }
 
 /// The MCP service of one space. Its requests have been authorized, and their bodies read.
-pub(super) struct McpService {
+struct McpService {
     server: Arc<McpServer>,
     sessions: Arc<LocalSessionManager>,
     service: StreamableHttpService<McpSession, LocalSessionManager>,
@@ -161,30 +274,21 @@ pub(super) struct McpService {
 
 impl McpService {
     fn new(server: Arc<McpServer>) -> Self {
+        let retry = Some(Duration::from_millis(RETRY_MILLIS));
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(Duration::from_secs(SESSION_SECS));
-        sessions.session_config.sse_retry = None;
+        sessions.session_config.sse_retry = retry;
         let sessions = Arc::new(sessions);
         let config = StreamableHttpServerConfig::default()
             // The router has checked the host.
             .disable_allowed_hosts()
             .with_json_response(true)
-            .with_sse_retry(None)
+            .with_sse_retry(retry)
             .with_max_request_body_bytes(MAX_MESSAGE_BYTES)
             .with_cancellation_token(server.shutdown.clone());
         let for_sessions = server.clone();
-        let new_session = move || {
-            if for_sessions.session_count() >= MAX_SESSIONS {
-                return Err(io::Error::other("too many sessions; end some, or wait for them to expire"));
-            }
-            Ok(McpSession::new(for_sessions.clone()))
-        };
-        let service = StreamableHttpService::new(new_session, sessions.clone(), config);
+        let service = StreamableHttpService::new(move || Ok(McpSession::new(for_sessions.clone())), sessions.clone(), config);
         McpService { server, sessions, service }
-    }
-
-    pub(super) async fn handle(&self, request: Request<Full<Bytes>>) -> Response<BoxBody<Bytes, Infallible>> {
-        self.service.handle(request).await
     }
 
     /// Waits until requests in progress are answered, then ends all sessions and event streams, which closes the space.

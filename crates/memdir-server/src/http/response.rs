@@ -8,6 +8,7 @@ use axum::{
     },
     response::Response,
 };
+use rmcp::{ErrorData, model::RequestId};
 
 /// Returns a response with a line of plain text.
 pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Response {
@@ -19,10 +20,15 @@ pub(super) fn retry_later(status: StatusCode, message: &str) -> Response {
     with_header(text(status, message), header::RETRY_AFTER, "1")
 }
 
-/// Returns a JSON-RPC error.
-pub(super) fn rpc_error(status: StatusCode, code: i64, message: &str) -> Response {
-    let error = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
-    with_type(status, "application/json", error.to_string())
+/// Returns a JSON-RPC parse error.
+pub(super) fn parse_error(why: &str) -> Response {
+    rpc_error(None, &ErrorData::parse_error(format!("invalid JSON: {why}"), None))
+}
+
+/// Returns a JSON-RPC error in response to the request with this id, if it is known.
+pub(super) fn rpc_error(id: Option<RequestId>, error: &ErrorData) -> Response {
+    let error = serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error });
+    with_type(StatusCode::BAD_REQUEST, "application/json", error.to_string())
 }
 
 /// Returns the response with a header set.

@@ -3,17 +3,18 @@
 use super::{
     MAX_HEAD_BYTES,
     access::{AccessControl, is_forwarded},
-    body,
+    body::{self, ReservedBody},
     caller::{CallerId, HttpCaller},
+    connections::Connection,
     endpoint::HttpEndpoint,
     options::HttpOptions,
     rate::{RateLimiter, WRONG_TOKEN_COST},
     response::{retry_later, rpc_error, text, with_header},
 };
-use crate::mcp::ConnectionId;
+use crate::mcp::{ConnectionId, not_a_message};
 use axum::{
     Extension, Router,
-    body::{Body, HttpBody as _},
+    body::HttpBody as _,
     extract::{Request, State},
     http::{
         Method, StatusCode,
@@ -29,11 +30,6 @@ use std::{
     net::{IpAddr, SocketAddr},
     sync::Arc,
 };
-use tokio::sync::Semaphore;
-
-/// Maximum number of requests in progress; further ones are asked to retry.
-const MAX_REQUESTS: usize = 256;
-
 /// Builds the router.
 ///
 /// Routes that need an authorized caller belong to `authorized`; they find the caller in [`AuthorizedCaller`]. Routes that
@@ -54,18 +50,12 @@ pub(super) fn router(state: HttpState) -> Router {
 pub(super) struct HttpState {
     access: AccessControl,
     rates: RateLimiter,
-    requests: Semaphore,
     endpoint: Arc<HttpEndpoint>,
 }
 
 impl HttpState {
     pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>) -> Self {
-        HttpState {
-            access: AccessControl::new(options, address),
-            rates: RateLimiter::new(options.per_second, options.burst),
-            requests: Semaphore::new(MAX_REQUESTS),
-            endpoint,
-        }
+        HttpState { access: AccessControl::new(options, address), rates: RateLimiter::new(options.per_second, options.burst), endpoint }
     }
 
     fn spend(&self, address: IpAddr, cost: u32) -> Result<(), Response> {
@@ -84,13 +74,6 @@ impl HttpState {
             }
         }
     }
-}
-
-/// The connection that a request came over; the accept loop sets it as an extension.
-#[derive(Clone)]
-pub(super) struct Connection {
-    pub(super) peer: SocketAddr,
-    pub(super) id: String,
 }
 
 /// The caller of an authorized request, or `None` for the owner of the server.
@@ -126,7 +109,7 @@ async fn finish(request: Request, next: Next) -> Response {
     response
 }
 
-/// The layer of all routes but the public ones: checks host, origin, rate and token, and limits the requests in progress.
+/// The layer of all routes but the public ones: checks host, origin, rate and token, and limits the connections of a caller.
 async fn authorize(
     State(state): State<Arc<HttpState>>,
     Extension(connection): Extension<Connection>,
@@ -137,10 +120,10 @@ async fn authorize(
     if request.method() == Method::OPTIONS {
         return Ok(preflight());
     }
-    let caller = state.authenticate(&request, connection.peer)?;
-    let Ok(_permit) = state.requests.try_acquire() else {
+    let caller = state.authenticate(&request, connection.peer())?;
+    if !connection.assign(caller) {
         return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
-    };
+    }
     request.extensions_mut().insert(AuthorizedCaller(caller));
     Ok(next.run(request).await)
 }
@@ -161,24 +144,29 @@ async fn mcp(
 ) -> Result<Response, Response> {
     let (mut parts, body) = request.into_parts();
     let caller = HttpCaller::from_headers(id, &parts.headers)?;
+    let shared = state.endpoint.caller(id);
     let is_post = parts.method == Method::POST;
-    let body = if is_post {
-        body::read_json(&parts.headers, body).await?
+    let (body, reserved) = if is_post {
+        body::read_json(&parts.headers, body, &shared.bodies).await?
     } else {
         // Only POST has a body in MCP.
         drop(body);
-        Bytes::new()
+        (Bytes::new(), ReservedBody::default())
     };
+    // The parts live as long as the call, and the connection may end before.
+    parts.extensions.remove::<Connection>();
     if !is_forwarded(&parts.headers) {
-        parts.extensions.insert(ConnectionId(connection.id));
+        parts.extensions.insert(ConnectionId(connection.name().to_owned()));
     }
-    let service = state.endpoint.service(&caller).await?;
-    let response = service.handle(Request::from_parts(parts, Full::new(body))).await;
+    // Kept to explain what is wrong with it; a large one is not worth the memory.
+    let message = if body.len() > body::SMALL_BODY_BYTES { Bytes::new() } else { body.clone() };
+    let response = state.endpoint.handle(&caller, &shared, Request::from_parts(parts, Full::new(body)), reserved).await?;
     if is_post && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
         // The media type has been checked: this is JSON that is not a message.
-        return Err(rpc_error(StatusCode::BAD_REQUEST, -32600, "not an MCP message"));
+        let (id, error) = not_a_message(&message);
+        return Err(rpc_error(id, &error));
     }
-    Ok(response.map(Body::new))
+    Ok(response)
 }
 
 /// Returns the response to a CORS preflight request.

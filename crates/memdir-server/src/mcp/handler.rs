@@ -1,6 +1,9 @@
 //! The requests of MCP, each handed to a plain function.
 
-use super::session::{McpSession, to_error_data};
+use super::{
+    params,
+    session::{McpSession, to_error_data},
+};
 use crate::{prompts, resources, subscriptions::ResourceEvent};
 use memdir_core::internal::tools::{PROMPTS, ToolResult};
 use rmcp::{
@@ -10,6 +13,9 @@ use rmcp::{
 };
 use std::collections::HashMap;
 use tokio::sync::broadcast::error::RecvError;
+
+/// Maximum number of resources that one session of the older lifecycle subscribes to.
+const MAX_SUBSCRIPTIONS: usize = 256;
 
 impl ServerHandler for McpSession {
     fn get_info(&self) -> ServerConfig {
@@ -110,7 +116,15 @@ impl ServerHandler for McpSession {
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let (path, _) = resources::parse(&request.uri).map_err(|error| to_error_data(&error))?;
-        self.subscribed().insert(resources::to_uri(&path), request.uri);
+        {
+            let mut subscribed = self.subscribed();
+            let uri = resources::to_uri(&path);
+            if subscribed.len() >= MAX_SUBSCRIPTIONS && !subscribed.contains_key(&uri) {
+                let why = format!("too many subscriptions: the maximum is {MAX_SUBSCRIPTIONS} per session; unsubscribe from one first");
+                return Err(ErrorData::invalid_params(why, None));
+            }
+            subscribed.insert(uri, request.uri);
+        }
         self.notify_changes(&context.peer).await;
         Ok(())
     }
@@ -219,6 +233,10 @@ impl ServerHandler for McpSession {
         completion.total = u32::try_from(total).ok();
         completion.values = names;
         Ok(CompleteResult::new(completion))
+    }
+
+    async fn on_custom_request(&self, request: CustomRequest, _: RequestContext<RoleServer>) -> Result<CustomResult, ErrorData> {
+        Err(params::error(&request))
     }
 
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {}

@@ -1,12 +1,15 @@
 //! One MCP session: who calls, and the work on its space.
 
 use super::{ConnectionId, McpServer, random_id};
-use crate::{call::run_blocking, subscriptions::ResourceEvent};
+use crate::{
+    call::{CallKind, run_blocking},
+    subscriptions::ResourceEvent,
+};
 use memdir_core::{
     Actor, Error, Result as CoreResult,
     internal::{
         store::stop::Stop,
-        tools::{ToolContext, ToolResult},
+        tools::{Level, ToolContext, ToolResult},
     },
 };
 use rmcp::{ErrorData, Peer, RoleServer, model::ResourceUpdatedNotificationParam, service::RequestContext};
@@ -37,15 +40,8 @@ pub(crate) struct McpSession {
     _end_on_drop: DropGuard,
 }
 
-impl Drop for McpSession {
-    fn drop(&mut self) {
-        self.server.sessions.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl McpSession {
     pub(crate) fn new(server: Arc<McpServer>) -> Self {
-        server.sessions.fetch_add(1, Ordering::Relaxed);
         let ended = server.shutdown.child_token();
         McpSession {
             server,
@@ -82,13 +78,14 @@ impl McpSession {
         let _running = self.server.calls.begin();
         let stop = Stop::default();
         let (actor, session) = self.actor(context);
+        let kind = if served.tool.level == Level::Safe { CallKind::Read } else { CallKind::Write };
         let (served, stop_call) = (served.clone(), stop.clone());
         // The space is resolved on the worker thread too: changed settings open it again.
         let call = move || match served.caller(actor, session, &stop_call) {
             Ok(caller) => served.tool.call(&caller, &arguments),
             Err(why) => ToolResult::failure(why),
         };
-        run_blocking(&self.server.workers, stop, context.ct.cancelled(), call).await.unwrap_or_else(Into::into)
+        run_blocking(&self.server.workers, (&self.server.slots, kind), stop, context.ct.cancelled(), call).await.unwrap_or_else(Into::into)
     }
 
     /// Runs `work` on the space of resources and prompts, on a worker thread.
@@ -106,7 +103,8 @@ impl McpSession {
             let caller = ToolContext { memdir: memdir.for_actor(actor).with_stop(&stop_work), session, root: PathBuf::new() };
             work(&caller).map_err(|error| to_error_data(&error))
         };
-        let result = run_blocking(&self.server.workers, stop, context.ct.cancelled(), run).await;
+        let slots = (&*self.server.slots, CallKind::Read);
+        let result = run_blocking(&self.server.workers, slots, stop, context.ct.cancelled(), run).await;
         result.unwrap_or_else(|failure| Err(ErrorData::internal_error(failure.to_string(), None)))
     }
 

@@ -1,5 +1,5 @@
 //! The callers of an HTTP server: the tokens of the settings, and the space of each. It follows the settings file, so that a new
-//! token works and a revoked one is rejected at once.
+//! token works and a revoked one is rejected at once. While the file is invalid, all of them are rejected.
 
 use super::{
     groups::native_group,
@@ -16,7 +16,10 @@ use memdir_core::{
     internal::store::space::{TokenIdentity, both, narrow, token_hash},
 };
 use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    io::Write as _,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 /// The callers with tokens of their own, if there are any.
 #[derive(Debug)]
@@ -26,12 +29,14 @@ pub(super) struct TokenCallers {
     /// A dialect that is served; its memory belongs to no caller.
     dialect: Option<String>,
     registry: Mutex<Registry>,
+    /// The error of the settings that was last reported to the operator.
+    reported: Mutex<Option<String>>,
 }
 
 impl TokenCallers {
     pub(super) fn new(live: Arc<LiveSettings>, filter: &ToolFilter, dialect: Option<&String>) -> TokenCallers {
         let registry = Mutex::new(Registry::new(live.get()));
-        TokenCallers { live, filter: filter.clone(), dialect: dialect.cloned(), registry }
+        TokenCallers { live, filter: filter.clone(), dialect: dialect.cloned(), registry, reported: Mutex::default() }
     }
 
     /// Returns the registry, updated to the current settings.
@@ -129,6 +134,21 @@ impl CallerDirectory for TokenCallers {
         // Never reset, so that the settings file is checked here only until the first token.
         let had_tokens = self.lock_registry().had_tokens;
         had_tokens || self.registry().had_tokens
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let Some(why) = self.live.invalid() else { return Ok(()) };
+        // A server that never had tokens has none to withdraw; it stays as open as it was started.
+        if !self.registry().had_tokens {
+            return Ok(());
+        }
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.as_ref() != Some(&why) {
+            // The operator sees why; a remote caller sees neither the path nor the text of the settings.
+            let _ = writeln!(std::io::stderr(), "memdir: no token is accepted until the settings are corrected: {why}");
+            *reported = Some(why);
+        }
+        Err("the settings of this server are invalid, so no token can be checked; its operator must correct them".into())
     }
 
     fn identify(&self, token: &str) -> Option<CallerId> {

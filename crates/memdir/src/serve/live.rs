@@ -1,5 +1,6 @@
 //! Settings and spaces that follow the settings file while a server runs. The file is read again only if its metadata has
-//! changed, and a space is opened again only if a setting that affects it has changed.
+//! changed, and a space is opened again only if a setting that affects it has changed. While the file is invalid, the last valid
+//! settings apply to the owner of the server; callers with tokens are refused, because theirs may have been removed.
 
 use crate::{
     args::Global,
@@ -13,22 +14,31 @@ use std::{
     fmt, fs,
     os::unix::fs::MetadataExt as _,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
-/// The metadata that distinguishes two versions of a file; `None` if it does not exist.
-type FileStamp = Option<(SystemTime, u64, u64)>;
+/// The metadata that distinguishes two versions of a file; `None` if it does not exist. An edit within one tick of the clock that
+/// keeps the size shows in the inode, because settings are replaced and never written in place by memdir.
+type FileStamp = Option<(SystemTime, i64, i64, u64, u64)>;
 
 fn file_stamp(file: &Path) -> FileStamp {
     let metadata = fs::metadata(file).ok()?;
-    Some((metadata.modified().ok()?, metadata.len(), metadata.ino()))
+    Some((metadata.modified().ok()?, metadata.ctime(), metadata.ctime_nsec(), metadata.len(), metadata.ino()))
 }
 
 /// The settings currently in force.
 pub(super) struct LiveSettings {
     global: Global,
-    loaded: Mutex<(FileStamp, Arc<Settings>)>,
+    loaded: Mutex<LoadedSettings>,
+}
+
+struct LoadedSettings {
+    stamp: FileStamp,
+    /// The last valid settings.
+    settings: Arc<Settings>,
+    /// Why the file is invalid at present, if it is.
+    invalid: Option<String>,
 }
 
 impl fmt::Debug for LiveSettings {
@@ -41,22 +51,31 @@ impl LiveSettings {
     pub(super) fn load(global: &Global, settings: &Settings) -> Result<Arc<LiveSettings>, Failure> {
         // The stamp before the settings: if the file changes in between, it is read again.
         let stamp = file_stamp(&settings.file);
-        let loaded = Mutex::new((stamp, Arc::new(Settings::load(global)?)));
-        Ok(Arc::new(LiveSettings { global: global.clone(), loaded }))
+        let loaded = LoadedSettings { stamp, settings: Arc::new(Settings::load(global)?), invalid: None };
+        Ok(Arc::new(LiveSettings { global: global.clone(), loaded: Mutex::new(loaded) }))
     }
 
-    /// Returns the current settings at the cost of one `stat`. Returns the same `Arc` until the file changes.
+    /// Returns the last valid settings at the cost of one `stat`. Returns the same `Arc` until the file changes.
     pub(super) fn get(&self) -> Arc<Settings> {
+        self.update().settings.clone()
+    }
+
+    /// Returns why the settings file is invalid at present, if it is.
+    pub(super) fn invalid(&self) -> Option<String> {
+        self.update().invalid.clone()
+    }
+
+    fn update(&self) -> MutexGuard<'_, LoadedSettings> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamp = file_stamp(&loaded.1.file);
-        if loaded.0 != stamp {
-            loaded.0 = stamp;
-            // If the file is invalid, the last valid settings stay in force until it is corrected.
-            if let Ok(settings) = Settings::load(&self.global) {
-                loaded.1 = Arc::new(settings);
+        let stamp = file_stamp(&loaded.settings.file);
+        if loaded.stamp != stamp {
+            loaded.stamp = stamp;
+            match Settings::load(&self.global) {
+                Ok(settings) => (loaded.settings, loaded.invalid) = (Arc::new(settings), None),
+                Err(failure) => loaded.invalid = Some(failure.text().message),
             }
         }
-        loaded.1.clone()
+        loaded
     }
 }
 

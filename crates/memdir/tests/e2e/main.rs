@@ -31,6 +31,7 @@ mod mcp;
 mod mcp_callers;
 mod mcp_clients;
 mod mcp_http;
+mod mcp_limits;
 mod mcp_live;
 mod prevents;
 mod read;

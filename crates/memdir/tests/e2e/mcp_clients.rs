@@ -1,5 +1,5 @@
 //! The official clients, Python and TypeScript, of both generations of the protocol, call every tool over both transports and
-//! must all get the same results. `scripts/test-clients-setup` installs them.
+//! must all get the same results. The official conformance tool runs its scenarios. `scripts/test-clients-setup` installs them.
 
 use crate::{
     home::{Home, feed},
@@ -173,4 +173,93 @@ fn the_inspector_lists_and_calls() {
     assert_eq!(inspect(&["--method", "tools/list"])["tools"].as_array().unwrap().len(), 9);
     let call = ["--method", "tools/call", "--tool-name", "memory_write", "--tool-arg", "path=a", "--tool-arg", "content=x"];
     assert!(inspect(&call)["content"][0]["text"].as_str().unwrap().starts_with("Saved a"));
+}
+
+/// The scenarios of the conformance tool that any server can pass.
+const WITHOUT_FIXTURES: [&str; 9] = [
+    "server-initialize",
+    "ping",
+    "completion-complete",
+    "tools-list",
+    "server-sse-polling",
+    "server-sse-multiple-streams",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection",
+];
+
+/// The scenarios that call tools, or read resources and prompts, of a reference server made for them, or need the capability to
+/// send log messages.
+const WITH_FIXTURES: [&str; 23] = [
+    "logging-set-level",
+    "tools-call-simple-text",
+    "tools-call-image",
+    "tools-call-audio",
+    "tools-call-embedded-resource",
+    "tools-call-mixed-content",
+    "tools-call-with-logging",
+    "tools-call-error",
+    "tools-call-with-progress",
+    "tools-call-sampling",
+    "tools-call-elicitation",
+    "json-schema-2020-12",
+    "elicitation-sep1034-defaults",
+    "elicitation-sep1330-enums",
+    "resources-read-text",
+    "resources-read-binary",
+    "resources-templates-read",
+    "resources-subscribe",
+    "resources-unsubscribe",
+    "prompts-get-simple",
+    "prompts-get-with-args",
+    "prompts-get-embedded-resource",
+    "prompts-get-with-image",
+];
+
+/// Runs the conformance tool and returns its standard output.
+fn conformance(home: &Home, args: &[&str]) -> String {
+    let mut tool = Command::new("node");
+    tool.arg(installed().join("node/node_modules/@modelcontextprotocol/conformance/dist/index.js")).args(args).env_clear();
+    tool.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", home.path("")).current_dir(home.path(""));
+    let output = tool.output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_conformance_tool_is_satisfied() {
+    let home = Home::new();
+    let web = Web::start(&home, &[]);
+    let listed = conformance(&home, &["list", "--server"]);
+    let mut listed: Vec<&str> = listed.lines().filter_map(|line| line.trim().strip_prefix("- ")).collect();
+    let mut known = [&WITHOUT_FIXTURES[..], &WITH_FIXTURES].concat();
+    listed.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(listed, known, "a new version of the tool has other scenarios");
+    let mut checks = String::new();
+    for scenario in WITHOUT_FIXTURES {
+        let out = home.path("conformance").join(scenario);
+        conformance(&home, &["server", "--url", &web.url(), "--scenario", scenario, "--output-dir", out.to_str().unwrap()]);
+        let run = std::fs::read_dir(&out).unwrap().next().unwrap().unwrap().path();
+        let made: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(run.join("checks.json")).unwrap()).unwrap();
+        for check in made.iter().filter(|check| check["status"] != "INFO") {
+            checks += &format!("{scenario}: {} {}\n", check["id"].as_str().unwrap(), check["status"].as_str().unwrap());
+        }
+    }
+    // The tool that `server-sse-polling` calls is a fixture, so its check of resumption can only warn.
+    insta::assert_snapshot!(checks, @"
+    server-initialize: server-initialize SUCCESS
+    ping: ping SUCCESS
+    completion-complete: completion-complete SUCCESS
+    tools-list: tools-list SUCCESS
+    server-sse-polling: server-sse-priming-event SUCCESS
+    server-sse-polling: server-sse-retry-field SUCCESS
+    server-sse-polling: server-sse-disconnect-resume WARNING
+    server-sse-multiple-streams: server-accepts-multiple-post-streams SUCCESS
+    server-sse-multiple-streams: server-sse-streams-functional SUCCESS
+    resources-list: resources-list SUCCESS
+    prompts-list: prompts-list SUCCESS
+    dns-rebinding-protection: localhost-host-rebinding-rejected SUCCESS
+    dns-rebinding-protection: localhost-host-valid-accepted SUCCESS
+    ");
 }

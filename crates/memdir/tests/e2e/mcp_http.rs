@@ -286,3 +286,73 @@ fn a_port_in_use_is_reported() {
     let output = home.run(&["mcp", "--http", &address]).replace(&address, "[ADDRESS]");
     assert!(output.contains("cannot listen on [ADDRESS]: Address already in use"), "{output}");
 }
+
+#[test]
+fn malformed_params_of_a_known_method_are_explained() {
+    let home = Home::new();
+    let web = Web::start(&home, &[]);
+    let mut client = web.connect();
+    client.hello("2025-06-18", &[]);
+    let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
+    let mut explained = String::new();
+    for (method, params) in [
+        ("tools/call", json!({})),
+        ("tools/call", json!({ "name": 5 })),
+        ("tools/call", json!({ "name": "memory_read", "arguments": [1] })),
+        ("tools/call", json!(null)),
+        ("tools/call", json!([1, 2])),
+        ("prompts/get", json!({})),
+        ("prompts/get", json!({ "name": "recall", "arguments": "topic" })),
+        ("resources/read", json!({})),
+        ("resources/read", json!({ "uri": 5 })),
+        ("resources/subscribe", json!({ "uri": ["a"] })),
+        ("completion/complete", json!({})),
+        ("completion/complete", json!({ "ref": { "type": "ref/prompt", "name": "recall" } })),
+        ("completion/complete", json!({ "ref": { "type": "ref/other" }, "argument": { "name": "topic", "value": "x" } })),
+        ("tools/list", json!("first")),
+        ("memory/teleport", json!({})),
+    ] {
+        let answer = client.post(&[], &json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params })).message();
+        let error = &answer["error"];
+        explained += &format!("{method} {params}: {} {}\n", error["code"], error["message"].as_str().unwrap_or_else(|| panic!("{answer}")));
+        talk.send(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }));
+        assert_eq!(talk.answer(7)["error"], *error, "over standard input and output");
+    }
+    insta::assert_snapshot!(explained, @r#"
+    tools/call {}: -32602 invalid params of tools/call: "name" is missing; it must be a string
+    tools/call {"name":5}: -32602 invalid params of tools/call: "name" must be a string
+    tools/call {"name":"memory_read","arguments":[1]}: -32602 invalid params of tools/call: "arguments" must be an object
+    tools/call null: -32602 invalid params of tools/call: "name" is missing; it must be a string
+    tools/call [1,2]: -32602 invalid params of tools/call: params must be an object
+    prompts/get {}: -32602 invalid params of prompts/get: "name" is missing; it must be a string
+    prompts/get {"name":"recall","arguments":"topic"}: -32602 invalid params of prompts/get: "arguments" must be an object
+    resources/read {}: -32602 invalid params of resources/read: "uri" is missing; it must be a string
+    resources/read {"uri":5}: -32602 invalid params of resources/read: "uri" must be a string
+    resources/subscribe {"uri":["a"]}: -32602 invalid params of resources/subscribe: "uri" must be a string
+    completion/complete {}: -32602 invalid params of completion/complete: "ref" is missing; it must be an object
+    completion/complete {"ref":{"type":"ref/prompt","name":"recall"}}: -32602 invalid params of completion/complete: "argument" is missing; it must be an object
+    completion/complete {"ref":{"type":"ref/other"},"argument":{"name":"topic","value":"x"}}: -32602 invalid params of completion/complete: a parameter has a type or value that the protocol does not allow
+    tools/list "first": -32602 invalid params of tools/list: params must be an object
+    memory/teleport {}: -32601 unknown method "memory/teleport"
+    "#);
+    // Without a session, the headers are compared with the parameters first; without them, the parameters are explained.
+    let without = client.ask("completion/complete", json!({ "ref": 1 }));
+    let (code, message) = (&without.message()["error"]["code"], &without.message()["error"]["message"]);
+    assert_eq!((code, message), (&json!(-32602), &json!("invalid params of completion/complete: \"ref\" must be an object")));
+}
+
+#[test]
+fn event_streams_of_sessions_begin_with_an_id_and_the_time_to_reconnect() {
+    let home = Home::new();
+    let web = Web::start(&home, &[]);
+    for revision in HANDSHAKES {
+        let mut client = web.connect();
+        client.hello(revision, &[]);
+        let session = client.session.clone().unwrap();
+        let list = client.post(&[], &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+        assert!(list.body.starts_with("data: \nid: 0/0\nretry: 3000\n\n"), "{list:?}");
+        client.head("GET", "/mcp", &[("Accept", "text/event-stream"), ("Mcp-Session-Id", &session)], None);
+        assert_eq!(client.reply_head().status, 200);
+        assert_eq!(client.chunk(), "data: \nid: 0\nretry: 3000\n\n", "{revision}");
+    }
+}

@@ -52,6 +52,8 @@ impl Web {
     pub(crate) fn connect(&self) -> HttpClient {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        // Head and body are two writes, between which Nagle's algorithm would wait.
+        stream.set_nodelay(true).unwrap();
         HttpClient { reader: BufReader::new(stream.try_clone().unwrap()), stream, host: self.address.to_string(), session: None }
     }
 
@@ -158,16 +160,27 @@ impl HttpClient {
     pub(crate) fn chunks(&mut self) -> Vec<u8> {
         let mut all = Vec::new();
         loop {
-            let mut size = String::new();
-            self.reader.read_line(&mut size).unwrap();
-            let size = usize::from_str_radix(size.trim(), 16).unwrap();
-            let mut chunk = vec![0; size + 2];
-            self.reader.read_exact(&mut chunk).unwrap();
-            all.extend_from_slice(&chunk[..size]);
-            if size == 0 {
+            let chunk = self.chunk_bytes();
+            if chunk.is_empty() {
                 return all;
             }
+            all.extend(chunk);
         }
+    }
+
+    /// Reads the next chunk of a body.
+    pub(crate) fn chunk(&mut self) -> String {
+        String::from_utf8(self.chunk_bytes()).unwrap()
+    }
+
+    fn chunk_bytes(&mut self) -> Vec<u8> {
+        let mut size = String::new();
+        self.reader.read_line(&mut size).unwrap();
+        let size = usize::from_str_radix(size.trim(), 16).unwrap();
+        let mut chunk = vec![0; size + 2];
+        self.reader.read_exact(&mut chunk).unwrap();
+        chunk.truncate(size);
+        chunk
     }
 
     /// Sends a message and returns the response.

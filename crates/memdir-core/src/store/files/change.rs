@@ -47,6 +47,10 @@ impl View for Locked<'_> {
     fn check_writable(&self, path: &MemoryPath) -> Result<()> {
         self.store.check_writable(path)
     }
+
+    fn check_stopped(&self) -> Result<()> {
+        self.store.check_stopped()
+    }
 }
 
 /// One file of a change that is about to be applied.

@@ -11,7 +11,7 @@ use crate::{
         limits,
         path::{self, MemoryPath},
     },
-    store::{Entry, Stamp, Walk},
+    store::{Entry, Stamp, Walk, stop::Stop},
 };
 use rustix::{
     fd::OwnedFd,
@@ -31,6 +31,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) enters: &'a dyn Fn(&str) -> bool,
     /// The maximum depth of visible files.
     pub(crate) depth: usize,
+    /// Ends the walk with an error when the call is cancelled.
+    pub(crate) stop: &'a Stop,
 }
 
 /// Lists every file below `under` (relative to the root; empty for all), with `prefix` before its name.
@@ -43,6 +45,8 @@ pub(crate) fn walk(open: &Open<'_>, follow: bool, under: &str, prefix: &str, rul
             walker.link(&link);
         }
     }
+    // A walk that was stopped is incomplete.
+    rules.stop.check()?;
     let mut out = walker.out;
     out.entries.sort_by(|a, b| a.path.cmp(&b.path));
     out.folders.sort_by(|a, b| a.path.cmp(&b.path));
@@ -84,6 +88,9 @@ impl Walker<'_> {
             Err(errno) => return self.problem(rel, &format!("cannot be listed: {errno}")),
         };
         for entry in entries {
+            if self.rules.stop.is_stopped() {
+                return;
+            }
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(errno) => return self.problem(rel, &format!("was listed only in part: {errno}")),
