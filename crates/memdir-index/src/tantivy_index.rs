@@ -26,11 +26,12 @@ use memdir_core::{
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
 };
 
 /// The version of the index format. Raise the number when the analysis, the units, the fields or the layout of a file change; an index
 /// of another version is rebuilt.
-const FORMAT: &str = "memdir search index 1";
+const FORMAT: &str = "memdir search index 2";
 
 /// An index in a directory.
 pub struct TantivyIndex {
@@ -198,6 +199,11 @@ impl Index for TantivyIndex {
 
     fn is_whole(&self) -> bool {
         self.verify().is_ok()
+    }
+
+    fn changed(&self) -> Option<SystemTime> {
+        // Every commit replaces the file of the state.
+        std::fs::metadata(self.state_path()).ok()?.modified().ok()
     }
 
     fn size(&self) -> IndexSize {

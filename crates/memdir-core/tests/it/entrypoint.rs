@@ -328,6 +328,9 @@ fn loading_says_which_cap_fired() {
     assert!(both.contains("has 312 lines (limit 200) and 183.1 KB (limit 24.4 KB): too many lines, and too long ones."), "{both}");
     let loaded = load(&many);
     assert_eq!((loaded.line_count, loaded.byte_count, loaded.cut_by_lines, loaded.cut_by_bytes), (312, 623, true, false));
+    assert!(warning(&"x".repeat(30_000)).is_some_and(|text| text.contains("Only the beginning of its first line was loaded.")));
+    let two = format!("{}\n{}", "x".repeat(20_000), "y".repeat(20_000));
+    assert!(warning(&two).is_some_and(|text| text.contains("Only its first line was loaded.")));
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
     blocks
 }
 
-fn block_at(lines: &[&str], first: usize) -> Block {
+pub(super) fn block_at(lines: &[&str], first: usize) -> Block {
     let line = lines[first];
     if let Some(heading) = heading(line) {
         let kind = BlockKind::Heading { level: heading.level, text: heading.text.to_owned() };
