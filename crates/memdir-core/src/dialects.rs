@@ -8,7 +8,11 @@ mod openclaw;
 mod profclaw;
 mod serena;
 
-use crate::{base::error::Result, store::files::Mount, tools::Tool};
+use crate::{
+    base::{error::Result, path::MemoryPath},
+    store::{files::Mount, mounts},
+    tools::{Tool, ToolContext},
+};
 use std::path::{Path, PathBuf};
 
 /// Another system whose tools memdir serves.
@@ -70,6 +74,12 @@ impl DialectPlaces<'_> {
     }
 }
 
+/// The note after a text that was cut, for a tool that cannot continue: the rest is for the host's own file tool.
+fn rest_is_in(caller: &ToolContext, path: &MemoryPath, line: u64, left: u64) -> String {
+    let file = mounts::absolute_path(caller.memdir.store(), path).unwrap_or_default();
+    format!("[{left} more characters: read {} from line {line} on with a file tool]", file.display())
+}
+
 /// Cuts a text to a dialect's limit. If something was cut, appends the result of `more`, which gets the line to continue at and the
 /// number of characters left.
 fn cut_with_note(text: &str, max_chars: usize, more: impl FnOnce(u64, u64) -> String) -> String {
@@ -77,6 +87,6 @@ fn cut_with_note(text: &str, max_chars: usize, more: impl FnOnce(u64, u64) -> St
     if part.left_chars == 0 {
         return text.to_owned();
     }
-    let next = part.next_line.or(part.split).unwrap_or(1);
+    let next = part.split.or(part.next_line).unwrap_or(1);
     format!("{}\n\n{}", part.text.trim_end_matches('\n'), more(next, part.left_chars))
 }

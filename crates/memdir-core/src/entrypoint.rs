@@ -161,11 +161,14 @@ pub fn load(text: &str) -> LoadedEntrypoint<'_> {
         (false, true) => Some(format!("has {bytes}: its lines are too long")),
         (true, true) => Some(format!("has {lines} and {bytes}: too many lines, and lines that are too long")),
     };
+    let is_split = text.trim().strip_prefix(cut.text).is_some_and(|rest| !rest.starts_with(['\n', '\r']));
     let warning = what.map(|what| {
-        format!(
-            "> WARNING: this entrypoint {what}. Only the beginning was loaded ({} of {} lines). Keep one short line per memory and move detail into the memories.",
-            cut.shown_lines, cut.lines
-        )
+        let loaded = match cut.shown_lines {
+            1 if is_split => "Only the beginning of its first line was loaded".to_owned(),
+            1 => "Only its first line was loaded".to_owned(),
+            lines => format!("Only the first {lines} lines were loaded"),
+        };
+        format!("> WARNING: this entrypoint {what}. {loaded}. Keep one short line per memory and move detail into the memories.")
     });
     LoadedEntrypoint {
         content: cut.text,

@@ -158,10 +158,13 @@ impl Memdir {
         self.chats.as_ref().filter(|_| searches_chats)?.catch_up()
     }
 
-    /// Returns the passages that answer a query. Reads no new conversations: see [`Memdir::catch_up_chats`].
+    /// Returns the passages that answer a query. A request out of range is clamped, and a note says so. Reads no new conversations:
+    /// see [`Memdir::catch_up_chats`].
     pub fn search(&self, search: &Search) -> Result<Answer> {
         let searcher = self.searcher()?;
-        let mut answer = searcher.search(&*self.store, search)?;
+        let (search, clamped) = search.clamped();
+        let mut answer = searcher.search(&*self.store, &search)?;
+        answer.notes.extend(clamped);
         searcher.work_after(&self.store);
         let why = self.why_no_chats().filter(|_| search.source == Some(Source::Chat));
         answer.notes.extend(why.map(str::to_owned));

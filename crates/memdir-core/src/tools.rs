@@ -8,10 +8,10 @@ pub(crate) mod get;
 mod log;
 pub(crate) mod params;
 mod prompts;
-mod read;
+pub(crate) mod read;
 mod rename;
 pub(crate) mod search;
-mod stats;
+pub(crate) mod stats;
 mod undo;
 mod write;
 

@@ -26,6 +26,7 @@ use memdir_core::{
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
 };
 
 /// The version of the index format. Raise the number when the analysis, the units, the fields or the layout of a file change; an index
@@ -198,6 +199,11 @@ impl Index for TantivyIndex {
 
     fn is_whole(&self) -> bool {
         self.verify().is_ok()
+    }
+
+    fn changed(&self) -> Option<SystemTime> {
+        // Every commit replaces the file of the state.
+        std::fs::metadata(self.state_path()).ok()?.modified().ok()
     }
 
     fn size(&self) -> IndexSize {

@@ -4,6 +4,7 @@ use crate::{
     candidates::candidates,
     hash::path_hash,
     lookup::{SegmentMatches, look_up_query},
+    segment::is_dead,
     snapshot::Snapshot,
 };
 use memdir_core::{
@@ -37,6 +38,17 @@ impl IndexView for Snapshot {
 
     fn has_vector(&self, key: &Key) -> bool {
         self.overlay.vectors.contains_key(key) || self.vectors.as_ref().is_some_and(|vectors| vectors.find(key).is_some())
+    }
+
+    fn vectors(&self) -> u64 {
+        let mut keys: FxHashSet<&Key> = FxHashSet::default();
+        for part in &self.parts {
+            let table = &part.segment.table;
+            // The first document of a file is the file itself.
+            let live = (0..part.segment.docs()).filter(|doc| table.ord()[*doc] > 0 && !is_dead(&part.dead, *doc));
+            keys.extend(live.map(|doc| &table.key()[doc]).filter(|key| self.has_vector(key)));
+        }
+        keys.len() as u64
     }
 
     fn ask<'a>(&'a self, ask: &'a IndexQuery<'a>) -> Result<Box<dyn IndexMatches + 'a>> {

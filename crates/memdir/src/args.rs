@@ -166,11 +166,11 @@ pub(crate) struct Search {
     /// Words or a question (`-` for standard input)
     #[arg(required_unless_present = "batch")]
     pub(crate) query: Vec<String>,
-    /// Maximum number of results
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=50))]
-    pub(crate) max_results: u32,
+    /// Maximum number of results, 1 to 50
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
+    pub(crate) max_results: i64,
     /// Minimum score of a result, 0 to 1
-    #[arg(long, value_name = "SCORE", default_value_t = memdir_core::internal::search::ranking::MIN_SCORE, value_parser = score)]
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true, default_value_t = memdir_core::internal::search::ranking::MIN_SCORE, value_parser = score)]
     pub(crate) min_score: f32,
     /// Search only this source
     #[arg(long, value_enum, default_value_t = SearchSource::All)]
@@ -222,7 +222,7 @@ pub(crate) enum SearchEmbedder {
 
 /// Parses a score from 0 to 1.
 fn score(text: &str) -> Result<f32, String> {
-    text.parse().ok().filter(|score| (0.0..=1.0).contains(score)).ok_or_else(|| "expected a number from 0 to 1".to_owned())
+    text.parse().ok().filter(|score: &f32| score.is_finite()).ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
 /// Print lines of a memory

@@ -1,5 +1,7 @@
 //! Every limit, with its reason. Sizes are in bytes unless the name has another unit.
 
+use std::{fmt::Display, ops::RangeInclusive};
+
 /// Lines of the entrypoint that are loaded into a conversation. Hosts use the same number for theirs.
 pub const ENTRYPOINT_LINES: usize = 200;
 /// UTF-8 bytes of the entrypoint that are loaded into a conversation. Hosts use the same number for theirs.
@@ -114,3 +116,19 @@ pub const RECALL_SENTENCES: usize = 24;
 /// Bytes of a message that are used; of a longer one, equal parts of its beginning and end. A question comes before or after a
 /// pasted text, rarely in the middle.
 pub const RECALL_MESSAGE_BYTES: usize = 128 << 10;
+/// Results of one search of the library: about as many as there are candidates by words.
+pub const SEARCH_RESULTS: usize = 100;
+/// Results of one search on the command line: some screens.
+pub const CLI_RESULTS: usize = 50;
+/// Results of one call of a search tool. Each costs tokens, and what is not among the first is seldom read.
+pub const TOOL_RESULTS: usize = 20;
+
+/// Moves a value into a range. Returns it with a note for the answer if it was outside.
+pub fn clamp<T: PartialOrd + Display + Copy>(name: &str, given: T, range: &RangeInclusive<T>) -> (T, Option<String>) {
+    if range.contains(&given) {
+        return (given, None);
+    }
+    let (min, max) = (*range.start(), *range.end());
+    let used = if given < min { min } else { max };
+    (used, Some(format!("{name} {given} is not in {min} to {max}; used {used}")))
+}

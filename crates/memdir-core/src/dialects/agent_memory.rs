@@ -2,7 +2,7 @@
 
 mod status;
 
-use super::{Dialect, DialectPlaces, DialectSpace, cut_with_note};
+use super::{Dialect, DialectPlaces, DialectSpace, cut_with_note, rest_is_in};
 use crate::{
     base::{
         error::{Error, Result},
@@ -10,10 +10,11 @@ use crate::{
         path::MemoryPath,
         text,
     },
+    memory::lines::heading,
     operations::{raw_files, write::Write},
     search::{Search, analysis::Analyser},
     store::{
-        Source, Store,
+        Source, Store, Stored,
         files::{Mount, real_path},
     },
     tools::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param, search::search_with_chats},
@@ -135,7 +136,7 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         args.reject_unknown()?;
         let store = caller.memdir.store();
         let mut out = match raw_files::get(store, &MemoryPath::parse("MEMORY.md")?)? {
-            Some(index) => content(&text::decode(&index.bytes).0, "MEMORY.md", limits::DIALECT_CHARS),
+            Some(index) => content(caller, &index, limits::DIALECT_CHARS),
             None => "(no memories yet)".to_owned(),
         };
         if topics.is_empty() {
@@ -146,7 +147,7 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         for topic in &topics {
             match MemoryPath::parse(topic).map_err(Error::from).and_then(|path| store.get(&path)) {
                 Ok(Some(stored)) => {
-                    let text = format!("# {topic}\n\n{}", content(&text::decode(&stored.bytes).0, topic, room.max(1_000)));
+                    let text = format!("# {topic}\n\n{}", content(caller, &stored, room.max(1_000)));
                     room = room.saturating_sub(text.chars().count());
                     shown.push(text);
                 }
@@ -163,10 +164,8 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     })())
 }
 
-fn content(text: &str, name: &str, max_chars: usize) -> String {
-    cut_with_note(text, max_chars, |line, left| {
-        format!("[{left} more characters of {name} from line {line}; request it alone, or read the file]")
-    })
+fn content(caller: &ToolContext, stored: &Stored, max_chars: usize) -> String {
+    cut_with_note(&text::decode(&stored.bytes).0, max_chars, |line, left| rest_is_in(caller, &stored.path, line, left))
 }
 
 fn append_session(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
@@ -208,11 +207,11 @@ fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         if query.is_empty() {
             return Err(Error::bad_input("query", "it must not be blank"));
         }
-        let store = caller.memdir.store();
-        if !store.mounts().iter().any(|mount| mount.root.is_dir()) {
+        let files = matching_files(caller, query)?;
+        // Sessions are elsewhere, and are found without it.
+        if files.is_empty() && !caller.memdir.store().mounts().iter().any(|mount| mount.prefix.is_empty() && mount.root.is_dir()) {
             return Ok(ToolResult::text("(memory directory does not exist)"));
         }
-        let files = matching_files(caller, query)?;
         if files.is_empty() {
             return Ok(ToolResult::text(format!("(no matches for \"{query}\")")));
         }
@@ -263,9 +262,10 @@ fn matching_lines(store: &dyn Store, path: &MemoryPath, query: &str, any_word: b
     let (content, _) = text::decode(&stored.bytes);
     let content = crate::secrets::redact(&content);
     let query = query.to_lowercase();
-    let verbatim: Vec<String> = content.lines().filter(|line| line.to_lowercase().contains(&query)).take(LINES).map(shorten).collect();
+    let verbatim: Vec<(usize, &str)> =
+        content.lines().enumerate().filter(|(_, line)| line.to_lowercase().contains(&query)).take(LINES).collect();
     if !verbatim.is_empty() || !any_word {
-        return Ok(verbatim);
+        return Ok(with_answer(&content, verbatim));
     }
     let mut analyser = Analyser::default();
     let asked = stems(&mut analyser, &query);
@@ -278,7 +278,20 @@ fn matching_lines(store: &dyn Store, path: &MemoryPath, query: &str, any_word: b
     lines.sort_by_key(|(count, n, _)| (std::cmp::Reverse(*count), *n));
     lines.truncate(LINES);
     lines.sort_by_key(|(_, n, _)| *n);
-    Ok(lines.into_iter().map(|(_, _, line)| shorten(line)).collect())
+    Ok(with_answer(&content, lines.into_iter().map(|(_, n, line)| (n, line)).collect()))
+}
+
+/// The lines as they are shown. If all of them are headings, the text below the last one follows: a heading alone answers nothing.
+fn with_answer<'t>(content: &'t str, mut lines: Vec<(usize, &'t str)>) -> Vec<String> {
+    if let Some(&(last, _)) = lines.last()
+        && lines.iter().all(|(_, line)| heading(line).is_some())
+    {
+        let below = content.lines().enumerate().skip(last + 1).filter(|(_, line)| !line.trim().is_empty());
+        lines.truncate(LINES - 1);
+        let room = LINES - lines.len();
+        lines.extend(below.take(room));
+    }
+    lines.into_iter().map(|(_, line)| shorten(line)).collect()
 }
 
 /// The stems of a text without stop words, by the analyser of the search.

@@ -30,16 +30,17 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 const COMMAND: Param = Param::typed_choice("command", &["view", "create", "str_replace", "insert", "delete", "rename"]).required();
-const PATH: Param = Param::text("path").describe("begins with /memories; for all but rename");
+// Which of these a command needs is for the command to say; the texts may be empty.
+const PATH: Param = Param::text("path").empty_is_value().describe("begins with /memories; for all but rename");
 const VIEW_RANGE: Param = Param::integer_pair("view_range").describe("view: first and last line");
-const FILE_TEXT: Param = Param::text("file_text").describe("create: the content");
-const OLD_STR: Param = Param::text("old_str").describe("str_replace: the current text");
-const NEW_STR: Param = Param::text("new_str").describe("str_replace: the replacement text");
+const FILE_TEXT: Param = Param::text("file_text").empty_is_value().describe("create: the content");
+const OLD_STR: Param = Param::text("old_str").empty_is_value().describe("str_replace: the current text");
+const NEW_STR: Param = Param::text("new_str").empty_is_value().describe("str_replace: the replacement text");
 const INSERT_LINE: Param =
     Param::integer("insert_line", i64::MIN, i64::MAX).shown_range(ShownRange::Neither).describe("insert: the line to insert after");
-const INSERT_TEXT: Param = Param::text("insert_text").aliases(&["new_str"]).describe("insert: the text");
-const OLD_PATH: Param = Param::text("old_path").describe("rename: the current path");
-const NEW_PATH: Param = Param::text("new_path").describe("rename: the new path");
+const INSERT_TEXT: Param = Param::text("insert_text").empty_is_value().aliases(&["new_str"]).describe("insert: the text");
+const OLD_PATH: Param = Param::text("old_path").empty_is_value().describe("rename: the current path");
+const NEW_PATH: Param = Param::text("new_path").empty_is_value().describe("rename: the new path");
 
 const TOOLS: [Tool; 1] = [Tool {
     name: "memory",

@@ -84,7 +84,7 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     match raw_files::get(store, &path) {
         Ok(Some(stored)) => {
             let content = cut_with_note(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, |line, left| {
-                format!("[{left} more characters: read {} from line {line}]", shown(caller, path.as_str()))
+                format!("[{left} more characters: read {} from line {line} on with a file tool]", shown(caller, path.as_str()))
             });
             Ok(content_result(content))
         }
@@ -119,7 +119,7 @@ fn overview(caller: &ToolContext) -> Result<ToolResult> {
     for name in ROOT_FILES {
         if let Some(stored) = raw_files::get(store, &MemoryPath::parse(name)?)? {
             let path = shown(caller, name);
-            let more = |line, left| format!("[{left} more characters: read {path} from line {line}]");
+            let more = |line, left| format!("[{left} more characters: read {path} from line {line} on with a file tool]");
             root = (name, cut_with_note(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, more));
             break;
         }

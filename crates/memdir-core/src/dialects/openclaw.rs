@@ -4,6 +4,7 @@ use super::{Dialect, DialectPlaces, DialectSpace, profclaw::json_result};
 use crate::{
     base::{
         error::{Error, Result},
+        limits,
         text::LineRange,
     },
     operations::read::Read,
@@ -17,6 +18,7 @@ use crate::{
         args::Args,
         get::MAX_LINE,
         params::{Param, ShownRange},
+        read::cut_line_note,
         search::{self, add_chats_notice, fit_hit, query, rounded_score, search_with_chats},
     },
 };
@@ -31,12 +33,12 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 const QUERY: Param = search::QUERY.describe("what you need to know");
-/// More results than [`MOST_RESULTS`] are accepted and cut.
-const MAX_RESULTS: Param = Param::integer("maxResults", 1, i64::MAX)
+const MAX_RESULTS: Param = Param::integer("maxResults", 1, limits::SEARCH_RESULTS as i64)
     .aliases(&["max_results"])
     .shown_range(ShownRange::Min)
     .default_integer(search::DEFAULT_RESULTS)
     .unserved_default()
+    .clamped()
     .describe("default 6");
 const MIN_SCORE_PARAM: Param = search::MIN_SCORE_PARAM.shown_range(ShownRange::Neither).unserved_default().describe("0 to 1, default 0.35");
 const SEARCH_CORPUS: Param = Param::typed_choice("corpus", &["memory", "wiki", "all", "sessions"]).describe("default all");
@@ -83,7 +85,6 @@ const TOOLS: [Tool; 2] = [
 const SNIPPET_CHARS: usize = 700;
 const GET_LINES: i64 = 120;
 const GET_CHARS: usize = 12_000;
-const MOST_RESULTS: i64 = 100;
 
 fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     let root = places.dir.map_or_else(|| places.home.join(".openclaw/workspace"), ToOwned::to_owned);
@@ -113,7 +114,7 @@ fn corpus(args: &Args<'_>, param: &Param) -> Result<Corpus> {
 
 fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let search = Search {
-        max_results: args.integer(&MAX_RESULTS)?.unwrap_or(search::DEFAULT_RESULTS).min(MOST_RESULTS) as usize,
+        max_results: args.integer(&MAX_RESULTS)?.unwrap_or(search::DEFAULT_RESULTS) as usize,
         min_score: args.number(&MIN_SCORE_PARAM)?.unwrap_or(MIN_SCORE),
         explain: true,
         ..Search::new(query(args)?)
@@ -121,7 +122,9 @@ fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let corpus = corpus(args, &SEARCH_CORPUS)?;
     args.reject_unknown()?;
     let Corpus::Memories(source) = corpus else {
-        return json_result(json!({ "results": [], "provider": "none", "fallback": null, "mode": "none" }));
+        let mut out = json!({ "results": [], "provider": "none", "fallback": null, "mode": "none" });
+        args.add_notes(&mut out);
+        return json_result(out);
     };
     let answer = match search_with_chats(&caller.memdir, &Search { source, ..search }) {
         Ok(answer) => answer,
@@ -138,6 +141,7 @@ fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         "mode": answer.method,
     });
     add_chats_notice(&caller.memdir, source, &mut out);
+    args.add_notes(&mut out);
     json_result(out)
 }
 
@@ -197,6 +201,10 @@ fn get(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         if !args.has(&LINES) || reading.next_line.is_some() {
             out["text"] = json!(format!("{}{note}", reading.content.trim_end_matches('\n')));
         }
+    }
+    if let Some(note) = cut_line_note(caller, &reading) {
+        out["truncated"] = json!(true);
+        out["note"] = json!(note);
     }
     json_result(out)
 }

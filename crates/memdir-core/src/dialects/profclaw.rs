@@ -14,7 +14,9 @@ use crate::{
         args::Args,
         get,
         params::{Param, ShownRange},
+        read::cut_line_note,
         search::{self, fit_hits, rounded_score},
+        stats::last_changed,
     },
 };
 use serde_json::{Value, json};
@@ -110,6 +112,7 @@ fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         "stats": { "totalFiles": answer.searched.files, "totalChunks": answer.searched.units },
     });
     search::add_chats_notice(&caller.memdir, request.source, &mut out);
+    args.add_notes(&mut out);
     json_result(out)
 }
 
@@ -130,6 +133,9 @@ fn get(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
             if let Some(next) = reading.next_line {
                 out["nextFrom"] = json!(next);
             }
+            if let Some(note) = cut_line_note(caller, &reading) {
+                out["note"] = json!(note);
+            }
             json_result(out)
         }
         Err(Error::NotFound { .. }) => json_result(json!({ "path": path, "content": "", "fromLine": 0, "toLine": 0, "found": false })),
@@ -147,11 +153,9 @@ fn stats(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     sources.sort();
     sources.dedup();
     let model = searcher.embedder().map(|embedder| embedder.id().as_str().to_owned());
-    // Counting first updates the index from the files.
-    let now = caller.memdir.context().clock.now().round(jiff::Unit::Second).unwrap_or_default();
     let mut out = json!({
-        "totalFiles": files, "totalChunks": chunks, "totalTokensEstimate": bytes / 4, "lastSyncAt": now.to_string(),
-        "cachedEmbeddings": if model.is_some() { chunks } else { 0 }, "embeddingModel": model, "sources": sources,
+        "totalFiles": files, "totalChunks": chunks, "totalTokensEstimate": bytes / 4, "lastSyncAt": last_changed(&counts),
+        "cachedEmbeddings": counts.iter().map(|mount| mount.vectors).sum::<u64>(), "embeddingModel": model, "sources": sources,
     });
     if caller.memdir.are_chats_off() {
         out["off"] = json!([Source::Chat]);

@@ -2,7 +2,8 @@
 //! line.
 //!
 //! A unit is a chat turn, a list item, a paragraph, a table or a code block. A heading belongs to the first unit below it and is
-//! named by all units of its section.
+//! named by all units of its section; one with nothing below it belongs to the unit above it. A unit is a heading alone only if the
+//! text has nothing else.
 
 mod blocks;
 mod turns;
@@ -52,7 +53,7 @@ pub(crate) enum UnitKind {
     Fence,
     /// A turn of a chat, of any length.
     Turn,
-    /// Headings or rules with nothing below them.
+    /// Headings or rules, in a text that has nothing else.
     Heading,
 }
 
@@ -183,8 +184,12 @@ impl ChunkBuilder {
         }
     }
 
-    /// Adds headings at the end of the text as a unit of their own.
+    /// Adds headings at the end of the text to the last unit: a heading alone answers nothing.
     fn finish(mut self) -> Chunks {
+        if let (Some(_), Some(unit)) = (self.waiting, self.done.units.last_mut()) {
+            unit.last = self.last_waiting;
+            return self.done;
+        }
         if let Some(first) = self.waiting.take() {
             let unit = Unit {
                 first,
@@ -199,6 +204,24 @@ impl ChunkBuilder {
         }
         self.done
     }
+}
+
+/// The number of lines at the start of a unit's text that are headings, rules or blank. Its own text begins below them.
+pub(crate) fn head_lines(unit: &str) -> usize {
+    let lines: Vec<&str> = unit.lines().collect();
+    let mut at = 0;
+    while at < lines.len() {
+        if blocks::is_blank(lines[at]) {
+            at += 1;
+            continue;
+        }
+        let block = blocks::block_at(&lines, at);
+        if !matches!(block.kind, BlockKind::Heading { .. } | BlockKind::Rule) {
+            break;
+        }
+        at = block.last + 1;
+    }
+    at
 }
 
 /// The start of a turn: headings and rules directly before its opener belong to it; any other heading is part of the turn before.

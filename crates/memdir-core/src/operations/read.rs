@@ -64,6 +64,9 @@ pub struct Reading {
     /// The line to continue at, if `content` was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_line: Option<u64>,
+    /// The line whose end is missing because it is too long by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_line: Option<u64>,
     /// The problems of the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
@@ -135,6 +138,7 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
         description: memory.description().map(ToOwned::to_owned),
         age: time::age(context.clock.now(), memory_time(&memory, stored)),
         next_line: part.next_line,
+        cut_line: part.split,
         problems,
     })
 }

@@ -2,13 +2,14 @@
 //! and the best match of any sentence counts.
 
 use crate::{
-    base::{day::NamedTime, error::Result, path::MemoryPath},
+    base::{error::Result, path::MemoryPath},
     recall::{self, Question, QuestionWord},
     search::{
         Search, Searcher,
-        find::RankedCandidates,
+        analysis::{Word, asks_by_parts, pasted},
+        find::{self, RankedCandidates},
         fuse::Ranked,
-        index::{IndexQuery, IndexView},
+        index::IndexView,
         query::Query,
         ranking,
     },
@@ -90,9 +91,14 @@ struct Matcher<'a> {
 impl Matcher<'_> {
     fn matches(&self, views: &[Arc<dyn IndexView>], message: &str) -> Result<Vec<MessageMatch>> {
         let units: u64 = views.iter().map(|view| view.totals().units).sum();
-        let df = self.frequencies(views, message)?;
+        // Of a pasted log line each string asks on its own, and names in code ask by their parts. In a request such as "rename
+        // BoatView" a name means one thing.
+        let is_pasted = pasted::pasted_lines(message).is_some();
+        let unfolded = pasted::unfold(message);
+        let message = unfolded.as_deref().unwrap_or(message);
+        let df = self.frequencies(views, message, is_pasted)?;
         let mut known = |stem: &str| df.get(stem).copied().unwrap_or(0);
-        let questions = recall::questions(message, units, &mut |sentence| self.question_words(sentence), &mut known);
+        let questions = recall::questions(message, units, &mut |sentence| self.question_words(sentence, &df), &mut known);
         let search = Search { source: Some(Source::Memory), ..Search::new("") };
         let mut best: HashMap<(usize, String), MessageMatch> = HashMap::new();
         for question in &questions {
@@ -149,7 +155,7 @@ impl Matcher<'_> {
     fn penalty(&self, question: &Question<'_>, units: u64, df: &HashMap<String, u64>) -> f32 {
         let mut seen = HashSet::new();
         let counts = |word: &QuestionWord| !word.stop && !recall::is_small_number(&word.stem);
-        let words = self.question_words(question.sentence).into_iter().filter(|word| counts(word) && seen.insert(word.stem.clone()));
+        let words = self.question_words(question.sentence, df).into_iter().filter(|word| counts(word) && seen.insert(word.stem.clone()));
         let weight = |word: QuestionWord| {
             let holding = df.get(&word.stem).copied().unwrap_or(0);
             match (word.everyday == question.everyday, holding) {
@@ -161,41 +167,25 @@ impl Matcher<'_> {
         words.map(weight).sum()
     }
 
-    fn question_words(&self, text: &str) -> Vec<QuestionWord> {
-        self.searcher
-            .with_analyser(|analyser| analyser.split_words(text))
-            .into_iter()
-            .map(|word| QuestionWord {
-                everyday: recall::is_everyday(&word.stem),
-                stop: word.stop || recall::is_filler(&word.stem),
-                stem: word.stem,
-            })
-            .collect()
+    /// The words of a text. An identifier that no memory has is its parts, if a memory has one of those.
+    fn question_words(&self, text: &str, df: &HashMap<String, u64>) -> Vec<QuestionWord> {
+        let is_known = |stem: &str| df.get(stem).is_some_and(|n| *n > 0);
+        let question_word =
+            |stem: String, stop: bool| QuestionWord { everyday: recall::is_everyday(&stem), stop: stop || recall::is_filler(&stem), stem };
+        let words = self.searcher.with_analyser(|analyser| analyser.words_with_parts(text)).into_iter();
+        let split = |(word, parts): (Word, Vec<String>)| match asks_by_parts(&word.stem, &parts, is_known) {
+            true => parts.into_iter().map(|part| question_word(part, false)).collect(),
+            false => vec![question_word(word.stem, word.stop)],
+        };
+        words.flat_map(split).collect()
     }
 
-    /// Counts the units in which each word of the message occurs, with one look-up for all words.
-    fn frequencies(&self, views: &[Arc<dyn IndexView>], message: &str) -> Result<HashMap<String, u64>> {
-        let mut terms: Vec<String> = self.question_words(message).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        let ask = IndexQuery {
-            terms: &terms,
-            codes: &[],
-            pairs: &[],
-            without: &[],
-            must: &[],
-            time: NamedTime::default(),
-            vector: None,
-            files: None,
-            since: None,
-        };
-        let mut counted: HashMap<String, u64> = HashMap::new();
-        for view in views.iter().filter(|view| view.totals().units > 0) {
-            for (term, count) in terms.iter().zip(&view.ask(&ask)?.counts().terms) {
-                *counted.entry(term.clone()).or_default() += count.body.max(count.title).max(count.code);
-            }
-        }
-        Ok(counted)
+    /// Counts the units in which each word of the message occurs, and if asked for, each part of one.
+    fn frequencies(&self, views: &[Arc<dyn IndexView>], message: &str, parts: bool) -> Result<HashMap<String, u64>> {
+        let words = self.searcher.with_analyser(|analyser| analyser.words_with_parts(message)).into_iter();
+        let asked = words.filter(|(word, _)| !word.stop && !recall::is_filler(&word.stem));
+        let stems = asked.flat_map(|(word, of_name)| of_name.into_iter().filter(|_| parts).chain([word.stem]));
+        find::frequencies(views, stems.collect())
     }
 
     /// The query of one sentence.

@@ -4,6 +4,7 @@
 //! Scripts without spaces become bigrams. Every emoji is a word. Besides words there are *codes*: identifiers and paths as written,
 //! the parts of `camelCase`, single characters of unspaced scripts.
 
+pub(crate) mod pasted;
 mod split;
 mod stop;
 
@@ -19,6 +20,15 @@ const WORD_BYTES: usize = 96;
 const CACHED_BYTES: usize = 32;
 /// The maximum number of cached runs. Only data that is not prose exceeds it; then the cache is cleared.
 const CACHED_RUNS: usize = 200_000;
+
+/// A name in code has a part that is at least as long.
+const WORD_LETTERS: usize = 4;
+
+/// Whether a name in code is searched for by its parts: no memory has it, and memories have at least two of them. `OrdersDb` is
+/// "orders db" in a memory that explains it.
+pub(crate) fn asks_by_parts(stem: &str, parts: &[String], is_known: impl Fn(&str) -> bool) -> bool {
+    parts.len() > 1 && !is_known(stem) && parts.iter().filter(|part| is_known(part)).count() > 1
+}
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +91,30 @@ impl Analyser {
         let mut found = CollectedTokens::default();
         self.feed(text, &mut found);
         found.words
+    }
+
+    /// Returns the words of a text, each with its parts if it is the `camelCase` name of something.
+    pub fn words_with_parts(&mut self, text: &str) -> Vec<(Word, Vec<String>)> {
+        let mut all = Vec::new();
+        for piece in split::pieces(text) {
+            let split::Piece::Run(run) = piece else { continue };
+            let mut found = CollectedTokens::default();
+            self.run(run, &mut found);
+            let parts = self.name_parts(run);
+            all.extend(found.words.into_iter().map(|word| (word, parts.clone())));
+        }
+        all
+    }
+
+    /// The stems of the parts of a name in code. `dLNs` and `miR7a` are not such names: a part has one letter, or none is a word.
+    fn name_parts(&self, run: &str) -> Vec<String> {
+        if !run.is_ascii() {
+            return Vec::new();
+        }
+        let parts: Vec<&str> = split::camel_parts(run).collect();
+        let is_name =
+            parts.iter().map(|part| part.len()).sum::<usize>() == run.len() && parts.iter().any(|part| part.len() >= WORD_LETTERS);
+        if is_name { parts.iter().map(|part| self.stem(&part.to_ascii_lowercase())).collect() } else { Vec::new() }
     }
 
     /// Returns the words and the codes of a text.
@@ -153,17 +187,21 @@ fn emit(found: &AnalysedRun, sink: &mut impl TokenSink) {
     found.codes.iter().for_each(|code| sink.code(code));
 }
 
-/// Emits an identifier as written, and the last part of a path.
+/// Emits an identifier as written, and the last part of a path; of `file:line` the file as well.
 fn code_forms(code: &str, sink: &mut impl TokenSink) {
     let lower = code.to_lowercase();
     if lower.contains(char::is_whitespace) {
         return;
     }
+    let file = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':');
+    let file = if lower[file.len()..].starts_with(':') && split::is_code(file) { file } else { &lower };
+    let name = file.rsplit_once('/').map(|(_, name)| name).filter(|name| split::is_code(name));
     sink.code(cut(&lower));
-    if let Some((_, last)) = lower.rsplit_once('/')
-        && split::is_code(last)
-    {
-        sink.code(cut(last));
+    if file.len() < lower.len() {
+        sink.code(cut(file));
+    }
+    if let Some(name) = name {
+        sink.code(cut(name));
     }
 }
 
@@ -213,6 +251,27 @@ mod tests {
         assert_eq!(codes("getUserName HTTP_2 src/db/pool.rs --dry-run E0425"), "get user name http_2 src/db/pool.rs pool.rs --dry-run");
         assert_eq!(codes("std::mem::take HTTPServer C++ (see foo.bar)."), "std::mem::take http server c++ foo.bar");
         assert_eq!(codes("A well-known thing. It ends here: yes... and 'so' on - ok"), "");
+    }
+
+    #[test]
+    fn pasted_logs_and_traces_have_words() {
+        let log = r#"{"log":"Connection refused\n\tat com.acme.OrdersDb.connect(OrdersDb.java:42)\n","path":"C:\\new"}"#;
+        assert_eq!(stems(log), "log connect refus tat (at) com acm ordersdb connect ordersdb java 42 path c new");
+        assert_eq!(codes("at src/cart/pricing.rs:142:17 in a"), "src/cart/pricing.rs:142:17 src/cart/pricing.rs pricing.rs");
+        assert_eq!(stems(r"run scripts\test.bat in C:\new"), "run script test bat (in) c new", "a path is not an escape");
+        let parts = Analyser::default().words_with_parts("getUserName failed in src/my_file.rs");
+        let parts: Vec<(&str, String)> = parts.iter().map(|(word, parts)| (word.stem.as_str(), parts.join("+"))).collect();
+        let none = String::new;
+        let expected = [
+            ("getusernam", "get+user+name".to_owned()),
+            ("fail", none()),
+            ("in", none()),
+            ("src", none()),
+            ("my", none()),
+            ("file", none()),
+            ("rs", none()),
+        ];
+        assert_eq!(parts, expected);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{
     ranking,
 };
 use crate::{
-    base::{error::Error, path::MemoryPath},
+    base::{error::Error, limits, path::MemoryPath},
     memory::Kind,
     store::Source,
 };
@@ -18,9 +18,9 @@ use serde::Serialize;
 pub struct Search {
     /// Any text; see [`crate::search::query::Query`] for its operators.
     pub query: String,
-    /// The maximum number of hits.
+    /// The maximum number of hits, 1 to 100.
     pub max_results: usize,
-    /// The minimum score of a hit.
+    /// The minimum score of a hit, 0 to 1.
     pub min_score: f32,
     /// Only this source.
     pub source: Option<Source>,
@@ -50,6 +50,14 @@ impl Search {
             decay: false,
             explain: false,
         }
+    }
+
+    /// Moves `max_results` and `min_score` into their ranges. Returns a note for each that was outside.
+    pub(crate) fn clamped(&self) -> (Search, Vec<String>) {
+        let (max_results, first) = limits::clamp("max_results", self.max_results, &(1..=limits::SEARCH_RESULTS));
+        let min_score = if self.min_score.is_nan() { ranking::MIN_SCORE } else { self.min_score };
+        let (min_score, second) = limits::clamp("min_score", min_score, &(0.0..=1.0));
+        (Search { max_results, min_score, ..self.clone() }, first.into_iter().chain(second).collect())
     }
 }
 
@@ -94,6 +102,11 @@ pub struct MountCounts {
     /// Its files and units.
     #[serde(flatten)]
     pub counts: SearchedCounts,
+    /// The vectors of these units.
+    pub vectors: u64,
+    /// When the index last changed, or `None` if nothing is indexed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Timestamp>,
 }
 
 /// The state of a mount's index compared with its files.
@@ -115,7 +128,7 @@ pub struct IndexState {
     pub gone: usize,
     /// Files with at least one unit that has no vector yet.
     pub unembedded: u64,
-    /// When a file was last indexed.
+    /// When the index last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_indexed: Option<Timestamp>,
 }

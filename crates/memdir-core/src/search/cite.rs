@@ -1,8 +1,12 @@
-//! Selects the lines of a long unit that are shown: those that answer the query. Short units are shown whole.
+//! Selects the lines of a long unit that are shown: those that answer the query, and the heading above them if it is near. Short
+//! units are shown whole. A heading is never shown alone.
 
 use crate::{
     base::text::{LineRange, line_start},
-    memory::lines::{self, FenceScanner},
+    memory::{
+        chunk,
+        lines::{self, FenceScanner},
+    },
     search::analysis::{Analyser, TokenSink, Word},
 };
 use rustc_hash::FxHashMap;
@@ -12,6 +16,9 @@ const WHOLE_LINES: u64 = 16;
 const WHOLE_BYTES: usize = 1_600;
 /// Lines of a longer one that are shown.
 const SHOWN_LINES: usize = 8;
+/// Lines from the heading of a longer one to the last that answers, up to which all of them are shown, if they have no more than
+/// [`WHOLE_BYTES`].
+const HEADED_LINES: usize = 32;
 
 /// The query's stems with the weight of each.
 pub(super) struct TermWeights<'a> {
@@ -63,8 +70,13 @@ pub(super) fn best_lines(text: &str, first: u64, last: u64, weights: &TermWeight
             set.set
         })
         .collect();
-    let best = best_window(&sets, weights);
-    LineRange { first: first + best.start as u64, last: Some(first + best.end as u64 - 1) }
+    // The words of the heading are the context of every line below it: they do not choose among the lines.
+    let head = Some(chunk::head_lines(unit)).filter(|head| *head < sets.len()).unwrap_or(0);
+    let best = best_window(&sets[head..], weights);
+    let (start, end) = (head + best.start, head + best.end);
+    let headed = start == head || (end <= HEADED_LINES && line_start(unit, end as u64 + 1) <= WHOLE_BYTES);
+    let start = if headed && head > 0 { 0 } else { start };
+    LineRange { first: first + start as u64, last: Some(first + end as u64 - 1) }
 }
 
 /// The run of lines whose distinct stems weigh most: the first of equals, without lines at its ends that add nothing.

@@ -2,7 +2,7 @@
 
 use super::{
     Answer, Explain, Hit, Method, Search, SearchedCounts,
-    analysis::Analyser,
+    analysis::{Analyser, Word, asks_by_parts, pasted},
     fuse::{self, Ranked},
     index::{Candidate, Counts, IndexQuery, IndexView, KnownFile, Since},
     meaning::Meaning,
@@ -11,23 +11,88 @@ use super::{
     ranking::{self, Scale},
 };
 use crate::{
-    base::{day::Day, error::Result, path::MemoryPath, text::LineRange, time::Clock},
+    base::{
+        day::{Day, NamedTime},
+        error::Result,
+        path::MemoryPath,
+        text::LineRange,
+        time::Clock,
+    },
     memory::Kind,
     store::{Source, mounts::resolve_alias_among},
 };
 use jiff::{Timestamp, tz::TimeZone};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Lines of a pasted text that are searched for, those with the rarest words first.
+const PASTED_LINES: usize = 12;
+/// Known words of one such line that are searched for, rarest first.
+const PASTED_TERMS: usize = 8;
+/// Words of a pasted text that are looked up to choose the lines.
+const PASTED_WORDS: usize = 1_000;
+/// How much a word that no memory has counts against a pasted line, relative to a known word, as in recall: most words of a stack
+/// trace are the names of libraries.
+const PASTED_UNKNOWN: f32 = 0.5;
 
 /// A query's candidates, ranked.
 pub(crate) struct RankedCandidates {
-    pub(super) query: Query,
-    /// The counts of memories and other documents, and those of chats.
-    counts: [Counts; 2],
+    /// The query; for a pasted text also those of its lines.
+    asked: Vec<AskedQuery>,
     pub(crate) ranked: Vec<Ranked>,
     method: Method,
-    scale: Scale,
     searched: SearchedCounts,
     notes: Vec<String>,
+}
+
+/// A query that was looked up.
+struct AskedQuery {
+    query: Query,
+    /// The counts of memories and other documents, and those of chats.
+    counts: [Counts; 2],
+    scale: Scale,
+}
+
+impl AskedQuery {
+    fn counts(&self, source: Source) -> &Counts {
+        &self.counts[usize::from(source == Source::Chat)]
+    }
+}
+
+/// By how much more a line must match for each factor of e of lines that ask: of many lines some match by chance.
+const PASTED_CHANCE: f32 = 0.2;
+
+/// The score of a perfect match of a query, with what its unknown words count against a match.
+fn mass(query: &Query, counts: &Counts) -> f32 {
+    let chance = 1.0 + PASTED_CHANCE * (query.lines.max(1) as f32).ln();
+    let known = ranking::mass(counts);
+    chance * (known + query.unknown as f32 * PASTED_UNKNOWN * ranking::perfect(ranking::idf(counts.totals.units, 0)))
+}
+
+/// Counts the units of all views in which each term occurs, with one look-up for all terms.
+pub(crate) fn frequencies(views: &[Arc<dyn IndexView>], mut terms: Vec<String>) -> Result<HashMap<String, u64>> {
+    terms.sort_unstable();
+    terms.dedup();
+    let ask = IndexQuery {
+        terms: &terms,
+        codes: &[],
+        pairs: &[],
+        without: &[],
+        must: &[],
+        time: NamedTime::default(),
+        vector: None,
+        files: None,
+        since: None,
+    };
+    let mut counted: HashMap<String, u64> = HashMap::new();
+    for view in views.iter().filter(|view| view.totals().units > 0) {
+        for (term, count) in terms.iter().zip(&view.ask(&ask)?.counts().terms) {
+            *counted.entry(term.clone()).or_default() += count.body.max(count.title).max(count.code);
+        }
+    }
+    Ok(counted)
 }
 
 /// Finds candidates in the views of some mounts.
@@ -42,11 +107,44 @@ impl Finder<'_> {
     /// Parses the query of a search and ranks its candidates.
     pub(super) fn find(&self, views: &[Arc<dyn IndexView>], search: &Search, analyser: &Mutex<Analyser>) -> Result<RankedCandidates> {
         let mut analyser = analyser.lock().unwrap_or_else(PoisonError::into_inner);
-        let query = Query::parse(&search.query, &mut analyser);
+        let mut query = Query::parse(&search.query, &mut analyser);
         let must: Vec<Vec<String>> =
             query.phrases.iter().map(|phrase| analyser.split_words(phrase).into_iter().map(|word| word.stem).collect()).collect();
+        let lines: Vec<PastedLine> =
+            pasted::pasted_lines(&search.query).into_iter().flatten().map(|line| PastedLine::new(&line, &mut analyser)).collect();
         drop(analyser);
-        self.find_query(views, search, query, &must)
+        if !query.parts.is_empty() {
+            let terms = query.parts.iter().flat_map(|(at, parts)| parts.iter().chain([&query.terms[*at]])).cloned().collect();
+            let df = frequencies(views, terms)?;
+            query.split_unknown(|term| df.get(term).is_some_and(|n| *n > 0));
+        }
+        let mut found = self.find_query(views, search, query, &must)?;
+        if !lines.is_empty() {
+            self.add_lines(views, search, lines, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Adds the candidates of the lines of a pasted text. Of all its words too few are in any memory; one line may be the message of
+    /// an error, or name a file, of which there is one.
+    fn add_lines(&self, views: &[Arc<dyn IndexView>], search: &Search, lines: Vec<PastedLine>, found: &mut RankedCandidates) -> Result<()> {
+        let mut seen = HashSet::new();
+        let words = lines.iter().flat_map(PastedLine::stems).filter(|stem| seen.insert(stem.as_str())).take(PASTED_WORDS);
+        let df = frequencies(views, words.cloned().collect())?;
+        let units = views.iter().map(|view| view.totals().units).sum();
+        let mut seen = HashSet::new();
+        let queries = lines.iter().filter_map(|line| line.query(units, &df));
+        let mut queries: Vec<(f32, Query)> = queries.filter(|(_, query)| seen.insert(query.terms.clone())).collect();
+        queries.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let mut ranked = std::mem::take(&mut found.ranked);
+        let lines = queries.len();
+        for (_, query) in queries.into_iter().take(PASTED_LINES) {
+            let line = self.find_query(views, search, Query { lines, ..query }, &[])?;
+            ranked.extend(line.ranked.into_iter().map(|one| Ranked { asked: found.asked.len(), ..one }));
+            found.asked.extend(line.asked);
+        }
+        found.ranked = fuse::merge(ranked, search.min_score);
+        Ok(())
     }
 
     /// Ranks candidates for a parsed query; `must` are the words of its phrases.
@@ -101,8 +199,8 @@ impl Finder<'_> {
         let scale = self.meaning.filter(|_| has_vectors).map_or(Scale::WORDS, |meaning| meaning.scale());
         let decay = search.decay.then(|| self.clock.now());
         let [curated, chats] = candidates;
-        let ranked =
-            fuse::share(fuse::fuse(curated, &counts[0], scale, decay), fuse::fuse(chats, &counts[1], scale, decay), search.min_score);
+        let fuse = |candidates, counts| fuse::fuse(candidates, mass(&query, counts), scale, decay);
+        let ranked = fuse::share(fuse(curated, &counts[0]), fuse(chats, &counts[1]), search.min_score);
         let method = match (has_vectors, counts.iter().any(has_any_word)) {
             (true, true) => Method::Hybrid,
             (true, false) => Method::Vector,
@@ -112,7 +210,7 @@ impl Finder<'_> {
             files: sum.files + totals.counted_files,
             units: sum.units + totals.counted_units,
         });
-        Ok(RankedCandidates { query, counts, ranked, method, scale, searched, notes })
+        Ok(RankedCandidates { asked: vec![AskedQuery { query, counts, scale }], ranked, method, searched, notes })
     }
 }
 
@@ -132,32 +230,90 @@ impl RankedCandidates {
 
     /// Whether these lines of a text contain every phrase of the query.
     pub(super) fn has_phrases(&self, decoded: &str, first: u64, last: u64) -> bool {
-        if self.query.phrases.is_empty() {
+        let phrases = || self.asked.iter().flat_map(|asked| &asked.query.phrases);
+        if phrases().next().is_none() {
             return true;
         }
         let unit = query::fold_phrase(LineRange { first, last: Some(last) }.slice(decoded));
-        self.query.phrases.iter().all(|phrase| unit.contains(phrase.as_str()))
+        phrases().all(|phrase| unit.contains(phrase.as_str()))
     }
 
     /// The counts by which the candidates of a source were ranked.
     pub(crate) fn counts(&self, source: Source) -> &Counts {
-        &self.counts[usize::from(source == Source::Chat)]
+        self.asked[0].counts(source)
+    }
+
+    /// For each query, its terms with their weights in a source.
+    pub(super) fn terms(&self, source: Source) -> impl Iterator<Item = impl Iterator<Item = (&str, f32)>> {
+        self.asked.iter().map(move |asked| {
+            let counts = asked.counts(source);
+            let terms = asked.query.terms.iter().zip(&counts.terms);
+            terms.map(|(term, count)| (term.as_str(), ranking::idf(counts.totals.units, count.body)))
+        })
     }
 
     /// Explains the rank of a candidate.
     pub(super) fn explain(&self, ranked: &Ranked) -> Explain {
-        let (candidate, counts) = (&ranked.candidate, self.counts(ranked.source));
-        let mass = ranking::mass(counts);
-        let terms = self.query.terms.iter().zip(&counts.terms);
+        let asked = &self.asked[ranked.asked];
+        let (candidate, counts) = (&ranked.candidate, asked.counts(ranked.source));
+        let mass = mass(&asked.query, counts);
+        let terms = asked.query.terms.iter().zip(&counts.terms);
         Explain {
             unit: format!("{}-{}", candidate.first, candidate.last),
             parts: candidate.parts,
             assistant: candidate.assistant,
             mass,
             cosine: candidate.cosine,
-            sum: ranking::sum(&candidate.parts, candidate.assistant, mass, candidate.cosine, self.scale),
+            sum: ranking::sum(&candidate.parts, candidate.assistant, mass, candidate.cosine, asked.scale),
             terms: terms.map(|(term, count)| (term.clone(), count.body.max(count.code))).collect(),
         }
+    }
+}
+
+/// A line of a pasted text.
+struct PastedLine {
+    words: Vec<(Word, Vec<String>)>,
+    codes: Vec<String>,
+}
+
+impl PastedLine {
+    fn new(line: &str, analyser: &mut Analyser) -> Self {
+        PastedLine { words: analyser.words_with_parts(line), codes: analyser.words_and_codes(line).1 }
+    }
+
+    fn stems(&self) -> impl Iterator<Item = &String> {
+        self.words.iter().filter(|(word, _)| !word.stop).flat_map(|(word, parts)| parts.iter().chain([&word.stem]))
+    }
+
+    /// The query of the line with its weight: the rarest of its words that a memory has, or the parts of a word that none has.
+    /// `None` if only one word is known, which may be any word, unless it is the name of something in code.
+    fn query(&self, units: u64, df: &HashMap<String, u64>) -> Option<(f32, Query)> {
+        let idf = |stem: &str| df.get(stem).filter(|n| **n > 0).map(|n| ranking::idf(units, *n));
+        let mut known: Vec<(usize, &String, f32)> = Vec::new();
+        let (mut seen, mut unknown, mut is_name) = (HashSet::new(), 0, false);
+        for (at, (word, parts)) in self.words.iter().filter(|(word, _)| !word.stop).enumerate() {
+            let split = asks_by_parts(&word.stem, parts, |stem| idf(stem).is_some());
+            is_name |= !parts.is_empty() && idf(&word.stem).is_some();
+            let stems = if split { parts.as_slice() } else { std::slice::from_ref(&word.stem) };
+            for stem in stems.iter().filter(|stem| seen.insert(stem.as_str())) {
+                match idf(stem) {
+                    Some(rarity) => known.push((at, stem, rarity)),
+                    None => unknown += usize::from(!stem.bytes().all(|b| b.is_ascii_digit()) && !pasted::is_opaque(stem)),
+                }
+            }
+        }
+        if known.len() < 2 && !is_name {
+            return None;
+        }
+        known.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+        known.truncate(PASTED_TERMS);
+        let weight = known.iter().map(|(_, _, rarity)| rarity).sum();
+        known.sort_by_key(|(at, ..)| *at);
+        let adjacent = known.windows(2).enumerate().filter(|(_, two)| two[0].0 + 1 == two[1].0);
+        let pairs = adjacent.map(|(at, _)| (at, at + 1)).collect();
+        let terms: Vec<String> = known.iter().map(|(_, stem, _)| (*stem).clone()).collect();
+        let codes = self.codes.iter().filter(|code| !terms.contains(code)).take(PASTED_TERMS).cloned().collect();
+        Some((weight, Query { terms, codes, pairs, unknown, ..Query::default() }))
     }
 }
 

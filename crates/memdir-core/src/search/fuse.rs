@@ -3,13 +3,13 @@
 use crate::{
     base::day::Day,
     search::{
-        index::{Candidate, Counts},
+        index::Candidate,
         ranking::{self, Scale},
     },
     store::Source,
 };
 use jiff::{Timestamp, tz::TimeZone};
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::HashSet};
 
 /// A candidate with its score.
 #[derive(Debug, Clone)]
@@ -18,25 +18,35 @@ pub(crate) struct Ranked {
     pub(crate) source: Source,
     pub(crate) candidate: Candidate,
     pub(crate) score: f32,
+    /// The number of the query that it answers best: a pasted text is several.
+    pub(crate) asked: usize,
 }
 
 /// The half-life of a dated log's score.
 const HALF_LIFE_DAYS: f32 = 30.0;
 
 /// Scores the candidates of all mounts, best first. Of near duplicates within a file only the first stays.
-pub(super) fn fuse(candidates: Vec<(usize, Source, Candidate)>, counts: &Counts, scale: Scale, decay: Option<Timestamp>) -> Vec<Ranked> {
-    let mass = ranking::mass(counts);
+pub(super) fn fuse(candidates: Vec<(usize, Source, Candidate)>, mass: f32, scale: Scale, decay: Option<Timestamp>) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|(mount, source, candidate)| {
             let score = ranking::score(&candidate.parts, candidate.assistant, mass, candidate.cosine, scale);
             let age = decay.and_then(|now| log_day(&candidate.path).map(|day| days_between(day, now)));
             let score = age.map_or(score, |days| score * 0.5f32.powf(days / HALF_LIFE_DAYS));
-            Ranked { mount, source, candidate, score }
+            Ranked { mount, source, candidate, score, asked: 0 }
         })
         .collect();
     ranked.sort_by(order);
     collapse(ranked)
+}
+
+/// Merges the candidates of several queries: each unit once, with its best score.
+pub(super) fn merge(mut ranked: Vec<Ranked>, min_score: f32) -> Vec<Ranked> {
+    ranked.sort_by(order);
+    let mut seen = HashSet::new();
+    ranked.retain(|one| seen.insert((one.mount, one.candidate.path.clone(), one.candidate.first)));
+    let (chats, curated) = ranked.into_iter().partition(|one| one.source == Source::Chat);
+    share(collapse(curated), collapse(chats), min_score)
 }
 
 /// Orders by score; of equals a memory before a chat, then by name and line.

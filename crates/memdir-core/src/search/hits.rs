@@ -10,7 +10,6 @@ use super::{
     index::Candidate,
     indexing,
     mount_views::SearchMount,
-    ranking,
 };
 use crate::{
     base::{
@@ -19,7 +18,7 @@ use crate::{
         text::{self, LineRange},
         time::{self, Clock},
     },
-    memory::{Memory, lines},
+    memory::{Memory, chunk, lines},
     secrets,
     store::{Source, Store, Stored},
 };
@@ -61,11 +60,7 @@ impl HitReader<'_> {
     /// Returns the first hits with their text, and whether a file is no longer what was ranked. With `last` there is no further
     /// attempt, so lines of a file that grows all the time are cited as they are now.
     pub(super) fn hits(&self, found: &RankedCandidates, search: &Search, last: bool) -> Result<(Vec<Hit>, bool)> {
-        let weights = |source| {
-            let counts = found.counts(source);
-            let terms = found.query.terms.iter().zip(&counts.terms);
-            TermWeights::new(terms.map(|(term, count)| (term.as_str(), ranking::idf(counts.totals.units, count.body))))
-        };
+        let weights = |source| found.terms(source).map(TermWeights::new).collect::<Vec<_>>();
         let (curated, chats) = (weights(Source::Memory), weights(Source::Chat));
         let mut hits = Vec::with_capacity(search.max_results.min(50));
         let mut files: HashMap<(usize, &str), Option<HitFile>> = HashMap::new();
@@ -90,7 +85,8 @@ impl HitReader<'_> {
             };
             if found.has_phrases(&decoded, first, last) {
                 // A forked conversation repeats its beginning.
-                let hit = self.hit(file, &decoded, (first, last), ranked, if ranked.source == Source::Chat { &chats } else { &curated });
+                let weights = if ranked.source == Source::Chat { &chats } else { &curated };
+                let hit = self.hit(file, &decoded, (first, last), ranked, &weights[ranked.asked]);
                 if ranked.source == Source::Chat && hits.iter().any(|other: &Hit| is_same_turn(other, &hit)) {
                     continue;
                 }
@@ -127,6 +123,9 @@ impl HitReader<'_> {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = cite::best_lines(decoded, first, last, weights, &mut analyser);
         drop(analyser);
+        // A hit may begin with headings, which are above the rest of it.
+        let last_shown = lines.last.unwrap_or(lines.first);
+        let own = last_shown.min(lines.first + chunk::head_lines(lines.slice(decoded)) as u64);
         let chat = self.chats.filter(|_| ranked.source == Source::Chat).and_then(|locate| locate(decoded, last));
         let at = chat.as_ref().and_then(|chat| chat.at).unwrap_or_else(|| file.memory.last_confirmed(file.stored.stamp.modified()));
         Hit {
@@ -137,10 +136,10 @@ impl HitReader<'_> {
             score: ranked.score,
             source: ranked.source,
             age: time::age(self.clock.now(), at),
-            headings: cite::headings(file.redacted.as_deref().unwrap_or(decoded), file.memory.body_first_line(), lines.first),
+            headings: cite::headings(file.redacted.as_deref().unwrap_or(decoded), file.memory.body_first_line(), own),
             kind: ranked.candidate.kind,
             explain: None,
-            lines: format!("{}-{}", lines.first, lines.last.unwrap_or(lines.first)),
+            lines: format!("{}-{last_shown}", lines.first),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     search::embed::{Key, Vector},
     store::mounts,
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::SystemTime};
 
 /// The search index of one mount. Names in it are relative to the mount.
 ///
@@ -50,6 +50,11 @@ pub trait Index: Send + Sync {
 
     /// Its size on disk.
     fn size(&self) -> IndexSize;
+
+    /// When a batch was last committed, or `None` if that is not known or never happened.
+    fn changed(&self) -> Option<SystemTime> {
+        None
+    }
 }
 
 /// Whether to wait for another writer.
@@ -250,6 +255,9 @@ pub trait IndexView: Send + Sync {
 
     /// Whether there is a vector for a text.
     fn has_vector(&self, key: &Key) -> bool;
+
+    /// The number of vectors of its units. Looks at every unit.
+    fn vectors(&self) -> u64;
 
     /// Looks up a query's words.
     fn ask<'a>(&'a self, ask: &'a IndexQuery<'a>) -> Result<Box<dyn IndexMatches + 'a>>;

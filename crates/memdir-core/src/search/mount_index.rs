@@ -13,6 +13,7 @@ use crate::{
     },
     store::Entry,
 };
+use jiff::Timestamp;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -40,6 +41,8 @@ struct Overlay {
     checks: BTreeMap<String, FileCheck>,
     /// What the view shows that its base does not.
     content: Vec<(String, Option<Version>)>,
+    /// When `content` last changed.
+    changed: Option<Timestamp>,
 }
 
 impl MountIndex {
@@ -107,6 +110,9 @@ impl MountIndex {
             let changes = indexing::changes(&overlay.checks);
             overlay.view = Some(if changes.is_empty() { base.clone() } else { self.index.overlay(&base, &changes)? });
             overlay.base = Some(base);
+            if overlay.content != content {
+                overlay.changed = Some(indexer.clock.now());
+            }
             overlay.content = content;
         }
         overlay.view.clone().ok_or_else(no_view)
@@ -122,6 +128,18 @@ impl MountIndex {
             overlay.checks.clone()
         };
         indexer.settle(&*self.index, &checks)
+    }
+
+    /// When what searches see last changed: in the index, or in the files laid over it.
+    pub(super) fn changed(&self) -> Option<Timestamp> {
+        let overlay = self.overlay();
+        let laid_over = overlay.changed.filter(|_| !overlay.content.is_empty());
+        laid_over.max(self.written())
+    }
+
+    /// When the index on disk last changed.
+    pub(super) fn written(&self) -> Option<Timestamp> {
+        self.index.changed().and_then(|time| Timestamp::try_from(time).ok())
     }
 
     /// Whether the overlay is large enough to be worth writing.

@@ -1,12 +1,12 @@
 //! Parses a query from any text. Parsing never fails: what is not an operator is words.
 //!
 //! `"exact phrase"`, `type:feedback`, `path:team/`, `source:chat` and `-word` filter the hits. In a sentence (with stop words outside
-//! of the quotes) quotes are a title rather than a filter: there a phrase only ranks.
+//! of the quotes) quotes are a title rather than a filter: there a phrase only ranks. A pasted log or stack trace has no operators.
 
 use crate::{
     base::{day::NamedTime, stamp::Source, steps},
     memory::Kind,
-    search::analysis::{Analyser, Word},
+    search::analysis::{Analyser, Word, asks_by_parts, pasted},
 };
 
 /// The maximum number of words that are looked up. A longer text is not a question; its first words are as good as all.
@@ -37,12 +37,23 @@ pub struct Query {
     pub time: NamedTime,
     /// The text without its operators, which is embedded.
     pub text: String,
+    /// The parts of terms that are `camelCase`, with the index of each.
+    pub parts: Vec<(usize, Vec<String>)>,
+    /// The number of its words that are left out because no memory has them; they count against a match.
+    pub unknown: usize,
+    /// The number of lines of the pasted text that ask, if this is one of them: of many lines some match by chance.
+    pub lines: usize,
 }
 
 impl Query {
     /// Parses a query. Any text is valid.
     pub fn parse(text: &str, analyser: &mut Analyser) -> Query {
         let mut query = Query::default();
+        if let Some(lines) = pasted::pasted_lines(text) {
+            query.text = lines.join("\n");
+            query.look_up(analyser);
+            return query;
+        }
         let mut quoted = Vec::new();
         let mut outside = String::new();
         for token in tokens(text) {
@@ -102,17 +113,39 @@ impl Query {
         }
     }
 
+    /// Asks for the parts of each name that no memory has, if memories have its parts.
+    pub fn split_unknown(&mut self, is_known: impl Fn(&str) -> bool) {
+        for (at, parts) in std::mem::take(&mut self.parts) {
+            if !asks_by_parts(&self.terms[at], &parts, &is_known) {
+                continue;
+            }
+            let mut parts = parts.into_iter().filter(|part| is_known(part));
+            if let Some(first) = parts.next() {
+                self.terms[at] = first;
+            }
+            for part in parts {
+                if self.terms.len() < MAX_TERMS && !self.terms.contains(&part) {
+                    self.terms.push(part);
+                }
+            }
+        }
+    }
+
     fn look_up(&mut self, analyser: &mut Analyser) {
-        let (words, codes) = analyser.words_and_codes(&self.text);
-        let kept: Vec<&Word> = words.iter().filter(|word| !word.stop).collect();
+        let codes = analyser.words_and_codes(&self.text).1;
+        let words = analyser.words_with_parts(&self.text);
+        let kept: Vec<&(Word, Vec<String>)> = words.iter().filter(|(word, _)| !word.stop).collect();
         let kept = if kept.is_empty() { words.iter().collect() } else { kept };
         let mut last = None;
-        for word in kept {
+        for (word, parts) in kept {
             let at = match self.terms.iter().position(|term| *term == word.stem) {
                 Some(at) => at,
                 None if self.terms.len() == MAX_TERMS => break,
                 None => {
                     self.terms.push(word.stem.clone());
+                    if !parts.is_empty() {
+                        self.parts.push((self.terms.len() - 1, parts.clone()));
+                    }
                     self.terms.len() - 1
                 }
             };

@@ -26,7 +26,6 @@ use crate::{
     },
     store::{MountInfo, Store},
 };
-use jiff::Timestamp;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
@@ -140,6 +139,8 @@ impl Searcher {
                 prefix: mount.prefix.clone(),
                 source: mount.source,
                 counts: SearchedCounts { files: totals.counted_files, units: totals.counted_units },
+                vectors: if self.meaning.is_some() { view.vectors() } else { 0 },
+                changed: mount.index.changed().filter(|_| totals.files > 0),
             }
         };
         Ok(self.mounts.mounts().iter().zip(&views).map(count).collect())
@@ -228,11 +229,8 @@ impl Searcher {
         let state = |mount: &SearchMount| -> Result<IndexState> {
             let index = mount.index.index();
             let view = index.view()?;
-            let (mut unembedded, mut last_ns) = (0, 0);
-            view.each_file(&mut |_, known| {
-                unembedded += u64::from(known.unembedded);
-                last_ns = last_ns.max(known.seen_ns);
-            });
+            let mut unembedded = 0;
+            view.each_file(&mut |_, known| unembedded += u64::from(known.unembedded));
             let entries = self.mounts.entries_of(mount, &entries);
             let stale = StaleFiles::compare(self.context(store).indexer(mount).files(&entries), &*view);
             let totals = view.totals();
@@ -245,7 +243,7 @@ impl Searcher {
                 changed: stale.changed.len(),
                 gone: stale.gone.len(),
                 unembedded: if self.meaning.is_some() { unembedded } else { 0 },
-                last_indexed: Timestamp::from_nanosecond(i128::from(last_ns)).ok().filter(|_| totals.files > 0),
+                last_indexed: mount.index.written().filter(|_| totals.files > 0),
             })
         };
         self.mounts.mounts().iter().map(state).collect()

@@ -8,6 +8,7 @@ use crate::{
     },
     store::{EntrypointMode, MountInfo, Stored, View},
 };
+use std::path::PathBuf;
 
 /// The entrypoint at a mount's root.
 pub const ENTRYPOINT_FILE: &str = "MEMORY.md";
@@ -159,6 +160,11 @@ pub fn locate_index<'p, M: Prefixed>(mounts: &[M], path: &'p str) -> Option<(usi
 /// Returns the mount that owns a path.
 pub fn mount_of<'v>(view: &'v dyn View, path: &MemoryPath) -> Option<&'v MountInfo> {
     locate(view.mounts(), path.as_str()).map(|(mount, _)| mount)
+}
+
+/// The absolute path of a file, for programs that read it without memdir.
+pub fn absolute_path(view: &dyn View, path: &MemoryPath) -> Option<PathBuf> {
+    locate(view.mounts(), path.as_str()).map(|(mount, rest)| mount.root.join(rest))
 }
 
 /// Resolves an alias of a mount: `global/…` is `user/…` unless a mount has that prefix, and the `:` of an agent's name is the `-`

@@ -14,7 +14,7 @@ use crate::{
 };
 use std::{
     any::Any,
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -170,6 +170,10 @@ impl IndexView for RamView {
 
     fn has_vector(&self, key: &Key) -> bool {
         all_vectors(&self.0).any(|(known, _)| known == *key)
+    }
+
+    fn vectors(&self) -> u64 {
+        all_vectors(&self.0).map(|(key, _)| key).collect::<HashSet<Key>>().len() as u64
     }
 
     fn ask<'a>(&'a self, ask: &'a IndexQuery<'a>) -> Result<Box<dyn IndexMatches + 'a>> {

@@ -4,15 +4,19 @@
 use super::params::Param;
 use crate::base::{
     error::{Error, Result},
+    limits,
     path::MemoryPath,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use std::{cell::RefCell, fmt::Display, ops::RangeInclusive};
 
 /// The arguments of one call of a tool.
 pub(crate) struct Args<'a> {
     tool: &'static str,
     params: &'static [Param],
     given: &'a Map<String, Value>,
+    /// What the answer says about arguments that were not used as given.
+    notes: RefCell<Vec<String>>,
 }
 
 /// Names that models give to the parameter with a memory's name.
@@ -20,19 +24,20 @@ pub(crate) const PATH_ALIASES: &[&str] = &["file_path", "name", "memory_name", "
 
 impl<'a> Args<'a> {
     pub(super) fn new(tool: &'static str, params: &'static [Param], given: &'a Map<String, Value>) -> Self {
-        Args { tool, params, given }
+        Args { tool, params, given, notes: RefCell::default() }
     }
 
-    /// Returns the first name of the parameter that was given, and its value. `null` counts as not given.
+    /// Returns the first name of the parameter that was given, and its value. `null`, and `""` for an optional parameter, count as
+    /// not given.
     pub(crate) fn value(&self, param: &Param) -> Option<(&'static str, &'a Value)> {
         debug_assert!(self.params.iter().any(|declared| declared.name == param.name), "{} does not declare {}", self.tool, param.name);
         let mut names = std::iter::once(&param.name).chain(param.aliases);
-        names.find_map(|name| self.given.get(*name).filter(|value| !value.is_null()).map(|value| (*name, value)))
+        names.find_map(|name| self.given.get(*name).filter(|value| !param.is_absent(value)).map(|value| (*name, value)))
     }
 
     /// Whether the parameter was given under its own name.
     pub(crate) fn has(&self, param: &Param) -> bool {
-        self.given.get(param.name).is_some_and(|value| !value.is_null())
+        self.given.get(param.name).is_some_and(|value| !param.is_absent(value))
     }
 
     /// A text. A number is accepted as its digits.
@@ -76,41 +81,58 @@ impl<'a> Args<'a> {
             Some((_, Value::String(text))) => Ok(list_from_text(text)),
             Some((name, Value::Array(items))) => {
                 let text = |item: &Value| item.as_str().map(ToOwned::to_owned).ok_or_else(|| wrong_type(name, "a list of strings", item));
-                items.iter().map(text).collect()
+                items.iter().filter(|item| !param.is_absent(item)).map(text).collect()
             }
             Some((name, value)) => Err(wrong_type(name, "a list of strings", value)),
         }
     }
 
-    /// An integer within the declared range. Its digits as text are accepted.
+    /// An integer within the declared range, or moved into it. Its digits as text are accepted.
     pub(crate) fn integer(&self, param: &Param) -> Result<Option<i64>> {
         let Some((name, value)) = self.value(param) else { return Ok(param.integer_default()) };
         let number = match value {
-            Value::Number(number) => number.as_i64().or_else(|| number.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64)),
-            Value::String(text) => text.trim().parse().ok(),
+            Value::Number(number) => number.as_i64().or_else(|| number.as_f64().and_then(whole)),
+            Value::String(text) => text.trim().parse().ok().or_else(|| text.trim().parse().ok().and_then(whole)),
             _ => None,
         };
-        let range = param.integers();
-        match number {
-            Some(number) if range.contains(&number) => Ok(Some(number)),
-            Some(number) => Err(Error::bad_input(name, format!("{number} is not in the range {} to {}", range.start(), range.end()))),
-            None => Err(wrong_type(name, "a whole number", value)),
-        }
+        let number = number.ok_or_else(|| wrong_type(name, "a whole number", value))?;
+        self.in_range(param, name, number, &param.integers()).map(Some)
     }
 
-    /// A number within the declared range. Its digits as text are accepted.
+    /// A number within the declared range, or moved into it. Its digits as text are accepted.
     pub(crate) fn number(&self, param: &Param) -> Result<Option<f32>> {
         let Some((name, value)) = self.value(param) else { return Ok(param.number_default()) };
         let number = match value {
             Value::Number(number) => number.as_f64(),
-            Value::String(text) => text.trim().parse().ok(),
+            Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
             _ => None,
         };
+        let number = number.ok_or_else(|| wrong_type(name, "a number", value))?;
         let range = param.numbers();
-        match number {
-            Some(number) if (f64::from(*range.start())..=f64::from(*range.end())).contains(&number) => Ok(Some(number as f32)),
-            Some(number) => Err(Error::bad_input(name, format!("{number} is not in the range {} to {}", range.start(), range.end()))),
-            None => Err(wrong_type(name, "a number", value)),
+        let range = f64::from(*range.start())..=f64::from(*range.end());
+        self.in_range(param, name, number, &range).map(|number| Some(number as f32))
+    }
+
+    /// Checks a number against the range of its parameter, or moves it into the range if the parameter is clamped.
+    fn in_range<T: PartialOrd + Display + Copy>(&self, param: &Param, name: &str, number: T, range: &RangeInclusive<T>) -> Result<T> {
+        if !param.is_clamped() && !range.contains(&number) {
+            return Err(Error::bad_input(name, format!("{number} is not in the range {} to {}", range.start(), range.end())));
+        }
+        let (number, note) = limits::clamp(name, number, range);
+        self.notes.borrow_mut().extend(note);
+        Ok(number)
+    }
+
+    /// Returns what the answer says about arguments that were not used as given.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.notes.borrow().clone()
+    }
+
+    /// Adds these notes to a structured answer.
+    pub(crate) fn add_notes(&self, answer: &mut Value) {
+        let notes = self.notes.borrow();
+        if !notes.is_empty() {
+            answer["notes"] = json!(*notes);
         }
     }
 
@@ -132,6 +154,11 @@ impl<'a> Args<'a> {
             Some(key) => Err(Error::bad_input(key, format!("not a parameter of {}", self.tool))),
         }
     }
+}
+
+/// A whole number that is written with a fraction or an exponent; one that is too large is the largest.
+fn whole(number: f64) -> Option<i64> {
+    (number.fract() == 0.0).then_some(number as i64)
 }
 
 /// Reads a list that some models write as the text of a JSON list.

@@ -47,7 +47,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let reading = caller.memdir.read(&Read { path, lines, max_chars: limits::TOOL_CHARS })?;
     let mut text = String::new();
-    read::render(&mut text, &reading);
+    read::render(&mut text, &reading, caller);
     Ok(ToolResult::new(read::structured(&reading), text))
 }
 

@@ -16,6 +16,11 @@ pub(crate) struct Param {
     description: &'static str,
     required: bool,
     served: bool,
+    /// Whether `""` is a value. Otherwise an optional parameter that is blank counts as not given: models send `""` for what they
+    /// do not want to set.
+    empty_is_value: bool,
+    /// Whether a number out of range is moved into it, with a note in the answer.
+    clamped: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +56,18 @@ enum DefaultValue {
 
 impl Param {
     const fn new(name: &'static str, kind: ParamKind) -> Self {
-        Param { name, aliases: &[], kind, default: None, serves_default: true, description: "", required: false, served: true }
+        Param {
+            name,
+            aliases: &[],
+            kind,
+            default: None,
+            serves_default: true,
+            description: "",
+            required: false,
+            served: true,
+            empty_is_value: false,
+            clamped: false,
+        }
     }
 
     pub(crate) const fn text(name: &'static str) -> Self {
@@ -109,6 +125,16 @@ impl Param {
         Param { served: false, ..self }
     }
 
+    /// A text that is written, or that the tool judges itself: `""` is a value, also if the parameter is optional.
+    pub(crate) const fn empty_is_value(self) -> Self {
+        Param { empty_is_value: true, ..self }
+    }
+
+    /// Moves a number that is out of range into it, and adds a note to the answer.
+    pub(crate) const fn clamped(self) -> Self {
+        Param { clamped: true, ..self }
+    }
+
     pub(crate) const fn shown_range(self, shown: ShownRange) -> Self {
         let kind = match self.kind {
             ParamKind::Integer { min, max, .. } => ParamKind::Integer { min, max, shown },
@@ -137,6 +163,20 @@ impl Param {
     /// Applies the default without showing it in the schema: the description names it.
     pub(crate) const fn unserved_default(self) -> Self {
         Param { serves_default: false, ..self }
+    }
+
+    /// Whether a value counts as not given.
+    pub(super) fn is_absent(&self, value: &Value) -> bool {
+        match value {
+            Value::Null => true,
+            Value::String(text) => !self.required && !self.empty_is_value && text.trim().is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Whether a number out of range is moved into it.
+    pub(super) fn is_clamped(&self) -> bool {
+        self.clamped
     }
 
     /// The values of a choice; empty for every other kind.

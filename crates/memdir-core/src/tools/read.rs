@@ -15,6 +15,7 @@ use crate::{
     },
     secrets,
     store::Source,
+    store::mounts,
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write as _};
@@ -56,7 +57,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     for path in &paths {
         shown.add(caller, path, lines)?;
     }
-    shown.finish()
+    shown.finish(caller)
 }
 
 /// The memories read so far.
@@ -103,7 +104,7 @@ impl Shown {
         Ok(())
     }
 
-    fn finish(self) -> Result<ToolResult> {
+    fn finish(self, caller: &ToolContext) -> Result<ToolResult> {
         if let (true, Some(error)) = (self.readings.is_empty(), self.first_error) {
             return Err(error);
         }
@@ -112,7 +113,7 @@ impl Shown {
             if !text.is_empty() {
                 text.push_str("\n\n");
             }
-            render(&mut text, reading);
+            render(&mut text, reading, caller);
         }
         for (name, near) in &self.missing {
             let near = if near.is_empty() { String::new() } else { format!("; similar: {}", near.join(", ")) };
@@ -133,7 +134,7 @@ impl Shown {
 }
 
 /// Renders a memory for a model: its path and age, then its text.
-pub(super) fn render(text: &mut String, reading: &Reading) {
+pub(super) fn render(text: &mut String, reading: &Reading, caller: &ToolContext) {
     let kind = reading.kind.map_or(String::new(), |kind| format!(", {kind}"));
     let part = if reading.next_line.is_some() || !reading.lines.starts_with("1-") {
         format!(", lines {} of {}", reading.lines, reading.total_lines)
@@ -142,9 +143,19 @@ pub(super) fn render(text: &mut String, reading: &Reading) {
     };
     let _ = writeln!(text, "[{} ({}{kind}{part})]", reading.path, reading.age);
     text.push_str(reading.content.trim_end_matches('\n'));
+    if let Some(note) = cut_line_note(caller, reading) {
+        let _ = write!(text, "\n[{note}]");
+    }
     if let Some(next) = reading.next_line {
         let _ = write!(text, "\n[more: lines \"{next}-\"]");
     }
+}
+
+/// Where the rest of a line is that is too long to be shown. No range of lines reaches it.
+pub(crate) fn cut_line_note(caller: &ToolContext, reading: &Reading) -> Option<String> {
+    let line = reading.cut_line?;
+    let path = mounts::absolute_path(caller.memdir.store(), &reading.path)?;
+    Some(format!("line {line} is too long to show; the rest of it is in {}", path.display()))
 }
 
 pub(super) fn structured(reading: &Reading) -> Value {
@@ -162,6 +173,9 @@ pub(super) fn structured(reading: &Reading) -> Value {
     }
     if let Some(next) = reading.next_line {
         out["nextLine"] = json!(next);
+    }
+    if let Some(line) = reading.cut_line {
+        out["cutLine"] = json!(line);
     }
     if !reading.problems.is_empty() {
         out["problems"] = json!(reading.problems);

@@ -8,6 +8,7 @@ use crate::{
         time::parse_since,
     },
     memdir::Memdir,
+    memory::chunk,
     search::{Answer, Hit, Search, ranking::MIN_SCORE},
     store::Source,
 };
@@ -16,9 +17,11 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 pub(crate) const QUERY: Param = Param::text("query").aliases(&["q", "text"]).required();
-pub(crate) const MAX_RESULTS: Param =
-    Param::integer("maxResults", 1, 20).aliases(&["max_results", "limit"]).default_integer(DEFAULT_RESULTS);
-pub(crate) const MIN_SCORE_PARAM: Param = Param::number("minScore", 0.0, 1.0).aliases(&["min_score"]).default_number(MIN_SCORE);
+pub(crate) const MAX_RESULTS: Param = Param::integer("maxResults", 1, limits::TOOL_RESULTS as i64)
+    .aliases(&["max_results", "limit"])
+    .default_integer(DEFAULT_RESULTS)
+    .clamped();
+pub(crate) const MIN_SCORE_PARAM: Param = Param::number("minScore", 0.0, 1.0).aliases(&["min_score"]).default_number(MIN_SCORE).clamped();
 pub(crate) const SOURCES: &[&str] = &["all", "memory", "chat", "custom"];
 const SOURCE: Param = Param::choice("source", SOURCES).aliases(&["sources"]).default_text("all");
 pub(crate) const TYPES: &[&str] = &["user", "feedback", "project", "reference"];
@@ -46,10 +49,12 @@ const LEAST_CHARS: usize = 200;
 fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let search = request(args, &SOURCE)?;
     args.reject_unknown()?;
-    let answer = search_with_chats(&caller.memdir, &search)?;
+    let mut answer = search_with_chats(&caller.memdir, &search)?;
+    answer.notes.extend(args.notes());
     let hits = fit_hits(&answer.hits, limits::TOOL_CHARS);
     let mut value = structured(&search.query, &answer, &hits);
     add_chats_notice(&caller.memdir, search.source, &mut value);
+    args.add_notes(&mut value);
     Ok(ToolResult::new(value, render(&answer, &hits)))
 }
 
@@ -75,7 +80,7 @@ pub(crate) fn request(args: &Args<'_>, source: &Param) -> Result<Search> {
     Ok(Search {
         max_results: args.integer(&MAX_RESULTS)?.unwrap_or(DEFAULT_RESULTS) as usize,
         min_score: args.number(&MIN_SCORE_PARAM)?.unwrap_or(MIN_SCORE),
-        source: match args.choice_or_synonym(source, &[("", "all"), ("sessions", "chat")])? {
+        source: match args.choice_or_synonym(source, &[("sessions", "chat")])? {
             Some("memory") => Some(Source::Memory),
             Some("chat") => Some(Source::Chat),
             Some("custom") => Some(Source::Custom),
@@ -117,14 +122,16 @@ pub(crate) fn fit_hits(hits: &[Hit], max_chars: usize) -> Vec<Fitted<'_>> {
     out
 }
 
-/// Cuts the text of a hit to whole lines with at most `max_chars` characters. A first line that is longer stays whole.
+/// Cuts the text of a hit to whole lines with at most `max_chars` characters. Its first line below a heading stays whole, however
+/// long it is.
 pub(crate) fn fit_hit(hit: &Hit, max_chars: usize) -> Fitted<'_> {
     let first = hit.lines.split('-').next().and_then(|line| line.parse().ok()).unwrap_or(1);
     let part = text::truncate_chars(&hit.text, first, max_chars);
     if part.left_chars == 0 {
         return Fitted { hit, lines: hit.lines.clone(), text: &hit.text };
     }
-    let end = if part.split.is_some() { text::line_start(&hit.text, 2) } else { part.text.len() };
+    let least = text::line_start(&hit.text, chunk::head_lines(&hit.text) as u64 + 2);
+    let end = if part.split.is_some() { least } else { part.text.len().max(least) };
     let shown = &hit.text[..end];
     Fitted { hit, lines: format!("{first}-{}", first + text::lines(shown).max(1) - 1), text: shown }
 }
@@ -146,6 +153,9 @@ fn structured(query: &str, answer: &Answer, hits: &[Fitted<'_>]) -> Value {
                 "source": fitted.hit.source,
                 "age": fitted.hit.age,
             });
+            if !fitted.hit.headings.is_empty() {
+                result["headings"] = json!(fitted.hit.headings);
+            }
             if fitted.hit.masked {
                 result["masked"] = json!(true);
             }
@@ -164,15 +174,25 @@ fn structured(query: &str, answer: &Answer, hits: &[Fitted<'_>]) -> Value {
     })
 }
 
+/// The headings above a hit, if the nearest one is not among its lines.
+fn under(fitted: &Fitted<'_>) -> String {
+    let headings = &fitted.hit.headings;
+    match headings.last() {
+        Some(nearest) if chunk::head_lines(fitted.text) == 0 && !nearest.is_empty() => format!(" under {:?}", headings.join(" > ")),
+        _ => String::new(),
+    }
+}
+
 fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
     let mut out = String::new();
     for fitted in hits {
         let hit = fitted.hit;
         let _ = write!(
             out,
-            "[{} lines {} ({}, score {:.2})]\n{}\n\n",
+            "[{} lines {}{} ({}, score {:.2})]\n{}\n\n",
             hit.path,
             fitted.lines,
+            under(fitted),
             hit.age,
             rounded_score(hit.score),
             frame::neutral(fitted.text.trim_end())

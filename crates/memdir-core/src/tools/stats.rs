@@ -1,7 +1,7 @@
 //! `memory_stats`: counts files and chunks.
 
 use super::{Level, Tool, ToolContext, ToolResult, args::Args};
-use crate::{base::error::Result, store::Source};
+use crate::{base::error::Result, search::MountCounts, store::Source};
 use serde_json::json;
 
 pub(super) const TOOL: Tool = Tool {
@@ -24,14 +24,14 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let mut sources: Vec<Source> = counts.iter().map(|mount| mount.source).collect();
     sources.sort();
     sources.dedup();
-    // Counting first updates the index from the files, so it was last indexed just now.
-    let now = caller.memdir.context().clock.now().round(jiff::Unit::Second).unwrap_or_default();
+    let changed = last_changed(&counts);
     let off: Vec<Source> = caller.memdir.are_chats_off().then_some(Source::Chat).into_iter().collect();
     let text = counts.iter().map(|mount| {
         let name = if mount.prefix.is_empty() { "." } else { &mount.prefix };
         format!("{name}: {} files, {} chunks", mount.counts.files, mount.counts.units)
     });
-    let mut text = format!("{files} files and {chunks} chunks, indexed {now}.\n{}", text.collect::<Vec<_>>().join("\n"));
+    let indexed = changed.as_ref().map_or_else(|| "nothing indexed yet".to_owned(), |changed| format!("index changed {changed}"));
+    let mut text = format!("{files} files and {chunks} chunks, {indexed}.\n{}", text.collect::<Vec<_>>().join("\n"));
     if let Some(why) = caller.memdir.why_no_chats() {
         text.push_str(&format!("\nchat: {why}"));
     }
@@ -40,7 +40,13 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         .map(|mount| json!({ "prefix": mount.prefix, "source": mount.source, "files": mount.counts.files, "chunks": mount.counts.units }))
         .collect();
     Ok(ToolResult::new(
-        json!({ "files": files, "chunks": chunks, "lastIndexed": now.to_string(), "sources": sources, "off": off, "mounts": mounts }),
+        json!({ "files": files, "chunks": chunks, "lastIndexed": changed, "sources": sources, "off": off, "mounts": mounts }),
         text,
     ))
+}
+
+/// When the index of any mount last changed, in seconds.
+pub(crate) fn last_changed(counts: &[MountCounts]) -> Option<String> {
+    let last = counts.iter().filter_map(|mount| mount.changed).max()?;
+    Some(last.round(jiff::Unit::Second).unwrap_or(last).to_string())
 }

@@ -334,6 +334,9 @@ fn loading_says_which_cap_fired() {
     );
     let loaded = load(&many);
     assert_eq!((loaded.line_count, loaded.byte_count, loaded.cut_by_lines, loaded.cut_by_bytes), (312, 623, true, false));
+    assert!(warning(&"x".repeat(30_000)).is_some_and(|text| text.contains("Only the beginning of its first line was loaded.")));
+    let two = format!("{}\n{}", "x".repeat(20_000), "y".repeat(20_000));
+    assert!(warning(&two).is_some_and(|text| text.contains("Only its first line was loaded.")));
 }
 
 #[test]

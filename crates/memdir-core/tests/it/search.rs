@@ -544,6 +544,7 @@ fn damage(folder: &Path) {
     }
 }
 
+
 /// A clock that cancels a call when it has been asked for the time this often. Indexing asks once for each file.
 struct StoppingClock {
     stop: Stop,
@@ -583,5 +584,135 @@ fn a_cancelled_search_stops_indexing_and_hides_no_file_from_the_next_search() {
         assert!(asked <= 13, "{files}: {asked} files were read");
         let counted: Vec<u64> = searcher.counts(&store).unwrap().iter().map(|mount| mount.counts.files).collect();
         assert_eq!(counted, [files], "watches: {watches}");
+    }
+}
+
+
+/// The hit of a query, which must be exactly the lines it names and more than a heading.
+fn cited(space: &Space, name: &str, query: &str) -> (String, Vec<String>) {
+    let hit = space.ask(query).hits.into_iter().find(|hit| hit.path.as_str() == name).unwrap_or_else(|| panic!("{query}"));
+    let file = fs::read_to_string(space.folder.path().join("memory").join(name)).unwrap();
+    assert_eq!(hit.lines.parse::<LineRange>().unwrap().slice(&file), hit.text, "{query}");
+    assert!(hit.text.lines().any(|line| !line.trim().is_empty() && !line.starts_with('#')), "{query}: {}", hit.text);
+    (hit.lines, hit.headings)
+}
+
+#[test]
+fn a_hit_is_never_a_heading_alone() {
+    let steps = |count: usize, note: usize| -> String {
+        let line = |n| {
+            if n == note { format!("Then wake the walrus, number {n}.\n") } else { format!("Press lever {n} and wait for the lamp.\n") }
+        };
+        (1..=count).map(line).collect()
+    };
+    let long_line = "The lamp is green when the pressure in the second tank is low enough. ".repeat(40);
+    let space = Space::new(&[
+        ("twenty.md", &format!("# Guide\n\n## Kraken protocol\n{}", steps(20, 15))),
+        ("many.md", &format!("# Manual\n\n## Basilisk protocol\n\n{}", steps(90, 80))),
+        ("line.md", &format!("## Griffin protocol\n\n{long_line}\n")),
+        ("underlined.md", &format!("Manticore protocol\n==================\n{}", steps(20, 0))),
+        ("last.md", "The phoenix sleeps.\n\n## Phoenix diet\n"),
+        ("only.md", "# Chimera habitat\n"),
+        ("chat.md", &format!("## User\n\nhi\n\n## Assistant\n\n{}\n## User\n\nbye\n", steps(20, 0))),
+        ("other.md", "Nothing of the kind.\n"),
+    ]);
+    let headed =
+        |lines: &str, headings: &[&str]| (lines.to_owned(), headings.iter().map(|&heading| heading.to_owned()).collect::<Vec<_>>());
+    assert_eq!(cited(&space, "twenty.md", "kraken protocol"), headed("1-11", &["Guide", "Kraken protocol"]));
+    assert_eq!(
+        cited(&space, "twenty.md", "walrus of the kraken protocol"),
+        headed("1-18", &["Guide", "Kraken protocol"]),
+        "the heading with the answer"
+    );
+    assert_eq!(cited(&space, "many.md", "basilisk protocol"), headed("1-12", &["Manual", "Basilisk protocol"]));
+    assert_eq!(cited(&space, "many.md", "walrus of the basilisk protocol"), headed("84-84", &["Manual", "Basilisk protocol"]));
+    assert_eq!(cited(&space, "line.md", "griffin protocol"), headed("1-3", &["Griffin protocol"]));
+    assert_eq!(cited(&space, "underlined.md", "manticore protocol").0, "1-10");
+    assert_eq!(cited(&space, "last.md", "phoenix diet").0, "1-3");
+    assert_eq!(space.first("chimera habitat"), "only.md:1-1", "there is nothing else");
+}
+
+/// Memories about the things that the pasted texts mention.
+const INCIDENTS: &[(&str, &str)] = &[
+    (
+        "orders-db.md",
+        "The orders-db host moved to port 6543; connection refused means the pgbouncer sidecar is down. Restart it with make bouncer.\n",
+    ),
+    ("payments.md", "The payments webhook retries five times and then parks the event. PaymentGatewayClient times out after 3 s.\n"),
+    ("inventory.md", "The stock ledger service drops reservations older than ten minutes.\n"),
+    ("checkout.md", "test_checkout_total is flaky because it depends on the local time zone; set TZ=UTC.\n"),
+    ("cart.md", "cart::pricing::apply_discount panics with index out of bounds when the coupon list is empty; see issue 812.\n"),
+    ("kiosk.md", "A log of the kiosk: `{\"msg\":\"printer jammed\\n\\tat tray.feed\",\"unit\":\"k7\"}` means the tray is empty.\n"),
+    ("deploy.md", "Deploys go out on Tuesday mornings; Ada approves each of them.\n"),
+    ("images.md", "Product images are resized by the thumbnailer service to 320, 640 and 1280 pixels.\n"),
+    ("logging.md", "Log lines are JSON with trace_id and span_id; printing to stdout is forbidden in services.\n"),
+];
+
+#[test]
+fn a_pasted_log_line_or_stack_trace_finds_what_it_is_about() {
+    let space = Space::new(INCIDENTS);
+    let traces = [
+        ("orders-db.md", r#"{"level":"error","msg":"connection refused to orders-db","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"}"#),
+        (
+            "orders-db.md",
+            r#"{"timestamp":"2026-11-16T10:22:33.123Z","level":"ERROR","logger":"com.acme.shop.OrderRepository","thread":"http-nio-8080-exec-7","message":"Could not open JDBC Connection: connection refused to orders-db:6543","span_id":"00f067aa0ba902b7","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","host":"ip-10-2-3-4"}"#,
+        ),
+        ("orders-db.md", "{\n  \"level\": \"error\",\n  \"msg\": \"connection refused\",\n  \"host\": \"orders-db\"\n}"),
+        ("orders-db.md", r#""msg": "connection refused to orders-db", "level": "error""#),
+        (
+            "orders-db.md",
+            r#"{"log":"java.net.ConnectException: Connection refused\n\tat com.acme.db.OrdersDb.connect(OrdersDb.java:42)\n\tat com.acme.Main.main(Main.java:10)\n","stream":"stderr","time":"2026-11-16T10:22:33Z"}"#,
+        ),
+        (
+            "orders-db.md",
+            r#"time=2026-11-16T10:22:33Z level=error msg="dial tcp 10.2.3.4:6543: connect: connection refused" service=orders-db attempt=3"#,
+        ),
+        (
+            "payments.md",
+            "Exception in thread \"main\" java.lang.RuntimeException: java.net.SocketTimeoutException: Read timed out\n\tat com.acme.pay.PaymentGatewayClient.post(PaymentGatewayClient.java:88)\n\tat com.acme.pay.WebhookHandler.handle(WebhookHandler.java:31)\n\tat org.springframework.web.servlet.FrameworkServlet.service(FrameworkServlet.java:897)\n\tat java.base/java.lang.Thread.run(Thread.java:829)\nCaused by: java.net.SocketTimeoutException: Read timed out\n\t... 12 more",
+        ),
+        (
+            "inventory.md",
+            "TypeError: undefined is not a function\n    at StockLedgerService.drop (/srv/app/dist/main.js:12:7)\n    at process.tick (node:internal:95:5)",
+        ),
+        ("inventory.md", "why does StockLedger drop them?"),
+        (
+            "checkout.md",
+            "Traceback (most recent call last):\n  File \"/home/ci/app/tests/test_checkout.py\", line 41, in test_checkout_total\n    assert total == expected\n           ^^^^^^^^^^^^^^^^^\nAssertionError: assert Decimal('19.99') == Decimal('20.00')",
+        ),
+        (
+            "cart.md",
+            "thread 'main' panicked at src/cart/pricing.rs:142:17:\nindex out of bounds: the len is 0 but the index is 0\nstack backtrace:\n   0: rust_begin_unwind\n   3: shop::cart::pricing::apply_discount\n             at ./src/cart/pricing.rs:142:17\n   4: shop::main",
+        ),
+        ("kiosk.md", "tray feed"),
+    ];
+    for (name, trace) in traces {
+        assert_eq!(space.ask(trace).hits.first().map(|hit| hit.path.to_string()), Some(name.to_owned()), "{trace}");
+        assert_eq!(space.ask(&format!("why does this happen?\n\n{trace}")).hits[0].path.as_str(), name, "{trace}");
+    }
+}
+
+#[test]
+fn a_pasted_text_about_nothing_finds_nothing() {
+    let space = Space::new(INCIDENTS);
+    for trace in [
+        r#"{"level":"info","msg":"request served in 12ms","path":"/health","status":200,"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"}"#,
+        "Traceback (most recent call last):\n  File \"/usr/lib/python3/dist-packages/foo/render.py\", line 12, in draw\n    canvas.blit(sprite)\nValueError: sprite has no surface",
+        r#"{"name":"left-pad","version":"1.3.0","license":"WTFPL","dependencies":{}}"#,
+    ] {
+        assert_eq!(space.places(trace), [""; 0], "{trace}");
+    }
+}
+
+#[test]
+fn explanations_of_pasted_texts_add_up() {
+    let space = Space::new(INCIDENTS);
+    let search = Search {
+        explain: true,
+        ..Search::new("TypeError: undefined\n    at StockLedgerService.drop (/srv/app/dist/main.js:12:7)\n    at tick")
+    };
+    for hit in space.searcher.search(&space.store, &search).unwrap().hits {
+        let explain = hit.explain.unwrap();
+        assert!((explain.sum / (explain.sum + 0.28) - hit.score).abs() < 1e-6, "{}: {explain:?}", hit.path);
     }
 }

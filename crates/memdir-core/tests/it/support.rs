@@ -32,10 +32,19 @@ pub(crate) struct Desk {
 
 /// The native tools on an empty directory.
 pub(crate) fn native() -> Desk {
+    native_tools(tools::native())
+}
+
+/// The native tools with `memory_log`.
+pub(crate) fn native_with_log() -> Desk {
+    native_tools(tools::native_with_log())
+}
+
+fn native_tools(tools: &'static [Tool]) -> Desk {
     let top = TempDir::new().unwrap();
     let root = top.path().join("memories");
     let mounts = vec![Mount::new("", &root, top.path().join("journal"))];
-    open(top, mounts, root, tools::native())
+    open(top, mounts, root, tools)
 }
 
 /// A dialect as it is without any configuration, in a home and project of its own.

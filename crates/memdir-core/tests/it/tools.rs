@@ -1,5 +1,6 @@
 //! The native tools: their texts, what they are served as, and the limits of their answers.
 
+mod optional;
 mod served;
 
 use crate::support::{self, nothing};
@@ -214,6 +215,60 @@ fn statistics_tell_files_chunks_and_sources() {
     assert!(desk.text("memory_stats", nothing()).ends_with("\nchat: chats are off until the user runs: memdir chats on"));
 }
 
+/// A clock that a test moves.
+struct MovedClock(std::sync::atomic::AtomicI64);
+
+impl memdir_core::Clock for MovedClock {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(self.0.load(std::sync::atomic::Ordering::SeqCst)).unwrap()
+    }
+
+    fn zone(&self) -> jiff::tz::TimeZone {
+        jiff::tz::TimeZone::UTC
+    }
+}
+
+#[test]
+fn statistics_tell_when_the_index_last_changed_and_which_vectors_exist() {
+    use memdir_core::{Embedder, FileStore, Mount, Searcher, internal::search::embed::testing::RamEmbedder};
+    use std::sync::{Arc, atomic::Ordering};
+    let top = tempfile::tempdir().unwrap();
+    let clock = Arc::new(MovedClock(1_800_000_000.into()));
+    let embedder = Arc::new(RamEmbedder::new().slow());
+    let root = top.path().join("project");
+    support::put(&root.join("memory/a.md"), "alpha\n\nbeta\n");
+    let mounts = [Mount::new("", &root, top.path().join("journal"))];
+    let store = Arc::new(FileStore::open(&mounts).unwrap());
+    let identity = Some((embedder.id().clone(), embedder.dim()));
+    let searcher = Searcher::new(&*store, Some(embedder.clone()), clock.clone(), |info| {
+        Arc::new(memdir_index::TantivyIndex::for_mount(&top.path().join("cache"), &info.root, &info.rules, identity.clone()))
+    });
+    let actor = memdir_core::Actor { name: "tester".into(), session: None };
+    let memdir = memdir_core::Memdir::with_clock(store, actor, clock.clone()).with_searcher(searcher);
+    let caller = memdir_core::internal::tools::ToolContext { memdir, session: false, root: root.clone() };
+    let profclaw = (DIALECTS.iter().find(|dialect| dialect.name == "profclaw").unwrap().tools)();
+    let stats = |tools: &[Tool], keys: [&str; 2]| {
+        let tool = tools.iter().find(|tool| tool.name == "memory_stats").unwrap();
+        let answer = tool.call(&caller, &Map::new()).structured.unwrap();
+        keys.map(|key| answer[key].clone())
+    };
+    let sync = || stats(profclaw, ["lastSyncAt", "cachedEmbeddings"]);
+    assert_eq!(sync(), [json!("2027-01-15T08:00:00Z"), json!(0)], "nothing is embedded yet");
+    clock.0.fetch_add(3_600, Ordering::SeqCst);
+    assert_eq!(sync(), [json!("2027-01-15T08:00:00Z"), json!(0)], "nothing has changed");
+    assert_eq!(stats(native_tools(), ["lastIndexed", "files"]), [json!("2027-01-15T08:00:00Z"), json!(1)]);
+    support::put(&root.join("memory/b.md"), "gamma\n");
+    assert_eq!(sync(), [json!("2027-01-15T09:00:00Z"), json!(0)]);
+    clock.0.fetch_add(3_600, Ordering::SeqCst);
+    std::fs::remove_file(root.join("memory/b.md")).unwrap();
+    let searcher = caller.memdir.searcher().unwrap();
+    searcher.index(caller.memdir.store(), false, &|_| {}).unwrap();
+    assert_eq!(sync()[1], json!(2), "two units, each with its vector");
+    let [written, _] = sync();
+    clock.0.fetch_add(3_600, Ordering::SeqCst);
+    assert_eq!(sync()[0], written, "the index on disk has not changed");
+}
+
 #[test]
 fn an_entrypoint_counts_once_somebody_wrote_into_it() {
     let desk = support::native();
@@ -286,12 +341,9 @@ fn every_served_range_is_enforced() {
                     let mut arguments = arguments.clone();
                     arguments.insert(name.clone(), json!(value));
                     let result = desk.call(tool.name, Value::Object(arguments));
-                    assert!(
-                        result.is_error && result.text.contains(&format!("{name}: {value} is not in the range")),
-                        "{}: {}",
-                        tool.name,
-                        result.text
-                    );
+                    let is_clamped = matches!(name.as_str(), "maxResults" | "minScore");
+                    let reported = if is_clamped { format!("{name} {value} is not in") } else { format!("{name}: {value} is not in the range") };
+                    assert!(result.is_error != is_clamped && result.text.contains(&reported), "{}: {}", tool.name, result.text);
                     checked += 1;
                 }
             }

@@ -407,3 +407,55 @@ fn a_small_number_tells_notes_apart_that_are_alike() {
         assert_eq!(recalled(&memdir, nothing), [""; 0], "{nothing}");
     }
 }
+
+/// Of a pasted log line or stack trace the words inside count, and not its names, ids and frames of libraries.
+#[test]
+fn a_pasted_log_line_or_stack_trace_brings_what_it_is_about() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let notes = [
+        ("orders-db", "The orders-db host moved to port 6543; connection refused means the pgbouncer sidecar is down."),
+        ("gateway", "PaymentGatewayClient times out after 3 s; the webhook retries five times."),
+        ("ledger", "The stock ledger service drops reservations older than ten minutes."),
+        ("checkout", "test_checkout_total is flaky because it depends on the local time zone; set TZ=UTC."),
+        ("cart", "cart::pricing::apply_discount panics with index out of bounds when the coupon list is empty."),
+        ("images", "Product images are resized by the thumbnailer service to 320, 640 and 1280 pixels."),
+        ("emails", "Transactional emails go through Postmark; the sandbox token swallows everything."),
+        ("oncall", "The on-call rotation changes on Monday at noon and is kept in PagerDuty."),
+    ];
+    let notes = notes.map(|(name, text)| (name.to_owned(), format!("---\nname: {name}\ntype: project\n---\n\n{text}\n")));
+    let memdir = space_of(folder.path(), &notes.into(), &[]);
+    let pasted = [
+        ("orders-db", r#"{"level":"error","msg":"connection refused to orders-db","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"}"#),
+        (
+            "orders-db",
+            r#"{"timestamp":"2026-11-16T10:22:33.123Z","level":"ERROR","logger":"com.acme.shop.Repository","thread":"http-nio-8080-exec-7","message":"Could not open JDBC Connection: connection refused to orders-db:6543","span_id":"00f067aa0ba902b7","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","host":"ip-10-2-3-4"}"#,
+        ),
+        ("orders-db", "{\n  \"level\": \"error\",\n  \"msg\": \"connection refused\",\n  \"host\": \"orders-db\"\n}"),
+        (
+            "orders-db",
+            r#"{"log":"{\"level\":\"warn\",\"msg\":\"connection refused:\\n\\torders-db:6543\"}\n","stream":"stderr","time":"2026-11-16T10:22:33Z"}"#,
+        ),
+        (
+            "gateway",
+            "java.net.SocketTimeoutException: Read timed out\n\tat com.acme.pay.PaymentGatewayClient.post(PaymentGatewayClient.java:88)\n\tat com.acme.pay.WebhookHandler.handle(WebhookHandler.java:31)\n\tat java.base/java.lang.Thread.run(Thread.java:829)",
+        ),
+        ("ledger", "TypeError: undefined is not a function\n    at StockLedgerService.drop (/srv/app/dist/main.js:12:7)"),
+        (
+            "checkout",
+            "Traceback (most recent call last):\n  File \"/home/ci/app/tests/test_checkout.py\", line 41, in test_checkout_total\n    assert total == expected\nAssertionError",
+        ),
+        ("cart", "thread 'main' panicked at src/cart/pricing.rs:142:17:\nindex out of bounds: the len is 0 but the index is 0"),
+    ];
+    for (name, text) in pasted {
+        for message in [text.to_owned(), format!("why does this happen?\n\n{text}")] {
+            assert_eq!(recalled(&memdir, &message), [name], "{message}");
+        }
+    }
+    for nothing in [
+        r#"{"level":"info","msg":"request served in 12ms","path":"/health","status":200,"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"}"#,
+        r#"{"name":"left-pad","version":"1.3.0","license":"WTFPL","dependencies":{}}"#,
+        "Traceback (most recent call last):\n  File \"/usr/lib/python3/dist-packages/foo/render.py\", line 12, in draw\n    canvas.blit(sprite)\nValueError: sprite has no surface",
+    ] {
+        assert_eq!(recalled(&memdir, nothing), [""; 0], "{nothing}");
+    }
+}

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use memdir_core::{
     ChatPlace, Error, Hit, Memdir, Search, Source, WhyNot,
     internal::{
-        base::time::parse_since,
+        base::{limits, time::parse_since},
         search::{
             self,
             analysis::Analyser,
@@ -50,20 +50,22 @@ struct Explanation {
 }
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
-    let search = request(args)?;
+    let (search, clamped) = request(args)?;
     if let Some(file) = &args.batch {
-        let output = batch(&input_text(file)?, memdir, &search)?;
+        let output = batch(&input_text(file)?, memdir, &search, &clamped)?;
         return Ok(settle_afterwards(output, memdir));
     }
     if let Some(named) = &args.why_not {
         let why = memdir.searcher()?.why_not(memdir.store(), &search, &name(named)?)?;
         let output =
-            CommandOutput::new(Explanation { message: why.to_string(), why }, |explanation, printer| printer.line(&explanation.message));
+            CommandOutput::new(Explanation { message: why.to_string(), why }, |explanation, printer| printer.line(&explanation.message))
+                .with_notes(clamped);
         return Ok(settle_afterwards(output, memdir));
     }
     let chats_note = memdir.catch_up_chats(search.source);
     let mut answer = memdir.search(&search)?;
     answer.notes.extend(chats_note);
+    answer.notes.extend(clamped);
     let notes = answer.notes.clone();
     let output = CommandOutput::new(results(search.query, answer), show).with_notes(notes);
     Ok(settle_afterwards(output, memdir))
@@ -78,10 +80,13 @@ fn settle_afterwards(output: CommandOutput, memdir: &Memdir) -> CommandOutput {
     })
 }
 
-fn request(args: &Typed) -> Result<Search, Failure> {
-    Ok(Search {
-        max_results: args.max_results as usize,
-        min_score: args.min_score,
+/// The search, and a note for each number that was out of range.
+fn request(args: &Typed) -> Result<(Search, Vec<String>), Failure> {
+    let (max_results, first) = limits::clamp("--max-results", args.max_results, &(1..=limits::CLI_RESULTS as i64));
+    let (min_score, second) = limits::clamp("--min-score", args.min_score, &(0.0..=1.0));
+    let search = Search {
+        max_results: max_results as usize,
+        min_score,
         source: match args.source {
             SearchSource::All => None,
             SearchSource::Memory => Some(Source::Memory),
@@ -93,7 +98,8 @@ fn request(args: &Typed) -> Result<Search, Failure> {
         decay: args.decay,
         explain: args.explain,
         ..Search::new(args.query.join(" "))
-    })
+    };
+    Ok((search, first.into_iter().chain(second).collect()))
 }
 
 fn results(query: String, answer: search::Answer) -> SearchResults {
@@ -102,7 +108,7 @@ fn results(query: String, answer: search::Answer) -> SearchResults {
 }
 
 /// Runs one query per line on a single listing of the files.
-fn batch(text: &str, memdir: &Memdir, template: &Search) -> Result<CommandOutput, Failure> {
+fn batch(text: &str, memdir: &Memdir, template: &Search, clamped: &[String]) -> Result<CommandOutput, Failure> {
     let mut queries = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let bad = |why: &str| {
@@ -114,7 +120,11 @@ fn batch(text: &str, memdir: &Memdir, template: &Search) -> Result<CommandOutput
     }
     let searches: Vec<Search> = queries.iter().map(|(_, query)| Search { query: query.clone(), ..template.clone() }).collect();
     let answers = memdir.searcher()?.batch(memdir.store(), searches)?;
-    let lines = queries.into_iter().zip(answers).map(|((id, query), answer)| Ok(BatchLine { id, results: results(query, answer?) }));
+    let lines = queries.into_iter().zip(answers).map(|((id, query), answer)| {
+        let mut answer = answer?;
+        answer.notes.extend_from_slice(clamped);
+        Ok(BatchLine { id, results: results(query, answer) })
+    });
     Ok(CommandOutput::lines(lines.collect::<Result<Vec<_>, Failure>>()?))
 }
 

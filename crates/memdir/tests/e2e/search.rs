@@ -53,6 +53,43 @@ fn json_has_everything() {
 }
 
 #[test]
+fn numbers_out_of_range_are_clamped_and_the_answer_says_so() {
+    let home = notes();
+    assert_snapshot!(home.run(&["search", "tabs", "--max-results", "500", "--min-score", "-1"]), @"
+    style.md:5-5  0.67  today
+      The user prefers tabs over spaces.
+
+    deploy.md:13-13  0.09  today  Deploying > Rollback
+      - Tell the channel.
+
+    deploy.md:6-8  0.03  today  Deploying
+      # Deploying
+      
+      We ship every Friday at noon.
+
+    deploy.md:10-12  0.00  today  Deploying > Rollback
+      ## Rollback
+      
+      - Revert the commit and push again.
+    -- stderr
+    note: --max-results 500 is not in 1 to 50; used 50
+    note: --min-score -1 is not in 0 to 1; used 0
+    ");
+    let answer = home.json(&["search", "tabs", "--max-results", "0", "--min-score", "0"]);
+    assert_eq!((answer["results"].as_array().unwrap().len(), &answer["notes"]), (1, &json!(["--max-results 0 is not in 1 to 50; used 1"])));
+    let batch = home.run_with(&["search", "--batch", "-", "--json", "--min-score", "7"], "{\"id\": 1, \"query\": \"tabs\"}\n");
+    let line: Value = serde_json::from_str(batch.lines().next().unwrap()).unwrap();
+    assert_eq!((&line["results"], &line["notes"]), (&json!([]), &json!(["--min-score 7 is not in 0 to 1; used 1"])));
+    assert_snapshot!(home.run(&["search", "tabs", "--min-score", "high"]), @"
+    -- stderr
+    error: invalid value 'high' for '--min-score <SCORE>': expected a number from 0 to 1
+
+    For more information, try '--help'.
+    -- exit 2
+    ");
+}
+
+#[test]
 fn a_batch_prints_one_line_per_query() {
     let home = notes();
     let asked = "{\"id\": 1, \"query\": \"tabs or spaces\"}\n\n{\"id\": \"b\", \"query\": \"zzz\"}\n";

@@ -1,4 +1,4 @@
-//! `memory_daemon_status`: the time of the last consolidation, the sessions since, and when the next one is due.
+//! `memory_daemon_status`: that memdir needs no daemon and consolidates nothing, and what another program's lock file says.
 
 use super::sessions_prefix;
 use crate::{
@@ -8,10 +8,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// The conditions under which mcp-agent-memory's daemon consolidates, from its source.
-const MIN_HOURS: i64 = 48;
-const MIN_SESSIONS: usize = 8;
-/// The daemon's lock file: its modification time is the last run, its content the PID of the running process.
+/// The lock file of mcp-agent-memory's daemon: its modification time is the last run, its content the PID of the running process.
 const LOCK: &str = ".consolidate-lock";
 
 pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
@@ -21,29 +18,21 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let lock = raw_files::get(store, &MemoryPath::parse(LOCK)?)?;
     let last = lock.as_ref().map(|stored| stored.stamp.modified());
     let holder = lock.as_ref().and_then(|stored| text::decode(&stored.bytes).0.trim().parse::<u32>().ok()).filter(|pid| is_running(*pid));
-    let came =
-        store.list(&sessions_prefix(caller)?)?.entries.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
-    let waits = last.map_or(0, |last| (MIN_HOURS * 3600 - (now.as_second() - last.as_second())).max(0));
-    let due = waits == 0 && came >= MIN_SESSIONS;
-    let mut lines = vec![
+    let sessions = store.list(&sessions_prefix(caller)?)?.entries;
+    let since = sessions.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
+    let lines = [
         "Daemon: not needed; saved sessions are available at once".to_owned(),
+        "Consolidation: none; memdir keeps sessions as they are".to_owned(),
         match (holder, last) {
-            (Some(pid), _) => format!("Consolidation: running (PID {pid})"),
-            (None, Some(last)) => format!("Last consolidation: {} ({})", seconds(last), age(now, last)),
+            (Some(pid), _) => format!("Last consolidation: another program runs one now (PID {pid})"),
+            (None, Some(last)) => format!("Last consolidation: {} ({}), by another program", seconds(last), age(now, last)),
             (None, None) => "Last consolidation: never".to_owned(),
         },
-        format!("Sessions since: {came} (minimum: {MIN_SESSIONS})"),
+        format!("Sessions: {}, of which {since} since then", sessions.len()),
     ];
-    lines.push(match (due, waits) {
-        (true, _) => "Next consolidation: due".to_owned(),
-        (false, 0) => format!("Next consolidation: after {} more sessions", MIN_SESSIONS.saturating_sub(came)),
-        (false, left) => {
-            format!("Next consolidation: in {} hours at the earliest (minimum interval: {MIN_HOURS} hours)", left.div_euclid(3600) + 1)
-        }
-    });
     let fields = json!({
-        "lastRun": last.map(seconds), "runningPid": holder, "sessionsSince": came, "due": due,
-        "minHours": MIN_HOURS, "minSessions": MIN_SESSIONS,
+        "lastRun": last.map(seconds), "runningPid": holder, "sessions": sessions.len(), "sessionsSince": since, "due": false,
+        "minHours": null, "minSessions": null,
     });
     Ok(ToolResult::new(fields, lines.join("\n")))
 }

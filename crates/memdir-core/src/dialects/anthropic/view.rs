@@ -1,10 +1,10 @@
 //! The command `view`: a directory two levels deep with sizes, or a file with numbered lines.
 
-use super::{GivenPath, PATH, ROOT, VIEW_RANGE, failure};
+use super::{super::rest_is_in, GivenPath, PATH, ROOT, VIEW_RANGE, failure};
 use crate::{
     base::{error::Result, limits, path::MemoryPath, text},
     operations::raw_files,
-    store::View,
+    store::{Stored, View},
     tools::{ToolContext, args::Args},
 };
 use std::{collections::BTreeMap, fmt::Write as _};
@@ -22,7 +22,7 @@ pub(super) fn view(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let store = caller.memdir.store();
     let Some(path) = &given.path else { return directory(store, "", &given.shown) };
     match raw_files::get(store, path).map_err(|error| given.reworded(error))? {
-        Some(stored) => file(&given, &text::decode(&stored.bytes).0, range),
+        Some(stored) => file(caller, &given, &stored, range),
         None if raw_files::is_folder(store, path)? => directory(store, path.as_str(), &given.shown),
         None => Err(given.missing()),
     }
@@ -37,7 +37,8 @@ fn range(args: &Args<'_>) -> Option<(i64, i64)> {
     }
 }
 
-fn file(given: &GivenPath, content: &str, range: Option<(i64, i64)>) -> Result<String> {
+fn file(caller: &ToolContext, given: &GivenPath, stored: &Stored, range: Option<(i64, i64)>) -> Result<String> {
+    let (content, _) = text::decode(&stored.bytes);
     if content.matches('\n').count() as u64 >= LINES {
         return Err(failure(format!("File {} exceeds maximum line limit of 999,999 lines.", given.shown)));
     }
@@ -46,11 +47,13 @@ fn file(given: &GivenPath, content: &str, range: Option<(i64, i64)>) -> Result<S
         Some((first, -1)) => (u64::try_from(first).unwrap_or(1).max(1), None),
         Some((first, last)) => (u64::try_from(first).unwrap_or(1).max(1), Some(u64::try_from(last).unwrap_or(0))),
     };
-    let lines = numbered(content, first, last);
+    let lines = numbered(&content, first, last);
     let part = text::truncate_chars(&lines, first, limits::DIALECT_CHARS);
     let mut out = format!("Here's the content of {} with line numbers:\n{}", given.shown, part.text);
-    if part.left_chars > 0 {
-        let next = part.next_line.or(part.split).unwrap_or(first);
+    // No range reaches the end of a line that is too long by itself.
+    if let Some(line) = part.split {
+        let _ = write!(out, "\n{}", rest_is_in(caller, &stored.path, line, part.left_chars));
+    } else if let Some(next) = part.next_line {
         let _ = write!(out, "[{} more characters: view_range [{next}, -1] shows the rest]", part.left_chars);
     }
     Ok(out)

@@ -49,7 +49,7 @@ pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
     blocks
 }
 
-fn block_at(lines: &[&str], first: usize) -> Block {
+pub(super) fn block_at(lines: &[&str], first: usize) -> Block {
     let line = lines[first];
     steps::count(line.len());
     if let Some(heading) = heading(line) {

@@ -24,10 +24,10 @@ fn a_note_is_split_into_citable_units() {
             "17-17 Item [Deploy > Steps]",
             "19-23 Fence [Deploy > Steps]",
             "24-26 Table [Deploy > Steps]",
-            "28-32 Paragraph [Title]",
-            "34-34 Heading [Title > End]",
+            "28-34 Paragraph [Title]",
         ]
     );
+    assert_eq!(shape("# Only\n\n## Headings\n", 1), ["1-3 Heading [Only > Headings]"]);
 }
 
 #[test]

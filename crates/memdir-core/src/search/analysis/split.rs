@@ -22,7 +22,7 @@ pub(super) enum ScriptPart {
 
 /// Returns the pieces of a text, in order.
 pub(super) fn pieces(text: &str) -> Pieces<'_> {
-    Pieces { text, at: 0, token: 0, joined: false, code: None }
+    Pieces { text, at: 0, token: 0, joined: false, code: None, quoted: false, rest: None }
 }
 
 pub(super) struct Pieces<'a> {
@@ -33,6 +33,10 @@ pub(super) struct Pieces<'a> {
     /// Whether the token has a joining mark.
     joined: bool,
     code: Option<&'a str>,
+    /// Whether a quotation mark came before on this line: then `\n` may be an escape.
+    quoted: bool,
+    /// The run behind the letter of an escape.
+    rest: Option<&'a str>,
 }
 
 impl<'a> Iterator for Pieces<'a> {
@@ -43,6 +47,9 @@ impl<'a> Iterator for Pieces<'a> {
         loop {
             if let Some(code) = self.code.take() {
                 return Some(Piece::Code(code));
+            }
+            if let Some(rest) = self.rest.take() {
+                return Some(Piece::Run(rest));
             }
             let Some(&byte) = bytes.get(self.at) else {
                 self.end_token();
@@ -58,7 +65,15 @@ impl<'a> Iterator for Pieces<'a> {
                     while bytes.get(self.at).is_some_and(|b| CLASS[*b as usize] == ByteClass::Run) {
                         self.at += 1;
                     }
-                    return Some(Piece::Run(&self.text[start..self.at]));
+                    let run = &self.text[start..self.at];
+                    // In `"refused\n\tat"` the letter is an escape, in `"src\test"` it is not: the run counts with and without it.
+                    if self.quoted && is_escaped(bytes, start) {
+                        if run.len() == 1 {
+                            continue;
+                        }
+                        self.rest = Some(&run[1..]);
+                    }
+                    return Some(Piece::Run(run));
                 }
                 ByteClass::Join => {
                     self.joined = true;
@@ -66,6 +81,7 @@ impl<'a> Iterator for Pieces<'a> {
                 }
                 ByteClass::Apart => {
                     self.end_token();
+                    self.quoted = (self.quoted && byte != b'\n') || byte == b'"';
                     self.at += 1;
                     self.token = self.at;
                 }
@@ -86,6 +102,12 @@ impl Pieces<'_> {
         self.joined = false;
         self.token = self.at;
     }
+}
+
+/// Whether the letter at `at` makes an escape with the backslash before it.
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    let before = |n: usize| at.checked_sub(n).map(|at| bytes[at]) == Some(b'\\');
+    matches!(bytes[at], b'n' | b't' | b'r') && before(1) && !before(2)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -85,7 +85,9 @@ impl<'e> Preparer<'e> {
             if points && own.lines().all(entrypoint::is_frame) {
                 continue;
             }
-            let points_to = if points && unit.kind == UnitKind::Item { entrypoint::pointer(own) } else { None };
+            // A heading at the end of the file belongs to the last line.
+            let line = own.split("\n#").next().unwrap_or(own);
+            let points_to = if points && unit.kind == UnitKind::Item { entrypoint::pointer(line) } else { None };
             let mut found = UnitWords::default();
             if points {
                 own.lines().filter(|line| !entrypoint::is_frame(line)).for_each(|line| self.analyser.feed(line, &mut found));

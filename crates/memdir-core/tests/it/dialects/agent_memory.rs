@@ -102,18 +102,41 @@ fn searching_shows_files_and_their_lines() {
 #[test]
 fn a_directory_that_went_away_is_said_to_be_gone() {
     let desk = desk(&[]);
+    desk.text("memory_append_session", json!({ "content": "purple elephants" }));
+    fs::remove_dir_all(desk.top.path().join("home/.agent-memory/memory")).unwrap();
+    assert_eq!(desk.text("memory_search", json!({ "query": "x" })), "(memory directory does not exist)");
+    assert!(desk.text("memory_search", json!({ "query": "elephants" })).starts_with("## sessions/2026-09-01"));
     fs::remove_dir_all(desk.top.path().join("home/.agent-memory")).unwrap();
     assert_eq!(desk.text("memory_search", json!({ "query": "x" })), "(memory directory does not exist)");
 }
 
 #[test]
+fn a_heading_that_matches_is_shown_with_the_text_below_it() {
+    let desk = desk(&[("memory/a.md", "# Notes\n\n## Kraken protocol\n\nPress the lever.\nWait.\nPress again.\n")]);
+    let found = desk.text("memory_search", json!({ "query": "kraken protocol" }));
+    assert_eq!(found, "## a.md\n## Kraken protocol\nPress the lever.\nWait.");
+}
+
+#[test]
 fn the_status_is_told_on_every_platform() {
     let desk = desk(&[("sessions/a.md", "x")]);
-    let wanted = "Daemon: not needed; saved sessions are available at once\nLast consolidation: never\n\
-                  Sessions since: 1 (minimum: 8)\nNext consolidation: after 7 more sessions";
-    assert_eq!(desk.text("memory_daemon_status", nothing()), wanted);
-    support::put(&desk.top.path().join("home/.agent-memory/memory/.consolidate-lock"), &std::process::id().to_string());
-    assert!(desk.text("memory_daemon_status", nothing()).contains(&format!("running (PID {})", std::process::id())));
+    let status = |last: &str, since: usize| {
+        format!(
+            "Daemon: not needed; saved sessions are available at once\nConsolidation: none; memdir keeps sessions as they are\n\
+             Last consolidation: {last}\nSessions: 1, of which {since} since then"
+        )
+    };
+    assert_eq!(desk.text("memory_daemon_status", nothing()), status("never", 1));
+    let lock = desk.top.path().join("home/.agent-memory/memory/.consolidate-lock");
+    support::put(&lock, &std::process::id().to_string());
+    let running = format!("another program runs one now (PID {})", std::process::id());
+    assert_eq!(desk.text("memory_daemon_status", nothing()), status(&running, 0));
+    support::put(&lock, "");
+    let ran: std::time::SystemTime = "2026-08-30T12:00:00Z".parse::<jiff::Timestamp>().unwrap().into();
+    fs::File::options().write(true).open(&lock).unwrap().set_modified(ran).unwrap();
+    assert_eq!(desk.text("memory_daemon_status", nothing()), status("2026-08-30T12:00:00Z (2 days ago), by another program", 1));
+    let fields = desk.json("memory_daemon_status", nothing());
+    assert_eq!((&fields["due"], &fields["sessionsSince"], &fields["lastRun"]), (&json!(false), &json!(1), &json!("2026-08-30T12:00:00Z")));
 }
 
 /// 1-a: a directory from the environment is used, wherever the sessions are.

@@ -91,7 +91,6 @@ fn any_text_is_a_query() {
     assert_eq!(chats["results"], json!([]));
     assert_eq!(chats["action"], "memdir chats on");
     assert!(desk.error("memory_search", json!({ "query": "x", "source": "other" })).contains("source"));
-    assert!(desk.error("memory_search", json!({ "query": "x", "maxResults": 21 })).contains("1 to 20"));
 }
 
 /// 3-j: a file written a moment ago is found, and one that is gone is not.
