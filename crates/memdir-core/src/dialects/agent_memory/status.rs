@@ -21,8 +21,12 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let lock = raw_files::get(store, &MemoryPath::parse(LOCK)?)?;
     let last = lock.as_ref().map(|stored| stored.stamp.modified());
     let holder = lock.as_ref().and_then(|stored| text::decode(&stored.bytes).0.trim().parse::<u32>().ok()).filter(|pid| is_running(*pid));
-    let came =
-        store.list(&sessions_prefix(caller)?)?.entries.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
+    let sessions = match sessions_prefix(caller) {
+        Ok(prefix) => store.list(&prefix)?.entries,
+        // Narrowed to a part without sessions.
+        Err(_) => Vec::new(),
+    };
+    let came = sessions.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
     let waits = last.map_or(0, |last| (MIN_HOURS * 3600 - (now.as_second() - last.as_second())).max(0));
     let due = waits == 0 && came >= MIN_SESSIONS;
     let mut lines = vec![
