@@ -9,10 +9,19 @@ mod profclaw;
 mod serena;
 
 use crate::{
-    base::{error::Result, path::MemoryPath},
-    store::{files::Mount, mounts},
-    tools::{Tool, ToolContext},
+    base::{
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+    },
+    store::{
+        EntrypointMode,
+        files::{Links, Mount, may_match},
+        mounts,
+    },
+    tools::{Tool, ToolContext, ToolResult},
 };
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Another system whose tools memdir serves.
@@ -43,8 +52,9 @@ pub struct DialectPlaces<'a> {
     pub path_var: &'a dyn Fn(&str) -> Result<Option<PathBuf>>,
     /// Returns the text of a settings file, or `None` if it does not exist.
     pub read: &'a dyn Fn(&Path) -> Option<String>,
-    /// Returns the journal directory for a directory of memories.
-    pub journal: &'a dyn Fn(&Path) -> PathBuf,
+    /// Returns the mount of a directory of memories, with what the user's settings say about it: its journal, lock, links and
+    /// patterns.
+    pub mount: &'a dyn Fn(&Path) -> Mount,
     /// Additional read-only directories from the user's settings.
     pub extra: Vec<Mount>,
 }
@@ -57,6 +67,21 @@ pub struct DialectSpace {
     pub root: PathBuf,
 }
 
+impl DialectSpace {
+    /// Fails unless files can exist under each of these names. The files of some systems are in a few places of a directory.
+    pub fn check_names(&self, names: &[MemoryPath]) -> Result<()> {
+        let is_outside = |name: &&MemoryPath| match mounts::locate(&self.mounts, name.as_str()) {
+            Some((mount, rel)) => !may_match(&mount.only, rel),
+            // A name above mounts selects all of them.
+            None => !self.mounts.iter().any(|mount| MemoryPath::parse(&mount.prefix).is_ok_and(|prefix| prefix.is_under(name.as_str()))),
+        };
+        match names.iter().find(is_outside) {
+            Some(name) => Err(Error::bad_input("only", format!("{:?} is not in a mount of this space", name.as_str()))),
+            None => Ok(()),
+        }
+    }
+}
+
 /// All dialects, in the order they are listed.
 pub const DIALECTS: &[Dialect] =
     &[koding::DIALECT, agent_memory::DIALECT, serena::DIALECT, profclaw::DIALECT, openclaw::DIALECT, anthropic::DIALECT];
@@ -67,10 +92,16 @@ pub fn find(name: &str) -> Option<&'static Dialect> {
 }
 
 impl DialectPlaces<'_> {
-    /// Returns a mount for a directory of files: memdir keeps no entrypoint in it.
+    /// Returns a mount for a directory of files: memdir keeps no entrypoint in it, and links that stay inside are followed.
     fn file_mount(&self, prefix: &str, root: &Path) -> Mount {
-        let mount = Mount::new(prefix, root, (self.journal)(root));
-        Mount { entrypoint: crate::store::EntrypointMode::Off, ..mount }
+        let mount = (self.mount)(root);
+        Mount {
+            prefix: prefix.to_owned(),
+            entrypoint: EntrypointMode::Off,
+            links: Links { inside: true, ..mount.links },
+            file_bytes: limits::DIALECT_FILE_BYTES,
+            ..mount
+        }
     }
 }
 
@@ -78,6 +109,74 @@ impl DialectPlaces<'_> {
 fn rest_is_in(caller: &ToolContext, path: &MemoryPath, line: u64, left: u64) -> String {
     let file = mounts::absolute_path(caller.memdir.store(), path).unwrap_or_default();
     format!("[{left} more characters: read {} from line {line} on with a file tool]", file.display())
+}
+
+/// How a dialect words the advice of an error, so that a model can follow it with the dialect's tools.
+struct Advice {
+    /// What names look like.
+    name: &'static str,
+    /// How to find the names that exist.
+    list: &'static str,
+    /// How to make an edit fit.
+    edit: &'static str,
+    /// What to do with a text that is too large.
+    split: &'static str,
+}
+
+impl Advice {
+    /// Turns an error into a result with the dialect's advice.
+    fn apply(&self, result: Result<ToolResult>) -> Result<ToolResult> {
+        result.or_else(|error| {
+            let (message, hint) = (self.message(&error), self.hint(&error));
+            let structured = json!({ "error": { "code": error.code(), "message": message, "hint": hint } });
+            Ok(ToolResult { structured: Some(structured), text: format!("{message}. {hint}"), is_error: true })
+        })
+    }
+
+    fn message(&self, error: &Error) -> String {
+        match error {
+            // The reason ends with advice about the names of memdir's own tools, unless a setting is the cause.
+            Error::BadPath { path, why } if !is_link_error(why) => {
+                format!("invalid memory name {path:?}: {}", why.split("; ").next().unwrap_or(why))
+            }
+            other => other.to_string(),
+        }
+    }
+
+    fn hint(&self, error: &Error) -> String {
+        match error {
+            Error::NotFound { .. } => self.list.into(),
+            Error::BadPath { why, .. } if is_link_error(why) => "Use another name, or ask the user for this setting.".into(),
+            Error::BadPath { .. } => self.name.into(),
+            Error::BadEdit { .. } => self.edit.into(),
+            // A file that another program made.
+            Error::TooLarge { limit, .. } if *limit == limits::READ_FILE_BYTES => {
+                "Read a part of the file with a file tool, or ask the user to split it.".into()
+            }
+            Error::TooLarge { .. } => self.split.into(),
+            Error::ReadOnly { .. } => "Use another name, or ask the user to change what makes it read-only.".into(),
+            other => other.hint(),
+        }
+    }
+}
+
+/// Whether a name was refused because of a symbolic link, which only a setting can allow.
+fn is_link_error(why: &str) -> bool {
+    why.contains("symbolic link")
+}
+
+/// Resolves `.`, `..` and repeated slashes of a path below a root, as the file functions of other systems do. Returns `None` if any
+/// prefix of the path leaves the root. The result is empty for the root itself, and is validated like any other name.
+fn normalize(path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 /// Cuts a text to a dialect's limit. If something was cut, appends the result of `more`, which gets the line to continue at and the

@@ -50,6 +50,13 @@ pub trait Store: View + Send + Sync {
     /// Returns the size of the journal.
     fn journal_size(&self) -> Result<JournalSize>;
 
+    /// Creates folders, and removes folders without files, with the folders below them. The journal does not record it: a folder
+    /// without files holds no memory. A store without folders does nothing.
+    fn change_folders(&self, make: &[MemoryPath], remove: &[MemoryPath]) -> Result<()> {
+        let _ = (make, remove);
+        Ok(())
+    }
+
     /// Returns a handle of the same store for one call that can be cancelled.
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store>;
 }
@@ -115,6 +122,9 @@ pub struct MountInfo {
     /// outside.
     #[serde(skip)]
     pub part: Vec<String>,
+    /// The size in bytes of the largest file that is written.
+    #[serde(skip)]
+    pub file_bytes: usize,
 }
 
 /// Whether a mount is writable.
@@ -164,7 +174,7 @@ pub struct Entry {
 pub struct Walk {
     /// The files, sorted by path, without duplicates. Temporary files and `.git` are never included.
     pub entries: Vec<Entry>,
-    /// The visited directories without the root, sorted by path.
+    /// The visited directories that are not hidden, without the root, sorted by path.
     pub folders: Vec<Entry>,
     /// Why files could not be listed: invalid names, links that lead out, unreadable directories, name collisions.
     pub problems: Vec<Problem>,

@@ -138,8 +138,11 @@ impl Tool {
     /// The tool as `tools/list` serves it.
     pub fn json(&self) -> Value {
         let mut annotations = json!({ "readOnlyHint": self.level == Level::Safe });
-        if self.level != Level::Safe {
+        // Older servers gave both hints for every tool; the protocol ignores this one for read-only tools.
+        if self.level != Level::Safe || self.titled {
             annotations["destructiveHint"] = json!(self.level == Level::Destroys);
+        }
+        if self.level != Level::Safe {
             annotations["idempotentHint"] = json!(self.idempotent);
         }
         annotations["openWorldHint"] = json!(false);

@@ -92,6 +92,24 @@ pub(crate) fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount
     Mount { lock, ignored, ..with_journal(settings, "", dir.to_owned()) }
 }
 
+/// The mount of a directory that a dialect serves. The settings of a configured mount apply to it, except for those that say how
+/// memdir's own tools use the directory: its name, access, source, entrypoint, hidden folders and globs.
+pub(crate) fn for_dialect(settings: &Settings, dir: &Path) -> Mount {
+    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| configured(settings, mount)).collect();
+    let found = one_directory(settings, dir, &configured);
+    Mount {
+        root: dir.to_owned(),
+        access: Access::ReadWrite,
+        source: Source::Memory,
+        entrypoint: EntrypointMode::Off,
+        hidden: false,
+        only: Vec::new(),
+        // What stays inside the directory is part of it in every system that a dialect reproduces.
+        links: Links { inside: true, ..found.links.clone() },
+        ..found
+    }
+}
+
 /// The read-only mount of a path in `memory.extraPaths`: a directory, a single file, or the matches of a glob.
 pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Result<Mount, String> {
     let is_glob = |part: &Path| part.to_str().is_some_and(|part| part.contains(['*', '?', '[', '{']));
@@ -122,7 +140,7 @@ pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Resul
 }
 
 /// The journal of a directory, below memdir's home.
-pub(crate) fn journal(settings: &Settings, root: &Path) -> PathBuf {
+fn journal(settings: &Settings, root: &Path) -> PathBuf {
     settings.home.value.join("journal").join(journal_name(root))
 }
 

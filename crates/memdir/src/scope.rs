@@ -8,12 +8,12 @@ use crate::{
     mounts, project_records,
 };
 use memdir_core::{
-    EntrypointMode, Mount, Project, Version,
+    EntrypointMode, Error, MemoryPath, Mount, Project, Version,
     internal::{
         project::{self, ProjectKind},
         store::{
             files::real_path,
-            space::{Agent, Places, narrow},
+            space::{Agent, Places, both, narrow},
         },
     },
 };
@@ -235,6 +235,22 @@ impl Scope {
         self.mounts = narrowed.into_iter().map(|mount| Placed { mount, why: "--only".into() }).collect();
         Ok(())
     }
+}
+
+/// Narrows the mounts to the server's `--only`, and further to that of the session. A caller need not have everything that the
+/// server is narrowed to, but must have what its session names.
+pub(crate) fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[String]) -> Result<Vec<Mount>, Failure> {
+    let session = session.iter().map(|prefix| MemoryPath::parse(prefix)).collect::<Result<Vec<_>, _>>()?;
+    let requested = if session.is_empty() { mounts.clone() } else { narrow(&mounts, &session)? };
+    if server.is_empty() {
+        return Ok(requested);
+    }
+    let mut left = if session.is_empty() { server.to_vec() } else { both(server, &session) };
+    left.retain(|prefix| narrow(&mounts, std::slice::from_ref(prefix)).is_ok());
+    if left.is_empty() {
+        return Err(Error::bad_input("only", "none of these names is served here").into());
+    }
+    Ok(narrow(&mounts, &left)?)
 }
 
 /// Splits the team folder off a directory as a separate mount, since it has its own entrypoint. It has the lock that it would have

@@ -11,7 +11,7 @@ use crate::{
     exit::Failure,
     scope::Scope,
 };
-use callers::TokenCallers;
+use callers::{TokenCallers, foreign_dialect};
 use live::LiveSettings;
 use memdir_server::{BearerToken, HttpOptions, ServeError, ToolCatalog, ToolFilter};
 use std::{io::Write as _, sync::Arc};
@@ -19,6 +19,7 @@ use std::{io::Write as _, sync::Arc};
 /// Serves until the client disconnects or, over HTTP, until a signal.
 pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scope) -> Result<(), Failure> {
     let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
+    check_dialects(args, global)?;
     let http = http_options(args)?;
     if let Some(http) = &http {
         check_callers(args, global, settings, http.token.is_some())?;
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scop
     let served = match http {
         None => memdir_server::serve_stdio(catalog),
         Some(http) => {
-            let callers = TokenCallers::new(live, &filter, foreign_dialect(args));
+            let callers = TokenCallers::new(live, &filter, &args.dialect);
             memdir_server::serve_http(catalog, HttpOptions { callers: Some(Arc::new(callers)), ..http }, |address| {
                 // The server also works if standard error is closed.
                 let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp");
@@ -50,9 +51,19 @@ fn http_options(args: &Mcp) -> Result<Option<HttpOptions>, Failure> {
     Ok(Some(HttpOptions { token, hosts: args.host.clone(), origins: args.origin.clone(), ..HttpOptions::new(address) }))
 }
 
-/// Returns a requested dialect of another system, whose memory belongs to no caller.
-fn foreign_dialect(args: &Mcp) -> Option<&String> {
-    args.dialect.iter().find(|name| *name != groups::NATIVE)
+/// Rejects options that select memories of memdir's own tools if only dialects are served.
+fn check_dialects(args: &Mcp, global: &Global) -> Result<(), Failure> {
+    let Some(dialect) = foreign_dialect(&args.dialect).filter(|_| args.dialect.iter().all(|name| name != groups::NATIVE)) else {
+        return Ok(());
+    };
+    let flags = [("--project", global.project.is_some()), ("--agent", global.agent.is_some())];
+    match flags.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Failure::Usage {
+            message: format!("{flag} has no effect with the dialect {dialect}: it serves the directory of another system"),
+            hint: format!("omit {flag}; select a directory with --dir, or a part of it with --only"),
+        }),
+    }
 }
 
 /// If there are callers with tokens, rejects options at start that apply to none of them.
@@ -61,7 +72,7 @@ fn check_callers(args: &Mcp, global: &Global, settings: &Settings, has_owner_tok
         return Ok(());
     }
     let refuse = |message: String, hint: &str| Err(Failure::Usage { message, hint: hint.into() });
-    if let Some(dialect) = foreign_dialect(args) {
+    if let Some(dialect) = foreign_dialect(&args.dialect) {
         return refuse(callers::no_callers(dialect), "serve the dialect without --http, or set MEMDIR_HOME to a directory without tokens");
     }
     let flags = [("--dir", global.dir.is_some()), ("--project", global.project.is_some()), ("--agent", global.agent.is_some())];

@@ -6,15 +6,15 @@ use crate::{
     exit::Failure,
     mounts::{self, kept_mount},
     project_records,
-    scope::Scope,
+    scope::{Scope, narrowed},
 };
 use memdir_chats::Syncer;
 use memdir_core::{
-    Actor, Allow, Embedder, Error, FileStore, Index, Memdir, Mount, MountInfo, Searcher, Source, Store, SystemClock,
+    Actor, Allow, Embedder, Error, FileStore, Index, Memdir, MemoryPath, Mount, MountInfo, Searcher, Source, Store, SystemClock,
     internal::{
         dialects::{Dialect, DialectPlaces},
         secrets,
-        store::files::journal_name,
+        store::{files::journal_name, space::narrow},
     },
 };
 use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};
@@ -174,9 +174,18 @@ pub(crate) fn open_archived_chats(settings: &Settings) -> Result<Option<(Memdir,
     Ok(Some((memdir, root.unwrap_or_default())))
 }
 
-/// Opens a dialect's directory: `--dir`, or the one the other system uses.
-pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect) -> Result<(Memdir, PathBuf), Failure> {
+/// Opens a dialect's directory: `--dir`, or the one the other system uses. It is narrowed to `--only`, and further to the names of
+/// a session, if there are any.
+pub(crate) fn open_dialect(
+    settings: &Settings,
+    scope: &Scope,
+    dialect: &Dialect,
+    session: &[String],
+) -> Result<(Memdir, PathBuf), Failure> {
     scope.must_be_on()?;
+    // The names of `--only` are those of the dialect, so its mounts are narrowed and not those of the scope.
+    let whole = if settings.only.is_empty() { None } else { Some(Scope::whole(settings)?) };
+    let scope = whole.as_ref().unwrap_or(scope);
     let home = config::user_home_dir().unwrap_or_else(|| settings.home.value.clone());
     let extra = scope.mounts_only().into_iter().filter(|mount| mount.source != Source::Memory).collect();
     let places = DialectPlaces {
@@ -186,11 +195,15 @@ pub(crate) fn open_dialect(settings: &Settings, scope: &Scope, dialect: &Dialect
         project: &scope.project.checkout,
         path_var: &|key| config::path_variable(key, &settings.cwd).map_err(|why| Error::bad_input(key, why)),
         read: &|path| std::fs::read_to_string(path).ok(),
-        journal: &|root| mounts::journal(settings, root),
+        mount: &|root| mounts::for_dialect(settings, root),
         extra,
     };
     let space = (dialect.space)(&places).map_err(|error| settings_error(settings, error))?;
-    Ok((with_search(open_mounts(settings, &space.mounts, &settings.actor.value)?, settings)?, space.root))
+    space.check_names(&settings.only)?;
+    space.check_names(&session.iter().map(|name| MemoryPath::parse(name)).collect::<Result<Vec<_>, _>>()?)?;
+    let served = if settings.only.is_empty() { space.mounts.clone() } else { narrow(&space.mounts, &settings.only)? };
+    let mounts = if session.is_empty() { served } else { narrowed(space.mounts, &settings.only, session)? };
+    Ok((with_search(open_mounts(settings, &mounts, &settings.actor.value)?, settings)?, space.root))
 }
 
 /// Opens one directory without any settings, for the demo and the benchmarks.

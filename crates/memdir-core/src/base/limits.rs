@@ -14,6 +14,8 @@ pub const ENTRYPOINT_LINE_CHARS: usize = 149;
 pub const ENTRYPOINT_LONG_LINE_CHARS: usize = 200;
 /// The largest memory that is written. A memory is a note; 4 MB is a data file.
 pub const MEMORY_BYTES: usize = 4 << 20;
+/// The largest file that a dialect writes. The systems that dialects reproduce have no limit, and their tests write 5 MB.
+pub const DIALECT_FILE_BYTES: usize = 16 << 20;
 /// The largest file that is read as a memory.
 pub const READ_FILE_BYTES: u64 = 64 << 20;
 /// Bytes of a frontmatter; a longer one is read as text. Real ones have a few hundred bytes, and every search, hook and read

@@ -2,7 +2,7 @@
 
 mod status;
 
-use super::{Dialect, DialectPlaces, DialectSpace, cut_with_note, rest_is_in};
+use super::{Advice, Dialect, DialectPlaces, DialectSpace, cut_with_note, rest_is_in};
 use crate::{
     base::{
         error::{Error, Result},
@@ -114,7 +114,7 @@ fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     Ok(DialectSpace { mounts, root: sessions })
 }
 
-/// The prefix of the names of sessions.
+/// The prefix of the names of sessions. Fails if the space was narrowed to a part without them.
 fn sessions_prefix(caller: &ToolContext) -> Result<String> {
     let root = real_path(&caller.root);
     let holding = caller.memdir.store().mounts().iter().filter_map(|mount| Some((mount, root.strip_prefix(&mount.root).ok()?)));
@@ -125,9 +125,20 @@ fn sessions_prefix(caller: &ToolContext) -> Result<String> {
     Ok(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/"))
 }
 
+const ADVICE: Advice = Advice {
+    name: "Use a name such as deploy or topics/deploy.",
+    list: "Call memory_read without topics for the names that exist.",
+    edit: "Save what changed with memory_append_session.",
+    split: "Save it as several sessions.",
+};
+
 /// Turns an error into a failure as this system writes it.
 fn as_failure(result: Result<ToolResult>) -> Result<ToolResult> {
-    Ok(result.unwrap_or_else(|error| ToolResult::failure(format!("Error: {error}"))))
+    Ok(result.unwrap_or_else(|error| match &error {
+        // The message says what is accepted.
+        Error::BadInput { .. } => ToolResult::failure(format!("Error: {error}")),
+        other => ToolResult::failure(format!("Error: {}. {}", ADVICE.message(other), ADVICE.hint(other))),
+    }))
 }
 
 fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {

@@ -2,18 +2,15 @@
 
 mod view;
 
-use super::{Dialect, DialectPlaces, DialectSpace};
+use super::{Advice, Dialect, DialectPlaces, DialectSpace, is_link_error, normalize};
 use crate::{
     base::{
         error::{Error, Result},
         path::MemoryPath,
         text,
     },
-    operations::{raw_files, write},
-    store::{
-        Verb,
-        files::{Links, Mount},
-    },
+    operations::raw_files,
+    store::{Verb, files::Mount},
     tools::{
         Level, Tool, ToolContext, ToolResult,
         args::Args,
@@ -57,9 +54,16 @@ const TOOLS: [Tool; 1] = [Tool {
 
 const ROOT: &str = "/memories";
 
+const ADVICE: Advice = Advice {
+    name: "Use a path such as /memories/notes/deploy.md.",
+    list: "View /memories for the paths that exist.",
+    edit: "View the file and give an old_str that occurs in it exactly once.",
+    split: "Split it into several files.",
+};
+
 fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     let root = places.dir.map_or_else(|| places.cwd.join("memory/memories"), ToOwned::to_owned);
-    let mount = Mount { hidden: true, links: Links { inside: true, ..Links::default() }, ..places.file_mount("", &root) };
+    let mount = Mount { hidden: true, keeps_folders: true, ..places.file_mount("", &root) };
     Ok(DialectSpace { mounts: vec![mount], root })
 }
 
@@ -86,7 +90,7 @@ fn failure(text: impl Into<String>) -> Error {
 fn failure_text(error: &Error) -> String {
     match error {
         Error::BadEdit { why } => why.clone(),
-        other => format!("{other}. {}", other.hint()),
+        other => format!("{}. {}", ADVICE.message(other), ADVICE.hint(other)),
     }
 }
 
@@ -102,14 +106,14 @@ impl GivenPath {
     fn new(shown: String) -> Result<Self> {
         let rest = shown.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         let Some(rest) = rest else { return Err(failure(format!("Path must start with /memories, got: {shown}"))) };
-        let rest = rest.trim_matches('/');
+        let Some(rest) = normalize(rest) else { return Err(escapes(&shown)) };
         if rest.is_empty() {
             return Ok(GivenPath { path: None, shown });
         }
-        match MemoryPath::parse(rest) {
+        match MemoryPath::parse(&rest) {
             Ok(path) => Ok(GivenPath { path: Some(path), shown }),
-            Err(_) if rest.contains("..") || rest.contains(['%', '\\', '\0']) => Err(escapes(&shown)),
-            Err(error) => Err(error.into()),
+            Err(_) if rest.contains(['%', '\\', '\0']) => Err(escapes(&shown)),
+            Err(error) => Err(Error::bad_path(shown, error.why)),
         }
     }
 
@@ -125,10 +129,14 @@ impl GivenPath {
     /// Rewords an error of the store as the reference does.
     fn reworded(&self, error: Error) -> Error {
         match error {
-            Error::BadPath { why, .. } if why.contains("symbolic link") => escapes(&self.shown),
+            Error::BadPath { why, .. } if is_link_error(&why) => escapes(&self.shown),
             Error::BadPath { why, .. } if why.contains("not a regular file") => {
                 failure(format!("Unsupported file type for {}", self.shown))
             }
+            // Names of the store are relative; callers know paths below the root.
+            Error::BadPath { path, why } => Error::bad_path(format!("{ROOT}/{path}"), why),
+            Error::TooLarge { what, size, limit } => Error::TooLarge { what: format!("{ROOT}/{what}"), size, limit },
+            Error::ReadOnly { path, why } => Error::ReadOnly { path: format!("{ROOT}/{path}"), why },
             other => other,
         }
     }
@@ -161,7 +169,12 @@ fn rewrite(caller: &ToolContext, given: &GivenPath, change: &mut dyn FnMut(&str)
     let path = given.file(not_a_file)?;
     let (store, context) = (caller.memdir.store(), caller.memdir.context());
     let changed = raw_files::rewrite(store, context, Verb::Edit, path, &mut |view, old| match old {
-        Some(bytes) => Ok(change(write::utf8(path, bytes)?)?.into_bytes()),
+        Some(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(change(text)?.into_bytes()),
+            Err(_) => {
+                Err(failure(format!("The file {} is not UTF-8 text and cannot be edited. Create another file instead.", given.shown)))
+            }
+        },
         None if raw_files::is_folder(view, path)? => Err(failure(not_a_file(&given.shown))),
         None => Err(given.missing()),
     });
@@ -173,24 +186,41 @@ fn str_replace(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let (old, new) = (args.required_text(&OLD_STR)?, args.text(&NEW_STR)?.unwrap_or_default());
     let mut snippet = String::new();
     rewrite(caller, &given, &mut |content| {
-        let spots: Vec<usize> = content.match_indices(old.as_str()).map(|(at, _)| at).take(2_000).collect();
-        let [at] = spots.as_slice() else { return Err(not_once(&given, content, &old, &spots)) };
-        let edited = format!("{}{new}{}", &content[..*at], &content[at + old.len()..]);
-        let line = text::line_at(content, *at);
+        let mut spots = content.match_indices(old.as_str()).map(|(at, _)| at);
+        let (Some(at), None) = (spots.next(), spots.next()) else { return Err(not_once(&given, content, &old)) };
+        let edited = format!("{}{new}{}", &content[..at], &content[at + old.len()..]);
+        let line = text::line_at(content, at);
         snippet = view::numbered(&edited, line.saturating_sub(2).max(1), Some(line + 2));
         Ok(edited)
     })?;
     Ok(format!("The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"))
 }
 
-fn not_once(given: &GivenPath, content: &str, old: &str, spots: &[usize]) -> Error {
-    if spots.is_empty() {
+/// Maximum number of occurrences whose lines are listed.
+const OCCURRENCES: usize = 2_000;
+
+fn not_once(given: &GivenPath, content: &str, old: &str) -> Error {
+    let lines = lines_with(content, old);
+    if lines.is_empty() {
         return failure(format!("No replacement was performed, old_str `{old}` did not appear verbatim in {}.", given.shown));
     }
-    let mut counter = text::LineCounter::new(content);
-    let lines: Vec<String> = spots.iter().map(|at| counter.line_at(*at).to_string()).collect();
     let lines = lines.join(", ");
     failure(format!("No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"))
+}
+
+/// The line of each occurrence of `old`, overlapping ones included.
+fn lines_with(content: &str, old: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut from, mut line) = (0, 1);
+    while let Some(at) = content.get(from..).and_then(|rest| rest.find(old)).filter(|_| lines.len() < OCCURRENCES) {
+        line += content[from..from + at].matches('\n').count();
+        lines.push(line.to_string());
+        // The next occurrence begins at least one character later.
+        let Some(first) = content[from + at..].chars().next() else { break };
+        line += usize::from(first == '\n');
+        from += at + first.len_utf8();
+    }
+    lines
 }
 
 fn insert(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
@@ -199,16 +229,19 @@ fn insert(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let added = args.required_text(&INSERT_TEXT)?;
     let added = added.trim_end_matches('\n');
     rewrite(caller, &given, &mut |content| {
-        let count = text::lines(content);
-        let after = u64::try_from(after)
+        let mut lines: Vec<&str> = content.split('\n').collect();
+        lines.pop_if(|last| last.is_empty());
+        let count = lines.len();
+        let after = usize::try_from(after)
             .ok()
             .filter(|after| *after <= count)
             .ok_or_else(|| failure(format!("Invalid `insert_line` parameter: {after}. It should be within the range [0, {count}].")))?;
-        let at = text::line_start(content, after + 1);
-        let (before, rest) = content.split_at(at);
-        let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-        let last = if rest.is_empty() || rest.ends_with('\n') { "" } else { "\n" };
-        Ok(format!("{before}{end}{added}\n{rest}{last}"))
+        lines.insert(after, added);
+        let mut edited = lines.join("\n");
+        if !edited.ends_with('\n') {
+            edited.push('\n');
+        }
+        Ok(edited)
     })?;
     Ok(format!("The file {} has been edited.", given.shown))
 }
@@ -230,7 +263,13 @@ fn rename(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     let new = to.file(taken)?;
     match raw_files::relocate(caller.memdir.store(), caller.memdir.context(), old, new) {
         Ok(_) => Ok(format!("Successfully renamed {} to {}", from.shown, to.shown)),
-        Err(Error::NotFound { .. }) => Err(failure(format!("The path {} does not exist", from.shown))),
+        Err(Error::NotFound { .. }) => {
+            if let Some(parent) = new.parent().map(MemoryPath::parse) {
+                // As in the reference, the folders of the destination exist afterwards. A folder that may not be made is not.
+                let _ = caller.memdir.store().change_folders(&[parent?], &[]);
+            }
+            Err(failure(format!("The path {} does not exist", from.shown)))
+        }
         Err(Error::Exists { .. }) => Err(failure(taken(&to.shown))),
         Err(error) => Err(to.reworded(error)),
     }

@@ -1,6 +1,6 @@
 //! `MemoryRead` and `MemoryWrite` of anon-kode, on one directory with files of any kind.
 
-use super::{Dialect, DialectPlaces, DialectSpace, cut_with_note};
+use super::{Advice, Dialect, DialectPlaces, DialectSpace, cut_with_note, normalize};
 use crate::{
     base::{
         error::{Error, Result},
@@ -16,7 +16,7 @@ use crate::{
     tools::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param},
 };
 use serde_json::json;
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "koding",
@@ -42,7 +42,7 @@ const TOOLS: [Tool; 2] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
-        run: read,
+        run: |caller, args| ADVICE.apply(read(caller, args)),
     },
     Tool {
         name: "MemoryWrite",
@@ -54,9 +54,16 @@ const TOOLS: [Tool; 2] = [
         level: Level::Changes,
         idempotent: true,
         titled: false,
-        run: write,
+        run: |caller, args| ADVICE.apply(write(caller, args)),
     },
 ];
+
+const ADVICE: Advice = Advice {
+    name: "Use a path relative to the memory directory, such as notes/deploy.md.",
+    list: "Call MemoryRead without file_path for the files that exist.",
+    edit: "Write the whole file with MemoryWrite.",
+    split: "Split it into several files.",
+};
 
 /// The root file, and the fallback if it does not exist.
 const ROOT_FILES: [&str; 2] = ["index.md", "MEMORY.md"];
@@ -145,14 +152,18 @@ fn shown(caller: &ToolContext, path: &str) -> String {
     caller.root.join(path).display().to_string()
 }
 
-/// Parses a path that is relative to the root, or absolute as anon-kode prints it. Returns `None` for a path outside the root.
+/// Parses a path that is relative to the root, or absolute as anon-kode prints it. Returns `None` for a path outside the root and
+/// for one that can only be a directory.
 fn path_inside(caller: &ToolContext, given: &str) -> Option<MemoryPath> {
-    if !given.starts_with('/') {
-        return MemoryPath::parse(given).ok();
+    let rest = if given.starts_with('/') {
+        let roots = [caller.root.clone(), real_path(&caller.root)];
+        let mut roots = roots.iter().filter_map(|root| root.to_str());
+        roots.find_map(|root| given.strip_prefix(root).filter(|rest| rest.starts_with('/')))?
+    } else {
+        given
+    };
+    if rest.ends_with('/') || rest.ends_with("/.") || rest.ends_with("/..") {
+        return None;
     }
-    let roots = [caller.root.clone(), real_path(&caller.root)];
-    let rest = roots.iter().find_map(|root| Path::new(given).strip_prefix(root).ok())?;
-    // `strip_prefix` ignores `//` and `.`; such a path is refused, not normalised.
-    let rest = rest.to_str().filter(|rest| given.ends_with(rest))?;
-    MemoryPath::parse(rest).ok()
+    MemoryPath::parse(&normalize(rest)?).ok()
 }

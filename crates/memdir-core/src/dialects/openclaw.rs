@@ -1,6 +1,9 @@
 //! OpenClaw's memory tools, on its workspace. Read-only.
 
-use super::{Dialect, DialectPlaces, DialectSpace, profclaw::json_result};
+use super::{
+    Dialect, DialectPlaces, DialectSpace,
+    profclaw::{ADVICE, json_result},
+};
 use crate::{
     base::{
         error::{Error, Result},
@@ -66,7 +69,7 @@ const TOOLS: [Tool; 2] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
-        run: search,
+        run: |caller, args| ADVICE.apply(search(caller, args)),
     },
     Tool {
         name: "memory_get",
@@ -78,7 +81,7 @@ const TOOLS: [Tool; 2] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
-        run: get,
+        run: |caller, args| ADVICE.apply(get(caller, args)),
     },
 ];
 
@@ -171,7 +174,7 @@ fn unavailable(error: &Error) -> Result<ToolResult> {
     json_result(json!({
         "results": [], "disabled": true, "unavailable": true, "error": error.to_string(),
         "warning": "Memory cannot be searched at the moment; tell the user.",
-        "action": error.hint(),
+        "action": ADVICE.hint(error),
     }))
 }
 

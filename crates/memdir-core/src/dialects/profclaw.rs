@@ -1,6 +1,6 @@
 //! profClaw's memory tools, on a workspace: `MEMORY.md`, everything below `memory/`, and additional paths. Read-only.
 
-use super::{Dialect, DialectPlaces, DialectSpace};
+use super::{Advice, Dialect, DialectPlaces, DialectSpace};
 use crate::{
     base::{
         error::{Error, Result},
@@ -32,7 +32,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 const QUERY: Param = search::QUERY.describe("what you need to know");
 const SOURCE: Param = Param::typed_choice("source", search::SOURCES).aliases(&["sources"]).default_text("all");
 const PATH: Param = Param::text("path").aliases(&["file_path"]).required().describe("as memory_search returned it");
-const LINES: Param = Param::text_or_integer("lines").aliases(get::LINES_ALIASES).describe("42-56, or with from the number of lines");
+const LINES: Param = Param::text("lines").aliases(get::LINES_ALIASES).describe("42-56, or with from the number of lines");
 const FROM: Param =
     Param::integer("from", 1, get::MAX_LINE).aliases(get::FROM_ALIASES).shown_range(ShownRange::Min).describe("the first line");
 
@@ -47,7 +47,7 @@ const TOOLS: [Tool; 3] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
-        run: search,
+        run: |caller, args| ADVICE.apply(search(caller, args)),
     },
     Tool {
         name: "memory_get",
@@ -59,7 +59,7 @@ const TOOLS: [Tool; 3] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
-        run: get,
+        run: |caller, args| ADVICE.apply(get(caller, args)),
     },
     Tool {
         name: "memory_stats",
@@ -71,9 +71,16 @@ const TOOLS: [Tool; 3] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
-        run: stats,
+        run: |caller, args| ADVICE.apply(stats(caller, args)),
     },
 ];
+
+pub(super) const ADVICE: Advice = Advice {
+    name: "Use a path as memory_search returns it, such as memory/notes.md.",
+    list: "Call memory_search for paths that exist.",
+    edit: "Change the file with a file tool.",
+    split: "Split it into several files.",
+};
 
 /// Maximum number of characters of all passages in one answer.
 const SEARCH_CHARS: usize = 30_000;
@@ -113,6 +120,12 @@ fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     });
     search::add_chats_notice(&caller.memdir, request.source, &mut out);
     args.add_notes(&mut out);
+    if request.source.is_none()
+        && let Some(why) = caller.memdir.why_no_chats()
+    {
+        // `all` includes chats, so the answer says that it does not.
+        out["note"] = json!(format!("past chats were not searched: {why}"));
+    }
     json_result(out)
 }
 

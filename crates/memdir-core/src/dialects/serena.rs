@@ -2,7 +2,7 @@
 
 mod settings;
 
-use super::{Dialect, DialectPlaces, DialectSpace, cut_with_note};
+use super::{Advice, Dialect, DialectPlaces, DialectSpace, cut_with_note, is_link_error};
 use crate::{
     base::{
         error::{Error, Result},
@@ -17,7 +17,7 @@ use crate::{
         write::{Write, WriteMode},
     },
     secrets,
-    store::files::{Links, Mount, real_path},
+    store::files::{Mount, real_path},
     tools::{
         Level, Tool, ToolContext, ToolResult,
         args::Args,
@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 pub(super) const DIALECT: Dialect = Dialect {
     name: "serena",
     stands_for: "Serena's memory tools",
-    needs: ".serena/memories in the project, and memories/global in SERENA_HOME or ~/.serena; patterns from serena_config.yml and project.yml",
+    needs: ".serena/memories in the repository or the nearest parent with .serena/project.yml, and memories/global in SERENA_HOME or ~/.serena; patterns from serena_config.yml and project.yml",
     tools: || &TOOLS,
     space,
 };
@@ -56,10 +56,17 @@ const EDIT_PARAMS: &[Param] = &[NAME, NEEDLE, REPL, MODE, ALLOW_MULTIPLE];
 const DELETE_PARAMS: &[Param] = &[NAME];
 const RENAME_PARAMS: &[Param] = &[OLD_NAME, NEW_NAME];
 
-/// A limit in characters, of which -1 is the default limit.
+/// A limit in characters. Every integer is accepted; one below 1 is the default limit.
 const fn max_chars(name: &'static str) -> Param {
-    Param::integer(name, -1, limits::MEMORY_BYTES as i64).shown_range(ShownRange::Neither).default_integer(-1)
+    Param::integer(name, i64::MIN, i64::MAX).shown_range(ShownRange::Neither).default_integer(-1)
 }
+
+const ADVICE: Advice = Advice {
+    name: "Use a name such as topic/name.",
+    list: "Call list_memories for the names that exist.",
+    edit: "Read the memory and give a needle that occurs in it exactly once, or set allow_multiple_occurrences.",
+    split: "Split it into several memories.",
+};
 
 const TOOLS: [Tool; 7] = [
     tool(
@@ -69,9 +76,17 @@ const TOOLS: [Tool; 7] = [
         Level::Safe,
         true,
         LIST_PARAMS,
-        list,
+        |caller, args| ADVICE.apply(list(caller, args)),
     ),
-    tool("read_memory", "Read Memory", include_str!("../../texts/dialects/serena-read_memory.md"), Level::Safe, true, READ_PARAMS, read),
+    tool(
+        "read_memory",
+        "Read Memory",
+        include_str!("../../texts/dialects/serena-read_memory.md"),
+        Level::Safe,
+        true,
+        READ_PARAMS,
+        |caller, args| ADVICE.apply(read(caller, args)),
+    ),
     tool(
         "write_memory",
         "Write Memory",
@@ -79,7 +94,7 @@ const TOOLS: [Tool; 7] = [
         Level::Destroys,
         true,
         WRITE_PARAMS,
-        write,
+        |caller, args| ADVICE.apply(write(caller, args)),
     ),
     tool(
         "edit_memory",
@@ -88,7 +103,7 @@ const TOOLS: [Tool; 7] = [
         Level::Destroys,
         false,
         EDIT_PARAMS,
-        edit,
+        |caller, args| ADVICE.apply(edit(caller, args)),
     ),
     tool(
         "delete_memory",
@@ -97,7 +112,7 @@ const TOOLS: [Tool; 7] = [
         Level::Destroys,
         true,
         DELETE_PARAMS,
-        delete,
+        |caller, args| ADVICE.apply(delete(caller, args)),
     ),
     tool(
         "rename_memory",
@@ -106,7 +121,7 @@ const TOOLS: [Tool; 7] = [
         Level::Destroys,
         false,
         RENAME_PARAMS,
-        rename,
+        |caller, args| ADVICE.apply(rename(caller, args)),
     ),
     tool("onboarding", "Onboarding", include_str!("../../texts/dialects/serena-onboarding-tool.md"), Level::Safe, true, &[], onboarding),
 ];
@@ -131,13 +146,8 @@ fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     let home = (places.path_var)("SERENA_HOME")?.unwrap_or_else(|| places.home.join(".serena"));
     let settings = settings::load(places, &home)?;
     let root = places.dir.map_or_else(|| settings.folder.join("memories"), ToOwned::to_owned);
-    let with_rules = |mount: Mount| Mount {
-        read_only: settings.read_only.clone(),
-        ignored: settings.ignored.clone(),
-        patterns_see_prefix: true,
-        links: Links { inside: true, ..Links::default() },
-        ..mount
-    };
+    let with_rules =
+        |mount: Mount| Mount { foreign_read_only: settings.read_only.clone(), foreign_ignored: settings.ignored.clone(), ..mount };
     let mut mounts = vec![with_rules(places.file_mount("", &root))];
     let global = home.join("memories/global");
     // In the home directory itself, the global memories are inside the project's and already have the same names.
@@ -154,7 +164,10 @@ fn parse_name(given: &str) -> Result<MemoryPath> {
     if name == "global" {
         return Err(Error::bad_path(given, "global/ contains the memories of all projects; use a name such as global/style"));
     }
-    MemoryPath::parse(name)?;
+    let path = MemoryPath::parse(name)?;
+    if path.file_name().eq_ignore_ascii_case(".md") {
+        return Err(Error::bad_path(given, "it is empty without .md"));
+    }
     Ok(MemoryPath::parse(&format!("{name}.md"))?)
 }
 
@@ -173,13 +186,16 @@ fn list(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     };
     let store = caller.memdir.store();
     let (mut memories, mut read_only) = (Vec::new(), Vec::new());
-    for entry in store.list(&topic)?.entries.iter().filter(|entry| entry.path.is_md()) {
+    let walk = store.list(&topic)?;
+    for entry in walk.entries.iter().filter(|entry| entry.path.is_md()) {
         let list = if store.check_writable(&entry.path).is_ok() { &mut memories } else { &mut read_only };
         list.push(secrets::redact(entry.path.name()).into_owned());
     }
     memories.sort();
     read_only.sort();
-    let lists = [("memories", memories), ("read_only_memories", read_only)];
+    // Serena lists linked directories. A link that is not followed is reported with the setting that changes this.
+    let notes = walk.problems.into_iter().map(|problem| problem.what).filter(|what| is_link_error(what) && what.contains("link_roots"));
+    let lists = [("memories", memories), ("read_only_memories", read_only), ("notes", notes.collect())];
     let lists = lists.iter().filter(|(_, names)| !names.is_empty()).map(|(key, names)| format!("{}: [{}]", json!(key), python_list(names)));
     text_result(format!("{{{}}}", lists.collect::<Vec<_>>().join(", ")))
 }
@@ -205,7 +221,7 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
 
 fn limit(args: &Args<'_>, param: &Param) -> Result<usize> {
     let max = args.integer(param)?.unwrap_or(-1);
-    Ok(usize::try_from(max).unwrap_or(limits::DIALECT_CHARS))
+    Ok(usize::try_from(max).ok().filter(|max| *max > 0).unwrap_or(limits::DIALECT_CHARS))
 }
 
 fn write(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
@@ -234,6 +250,9 @@ fn edit(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     match caller.memdir.edit(&Edit { path: parse_name(&given)?, needle, with, all, expect: None }) {
         Ok(_) => text_result(format!("Memory {given} edited successfully.")),
+        Err(Error::BadEdit { why }) if why.contains("not UTF-8") => Ok(ToolResult::failure(format!(
+            "Memory {given} is not UTF-8 text and cannot be edited. Replace all of it with write_memory, or write another memory."
+        ))),
         Err(Error::NotFound { .. }) => Ok(ToolResult::failure(format!("Memory named '{given}' not found"))),
         Err(error) => Err(error),
     }

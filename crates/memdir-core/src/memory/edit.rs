@@ -39,8 +39,9 @@ pub fn edit(text: &str, needle: &Needle, with: &str, all: bool) -> Result<Edited
         return Err(several(text, &spots));
     }
     let new_size = spots.iter().fold(text.len(), |size, spot| (size - (spot.end - spot.start)).saturating_add(spot.with(&with).len()));
-    if new_size > limits::MEMORY_BYTES && new_size > text.len() {
-        return Err(Error::TooLarge { what: "the edited memory".into(), size: new_size as u64, limit: limits::MEMORY_BYTES as u64 });
+    // Bounds the work; the store knows the limit of the mount.
+    if new_size > limits::DIALECT_FILE_BYTES && new_size > text.len() {
+        return Err(Error::TooLarge { what: "the edited memory".into(), size: new_size as u64, limit: limits::DIALECT_FILE_BYTES as u64 });
     }
     let mut new = String::with_capacity(new_size);
     let mut done = 0;
@@ -184,8 +185,8 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> 
         }
         let filled = if has_groups { Some(fill_groups(with, &groups)?) } else { None };
         size = size.saturating_add(filled.as_ref().map_or(0, String::len));
-        if size > limits::MEMORY_BYTES {
-            return Err(Error::TooLarge { what: "the edited memory".into(), size: size as u64, limit: limits::MEMORY_BYTES as u64 });
+        if size > limits::DIALECT_FILE_BYTES {
+            return Err(Error::TooLarge { what: "the edited memory".into(), size: size as u64, limit: limits::DIALECT_FILE_BYTES as u64 });
         }
         spots.push(Replacement { start, end, filled });
     }

@@ -12,7 +12,7 @@ use crate::{
     memory::{self, Kind, Memory},
     operations::{context::Context, read},
     secrets::{self, SecretSeverity},
-    store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View, change_with},
+    store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
 
@@ -97,7 +97,8 @@ pub(crate) fn write(store: &dyn Store, context: &Context, request: &Write) -> Re
         if there.is_none() {
             check_name(context, &path)?;
         }
-        let bytes = new_bytes(request, there.as_ref())?;
+        let limit = mounts::mount_of(view, &path).map_or(limits::MEMORY_BYTES, |mount| mount.file_bytes);
+        let bytes = new_bytes(request, there.as_ref(), limit)?;
         let warnings = check_secrets(context, there.as_ref().map(|stored| stored.bytes.as_slice()), &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         let kept = upkeep::set_line(view, &context.entrypoint_cache, &path, &bytes)?;
@@ -173,7 +174,7 @@ fn new_path(request: &Write) -> MemoryPath {
     if whole || request.mode == WriteMode::Exact { request.path.clone() } else { request.path.with_md() }
 }
 
-fn new_bytes(request: &Write, there: Option<&Stored>) -> Result<Vec<u8>> {
+fn new_bytes(request: &Write, there: Option<&Stored>, limit: usize) -> Result<Vec<u8>> {
     let bytes = match (request.mode, there) {
         (WriteMode::Exact, _) => return Ok(request.content.clone()),
         (WriteMode::Append, there) => appended(there.map_or(&[], |stored| &stored.bytes), &request.content),
@@ -181,8 +182,8 @@ fn new_bytes(request: &Write, there: Option<&Stored>) -> Result<Vec<u8>> {
         _ => request.content.clone(),
     };
     let bytes = with_fields(request, bytes)?;
-    if bytes.len() > limits::MEMORY_BYTES {
-        return Err(Error::TooLarge { what: request.path.name().to_owned(), size: bytes.len() as u64, limit: limits::MEMORY_BYTES as u64 });
+    if bytes.len() > limit {
+        return Err(Error::TooLarge { what: request.path.name().to_owned(), size: bytes.len() as u64, limit: limit as u64 });
     }
     Ok(bytes)
 }

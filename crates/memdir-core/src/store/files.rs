@@ -28,6 +28,7 @@ pub use contain::Links;
 use journal::Journal;
 use lock::Lock;
 use mount::Mounted;
+pub(crate) use mount::may_match;
 pub use mount::{Mount, check_pattern, journal_name, real_path};
 use std::{
     collections::BTreeSet,
@@ -132,6 +133,7 @@ impl FileStore {
             let rules = walk::Rules {
                 hidden: mount.hidden,
                 hides: &|rel| mount.hides(rel),
+                hides_folder: &|rel| mount.hides_folder(rel),
                 enters: &|rel| mount.enters(rel),
                 depth: mount.depth(),
                 stop: &self.stop,
@@ -262,6 +264,24 @@ impl Store for FileStore {
 
     fn journal_size(&self) -> Result<JournalSize> {
         self.size_of_journals()
+    }
+
+    fn change_folders(&self, make: &[MemoryPath], remove: &[MemoryPath]) -> Result<()> {
+        self.stop.check()?;
+        let spots = |paths: &[MemoryPath]| paths.iter().map(|path| self.spot(path)).collect::<Result<Vec<Spot>>>();
+        let (make, remove) = (spots(make)?, spots(remove)?);
+        for spot in make.iter().chain(&remove) {
+            self.mounts[spot.mount].check_writable(&format!("{}/any", spot.rel))?;
+        }
+        let _locked = self.lock(&make.iter().chain(&remove).map(|spot| spot.mount).collect())?;
+        for spot in make {
+            // The place of a file in the folder is created, and no file.
+            self.mounts[spot.mount].root.open()?.place(format!("{}/any", spot.rel).as_bytes(), true)?;
+        }
+        for spot in remove {
+            atomic::remove_empty(&self.mounts[spot.mount].root.open()?, &spot.rel, 0);
+        }
+        Ok(())
     }
 
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {

@@ -45,6 +45,7 @@ impl Default for RamStore {
             rules: String::new(),
             apart: false,
             part: Vec::new(),
+            file_bytes: limits::MEMORY_BYTES,
         };
         RamStore { mounts: vec![mount], state: Arc::default(), stop: Stop::default() }
     }

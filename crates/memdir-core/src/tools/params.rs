@@ -26,7 +26,6 @@ pub(crate) struct Param {
 #[derive(Debug, Clone, Copy)]
 enum ParamKind {
     Text,
-    TextOrInteger,
     TextList,
     IntegerPair,
     Flag,
@@ -72,10 +71,6 @@ impl Param {
 
     pub(crate) const fn text(name: &'static str) -> Self {
         Param::new(name, ParamKind::Text)
-    }
-
-    pub(crate) const fn text_or_integer(name: &'static str) -> Self {
-        Param::new(name, ParamKind::TextOrInteger)
     }
 
     pub(crate) const fn text_list(name: &'static str) -> Self {
@@ -214,7 +209,6 @@ impl Param {
     fn schema(&self) -> Value {
         let mut out = match self.kind {
             ParamKind::Text => json!({ "type": "string" }),
-            ParamKind::TextOrInteger => json!({ "type": ["string", "integer"] }),
             ParamKind::TextList => json!({ "type": "array", "items": { "type": "string" } }),
             ParamKind::IntegerPair => json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 }),
             ParamKind::Flag => json!({ "type": "boolean" }),

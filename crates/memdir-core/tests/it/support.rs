@@ -49,6 +49,11 @@ fn native_tools(tools: &'static [Tool]) -> Desk {
 
 /// A dialect as it is without any configuration, in a home and project of its own.
 pub(crate) fn dialect(name: &str, vars: &[(&str, &str)], files: &[(&str, &str)]) -> Desk {
+    dialect_with(name, vars, files, &|mount| mount)
+}
+
+/// A dialect whose mounts have settings.
+pub(crate) fn dialect_with(name: &str, vars: &[(&str, &str)], files: &[(&str, &str)], settings: &dyn Fn(Mount) -> Mount) -> Desk {
     let top = TempDir::new().unwrap();
     for (path, text) in files {
         put(&top.path().join(path), text);
@@ -65,7 +70,7 @@ pub(crate) fn dialect(name: &str, vars: &[(&str, &str)], files: &[(&str, &str)])
         project: &project,
         path_var: &|key| Ok(vars.get(key).cloned()),
         read: &|path| fs::read_to_string(path).ok(),
-        journal: &|root| journal.join(memdir_core::internal::store::files::journal_name(root)),
+        mount: &|root| settings(Mount::new("", root, journal.join(memdir_core::internal::store::files::journal_name(root)))),
         extra: Vec::new(),
     };
     let dialect = dialects::find(name).unwrap();

@@ -2,19 +2,16 @@
 //! token works and a revoked one is rejected at once. While the file is invalid, all of them are rejected.
 
 use super::{
-    groups::native_group,
+    groups::{NATIVE, dialect, native_group},
     live::{LiveSettings, live_space},
 };
 use crate::{
     config::{SearchSetting, Settings, TokenSetting},
     exit::Failure,
-    scope::{self, Scope},
+    scope::{self, Scope, narrowed},
     spaces,
 };
-use memdir_core::{
-    Error, MemoryPath, Mount,
-    internal::store::space::{TokenIdentity, both, narrow, token_hash},
-};
+use memdir_core::internal::store::space::{TokenIdentity, token_hash};
 use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup};
 use std::{
     io::Write as _,
@@ -26,17 +23,17 @@ use std::{
 pub(super) struct TokenCallers {
     live: Arc<LiveSettings>,
     filter: ToolFilter,
-    /// A dialect that is served; its memory belongs to no caller.
-    dialect: Option<String>,
+    /// The groups of tools that are served; memdir's own if there are none.
+    groups: Vec<String>,
     registry: Mutex<Registry>,
     /// The error of the settings that was last reported to the operator.
     reported: Mutex<Option<String>>,
 }
 
 impl TokenCallers {
-    pub(super) fn new(live: Arc<LiveSettings>, filter: &ToolFilter, dialect: Option<&String>) -> TokenCallers {
+    pub(super) fn new(live: Arc<LiveSettings>, filter: &ToolFilter, groups: &[String]) -> TokenCallers {
         let registry = Mutex::new(Registry::new(live.get()));
-        TokenCallers { live, filter: filter.clone(), dialect: dialect.cloned(), registry, reported: Mutex::default() }
+        TokenCallers { live, filter: filter.clone(), groups: groups.to_vec(), registry, reported: Mutex::default() }
     }
 
     /// Returns the registry, updated to the current settings.
@@ -51,7 +48,7 @@ impl TokenCallers {
     }
 
     fn open_for_token(&self, settings: &Settings, token: &TokenSetting, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
-        if let Some(dialect) = &self.dialect {
+        if let Some(dialect) = foreign_dialect(&self.groups) {
             return Err(Failure::Usage { message: no_callers(dialect), hint: String::new() });
         }
         let caller = TokenIdentity { person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone() };
@@ -64,18 +61,17 @@ impl TokenCallers {
         // The log is about the person, and everyone in a project reads the project's memory.
         let memdir = spaces::open_mounts(settings, &mounts, &token.person)?.with_log_prefix("user");
         let group = native_group(memdir, settings, settings.home.value.clone(), true)?;
-        self.catalog(group)
+        self.catalog(vec![group])
     }
 
     /// Opens the owner's space, narrowed as the request asks.
     fn open_for_owner(&self, settings: &Settings, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
         let refuse = |message: String| Err(Failure::Usage { message, hint: String::new() });
-        if let Some(dialect) = &self.dialect {
-            return refuse(format!("the dialect {dialect} cannot be narrowed; omit Memdir-Only and Memdir-Project"));
-        }
         let scope = Scope::whole(settings)?;
+        let has_native = self.groups.is_empty() || self.groups.iter().any(|name| name == NATIVE);
         match &request.project {
-            Some(_) if settings.dir.is_some() => {
+            // A dialect serves the directory of another system.
+            Some(_) if settings.dir.is_some() || !has_native => {
                 return refuse("this server serves a directory, not a project; omit Memdir-Project".into());
             }
             Some(named) if *named != scope.id => {
@@ -83,6 +79,19 @@ impl TokenCallers {
             }
             _ => {}
         }
+        let group = |name: &String| match name.as_str() {
+            NATIVE => self.native_for_owner(settings, &scope, request),
+            _ => dialect(name, &self.live, settings, &scope, &request.only),
+        };
+        let groups: Vec<ToolGroup> = match self.groups.as_slice() {
+            [] => vec![self.native_for_owner(settings, &scope, request)?],
+            names => names.iter().map(group).collect::<Result<_, _>>()?,
+        };
+        self.catalog(groups)
+    }
+
+    /// Opens memdir's own tools on the owner's space, narrowed as the request asks.
+    fn native_for_owner(&self, settings: &Settings, scope: &Scope, request: &HttpCaller) -> Result<ToolGroup, Failure> {
         let only = request.only.clone();
         let open = move |settings: &Settings, _: &Scope| {
             let scope = Scope::whole(settings)?;
@@ -90,43 +99,32 @@ impl TokenCallers {
             let mounts = narrowed(scope.mounts_only(), &settings.only, &only)?;
             spaces::with_search(spaces::open_mounts(settings, &mounts, &settings.actor.value)?, settings)
         };
-        let group = native_group(open(settings, &scope)?, settings, settings.cwd.clone(), false)?;
-        let space = live_space(&self.live, settings, &scope, group.memdir.clone(), Box::new(open));
-        self.catalog(ToolGroup { space: Some(space), ..group })
+        let group = native_group(open(settings, scope)?, settings, settings.cwd.clone(), false)?;
+        let space = live_space(&self.live, settings, scope, group.memdir.clone(), Box::new(open));
+        Ok(ToolGroup { space: Some(space), ..group })
     }
 
-    fn catalog(&self, group: ToolGroup) -> Result<ToolCatalog, Failure> {
+    fn catalog(&self, groups: Vec<ToolGroup>) -> Result<ToolCatalog, Failure> {
         // `memory_log` exists only in spaces with an open log; a filter that names it is valid for the others too.
-        let exists = |name: &String| name != "memory_log" || group.tools.iter().any(|tool| tool.name == name);
+        let exists = |name: &String| name != "memory_log" || groups.iter().flat_map(|group| group.tools).any(|tool| tool.name == name);
         let mut filter = self.filter.clone();
         filter.only.retain(exists);
         filter.without.retain(exists);
         if filter.only.is_empty() && !self.filter.only.is_empty() {
             return Err(Failure::Usage { message: "no tools left to serve: memory_log is disabled".into(), hint: String::new() });
         }
-        ToolCatalog::new(vec![group], &filter).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
+        ToolCatalog::new(groups, &filter).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
     }
+}
+
+/// Returns a dialect of another system among the groups; its memory belongs to no caller.
+pub(super) fn foreign_dialect(groups: &[String]) -> Option<&String> {
+    groups.iter().find(|name| *name != NATIVE)
 }
 
 /// The reason why a dialect cannot be served to callers.
 pub(super) fn no_callers(dialect: &str) -> String {
     format!("dialect {dialect} cannot be served with tokens: it has one memory for all callers")
-}
-
-/// Narrows the mounts to the server's `--only`, and further to that of the session. A caller need not have everything that the
-/// server is narrowed to, but must have what its session names.
-fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[String]) -> Result<Vec<Mount>, Failure> {
-    let session = session.iter().map(|prefix| MemoryPath::parse(prefix)).collect::<Result<Vec<_>, _>>()?;
-    let requested = if session.is_empty() { mounts.clone() } else { narrow(&mounts, &session)? };
-    if server.is_empty() {
-        return Ok(requested);
-    }
-    let mut left = if session.is_empty() { server.to_vec() } else { both(server, &session) };
-    left.retain(|prefix| narrow(&mounts, std::slice::from_ref(prefix)).is_ok());
-    if left.is_empty() {
-        return Err(Error::bad_input("prefix", "this server serves none of the requested names").into());
-    }
-    Ok(narrow(&mounts, &left)?)
 }
 
 impl CallerDirectory for TokenCallers {

@@ -17,7 +17,7 @@ pub(super) fn open(names: &[String], live: &Arc<LiveSettings>, settings: &Settin
     if names.is_empty() {
         return Ok(vec![native(live, settings, scope)?]);
     }
-    let open = |name: &String| if name == NATIVE { native(live, settings, scope) } else { dialect(name, live, settings, scope) };
+    let open = |name: &String| if name == NATIVE { native(live, settings, scope) } else { dialect(name, live, settings, scope, &[]) };
     names.iter().map(open).collect()
 }
 
@@ -47,14 +47,22 @@ fn native(live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Resul
     Ok(ToolGroup { space: Some(space), ..group })
 }
 
-fn dialect(name: &str, live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<ToolGroup, Failure> {
+/// Opens the tools of a dialect, narrowed to the names of a session if there are any.
+pub(super) fn dialect(
+    name: &str,
+    live: &Arc<LiveSettings>,
+    settings: &Settings,
+    scope: &Scope,
+    session: &[String],
+) -> Result<ToolGroup, Failure> {
     let Some(dialect) = dialects::find(name) else {
         let known: Vec<&str> = dialects::DIALECTS.iter().map(|dialect| dialect.name).collect();
         let message = format!("unknown dialect {name:?}; available: {NATIVE}, {}", known.join(", "));
         return Err(Failure::Usage { message, hint: "list the dialects with: memdir dialects".into() });
     };
-    let (memdir, root) = spaces::open_dialect(settings, scope, dialect)?;
-    let open = move |settings: &Settings, scope: &Scope| Ok(spaces::open_dialect(settings, scope, dialect)?.0);
+    let (memdir, root) = spaces::open_dialect(settings, scope, dialect, session)?;
+    let session = session.to_vec();
+    let open = move |settings: &Settings, scope: &Scope| Ok(spaces::open_dialect(settings, scope, dialect, &session)?.0);
     let space = Some(live_space(live, settings, scope, memdir.clone(), Box::new(open)));
     let tools = (dialect.tools)();
     Ok(ToolGroup { name: dialect.name, tools, memdir, space, root, instructions: None, resources: false, section: None })

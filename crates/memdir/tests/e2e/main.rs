@@ -10,6 +10,7 @@ mod chats_lasting;
 mod config;
 mod delete;
 mod demo;
+mod dialects;
 mod diff;
 mod documentation;
 mod edit;

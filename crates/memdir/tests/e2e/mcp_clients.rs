@@ -263,3 +263,18 @@ fn the_conformance_tool_is_satisfied() {
     dns-rebinding-protection: localhost-host-valid-accepted SUCCESS
     ");
 }
+
+/// Random commands, the same in every run, to the anthropic dialect and to the official Python implementation of the tool.
+#[test]
+fn the_anthropic_dialect_answers_like_the_reference() {
+    for seed in ["1", "2"] {
+        let home = Home::new();
+        let mut command = Command::new(installed().join("python/bin/python"));
+        command.arg(root().join("tests/clients/anthropic_reference.py")).args([seed, "1200", env!("CARGO_BIN_EXE_memdir")]);
+        command.args(["mcp", "--dialect", "anthropic"]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", home.path("")).env("MEMDIR_HOME", home.path("home")).env("MEMDIR_DIR", home.path("memory"));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "[]\n", "seed {seed}");
+    }
+}

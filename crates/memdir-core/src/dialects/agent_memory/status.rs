@@ -18,7 +18,11 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let lock = raw_files::get(store, &MemoryPath::parse(LOCK)?)?;
     let last = lock.as_ref().map(|stored| stored.stamp.modified());
     let holder = lock.as_ref().and_then(|stored| text::decode(&stored.bytes).0.trim().parse::<u32>().ok()).filter(|pid| is_running(*pid));
-    let sessions = store.list(&sessions_prefix(caller)?)?.entries;
+    let sessions = match sessions_prefix(caller) {
+        Ok(prefix) => store.list(&prefix)?.entries,
+        // Narrowed to a part without sessions.
+        Err(_) => Vec::new(),
+    };
     let since = sessions.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
     let lines = [
         "Daemon: not needed; saved sessions are available at once".to_owned(),

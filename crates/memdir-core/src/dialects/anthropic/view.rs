@@ -1,6 +1,6 @@
 //! The command `view`: a directory two levels deep with sizes, or a file with numbered lines.
 
-use super::{super::rest_is_in, GivenPath, PATH, ROOT, VIEW_RANGE, failure};
+use super::{super::rest_is_in, GivenPath, PATH, VIEW_RANGE, failure};
 use crate::{
     base::{error::Result, limits, path::MemoryPath, text},
     operations::raw_files,
@@ -42,10 +42,15 @@ fn file(caller: &ToolContext, given: &GivenPath, stored: &Stored, range: Option<
     if content.matches('\n').count() as u64 >= LINES {
         return Err(failure(format!("File {} exceeds maximum line limit of 999,999 lines.", given.shown)));
     }
-    let (first, last) = match range {
-        None => (1, None),
-        Some((first, -1)) => (u64::try_from(first).unwrap_or(1).max(1), None),
-        Some((first, last)) => (u64::try_from(first).unwrap_or(1).max(1), Some(u64::try_from(last).unwrap_or(0))),
+    let first = range.map_or(1, |(first, _)| u64::try_from(first).unwrap_or(1).max(1));
+    let last = match range {
+        None | Some((_, -1)) => None,
+        // As in the reference, a negative last line counts from the end.
+        Some((_, last)) if last < 0 => {
+            let count = content.split('\n').count() as u64;
+            Some(count.saturating_sub(last.unsigned_abs()))
+        }
+        Some((_, last)) => Some(last.unsigned_abs()),
     };
     let lines = numbered(&content, first, last);
     let part = text::truncate_chars(&lines, first, limits::DIALECT_CHARS);
@@ -85,16 +90,16 @@ fn directory(view: &dyn View, under: &str, shown: &str) -> Result<String> {
             own = Some(folder.stamp.size);
         }
         let parts: Option<Vec<String>> = below(&folder.path).map(|rel| rel.parts().map(ToOwned::to_owned).collect());
-        if let Some((size, true)) = parts.and_then(|parts| rows.get_mut(&parts)) {
-            *size = folder.stamp.size;
+        let is_shown = |parts: &Vec<String>| parts.len() <= LEVELS && !parts.iter().any(|part| part.starts_with('.'));
+        if let Some(parts) = parts.filter(is_shown) {
+            rows.insert(parts, (folder.stamp.size, true));
         }
     }
     let own = own.or_else(|| root_size(view)).unwrap_or(0);
     let mut out =
         format!("Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items:\n{}\t{shown}", size(own));
-    let base = if under.is_empty() { ROOT.to_owned() } else { format!("{ROOT}/{under}") };
     for (parts, (bytes, is_folder)) in rows.iter().take(ROWS) {
-        let _ = write!(out, "\n{}\t{base}/{}{}", size(*bytes), parts.join("/"), if *is_folder { "/" } else { "" });
+        let _ = write!(out, "\n{}\t{shown}/{}{}", size(*bytes), parts.join("/"), if *is_folder { "/" } else { "" });
     }
     if rows.len() > ROWS {
         let _ = write!(out, "\n({} more; view a subdirectory to see them)", rows.len() - ROWS);

@@ -1,7 +1,10 @@
 //! Serena's own settings for memories: its folder, and the patterns of the global and the project's file, merged.
 
 use super::DialectPlaces;
-use crate::base::error::{Error, Result};
+use crate::{
+    base::error::{Error, Result},
+    store::files::real_path,
+};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -25,10 +28,7 @@ struct File {
 
 pub(super) fn load(places: &DialectPlaces<'_>, home: &Path) -> Result<Settings> {
     let global = file(places, &home.join("serena_config.yml"))?;
-    let folder = match &global.project_serena_folder_location {
-        Some(template) => located(template, places.project),
-        None => places.project.join(".serena"),
-    };
+    let folder = project_folder(places, global.project_serena_folder_location.as_deref());
     let project = file(places, &folder.join("project.yml"))?;
     let merged =
         |pick: fn(&File) -> &Option<Vec<String>>| [&global, &project].into_iter().filter_map(|file| pick(file).clone()).flatten().collect();
@@ -37,6 +37,24 @@ pub(super) fn load(places: &DialectPlaces<'_>, home: &Path) -> Result<Settings> 
         ignored: merged(|file| &file.ignored_memory_patterns),
         folder,
     })
+}
+
+/// Returns Serena's folder for the current directory: that of the nearest directory above that is a Serena project, or the
+/// repository that has one; else that of the repository or the directory itself. Above the repository, only directories in the user's
+/// home are looked at, since others may belong to anyone.
+fn project_folder(places: &DialectPlaces<'_>, template: Option<&str>) -> PathBuf {
+    let folder_of = |dir: &Path| template.map_or_else(|| dir.join(".serena"), |template| located(template, dir));
+    let (cwd, home, project) = (real_path(places.cwd), real_path(places.home), real_path(places.project));
+    let is_searched = |dir: &&Path| dir.starts_with(&project) || dir.starts_with(&home);
+    let is_repository = project.join(".git").exists();
+    let is_project = |dir: &&Path| {
+        let folder = folder_of(dir);
+        (places.read)(&folder.join("project.yml")).is_some() || (is_repository && **dir == project && folder.is_dir())
+    };
+    match cwd.ancestors().take_while(is_searched).find(is_project) {
+        Some(dir) if dir != project => folder_of(dir),
+        _ => folder_of(places.project),
+    }
 }
 
 /// A settings file that cannot be parsed is an error, because its read-only patterns would not be enforced.

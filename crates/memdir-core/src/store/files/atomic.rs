@@ -5,7 +5,10 @@ use super::{
     contain::{Open, Place},
     fault,
 };
-use crate::base::error::{Error, Result};
+use crate::base::{
+    error::{Error, Result},
+    limits,
+};
 use rustix::{
     fs::{self, AtFlags, Mode, OFlags},
     io::Errno,
@@ -116,5 +119,23 @@ pub(crate) fn prune(open: &Open<'_>, rel: &str) {
             return;
         }
         rel = parent;
+    }
+}
+
+/// Removes a directory and the directories below it, as far as they contain nothing else. Links are not followed.
+pub(crate) fn remove_empty(open: &Open<'_>, rel: &str, depth: usize) {
+    let Ok(Some(dir)) = open.dir(rel.as_bytes()) else { return };
+    if depth < limits::WALK_DEPTH
+        && let Ok(entries) = fs::Dir::read_from(&dir)
+    {
+        for entry in entries.flatten().filter(|entry| entry.file_type() == fs::FileType::Directory) {
+            if let Some(name) = entry.file_name().to_str().ok().filter(|name| *name != "." && *name != "..") {
+                remove_empty(open, &format!("{rel}/{name}"), depth + 1);
+            }
+        }
+    }
+    if let Ok(Some(place)) = open.own_place(rel.as_bytes()) {
+        // Best effort: what is not empty stays.
+        let _ = fs::unlinkat(&place.dir, &*place.name, AtFlags::REMOVEDIR);
     }
 }

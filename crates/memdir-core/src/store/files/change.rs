@@ -10,7 +10,6 @@ use super::{
 use crate::{
     base::{
         error::{Error, Result},
-        limits,
         path::MemoryPath,
         version::Version,
     },
@@ -110,8 +109,9 @@ impl Locked<'_> {
                 return Err(Error::Unavailable { what: edit.path.to_string(), why: "its mount is not locked for this change".into() });
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);
-            if size > limits::MEMORY_BYTES {
-                return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limits::MEMORY_BYTES as u64 });
+            let limit = self.store.infos[spot.mount].file_bytes;
+            if size > limit {
+                return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limit as u64 });
             }
             let before = self.store.read_exact(&spot)?;
             if before.as_ref().map(|stored| &stored.bytes) != edit.bytes.as_ref() {
@@ -154,7 +154,7 @@ impl Locked<'_> {
             self.prune(edits.iter().filter(|edit| edit.before.is_none()));
             return Err(Failed { error, as_before });
         }
-        self.prune(edits.iter().filter(|edit| edit.edit.bytes.is_none()));
+        self.prune(edits.iter().filter(|edit| edit.edit.bytes.is_none() && !self.store.mounts[edit.spot.mount].keeps_folders));
         Ok(())
     }
 
@@ -211,7 +211,7 @@ impl FileStore {
             step.commit()?;
             step.sync()?;
         }
-        if bytes.is_none() {
+        if bytes.is_none() && !mount.keeps_folders {
             atomic::prune(&open, &spot.rel);
         }
         Ok(())

@@ -246,8 +246,10 @@ impl Open<'_> {
             Ok(target) => {
                 let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
                 let into = into.display().to_string();
+                let root = self.root.path.display().to_string();
                 format!(
-                    "{link_name} is a symbolic link that leads outside the directory; to allow it, add link_roots = [{into:?}] to its mount"
+                    "{link_name} is a symbolic link that leads outside the directory; to allow it, add link_roots = [{into:?}] to the [[mounts]] entry \
+                     with path = {root:?} in memdir's config.toml"
                 )
             }
             Err(_) => format!("{link_name} is a symbolic link that cannot be read"),

@@ -449,7 +449,7 @@ fn apply(before: &[u8], file: &FileRecord, payload: Vec<u8>) -> Vec<u8> {
 /// Whether the bytes from `at` on are a record that a crash cut short: no complete record follows.
 fn is_torn(log: &Log, at: u64, len: u64) -> bool {
     const LOOK: u64 = 1 << 20;
-    (at + 1..len.min(at + LOOK)).all(|offset| log.at(offset).is_err()) && len - at <= 2 * limits::MEMORY_BYTES as u64 + LOOK
+    (at + 1..len.min(at + LOOK)).all(|offset| log.at(offset).is_err()) && len - at <= 2 * limits::DIALECT_FILE_BYTES as u64 + LOOK
 }
 
 fn create(dir: &Path, path: &Path) -> Result<()> {

@@ -53,6 +53,14 @@ pub struct Mount {
     pub lock: Option<PathBuf>,
     /// Whether the directory is created by the first write and not by opening, so that reading creates nothing.
     pub late: bool,
+    /// The size in bytes of the largest file that is written.
+    pub file_bytes: usize,
+    /// Whether folders stay when their last file is removed.
+    pub keeps_folders: bool,
+    /// Read-only names by the settings of another system: regular expressions that match the whole name, with the mount's prefix.
+    pub foreign_read_only: Vec<String>,
+    /// Ignored names by the settings of another system, likewise.
+    pub foreign_ignored: Vec<String>,
 }
 
 impl Mount {
@@ -77,6 +85,10 @@ impl Mount {
             closed: Vec::new(),
             lock: None,
             late: false,
+            file_bytes: limits::MEMORY_BYTES,
+            keeps_folders: false,
+            foreign_read_only: Vec::new(),
+            foreign_ignored: Vec::new(),
         }
     }
 }
@@ -98,8 +110,13 @@ pub(crate) struct Mounted {
     pub(crate) trouble: Option<String>,
     /// Whether its directory is created by the first write.
     pub(crate) late: bool,
+    /// Whether folders stay when their last file is removed.
+    pub(crate) keeps_folders: bool,
     read_only: Patterns,
     ignored: Patterns,
+    /// The patterns of another system's settings.
+    foreign_read_only: Patterns,
+    foreign_ignored: Patterns,
     closed: Vec<(String, String)>,
     only: [Option<GlobSet>; 2],
     /// The first parts of all globs in `only`, if they are literal names: no other directory has to be visited.
@@ -109,9 +126,10 @@ pub(crate) struct Mounted {
 
 /// Returns a fingerprint of the rules for listing; empty for the default rules.
 fn rules(mount: &Mount) -> String {
-    let whole = mount.only.is_empty() && mount.part.is_empty();
+    let whole = mount.only.is_empty() && mount.part.is_empty() && mount.foreign_ignored.is_empty();
     let is_default = !mount.hidden && mount.ignored.is_empty() && whole && !mount.links.inside && mount.links.roots.is_empty();
-    let Mount { hidden, ignored, only, part, links, .. } = mount;
+    let Mount { hidden, only, part, links, .. } = mount;
+    let ignored = [mount.ignored.as_slice(), &mount.foreign_ignored].concat();
     if is_default { String::new() } else { format!("{hidden:?} {ignored:?} {only:?} {part:?} {links:?}") }
 }
 
@@ -137,14 +155,18 @@ impl Mounted {
                 rules: rules(mount),
                 apart: mount.apart,
                 part: mount.part.clone(),
+                file_bytes: mount.file_bytes,
             },
             lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
             root: Root::new(root, mount.links.clone()),
             hidden: mount.hidden,
             trouble,
             late: mount.late,
+            keeps_folders: mount.keeps_folders,
             read_only: Patterns::new("read-only pattern", mount, &mount.read_only)?,
             ignored: Patterns::new("ignored pattern", mount, &mount.ignored)?,
+            foreign_read_only: Patterns::for_whole_names("read-only pattern", mount, &mount.foreign_read_only)?,
+            foreign_ignored: Patterns::for_whole_names("ignored pattern", mount, &mount.foreign_ignored)?,
             closed: mount.closed.clone(),
             only: [globs(&mount.only)?, globs(&part)?],
             tops: tops(if part.is_empty() { &mount.only } else { &part }),
@@ -165,7 +187,21 @@ impl Mounted {
     /// Whether a path, relative to the mount and with its extension, is ignored or outside the globs.
     pub(crate) fn hides(&self, rel: &str) -> bool {
         let name = crate::base::path::strip_md(rel);
-        self.ignored.is_match(name) || self.only.iter().flatten().any(|only| !only.is_match(rel))
+        self.is_ignored(name) || self.only.iter().flatten().any(|only| !only.is_match(rel))
+    }
+
+    fn is_ignored(&self, name: &str) -> bool {
+        self.ignored.is_match(name) || self.foreign_ignored.is_match(name)
+    }
+
+    /// Whether a directory, relative to the mount, is ignored or outside the part that the space was narrowed to.
+    pub(crate) fn hides_folder(&self, rel: &str) -> bool {
+        let [_, part] = &self.only;
+        if self.ignored.list.is_empty() && self.foreign_ignored.list.is_empty() && part.is_none() {
+            return false;
+        }
+        let inside = format!("{rel}/any");
+        self.is_ignored(&inside) || part.as_ref().is_some_and(|part| !part.is_match(&inside))
     }
 
     /// Whether a directory, relative to the mount, can contain visible files.
@@ -181,7 +217,7 @@ impl Mounted {
         if self.info.access == Access::ReadOnly {
             return Err(Error::ReadOnly { path: shown(), why: format!("its mount {:?} is read-only", self.info.root) });
         }
-        if self.read_only.is_match(name) {
+        if self.read_only.is_match(name) || self.foreign_read_only.is_match(name) {
             return Err(Error::ReadOnly { path: shown(), why: "a read-only pattern matches its name".into() });
         }
         let closed = self.closed.iter().find(|(folder, _)| rel.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/')));
@@ -193,7 +229,7 @@ impl Mounted {
         if self.hides(rel) {
             let [_, part] = &self.only;
             let by = match part {
-                _ if self.ignored.is_match(name) => "an ignored pattern",
+                _ if self.is_ignored(name) => "an ignored pattern",
                 Some(part) if !part.is_match(rel) => "--only",
                 _ => "the mount's setting `only`",
             };
@@ -267,6 +303,11 @@ impl Patterns {
         Ok(Patterns { list: list.iter().map(build).collect::<Result<_>>()?, prefix })
     }
 
+    /// Patterns that match names with the mount's prefix.
+    fn for_whole_names(what: &str, mount: &Mount, list: &[String]) -> Result<Self> {
+        Patterns::new(what, &Mount { patterns_see_prefix: true, prefix: mount.prefix.clone(), ..Mount::new("", "", "") }, list)
+    }
+
     fn is_match(&self, name: &str) -> bool {
         if self.list.is_empty() {
             return false;
@@ -275,6 +316,12 @@ impl Patterns {
         // A pattern that exceeds its limit counts as a match: it protects too much rather than too little.
         self.list.iter().any(|pattern| pattern.is_match(&name).unwrap_or(true))
     }
+}
+
+/// Whether files with this name or under it can match the globs, as far as the first parts tell.
+pub(crate) fn may_match(globs: &[String], name: &str) -> bool {
+    let top = name.split('/').next().unwrap_or(name);
+    tops(globs).is_none_or(|tops| tops.iter().any(|known| known == top || *known == format!("{top}.md")))
 }
 
 /// Returns the first part of each glob, if all of them are literal.

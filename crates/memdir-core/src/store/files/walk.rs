@@ -27,6 +27,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) hidden: bool,
     /// Whether a path, relative to the mount, is hidden.
     pub(crate) hides: &'a dyn Fn(&str) -> bool,
+    /// Whether a directory, relative to the mount, is hidden.
+    pub(crate) hides_folder: &'a dyn Fn(&str) -> bool,
     /// Whether a directory, relative to the mount, can contain visible files.
     pub(crate) enters: &'a dyn Fn(&str) -> bool,
     /// The maximum depth of visible files.
@@ -175,7 +177,8 @@ impl Walker<'_> {
     }
 
     fn folder(&mut self, rel: &[u8], stat: &Stat) {
-        if let Some(path) = std::str::from_utf8(rel).ok().and_then(|name| MemoryPath::parse(name).ok()) {
+        let name = std::str::from_utf8(rel).ok().filter(|name| !(self.rules.hides_folder)(name));
+        if let Some(path) = name.and_then(|name| MemoryPath::parse(name).ok()) {
             self.out.folders.push(Entry { path: path.prefixed(self.prefix), stamp: stamp(stat) });
         }
     }

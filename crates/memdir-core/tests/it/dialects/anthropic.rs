@@ -12,7 +12,7 @@ fn desk() -> Desk {
 
 /// The size of a directory is the file system's affair.
 fn plain(text: &str) -> String {
-    Regex::new(r"(?m)^[0-9.]+[BKMG]\t(/memories(?:/.*/)?|/memories/d)$").unwrap().replace_all(text, "SIZE\t$1").into_owned()
+    Regex::new(r"(?m)^[0-9.]+[BKMG]\t(/memories(?:/.*/)?|/memories/[df])$").unwrap().replace_all(text, "SIZE\t$1").into_owned()
 }
 
 /// What the reference implementation answered, command by command, on an empty directory.
@@ -136,9 +136,116 @@ fn bytes_that_are_not_text_are_kept() {
     assert!(desk.text("memory", json!({ "command": "view", "path": "/memories/raw" })).contains("a\u{fffd}b"));
     assert!(
         desk.error("memory", json!({ "command": "str_replace", "path": "/memories/raw", "old_str": "a", "new_str": "b" }))
-            .contains("not valid UTF-8")
+            .contains("The file /memories/raw is not UTF-8 text and cannot be edited. Create another file instead.")
     );
     assert_eq!(fs::read(desk.root.join("raw")).unwrap(), b"a\xffb\n");
+}
+
+/// Answers of the reference to commands in this order, on one directory.
+#[test]
+fn the_differences_that_a_random_run_found_are_gone() {
+    let desk = desk();
+    let steps = [
+        (
+            json!({ "command": "create", "path": "/memories/d/e/a.md", "file_text": "one\r\ntwo\r\n" }),
+            "File created successfully at: /memories/d/e/a.md",
+        ),
+        (json!({ "command": "create", "path": "/memories/b.md", "file_text": "a\n" }), "File created successfully at: /memories/b.md"),
+        // The destination is looked at first.
+        (
+            json!({ "command": "rename", "old_path": "/memories/none", "new_path": "/memories/b.md" }),
+            "The destination /memories/b.md already exists",
+        ),
+        (
+            json!({ "command": "rename", "old_path": "/memories/b.md", "new_path": "/memories/b.md" }),
+            "The destination /memories/b.md already exists",
+        ),
+        // A folder stays when its last file is deleted, and is a folder then.
+        (json!({ "command": "delete", "path": "/memories/d/e/a.md" }), "Successfully deleted /memories/d/e/a.md"),
+        (
+            json!({ "command": "view", "path": "/memories" }),
+            "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\nSIZE\t/memories\n2B\t/memories/b.md\nSIZE\t/memories/d/\nSIZE\t/memories/d/e/",
+        ),
+        (
+            json!({ "command": "view", "path": "/memories/d/" }),
+            "Here're the files and directories up to 2 levels deep in /memories/d/, excluding hidden items:\nSIZE\t/memories/d/\nSIZE\t/memories/d//e/",
+        ),
+        (json!({ "command": "create", "path": "/memories/d/e", "file_text": "x" }), "File /memories/d/e already exists"),
+        (json!({ "command": "str_replace", "path": "/memories/d", "old_str": "a", "new_str": "b" }), "The path /memories/d is not a file."),
+        (
+            json!({ "command": "rename", "old_path": "/memories/b.md", "new_path": "/memories/d" }),
+            "The destination /memories/d already exists",
+        ),
+        (
+            json!({ "command": "rename", "old_path": "/memories/d", "new_path": "/memories/f/g" }),
+            "Successfully renamed /memories/d to /memories/f/g",
+        ),
+        (
+            json!({ "command": "view", "path": "/memories/f" }),
+            "Here're the files and directories up to 2 levels deep in /memories/f, excluding hidden items:\nSIZE\t/memories/f\nSIZE\t/memories/f/g/\nSIZE\t/memories/f/g/e/",
+        ),
+        (json!({ "command": "delete", "path": "/memories/f" }), "Successfully deleted /memories/f"),
+        (json!({ "command": "delete", "path": "/memories/f" }), "The path /memories/f does not exist"),
+        // A rename without a source has made the folders of the destination.
+        (
+            json!({ "command": "rename", "old_path": "/memories/none", "new_path": "/memories/h/i" }),
+            "The path /memories/none does not exist",
+        ),
+        (json!({ "command": "delete", "path": "/memories/h" }), "Successfully deleted /memories/h"),
+        // An empty text at the end adds nothing; elsewhere it is an empty line.
+        (
+            json!({ "command": "insert", "path": "/memories/b.md", "insert_line": 1, "insert_text": "" }),
+            "The file /memories/b.md has been edited.",
+        ),
+        (
+            json!({ "command": "view", "path": "/memories/b.md" }),
+            "Here's the content of /memories/b.md with line numbers:\n     1\ta\n     2\t",
+        ),
+        (
+            json!({ "command": "insert", "path": "/memories/b.md", "insert_line": 0, "insert_text": "\n\n" }),
+            "The file /memories/b.md has been edited.",
+        ),
+        (
+            json!({ "command": "view", "path": "/memories/b.md" }),
+            "Here's the content of /memories/b.md with line numbers:\n     1\t\n     2\ta\n     3\t",
+        ),
+        // Overlapping occurrences are counted once and listed all.
+        (json!({ "command": "create", "path": "/memories/o", "file_text": "aaa\naaaa" }), "File created successfully at: /memories/o"),
+        (
+            json!({ "command": "str_replace", "path": "/memories/o", "old_str": "aa", "new_str": "b" }),
+            "No replacement was performed. Multiple occurrences of old_str `aa` in lines: 1, 1, 2, 2, 2. Please ensure it is unique",
+        ),
+        (
+            json!({ "command": "view", "path": "/memories/o", "view_range": [1, -2] }),
+            "Here's the content of /memories/o with line numbers:\n",
+        ),
+        (
+            json!({ "command": "view", "path": "/memories/./x/..//o", "view_range": [2, 2] }),
+            "Here's the content of /memories/./x/..//o with line numbers:\n     2\taaaa",
+        ),
+        (
+            json!({ "command": "view", "path": "/memories/x/../../memories/o" }),
+            "Path /memories/x/../../memories/o would escape /memories directory",
+        ),
+    ];
+    for (input, wanted) in steps {
+        assert_eq!(plain(&desk.call("memory", input.clone()).text), wanted, "{input}");
+    }
+    assert_eq!(desk.tree(&desk.root), ["b.md", "o"]);
+}
+
+#[test]
+fn files_of_16_mb_are_written_and_edited_and_larger_ones_are_refused() {
+    let desk = desk();
+    let text = format!("{}\n", "0123456789abcde\n".repeat(1 << 20).trim_end());
+    assert_eq!(text.len(), 16 << 20);
+    let create = |path: &str, text: &str| desk.call("memory", json!({ "command": "create", "path": path, "file_text": text }));
+    assert_eq!(create("/memories/large", &text).text, "File created successfully at: /memories/large");
+    let edit = json!({ "command": "str_replace", "path": "/memories/large", "old_str": "x", "new_str": "y" });
+    assert!(desk.error("memory", edit).starts_with("No replacement was performed, old_str `x`"));
+    let more = json!({ "command": "insert", "path": "/memories/large", "insert_line": 0, "insert_text": "x" });
+    assert_eq!(desk.error("memory", more), "/memories/large has 16777218 bytes; the limit is 16777216. Split it into several files.");
+    assert_eq!(desk.file("large").unwrap().len(), 16 << 20);
 }
 
 #[test]

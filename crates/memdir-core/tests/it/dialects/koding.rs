@@ -56,7 +56,7 @@ fn errors_have_the_documented_words() {
     assert_eq!(read("missing.md"), "Memory file does not exist");
     // A name is the whole name of a file.
     assert_eq!(read("notes/x"), "Memory file does not exist");
-    for path in ["../x", "a/../../memory2/s", "a//b", "./a", "\0", "a\\b"] {
+    for path in ["../x", "a/../../memory2/s", "a/../../memory/notes/x.md", "\0", "a\\b", "a/..", "notes/x.md/", "notes/x.md/."] {
         assert_eq!(read(path), "Invalid memory file path", "{path:?}");
     }
     assert!(desk.error("MemoryRead", json!({ "path": "x" })).contains("not a parameter of MemoryRead"));
@@ -110,6 +110,22 @@ fn a_listed_path_is_accepted_back() {
     assert_eq!(desk.text("MemoryRead", json!({ "file_path": listed })), "x");
     assert_eq!(desk.text("MemoryWrite", json!({ "file_path": listed, "content": "y" })), "Saved");
     assert_eq!(desk.file("notes/x.md").unwrap(), "y");
+}
+
+#[test]
+fn dots_and_slashes_inside_the_root_are_resolved() {
+    let desk = desk(&[("x.md", "x"), ("notes/y.md", "y")]);
+    let root = desk.root.display();
+    let here = [("./x.md", "x"), ("a/../x.md", "x"), ("notes//y.md", "y"), ("notes/../notes/./y.md", "y"), (".//a/b/../../x.md", "x")];
+    let absolute = [(format!("{root}/./x.md"), "x"), (format!("{root}/a/../notes/y.md"), "y")];
+    for (path, text) in here.map(|(path, text)| (path.to_owned(), text)).into_iter().chain(absolute) {
+        assert_eq!(desk.text("MemoryRead", json!({ "file_path": path })), text, "{path}");
+    }
+    assert_eq!(desk.text("MemoryWrite", json!({ "file_path": "new/../z/./z.md", "content": "z" })), "Saved");
+    assert_eq!(desk.tree(&desk.root), ["notes/", "notes/y.md", "x.md", "z/", "z/z.md"]);
+    for outside in [format!("{root}/../memory/x.md"), format!("{root}/a/../../memory/x.md"), format!("{root}/../x.md")] {
+        assert_eq!(desk.error("MemoryRead", json!({ "file_path": outside })), "Invalid memory file path");
+    }
 }
 
 /// 0-f: one entry that cannot be looked at does not fail the listing.

@@ -20,7 +20,9 @@ fn a_search_has_the_documented_shape() {
         "query": "gateway ledger grpc",
         "results": [{ "path": "memory/architecture.md", "lines": found["results"][0]["lines"], "text": found["results"][0]["text"], "score": score, "source": "memory" }],
         "totalFound": 1, "method": "fts", "stats": { "totalFiles": 2, "totalChunks": 2 },
+        "note": "past chats were not searched: chats are off; a person can turn them on with: memdir chats on",
     });
+    assert_eq!(desk.json("memory_search", json!({ "query": "gateway ledger grpc", "source": "memory" }))["note"], Value::Null);
     assert_eq!(found, wanted);
     assert_eq!(serde_json::from_str::<Value>(&result.text).unwrap(), wanted);
 }
@@ -146,4 +148,15 @@ fn every_tool_is_safe_and_the_workspace_stays_as_it_was() {
     assert!((memdir_core::internal::dialects::find("profclaw").unwrap().tools)().iter().all(|tool| tool.level == Level::Safe));
     desk.json("memory_search", json!({ "query": "alpha" }));
     assert_eq!(desk.tree(&desk.root), ["memory/", "memory/a.md"]);
+}
+
+#[test]
+fn every_parameter_has_one_json_type() {
+    for dialect in memdir_core::internal::dialects::DIALECTS {
+        for tool in (dialect.tools)() {
+            for (name, schema) in tool.input_schema()["properties"].as_object().unwrap() {
+                assert!(schema["type"].is_string(), "{} {} {name}: {schema}", dialect.name, tool.name);
+            }
+        }
+    }
 }

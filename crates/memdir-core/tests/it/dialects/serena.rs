@@ -47,7 +47,10 @@ fn texts_are_structured_results_too() {
     assert_eq!(result.structured.unwrap(), json!({ "result": "text\n" }));
     let tool = memdir_core::internal::dialects::find("serena").map(|dialect| (dialect.tools)()[1].json()).unwrap();
     assert_eq!(tool["outputSchema"], json!({ "type": "object", "properties": { "result": { "type": "string" } }, "required": ["result"] }));
-    assert_eq!(tool["annotations"], json!({ "readOnlyHint": true, "openWorldHint": false, "title": "Read Memory" }));
+    assert_eq!(
+        tool["annotations"],
+        json!({ "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false, "title": "Read Memory" })
+    );
 }
 
 #[test]
@@ -76,6 +79,9 @@ fn old_parameter_names_and_spellings_are_accepted() {
     }
     let shown = desk.text("read_memory", json!({ "memory_file_name": "a", "max_answer_chars": 4 }));
     assert_eq!(shown, "0123\n\n[6 of 10 characters are not shown; for the whole memory call read_memory again with max_answer_chars=10]");
+    for max in [json!(-7), json!(0), json!(i64::MAX), json!(i64::MIN), json!(5_000_000_000_u64), json!(1e30)] {
+        assert_eq!(desk.text("read_memory", json!({ "memory_name": "a", "max_answer_chars": max })), "0123456789", "{max}");
+    }
     let long = json!({ "memory_name": "b", "content": "12345", "max_chars": 4 });
     assert!(desk.error("write_memory", long).starts_with("Content for memory b is too long: 5 characters"));
     assert_eq!(desk.file("b.md"), None);
@@ -195,7 +201,7 @@ fn a_loop_of_links_is_listed_once() {
 #[test]
 fn impossible_names_are_refused_with_a_reason() {
     let desk = with(&[]);
-    for name in ["a\0b", &"n".repeat(300), " ", ".", r"C:\x", "con", "a/", ""] {
+    for name in ["a\0b", &"n".repeat(300), " ", ".", r"C:\x", "con", "a/", "", ".md", "a/.md", "mem:.md", "mem:", ".MD"] {
         assert!(desk.error("write_memory", json!({ "memory_name": name, "content": "x" })).contains("invalid memory name"), "{name:?}");
     }
     assert!(desk.tree(&desk.root).is_empty());
