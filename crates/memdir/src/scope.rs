@@ -248,7 +248,7 @@ pub(crate) fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[Str
     let mut left = if session.is_empty() { server.to_vec() } else { both(server, &session) };
     left.retain(|prefix| narrow(&mounts, std::slice::from_ref(prefix)).is_ok());
     if left.is_empty() {
-        return Err(Error::bad_input("only", "none of these names is served here").into());
+        return Err(Error::bad_input("prefix", "this server serves none of the requested names").into());
     }
     Ok(narrow(&mounts, &left)?)
 }
