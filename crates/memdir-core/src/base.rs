@@ -5,6 +5,7 @@ pub mod disk;
 pub(crate) mod error;
 pub mod glob;
 pub mod limits;
+pub(crate) mod observe;
 pub mod path;
 pub mod raw;
 pub mod shell;
