@@ -11,6 +11,7 @@ mod config;
 mod delete;
 mod demo;
 mod diff;
+mod disk;
 mod documentation;
 mod edit;
 mod entrypoint;
