@@ -37,7 +37,13 @@ fn a_running_server_does_not_follow_its_team_directory_out_of_the_repository() {
         let result = talk.call(tool, arguments);
         calls.push_str(&format!("{tool}: {}\n", result["content"][0]["text"].as_str().unwrap()));
     }
-    assert_snapshot!(home.plain(&calls), @"");
+    assert_snapshot!(home.plain(&calls), @r#"
+    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it by a directory. Nothing was changed; see the reason above.
+    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it by a directory. Nothing was changed; see the reason above.
+    memory_search: Nothing relevant is remembered (0 files searched).
+    memory_write: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it by a directory. Nothing was changed; see the reason above.
+    memory_delete: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it by a directory. Nothing was changed; see the reason above.
+    "#);
     assert_eq!(files_below(&home.path("private")), ["diary.md"]);
     fs::remove_file(home.path("shop/.memdir")).unwrap();
     fs::create_dir(home.path("shop/.memdir")).unwrap();
