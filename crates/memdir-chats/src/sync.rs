@@ -11,10 +11,7 @@ use crate::{
     state::{SessionState, SyncState},
 };
 use jiff::{Timestamp, ToSpan};
-use memdir_core::{
-    ChatSync, Clock, Error, Problem, Result,
-    internal::base::{disk::LockWait, limits},
-};
+use memdir_core::{ChatSync, Clock, Error, Problem, Result, internal::base::limits};
 use reading::Reading;
 use serde::Serialize;
 use std::{
@@ -67,7 +64,7 @@ impl Syncer {
         if !settings.on {
             return Ok(SyncOutcome { off: true, ..SyncOutcome::default() });
         }
-        let lock = lock::acquire(archive.dir(), if limits.never_wait { LockWait::Never } else { LockWait::Forever })?;
+        let lock = if limits.never_wait { lock::try_acquire(archive.dir())? } else { Some(lock::acquire(archive.dir())?) };
         if lock.is_none() {
             return Ok(SyncOutcome { busy: true, ..SyncOutcome::default() });
         }

@@ -178,6 +178,8 @@ pub struct Walk {
     pub folders: Vec<Entry>,
     /// Why files could not be listed: invalid names, links that lead out, unreadable directories, name collisions.
     pub problems: Vec<Problem>,
+    /// The directories, with their prefix, whose files are missing here because they could not be read. Each has a problem too.
+    pub unlisted: Vec<String>,
     /// The number of files omitted because there were too many.
     pub left_out: usize,
 }

@@ -13,6 +13,16 @@ pub fn disk_full_after(n: Option<u64>) {
     crate::store::files::fault::testing::fail_after(n);
 }
 
+/// Returns the directories that this thread syncs during a call, in order.
+pub fn directories_synced_by<T>(call: impl FnOnce() -> T) -> (T, Vec<std::path::PathBuf>) {
+    crate::base::observe::synced_by(call)
+}
+
+/// Returns how often this thread reads a directory during a call.
+pub fn directories_read_by<T>(call: impl FnOnce() -> T) -> (T, u64) {
+    crate::base::observe::directories_read_by(call)
+}
+
 /// A clock with a fixed time, in UTC.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedClock(pub Timestamp);

@@ -40,6 +40,8 @@ pub struct TantivyIndex {
     embedder: Option<(EmbedderId, usize)>,
     /// The tag of the embedder in files of the index; 0 without one.
     tag: u64,
+    /// Whether a writer waits for another one.
+    waits: bool,
     open: Mutex<Option<Arc<Snapshot>>>,
     /// Why the index was discarded since the last call of `damage_report`.
     damage: Mutex<Option<String>>,
@@ -58,7 +60,12 @@ impl TantivyIndex {
     /// and the dimension of its vectors; without one, existing vectors stay unused.
     pub fn new(root: PathBuf, embedder: Option<(EmbedderId, usize)>) -> Self {
         let tag = embedder.as_ref().map_or(0, |(id, _)| embedder_tag(id));
-        TantivyIndex { root, embedder, tag, open: Mutex::default(), damage: Mutex::default() }
+        TantivyIndex { root, embedder, tag, waits: true, open: Mutex::default(), damage: Mutex::default() }
+    }
+
+    /// Makes every writer of this index behave as with [`Wait::No`]: nothing is written while another process writes.
+    pub fn never_waiting(self) -> Self {
+        TantivyIndex { waits: false, ..self }
     }
 
     /// Returns its directory.

@@ -1,6 +1,6 @@
 //! Builds mounts from settings: the directories of memories, with their access, rules, locks and journals. Opens nothing.
 
-use crate::config::{self, MountSetting, Settings};
+use crate::config::{self, MountSetting, RepositorySettings, Settings};
 use memdir_chats::{ChatArchive, READERS};
 use memdir_core::{
     Access, EntrypointMode, Links, MemoryPath, Mount, Source,
@@ -75,7 +75,7 @@ pub(crate) fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
 }
 
 /// The mount of a directory that is the whole memory. A configured mount keeps its rules and journal; a directory inside one, or
-/// inside one of memdir's own, is guarded by the lock of the outer one.
+/// inside a team memory, has the rules of the outer one, and the lock of the outer one or of memdir's own directory around it.
 pub(crate) fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount]) -> Mount {
     let real = real_path(dir);
     if let Some(mount) = configured.iter().find(|mount| real_path(&mount.root) == real) {
@@ -85,11 +85,31 @@ pub(crate) fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount
     let projects = home.join("projects");
     let project = real.strip_prefix(&projects).ok().and_then(|rest| rest.components().next()).map(|name| projects.join(name));
     let team = real.ancestors().find(|above| above.file_name().is_some_and(|name| name == ".memdir") && is_team(&home, above));
-    let guards =
-        configured.iter().map(|mount| real_path(&mount.root)).chain([home.join("user")]).chain(project).chain(team.map(Path::to_owned));
-    let lock = guards.filter(|guard| real.starts_with(guard) && real != *guard).max_by_key(|guard| guard.as_os_str().len());
-    let ignored = if team == Some(&real) { settings.places().team_mount(real.clone()).ignored } else { Vec::new() };
-    Mount { lock, ignored, ..with_journal(settings, "", dir.to_owned()) }
+    let configured = configured.iter().map(|mount| (real_path(&mount.root), Some(mount)));
+    let own = [Some(home.join("user")), project, team.map(Path::to_owned)].into_iter().flatten().map(|root| (root, None));
+    let around = configured.chain(own).filter(|(root, _)| real.starts_with(root)).max_by_key(|(root, _)| root.as_os_str().len());
+    let Some((root, outer)) = around else { return with_journal(settings, "", dir.to_owned()) };
+    let outer = match outer {
+        Some(mount) => mount.clone(),
+        None if team == Some(&root) => team_mount(settings, &root),
+        None => with_journal(settings, "", root.clone()),
+    };
+    match real.strip_prefix(&root).ok().filter(|rel| !rel.as_os_str().is_empty()) {
+        // The folder was selected by a person, so it is not a part of the repository's memory.
+        Some(rel) => {
+            let inner = outer.within(&rel.to_string_lossy(), dir, journal(settings, dir));
+            Mount { links: Links { fixed: false, ..inner.links.clone() }, ..inner }
+        }
+        None => Mount { ignored: outer.ignored, read_only: outer.read_only, ..with_journal(settings, "", dir.to_owned()) },
+    }
+}
+
+/// The mount of a team memory with the settings of its repository.
+fn team_mount(settings: &Settings, root: &Path) -> Mount {
+    let mount = settings.places().team_mount(root.to_owned());
+    // Their problems are reported where the repository is the project.
+    let repository = RepositorySettings::load(&root.join("config.toml"), &mut Vec::new());
+    Mount { ignored: [mount.ignored.as_slice(), &repository.ignored].concat(), read_only: repository.read_only, ..mount }
 }
 
 /// The mount of a directory that a dialect serves. The settings of a configured mount apply to it, except for those that say how

@@ -82,14 +82,16 @@ pub(crate) fn with_search_once(memdir: Memdir, settings: &Settings, embedder: Op
     Ok(with_chats(memdir, settings).with_searcher(searcher))
 }
 
-/// Adds search that never makes a network call: it is lexical if the embedder is remote. Vectors that were computed before stay
-/// in the index.
+/// Adds search that never makes a network call and never waits for the lock of an index: it is lexical if the embedder is remote, and
+/// lays changed files over the index while another process writes it. Vectors that were computed before stay in the index.
 pub(crate) fn with_search_offline(memdir: Memdir, settings: &Settings) -> Result<Memdir, Failure> {
     let embedder = match settings.config.search.embedder {
-        EmbedderSetting::OpenAi | EmbedderSetting::Ollama => Some(SearchEmbedder::None),
-        EmbedderSetting::Builtin | EmbedderSetting::None => None,
+        EmbedderSetting::OpenAi | EmbedderSetting::Ollama => None,
+        EmbedderSetting::Builtin | EmbedderSetting::None => embedder_from(settings)?,
     };
-    with_search_once(memdir, settings, embedder)
+    let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(&settings.cache, info, embedder.as_deref()).never_waiting()) };
+    let searcher = Searcher::new(memdir.store(), embedder.clone(), Arc::new(SystemClock), of_mount);
+    Ok(with_chats(memdir, settings).with_searcher(searcher.with_chat_locator(memdir_chats::chat_place)))
 }
 
 /// Makes searches import new conversations first, if the space has conversations.

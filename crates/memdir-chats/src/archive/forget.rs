@@ -9,7 +9,7 @@ use crate::{
     transcript::TitleRank,
 };
 use jiff::Timestamp;
-use memdir_core::{Error, Result, Speaker, internal::base::disk::LockWait};
+use memdir_core::{Error, Result, Speaker};
 use serde::{Deserialize, Serialize};
 use std::{fs, io, path::PathBuf};
 
@@ -74,7 +74,7 @@ impl ChatArchive {
         if *rule == ForgetRule::default() {
             return Err(Error::bad_input("rule", "it is empty; specify a session, a project or a date"));
         }
-        let _lock = lock::acquire(self.dir(), LockWait::Forever)?;
+        let _lock = lock::acquire(self.dir())?;
         let mut rule = rule.clone();
         if rule.session.is_none() {
             rule.before.get_or_insert(now);

@@ -1,11 +1,16 @@
 //! Files of memdir's own: atomic replacement, private directories and files, file locks. Memories are written by
 //! `store/files/atomic.rs`, which resolves every name below an opened root and never by a path.
 
-use super::limits;
+use crate::base::{limits, observe, time::Deadline};
+use rustix::{
+    fd::{AsFd, OwnedFd},
+    fs::{Mode, OFlags},
+    io::Errno,
+};
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io,
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::mpsc,
     time::Duration,
@@ -14,8 +19,6 @@ use tempfile::TempPath;
 
 /// The mode of files that only their owner may read.
 const PRIVATE_FILE: u32 = 0o600;
-/// The mode of directories that only their owner may enter.
-const PRIVATE_DIR: u32 = 0o700;
 
 /// What remains of a replaced file after a power failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,20 +128,91 @@ fn sync_parent(path: &Path, durability: Durability) -> io::Result<()> {
     if durability != Durability::Full {
         return Ok(());
     }
-    match File::open(parent(path)).and_then(|dir| dir.sync_all()) {
-        // Not every file system can sync a directory.
-        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
-        synced => synced,
-    }
+    sync_dir(File::open(parent(path))?, parent(path))
 }
 
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Creates a directory, with its parents, that only its owner may enter. An existing directory is left as it is.
+/// Creates a directory, with its parents, that only its owner may enter, and syncs each new one into its parent: what is synced in
+/// it later survives a power failure. An existing directory is left as it is.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(PRIVATE_DIR).create(path)
+    create_missing(path, |dir, flags| rustix::fs::open(dir, flags, Mode::empty()))
+}
+
+/// Like [`create_private_dir`], for a canonical path: fails if any part of it is a symbolic link now.
+pub fn create_canonical_dir(path: &Path) -> io::Result<()> {
+    create_missing(path, open_canonical)
+}
+
+fn create_missing(path: &Path, open: impl Fn(&Path, OFlags) -> rustix::io::Result<OwnedFd>) -> io::Result<()> {
+    let mut missing: Vec<&Path> = Vec::new();
+    let mut exists = path;
+    let mut above = loop {
+        match open(exists, READ_DIR) {
+            Ok(dir) => break dir,
+            Err(Errno::NOENT) => missing.push(exists),
+            // A directory may be writable without being readable. It cannot be synced then.
+            #[cfg(target_os = "linux")]
+            Err(Errno::ACCESS) => break open(exists, READ_DIR | OFlags::PATH)?,
+            Err(error) => return Err(error.into()),
+        }
+        exists = parent(exists);
+    };
+    for dir in missing.into_iter().rev() {
+        let name = dir.file_name().ok_or(Errno::NOENT)?;
+        create_dir_at(&above, name, exists)?;
+        above = rustix::fs::openat(&above, name, READ_DIR | OFlags::NOFOLLOW, Mode::empty())?;
+        exists = dir;
+    }
+    Ok(())
+}
+
+/// Creates a private directory in an open one, and syncs that one. `shown` is the path of the open directory.
+pub fn create_dir_at(above: impl AsFd, name: impl rustix::path::Arg + Copy, shown: &Path) -> io::Result<()> {
+    match rustix::fs::mkdirat(&above, name, Mode::RWXU) {
+        // If another process was faster, whether it has synced the parent is unknown.
+        Ok(()) | Err(Errno::EXIST) => sync_dir(above, shown),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Syncs an open directory. Not every file system can sync one.
+pub fn sync_dir(dir: impl AsFd, shown: &Path) -> io::Result<()> {
+    match rustix::fs::fsync(dir) {
+        Ok(()) => {
+            observe::synced(shown);
+            Ok(())
+        }
+        Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::BADF) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens a directory for reading.
+pub const READ_DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Opens a directory by its canonical path. Fails with `ELOOP` if any part of the path is a symbolic link now.
+pub fn open_canonical_dir(path: &Path) -> rustix::io::Result<OwnedFd> {
+    open_canonical(path, READ_DIR)
+}
+
+fn open_canonical(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, ResolveFlags};
+        match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+            // An old kernel, or a sandbox that does not know the call.
+            Err(Errno::NOSYS | Errno::PERM | Errno::OPNOTSUPP) => {}
+            opened => return opened,
+        }
+    }
+    // Without that call there is a moment between the check and the use.
+    if path.ancestors().any(|part| part.is_symlink()) {
+        return Err(Errno::LOOP);
+    }
+    rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty())
 }
 
 /// Creates a file that only its owner may read; fails if it exists.
@@ -171,7 +245,7 @@ impl LockWait {
 
 /// An exclusive lock of a file between processes. It is released when it is dropped or its process ends.
 #[derive(Debug)]
-pub struct FileLock(#[expect(dead_code, reason = "closing the file releases the lock")] File);
+pub struct FileLock(File);
 
 impl FileLock {
     /// Locks the file at a path, and creates it if necessary so that only its owner may open it. Returns `None` if another process
@@ -199,9 +273,49 @@ impl FileLock {
         match wait {
             LockWait::Never => Ok(None),
             LockWait::Forever => file.lock().map(|()| Some(FileLock(file))),
-            LockWait::AtMost(limit) => lock_within(file, limit),
+            LockWait::AtMost(limit) => lock_until(file, Deadline::after(limit), &|| false),
         }
     }
+
+    /// Locks an open file or directory. Returns `None` if it is still locked at the deadline, or once `is_cancelled` returns true.
+    pub fn acquire_file_until(file: File, deadline: Deadline, is_cancelled: &dyn Fn() -> bool) -> io::Result<Option<FileLock>> {
+        match file.try_lock() {
+            Ok(()) => Ok(Some(FileLock(file))),
+            Err(TryLockError::WouldBlock) if deadline.left().is_zero() => Ok(None),
+            Err(TryLockError::WouldBlock) => lock_until(file, deadline, is_cancelled),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// The locked file or directory.
+    pub fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+/// Returns the process that holds the lock of a file, as `process 1234 (name)`, or `None` if the system does not tell.
+pub fn lock_holder(file: &File) -> Option<String> {
+    let meta = file.metadata().ok()?;
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let pid = holder_among(&locks, meta.dev(), meta.ino())?;
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok();
+    let name = name.map(|name| format!(" ({})", name.trim_end().escape_default())).unwrap_or_default();
+    Some(if pid == std::process::id() { "this process".into() } else { format!("process {pid}{name}") })
+}
+
+/// Finds the holder in the lines of `/proc/locks`: `1: FLOCK  ADVISORY  WRITE 1234 fe:00:613 0 EOF`. A waiting process has `->` as
+/// its second word. Some file systems report another device there than `stat` does, so the inode alone decides if no line has both.
+fn holder_among(locks: &str, device: u64, inode: u64) -> Option<u32> {
+    let device = format!("{:02x}:{:02x}:{inode}", rustix::fs::major(device), rustix::fs::minor(device));
+    let held = locks.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [_, kind, _, _, pid, file, ..] if *kind != "->" => Some((pid.parse::<u32>().ok().filter(|pid| *pid > 0)?, *file)),
+            _ => None,
+        }
+    });
+    let held: Vec<(u32, &str)> = held.filter(|(_, file)| file.rsplit(':').next() == Some(&inode.to_string())).collect();
+    held.iter().find(|(_, file)| *file == device).or(held.first()).map(|(pid, _)| *pid)
 }
 
 /// Opens a lock file, and creates it with this mode if necessary, whatever the umask.
@@ -224,17 +338,23 @@ pub fn open_lock_file(path: &Path, mode: u32) -> io::Result<File> {
 }
 
 /// The kernel wakes waiting processes in turn, so waiting in it is fairer than polling. It has no time limit, so a thread of its
-/// own waits; after the limit that thread releases the lock as soon as it gets it.
-fn lock_within(file: File, limit: Duration) -> io::Result<Option<FileLock>> {
+/// own waits; after the deadline that thread releases the lock as soon as it gets it.
+fn lock_until(file: File, deadline: Deadline, is_cancelled: &dyn Fn() -> bool) -> io::Result<Option<FileLock>> {
+    /// How often a waiting call looks whether it was cancelled.
+    const LOOK_EVERY: Duration = Duration::from_millis(50);
     let (send, receive) = mpsc::channel();
     std::thread::Builder::new().name("memdir-lock".into()).spawn(move || {
         let outcome = file.lock().map(|()| file);
         // If the receiver is gone, dropping the file releases the lock.
         drop(send.send(outcome));
     })?;
-    match receive.recv_timeout(limit) {
-        Ok(outcome) => outcome.map(|file| Some(FileLock(file))),
-        Err(_) => Ok(None),
+    loop {
+        let left = deadline.left();
+        match receive.recv_timeout(left.min(LOOK_EVERY)) {
+            Ok(outcome) => return outcome.map(|file| Some(FileLock(file))),
+            Err(mpsc::RecvTimeoutError::Timeout) if !left.is_zero() && !is_cancelled() => {}
+            Err(_) => return Ok(None),
+        }
     }
 }
 
@@ -331,6 +451,40 @@ mod tests {
         append_private_file(&deep.join("log")).unwrap().write_all(b"2").unwrap();
         assert_eq!(fs::read_to_string(deep.join("log")).unwrap(), "12");
         assert_eq!((mode(&deep.join("new")), mode(&deep.join("log"))), (0o600, 0o600));
+    }
+
+    #[test]
+    fn new_directories_are_synced_into_their_parents() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("a/b/c");
+        let ((), synced) = observe::synced_by(|| create_private_dir(&deep).unwrap());
+        assert_eq!(synced, [dir.path().to_owned(), dir.path().join("a"), dir.path().join("a/b")]);
+        let ((), synced) = observe::synced_by(|| create_private_dir(&deep).unwrap());
+        assert!(synced.is_empty());
+        assert_eq!((mode(&dir.path().join("a")), mode(&deep)), (0o700, 0o700));
+    }
+
+    #[test]
+    fn a_directory_behind_a_link_is_not_opened_by_its_canonical_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(real.join("a/b")).unwrap();
+        std::os::unix::fs::symlink(real.join("a"), real.join("link")).unwrap();
+        assert!(open_canonical_dir(&real.join("a/b")).is_ok());
+        for path in ["link", "link/b"] {
+            assert_eq!(open_canonical_dir(&real.join(path)).unwrap_err(), Errno::LOOP, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_holder_of_a_lock_is_found_by_device_and_inode() {
+        let locks = "1: FLOCK  ADVISORY  WRITE 11 fe:00:613 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 12 fe:00:613 0 EOF\n\
+                     2: POSIX  ADVISORY  WRITE 13 00:1c:77 0 EOF\n3: FLOCK  ADVISORY  WRITE 14 fe:00:77 0 EOF\n\
+                     4: FLOCK  ADVISORY  WRITE 0 fe:00:99 0 EOF\n";
+        let device = rustix::fs::makedev(0xfe, 0);
+        let holders = [613, 77, 78, 99].map(|inode| holder_among(locks, device, inode));
+        assert_eq!(holders, [Some(11), Some(14), None, None]);
+        assert_eq!(holder_among(locks, rustix::fs::makedev(0, 0x99), 613), Some(11), "the inode alone");
     }
 
     #[test]

@@ -107,12 +107,14 @@ pub enum Error {
         line: u64,
     },
     /// Another process has held the lock for longer than the time limit.
-    #[error("{path:?} is locked by another process (waited {waited_secs} s)")]
+    #[error("{path:?} is locked by {} (waited {waited_secs} s)", holder.as_deref().unwrap_or("another process"))]
     Busy {
         /// The locked directory.
         path: PathBuf,
         /// The time limit.
         waited_secs: u64,
+        /// The process that holds the lock, with its id and name, if the system tells.
+        holder: Option<String>,
     },
     /// Something that is needed is not available now.
     #[error("{what}: {why}")]

@@ -54,8 +54,13 @@ pub const WALK_FILES: usize = 200_000;
 pub const WALK_DEPTH: usize = NAME_PARTS;
 /// Characters of a `read` before it is truncated with the line to continue at.
 pub const READ_CHARS: usize = 100_000;
-/// Seconds a writer waits for a mount's lock.
+/// Seconds a change waits for the locks of all its mounts together.
 pub const LOCK_WAIT_SECS: u64 = 60;
+/// Milliseconds a hook waits for everything it waits for together: some hosts give a hook 1.5 s.
+pub const HOOK_WAIT_MS: u64 = 1_000;
+/// How often a change is planned while another program saves the same file meanwhile. A person who saves in an editor causes one
+/// retry; only a program that saves without a pause causes more.
+pub const CHANGE_ATTEMPTS: usize = 16;
 /// Backtracking steps of a model's regular expression on one memory: a tenth of a second, at worst a second.
 pub const REGEX_STEPS: usize = 1_000_000;
 /// Bytes of a mount's journal beyond which the oldest changes are dropped. The newest version of everything is kept.

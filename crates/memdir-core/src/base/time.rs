@@ -43,6 +43,31 @@ impl Stopwatch {
     }
 }
 
+/// The moment at which waiting ends. Shared by everything that one call waits for.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline {
+    started: std::time::Instant,
+    limit: std::time::Duration,
+}
+
+impl Deadline {
+    /// Creates a deadline that is this long from now.
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the system time")]
+    pub fn after(limit: std::time::Duration) -> Self {
+        Deadline { started: std::time::Instant::now(), limit }
+    }
+
+    /// Returns the time that is left, zero after the deadline.
+    pub fn left(&self) -> std::time::Duration {
+        self.limit.saturating_sub(self.started.elapsed())
+    }
+
+    /// Returns the time between the creation and the deadline.
+    pub fn limit(&self) -> std::time::Duration {
+        self.limit
+    }
+}
+
 /// Formats an age as `today`, `yesterday` or `N days ago`, in whole days of 24 hours; the future counts as today.
 pub fn age(now: Timestamp, then: Timestamp) -> String {
     format_age_days(age_days(now, then))

@@ -10,7 +10,7 @@ use crate::{
     entrypoint::upkeep,
     memory::links,
     operations::{context::Context, read, write},
-    store::{Access, ChangeId, FileEdit, Role, Store, Stored, Verb, View, change_with, mounts},
+    store::{Access, ChangeId, FileEdit, Role, Store, Stored, Verb, View, Walk, change_with, mounts},
 };
 use serde::Serialize;
 
@@ -64,6 +64,7 @@ pub(crate) fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to
             changed_lines: Vec::new(),
             rewritten: Vec::new(),
             skipped: Vec::new(),
+            notes: Vec::new(),
         };
         refs.find(view)?;
         let kept = upkeep::rename_line(view, &context.entrypoint_cache, &stored.path, &target, &bytes, &refs.changed_lines)?;
@@ -74,7 +75,12 @@ pub(crate) fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to
             change: ChangeId(String::new()),
             rewritten: refs.rewritten,
             skipped: refs.skipped,
-            notes: kept.notes.into_iter().chain(upkeep::narrowed_mount_note(view, [&stored.path, &target].into_iter())).collect(),
+            notes: refs
+                .notes
+                .into_iter()
+                .chain(kept.notes)
+                .chain(upkeep::narrowed_mount_note(view, [&stored.path, &target].into_iter()))
+                .collect(),
         };
         let mut edits = vec![
             FileEdit { path: target.clone(), bytes: Some(bytes), role: Role::Memory },
@@ -120,6 +126,7 @@ struct References<'a> {
     changed_lines: Vec<(MemoryPath, Vec<u8>)>,
     rewritten: Vec<String>,
     skipped: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl References<'_> {
@@ -131,9 +138,36 @@ impl References<'_> {
         newer.or(new)
     }
 
+    /// Fails if memories that may refer to the renamed one are not in the listing: their references would be dead. Those of a
+    /// read-only mount would not be rewritten anyway, so they are noted.
+    fn check_complete(&mut self, view: &dyn View, walk: &Walk) -> Result<()> {
+        let refuse = |why: String| Error::Unavailable { what: format!("cannot rename {:?}", self.from.name()), why };
+        for folder in &walk.unlisted {
+            let mount = mounts::locate(view.mounts(), folder).map(|(mount, _)| mount);
+            let mount = mount.or_else(|| view.mounts().iter().find(|mount| mount.prefix == *folder));
+            let folder = if folder.is_empty() { "." } else { folder };
+            if mount.is_some_and(|mount| mount.access == Access::ReadOnly) {
+                self.notes.push(format!("{folder:?} cannot be listed; references to the memory there are unknown"));
+            } else {
+                return Err(refuse(format!(
+                    "{folder:?} cannot be listed, so references there would not be updated; check its permissions"
+                )));
+            }
+        }
+        if walk.left_out > 0 {
+            return Err(refuse(format!(
+                "{} files are beyond the limit of a listing; references there would not be updated",
+                walk.left_out
+            )));
+        }
+        Ok(())
+    }
+
     fn find(&mut self, view: &dyn View) -> Result<()> {
         let stem = crate::base::path::strip_md(self.from.file_name()).to_owned();
-        for entry in view.list("")?.entries {
+        let walk = view.list("")?;
+        self.check_complete(view, &walk)?;
+        for entry in walk.entries {
             if entry.path == *self.from || mounts::file_kind(view, &entry.path).is_maintained() {
                 continue;
             }

@@ -22,7 +22,7 @@ pub struct Repaired {
     /// The change that added lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
-    /// The error if the entrypoint could not be read.
+    /// The error if the entrypoint could not be read or repaired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
     /// Notes for the caller.
@@ -33,23 +33,43 @@ pub struct Repaired {
 /// Compares every entrypoint with its memories. With `fix`, adds the missing lines.
 pub(crate) fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<Vec<Repaired>> {
     let kept = store.mounts().iter().filter(|mount| mount.entrypoint == EntrypointMode::Kept);
-    kept.map(|mount| one(store, context, &mount.prefix, fix && mount.access == Access::ReadWrite)).collect()
+    let mut done: Vec<Repaired> = Vec::new();
+    let mut first_error = None;
+    for mount in kept {
+        let mut out = Repaired::new(&mount.prefix);
+        if let Err(error) = one(store, context, &mut out, fix && mount.access == Access::ReadWrite) {
+            // The error of one mount says that nothing was changed, which is true for that mount only.
+            out.unreadable = Some(error.to_string());
+            first_error.get_or_insert(error);
+        }
+        done.push(out);
+    }
+    match first_error {
+        Some(error) if done.iter().all(|one| one.change.is_none()) => Err(error),
+        _ => Ok(done),
+    }
 }
 
-fn one(store: &dyn Store, context: &Context, prefix: &str, fix: bool) -> Result<Repaired> {
-    let mut out = Repaired {
-        prefix: prefix.to_owned(),
-        missing: Vec::new(),
-        dead: Vec::new(),
-        long: Vec::new(),
-        change: None,
-        unreadable: None,
-        notes: Vec::new(),
-    };
+impl Repaired {
+    fn new(prefix: &str) -> Self {
+        Repaired {
+            prefix: prefix.to_owned(),
+            missing: Vec::new(),
+            dead: Vec::new(),
+            long: Vec::new(),
+            change: None,
+            unreadable: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+fn one(store: &dyn Store, context: &Context, out: &mut Repaired, fix: bool) -> Result<()> {
+    let prefix = &*out.prefix.clone();
     if let Err(error) = mounts::entrypoint_file(store, prefix) {
         // The entrypoint is a link or unreadable; the other mounts are still repaired.
         out.unreadable = Some(error.to_string());
-        return Ok(out);
+        return Ok(());
     }
     out.missing = upkeep::unlisted(store, &context.entrypoint_cache, prefix)?;
     if fix && !out.missing.is_empty() {
@@ -73,5 +93,5 @@ fn one(store: &dyn Store, context: &Context, prefix: &str, fix: bool) -> Result<
         out.dead = entrypoint::dead(&book, &exists);
         out.long = entrypoint::long_lines(&book);
     }
-    Ok(out)
+    Ok(())
 }

@@ -38,6 +38,7 @@ impl TreeWatch {
 #[cfg(target_os = "linux")]
 mod linux {
     use super::{Path, TreeChanges};
+    use crate::base::disk;
     use rustix::{
         fd::OwnedFd,
         fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags},
@@ -67,7 +68,8 @@ mod linux {
     impl TreeWatch {
         /// Watches the tree below `root`. Returns `None` if some changes would go unnoticed. List the files after this call.
         pub(crate) fn new(root: &Path) -> Option<TreeWatch> {
-            let meta = fs::metadata(root).ok().filter(|meta| meta.is_dir())?;
+            // The same rule as for every use of the store: the directory must not have been replaced by a link.
+            let meta = fs::File::from(disk::open_canonical_dir(root).ok()?).metadata().ok()?;
             if !is_local(root) {
                 return None;
             }
@@ -204,5 +206,10 @@ mod tests {
         assert_eq!(watch.poll(), TreeChanges::Unknown);
         assert!(TreeWatch::new(folder.path()).is_none());
         assert!(TreeWatch::new(&folder.path().join("missing")).is_none());
+        let linked = tempfile::tempdir().unwrap();
+        fs::create_dir(linked.path().join("real")).unwrap();
+        std::os::unix::fs::symlink(linked.path().join("real"), linked.path().join("link")).unwrap();
+        assert!(TreeWatch::new(&linked.path().join("link")).is_none());
+        assert!(TreeWatch::new(&linked.path().join("real")).is_some());
     }
 }

@@ -15,8 +15,9 @@ mod walk;
 use crate::{
     base::{
         error::{Error, Problem, Result},
-        limits,
+        limits, observe,
         path::MemoryPath,
+        time::Deadline,
         version::Version,
     },
     store::{
@@ -34,6 +35,7 @@ use std::{
     collections::BTreeSet,
     fs::File,
     io::Read as _,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use unicode_normalization::UnicodeNormalization as _;
@@ -90,7 +92,7 @@ impl FileStore {
         Ok(MemoryPath::parse(rel)?.prefixed(&self.mounts[mount].info.prefix))
     }
 
-    fn read(&self, spot: &Spot, names: Names) -> Result<Option<Stored>> {
+    fn read(&self, spot: &Spot) -> Result<Option<Stored>> {
         let mount = &self.mounts[spot.mount];
         let open = match mount.root.open() {
             Ok(open) => open,
@@ -98,14 +100,19 @@ impl FileStore {
             Err(e) => return Err(e),
         };
         let spellings: Vec<String> = spellings(&spot.rel).into_iter().filter(|rel| !mount.hides(rel)).collect();
-        // The exact bytes of both spellings first: directories are scanned only if neither exists.
+        // The exact bytes of both spellings first: other Unicode forms are looked for only if neither exists.
         for rel in &spellings {
             if let Some(file) = open.file(rel.as_bytes())? {
                 return read_file(File::from(file), self.named(spot.mount, rel)?).map(Some);
             }
         }
+        for rel in spellings.iter().filter(|rel| !rel.is_ascii()) {
+            if let Some(file) = open.file(rel.nfd().collect::<String>().as_bytes())? {
+                return read_file(File::from(file), self.named(spot.mount, rel)?).map(Some);
+            }
+        }
         for rel in &spellings {
-            if let Some(disk) = on_disk(&open, rel, names)?
+            if let Some(disk) = on_disk(&open, rel)?
                 && let Some(file) = open.file(&disk)?
             {
                 return read_file(File::from(file), self.named(spot.mount, rel)?).map(Some);
@@ -127,6 +134,7 @@ impl FileStore {
                 Err(Error::Io { source, .. }) if mount.late && source.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(e) => {
                     all.problems.push(Problem::whole(mount.trouble.clone().unwrap_or_else(|| e.to_string())));
+                    all.unlisted.push(prefix.to_owned());
                     continue;
                 }
             };
@@ -142,6 +150,7 @@ impl FileStore {
             all.entries.extend(found.entries);
             all.folders.extend(found.folders);
             all.problems.extend(found.problems);
+            all.unlisted.extend(found.unlisted);
             all.left_out += found.left_out;
         }
         all.entries.sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
@@ -155,26 +164,45 @@ impl FileStore {
         self.journals[mount].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks mounts, always in the same order, and completes or rolls back changes that a crash interrupted.
+    /// Locks mounts, always in the same order, and completes or rolls back changes that a crash interrupted. All locks together are
+    /// waited for until one deadline.
     fn lock(&self, wanted: &BTreeSet<usize>) -> Result<Locked<'_>> {
+        let deadline = self.stop.lock_deadline();
         let mut wanted = wanted.clone();
-        loop {
-            let mut dirs: Vec<&std::path::Path> = wanted.iter().map(|n| self.mounts[*n].lock.as_path()).collect();
-            dirs.sort_by_key(|dir| lock::order(dir));
-            dirs.dedup();
-            for n in &wanted {
-                if let Some(why) = self.mounts[*n].cannot_make() {
-                    return Err(Error::Unavailable { what: self.mounts[*n].root.path().display().to_string(), why });
-                }
+        let mut created = Vec::new();
+        let locked = loop {
+            match self.lock_once(&wanted, deadline, &mut created) {
+                Ok((locks, more)) if more.is_subset(&wanted) => break Locked::new(self, wanted, locks),
+                Ok((_, more)) => wanted.extend(more),
+                Err(error) => break Err(error),
             }
-            let locks = dirs.iter().map(|dir| Lock::acquire(dir)).collect::<Result<Vec<_>>>()?;
-            let more = self.recover(&wanted)?;
-            if more.is_subset(&wanted) {
-                return Ok(Locked { store: self, mounts: wanted, _locks: locks });
+        };
+        if locked.is_err() {
+            // A directory that was created for nothing; the system keeps one that is not empty.
+            for root in created {
+                let _ = rustix::fs::rmdir(root);
             }
-            drop(locks);
-            wanted.extend(more);
         }
+        locked
+    }
+
+    fn lock_once<'a>(
+        &'a self,
+        wanted: &BTreeSet<usize>,
+        deadline: Deadline,
+        created: &mut Vec<&'a Path>,
+    ) -> Result<(Vec<Lock>, BTreeSet<usize>)> {
+        for mount in wanted.iter().map(|n| &self.mounts[*n]) {
+            if mount.make()? {
+                created.push(mount.root.path());
+            }
+        }
+        let mut dirs: Vec<&Path> = wanted.iter().map(|n| self.mounts[*n].lock.as_path()).collect();
+        dirs.sort_by_key(|dir| lock::order(dir));
+        dirs.dedup();
+        let locks = dirs.iter().map(|dir| Lock::acquire(dir, deadline, &self.stop)).collect::<Result<Vec<_>>>()?;
+        let more = self.recover(wanted)?;
+        Ok((locks, more))
     }
 }
 
@@ -185,7 +213,7 @@ impl View for FileStore {
 
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
         self.stop.check()?;
-        self.read(&self.spot(path)?, Names::Compared)
+        self.read(&self.spot(path)?)
     }
 
     fn list(&self, under: &str) -> Result<Walk> {
@@ -237,10 +265,18 @@ impl Store for FileStore {
             }
         }
         let locked = self.lock(&mounts)?;
-        let edits = plan(&locked)?;
-        // The last moment at which nothing has been written.
-        self.stop.check()?;
-        locked.make(intent, edits)
+        let mut attempts = limits::CHANGE_ATTEMPTS;
+        loop {
+            let edits = plan(&locked)?;
+            // The last moment at which nothing has been written.
+            self.stop.check()?;
+            attempts -= 1;
+            match locked.make(intent, edits) {
+                // Another program saved a file that the plan had read; nothing was changed.
+                Err(failed) if failed.raced && attempts > 0 => locked.forget_reads(),
+                made => return made.map_err(|failed| failed.error),
+            }
+        }
     }
 
     fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
@@ -289,15 +325,6 @@ impl Store for FileStore {
     }
 }
 
-/// How a name is looked up if no file has exactly its bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Names {
-    /// Directories are scanned for a name that is equal in NFC.
-    Compared,
-    /// Only names with characters outside ASCII cause a scan: a write must not scan its directory.
-    ByBytes,
-}
-
 /// Returns the exact name, then the name with `.md`.
 fn spellings(rel: &str) -> Vec<String> {
     let mut all = vec![rel.to_owned()];
@@ -307,20 +334,17 @@ fn spellings(rel: &str) -> Vec<String> {
     all
 }
 
-/// Returns the bytes on disk of a name that may be stored in another Unicode normalization form.
-fn on_disk(open: &contain::Open<'_>, rel: &str, names: Names) -> Result<Option<Vec<u8>>> {
-    if rel.is_ascii() && names == Names::ByBytes {
+/// Returns the bytes on disk of a name that may be stored in another Unicode normalization form. Only the directory of a part with
+/// characters outside ASCII is scanned, and only if neither its composed nor its decomposed form exists: a name that does not exist
+/// costs no more than one that does.
+fn on_disk(open: &contain::Open<'_>, rel: &str) -> Result<Option<Vec<u8>>> {
+    if rel.is_ascii() {
         return Ok(None);
     }
     let mut disk: Vec<u8> = Vec::new();
     for part in rel.split('/') {
-        let Some(dir) = open.dir(&disk)? else { return Ok(None) };
-        let Ok(entries) = rustix::fs::Dir::read_from(&dir) else { return Ok(None) };
-        let same = |name: &[u8]| name == part.as_bytes() || std::str::from_utf8(name).is_ok_and(|name| name.nfc().eq(part.chars()));
-        let mut matching: Vec<Vec<u8>> =
-            entries.flatten().map(|entry| entry.file_name().to_bytes().to_vec()).filter(|name| same(name)).collect();
-        matching.sort_by_key(|name| (name != part.as_bytes(), name.clone()));
-        let Some(name) = matching.into_iter().next() else { return Ok(None) };
+        let name = if part.is_ascii() { Some(part.as_bytes().to_vec()) } else { part_on_disk(open, &disk, part)? };
+        let Some(name) = name else { return Ok(None) };
         if !disk.is_empty() {
             disk.push(b'/');
         }
@@ -329,15 +353,39 @@ fn on_disk(open: &contain::Open<'_>, rel: &str, names: Names) -> Result<Option<V
     Ok(Some(disk))
 }
 
-fn read_file(mut file: File, path: MemoryPath) -> Result<Stored> {
+fn part_on_disk(open: &contain::Open<'_>, above: &[u8], part: &str) -> Result<Option<Vec<u8>>> {
+    let Some(dir) = open.dir(above)? else { return Ok(None) };
+    for form in [part.to_owned(), part.nfd().collect()] {
+        if rustix::fs::statat(&dir, form.as_str(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+            return Ok(Some(form.into_bytes()));
+        }
+    }
+    observe::directory_read();
+    let Ok(entries) = rustix::fs::Dir::read_from(&dir) else { return Ok(None) };
+    let same = |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| name.nfc().eq(part.chars()));
+    Ok(entries.flatten().map(|entry| entry.file_name().to_bytes().to_vec()).filter(|name| same(name)).min())
+}
+
+fn read_file(file: File, path: MemoryPath) -> Result<Stored> {
     let fail = |e| Error::io("read", path.as_str(), e);
     let stat = rustix::fs::fstat(&file).map_err(|e| fail(e.into()))?;
     let stamp = walk::stamp(&stat);
+    let too_large = |size| Error::TooLarge { what: path.to_string(), size, limit: limits::READ_FILE_BYTES };
     if stamp.size > limits::READ_FILE_BYTES {
-        return Err(Error::TooLarge { what: path.to_string(), size: stamp.size, limit: limits::READ_FILE_BYTES });
+        return Err(too_large(stamp.size));
+    }
+    // Files that the kernel makes report no size.
+    if stamp.size == 0
+        && let Some(kind) = contain::special_file_system(&file)
+    {
+        return Err(Error::bad_path(path.as_str(), format!("it is on a special file system ({kind})")));
     }
     let mut bytes = Vec::with_capacity(stamp.size as usize + 1);
-    file.read_to_end(&mut bytes).map_err(fail)?;
+    // A file may grow while it is read, and its size may be wrong.
+    file.take(limits::READ_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(fail)?;
+    if bytes.len() as u64 > limits::READ_FILE_BYTES {
+        return Err(too_large(bytes.len() as u64));
+    }
     Ok(Stored { version: Version::from_content(&bytes), path, bytes, stamp })
 }
 

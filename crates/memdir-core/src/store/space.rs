@@ -8,7 +8,7 @@ use crate::{
     },
     store::{
         EntrypointMode,
-        files::{Links, Mount, journal_name},
+        files::{Links, Mount, journal_name, real_path},
         mounts,
     },
 };
@@ -128,8 +128,13 @@ impl Places {
         checkout.join(".memdir")
     }
 
-    /// Returns the mount of a team memory. Its settings file and git's attributes file are not memories.
+    /// Returns the mount of a team memory. Its settings file and git's attributes file are not memories. The directory itself must
+    /// not be a symbolic link.
     pub fn team_mount(&self, root: PathBuf) -> Mount {
+        let root = match (root.parent(), root.file_name()) {
+            (Some(above), Some(name)) => real_path(above).join(name),
+            _ => root,
+        };
         let ignored = vec![r"\.gitattributes".into(), r"config\.toml".into()];
         Mount { ignored, links: Links { fixed: true, ..Links::default() }, ..self.mount("team", root) }
     }
@@ -222,7 +227,7 @@ fn add_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Resu
 
 /// Returns an agent's directory in a checkout. The author of the checkout may have prepared it.
 fn checkout_agent_dir(checkout: &Path, name: &str) -> Result<PathBuf> {
-    let all = checkout.join(".memdir-agents");
+    let all = real_path(checkout).join(".memdir-agents");
     let own = all.join(name);
     if let Some(link) = [&all, &own].into_iter().find(|dir| dir.is_symlink()) {
         let why = format!("{} is a symbolic link; an agent's memory must be a directory", link.display());

@@ -1,25 +1,46 @@
 //! Cancellation of a call. Every [`crate::store::Store`] handle has a [`Stop`] and checks it before each read, so that a call
 //! ends at its next step; a change that has not been applied yet is not made.
 
-use crate::base::error::{Error, Result};
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use crate::base::{
+    error::{Error, Result},
+    limits,
+    time::Deadline,
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
-/// A cancellation flag that is set once, from any thread.
+/// A cancellation flag that is set once, from any thread, and the deadline for everything the call waits for.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    flag: Arc<AtomicBool>,
+    deadline: Option<Deadline>,
+}
 
 impl Stop {
+    /// Creates a flag for calls that wait for locks until this deadline, all of them together. Without it, each change waits for
+    /// its locks for at most [`limits::LOCK_WAIT_SECS`].
+    pub fn with_deadline(deadline: Deadline) -> Self {
+        Stop { deadline: Some(deadline), ..Stop::default() }
+    }
+
     /// Sets the flag.
     pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.flag.store(true, Ordering::Relaxed);
     }
 
     /// Whether the flag is set.
     pub fn is_stopped(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.flag.load(Ordering::Relaxed)
+    }
+
+    /// Returns the deadline for all locks of a change that begins now.
+    pub fn lock_deadline(&self) -> Deadline {
+        self.deadline.unwrap_or_else(|| Deadline::after(Duration::from_secs(limits::LOCK_WAIT_SECS)))
     }
 
     /// Fails if the flag is set.

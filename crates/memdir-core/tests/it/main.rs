@@ -4,6 +4,7 @@
 mod boundaries;
 mod check;
 mod dialects;
+mod disk;
 mod edit;
 mod embed;
 mod entrypoint;

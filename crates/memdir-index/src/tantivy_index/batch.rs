@@ -14,7 +14,7 @@ use memdir_core::{
     Error, Result, Version,
     internal::{
         base::{
-            disk::{FileLock, LockWait},
+            disk::{self, FileLock, LockWait},
             limits, raw,
             stamp::Stamp,
         },
@@ -50,6 +50,7 @@ impl<'a> DiskBatch<'a> {
     pub(super) fn begin(index: &'a TantivyIndex, wait: Wait) -> Result<Option<Self>> {
         files::create_dir(&index.root)?;
         let path = index.root.join("lock");
+        let wait = if index.waits { wait } else { Wait::No };
         let longest = match wait {
             Wait::No => LockWait::Never,
             _ => LockWait::AtMost(Duration::from_secs(limits::LOCK_WAIT_SECS)),
@@ -57,7 +58,10 @@ impl<'a> DiskBatch<'a> {
         let lock = match FileLock::acquire(&path, longest) {
             Ok(Some(lock)) => lock,
             Ok(None) if wait == Wait::No => return Ok(None),
-            Ok(None) => return Err(Error::Busy { path: index.root.clone(), waited_secs: limits::LOCK_WAIT_SECS }),
+            Ok(None) => {
+                let holder = fs::File::open(&path).ok().and_then(|file| disk::lock_holder(&file));
+                return Err(Error::Busy { path: index.root.clone(), waited_secs: limits::LOCK_WAIT_SECS, holder });
+            }
             Err(source) => return Err(Error::io("lock", path, source)),
         };
         let lost = raw::lost_pages();

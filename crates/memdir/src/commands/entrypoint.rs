@@ -27,6 +27,9 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
         let file = if one.prefix.is_empty() { "MEMORY.md".to_owned() } else { format!("{}/MEMORY.md", one.prefix) };
         if let Some(why) = &one.unreadable {
             printer.line(format!("{file}: {why}"))?;
+            if let Some(change) = &one.change {
+                printer.line(format!("undo the added lines with: memdir undo {change}"))?;
+            }
             continue;
         }
         if one.missing.is_empty() && one.dead.is_empty() && one.long.is_empty() {

@@ -7,8 +7,9 @@ use crate::{
     hook::{self, HookCall, HookInput},
     output::{CommandOutput, Printer},
 };
+use memdir_core::internal::base::{limits, time::Deadline};
 use serde::Serialize;
-use std::io;
+use std::{io, time::Duration};
 
 #[derive(Serialize)]
 #[serde(transparent)]
@@ -21,12 +22,13 @@ pub(crate) fn run(args: &HookArgs, global: &Global) -> CommandOutput {
 }
 
 fn call(args: &HookArgs, global: &Global) -> Result<(String, Vec<String>), Failure> {
+    let deadline = Deadline::after(Duration::from_millis(limits::HOOK_WAIT_MS));
     let input = HookInput::parse(args.host, &String::from_utf8_lossy(&crate::args::stdin::read()?));
     let mut settings = Settings::load(global)?;
     if let Some(cwd) = input.cwd.as_ref().filter(|cwd| cwd.is_dir()) {
         settings.cwd.clone_from(cwd);
     }
-    let call = HookCall::open(args.host, &settings, &input)?;
+    let call = HookCall::open(args.host, &settings, &input, deadline)?;
     let text = call.handle(args.event).unwrap_or_default();
     Ok((hook::render(args.host, args.event, &input, &text), call.into_errors()))
 }

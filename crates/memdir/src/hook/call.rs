@@ -14,7 +14,10 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::{Memdir, Recall, internal::recall::when};
+use memdir_core::{
+    Memdir, Recall,
+    internal::{base::time::Deadline, recall::when, store::stop::Stop},
+};
 use std::{cell::RefCell, path::Path};
 
 /// The reminder to save what was learned.
@@ -28,16 +31,23 @@ pub(crate) struct HookCall<'a> {
     scope: Scope,
     memdir: Memdir,
     session: SessionState,
+    /// The end of all waiting: for locks, and for conversations that are copied.
+    deadline: Deadline,
     errors: RefCell<Vec<String>>,
 }
 
 impl<'a> HookCall<'a> {
-    /// Opens the space; fails if memory is off.
-    pub(crate) fn open(host: &'static Host, settings: &'a Settings, input: &'a HookInput) -> Result<HookCall<'a>, Failure> {
+    /// Opens the space; fails if memory is off. The hook waits for nothing after the deadline.
+    pub(crate) fn open(
+        host: &'static Host,
+        settings: &'a Settings,
+        input: &'a HookInput,
+        deadline: Deadline,
+    ) -> Result<HookCall<'a>, Failure> {
         let scope = Scope::resolve(settings)?;
-        let memdir = spaces::open(settings, &scope)?.memdir;
+        let memdir = spaces::open(settings, &scope)?.memdir.with_stop(&Stop::with_deadline(deadline));
         let session = SessionState::new(&settings.cache, host.name, input.session.as_deref());
-        Ok(HookCall { host, input, settings, scope, memdir, session, errors: RefCell::default() })
+        Ok(HookCall { host, input, settings, scope, memdir, session, deadline, errors: RefCell::default() })
     }
 
     /// Handles the event and returns the text for the model. `None` if there is none, or after an error.
@@ -107,7 +117,7 @@ impl<'a> HookCall<'a> {
     /// Copies the new turns of the host's conversations, this one first.
     fn sync(&self) {
         if let Some(reader) = self.host.transcripts {
-            self.check(sync_transcripts(self.settings, reader.name, self.input.transcript.as_deref()));
+            self.check(sync_transcripts(self.settings, reader.name, self.input.transcript.as_deref(), self.deadline));
         }
     }
 

@@ -4,7 +4,10 @@
 use crate::{config::Settings, exit::Failure, spaces};
 use jiff::{Timestamp, ToSpan as _};
 use memdir_chats::{ChatSource, EventSink, ReadOutcome, Reader, SessionFile, SessionList, SyncLimits, Syncer, TranscriptCursor};
-use memdir_core::{Clock as _, SystemClock, internal::store::files::real_path};
+use memdir_core::{
+    Clock as _, SystemClock,
+    internal::{base::time::Deadline, store::files::real_path},
+};
 use std::{
     path::{Path, PathBuf},
     sync::mpsc,
@@ -17,8 +20,9 @@ const MAX_MILLIS: u32 = 500;
 /// How long to wait for a sync that exceeds its limit, as it does within one huge line.
 const MAX_WAIT: Duration = Duration::from_millis(900);
 
-/// Copies the new turns of a host's conversations, the one of this transcript first. The rest is copied by the next sync.
-pub(super) fn sync_transcripts(settings: &Settings, reader: &str, transcript: Option<&Path>) -> Result<(), Failure> {
+/// Copies the new turns of a host's conversations, the one of this transcript first. The rest is copied by the next sync. Waits for
+/// nothing after the deadline of the hook.
+pub(super) fn sync_transcripts(settings: &Settings, reader: &str, transcript: Option<&Path>, deadline: Deadline) -> Result<(), Failure> {
     if !settings.config.chats.settings.on {
         return Ok(());
     }
@@ -37,7 +41,7 @@ pub(super) fn sync_transcripts(settings: &Settings, reader: &str, transcript: Op
         // The receiver is gone after the time limit.
         let _ = sender.send(first.and_then(|()| sync(&all, until)));
     });
-    receiver.recv_timeout(MAX_WAIT).unwrap_or(Ok(()))
+    receiver.recv_timeout(MAX_WAIT.min(deadline.left())).unwrap_or(Ok(()))
 }
 
 fn sync(syncer: &Syncer, until: Option<Timestamp>) -> Result<(), Failure> {

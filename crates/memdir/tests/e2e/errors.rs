@@ -26,11 +26,11 @@ fn a_directory_that_cannot_be_created_reads_as_empty_and_fails_the_first_write()
     fs::write(home.path("memory"), "a file is in the way").unwrap();
     assert_snapshot!(home.run(&["list"]), @r#"
     -- stderr
-    note: cannot create "[HOME]/memory": File exists (os error 17)
+    note: cannot create "[HOME]/memory": Not a directory (os error 20)
     "#);
     assert_snapshot!(home.run(&["write", "a", "x"]), @r#"
     -- stderr
-    error: [HOME]/memory: cannot create "[HOME]/memory": File exists (os error 17)
+    error: [HOME]/memory: cannot create "[HOME]/memory": Not a directory (os error 20)
     hint: nothing was changed; check the setup with: memdir doctor
     -- exit 3
     "#);

@@ -12,6 +12,7 @@ mod delete;
 mod demo;
 mod dialects;
 mod diff;
+mod disk;
 mod documentation;
 mod edit;
 mod entrypoint;

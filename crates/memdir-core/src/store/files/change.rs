@@ -2,10 +2,11 @@
 //! it.
 
 use super::{
-    FileStore, Names, Spot, atomic,
+    FileStore, Spot,
+    atomic::{self, Committed},
     journal::{self, Draft, Placed, Progress, Record},
     lock::Lock,
-    on_disk, read_file,
+    on_disk, read_file, spellings,
 };
 use crate::{
     base::{
@@ -13,15 +14,23 @@ use crate::{
         path::MemoryPath,
         version::Version,
     },
-    store::{Change, ChangeId, FileChange, FileEdit, Intent, MountInfo, Stamp, Stored, View, Walk},
+    store::{Change, ChangeId, FileChange, FileEdit, Intent, MountInfo, Role, Stamp, Stored, View, Walk},
 };
-use std::{collections::BTreeSet, fs::File};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+};
 
 /// Locked mounts: the view of a plan, and the way its edits are applied.
 pub(super) struct Locked<'a> {
     pub(super) store: &'a FileStore,
     pub(super) mounts: BTreeSet<usize>,
-    pub(super) _locks: Vec<Lock>,
+    _locks: Vec<Lock>,
+    /// The directories of the locked mounts, by device and inode.
+    roots: BTreeMap<usize, (u64, u64)>,
+    /// The versions that the plan read.
+    reads: RefCell<BTreeMap<MemoryPath, Option<Version>>>,
 }
 
 impl View for Locked<'_> {
@@ -31,7 +40,17 @@ impl View for Locked<'_> {
 
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
         self.store.stop.check()?;
-        self.store.read(&self.store.spot(path)?, Names::ByBytes)
+        let stored = self.store.read(&self.store.spot(path)?)?;
+        let mut reads = self.reads.borrow_mut();
+        match &stored {
+            Some(stored) => drop(reads.entry(stored.path.clone()).or_insert(Some(stored.version))),
+            None => {
+                for name in spellings(path.as_str()).iter().filter_map(|name| MemoryPath::parse(name).ok()) {
+                    reads.entry(name).or_insert(None);
+                }
+            }
+        }
+        Ok(stored)
     }
 
     fn list(&self, under: &str) -> Result<Walk> {
@@ -59,8 +78,18 @@ struct Edit {
     before: Option<Stored>,
 }
 
-impl Locked<'_> {
-    pub(super) fn make(&self, intent: &Intent, edits: Vec<FileEdit>) -> Result<Change> {
+impl<'a> Locked<'a> {
+    pub(super) fn new(store: &'a FileStore, mounts: BTreeSet<usize>, locks: Vec<Lock>) -> Result<Self> {
+        let roots = mounts.iter().map(|n| Ok((*n, store.mounts[*n].root.open()?.identity()?))).collect::<Result<_>>()?;
+        Ok(Locked { store, mounts, _locks: locks, roots, reads: RefCell::default() })
+    }
+
+    /// Forgets what a plan read, before it is called again.
+    pub(super) fn forget_reads(&self) {
+        self.reads.borrow_mut().clear();
+    }
+
+    pub(super) fn make(&self, intent: &Intent, edits: Vec<FileEdit>) -> Result<Change, Failed> {
         let edits = self.check(edits)?;
         let id = journal::new_id()?;
         let mut change = Change {
@@ -77,10 +106,10 @@ impl Locked<'_> {
         }
         let touched: BTreeSet<usize> = edits.iter().map(|edit| edit.spot.mount).collect();
         let mut open: Vec<(usize, Placed)> = Vec::new();
-        let made = match self.record(&change, &touched, &edits, &mut open) {
-            Ok(()) => self.apply(&change.id.0, &edits),
-            Err(error) => Err(Failed { error, as_before: true }),
-        };
+        let mut steps = Vec::new();
+        let recorded = self.record(&change, &touched, &edits, &mut open).map_err(Failed::from);
+        let is_recorded = recorded.is_ok();
+        let made = recorded.and_then(|()| self.apply(&change.id.0, &edits, &mut steps));
         for (mount, placed) in &open {
             let mut journal = self.store.journal(*mount);
             // If this state is lost, recovery derives it from the files.
@@ -94,26 +123,44 @@ impl Locked<'_> {
                 }
             };
         }
-        made.map_err(|failed| failed.error)?;
+        let at = intent.at.as_millisecond();
+        if let Err(failed) = &made {
+            failed.displaced.iter().for_each(|(spot, bytes)| self.store.record_content(spot, bytes, at));
+            if is_recorded {
+                steps.iter().for_each(atomic::Step::discard);
+                self.prune(edits.iter().filter(|edit| edit.before.is_none()));
+            }
+        }
+        made?;
+        for (step, edit) in steps.iter().zip(&edits) {
+            if let Some(bytes) = step.saved_late() {
+                self.store.record_content(&edit.spot, &bytes, at);
+            }
+        }
         change.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(change)
     }
 
-    /// Refuses edits of read-only files; drops edits that change nothing.
-    fn check(&self, edits: Vec<FileEdit>) -> Result<Vec<Edit>> {
+    /// Refuses edits of read-only files and of files that changed since the plan read them; drops edits that change nothing.
+    fn check(&self, edits: Vec<FileEdit>) -> Result<Vec<Edit>, Failed> {
         let mut checked = Vec::new();
         for edit in edits {
             let spot = self.store.spot(&edit.path)?;
             self.store.mounts[spot.mount].check_writable(&spot.rel)?;
             if !self.mounts.contains(&spot.mount) {
-                return Err(Error::Unavailable { what: edit.path.to_string(), why: "its mount is not locked for this change".into() });
+                let why = "its mount is not locked for this change".into();
+                return Err(Error::Unavailable { what: edit.path.to_string(), why }.into());
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);
             let limit = self.store.infos[spot.mount].file_bytes;
             if size > limit {
-                return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limit as u64 });
+                return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limit as u64 }.into());
             }
             let before = self.store.read_exact(&spot)?;
+            let now = before.as_ref().map(|stored| stored.version);
+            if let Some(read) = self.reads.borrow().get(&edit.path).copied().filter(|read| *read != now) {
+                return Err(Failed::raced(&edit.path, read, now));
+            }
             if before.as_ref().map(|stored| &stored.bytes) != edit.bytes.as_ref() {
                 checked.push(Edit { spot, edit, before });
             }
@@ -140,26 +187,22 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Writes temporary files, renames them into place and syncs. On failure every file gets its old content back.
-    fn apply(&self, id: &str, edits: &[Edit]) -> Result<(), Failed> {
-        let mut steps = Vec::new();
-        if let Err(error) = self.prepare(id, edits, &mut steps) {
-            steps.iter().for_each(atomic::Step::discard);
-            self.prune(edits.iter().filter(|edit| edit.before.is_none()));
-            return Err(Failed { error, as_before: true });
-        }
-        if let Err((committed, error)) = commit_all(&steps) {
-            steps[committed..].iter().for_each(atomic::Step::discard);
-            let as_before = self.put_back(id, &edits[..committed]).is_ok();
-            self.prune(edits.iter().filter(|edit| edit.before.is_none()));
-            return Err(Failed { error, as_before });
+    /// Writes temporary files, exchanges them with the files and syncs. On failure every file gets its old content back, or keeps
+    /// that of another program that saved it meanwhile; the caller discards the steps.
+    fn apply(&self, id: &str, edits: &[Edit], steps: &mut Vec<atomic::Step>) -> Result<(), Failed> {
+        self.prepare(id, edits, steps)?;
+        if let Err((committed, mut failed)) = commit_all(steps, edits) {
+            failed.as_before = self.put_back(id, &edits[..committed], &mut failed.displaced).is_ok();
+            // A record that is not settled must not be followed by another one.
+            failed.raced &= failed.as_before;
+            return Err(failed);
         }
         self.prune(edits.iter().filter(|edit| edit.edit.bytes.is_none() && !self.store.mounts[edit.spot.mount].keeps_folders));
         Ok(())
     }
 
     /// Removes directories that are empty without these files.
-    fn prune<'a>(&self, edits: impl Iterator<Item = &'a Edit>) {
+    fn prune<'e>(&self, edits: impl Iterator<Item = &'e Edit>) {
         for edit in edits {
             if let Ok(open) = self.store.mounts[edit.spot.mount].root.open() {
                 atomic::prune(&open, &edit.spot.rel);
@@ -172,7 +215,12 @@ impl Locked<'_> {
         for Edit { spot, edit, .. } in edits {
             let mount = &self.store.mounts[spot.mount];
             let open = mount.root.open()?;
-            let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
+            if Some(&open.identity()?) != self.roots.get(&spot.mount) {
+                // Another process may hold the lock of the directory that is there now.
+                let what = mount.root.path().display().to_string();
+                return Err(Error::Unavailable { what, why: "the directory was replaced during the change; try again".into() });
+            }
+            let disk = on_disk(&open, &spot.rel)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
             let temp = atomic::temp_name(id, numbers[spot.mount]);
             numbers[spot.mount] += 1;
             steps.extend(atomic::prepare(&open, &disk, edit.bytes.as_deref(), temp, mount.root.path().join(&spot.rel))?);
@@ -180,11 +228,13 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Restores the old content of files.
-    fn put_back(&self, id: &str, edits: &[Edit]) -> Result<()> {
+    /// Restores the old content of files. Adds contents that other programs saved meanwhile and that no file has any more.
+    fn put_back(&self, id: &str, edits: &[Edit], displaced: &mut Vec<(Spot, Vec<u8>)>) -> Result<()> {
         for edit in edits {
             let before = edit.before.as_ref().map(|stored| stored.bytes.as_slice());
-            self.store.put_now(&edit.spot, before, &format!("{id}-back"))?;
+            let made = edit.edit.bytes.as_deref().map(Version::from_content);
+            let saved = self.store.put_now(&edit.spot, made, before, &format!("{id}-back"))?;
+            displaced.extend(saved.into_iter().map(|bytes| (edit.spot.clone(), bytes)));
         }
         Ok(())
     }
@@ -194,46 +244,95 @@ impl FileStore {
     /// Reads the file of exactly that name, with its extension.
     pub(super) fn read_exact(&self, spot: &Spot) -> Result<Option<Stored>> {
         let open = self.mounts[spot.mount].root.open()?;
-        let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
+        let disk = on_disk(&open, &spot.rel)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
         match open.file(&disk)? {
             Some(file) => read_file(File::from(file), self.named(spot.mount, &spot.rel)?).map(Some),
             None => Ok(None),
         }
     }
 
-    /// Writes or removes one file, durably, without a journal record.
-    pub(super) fn put_now(&self, spot: &Spot, bytes: Option<&[u8]>, temp: &str) -> Result<()> {
+    /// Writes or removes one file that has the version `replaces`, durably, without a journal record. If another program saves the
+    /// file meanwhile, it keeps that content. Returns contents that other programs saved and that the file no longer has.
+    pub(super) fn put_now(&self, spot: &Spot, replaces: Option<Version>, bytes: Option<&[u8]>, temp: &str) -> Result<Vec<Vec<u8>>> {
+        let mut displaced = Vec::new();
+        let now = self.read_exact(spot)?;
+        if now.as_ref().map(|stored| stored.version) != replaces {
+            return Ok(displaced);
+        }
         let mount = &self.mounts[spot.mount];
         let open = mount.root.open()?;
-        let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
+        let disk = on_disk(&open, &spot.rel)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
         let step = atomic::prepare(&open, &disk, bytes, atomic::temp_name(temp, 0), mount.root.path().join(&spot.rel))?;
         if let Some(step) = step {
-            step.commit()?;
+            let committed = step.commit(now.as_ref().map(|stored| stored.bytes.as_slice()), bytes);
+            step.discard();
+            if let Committed::Raced(saved) = committed? {
+                displaced = saved;
+            }
             step.sync()?;
         }
         if bytes.is_none() && !mount.keeps_folders {
             atomic::prune(&open, &spot.rel);
         }
-        Ok(())
+        Ok(displaced)
+    }
+
+    /// Records a content that another program saved and that the file no longer has; `at` is in milliseconds. Best effort: nothing
+    /// is recorded after a record that is not settled.
+    pub(super) fn record_content(&self, spot: &Spot, bytes: &[u8], at: i64) {
+        let mut journal = self.journal(spot.mount);
+        if matches!(journal.unfinished(), Ok(None)) {
+            let _ = journal.record_found(&Draft { path: &spot.rel, role: Role::Memory, before: Some((bytes, at)), after: None });
+        }
     }
 }
 
 /// A change that failed.
-struct Failed {
-    error: Error,
+pub(super) struct Failed {
+    pub(super) error: Error,
     /// Whether every file has its old content.
     as_before: bool,
+    /// Whether another program changed a file meanwhile, so that the change can be planned again.
+    pub(super) raced: bool,
+    /// Contents that other programs saved and that no file has any more.
+    displaced: Vec<(Spot, Vec<u8>)>,
+}
+
+impl Failed {
+    fn raced(path: &MemoryPath, expected: Option<Version>, found: Option<Version>) -> Self {
+        let error = match expected {
+            Some(expected) => Error::Changed { path: path.clone(), expected, found },
+            None => Error::Exists { path: path.clone() },
+        };
+        Failed { raced: true, ..error.into() }
+    }
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Failed { error, as_before: true, raced: false, displaced: Vec::new() }
+    }
 }
 
 /// Commits and syncs prepared steps; on failure returns how many are committed.
-fn commit_all(steps: &[atomic::Step]) -> Result<(), (usize, Error)> {
-    for (n, step) in steps.iter().enumerate() {
-        step.commit().map_err(|e| (n, e))?;
+fn commit_all(steps: &[atomic::Step], edits: &[Edit]) -> Result<(), (usize, Failed)> {
+    for (n, (step, edit)) in steps.iter().zip(edits).enumerate() {
+        let before = edit.before.as_ref();
+        match step.commit(before.map(|stored| stored.bytes.as_slice()), edit.edit.bytes.as_deref()) {
+            Ok(Committed::Done) => {}
+            Ok(Committed::Raced(displaced)) => {
+                let displaced = displaced.into_iter().map(|bytes| (edit.spot.clone(), bytes)).collect();
+                return Err((n, Failed { displaced, ..Failed::raced(&edit.edit.path, before.map(|stored| stored.version), None) }));
+            }
+            Err(error) => return Err((n, error.into())),
+        }
     }
+    // The replaced contents are removed before the sync, so that a power failure leaves no temporary file.
+    steps.iter().for_each(atomic::Step::discard);
     let mut synced = BTreeSet::new();
     for step in steps {
         if synced.insert(step.directory()) {
-            step.sync().map_err(|e| (steps.len(), e))?;
+            step.sync().map_err(|e| (steps.len(), e.into()))?;
         }
     }
     Ok(())

@@ -1,7 +1,11 @@
 //! Opens files below a root and nothing else. The kernel refuses `..`, absolute paths and links that lead out in the same call
-//! that opens the file (`openat2`), so that there is no race between check and use. Never writes.
+//! that opens the file (`openat2`), so that there is no race between check and use. Never writes a file.
 
-use crate::base::error::{Error, Result};
+use super::fault;
+use crate::base::{
+    disk::{self, READ_DIR},
+    error::{Error, Result},
+};
 use rustix::{
     fd::{AsFd, OwnedFd},
     fs::{self, AtFlags, FileType, Mode, OFlags},
@@ -13,8 +17,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A directory in which names are resolved. It is opened for every operation, so that a server never writes to a directory that
-/// was replaced meanwhile.
+/// A directory in which names are resolved, by its canonical path. It is opened for every operation, and no part of the path may
+/// have become a symbolic link: a checkout can replace a directory of a running server by a link to a private one. A directory that
+/// replaces the old one, as a checkout of another branch makes, is used.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     path: PathBuf,
@@ -44,7 +49,6 @@ pub(crate) struct Place {
     pub(crate) name: Vec<u8>,
 }
 
-const READ_DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// Never blocks on a FIFO and never acquires a controlling terminal.
 const READ_FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 /// The maximum number of links one name may lead through.
@@ -64,9 +68,57 @@ impl Root {
     }
 
     pub(crate) fn open(&self) -> Result<Open<'_>> {
-        let fd = fs::open(&self.path, READ_DIR, Mode::empty()).map_err(|e| Error::io("open", &self.path, e.into()))?;
-        Ok(Open { root: self, fd })
+        match disk::open_canonical_dir(&self.path) {
+            Ok(fd) => Ok(Open { root: self, fd }),
+            Err(Errno::LOOP) => Err(self.replaced_by_link()),
+            Err(errno) => Err(Error::io("open", &self.path, errno.into())),
+        }
     }
+
+    fn replaced_by_link(&self) -> Error {
+        let link = self.path.ancestors().filter(|part| part.is_symlink()).last().unwrap_or(&self.path);
+        let why = if self.links.fixed {
+            "links are not followed in a repository's memories; replace it by a directory"
+        } else {
+            "it was a directory when memdir opened it; to use the target, start memdir again"
+        };
+        Error::Unavailable { what: format!("{link:?} is a symbolic link"), why: why.into() }
+    }
+}
+
+/// Returns the name of the file system of an open file if its files are made by the kernel when they are read: they have no size,
+/// and reading one may never end.
+#[cfg(target_os = "linux")]
+pub(crate) fn special_file_system(file: impl AsFd) -> Option<&'static str> {
+    const SPECIAL: [(u32, &str); 20] = [
+        (0x9FA0, "proc"),
+        (0x6265_6572, "sysfs"),
+        (0x1CD1, "devpts"),
+        (0x0027_E0EB, "cgroup"),
+        (0x6367_7270, "cgroup2"),
+        (0x6462_6720, "debugfs"),
+        (0x7472_6163, "tracefs"),
+        (0x7363_6673, "securityfs"),
+        (0x6165_676C, "pstore"),
+        (0xCAFE_4A11, "bpf"),
+        (0x6265_6570, "configfs"),
+        (0xDE5E_81E4, "efivarfs"),
+        (0xF97C_FF8C, "selinuxfs"),
+        (0x4341_5D53, "smackfs"),
+        (0x6573_5543, "fusectl"),
+        (0x4249_4E4D, "binfmt_misc"),
+        (0x1980_0202, "mqueue"),
+        (0x6E73_6673, "nsfs"),
+        (0x6759_6969, "rpc_pipefs"),
+        (0x9584_58F6, "hugetlbfs"),
+    ];
+    let kind = fs::fstatfs(file).ok()?.f_type as u32;
+    SPECIAL.iter().find(|(magic, _)| *magic == kind).map(|(_, name)| *name)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn special_file_system(_file: impl AsFd) -> Option<&'static str> {
+    None
 }
 
 impl Open<'_> {
@@ -91,7 +143,7 @@ impl Open<'_> {
     /// Opens a directory below the root; `b""` is the root.
     pub(crate) fn dir(&self, rel: &[u8]) -> Result<Option<OwnedFd>> {
         if rel.is_empty() {
-            return self.root.open().map(|open| Some(open.fd));
+            return self.again().map(Some).map_err(|e| self.io("open", rel, e));
         }
         match self.open_at(rel, READ_DIR) {
             Ok(fd) => Ok(Some(fd)),
@@ -151,12 +203,21 @@ impl Open<'_> {
             Some(dir) => dir,
             None => self.make_dir(parent)?,
         };
-        match fs::mkdirat(&above, name, Mode::RWXU) {
-            Ok(()) => fs::fsync(&above).map_err(|e| self.io("sync", parent, e))?,
-            Err(Errno::EXIST) => {}
-            Err(errno) => return Err(self.io("create", rel, errno)),
-        }
+        let shown = self.root.path.join(OsStr::from_bytes(parent));
+        let made = fault::point().and_then(|()| disk::create_dir_at(&above, name, &shown));
+        made.map_err(|e| Error::io("create", self.root.path.join(OsStr::from_bytes(rel)), e))?;
         self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a part of it is a file, not a directory; use another name"))
+    }
+
+    /// Opens the root's directory again, for reading its entries.
+    fn again(&self) -> rustix::io::Result<OwnedFd> {
+        fs::openat(&self.fd, c".", READ_DIR, Mode::empty())
+    }
+
+    /// The device and inode of the root's directory.
+    pub(crate) fn identity(&self) -> Result<(u64, u64)> {
+        let stat = fs::fstat(&self.fd).map_err(|e| self.io("look at", b"", e))?;
+        Ok((stat.st_dev, stat.st_ino))
     }
 
     fn open_at(&self, rel: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
@@ -186,7 +247,7 @@ impl Open<'_> {
 
     /// Returns the first part of `rel` that is a link, and the rest.
     fn first_link(&self, rel: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-        let mut dir = self.root.open().ok()?.fd;
+        let mut dir = self.again().ok()?;
         let mut done: Vec<u8> = Vec::new();
         let mut parts = rel.split(|b| *b == b'/').peekable();
         while let Some(part) = parts.next() {

@@ -1,7 +1,7 @@
 //! Reads the history: recorded changes, earlier versions of files, and what other programs did to them.
 
 use super::{
-    FileStore, Lock, Names, Spot,
+    FileStore, Lock, Spot,
     journal::{Draft, Placed},
     spellings,
 };
@@ -86,7 +86,7 @@ impl FileStore {
         };
         match recorded {
             Some(text) => Ok(Some(text)),
-            None => Ok(self.read(&spot, Names::Compared)?.filter(|stored| stored.version == version).map(|stored| stored.bytes)),
+            None => Ok(self.read(&spot)?.filter(|stored| stored.version == version).map(|stored| stored.bytes)),
         }
     }
 
@@ -138,7 +138,7 @@ impl FileStore {
     /// Returns the file a name resolves to: an existing one, else the one in the journal.
     fn recorded_spot(&self, path: &MemoryPath) -> Result<Spot> {
         let spot = self.spot(path)?;
-        if let Some(stored) = self.read(&spot, Names::Compared)? {
+        if let Some(stored) = self.read(&spot)? {
             return self.spot(&stored.path);
         }
         let mut journal = self.journal(spot.mount);

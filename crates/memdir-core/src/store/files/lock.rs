@@ -1,15 +1,18 @@
 //! The lock of a mount, held while the mount is changed. It is released when its process ends.
 
-use crate::base::{
-    disk::{self, FileLock, LockWait},
-    error::{Error, Result},
-    limits,
+use crate::{
+    base::{
+        disk::{self, FileLock, LockWait},
+        error::{Error, Result},
+        time::Deadline,
+    },
+    store::stop::Stop,
 };
+use rustix::fd::OwnedFd;
 use std::{
     fs::File,
     os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::Path,
-    time::Duration,
 };
 
 /// The lock file inside a directory whose file system cannot lock directories. Never listed.
@@ -22,19 +25,36 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Acquires the lock of a directory, waiting at most [`limits::LOCK_WAIT_SECS`].
-    pub(crate) fn acquire(dir: &Path) -> Result<Lock> {
-        let wait = LockWait::AtMost(Duration::from_secs(limits::LOCK_WAIT_SECS));
-        let lock = FileLock::acquire_file(open(dir)?, wait).map_err(|e| Error::io("lock", dir, e))?;
-        let lock = lock.ok_or_else(|| Error::Busy { path: dir.to_owned(), waited_secs: limits::LOCK_WAIT_SECS })?;
-        Ok(Lock { _lock: lock })
+    /// Acquires the lock of a directory, by its canonical path. Waits until the deadline, which all locks of one change share, or
+    /// until the call is cancelled.
+    pub(crate) fn acquire(dir: &Path, deadline: Deadline, stop: &Stop) -> Result<Lock> {
+        loop {
+            let lock = FileLock::acquire_file_until(open(dir)?, deadline, &|| stop.is_stopped()).map_err(|e| Error::io("lock", dir, e))?;
+            match lock {
+                Some(lock) if is_current(&lock, dir) => return Ok(Lock { _lock: lock }),
+                // The directory was replaced while this process waited: its lock excludes no other process.
+                Some(_) if !deadline.left().is_zero() => {}
+                _ => {
+                    stop.check()?;
+                    let holder = open(dir).ok().and_then(|file| disk::lock_holder(&file));
+                    return Err(Error::Busy { path: dir.to_owned(), waited_secs: deadline.limit().as_secs(), holder });
+                }
+            }
+        }
     }
 
     /// Acquires the lock only if it is free.
     pub(crate) fn try_acquire(dir: &Path) -> Option<Lock> {
         let lock = FileLock::acquire_file(open(dir).ok()?, LockWait::Never).ok()??;
-        Some(Lock { _lock: lock })
+        is_current(&lock, dir).then_some(Lock { _lock: lock })
     }
+}
+
+/// Whether the path still leads to the locked directory or lock file.
+fn is_current(lock: &FileLock, dir: &Path) -> bool {
+    let Ok(held) = lock.file().metadata() else { return false };
+    let now = if held.is_dir() { dir.symlink_metadata() } else { dir.join(LOCK_FILE).symlink_metadata() };
+    now.is_ok_and(|now| (now.dev(), now.ino()) == (held.dev(), held.ino()))
 }
 
 /// The position of a directory's lock in the order in which every process acquires several locks.
@@ -46,8 +66,9 @@ pub(crate) fn order(dir: &Path) -> (u64, u64) {
 /// depends on the file system alone and never on the rights of the user, so that all users of a directory have the same lock. A
 /// user who may not open the lock file gets an error and not another lock.
 fn open(dir: &Path) -> Result<File> {
-    if can_lock_directories(dir).map_err(|e| Error::io("find the file system of", dir, e))? {
-        return File::open(dir).map_err(|e| Error::io("open", dir, e));
+    let handle = disk::open_canonical_dir(dir).map_err(|e| Error::io("open", dir, e.into()))?;
+    if can_lock_directories(&handle).map_err(|e| Error::io("find the file system of", dir, e))? {
+        return Ok(File::from(handle));
     }
     open_lock_file(dir)
 }
@@ -61,7 +82,7 @@ fn open_lock_file(dir: &Path) -> Result<File> {
 
 /// Network and user-space file systems turn `flock` into byte-range locks, which need a writable file.
 #[cfg(target_os = "linux")]
-fn can_lock_directories(dir: &Path) -> std::io::Result<bool> {
+fn can_lock_directories(dir: &OwnedFd) -> std::io::Result<bool> {
     const NFS: i64 = 0x6969;
     const SMB: i64 = 0x517B;
     const SMB2: i64 = 0xFE53_4D42_u32 as i64;
@@ -70,14 +91,14 @@ fn can_lock_directories(dir: &Path) -> std::io::Result<bool> {
     const V9FS: i64 = 0x0102_1997;
     const CEPH: i64 = 0x00C3_6400;
     const AFS: i64 = 0x5346_414F;
-    let stat = rustix::fs::statfs(dir)?;
+    let stat = rustix::fs::fstatfs(dir)?;
     #[expect(clippy::useless_conversion, reason = "the width of f_type differs between architectures")]
     let kind = i64::from(stat.f_type) & 0xFFFF_FFFF;
     Ok(!matches!(kind, NFS | SMB | SMB2 | CIFS | FUSE | V9FS | CEPH | AFS))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn can_lock_directories(_dir: &Path) -> std::io::Result<bool> {
+fn can_lock_directories(_dir: &OwnedFd) -> std::io::Result<bool> {
     Ok(true)
 }
 

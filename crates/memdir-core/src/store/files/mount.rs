@@ -41,6 +41,8 @@ pub struct Mount {
     pub patterns_see_prefix: bool,
     /// If not empty, only files that match one of these globs, relative to the root, exist.
     pub only: Vec<String>,
+    /// The path of the root inside the mount whose patterns and globs these are; empty for that mount's own root.
+    pub inside: String,
     /// If not empty, the space was narrowed: only files with one of these names, or under one of them, exist.
     pub part: Vec<String>,
     /// The directory of its journal.
@@ -79,6 +81,7 @@ impl Mount {
             ignored: Vec::new(),
             patterns_see_prefix: false,
             only: Vec::new(),
+            inside: String::new(),
             part: Vec::new(),
             journal: journal.into(),
             journal_bytes: limits::JOURNAL_BYTES,
@@ -89,6 +92,24 @@ impl Mount {
             keeps_folders: false,
             foreign_read_only: Vec::new(),
             foreign_ignored: Vec::new(),
+        }
+    }
+
+    /// Returns the mount of a directory inside this one, `rel` below its root, with the same rules and the same lock.
+    pub fn within(&self, rel: &str, root: impl Into<PathBuf>, journal: impl Into<PathBuf>) -> Self {
+        let inside = if self.inside.is_empty() { rel.to_owned() } else { format!("{}/{rel}", self.inside) };
+        Mount {
+            access: self.access,
+            source: self.source,
+            links: self.links.clone(),
+            hidden: self.hidden,
+            read_only: self.read_only.clone(),
+            ignored: self.ignored.clone(),
+            only: self.only.clone(),
+            inside,
+            journal_bytes: self.journal_bytes,
+            lock: Some(self.lock.clone().unwrap_or_else(|| real_path(&self.root))),
+            ..Mount::new("", root, journal)
         }
     }
 }
@@ -118,7 +139,10 @@ pub(crate) struct Mounted {
     foreign_read_only: Patterns,
     foreign_ignored: Patterns,
     closed: Vec<(String, String)>,
+    /// The mount's globs, which match names with `inside`, and those of the narrowed space.
     only: [Option<GlobSet>; 2],
+    /// The path of the root inside the mount whose globs these are, with a slash; or empty.
+    inside: String,
     /// The first parts of all globs in `only`, if they are literal names: no other directory has to be visited.
     tops: Option<Vec<String>>,
     depth: usize,
@@ -128,9 +152,10 @@ pub(crate) struct Mounted {
 fn rules(mount: &Mount) -> String {
     let whole = mount.only.is_empty() && mount.part.is_empty() && mount.foreign_ignored.is_empty();
     let is_default = !mount.hidden && mount.ignored.is_empty() && whole && !mount.links.inside && mount.links.roots.is_empty();
-    let Mount { hidden, only, part, links, .. } = mount;
+    let Mount { hidden, only, part, links, inside, .. } = mount;
     let ignored = [mount.ignored.as_slice(), &mount.foreign_ignored].concat();
-    if is_default { String::new() } else { format!("{hidden:?} {ignored:?} {only:?} {part:?} {links:?}") }
+    let inside = if inside.is_empty() { String::new() } else { format!(" {inside:?}") };
+    if is_default { String::new() } else { format!("{hidden:?} {ignored:?} {only:?} {part:?} {links:?}{inside}") }
 }
 
 /// Returns globs for a name and everything under it.
@@ -141,10 +166,13 @@ fn part_globs(name: &str) -> [String; 3] {
 
 impl Mounted {
     pub(crate) fn open(mount: &Mount) -> Result<Self> {
-        let trouble = if mount.late { None } else { make_root(mount.access, &mount.root) };
-        // The canonical path, so that a link to the directory has the same lock.
-        let root = real_path(&mount.root);
+        // The canonical path, so that a link to the directory has the same lock. A repository's directory is not resolved: a link on
+        // the way is refused when the directory is opened.
+        let root = if mount.links.fixed { mount.root.clone() } else { real_path(&mount.root) };
+        let trouble = if mount.late { None } else { make_root(mount.access, &root) };
         let part: Vec<String> = mount.part.iter().flat_map(|name| part_globs(name)).collect();
+        // The globs of an outer mount say nothing about the first parts and the depth of names here.
+        let whole_only = if mount.inside.is_empty() { mount.only.as_slice() } else { &[] };
         Ok(Mounted {
             info: MountInfo {
                 prefix: mount.prefix.clone(),
@@ -169,14 +197,25 @@ impl Mounted {
             foreign_ignored: Patterns::for_whole_names("ignored pattern", mount, &mount.foreign_ignored)?,
             closed: mount.closed.clone(),
             only: [globs(&mount.only)?, globs(&part)?],
-            tops: tops(if part.is_empty() { &mount.only } else { &part }),
-            depth: depth(&mount.only),
+            tops: tops(if part.is_empty() { whole_only } else { &part }),
+            depth: depth(whole_only),
+            inside: if mount.inside.is_empty() { String::new() } else { format!("{}/", mount.inside) },
         })
     }
 
-    /// Returns why its directory does not exist and cannot be created.
-    pub(crate) fn cannot_make(&self) -> Option<String> {
-        if self.late { make_root(self.info.access, self.root.path()) } else { self.trouble.clone().filter(|_| !self.root.path().is_dir()) }
+    /// Fails if its directory does not exist and cannot be created, or cannot be opened. Returns whether it was created.
+    pub(crate) fn make(&self) -> Result<bool> {
+        let unavailable = |why| Error::Unavailable { what: self.root.path().display().to_string(), why };
+        if self.late && self.info.access == Access::ReadWrite {
+            let existed = self.root.path().is_dir();
+            make_root(self.info.access, self.root.path()).map_or(Ok(()), |why| Err(unavailable(why)))?;
+            return self.root.open().map(|_| !existed);
+        }
+        match (self.root.open(), &self.trouble) {
+            (Ok(_), _) => Ok(false),
+            (Err(_), Some(why)) => Err(unavailable(why.clone())),
+            (Err(error), None) => Err(error),
+        }
     }
 
     /// The maximum depth of visible files.
@@ -187,7 +226,10 @@ impl Mounted {
     /// Whether a path, relative to the mount and with its extension, is ignored or outside the globs.
     pub(crate) fn hides(&self, rel: &str) -> bool {
         let name = crate::base::path::strip_md(rel);
-        self.is_ignored(name) || self.only.iter().flatten().any(|only| !only.is_match(rel))
+        let [only, part] = &self.only;
+        self.is_ignored(name)
+            || only.as_ref().is_some_and(|only| !only.is_match(format!("{}{rel}", self.inside)))
+            || part.as_ref().is_some_and(|part| !part.is_match(rel))
     }
 
     fn is_ignored(&self, name: &str) -> bool {
@@ -273,10 +315,14 @@ fn is_nested(inner: &Mounted, outer: &Mounted) -> bool {
 }
 
 fn make_root(access: Access, root: &Path) -> Option<String> {
-    if access == Access::ReadOnly || root.is_dir() {
+    if access == Access::ReadOnly {
         return None;
     }
-    disk::create_private_dir(root).err().map(|e| format!("cannot create {root:?}: {e}"))
+    match disk::create_canonical_dir(root) {
+        Err(e) if !root.is_dir() => Some(format!("cannot create {root:?}: {e}")),
+        // A directory that exists and cannot be opened is reported when it is used.
+        _ => None,
+    }
 }
 
 /// Fails if a text is not a valid pattern for a mount's `read_only` and `ignored`.
@@ -299,7 +345,12 @@ struct Patterns {
 impl Patterns {
     fn new(what: &str, mount: &Mount, list: &[String]) -> Result<Self> {
         let build = |pattern: &String| compile_whole(pattern).map_err(|e| Error::bad_input(what, format!("{pattern:?}: {e}")));
-        let prefix = if mount.patterns_see_prefix && !mount.prefix.is_empty() { format!("{}/", mount.prefix) } else { String::new() };
+        let above = match mount {
+            Mount { inside, .. } if !inside.is_empty() => inside,
+            Mount { patterns_see_prefix: true, prefix, .. } => prefix,
+            _ => "",
+        };
+        let prefix = if above.is_empty() { String::new() } else { format!("{above}/") };
         Ok(Patterns { list: list.iter().map(build).collect::<Result<_>>()?, prefix })
     }
 

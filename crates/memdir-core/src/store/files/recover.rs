@@ -5,7 +5,7 @@ use super::{
     FileStore, Spot, atomic,
     journal::{Placed, Progress},
 };
-use crate::base::error::Result;
+use crate::base::{error::Result, version::Version};
 use std::collections::BTreeSet;
 
 /// The state of a file of an unfinished change.
@@ -45,11 +45,10 @@ impl FileStore {
     /// If all files are new, the change is complete. If any is old, it was not acknowledged and is rolled back.
     fn settle(&self, id: &str, parts: &[&(usize, Placed)]) -> Result<()> {
         let mut files: Vec<(Spot, Now, usize, usize)> = Vec::new();
+        let mut displaced: Vec<(Spot, Vec<u8>)> = Vec::new();
         for (part, (mount, placed)) in parts.iter().enumerate() {
-            let rels: Vec<String> = placed.record.files.iter().map(|file| file.p.clone()).collect();
-            let open = self.mounts[*mount].root.open()?;
-            atomic::sweep(&open, id, &rels);
-            atomic::sweep(&open, &format!("{id}-back"), &rels);
+            // What an earlier recovery left; the temporary files of the change itself are looked at first.
+            self.sweep_temps(*mount, placed, &["-back", "-undo"])?;
             for (n, file) in placed.record.files.iter().enumerate() {
                 let spot = Spot { mount: *mount, rel: file.p.clone() };
                 let now = self.read_exact(&spot)?.map(|stored| stored.version);
@@ -60,6 +59,9 @@ impl FileStore {
                 } else {
                     Now::Other
                 };
+                if now == Now::After {
+                    displaced.extend(self.displaced_by_crash(&spot, id, n, file.before)?);
+                }
                 files.push((spot, now, part, n));
             }
         }
@@ -68,19 +70,56 @@ impl FileStore {
         if !made {
             for (spot, now, part, n) in &files {
                 if *now == Now::After {
-                    let before = parts[*part].1.record.files[*n].before;
+                    let (before, after) = (parts[*part].1.record.files[*n].before, parts[*part].1.record.files[*n].after);
                     let bytes = match before {
                         Some(version) => self.journal(spot.mount).text(&spot.rel, version)?,
                         None => None,
                     };
                     if before.is_none() || bytes.is_some() {
-                        self.put_now(spot, bytes.as_deref(), id)?;
+                        let saved = self.put_now(spot, after, bytes.as_deref(), &format!("{id}-undo"))?;
+                        displaced.extend(saved.into_iter().map(|bytes| (spot.clone(), bytes)));
                     }
                 }
             }
         }
+        // Before the record is settled, because later no process looks for them; but after what they contain is recorded.
+        let keep = !displaced.is_empty();
+        if !keep {
+            self.clean_up(parts, made)?;
+        }
         for (mount, placed) in parts {
             self.journal(*mount).finish(placed, if made { Progress::Done } else { Progress::Void })?;
+        }
+        let at = parts.iter().map(|(_, placed)| placed.record.at).max().unwrap_or(0);
+        displaced.iter().for_each(|(spot, bytes)| self.record_content(spot, bytes, at));
+        if keep { self.clean_up(parts, made) } else { Ok(()) }
+    }
+
+    /// Removes the temporary files of a change that crashed, and the directories that it created for nothing.
+    fn clean_up(&self, parts: &[&(usize, Placed)], made: bool) -> Result<()> {
+        for (mount, placed) in parts {
+            self.sweep_temps(*mount, placed, &[""])?;
+            if !made {
+                let open = self.mounts[*mount].root.open()?;
+                placed.record.files.iter().filter(|file| file.before.is_none()).for_each(|file| atomic::prune(&open, &file.p));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the save of another program that a change replaced just before it crashed: the temporary file has it, and it is not
+    /// the version that the change expected.
+    fn displaced_by_crash(&self, spot: &Spot, id: &str, n: usize, before: Option<Version>) -> Result<Option<(Spot, Vec<u8>)>> {
+        let left = atomic::leftover(&self.mounts[spot.mount].root.open()?, &spot.rel, &atomic::temp_name(id, n));
+        Ok(left.filter(|bytes| Some(Version::from_content(bytes)) != before).map(|bytes| (spot.clone(), bytes)))
+    }
+
+    /// Removes the temporary files that a change left.
+    fn sweep_temps(&self, mount: usize, placed: &Placed, suffixes: &[&str]) -> Result<()> {
+        let open = self.mounts[mount].root.open()?;
+        let rels: Vec<String> = placed.record.files.iter().map(|file| file.p.clone()).collect();
+        for suffix in suffixes {
+            atomic::sweep(&open, &format!("{}{suffix}", placed.record.id), &rels);
         }
         Ok(())
     }

@@ -2,13 +2,14 @@
 //! disappear meanwhile.
 
 use super::{
-    contain::{Open, is_link, lossy},
+    contain::{Open, is_link, lossy, special_file_system},
+    fault,
     lock::LOCK_FILE,
 };
 use crate::{
     base::{
         error::{Error, Problem, Result},
-        limits,
+        limits, observe,
         path::{self, MemoryPath},
     },
     store::{Entry, Stamp, Walk, stop::Stop},
@@ -39,7 +40,8 @@ pub(crate) struct Rules<'a> {
 
 /// Lists every file below `under` (relative to the root; empty for all), with `prefix` before its name.
 pub(crate) fn walk(open: &Open<'_>, follow: bool, under: &str, prefix: &str, rules: &Rules<'_>) -> Result<Walk> {
-    let mut walker = Walker { open, follow, prefix, rules, out: Walk::default(), seen: HashSet::new(), links: BTreeSet::new() };
+    let mut walker =
+        Walker { open, follow, prefix, rules, out: Walk::default(), seen: HashSet::new(), links: BTreeSet::new(), device: None };
     if let Some(dir) = open.dir(under.as_bytes())? {
         walker.directory(dir, under.as_bytes(), depth(under));
         // Links come last, so that they never give a listed file a second name.
@@ -70,6 +72,8 @@ struct Walker<'a> {
     /// Visited directories and linked files, by device and inode.
     seen: HashSet<(u64, u64)>,
     links: BTreeSet<Vec<u8>>,
+    /// The device of the last directory, whose file system is not a special one.
+    device: Option<u64>,
 }
 
 impl Walker<'_> {
@@ -82,12 +86,21 @@ impl Walker<'_> {
         }
         match fstat(&dir) {
             Ok(stat) if !self.seen.insert((stat.st_dev, stat.st_ino)) => return,
-            Ok(stat) => self.folder(rel, &stat),
-            Err(errno) => return self.problem(rel, &format!("cannot be read: {errno}")),
+            Ok(stat) => {
+                if self.device != Some(stat.st_dev) {
+                    if let Some(kind) = special_file_system(&dir) {
+                        return self.problem(rel, &format!("is on a special file system ({kind}) and was skipped"));
+                    }
+                    self.device = Some(stat.st_dev);
+                }
+                self.folder(rel, &stat);
+            }
+            Err(errno) => return self.unlisted(rel, &format!("cannot be read: {errno}")),
         }
-        let entries = match Dir::read_from(&dir) {
+        observe::directory_read();
+        let entries = match fault::point().and_then(|()| Ok(Dir::read_from(&dir)?)) {
             Ok(entries) => entries,
-            Err(errno) => return self.problem(rel, &format!("cannot be listed: {errno}")),
+            Err(error) => return self.unlisted(rel, &format!("cannot be listed: {error}")),
         };
         for entry in entries {
             if self.rules.stop.is_stopped() {
@@ -95,7 +108,7 @@ impl Walker<'_> {
             }
             let entry = match entry {
                 Ok(entry) => entry,
-                Err(errno) => return self.problem(rel, &format!("was listed only in part: {errno}")),
+                Err(errno) => return self.unlisted(rel, &format!("was listed only in part: {errno}")),
             };
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {
@@ -119,7 +132,7 @@ impl Walker<'_> {
             FileType::Directory => match self.open.dir(&child) {
                 Ok(Some(dir)) => self.directory(dir, &child, depth + 1),
                 Ok(None) => {}
-                Err(e) => self.problem(&child, &format!("cannot be opened: {e}")),
+                Err(e) => self.unlisted(&child, &format!("cannot be opened: {e}")),
             },
             FileType::RegularFile => match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => self.file(&child, &stat),
@@ -192,6 +205,17 @@ impl Walker<'_> {
             },
             other => self.problem(rel, &other.to_string()),
         }
+    }
+
+    /// Reports a directory with files that are not in the listing.
+    fn unlisted(&mut self, rel: &[u8], what: &str) {
+        self.problem(rel, what);
+        let folder = lossy(rel);
+        self.out.unlisted.push(if self.prefix.is_empty() || folder.is_empty() {
+            format!("{}{folder}", self.prefix)
+        } else {
+            format!("{}/{folder}", self.prefix)
+        });
     }
 
     fn problem(&mut self, rel: &[u8], what: &str) {
