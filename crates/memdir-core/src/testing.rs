@@ -13,6 +13,11 @@ pub fn disk_full_after(n: Option<u64>) {
     crate::store::files::fault::testing::fail_after(n);
 }
 
+/// Lets this thread pass `n` more writes, syncs, renames and removals, then ends the process as `kill -9` does; `None` turns it off.
+pub fn kill_after(n: Option<u64>) {
+    crate::store::files::fault::testing::kill_after(n);
+}
+
 /// A clock with a fixed time, in UTC.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedClock(pub Timestamp);

@@ -25,6 +25,7 @@ use crate::{
 };
 use change::Locked;
 pub use contain::Links;
+pub use history::JournalDamage;
 use journal::Journal;
 use lock::Lock;
 use mount::Mounted;
@@ -149,29 +150,28 @@ impl FileStore {
 
     fn journal(&self, mount: usize) -> MutexGuard<'_, Journal> {
         // After a panic the journal catches up from what is on disk.
-        self.journals[mount].lock().unwrap_or_else(PoisonError::into_inner)
+        self.journals[self.journal_owner(mount)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks mounts, always in the same order, and completes or rolls back changes that a crash interrupted.
+    /// The first mount with the same root: mounts that show different files of one directory share its journal.
+    fn journal_owner(&self, mount: usize) -> usize {
+        let root = self.mounts[mount].root.path();
+        self.mounts[..mount].iter().position(|other| other.root.path() == root).unwrap_or(mount)
+    }
+
+    /// Locks mounts, always in the same order, and settles changes that a crash interrupted.
     fn lock(&self, wanted: &BTreeSet<usize>) -> Result<Locked<'_>> {
-        let mut wanted = wanted.clone();
-        loop {
-            let mut dirs: Vec<&std::path::Path> = wanted.iter().map(|n| self.mounts[*n].lock.as_path()).collect();
-            dirs.sort_by_key(|dir| lock::order(dir));
-            dirs.dedup();
-            for n in &wanted {
-                if let Some(why) = self.mounts[*n].cannot_make() {
-                    return Err(Error::Unavailable { what: self.mounts[*n].root.path().display().to_string(), why });
-                }
+        let mut dirs: Vec<&std::path::Path> = wanted.iter().map(|n| self.mounts[*n].lock.as_path()).collect();
+        dirs.sort_by_key(|dir| lock::order(dir));
+        dirs.dedup();
+        for n in wanted {
+            if let Some(why) = self.mounts[*n].cannot_make() {
+                return Err(Error::Unavailable { what: self.mounts[*n].root.path().display().to_string(), why });
             }
-            let locks = dirs.iter().map(|dir| Lock::acquire(dir)).collect::<Result<Vec<_>>>()?;
-            let more = self.recover(&wanted)?;
-            if more.is_subset(&wanted) {
-                return Ok(Locked { store: self, mounts: wanted, _locks: locks });
-            }
-            drop(locks);
-            wanted.extend(more);
         }
+        let locks = dirs.iter().map(|dir| Lock::acquire(dir)).collect::<Result<Vec<_>>>()?;
+        self.recover(wanted)?;
+        Ok(Locked { store: self, mounts: wanted.clone(), _locks: locks })
     }
 }
 
@@ -257,6 +257,10 @@ impl Store for FileStore {
 
     fn journal_size(&self) -> Result<JournalSize> {
         self.size_of_journals()
+    }
+
+    fn damaged_records(&self) -> u64 {
+        (0..self.mounts.len()).filter(|mount| self.journal_owner(*mount) == *mount).map(|mount| self.journal(mount).damaged()).sum()
     }
 
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {

@@ -3,12 +3,14 @@
 
 mod boundaries;
 mod check;
+mod crash;
 mod dialects;
 mod edit;
 mod embed;
 mod entrypoint;
 mod file_store;
 mod import;
+mod journal;
 mod links;
 mod log;
 mod memory;

@@ -91,6 +91,7 @@ impl Step {
     /// Removes the temporary file of a step that is not committed.
     pub(crate) fn discard(&self) {
         if let Step::Replace { place, temp, .. } = self {
+            fault::kill_point();
             // Best effort: it may not exist any more.
             let _ = fs::unlinkat(&place.dir, temp.as_str(), AtFlags::empty());
         }
@@ -101,6 +102,7 @@ impl Step {
 pub(crate) fn sweep(open: &Open<'_>, change: &str, rels: &[String]) {
     for (n, rel) in rels.iter().enumerate() {
         if let Ok(Some(place)) = open.place(rel.as_bytes(), false) {
+            fault::kill_point();
             let _ = fs::unlinkat(&place.dir, temp_name(change, n).as_str(), AtFlags::empty());
         }
     }
@@ -110,6 +112,7 @@ pub(crate) fn sweep(open: &Open<'_>, change: &str, rels: &[String]) {
 pub(crate) fn prune(open: &Open<'_>, rel: &str) {
     let mut rel = rel;
     while let Some((parent, _)) = rel.rsplit_once('/') {
+        fault::kill_point();
         let gone =
             open.place(parent.as_bytes(), false).ok().flatten().map(|place| fs::unlinkat(&place.dir, &*place.name, AtFlags::REMOVEDIR));
         if !matches!(gone, Some(Ok(()))) {

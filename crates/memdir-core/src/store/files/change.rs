@@ -3,7 +3,8 @@
 
 use super::{
     FileStore, Names, Spot, atomic,
-    journal::{self, Draft, Placed, Progress, Record},
+    contain::{Open, Root},
+    journal::{self, Draft, Part, Placed, Progress, Record},
     lock::Lock,
     on_disk, read_file,
 };
@@ -68,19 +69,21 @@ impl Locked<'_> {
             undoes: intent.undoes.clone(),
             files: edits.iter().map(file_change).collect(),
             elsewhere: Vec::new(),
+            incomplete: false,
+            after_damage: false,
         };
         if edits.is_empty() {
             return Ok(change);
         }
-        let touched: BTreeSet<usize> = edits.iter().map(|edit| edit.spot.mount).collect();
+        let touched: BTreeSet<usize> = edits.iter().map(|edit| self.store.journal_owner(edit.spot.mount)).collect();
         let mut open: Vec<(usize, Placed)> = Vec::new();
         let made = match self.record(&change, &touched, &edits, &mut open) {
-            Ok(()) => self.apply(&change.id.0, &edits),
+            Ok(()) => self.apply(&change.id.0, &edits, &open),
             Err(error) => Err(Failed { error, as_before: true }),
         };
         for (mount, placed) in &open {
             let mut journal = self.store.journal(*mount);
-            // If this state is lost, recovery derives it from the files.
+            // If this state is lost, recovery derives it from the other journals and the files.
             let _ = match &made {
                 Ok(()) => journal.finish(placed, Progress::Done),
                 Err(failed) if failed.as_before => journal.finish(placed, Progress::Void),
@@ -90,6 +93,10 @@ impl Locked<'_> {
                     Ok(())
                 }
             };
+        }
+        // Only now: compaction must not drop a record while another part of its change is open.
+        for (mount, _) in &open {
+            self.store.journal(*mount).tidy();
         }
         made.map_err(|failed| failed.error)?;
         change.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -118,9 +125,11 @@ impl Locked<'_> {
     }
 
     fn record(&self, change: &Change, touched: &BTreeSet<usize>, edits: &[Edit], open: &mut Vec<(usize, Placed)>) -> Result<()> {
+        // Every part names all of them, so that a process that sees only one mount can settle the whole change.
+        let parts: Vec<Part> = if touched.len() > 1 { touched.iter().map(|n| self.store.part(*n)).collect() } else { Vec::new() };
         for mount in touched {
-            let drafts: Vec<Draft<'_>> = edits.iter().filter(|edit| edit.spot.mount == *mount).map(draft).collect();
-            let peers = touched.iter().filter(|n| *n != mount).map(|n| self.store.mounts[*n].root.path().to_owned()).collect();
+            let is_here = |edit: &&Edit| self.store.journal_owner(edit.spot.mount) == *mount;
+            let drafts: Vec<Draft<'_>> = edits.iter().filter(is_here).map(draft).collect();
             let record = Record {
                 id: change.id.0.clone(),
                 at: change.at.as_millisecond(),
@@ -128,7 +137,9 @@ impl Locked<'_> {
                 verb: change.verb,
                 undoes: change.undoes.as_ref().map(|id| id.0.clone()),
                 files: Vec::new(),
-                peers,
+                peers: Vec::new(),
+                parts: parts.clone(),
+                cut: false,
             };
             let placed = self.store.journal(*mount).begin(record, &drafts, Progress::Open)?;
             open.push((*mount, placed));
@@ -136,8 +147,9 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Writes temporary files, renames them into place and syncs. On failure every file gets its old content back.
-    fn apply(&self, id: &str, edits: &[Edit]) -> Result<(), Failed> {
+    /// Writes temporary files, renames them into place and syncs. On failure every file gets its old content back; before that the
+    /// change is marked as failed, so that after a crash in between it is rolled back and not completed.
+    fn apply(&self, id: &str, edits: &[Edit], open: &[(usize, Placed)]) -> Result<(), Failed> {
         let mut steps = Vec::new();
         if let Err(error) = self.prepare(id, edits, &mut steps) {
             steps.iter().for_each(atomic::Step::discard);
@@ -145,6 +157,9 @@ impl Locked<'_> {
             return Err(Failed { error, as_before: true });
         }
         if let Err((committed, error)) = commit_all(&steps) {
+            if let Some((mount, placed)) = open.first() {
+                self.store.journal(*mount).failed(placed);
+            }
             steps[committed..].iter().for_each(atomic::Step::discard);
             let as_before = self.put_back(id, &edits[..committed]).is_ok();
             self.prune(edits.iter().filter(|edit| edit.before.is_none()));
@@ -169,8 +184,9 @@ impl Locked<'_> {
             let mount = &self.store.mounts[spot.mount];
             let open = mount.root.open()?;
             let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
-            let temp = atomic::temp_name(id, numbers[spot.mount]);
-            numbers[spot.mount] += 1;
+            let number = &mut numbers[self.store.journal_owner(spot.mount)];
+            let temp = atomic::temp_name(id, *number);
+            *number += 1;
             steps.extend(atomic::prepare(&open, &disk, edit.bytes.as_deref(), temp, mount.root.path().join(&spot.rel))?);
         }
         Ok(())
@@ -178,9 +194,13 @@ impl Locked<'_> {
 
     /// Restores the old content of files.
     fn put_back(&self, id: &str, edits: &[Edit]) -> Result<()> {
+        let mut numbers = vec![0; self.store.mounts.len()];
         for edit in edits {
             let before = edit.before.as_ref().map(|stored| stored.bytes.as_slice());
-            self.store.put_now(&edit.spot, before, &format!("{id}-back"))?;
+            let number = &mut numbers[self.store.journal_owner(edit.spot.mount)];
+            let temp = atomic::temp_name(&format!("{id}-back"), *number);
+            *number += 1;
+            put_now(&self.store.mounts[edit.spot.mount].root, &edit.spot.rel, before, temp)?;
         }
         Ok(())
     }
@@ -189,29 +209,34 @@ impl Locked<'_> {
 impl FileStore {
     /// Reads the file of exactly that name, with its extension.
     pub(super) fn read_exact(&self, spot: &Spot) -> Result<Option<Stored>> {
-        let open = self.mounts[spot.mount].root.open()?;
-        let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
-        match open.file(&disk)? {
-            Some(file) => read_file(File::from(file), self.named(spot.mount, &spot.rel)?).map(Some),
+        match open_exact(&self.mounts[spot.mount].root.open()?, &spot.rel)? {
+            Some(file) => read_file(file, self.named(spot.mount, &spot.rel)?).map(Some),
             None => Ok(None),
         }
     }
+}
 
-    /// Writes or removes one file, durably, without a journal record.
-    pub(super) fn put_now(&self, spot: &Spot, bytes: Option<&[u8]>, temp: &str) -> Result<()> {
-        let mount = &self.mounts[spot.mount];
-        let open = mount.root.open()?;
-        let disk = on_disk(&open, &spot.rel, Names::ByBytes)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
-        let step = atomic::prepare(&open, &disk, bytes, atomic::temp_name(temp, 0), mount.root.path().join(&spot.rel))?;
-        if let Some(step) = step {
-            step.commit()?;
-            step.sync()?;
+/// Opens the file of exactly that name below a root.
+pub(super) fn open_exact(open: &Open<'_>, rel: &str) -> Result<Option<File>> {
+    let disk = on_disk(open, rel, Names::ByBytes)?.unwrap_or_else(|| rel.to_owned().into_bytes());
+    Ok(open.file(&disk)?.map(File::from))
+}
+
+/// Writes or removes one file, durably, without a journal record.
+pub(super) fn put_now(root: &Root, rel: &str, bytes: Option<&[u8]>, temp: String) -> Result<()> {
+    let open = root.open()?;
+    let disk = on_disk(&open, rel, Names::ByBytes)?.unwrap_or_else(|| rel.to_owned().into_bytes());
+    if let Some(step) = atomic::prepare(&open, &disk, bytes, temp, root.path().join(rel))? {
+        if let Err(error) = step.commit() {
+            step.discard();
+            return Err(error);
         }
-        if bytes.is_none() {
-            atomic::prune(&open, &spot.rel);
-        }
-        Ok(())
+        step.sync()?;
     }
+    if bytes.is_none() {
+        atomic::prune(&open, rel);
+    }
+    Ok(())
 }
 
 /// A change that failed.

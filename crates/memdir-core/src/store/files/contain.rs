@@ -151,6 +151,7 @@ impl Open<'_> {
             Some(dir) => dir,
             None => self.make_dir(parent)?,
         };
+        super::fault::kill_point();
         match fs::mkdirat(&above, name, Mode::RWXU) {
             Ok(()) => fs::fsync(&above).map_err(|e| self.io("sync", parent, e))?,
             Err(Errno::EXIST) => {}

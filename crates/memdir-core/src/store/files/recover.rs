@@ -1,106 +1,343 @@
-//! Recovery after a crash: the next holder of a mount's lock completes or rolls back the interrupted change. A file is changed
-//! only if it still has the version in the record; later changes by other programs are kept.
+//! Recovery after a crash: the next writer of a mount settles the interrupted change, in every mount that it touched.
+//!
+//! The change is committed once all of its parts are recorded: a file that still has its old content gets the new one. If a part is
+//! missing or failed, the files that have the new content get the old one back. The outcome follows from the journals alone, so
+//! that processes that can reach only some of the mounts agree on it. A file that has neither content was changed by another
+//! program and stays as it is.
 
 use super::{
-    FileStore, Spot, atomic,
-    journal::{Placed, Progress},
+    FileStore, Lock, atomic,
+    change::{open_exact, put_now},
+    contain::{Links, Root},
+    journal::{FileRecord, Journal, Lookup, Part, Placed, Progress},
+    real_path,
 };
-use crate::base::error::Result;
-use std::collections::BTreeSet;
+use crate::base::{
+    error::{Error, Result},
+    limits,
+    version::Version,
+};
+use std::{collections::BTreeSet, io::Read as _, os::unix::fs::MetadataExt as _, path::Path};
 
-/// The state of a file of an unfinished change.
+/// The outcome of an interrupted change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Now {
-    Before,
-    After,
-    Other,
+enum Outcome {
+    /// Every file gets its new content.
+    Complete,
+    /// Every file gets its old content.
+    RollBack,
+    /// Nothing is known about another part: what the change wrote stays, and what it removed is restored. A memory may be in two
+    /// places then, but never in none.
+    KeepBoth,
+}
+
+/// One mount of an interrupted change.
+struct PartState {
+    root: Root,
+    journal: PartJournal,
+    lookup: Lookup,
+    /// Whether the mount is locked, so that its files and its record may be changed.
+    is_locked: bool,
+    _lock: Option<Lock>,
+}
+
+enum PartJournal {
+    /// The journal of a mount of this space that is locked already.
+    Mounted(usize),
+    /// A journal that was opened by its path.
+    Opened(Box<Journal>),
+}
+
+/// A file of an interrupted change that must be written or removed.
+struct FileToSettle<'a> {
+    part: &'a PartState,
+    rel: &'a str,
+    bytes: Option<Vec<u8>>,
+    temp: String,
+}
+
+impl PartState {
+    fn with_journal<T>(&mut self, store: &FileStore, work: impl FnOnce(&mut Journal, &Lookup) -> Result<T>) -> Result<T> {
+        match &mut self.journal {
+            PartJournal::Mounted(mount) => work(&mut store.journal(*mount), &self.lookup),
+            PartJournal::Opened(journal) => work(journal, &self.lookup),
+        }
+    }
+
+    fn progress(&self) -> Option<Progress> {
+        if let Lookup::Recorded(placed) = &self.lookup { Some(placed.progress) } else { None }
+    }
+
+    /// The record, if this process has to settle it.
+    fn unsettled(&self) -> Option<&Placed> {
+        match &self.lookup {
+            Lookup::Recorded(placed) if self.is_locked && placed.progress.is_unsettled() => Some(placed),
+            _ => None,
+        }
+    }
 }
 
 impl FileStore {
-    /// Settles the open records of locked mounts. Returns the mounts that must be locked too because the same change affects them;
-    /// nothing is done before.
-    pub(super) fn recover(&self, locked: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
-        let mut open: Vec<(usize, Placed)> = Vec::new();
-        for mount in locked {
-            let mut journal = self.journal(*mount);
-            journal.ready_to_write()?;
-            open.extend(journal.unfinished()?.map(|placed| (*mount, placed)));
+    /// Describes a mount for the other parts of a change.
+    pub(super) fn part(&self, mount: usize) -> Part {
+        let mounted = &self.mounts[mount];
+        let links = mounted.root.links();
+        Part {
+            root: mounted.root.path().to_owned(),
+            journal: self.journal(mount).dir().to_owned(),
+            lock: mounted.lock.clone(),
+            inside: links.inside,
+            links: links.roots.iter().filter(|root| root.to_str().is_some()).cloned().collect(),
         }
-        let peers: BTreeSet<usize> = open
-            .iter()
-            .flat_map(|(_, placed)| &placed.record.peers)
-            .filter_map(|root| self.mounts.iter().position(|mount| mount.root.path() == root))
-            .collect();
-        if !peers.is_subset(locked) {
-            return Ok(peers);
-        }
-        let ids: BTreeSet<String> = open.iter().map(|(_, placed)| placed.record.id.clone()).collect();
-        for id in ids {
-            let parts: Vec<&(usize, Placed)> = open.iter().filter(|(_, placed)| placed.record.id == id).collect();
-            self.settle(&id, &parts)?;
-        }
-        Ok(BTreeSet::new())
     }
 
-    /// If all files are new, the change is complete. If any is old, it was not acknowledged and is rolled back.
-    fn settle(&self, id: &str, parts: &[&(usize, Placed)]) -> Result<()> {
-        let mut files: Vec<(Spot, Now, usize, usize)> = Vec::new();
-        for (part, (mount, placed)) in parts.iter().enumerate() {
-            let rels: Vec<String> = placed.record.files.iter().map(|file| file.p.clone()).collect();
-            let open = self.mounts[*mount].root.open()?;
-            atomic::sweep(&open, id, &rels);
-            atomic::sweep(&open, &format!("{id}-back"), &rels);
-            for (n, file) in placed.record.files.iter().enumerate() {
-                let spot = Spot { mount: *mount, rel: file.p.clone() };
-                let now = self.read_exact(&spot)?.map(|stored| stored.version);
-                let now = if now == file.after {
-                    Now::After
-                } else if now == file.before {
-                    Now::Before
-                } else {
-                    Now::Other
-                };
-                files.push((spot, now, part, n));
-            }
+    /// Settles the interrupted changes of locked mounts. Before anything is appended to a journal, the change of its last record is
+    /// settled in every mount that can be reached.
+    pub(super) fn recover(&self, locked: &BTreeSet<usize>) -> Result<()> {
+        for mount in locked {
+            self.journal(*mount).ready_to_write()?;
         }
-        let failed = parts.iter().any(|(_, placed)| placed.progress == Progress::Failed);
-        let made = !failed && files.iter().all(|(_, now, ..)| *now != Now::Before) && !self.lacks_a_part(id, parts)?;
-        if !made {
-            for (spot, now, part, n) in &files {
-                if *now == Now::After {
-                    let before = parts[*part].1.record.files[*n].before;
-                    let bytes = match before {
-                        Some(version) => self.journal(spot.mount).text(&spot.rel, version)?,
-                        None => None,
-                    };
-                    if before.is_none() || bytes.is_some() {
-                        self.put_now(spot, bytes.as_deref(), id)?;
-                    }
+        for mount in locked {
+            loop {
+                let Some(placed) = self.journal(*mount).unfinished()? else { break };
+                self.settle(locked, *mount, placed)?;
+                self.journal(*mount).ready_to_write()?;
+            }
+            let last = self.journal(*mount).shared_last();
+            if let Some(placed) = last {
+                if self.is_open_elsewhere(locked, &placed) {
+                    self.settle(locked, *mount, placed)?;
                 }
+                self.journal(*mount).last_is_settled();
             }
-        }
-        for (mount, placed) in parts {
-            self.journal(*mount).finish(placed, if made { Progress::Done } else { Progress::Void })?;
         }
         Ok(())
     }
 
-    /// Whether a mount of the change has no record of it: then its files are old, and the change was not applied.
-    fn lacks_a_part(&self, id: &str, parts: &[&(usize, Placed)]) -> Result<bool> {
-        for root in parts.iter().flat_map(|(_, placed)| &placed.record.peers) {
-            let Some(peer) = self.mounts.iter().position(|mount| mount.root.path() == root) else { continue };
-            if parts.iter().any(|(mount, _)| *mount == peer) {
-                continue;
-            }
-            let mut done = false;
-            self.journal(peer).newest_first(|placed| {
-                done = placed.record.id == id;
-                !done
-            })?;
-            if !done {
-                return Ok(true);
+    /// Whether another part of a settled change is still open in a mount that is not locked yet.
+    fn is_open_elsewhere(&self, locked: &BTreeSet<usize>, placed: &Placed) -> bool {
+        let is_locked = |part: &&Part| locked.iter().any(|mount| self.mounts[*mount].root.path() == part.root);
+        placed.record.parts.iter().filter(|part| !is_locked(part)).any(|part| {
+            let mut journal = Journal::new(part.journal.clone(), u64::MAX);
+            let open = journal.ready_to_read().and_then(|_| journal.unfinished());
+            matches!(open, Ok(Some(open)) if open.record.id == placed.record.id)
+        })
+    }
+
+    fn settle(&self, locked: &BTreeSet<usize>, mount: usize, placed: Placed) -> Result<()> {
+        let id = placed.record.id.clone();
+        let mut parts = self.parts(locked, mount, placed);
+        for part in &parts {
+            if let Some(placed) = part.unsettled() {
+                sweep(&part.root, placed)?;
             }
         }
-        Ok(false)
+        let mut outcome = decide(&parts);
+        let mut plan = self.plan(&mut parts, outcome)?;
+        if plan.is_none() {
+            outcome = Outcome::KeepBoth;
+            plan = self.plan(&mut parts, outcome)?;
+        }
+        if outcome == Outcome::Complete && parts.iter().all(|part| part.unsettled().is_some()) && is_untouched(&parts) {
+            // Nothing was written yet, and no other process can be settling the change.
+            outcome = Outcome::RollBack;
+            plan = None;
+        }
+        let mut files = Vec::new();
+        for (at, n, bytes) in plan.into_iter().flatten() {
+            let Some(placed) = parts[at].unsettled() else { continue };
+            let temp = atomic::temp_name(&format!("{id}-back"), n);
+            files.push(FileToSettle { part: &parts[at], rel: &placed.record.files[n].p, bytes, temp });
+        }
+        // What is written comes before what is removed: the text of a moved memory is never in neither place.
+        files.sort_by_key(|file| file.bytes.is_none());
+        for file in files {
+            put_now(&file.part.root, file.rel, file.bytes.as_deref(), file.temp)?;
+        }
+        let progress = if outcome == Outcome::RollBack { Progress::Void } else { Progress::Done };
+        for part in &mut parts {
+            if part.unsettled().is_some() {
+                prune(part);
+                part.with_journal(self, |journal, lookup| match lookup {
+                    Lookup::Recorded(placed) => journal.finish(placed, progress),
+                    _ => Ok(()),
+                })?;
+            }
+        }
+        Ok(())
     }
+
+    /// Collects the parts of a change, this one first.
+    fn parts(&self, locked: &BTreeSet<usize>, mount: usize, placed: Placed) -> Vec<PartState> {
+        let own = self.mounts[mount].root.path();
+        let (id, at) = (placed.record.id.clone(), placed.record.at);
+        let mut others = placed.record.parts.clone();
+        let mut unknown = 0;
+        // Records of older versions have only the roots: a mount outside this space cannot be found by them.
+        for root in &placed.record.peers {
+            match self.mounts.iter().position(|mount| mount.root.path() == root) {
+                Some(mount) => others.push(self.part(mount)),
+                None => unknown += 1,
+            }
+        }
+        let own_part = PartState {
+            root: self.mounts[mount].root.clone(),
+            journal: PartJournal::Mounted(mount),
+            lookup: Lookup::Recorded(Box::new(placed)),
+            is_locked: true,
+            _lock: None,
+        };
+        let mut parts = vec![own_part];
+        for part in others.iter().filter(|part| part.root != own) {
+            let here = locked.iter().find(|mount| self.mounts[**mount].root.path() == part.root);
+            parts.push(match here {
+                Some(mount) => PartState {
+                    root: self.mounts[*mount].root.clone(),
+                    lookup: self.journal(*mount).find(&id, at).unwrap_or(Lookup::Uncertain),
+                    journal: PartJournal::Mounted(*mount),
+                    is_locked: true,
+                    _lock: None,
+                },
+                None => {
+                    let shares_lock = locked.iter().any(|mount| self.mounts[*mount].lock == part.lock);
+                    open_part(part, shares_lock, &id, at)
+                }
+            });
+        }
+        for _ in 0..unknown {
+            parts.push(PartState {
+                root: Root::new(Default::default(), Links::default()),
+                journal: PartJournal::Mounted(mount),
+                lookup: Lookup::Uncertain,
+                is_locked: false,
+                _lock: None,
+            });
+        }
+        parts
+    }
+
+    /// Returns the files to write or remove: the position of the part, that of the file, and its content. `None` if a text that the
+    /// outcome needs is damaged.
+    fn plan(&self, parts: &mut [PartState], outcome: Outcome) -> Result<Option<Vec<(usize, usize, Option<Vec<u8>>)>>> {
+        let mut plan = Vec::new();
+        for (at, part) in parts.iter_mut().enumerate() {
+            let Some(placed) = part.unsettled().cloned() else { continue };
+            for (n, file) in placed.record.files.iter().enumerate() {
+                let now = match read_now(&part.root, &file.p) {
+                    // Another program replaced the file by a link or a directory.
+                    Err(Error::BadPath { .. }) => continue,
+                    now => now?,
+                };
+                let version = now.as_deref().map(Version::from_content);
+                let forward = match outcome {
+                    Outcome::Complete => true,
+                    Outcome::RollBack => false,
+                    Outcome::KeepBoth => file.after.is_some(),
+                };
+                let (from, to) = if forward { (file.before, file.after) } else { (file.after, file.before) };
+                if version != from || from == to {
+                    continue;
+                }
+                let bytes = match to {
+                    None => None,
+                    Some(_) => {
+                        let text = part.with_journal(self, |journal, _| match forward {
+                            true => journal.text_to_make(&placed, n, now.as_deref()),
+                            false => journal.text_to_put_back(&placed, n, now.as_deref()),
+                        });
+                        match text {
+                            Ok(Some(text)) => Some(text),
+                            // The file stays as it is.
+                            Ok(None) | Err(Error::Corrupt { .. }) if outcome != Outcome::Complete => continue,
+                            Ok(None) | Err(Error::Corrupt { .. }) => return Ok(None),
+                            Err(e) => return Err(e),
+                        }
+                    }
+                };
+                plan.push((at, n, bytes));
+            }
+        }
+        Ok(Some(plan))
+    }
+}
+
+fn decide(parts: &[PartState]) -> Outcome {
+    let has = |wanted: &[Progress]| parts.iter().any(|part| part.progress().is_some_and(|progress| wanted.contains(&progress)));
+    if has(&[Progress::Done]) {
+        Outcome::Complete
+    } else if has(&[Progress::Void, Progress::Failed]) || parts.iter().any(|part| matches!(part.lookup, Lookup::Absent)) {
+        Outcome::RollBack
+    } else if parts.iter().any(|part| matches!(part.lookup, Lookup::Uncertain)) {
+        Outcome::KeepBoth
+    } else {
+        Outcome::Complete
+    }
+}
+
+/// Whether no file of the parts has its new content.
+fn is_untouched(parts: &[PartState]) -> bool {
+    for part in parts {
+        for file in part.unsettled().into_iter().flat_map(|placed| &placed.record.files) {
+            if read_now(&part.root, &file.p).is_ok_and(|now| now.as_deref().map(Version::from_content) == file.after) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Opens a part of a change that is not in this space, or not locked. Never waits: a mount that another process uses is settled by
+/// that process. A mount that does not exist any more, or that this user may not write, keeps its open record; its next writer
+/// comes to the same outcome.
+fn open_part(part: &Part, shares_lock: bool, id: &str, at: i64) -> PartState {
+    let mut journal = Journal::new(part.journal.clone(), u64::MAX);
+    let is_writable = rustix::fs::access(&part.root, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
+    let trusted = part.root.is_dir() && is_writable && real_path(&part.root) == part.root && is_private(&part.journal);
+    let lock = if trusted && !shares_lock { Lock::try_acquire(&part.lock) } else { None };
+    let mut is_locked = trusted && (shares_lock || lock.is_some());
+    // A journal that was deleted must not be created again: it would look as if it never had the record.
+    let lookup = if journal.exists() {
+        is_locked = is_locked && journal.ready_to_write().is_ok();
+        journal.ready_to_read().and_then(|_| journal.find(id, at)).unwrap_or(Lookup::Uncertain)
+    } else {
+        Lookup::Uncertain
+    };
+    let links = Links { inside: part.inside, roots: part.links.clone(), fixed: false };
+    PartState { root: Root::new(part.root.clone(), links), journal: PartJournal::Opened(Box::new(journal)), lookup, is_locked, _lock: lock }
+}
+
+/// Whether only this user can have written the files of a directory: a record leads to other directories, so that another user's
+/// must not be followed.
+fn is_private(dir: &Path) -> bool {
+    dir.metadata().is_ok_and(|meta| meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0)
+}
+
+/// Removes the temporary files of a change.
+fn sweep(root: &Root, placed: &Placed) -> Result<()> {
+    let rels: Vec<String> = placed.record.files.iter().map(|file| file.p.clone()).collect();
+    let open = root.open()?;
+    for temp in [placed.record.id.clone(), format!("{}-back", placed.record.id)] {
+        atomic::sweep(&open, &temp, &rels);
+    }
+    Ok(())
+}
+
+/// Removes directories that the change created and that are empty now.
+fn prune(part: &PartState) {
+    let files: &[FileRecord] = part.unsettled().map_or(&[], |placed| &placed.record.files);
+    let Ok(open) = part.root.open() else { return };
+    for file in files {
+        if matches!(read_now(&part.root, &file.p), Ok(None)) {
+            atomic::prune(&open, &file.p);
+        }
+    }
+}
+
+fn read_now(root: &Root, rel: &str) -> Result<Option<Vec<u8>>> {
+    let open = root.open()?;
+    let Some(file) = open_exact(&open, rel)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    // A larger file is not one of memdir's: its beginning has another version than the record.
+    file.take(limits::READ_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::io("read", root.path().join(rel), e))?;
+    Ok(Some(bytes))
 }
