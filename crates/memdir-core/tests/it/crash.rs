@@ -317,6 +317,24 @@ fn a_mount_in_use_is_left_to_its_own_writer() {
     assert_eq!((copies, work.join("user/moved/precious.md").exists()), (1, true));
 }
 
+/// What another program wrote between the crash and the next writer stays as it is.
+#[test]
+fn an_edit_after_the_crash_is_kept() {
+    for edited in ["user/moved/precious.md", "project/deep/precious.md"] {
+        let top = TempDir::new().unwrap();
+        let work = killed_rename(&top.path().canonicalize().unwrap());
+        fs::write(work.join(edited), "edited by another program").unwrap();
+        open(&work, "project").write(&Write::create(path("next"), "next")).unwrap();
+        assert_eq!(fs::read_to_string(work.join(edited)).unwrap(), "edited by another program");
+        let name = if edited.starts_with("user") { "user/moved/precious" } else { "deep/precious" };
+        let memdir = open(&work, "both");
+        let found = memdir.history(&ChangeFilter { path: Some(path(name)), ..ChangeFilter::default() }).unwrap();
+        assert_eq!(found[0].verb.infinitive(), "changed outside memdir", "{edited}");
+        let text = memdir_core::Version::from_content(long("precious").as_bytes());
+        assert!(memdir.store().text_at(&path(name), text).unwrap().is_some(), "{edited}: the text is in the journal");
+    }
+}
+
 /// The disk is full at every moment of a rename over two mounts, and stays full while it is rolled back.
 #[test]
 fn a_full_disk_in_a_change_over_two_mounts_changes_nothing() {

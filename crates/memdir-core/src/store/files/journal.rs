@@ -150,7 +150,7 @@ impl Journal {
     /// Looks up a change that was made at a time, from the newest record back.
     pub(crate) fn find(&self, id: &str, at: i64) -> Result<Lookup> {
         let Some(opened) = &self.opened else { return Ok(Lookup::Uncertain) };
-        let (mut found, mut holes) = (None, opened.log.damaged_head || self.has_damaged_files());
+        let (mut found, mut holes, mut is_past) = (None, self.set_aside_since(at), false);
         let len = opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))?;
         // A record that is not settled, or follows one that is not, is after the covered part.
         opened.log.pieces(opened.covered, len, &mut |piece| {
@@ -167,9 +167,13 @@ impl Journal {
                     found = Some(placed);
                     false
                 }
-                Piece::Record(_) => true,
+                Piece::Record(placed) => {
+                    is_past |= placed.record.at < at && placed.record.verb != Verb::Found;
+                    true
+                }
                 Piece::Hole(..) => {
-                    holes = true;
+                    // Damage before an older change cannot have hit this one.
+                    holes |= !is_past;
                     true
                 }
             })?;
@@ -453,8 +457,10 @@ impl Journal {
         (1..).map(|n| self.dir.join(format!("damaged-{n}.log"))).find(|path| !path.exists())
     }
 
-    fn has_damaged_files(&self) -> bool {
-        self.dir.join("damaged-1.log").exists()
+    /// Whether records were set aside after a time in milliseconds.
+    fn set_aside_since(&self, at: i64) -> bool {
+        let mut files = (1..).map(|n| self.dir.join(format!("damaged-{n}.log")).metadata()).map_while(io::Result::ok);
+        files.any(|meta| meta.mtime() >= at / 1_000)
     }
 
     /// Keeps damaged bytes in a file beside the log.

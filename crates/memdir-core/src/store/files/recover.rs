@@ -64,6 +64,17 @@ impl PartState {
         }
     }
 
+    /// Describes an error without the directory, if the mount may not be in this space.
+    fn explain(&self, error: Error) -> Error {
+        match (&self.journal, error) {
+            (PartJournal::Opened(_), Error::Io { source, .. }) => Error::Unavailable {
+                what: "an interrupted change of several mounts".into(),
+                why: format!("its other mount cannot be written: {source}; correct that and try again"),
+            },
+            (_, error) => error,
+        }
+    }
+
     fn progress(&self) -> Option<Progress> {
         if let Lookup::Recorded(placed) = &self.lookup { Some(placed.progress) } else { None }
     }
@@ -152,7 +163,7 @@ impl FileStore {
         // What is written comes before what is removed: the text of a moved memory is never in neither place.
         files.sort_by_key(|file| file.bytes.is_none());
         for file in files {
-            put_now(&file.part.root, file.rel, file.bytes.as_deref(), file.temp)?;
+            put_now(&file.part.root, file.rel, file.bytes.as_deref(), file.temp).map_err(|error| file.part.explain(error))?;
         }
         let progress = if outcome == Outcome::RollBack { Progress::Void } else { Progress::Done };
         for part in &mut parts {
