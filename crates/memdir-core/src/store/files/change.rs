@@ -4,7 +4,7 @@
 use super::{
     FileStore, Names, Spot, atomic,
     contain::{Open, Root},
-    journal::{self, Draft, Part, Placed, Progress, Record},
+    journal::{self, ChangePart, Draft, Placed, Progress, Record},
     lock::Lock,
     on_disk, read_file,
 };
@@ -126,7 +126,7 @@ impl Locked<'_> {
 
     fn record(&self, change: &Change, touched: &BTreeSet<usize>, edits: &[Edit], open: &mut Vec<(usize, Placed)>) -> Result<()> {
         // Every part names all of them, so that a process that sees only one mount can settle the whole change.
-        let parts: Vec<Part> = if touched.len() > 1 { touched.iter().map(|n| self.store.part(*n)).collect() } else { Vec::new() };
+        let parts: Vec<ChangePart> = if touched.len() > 1 { touched.iter().map(|n| self.store.part(*n)).collect() } else { Vec::new() };
         for mount in touched {
             let is_here = |edit: &&Edit| self.store.journal_owner(edit.spot.mount) == *mount;
             let drafts: Vec<Draft<'_>> = edits.iter().filter(is_here).map(draft).collect();

@@ -31,7 +31,7 @@ pub struct JournalDamage {
 }
 
 /// A record of a mount's journal, as the history shows it.
-struct Item {
+struct HistoryItem {
     mount: usize,
     placed: Placed,
     after_damage: bool,
@@ -41,7 +41,7 @@ struct Item {
 
 /// The records of one mount, newest first.
 struct MountRecords {
-    items: VecDeque<Item>,
+    items: VecDeque<HistoryItem>,
     /// Whether these are all records, so that one that is not here does not exist.
     is_complete: bool,
 }
@@ -108,19 +108,19 @@ impl FileStore {
     }
 
     /// Returns the changes of one file, each with its parts in other mounts.
-    fn file_history(&self, path: &MemoryPath, filter: &ChangeFilter) -> Result<Vec<Vec<Item>>> {
+    fn file_history(&self, path: &MemoryPath, filter: &ChangeFilter) -> Result<Vec<Vec<HistoryItem>>> {
         let spot = self.recorded_spot(path)?;
         if self.mounts[spot.mount].hides(&spot.rel) {
             return Ok(Vec::new());
         }
         // Best effort: without the lock, the history is what is recorded.
         let _ = self.notice_change(path);
-        let mut changes: Vec<Vec<Item>> = Vec::new();
+        let mut changes: Vec<Vec<HistoryItem>> = Vec::new();
         {
             let mut journal = self.journal(spot.mount);
             journal.ready_to_read()?;
             journal.for_each_of_file(&spot.rel, |placed, _| {
-                changes.push(vec![Item { mount: spot.mount, placed: placed.clone(), after_damage: false, time: 0 }]);
+                changes.push(vec![HistoryItem { mount: spot.mount, placed: placed.clone(), after_damage: false, time: 0 }]);
                 filter.most == 0 || changes.len() < filter.most || filter.id.is_some()
             })?;
         }
@@ -135,7 +135,7 @@ impl FileStore {
             journal.ready_to_read()?;
             journal.newest_first(&|_| true, |placed, after_damage| {
                 if let Some(n) = wanted.remove(&placed.record.id) {
-                    changes[n].push(Item { mount: other, placed: placed.clone(), after_damage, time: 0 });
+                    changes[n].push(HistoryItem { mount: other, placed: placed.clone(), after_damage, time: 0 });
                 }
                 !wanted.is_empty()
             })?;
@@ -155,7 +155,7 @@ impl FileStore {
                 // A hidden part tells that the rest of its change is not all of it.
                 if is_wanted && (is_shown || placed.record.parts.len() > 1) {
                     shown += usize::from(is_shown);
-                    items.push_back(Item { mount, placed: placed.clone(), after_damage, time: 0 });
+                    items.push_back(HistoryItem { mount, placed: placed.clone(), after_damage, time: 0 });
                 }
                 is_complete = filter.most == 0 || shown < filter.most;
                 is_complete
@@ -287,12 +287,12 @@ impl FileStore {
     }
 
     /// Makes one change of its parts.
-    fn to_change(&self, parts: &[Item]) -> Result<Change> {
+    fn to_change(&self, parts: &[HistoryItem]) -> Result<Change> {
         let first = parts.first().ok_or_else(|| Error::Unavailable { what: "the journal".into(), why: "a change has no record".into() })?;
         let record = &first.placed.record;
         let mut files: Vec<FileChange> = Vec::new();
         let mut hides_a_memory = false;
-        for Item { mount, placed, .. } in parts {
+        for HistoryItem { mount, placed, .. } in parts {
             for file in &placed.record.files {
                 // A mount that shows other files of the same directory has the same record.
                 if !self.mounts[*mount].hides(&file.p) {
@@ -332,7 +332,7 @@ impl FileStore {
 
 /// Sets where the records of one journal lie in time. The order of the journal rules: a time never lies before that of an older
 /// record. What another program changed lies where it was noticed, at the next newer record, whatever the file's modification time.
-fn set_times(items: &mut VecDeque<Item>) {
+fn set_times(items: &mut VecDeque<HistoryItem>) {
     let mut newest = i64::MIN;
     for item in items.iter_mut().rev() {
         let is_found = item.placed.record.verb == Verb::Found;
@@ -352,12 +352,12 @@ fn set_times(items: &mut VecDeque<Item>) {
 
 /// Merges the records of all mounts, newest first, into changes with all of their parts. Keeps the order of each journal; a change
 /// of several mounts comes after all that is newer in any of them. `most` is the number of changes that are needed; 0 means all.
-fn merge(store: &FileStore, mut lists: Vec<MountRecords>, most: usize) -> Vec<Vec<Item>> {
+fn merge(store: &FileStore, mut lists: Vec<MountRecords>, most: usize) -> Vec<Vec<HistoryItem>> {
     let mut left: HashMap<String, usize> = HashMap::new();
     for item in lists.iter().flat_map(|list| &list.items) {
         *left.entry(item.placed.record.id.clone()).or_default() += 1;
     }
-    let mut out: Vec<Vec<Item>> = Vec::new();
+    let mut out: Vec<Vec<HistoryItem>> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     loop {
         let heads = lists.iter().filter_map(|list| list.items.front()).map(|item| (item.placed.record.id.clone(), item.time));

@@ -17,8 +17,8 @@ use crate::{
     },
     store::{Actor, Role, Stamp, Verb},
 };
-pub(crate) use log::{FileRecord, Part, Placed, Progress, Record};
-use log::{Log, Piece, START, frame};
+pub(crate) use log::{ChangePart, FileRecord, Placed, Progress, Record};
+use log::{Log, LogPiece, START, frame};
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap},
@@ -154,7 +154,7 @@ impl Journal {
         let len = opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))?;
         // A record that is not settled, or follows one that is not, is after the covered part.
         opened.log.pieces(opened.covered, len, &mut |piece| {
-            if let Piece::Record(placed) = piece
+            if let LogPiece::Record(placed) = piece
                 && placed.record.id == id
             {
                 found = Some(placed);
@@ -163,15 +163,15 @@ impl Journal {
         })?;
         if found.is_none() {
             self.walk_back(opened.covered, &mut |piece| match piece {
-                Piece::Record(placed) if placed.record.id == id => {
+                LogPiece::Record(placed) if placed.record.id == id => {
                     found = Some(placed);
                     false
                 }
-                Piece::Record(placed) => {
+                LogPiece::Record(placed) => {
                     is_past |= placed.record.at < at && placed.record.verb != Verb::Found;
                     true
                 }
-                Piece::Hole(..) => {
+                LogPiece::Hole(..) => {
                     // Damage before an older change cannot have hit this one.
                     holes |= !is_past;
                     true
@@ -179,7 +179,7 @@ impl Journal {
             })?;
         }
         if let Some(placed) = found {
-            return Ok(Lookup::Recorded(Box::new(placed)));
+            return Ok(Lookup::Recorded(placed));
         }
         // Compaction drops only records that were there before it.
         let floor = opened.log.floor();
@@ -261,15 +261,15 @@ impl Journal {
             self.notice_damage(opened.covered, 1);
         }
         self.walk_back(opened.covered, &mut |piece| match piece {
-            Piece::Record(placed) if placed.progress == Progress::Done => each(&placed, beneath),
-            Piece::Record(placed) => {
+            LogPiece::Record(placed) if placed.progress == Progress::Done => each(&placed, beneath),
+            LogPiece::Record(placed) => {
                 if placed.progress == Progress::Unknown {
                     self.notice_damage(placed.offset, 1);
                     beneath = true;
                 }
                 true
             }
-            Piece::Hole(..) => {
+            LogPiece::Hole(..) => {
                 beneath = true;
                 true
             }
@@ -277,13 +277,13 @@ impl Journal {
     }
 
     /// Calls `each` with the records and damaged pieces before an offset, from the newest to the oldest, until it returns `false`.
-    fn walk_back(&self, from: u64, each: &mut dyn FnMut(Piece) -> bool) -> Result<()> {
+    fn walk_back(&self, from: u64, each: &mut dyn FnMut(LogPiece) -> bool) -> Result<()> {
         let Some(opened) = &self.opened else { return Ok(()) };
         let mut holes: Option<Vec<(u64, u64)>> = None;
         let mut end = from;
         while end > START {
             let piece = match opened.log.before(end) {
-                Ok(placed) => Piece::Record(placed),
+                Ok(placed) => LogPiece::Record(Box::new(placed)),
                 Err(Error::Corrupt { .. }) => {
                     // Only a pass from the beginning tells where the damage begins.
                     let holes = match &mut holes {
@@ -291,15 +291,15 @@ impl Journal {
                         None => holes.insert(self.holes(end)?),
                     };
                     let (start, _) = holes.iter().copied().find(|hole| hole.1 == end).unwrap_or((START, end));
-                    Piece::Hole(start, end)
+                    LogPiece::Hole(start, end)
                 }
                 Err(e) => return Err(e),
             };
             end = match &piece {
-                Piece::Record(placed) => placed.offset,
-                Piece::Hole(start, _) => *start,
+                LogPiece::Record(placed) => placed.offset,
+                LogPiece::Hole(start, _) => *start,
             };
-            if let Piece::Hole(start, end) = &piece {
+            if let LogPiece::Hole(start, end) = &piece {
                 self.notice_damage(*start, opened.log.records_in((*start, *end))?);
             }
             if !each(piece) {
@@ -314,7 +314,7 @@ impl Journal {
         let Some(opened) = &self.opened else { return Ok(Vec::new()) };
         let mut holes = Vec::new();
         opened.log.pieces(START, end, &mut |piece| {
-            if let Piece::Hole(start, end) = piece {
+            if let LogPiece::Hole(start, end) = piece {
                 holes.push((start, end));
             }
             Ok(())
@@ -581,11 +581,11 @@ impl Journal {
         }
         let mut found = None;
         self.walk_back(end, &mut |piece| {
-            if let Piece::Record(placed) = piece
+            if let LogPiece::Record(placed) = piece
                 && placed.progress == Progress::Done
                 && let Some(n) = position(&placed)
             {
-                found = Some((placed, n));
+                found = Some((*placed, n));
             }
             found.is_none()
         })?;

@@ -9,7 +9,7 @@ use super::{
     FileStore, Lock, atomic,
     change::{open_exact, put_now},
     contain::{Links, Root},
-    journal::{FileRecord, Journal, Lookup, Part, Placed, Progress},
+    journal::{ChangePart, FileRecord, Journal, Lookup, Placed, Progress},
     real_path,
 };
 use crate::base::{
@@ -21,7 +21,7 @@ use std::{collections::BTreeSet, io::Read as _, os::unix::fs::MetadataExt as _, 
 
 /// The outcome of an interrupted change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum Settlement {
     /// Every file gets its new content.
     Complete,
     /// Every file gets its old content.
@@ -90,10 +90,10 @@ impl PartState {
 
 impl FileStore {
     /// Describes a mount for the other parts of a change.
-    pub(super) fn part(&self, mount: usize) -> Part {
+    pub(super) fn part(&self, mount: usize) -> ChangePart {
         let mounted = &self.mounts[mount];
         let links = mounted.root.links();
-        Part {
+        ChangePart {
             root: mounted.root.path().to_owned(),
             journal: self.journal(mount).dir().to_owned(),
             lock: mounted.lock.clone(),
@@ -127,7 +127,7 @@ impl FileStore {
 
     /// Whether another part of a settled change is still open in a mount that is not locked yet.
     fn is_open_elsewhere(&self, locked: &BTreeSet<usize>, placed: &Placed) -> bool {
-        let is_locked = |part: &&Part| locked.iter().any(|mount| self.mounts[*mount].root.path() == part.root);
+        let is_locked = |part: &&ChangePart| locked.iter().any(|mount| self.mounts[*mount].root.path() == part.root);
         placed.record.parts.iter().filter(|part| !is_locked(part)).any(|part| {
             let mut journal = Journal::new(part.journal.clone(), u64::MAX);
             let open = journal.ready_to_read().and_then(|_| journal.unfinished());
@@ -146,12 +146,12 @@ impl FileStore {
         let mut outcome = decide(&parts);
         let mut plan = self.plan(&mut parts, outcome)?;
         if plan.is_none() {
-            outcome = Outcome::KeepBoth;
+            outcome = Settlement::KeepBoth;
             plan = self.plan(&mut parts, outcome)?;
         }
-        if outcome == Outcome::Complete && parts.iter().all(|part| part.unsettled().is_some()) && is_untouched(&parts) {
+        if outcome == Settlement::Complete && parts.iter().all(|part| part.unsettled().is_some()) && is_untouched(&parts) {
             // Nothing was written yet, and no other process can be settling the change.
-            outcome = Outcome::RollBack;
+            outcome = Settlement::RollBack;
             plan = None;
         }
         let mut files = Vec::new();
@@ -165,7 +165,7 @@ impl FileStore {
         for file in files {
             put_now(&file.part.root, file.rel, file.bytes.as_deref(), file.temp).map_err(|error| file.part.explain(error))?;
         }
-        let progress = if outcome == Outcome::RollBack { Progress::Void } else { Progress::Done };
+        let progress = if outcome == Settlement::RollBack { Progress::Void } else { Progress::Done };
         for part in &mut parts {
             if part.unsettled().is_some() {
                 prune(part);
@@ -229,7 +229,7 @@ impl FileStore {
 
     /// Returns the files to write or remove: the position of the part, that of the file, and its content. `None` if a text that the
     /// outcome needs is damaged.
-    fn plan(&self, parts: &mut [PartState], outcome: Outcome) -> Result<Option<Vec<(usize, usize, Option<Vec<u8>>)>>> {
+    fn plan(&self, parts: &mut [PartState], outcome: Settlement) -> Result<Option<Vec<(usize, usize, Option<Vec<u8>>)>>> {
         let mut plan = Vec::new();
         for (at, part) in parts.iter_mut().enumerate() {
             let Some(placed) = part.unsettled().cloned() else { continue };
@@ -241,9 +241,9 @@ impl FileStore {
                 };
                 let version = now.as_deref().map(Version::from_content);
                 let forward = match outcome {
-                    Outcome::Complete => true,
-                    Outcome::RollBack => false,
-                    Outcome::KeepBoth => file.after.is_some(),
+                    Settlement::Complete => true,
+                    Settlement::RollBack => false,
+                    Settlement::KeepBoth => file.after.is_some(),
                 };
                 let (from, to) = if forward { (file.before, file.after) } else { (file.after, file.before) };
                 if version != from || from == to {
@@ -259,7 +259,7 @@ impl FileStore {
                         match text {
                             Ok(Some(text)) => Some(text),
                             // The file stays as it is.
-                            Ok(None) | Err(Error::Corrupt { .. }) if outcome != Outcome::Complete => continue,
+                            Ok(None) | Err(Error::Corrupt { .. }) if outcome != Settlement::Complete => continue,
                             Ok(None) | Err(Error::Corrupt { .. }) => return Ok(None),
                             Err(e) => return Err(e),
                         }
@@ -272,16 +272,16 @@ impl FileStore {
     }
 }
 
-fn decide(parts: &[PartState]) -> Outcome {
+fn decide(parts: &[PartState]) -> Settlement {
     let has = |wanted: &[Progress]| parts.iter().any(|part| part.progress().is_some_and(|progress| wanted.contains(&progress)));
     if has(&[Progress::Done]) {
-        Outcome::Complete
+        Settlement::Complete
     } else if has(&[Progress::Void, Progress::Failed]) || parts.iter().any(|part| matches!(part.lookup, Lookup::Absent)) {
-        Outcome::RollBack
+        Settlement::RollBack
     } else if parts.iter().any(|part| matches!(part.lookup, Lookup::Uncertain)) {
-        Outcome::KeepBoth
+        Settlement::KeepBoth
     } else {
-        Outcome::Complete
+        Settlement::Complete
     }
 }
 
@@ -300,7 +300,7 @@ fn is_untouched(parts: &[PartState]) -> bool {
 /// Opens a part of a change that is not in this space, or not locked. Never waits: a mount that another process uses is settled by
 /// that process. A mount that does not exist any more, or that this user may not write, keeps its open record; its next writer
 /// comes to the same outcome.
-fn open_part(part: &Part, shares_lock: bool, id: &str, at: i64) -> PartState {
+fn open_part(part: &ChangePart, shares_lock: bool, id: &str, at: i64) -> PartState {
     let mut journal = Journal::new(part.journal.clone(), u64::MAX);
     let is_writable = rustix::fs::access(&part.root, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
     let trusted = part.root.is_dir() && is_writable && real_path(&part.root) == part.root && is_private(&part.journal);

@@ -75,12 +75,12 @@ fn apply(memdir: &Memdir, work: &Path, process: u32, n: u64, step: &Step) -> Res
         Step::Rename { name, to } => drop(memdir.rename(&path(name)?, &path(to)?)?),
         Step::Delete { name } => drop(memdir.delete(&Delete { path: path(name)?, expect: None })?),
         Step::Move { name, to, then } => {
-            let moved = memdir.rename(&path(name)?, &path(to)?)?.change;
+            memdir.rename(&path(name)?, &path(to)?)?;
             if *then != Then::Nothing {
-                memdir.undo(&UndoTarget::Id(moved.0.clone()))?;
+                memdir.undo(&UndoTarget::Mine)?;
             }
             if *then == Then::UndoAndRedo {
-                memdir.redo(&UndoTarget::Id(moved.0))?;
+                memdir.redo(&UndoTarget::Mine)?;
             }
         }
         Step::Editor { name } => replace(work, process, n, name)?,

@@ -56,7 +56,7 @@ pub(crate) struct Record {
     pub(crate) peers: Vec<PathBuf>,
     /// All parts of a change of several mounts, with this one; empty for a change of one mount.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<ChangePart>,
     /// Whether compaction dropped other files of the change, or the text before it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) cut: bool,
@@ -71,7 +71,7 @@ impl Record {
 
 /// One mount of a change of several mounts: what a process needs to settle the change there without any other configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct ChangePart {
     /// The canonical root of the mount.
     #[serde(with = "path_bytes")]
     pub(crate) root: PathBuf,
@@ -194,7 +194,7 @@ pub(crate) struct Placed {
     /// The offset of the payload.
     pub(crate) payload: u64,
     sum: [u8; 8],
-    layout: Layout,
+    layout: RecordLayout,
 }
 
 const HEAD: &[u8; 16] = b"memdir journal1\n";
@@ -205,7 +205,7 @@ const BACK: u64 = 12;
 
 /// How a record begins. Records of both layouts may be in one log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+enum RecordLayout {
     /// Mark, one byte of state outside the checksum, two lengths. Only read.
     Plain,
     /// Mark, four bytes of state derived from the checksum, two lengths. The checksum depends on the offset of the record, so that
@@ -213,18 +213,18 @@ enum Layout {
     Sealed,
 }
 
-impl Layout {
-    fn from_mark(mark: u8) -> Option<Layout> {
+impl RecordLayout {
+    fn from_mark(mark: u8) -> Option<RecordLayout> {
         match mark {
-            0xA5 => Some(Layout::Plain),
-            0xA6 => Some(Layout::Sealed),
+            0xA5 => Some(RecordLayout::Plain),
+            0xA6 => Some(RecordLayout::Sealed),
             _ => None,
         }
     }
 
     /// The bytes of the state.
     fn state_len(self) -> usize {
-        if self == Layout::Plain { 1 } else { 4 }
+        if self == RecordLayout::Plain { 1 } else { 4 }
     }
 
     /// The bytes before the header: mark, state, two lengths.
@@ -234,7 +234,7 @@ impl Layout {
 
     fn checksum(self, offset: u64, lengths: &[u8], body: &[u8]) -> [u8; 8] {
         let mut hasher = blake3::Hasher::new();
-        if self == Layout::Sealed {
+        if self == RecordLayout::Sealed {
             hasher.update(&offset.to_be_bytes());
         }
         hasher.update(lengths).update(body);
@@ -247,7 +247,7 @@ impl Layout {
     }
 
     fn state_bytes(self, progress: Progress, sum: [u8; 8]) -> Vec<u8> {
-        if self == Layout::Plain {
+        if self == RecordLayout::Plain {
             return vec![progress as u8];
         }
         let mut hasher = blake3::Hasher::new();
@@ -264,14 +264,14 @@ fn first_bytes<const N: usize>(hasher: &blake3::Hasher) -> [u8; N] {
 
 /// The beginning of a record: its layout and the lengths of header and payload.
 struct Front {
-    layout: Layout,
+    layout: RecordLayout,
     header: u64,
     payload: u64,
 }
 
 impl Front {
     fn parse(bytes: &[u8]) -> Option<Front> {
-        let layout = Layout::from_mark(*bytes.first()?)?;
+        let layout = RecordLayout::from_mark(*bytes.first()?)?;
         let lengths = bytes.get(1 + layout.state_len()..layout.front_len())?;
         Some(Front { layout, header: number(&lengths[..4]), payload: number(&lengths[4..]) })
     }
@@ -283,8 +283,8 @@ impl Front {
 }
 
 /// A piece of the log.
-pub(crate) enum Piece {
-    Record(Placed),
+pub(crate) enum LogPiece {
+    Record(Box<Placed>),
     /// Damaged bytes between two offsets.
     Hole(u64, u64),
 }
@@ -385,7 +385,7 @@ impl Log {
             for (n, byte) in bytes.iter().enumerate() {
                 let offset = from + n as u64;
                 // The length at the end is compared first: the content of almost no candidate is read.
-                if Layout::from_mark(*byte).is_some() && self.framed_end(offset)?.is_some() && self.at(offset).is_ok() {
+                if RecordLayout::from_mark(*byte).is_some() && self.framed_end(offset)?.is_some() && self.at(offset).is_ok() {
                     return Ok(Some(offset));
                 }
             }
@@ -395,17 +395,17 @@ impl Log {
     }
 
     /// Calls `each` with the records and the damaged pieces between two offsets, from the oldest to the newest.
-    pub(crate) fn pieces(&self, from: u64, end: u64, each: &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> {
+    pub(crate) fn pieces(&self, from: u64, end: u64, each: &mut dyn FnMut(LogPiece) -> Result<()>) -> Result<()> {
         let mut at = from;
         while at < end {
             match self.at(at) {
                 Ok(placed) => {
                     at = placed.end;
-                    each(Piece::Record(placed))?;
+                    each(LogPiece::Record(Box::new(placed)))?;
                 }
                 Err(Error::Corrupt { .. }) => {
                     let next = self.resync(at, end)?.unwrap_or(end);
-                    each(Piece::Hole(at, next))?;
+                    each(LogPiece::Hole(at, next))?;
                     at = next;
                 }
                 Err(e) => return Err(e),
@@ -551,7 +551,7 @@ pub(crate) fn head(floor: u64) -> Result<Vec<u8>> {
 
 /// Encodes a record for an offset of the log.
 pub(crate) fn frame(record: &Record, payload: &[u8], progress: Progress, offset: u64) -> Vec<u8> {
-    let layout = Layout::Sealed;
+    let layout = RecordLayout::Sealed;
     let header = serde_json::to_vec(record).unwrap_or_default();
     let mut lengths = (header.len() as u32).to_be_bytes().to_vec();
     lengths.extend_from_slice(&(payload.len() as u32).to_be_bytes());

@@ -3,7 +3,7 @@
 
 use super::{
     Journal, Progress,
-    log::{Piece, START},
+    log::{LogPiece, START},
     not_open,
     retain::{Rewrite, Texts},
 };
@@ -32,7 +32,7 @@ impl Journal {
         // A record to which another one refers was applied, whatever became of its state.
         let mut applied: HashSet<u64> = HashSet::new();
         opened.log.pieces(START, opened.covered, &mut |piece| {
-            if let Piece::Record(placed) = piece {
+            if let LogPiece::Record(placed) = piece {
                 applied.extend(placed.record.files.iter().filter_map(|file| file.prev));
             }
             Ok(())
@@ -43,8 +43,8 @@ impl Journal {
         }
         opened.log.pieces(START, opened.covered, &mut |piece| {
             match piece {
-                Piece::Hole(start, end) => aside.extend(opened.log.bytes(start, end)?),
-                Piece::Record(placed) => {
+                LogPiece::Hole(start, end) => aside.extend(opened.log.bytes(start, end)?),
+                LogPiece::Record(placed) => {
                     let progress = match placed.progress {
                         Progress::Unknown if applied.contains(&placed.offset) => Progress::Done,
                         Progress::Unknown => {

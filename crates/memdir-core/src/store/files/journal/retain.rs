@@ -3,7 +3,7 @@
 use super::{
     Draft, Placed, Progress, Record,
     log::{FileRecord, Log, START, frame, head},
-    texts::{self, Known},
+    texts::{self, KnownText},
     write_new,
 };
 use crate::base::{error::Result, limits};
@@ -71,11 +71,11 @@ fn keep_from(log: &Log, covered: u64, limit: u64) -> Result<u64> {
 
 /// What a record does to one file, independent of its position in a log.
 #[derive(Debug, Clone)]
-pub(super) enum Body {
+pub(super) enum FileBody {
     Removed {
-        last: Option<Known>,
+        last: Option<KnownText>,
     },
-    Text(Known),
+    Text(KnownText),
     /// The differences as they are recorded: the text does not follow from older records.
     Raw(Vec<u8>, Vec<u8>),
 }
@@ -85,30 +85,30 @@ pub(super) enum Body {
 pub(super) struct Texts(HashMap<String, Newest>);
 
 struct Newest {
-    body: Body,
+    body: FileBody,
     placed: Rc<Placed>,
     n: usize,
 }
 
 impl Texts {
     /// Adds a record; returns what it does to each of its files.
-    pub(super) fn learn(&mut self, log: &Log, placed: &Placed) -> Result<Vec<Body>> {
+    pub(super) fn learn(&mut self, log: &Log, placed: &Placed) -> Result<Vec<FileBody>> {
         let shared = Rc::new(placed.clone());
         let mut bodies = Vec::new();
         for (n, file) in placed.record.files.iter().enumerate() {
             let before = self.0.get(&file.p).and_then(|newest| match &newest.body {
-                Body::Text(known) => Some(known),
+                FileBody::Text(known) => Some(known),
                 _ => None,
             });
             let body = match (texts::text_after(log, placed, n, before)?, file.after) {
-                (Some(known), _) => Body::Text(known),
+                (Some(known), _) => FileBody::Text(known),
                 (None, None) => {
                     let last = before.filter(|known| Some(known.version) == file.before).cloned();
-                    Body::Removed { last: if last.is_some() { last } else { texts::text_before(log, placed, n, None)? } }
+                    FileBody::Removed { last: if last.is_some() { last } else { texts::text_before(log, placed, n, None)? } }
                 }
                 (None, Some(_)) => {
                     let (new, old) = log.payload(placed, n)?;
-                    Body::Raw(new, old)
+                    FileBody::Raw(new, old)
                 }
             };
             self.0.insert(file.p.clone(), Newest { body: body.clone(), placed: shared.clone(), n });
@@ -123,13 +123,13 @@ impl Texts {
 pub(super) struct Rewrite {
     out: Vec<u8>,
     /// The newest record of each file in the new log.
-    bases: HashMap<String, Base>,
+    bases: HashMap<String, RewriteBase>,
 }
 
-struct Base {
+struct RewriteBase {
     offset: u64,
     depth: u32,
-    text: Option<Known>,
+    text: Option<KnownText>,
 }
 
 impl Rewrite {
@@ -145,15 +145,16 @@ impl Rewrite {
             let mut record = first.placed.record.clone();
             let all = record.files.len();
             record.files = files.iter().map(|newest| newest.placed.record.files[newest.n].clone()).collect();
-            let mut bodies: Vec<Body> = files.iter().map(|newest| newest.body.clone()).collect();
+            let mut bodies: Vec<FileBody> = files.iter().map(|newest| newest.body.clone()).collect();
             for (newest, body) in files.iter().zip(&mut bodies) {
-                if let Body::Removed { last } = body
+                if let FileBody::Removed { last } = body
                     && last.is_none()
                 {
                     *last = texts::text_before(log, &newest.placed, newest.n, None)?;
                 }
             }
-            let lost = |(file, body): (&FileRecord, &Body)| file.before.is_some() && !matches!(body, Body::Removed { last: Some(_) });
+            let lost =
+                |(file, body): (&FileRecord, &FileBody)| file.before.is_some() && !matches!(body, FileBody::Removed { last: Some(_) });
             record.cut |= record.files.len() < all || record.files.iter().zip(&bodies).any(lost);
             self.copy(&record, &bodies, Progress::Done);
         }
@@ -161,7 +162,7 @@ impl Rewrite {
     }
 
     /// Copies a record, with differences that follow from the records in the new log.
-    pub(super) fn copy(&mut self, record: &Record, bodies: &[Body], progress: Progress) {
+    pub(super) fn copy(&mut self, record: &Record, bodies: &[FileBody], progress: Progress) {
         let mut record = record.clone();
         let mut payload = Vec::new();
         let at = START + self.out.len() as u64;
@@ -171,17 +172,17 @@ impl Rewrite {
             let base = known.map(|base| (base.offset, base.depth));
             let before = known.and_then(|base| base.text.as_ref()).filter(|text| Some(text.version) == file.before);
             let before = match body {
-                Body::Removed { last } => before.or(last.as_ref()).filter(|text| Some(text.version) == file.before),
+                FileBody::Removed { last } => before.or(last.as_ref()).filter(|text| Some(text.version) == file.before),
                 _ => before,
             };
             let (old, role, version) = (before.map(|text| (text.bytes.as_slice(), 0)), file.role, file.before);
             let path = file.p.clone();
             *file = match body {
-                Body::Text(text) => {
+                FileBody::Text(text) => {
                     texts::file_record(&Draft { path: &path, role, before: old, after: Some(&text.bytes) }, base, &mut payload)
                 }
-                Body::Removed { .. } => texts::file_record(&Draft { path: &path, role, before: old, after: None }, base, &mut payload),
-                Body::Raw(new, back) => {
+                FileBody::Removed { .. } => texts::file_record(&Draft { path: &path, role, before: old, after: None }, base, &mut payload),
+                FileBody::Raw(new, back) => {
                     payload.extend_from_slice(new);
                     payload.extend_from_slice(back);
                     FileRecord { prev: base.map(|(offset, _)| offset), ..file.clone() }
@@ -189,8 +190,8 @@ impl Rewrite {
             };
             // The version before is known even if its text is not in the new log.
             file.before = version;
-            let text = if let Body::Text(text) = body { Some(text.clone()) } else { None };
-            bases.push((path, Base { offset: at, depth: file.depth, text }));
+            let text = if let FileBody::Text(text) = body { Some(text.clone()) } else { None };
+            bases.push((path, RewriteBase { offset: at, depth: file.depth, text }));
         }
         self.out.extend_from_slice(&frame(&record, &payload, progress, at));
         if progress == Progress::Done {

@@ -55,19 +55,19 @@ fn common(old: &[u8], new: &[u8]) -> (usize, usize) {
 
 /// A text with its version.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct KnownText {
     pub(super) version: Version,
     pub(super) bytes: Vec<u8>,
 }
 
-impl Known {
-    pub(super) fn new(bytes: Vec<u8>) -> Known {
-        Known { version: Version::from_content(&bytes), bytes }
+impl KnownText {
+    pub(super) fn new(bytes: Vec<u8>) -> KnownText {
+        KnownText { version: Version::from_content(&bytes), bytes }
     }
 }
 
 /// Returns the text of a file after a record, if it is in the record or follows from the text before it.
-pub(super) fn text_after(log: &Log, placed: &Placed, n: usize, before: Option<&Known>) -> Result<Option<Known>> {
+pub(super) fn text_after(log: &Log, placed: &Placed, n: usize, before: Option<&KnownText>) -> Result<Option<KnownText>> {
     let file = &placed.record.files[n];
     let Some(after) = file.after else { return Ok(None) };
     let base: &[u8] = match before {
@@ -76,11 +76,11 @@ pub(super) fn text_after(log: &Log, placed: &Placed, n: usize, before: Option<&K
         _ => return Ok(None),
     };
     let (new, _) = log.payload(placed, n)?;
-    Ok(joined(base, file.pre, &new, file.suf).map(Known::new).filter(|known| known.version == after))
+    Ok(joined(base, file.pre, &new, file.suf).map(KnownText::new).filter(|known| known.version == after))
 }
 
 /// Returns the text of a file before a record, if it follows from the text after it.
-pub(super) fn text_before(log: &Log, placed: &Placed, n: usize, after: Option<&Known>) -> Result<Option<Known>> {
+pub(super) fn text_before(log: &Log, placed: &Placed, n: usize, after: Option<&KnownText>) -> Result<Option<KnownText>> {
     let file = &placed.record.files[n];
     let (Some(back), Some(before)) = (file.back, file.before) else { return Ok(None) };
     let base: &[u8] = match after {
@@ -89,7 +89,7 @@ pub(super) fn text_before(log: &Log, placed: &Placed, n: usize, after: Option<&K
         _ => return Ok(None),
     };
     let (_, old) = log.payload(placed, n)?;
-    Ok(joined(base, back.pre, &old, back.suf).map(Known::new).filter(|known| known.version == before))
+    Ok(joined(base, back.pre, &old, back.suf).map(KnownText::new).filter(|known| known.version == before))
 }
 
 fn joined(base: &[u8], pre: u64, middle: &[u8], suf: u64) -> Option<Vec<u8>> {
@@ -116,7 +116,7 @@ impl Journal {
         if chain.is_empty() && !is_before {
             return Ok(None);
         }
-        let mut text: Option<Known> = None;
+        let mut text: Option<KnownText> = None;
         for (placed, n) in chain.iter().rev() {
             text = text_after(&opened.log, placed, *n, text.as_ref())?;
         }
@@ -136,22 +136,22 @@ impl Journal {
     }
 
     /// Searches all records of a file for a version, from the oldest on and then from the newest back.
-    fn text_around_damage(&self, path: &str, version: Version, now: Option<Vec<u8>>) -> Result<Option<Known>> {
+    fn text_around_damage(&self, path: &str, version: Version, now: Option<Vec<u8>>) -> Result<Option<KnownText>> {
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         let mut all: Vec<(Placed, usize)> = Vec::new();
         self.for_each_of_file(path, |placed, n| {
             all.push((placed.clone(), n));
             true
         })?;
-        let is_wanted = |known: &Option<Known>| known.as_ref().is_some_and(|known| known.version == version);
-        let mut text: Option<Known> = None;
+        let is_wanted = |known: &Option<KnownText>| known.as_ref().is_some_and(|known| known.version == version);
+        let mut text: Option<KnownText> = None;
         for (placed, n) in all.iter().rev() {
             text = text_after(&opened.log, placed, *n, text.as_ref())?;
             if is_wanted(&text) {
                 return Ok(text);
             }
         }
-        let mut text = now.map(Known::new);
+        let mut text = now.map(KnownText::new);
         for (placed, n) in &all {
             let file = &placed.record.files[*n];
             if text.as_ref().map(|known| known.version) != file.after {
@@ -170,7 +170,7 @@ impl Journal {
     /// Returns the text a file gets by an unfinished change, from its current content.
     pub(crate) fn text_to_make(&self, placed: &Placed, n: usize, now: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
-        let now = now.map(|bytes| Known::new(bytes.to_vec()));
+        let now = now.map(|bytes| KnownText::new(bytes.to_vec()));
         Ok(text_after(&opened.log, placed, n, now.as_ref())?.map(|known| known.bytes))
     }
 
@@ -178,7 +178,7 @@ impl Journal {
     pub(crate) fn text_to_put_back(&self, placed: &Placed, n: usize, now: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         let file = &placed.record.files[n];
-        let known = now.map(|bytes| Known::new(bytes.to_vec()));
+        let known = now.map(|bytes| KnownText::new(bytes.to_vec()));
         match (text_before(&opened.log, placed, n, known.as_ref())?, file.before) {
             (Some(known), _) => Ok(Some(known.bytes)),
             (None, Some(before)) => self.text(&file.p, before, &|| now.map(<[u8]>::to_vec)),
