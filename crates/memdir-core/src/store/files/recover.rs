@@ -285,11 +285,11 @@ fn decide(parts: &[PartState]) -> Settlement {
     }
 }
 
-/// Whether no file of the parts has its new content.
+/// Whether every file of the parts has its old content.
 fn is_untouched(parts: &[PartState]) -> bool {
     for part in parts {
         for file in part.unsettled().into_iter().flat_map(|placed| &placed.record.files) {
-            if read_now(&part.root, &file.p).is_ok_and(|now| now.as_deref().map(Version::from_content) == file.after) {
+            if !read_now(&part.root, &file.p).is_ok_and(|now| now.as_deref().map(Version::from_content) == file.before) {
                 return false;
             }
         }
