@@ -57,6 +57,11 @@ pub trait Store: View + Send + Sync {
         Ok(())
     }
 
+    /// Returns the number of damaged records of the journal that this handle met. Everything else in the journal is usable.
+    fn damaged_records(&self) -> u64 {
+        0
+    }
+
     /// Returns a handle of the same store for one call that can be cancelled.
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store>;
 }
@@ -345,6 +350,12 @@ pub struct Change {
     /// serialized: the paths of other users' memories are private.
     #[serde(skip)]
     pub elsewhere: Vec<std::path::PathBuf>,
+    /// Whether memories of the change are hidden in this space, or their record was dropped or damaged. Such a change is not undone.
+    #[serde(skip)]
+    pub incomplete: bool,
+    /// Whether a newer record of the same mount is damaged, so that this change may not be the newest.
+    #[serde(skip)]
+    pub after_damage: bool,
 }
 
 /// How a change affected one file.
@@ -378,6 +389,13 @@ pub struct JournalSize {
     pub changes: u64,
     /// Bytes on disk.
     pub bytes: u64,
+    /// Damaged records, which are not counted as changes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub damaged: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Treats a file that is too large or unreadable as absent, for operations that go through all files.

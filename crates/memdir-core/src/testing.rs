@@ -23,6 +23,11 @@ pub fn directories_read_by<T>(call: impl FnOnce() -> T) -> (T, u64) {
     crate::base::observe::directories_read_by(call)
 }
 
+/// Lets this thread pass `n` more writes, syncs, renames and removals, then ends the process as `kill -9` does; `None` turns it off.
+pub fn kill_after(n: Option<u64>) {
+    crate::store::files::fault::testing::kill_after(n);
+}
+
 /// A clock with a fixed time, in UTC.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedClock(pub Timestamp);

@@ -1161,10 +1161,11 @@ pub(crate) enum BenchWhat {
     TortureWorker(TortureWorker),
 }
 
-/// Stress-test a directory with concurrent and killed processes, then audit every change
+/// Stress-test several mounts with concurrent and killed processes, then audit every change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --dir, files are created in that directory and kept; it must be empty.
+With --dir, files are created in that directory and kept; it must be empty. If the mix has moves, undos or redos,
+there are three mounts, and every fourth process is a caller that sees only one of them.
 
 Examples:
   memdir bench torture
@@ -1180,7 +1181,7 @@ pub(crate) struct Torture {
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) kill: u64,
     /// Kinds of changes that each process makes in rotation
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["save", "append", "edit", "rename", "delete"])]
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["save", "append", "edit", "rename", "delete", "move", "undo", "redo", "editor"])]
     pub(crate) mix: Vec<ChangeKind>,
     /// Seed of the random number generator
     #[arg(long, value_name = "N")]
@@ -1247,6 +1248,14 @@ pub(crate) enum ChangeKind {
     Rename,
     /// Delete one of its own memories
     Delete,
+    /// Move one of its own memories to another mount
+    Move,
+    /// Move one of its own memories to another mount and undo that
+    Undo,
+    /// Move one of its own memories to another mount, undo that and redo it
+    Redo,
+    /// Replace the file of one of its own memories as another program does
+    Editor,
 }
 
 /// Parses the command line, and whether `--json` was given even if the rest is invalid. Help and the version are failures that

@@ -186,7 +186,19 @@ fn in_scope(
         // The home did not exist when the space was opened, so the project could not be recorded then.
         project_records::note(&settings.home.value, &scope.project);
     }
-    Ok(outcome?.with_notes(opened.notes))
+    let mut notes = opened.notes;
+    notes.extend(damage_note(memdir.store().damaged_records()));
+    Ok(outcome?.with_notes(notes))
+}
+
+/// What a command met in a damaged journal.
+fn damage_note(records: u64) -> Option<String> {
+    let what = match records {
+        0 => return None,
+        1 => "1 record of the journal is damaged and left out".to_owned(),
+        many => format!("{many} records of the journal are damaged and left out"),
+    };
+    Some(format!("{what}; the rest is complete; set the damage aside with: memdir doctor --fix"))
 }
 
 /// Runs a command in an open space that can be searched. Commands that need settings are not available there.

@@ -1,5 +1,5 @@
 //! Checks whether an installation works: starts the server and runs the hooks from the host's files as the host would. Starts only the
-//! programs named there, and changes nothing.
+//! programs named there, and changes nothing, except that it sets damaged records of a journal aside if the user asks for it.
 
 mod run;
 
@@ -11,6 +11,7 @@ use crate::{
         config_edit, jsonc,
     },
 };
+use memdir_core::{FileStore, Mount, internal::store::files::JournalDamage};
 use run::{HookRun, handshake, run_hook};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -40,6 +41,26 @@ impl DoctorFinding {
     fn bad(what: impl Into<String>, seen: impl Into<String>, fix: impl Into<String>) -> DoctorFinding {
         DoctorFinding { what: what.into(), ok: false, seen: seen.into(), fix: Some(fix.into()) }
     }
+}
+
+/// Checks the journals of mounts, and with `fix` sets damaged records aside. Reports only what is damaged.
+pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, fix: bool) -> Vec<DoctorFinding> {
+    // A check creates nothing, and a space that cannot be opened is reported by every other command.
+    let late: Vec<Mount> = mounts.iter().map(|mount| Mount { late: true, ..mount.clone() }).collect();
+    let Ok(store) = FileStore::open(&late) else { return Vec::new() };
+    let one = |damage: JournalDamage| {
+        let what = format!("journal of {}", label(&damage.prefix));
+        let records = if damage.records == 1 { "1 damaged record".to_owned() } else { format!("{} damaged records", damage.records) };
+        let dir = damage.dir.display();
+        if !fix {
+            return DoctorFinding::bad(what, format!("{records} in {dir}"), "run: memdir doctor --fix");
+        }
+        match store.repair_journal(&damage.prefix) {
+            Ok(_) => DoctorFinding::ok(what, format!("{records} set aside in {dir}")),
+            Err(error) => DoctorFinding::bad(what, format!("{records} in {dir}"), format!("cannot be fixed: {error}")),
+        }
+    };
+    store.check_journals().into_iter().map(one).collect()
 }
 
 /// An installation to check.

@@ -69,11 +69,18 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
     };
     match newest {
         None => Err(Error::no_change(format!("you have no change to {doing}"))),
+        // A newer change may be in the damaged part of the journal, and taking back another one would be a surprise.
+        Some(change) if change.after_damage => {
+            let (id, what) = (&change.id, describe_here(&change));
+            let why =
+                format!("a record of the journal is damaged, so {id} ({what}) may not be the newest change; give its id to {doing} it");
+            Err(Error::no_change(why))
+        }
         Some(change) if mine(&change) => Ok(change),
         Some(change) => {
             let own = fitting.find(|change| mine(change));
-            let own = own.map_or(String::new(), |own| format!("; your newest change is {} ({})", own.id, describe(&own)));
-            let what = describe(&change);
+            let own = own.map_or(String::new(), |own| format!("; your newest change is {} ({})", own.id, describe_here(&own)));
+            let what = describe_here(&change);
             let (whose, id) = (&change.actor.name, &change.id);
             Err(Error::no_change(format!("the newest change is by {whose}: {id} ({what}); use its id to {doing} it{own}")))
         }
@@ -83,6 +90,11 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
 /// Describes a change in a few words.
 pub fn describe(change: &Change) -> String {
     phrase(change, change.verb.past_tense(), ["moved", "renamed"])
+}
+
+/// Describes a change without the name of another space.
+fn describe_here(change: &Change) -> String {
+    describe(&Change { elsewhere: Vec::new(), ..change.clone() })
 }
 
 /// Describes a change by its infinitive, as in `delete notes/deploy`.
@@ -150,13 +162,7 @@ fn undo_of(store: &dyn Store, id: &str) -> Result<Change> {
 }
 
 fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> Result<Undone> {
-    if let Some(dir) = undone.elsewhere.first() {
-        let (id, other) = (&undone.id, dir.file_name().unwrap_or_default().to_string_lossy());
-        let doing = if verb == Verb::Undo { "undo" } else { "redo" };
-        return Err(Error::no_change(format!(
-            "change {id} also changed {other}, which is not part of this space; {doing} all of it with: memdir {doing} {id}"
-        )));
-    }
+    check_whole(&undone, if verb == Verb::Undo { "undo" } else { "redo" })?;
     let intent = Intent { undoes: Some(undone.id.clone()), ..context.intent(verb) };
     let touches: Vec<_> = undone.files.iter().map(|file| file.path.clone()).collect();
     let (change, mut notes) = change_with(store, &intent, &touches, |view| {
@@ -181,6 +187,23 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
     })?;
     notes.extend(upkeep::narrowed_mount_note(store, undone.files.iter().map(|file| &file.path)));
     Ok(Undone { undone, change, notes })
+}
+
+/// Fails if a part of a change is unknown or not accessible here: undoing the rest would lose or duplicate what it moved.
+fn check_whole(change: &Change, doing: &str) -> Result<()> {
+    let id = &change.id;
+    if !change.elsewhere.is_empty() {
+        let why =
+            format!("change {id} also changed memories that are not part of this space; {doing} it where all of them are, with its id");
+        return Err(Error::no_change(why));
+    }
+    if change.incomplete {
+        let why = format!(
+            "change {id} also changed memories that are not accessible here, or that the journal no longer has; restore a single memory with its version from its history"
+        );
+        return Err(Error::no_change(why));
+    }
+    Ok(())
 }
 
 fn version_at(view: &dyn View, file: &FileChange) -> Result<Option<crate::base::version::Version>> {

@@ -26,6 +26,7 @@ use crate::{
 };
 use change::Locked;
 pub use contain::Links;
+pub use history::JournalDamage;
 use journal::Journal;
 use lock::Lock;
 use mount::Mounted;
@@ -161,22 +162,21 @@ impl FileStore {
 
     fn journal(&self, mount: usize) -> MutexGuard<'_, Journal> {
         // After a panic the journal catches up from what is on disk.
-        self.journals[mount].lock().unwrap_or_else(PoisonError::into_inner)
+        self.journals[self.journal_owner(mount)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks mounts, always in the same order, and completes or rolls back changes that a crash interrupted. All locks together are
-    /// waited for until one deadline.
+    /// The first mount with the same root: mounts that show different files of one directory share its journal.
+    fn journal_owner(&self, mount: usize) -> usize {
+        let root = self.mounts[mount].root.path();
+        self.mounts[..mount].iter().position(|other| other.root.path() == root).unwrap_or(mount)
+    }
+
+    /// Locks mounts, always in the same order, and settles changes that a crash interrupted. All locks together are waited for until
+    /// one deadline.
     fn lock(&self, wanted: &BTreeSet<usize>) -> Result<Locked<'_>> {
-        let deadline = self.stop.lock_deadline();
-        let mut wanted = wanted.clone();
         let mut created = Vec::new();
-        let locked = loop {
-            match self.lock_once(&wanted, deadline, &mut created) {
-                Ok((locks, more)) if more.is_subset(&wanted) => break Locked::new(self, wanted, locks),
-                Ok((_, more)) => wanted.extend(more),
-                Err(error) => break Err(error),
-            }
-        };
+        let locks = self.lock_all(wanted, self.stop.lock_deadline(), &mut created);
+        let locked = locks.and_then(|locks| Locked::new(self, wanted.clone(), locks));
         if locked.is_err() {
             // A directory that was created for nothing; the system keeps one that is not empty.
             for root in created {
@@ -186,12 +186,7 @@ impl FileStore {
         locked
     }
 
-    fn lock_once<'a>(
-        &'a self,
-        wanted: &BTreeSet<usize>,
-        deadline: Deadline,
-        created: &mut Vec<&'a Path>,
-    ) -> Result<(Vec<Lock>, BTreeSet<usize>)> {
+    fn lock_all<'a>(&'a self, wanted: &BTreeSet<usize>, deadline: Deadline, created: &mut Vec<&'a Path>) -> Result<Vec<Lock>> {
         for mount in wanted.iter().map(|n| &self.mounts[*n]) {
             if mount.make()? {
                 created.push(mount.root.path());
@@ -201,8 +196,8 @@ impl FileStore {
         dirs.sort_by_key(|dir| lock::order(dir));
         dirs.dedup();
         let locks = dirs.iter().map(|dir| Lock::acquire(dir, deadline, &self.stop)).collect::<Result<Vec<_>>>()?;
-        let more = self.recover(wanted)?;
-        Ok((locks, more))
+        self.recover(wanted)?;
+        Ok(locks)
     }
 }
 
@@ -318,6 +313,10 @@ impl Store for FileStore {
             atomic::remove_empty(&self.mounts[spot.mount].root.open()?, &spot.rel, 0);
         }
         Ok(())
+    }
+
+    fn damaged_records(&self) -> u64 {
+        (0..self.mounts.len()).filter(|mount| self.journal_owner(*mount) == *mount).map(|mount| self.journal(mount).damaged()).sum()
     }
 
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {

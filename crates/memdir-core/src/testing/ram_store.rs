@@ -145,6 +145,8 @@ impl Store for RamStore {
             undoes: intent.undoes.clone(),
             files: Vec::new(),
             elsewhere: Vec::new(),
+            incomplete: false,
+            after_damage: false,
         };
         for FileEdit { path, bytes, role } in edits {
             let old = state.files.get(&path).map(|(bytes, _)| bytes.clone());
@@ -207,7 +209,7 @@ impl Store for RamStore {
     }
 
     fn journal_size(&self) -> Result<JournalSize> {
-        Ok(JournalSize { changes: self.state().changes.len() as u64, bytes: 0 })
+        Ok(JournalSize { changes: self.state().changes.len() as u64, ..JournalSize::default() })
     }
 
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {

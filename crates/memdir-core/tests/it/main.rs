@@ -3,6 +3,7 @@
 
 mod boundaries;
 mod check;
+mod crash;
 mod dialects;
 mod disk;
 mod edit;
@@ -10,6 +11,7 @@ mod embed;
 mod entrypoint;
 mod file_store;
 mod import;
+mod journal;
 mod linear;
 mod links;
 mod log;

@@ -46,6 +46,7 @@ pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) 
     let label = |prefix: &str| mount_label(prefix, settings.dir.is_some());
     let mounts: Vec<_> = scope.mounts.iter().map(|placed| (label(&placed.mount.prefix), placed.mount.root.clone())).collect();
     let mut directories = doctor::check_directories(&settings.home.value, &mounts);
+    directories.extend(doctor::check_journals(&scope.mounts_only(), &label, args.fix));
     directories.extend(scope.off.as_deref().map(doctor::memory_is_off));
     let checkup = Checkup { fix: args.fix, home: &settings.home.value, receipts: &receipts, is_on: scope.off.is_none() };
     let selected = select(args, &machine, &receipts);

@@ -1,7 +1,8 @@
 //! `memdir undo` and `memdir redo`.
 
-use crate::home::Home;
+use crate::home::{Home, files_below};
 use insta::assert_snapshot;
+use std::fs;
 
 #[test]
 fn the_last_change_is_undone_and_redone() {
@@ -147,4 +148,102 @@ fn a_file_without_md_beside_one_with_md_is_restored() {
     home.ok(&["rename", "x", "y.txt"]);
     home.ok(&["undo"]);
     assert_eq!((home.text("x"), home.text("x.md")), (before, "2\n".into()));
+}
+
+/// Another program's edit with an old modification time used to separate the two halves of a move in the history: the undo took back
+/// one of them, and the memory was in neither mount.
+#[test]
+fn a_move_is_undone_as_a_whole_whatever_the_times() {
+    let home = Home::new();
+    for n in 0..14 {
+        home.run_bare(&["write", &format!("user/n{n}"), "x"]);
+    }
+    home.run_bare(&["write", "precious", "the only copy"]);
+    home.run_bare(&["write", "y", "y"]);
+    assert_snapshot!(home.run_bare(&["rename", "precious", "user/precious"]), @"renamed precious to user/precious (change [ID])");
+    let y = files_below(&home.path("home")).into_iter().find(|name| name.ends_with("/y.md")).unwrap();
+    fs::write(home.path("home").join(&y), "edited").unwrap();
+    let file = fs::File::options().write(true).open(home.path("home").join(&y)).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_577_836_800)).unwrap();
+    assert_eq!(home.run_bare(&["history", "y"]).lines().count(), 3);
+    let all = home.run_bare(&["history"]);
+    assert_eq!(all.lines().nth(1).map(|line| line.contains("y changed outside memdir")), Some(true), "{all}");
+    assert!(all.lines().nth(2).unwrap().ends_with("renamed precious to user/precious"), "{all}");
+    let id = all.lines().nth(2).unwrap().split(' ').next().unwrap().to_owned();
+    let id = if id.starts_with('[') { json_of(&home, &["history"])["changes"][1]["id"].as_str().unwrap().to_owned() } else { id };
+    assert!(home.run_bare(&["undo", &id]).starts_with("undid "));
+    assert_eq!(home.run_bare(&["read", "precious"]), "the only copy\n");
+    assert!(home.run_bare(&["read", "user/precious"]).contains("not found"));
+    assert!(home.run_bare(&["redo", &id]).starts_with("redid "));
+    assert_eq!(home.run_bare(&["read", "user/precious"]), "the only copy\n");
+}
+
+fn json_of(home: &Home, args: &[&str]) -> serde_json::Value {
+    let output = home.bare(&[args, &["--json"]].concat()).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{args:?}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Moves and undos while other processes write to both mounts: every memory stays in exactly one place.
+#[test]
+fn moves_and_undos_among_other_writers_lose_nothing() {
+    let home = Home::new();
+    home.run_bare(&["write", "first", "x"]);
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let home = &home;
+            scope.spawn(move || {
+                for n in 0..10 {
+                    let name = format!("{}w{writer}-{n}", if n % 2 == 0 { "user/" } else { "" });
+                    assert!(home.bare(&["write", &name, "x"]).output().unwrap().status.success());
+                }
+            });
+        }
+        for n in 0..10 {
+            let (name, to) = (format!("m{n}"), format!("user/m{n}"));
+            home.run_bare(&["write", &name, &format!("text of {n}")]);
+            let moved = json_of(&home, &["rename", &name, &to])["change"].as_str().unwrap().to_owned();
+            assert!(home.bare(&["undo", &moved]).output().unwrap().status.success());
+            if n % 3 == 0 {
+                assert!(home.bare(&["redo", &moved]).output().unwrap().status.success());
+            }
+        }
+    });
+    let files = files_below(&home.path("home"));
+    for n in 0..10 {
+        let place: Vec<bool> =
+            files.iter().filter(|file| file.ends_with(&format!("/m{n}.md"))).map(|file| file.contains("user/")).collect();
+        assert_eq!(place, [n % 3 == 0], "m{n}");
+    }
+    let shown = json_of(&home, &["history", "--limit", "0"]);
+    let ids: Vec<&str> = shown["changes"].as_array().unwrap().iter().map(|change| change["id"].as_str().unwrap()).collect();
+    let once: std::collections::BTreeSet<&&str> = ids.iter().collect();
+    assert_eq!((ids.len(), once.len()), (41 + 30 + 4, 41 + 30 + 4), "every change is shown once");
+}
+
+/// One flipped bit used to end undo, redo, history, diff and stats for good.
+#[test]
+fn a_damaged_record_is_reported_and_set_aside() {
+    let home = Home::new();
+    for (name, text) in [("a", "one"), ("b", "two"), ("c", "three")] {
+        home.run(&["write", name, text]);
+    }
+    let log = files_below(&home.path("home/journal")).into_iter().find(|name| name.ends_with("changes.log")).unwrap();
+    let log = home.path("home/journal").join(log);
+    let mut bytes = fs::read(&log).unwrap();
+    bytes[80] ^= 4;
+    fs::write(&log, bytes).unwrap();
+    let note =
+        "note: 1 record of the journal is damaged and left out; the rest is complete; set the damage aside with: memdir doctor --fix\n";
+    let history = home.run(&["history"]);
+    assert!(history.ends_with(note) && history.matches("wrote").count() == 2, "{history}");
+    for args in [&["stats"][..], &["diff", "b"], &["undo"], &["redo"], &["history", "b"]] {
+        let output = home.command(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let doctor = home.run(&["doctor"]);
+    assert!(doctor.contains(": 1 damaged record in [HOME]/home/journal/") && doctor.contains("run: memdir doctor --fix"), "{doctor}");
+    let fixed = home.run(&["doctor", "--fix"]);
+    assert!(fixed.contains("1 damaged record set aside in"), "{fixed}");
+    assert!(!home.run(&["history"]).contains("damaged") && !home.run(&["doctor"]).contains("damaged"));
+    assert_eq!(home.json(&["history"])["changes"].as_array().unwrap().len(), 4);
 }

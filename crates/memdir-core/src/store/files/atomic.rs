@@ -245,6 +245,7 @@ impl Step {
 
     /// Removes the temporary file: the new content of a step that is not committed, or the old one of a step that is.
     pub(crate) fn discard(&self) {
+        fault::kill_point();
         // Best effort: it may not exist any more.
         let _ = fs::unlinkat(&self.place.dir, self.temp.as_str(), AtFlags::empty());
     }
@@ -279,6 +280,7 @@ pub(crate) fn leftover(open: &Open<'_>, rel: &str, temp: &str) -> Option<Vec<u8>
 pub(crate) fn sweep(open: &Open<'_>, change: &str, rels: &[String]) {
     for (n, rel) in rels.iter().enumerate() {
         if let Ok(Some(place)) = open.place(rel.as_bytes(), false) {
+            fault::kill_point();
             let _ = fs::unlinkat(&place.dir, temp_name(change, n).as_str(), AtFlags::empty());
         }
     }
@@ -288,6 +290,7 @@ pub(crate) fn sweep(open: &Open<'_>, change: &str, rels: &[String]) {
 pub(crate) fn prune(open: &Open<'_>, rel: &str) {
     let mut rel = rel;
     while let Some((parent, _)) = rel.rsplit_once('/') {
+        fault::kill_point();
         let removed = match open.place(parent.as_bytes(), false) {
             Ok(Some(place)) => fs::unlinkat(&place.dir, &*place.name, AtFlags::REMOVEDIR),
             Ok(None) => Err(Errno::NOENT),

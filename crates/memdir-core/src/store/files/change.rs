@@ -4,13 +4,15 @@
 use super::{
     FileStore, Spot,
     atomic::{self, Committed},
-    journal::{self, Draft, Placed, Progress, Record},
+    contain::{Open, Root},
+    journal::{self, ChangePart, Draft, Placed, Progress, Record},
     lock::Lock,
     on_disk, read_file, spellings,
 };
 use crate::{
     base::{
         error::{Error, Result},
+        limits,
         path::MemoryPath,
         version::Version,
     },
@@ -20,6 +22,7 @@ use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     fs::File,
+    io::Read as _,
 };
 
 /// Locked mounts: the view of a plan, and the way its edits are applied.
@@ -100,19 +103,21 @@ impl<'a> Locked<'a> {
             undoes: intent.undoes.clone(),
             files: edits.iter().map(file_change).collect(),
             elsewhere: Vec::new(),
+            incomplete: false,
+            after_damage: false,
         };
         if edits.is_empty() {
             return Ok(change);
         }
-        let touched: BTreeSet<usize> = edits.iter().map(|edit| edit.spot.mount).collect();
+        let touched: BTreeSet<usize> = edits.iter().map(|edit| self.store.journal_owner(edit.spot.mount)).collect();
         let mut open: Vec<(usize, Placed)> = Vec::new();
         let mut steps = Vec::new();
         let recorded = self.record(&change, &touched, &edits, &mut open).map_err(Failed::from);
         let is_recorded = recorded.is_ok();
-        let made = recorded.and_then(|()| self.apply(&change.id.0, &edits, &mut steps));
+        let made = recorded.and_then(|()| self.apply(&change.id.0, &edits, &open, &mut steps));
         for (mount, placed) in &open {
             let mut journal = self.store.journal(*mount);
-            // If this state is lost, recovery derives it from the files.
+            // If this state is lost, recovery derives it from the other journals and the files.
             let _ = match &made {
                 Ok(()) => journal.finish(placed, Progress::Done),
                 Err(failed) if failed.as_before => journal.finish(placed, Progress::Void),
@@ -122,6 +127,10 @@ impl<'a> Locked<'a> {
                     Ok(())
                 }
             };
+        }
+        // Only now: compaction must not drop a record while another part of its change is open.
+        for (mount, _) in &open {
+            self.store.journal(*mount).tidy();
         }
         let at = intent.at.as_millisecond();
         if let Err(failed) = &made {
@@ -169,9 +178,11 @@ impl<'a> Locked<'a> {
     }
 
     fn record(&self, change: &Change, touched: &BTreeSet<usize>, edits: &[Edit], open: &mut Vec<(usize, Placed)>) -> Result<()> {
+        // Every part names all of them, so that a process that sees only one mount can settle the whole change.
+        let parts: Vec<ChangePart> = if touched.len() > 1 { touched.iter().map(|n| self.store.part(*n)).collect() } else { Vec::new() };
         for mount in touched {
-            let drafts: Vec<Draft<'_>> = edits.iter().filter(|edit| edit.spot.mount == *mount).map(draft).collect();
-            let peers = touched.iter().filter(|n| *n != mount).map(|n| self.store.mounts[*n].root.path().to_owned()).collect();
+            let is_here = |edit: &&Edit| self.store.journal_owner(edit.spot.mount) == *mount;
+            let drafts: Vec<Draft<'_>> = edits.iter().filter(is_here).map(draft).collect();
             let record = Record {
                 id: change.id.0.clone(),
                 at: change.at.as_millisecond(),
@@ -179,7 +190,9 @@ impl<'a> Locked<'a> {
                 verb: change.verb,
                 undoes: change.undoes.as_ref().map(|id| id.0.clone()),
                 files: Vec::new(),
-                peers,
+                peers: Vec::new(),
+                parts: parts.clone(),
+                cut: false,
             };
             let placed = self.store.journal(*mount).begin(record, &drafts, Progress::Open)?;
             open.push((*mount, placed));
@@ -188,10 +201,14 @@ impl<'a> Locked<'a> {
     }
 
     /// Writes temporary files, exchanges them with the files and syncs. On failure every file gets its old content back, or keeps
-    /// that of another program that saved it meanwhile; the caller discards the steps.
-    fn apply(&self, id: &str, edits: &[Edit], steps: &mut Vec<atomic::Step>) -> Result<(), Failed> {
+    /// that of another program that saved it meanwhile; before that the change is marked as failed, so that after a crash in between
+    /// it is rolled back and not completed. The caller discards the steps.
+    fn apply(&self, id: &str, edits: &[Edit], open: &[(usize, Placed)], steps: &mut Vec<atomic::Step>) -> Result<(), Failed> {
         self.prepare(id, edits, steps)?;
         if let Err((committed, mut failed)) = commit_all(steps, edits) {
+            if let Some((mount, placed)) = open.first() {
+                self.store.journal(*mount).failed(placed);
+            }
             failed.as_before = self.put_back(id, &edits[..committed], &mut failed.displaced).is_ok();
             // A record that is not settled must not be followed by another one.
             failed.raced &= failed.as_before;
@@ -221,8 +238,9 @@ impl<'a> Locked<'a> {
                 return Err(Error::Unavailable { what, why: "the directory was replaced during the change; try again".into() });
             }
             let disk = on_disk(&open, &spot.rel)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
-            let temp = atomic::temp_name(id, numbers[spot.mount]);
-            numbers[spot.mount] += 1;
+            let number = &mut numbers[self.store.journal_owner(spot.mount)];
+            let temp = atomic::temp_name(id, *number);
+            *number += 1;
             steps.extend(atomic::prepare(&open, &disk, edit.bytes.as_deref(), temp, mount.root.path().join(&spot.rel))?);
         }
         Ok(())
@@ -230,10 +248,18 @@ impl<'a> Locked<'a> {
 
     /// Restores the old content of files. Adds contents that other programs saved meanwhile and that no file has any more.
     fn put_back(&self, id: &str, edits: &[Edit], displaced: &mut Vec<(Spot, Vec<u8>)>) -> Result<()> {
+        let mut numbers = vec![0; self.store.mounts.len()];
         for edit in edits {
             let before = edit.before.as_ref().map(|stored| stored.bytes.as_slice());
             let made = edit.edit.bytes.as_deref().map(Version::from_content);
-            let saved = self.store.put_now(&edit.spot, made, before, &format!("{id}-back"))?;
+            let number = &mut numbers[self.store.journal_owner(edit.spot.mount)];
+            let temp = atomic::temp_name(&format!("{id}-back"), *number);
+            *number += 1;
+            let mount = &self.store.mounts[edit.spot.mount];
+            let saved = put_now(&mount.root, &edit.spot.rel, made, before, temp)?;
+            if before.is_none() && !mount.keeps_folders {
+                atomic::prune(&mount.root.open()?, &edit.spot.rel);
+            }
             displaced.extend(saved.into_iter().map(|bytes| (edit.spot.clone(), bytes)));
         }
         Ok(())
@@ -243,38 +269,10 @@ impl<'a> Locked<'a> {
 impl FileStore {
     /// Reads the file of exactly that name, with its extension.
     pub(super) fn read_exact(&self, spot: &Spot) -> Result<Option<Stored>> {
-        let open = self.mounts[spot.mount].root.open()?;
-        let disk = on_disk(&open, &spot.rel)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
-        match open.file(&disk)? {
-            Some(file) => read_file(File::from(file), self.named(spot.mount, &spot.rel)?).map(Some),
+        match open_exact(&self.mounts[spot.mount].root.open()?, &spot.rel)? {
+            Some(file) => read_file(file, self.named(spot.mount, &spot.rel)?).map(Some),
             None => Ok(None),
         }
-    }
-
-    /// Writes or removes one file that has the version `replaces`, durably, without a journal record. If another program saves the
-    /// file meanwhile, it keeps that content. Returns contents that other programs saved and that the file no longer has.
-    pub(super) fn put_now(&self, spot: &Spot, replaces: Option<Version>, bytes: Option<&[u8]>, temp: &str) -> Result<Vec<Vec<u8>>> {
-        let mut displaced = Vec::new();
-        let now = self.read_exact(spot)?;
-        if now.as_ref().map(|stored| stored.version) != replaces {
-            return Ok(displaced);
-        }
-        let mount = &self.mounts[spot.mount];
-        let open = mount.root.open()?;
-        let disk = on_disk(&open, &spot.rel)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
-        let step = atomic::prepare(&open, &disk, bytes, atomic::temp_name(temp, 0), mount.root.path().join(&spot.rel))?;
-        if let Some(step) = step {
-            let committed = step.commit(now.as_ref().map(|stored| stored.bytes.as_slice()), bytes);
-            step.discard();
-            if let Committed::Raced(saved) = committed? {
-                displaced = saved;
-            }
-            step.sync()?;
-        }
-        if bytes.is_none() && !mount.keeps_folders {
-            atomic::prune(&open, &spot.rel);
-        }
-        Ok(displaced)
     }
 
     /// Records a content that another program saved and that the file no longer has; `at` is in milliseconds. Best effort: nothing
@@ -285,6 +283,42 @@ impl FileStore {
             let _ = journal.record_found(&Draft { path: &spot.rel, role: Role::Memory, before: Some((bytes, at)), after: None });
         }
     }
+}
+
+/// Opens the file of exactly that name below a root.
+pub(super) fn open_exact(open: &Open<'_>, rel: &str) -> Result<Option<File>> {
+    let disk = on_disk(open, rel)?.unwrap_or_else(|| rel.to_owned().into_bytes());
+    Ok(open.file(&disk)?.map(File::from))
+}
+
+/// Reads the file of exactly that name below a root. A file that is larger than memdir reads has the content of its beginning, which
+/// is no version that memdir wrote.
+pub(super) fn read_now(root: &Root, rel: &str) -> Result<Option<Vec<u8>>> {
+    let open = root.open()?;
+    let Some(file) = open_exact(&open, rel)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.take(limits::READ_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::io("read", root.path().join(rel), e))?;
+    Ok(Some(bytes))
+}
+
+/// Writes or removes one file that has the version `replaces`, durably, without a journal record. If another program saves the
+/// file meanwhile, it keeps that content. Returns contents that other programs saved and that the file no longer has.
+pub(super) fn put_now(root: &Root, rel: &str, replaces: Option<Version>, bytes: Option<&[u8]>, temp: String) -> Result<Vec<Vec<u8>>> {
+    let now = read_now(root, rel)?;
+    if now.as_deref().map(Version::from_content) != replaces {
+        return Ok(Vec::new());
+    }
+    let open = root.open()?;
+    let disk = on_disk(&open, rel)?.unwrap_or_else(|| rel.to_owned().into_bytes());
+    let Some(step) = atomic::prepare(&open, &disk, bytes, temp, root.path().join(rel))? else { return Ok(Vec::new()) };
+    let committed = step.commit(now.as_deref(), bytes);
+    step.discard();
+    let displaced = match committed? {
+        Committed::Raced(saved) => saved,
+        Committed::Done => Vec::new(),
+    };
+    step.sync()?;
+    Ok(displaced)
 }
 
 /// A change that failed.

@@ -1,9 +1,12 @@
 //! The journal of one mount: a record of every change, with the text of each file. It is written before the files, so that
-//! recovery can tell a complete change from an interrupted one. It lies outside the mount and is never searched.
+//! recovery can tell a complete change from an interrupted one. It lies outside the mount and is never searched. A damaged record is
+//! skipped and counted; everything else stays usable.
 
 mod log;
+mod repair;
 mod retain;
 mod table;
+mod texts;
 
 use crate::{
     base::{
@@ -14,15 +17,19 @@ use crate::{
     },
     store::{Actor, Role, Stamp, Verb},
 };
-pub(crate) use log::{FileRecord, Placed, Progress, Record};
-use log::{Log, START, frame};
+pub(crate) use log::{ChangePart, FileRecord, Placed, Progress, Record};
+use log::{Log, LogPiece, START, frame};
 use std::{
-    collections::HashMap,
+    cell::RefCell,
+    collections::{BTreeMap, HashMap},
     io::{self, Write as _},
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 use table::Table;
+
+/// The name of the log in the directory of a journal.
+const LOG_FILE: &str = "changes.log";
 
 /// One file of a change, as it is recorded.
 pub(crate) struct Draft<'a> {
@@ -40,6 +47,8 @@ pub(crate) struct Journal {
     /// The size in bytes beyond which the oldest changes are dropped.
     limit: u64,
     opened: Option<Opened>,
+    /// The offsets of the damaged pieces that were met, with the number of records in each.
+    damage: RefCell<BTreeMap<u64, u64>>,
 }
 
 #[derive(Debug)]
@@ -52,11 +61,49 @@ struct Opened {
     /// The newest record of each file since the table was written.
     recent: HashMap<u64, u64>,
     since_table: usize,
+    last: Last,
+    /// Whether compaction failed because a record is damaged. It is not tried again.
+    cannot_compact: bool,
+}
+
+/// What is known of the last settled record.
+#[derive(Debug)]
+enum Last {
+    Unread,
+    /// It belongs to a change of this mount only.
+    Alone,
+    /// It is a part of a change of several mounts.
+    Shared(Box<Placed>),
+}
+
+/// What a journal knows of a change.
+#[derive(Debug)]
+pub(crate) enum Lookup {
+    Recorded(Box<Placed>),
+    /// It was never recorded here.
+    Absent,
+    /// Its record may have been here: records were dropped or damaged.
+    Uncertain,
 }
 
 impl Journal {
     pub(crate) fn new(dir: PathBuf, limit: u64) -> Self {
-        Journal { dir, limit, opened: None }
+        Journal { dir, limit, opened: None, damage: RefCell::default() }
+    }
+
+    /// The directory of the journal.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Whether the journal exists.
+    pub(crate) fn exists(&self) -> bool {
+        self.log_path().is_file()
+    }
+
+    /// The number of damaged records that were met.
+    pub(crate) fn damaged(&self) -> u64 {
+        self.damage.borrow().values().sum()
     }
 
     /// Opens the journal for a change, creates it if necessary, and reads what other processes wrote. Only for the holder of the
@@ -80,6 +127,66 @@ impl Journal {
         Ok(opened.log.at(opened.covered).ok().filter(|placed| placed.progress.is_unsettled()))
     }
 
+    /// Returns the last settled record if it is a part of a change of several mounts.
+    pub(crate) fn shared_last(&mut self) -> Option<Placed> {
+        let opened = self.opened.as_mut()?;
+        if matches!(opened.last, Last::Unread) {
+            let last = if opened.covered > START { opened.log.before(opened.covered).ok() } else { None };
+            opened.last = Last::from_record(last.as_ref());
+        }
+        match &opened.last {
+            Last::Shared(placed) => Some((**placed).clone()),
+            Last::Unread | Last::Alone => None,
+        }
+    }
+
+    /// Notes that all parts of the last change are settled.
+    pub(crate) fn last_is_settled(&mut self) {
+        if let Some(opened) = &mut self.opened {
+            opened.last = Last::Alone;
+        }
+    }
+
+    /// Looks up a change that was made at a time, from the newest record back.
+    pub(crate) fn find(&self, id: &str, at: i64) -> Result<Lookup> {
+        let Some(opened) = &self.opened else { return Ok(Lookup::Uncertain) };
+        let (mut found, mut holes, mut is_past) = (None, self.set_aside_since(at), false);
+        let len = opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))?;
+        // A record that is not settled, or follows one that is not, is after the covered part.
+        opened.log.pieces(opened.covered, len, &mut |piece| {
+            if let LogPiece::Record(placed) = piece
+                && placed.record.id == id
+            {
+                found = Some(placed);
+            }
+            Ok(())
+        })?;
+        if found.is_none() {
+            self.walk_back(opened.covered, &mut |piece| match piece {
+                LogPiece::Record(placed) if placed.record.id == id => {
+                    found = Some(placed);
+                    false
+                }
+                LogPiece::Record(placed) => {
+                    is_past |= placed.record.at < at && placed.record.verb != Verb::Found;
+                    true
+                }
+                LogPiece::Hole(..) => {
+                    // Damage before an older change cannot have hit this one.
+                    holes |= !is_past;
+                    true
+                }
+            })?;
+        }
+        if let Some(placed) = found {
+            return Ok(Lookup::Recorded(placed));
+        }
+        // Compaction drops only records that were there before it.
+        let floor = opened.log.floor();
+        let dropped = floor > START && opened.log.before(floor).map_or(true, |newest| newest.record.at >= at);
+        Ok(if holes || dropped { Lookup::Uncertain } else { Lookup::Absent })
+    }
+
     /// Returns the newest recorded version of a file: `None` if the journal does not have the file, `Some(None)` if it was removed.
     pub(crate) fn latest(&self, path: &str) -> Result<Option<Option<Version>>> {
         Ok(self.newest(path)?.map(|(placed, n)| placed.record.files[n].after))
@@ -93,7 +200,7 @@ impl Journal {
         let mut found_at = None;
         if let Some((found, payload)) = found {
             found_at = Some((opened.covered, found.files.iter().map(|f| f.p.clone()).collect::<Vec<_>>()));
-            frames = frame(&found, &payload, Progress::Done);
+            frames = frame(&found, &payload, Progress::Done, opened.covered);
         }
         let offset = opened.covered + frames.len() as u64;
         let mut payload = Vec::new();
@@ -102,9 +209,9 @@ impl Journal {
                 Some((at, paths)) if paths.iter().any(|p| p == draft.path) => Some((*at, 0)),
                 _ => self.newest(draft.path)?.map(|(placed, n)| (placed.offset, placed.record.files[n].depth)),
             };
-            record.files.push(file_record(draft, base, &mut payload));
+            record.files.push(texts::file_record(draft, base, &mut payload));
         }
-        frames.extend_from_slice(&frame(&record, &payload, progress));
+        frames.extend_from_slice(&frame(&record, &payload, progress, offset));
         self.append(&frames)?;
         if let Some((at, _)) = found_at {
             self.learn_at(at)?;
@@ -119,17 +226,16 @@ impl Journal {
     /// Marks an open record as done or void.
     pub(crate) fn finish(&mut self, placed: &Placed, progress: Progress) -> Result<()> {
         let opened = self.opened.as_mut().ok_or_else(not_open)?;
-        opened.log.note(placed.offset, progress).map_err(|e| Error::io("write", &opened.log.path, e))?;
-        self.learn_at(placed.offset)?;
-        self.tidy();
-        Ok(())
+        opened.log.note(placed, progress).map_err(|e| Error::io("write", &opened.log.path, e))?;
+        // A record after the covered part is read in its turn.
+        if placed.offset == opened.covered { self.learn_at(placed.offset) } else { Ok(()) }
     }
 
-    /// Marks an open record as failed: its files may have to be restored.
+    /// Marks an open record as failed, durably: its files have to be restored.
     pub(crate) fn failed(&self, placed: &Placed) {
         if let Some(opened) = &self.opened {
             // If this fails too, the record stays open, and recovery looks at its files.
-            let _ = opened.log.note(placed.offset, Progress::Failed);
+            let _ = opened.log.note(placed, Progress::Failed).and_then(|()| opened.log.sync());
         }
     }
 
@@ -137,22 +243,87 @@ impl Journal {
     pub(crate) fn record_found(&mut self, draft: &Draft<'_>) -> Result<()> {
         let Some((found, payload)) = self.external_changes(std::slice::from_ref(draft))? else { return Ok(()) };
         let at = self.opened.as_ref().ok_or_else(not_open)?.covered;
-        self.append(&frame(&found, &payload, Progress::Done))?;
+        self.append(&frame(&found, &payload, Progress::Done, at))?;
         self.learn_at(at)
     }
 
-    /// Calls `each` with the records from the newest to the oldest, without void ones, until it returns `false`.
-    pub(crate) fn newest_first(&self, mut each: impl FnMut(&Placed) -> bool) -> Result<()> {
+    /// Calls `each` with the applied changes from the newest to the oldest, and whether a damaged record is newer, until it returns
+    /// `false`. A part of a change of several mounts counts as applied if `is_applied` says so, also if it is still open here.
+    pub(crate) fn newest_first(&self, is_applied: &dyn Fn(&Record) -> bool, mut each: impl FnMut(&Placed, bool) -> bool) -> Result<()> {
         let Some(opened) = &self.opened else { return Ok(()) };
-        let mut end = opened.covered;
+        let open = self.unfinished()?.filter(|placed| is_applied(&placed.record));
+        if open.is_some_and(|placed| !each(&placed, false)) {
+            return Ok(());
+        }
+        // A whole record with a wrong checksum at the end is damaged, and not one that is being written.
+        let mut beneath = opened.log.is_whole_tail(opened.covered)? && opened.log.at(opened.covered).is_err();
+        if beneath {
+            self.notice_damage(opened.covered, 1);
+        }
+        self.walk_back(opened.covered, &mut |piece| match piece {
+            LogPiece::Record(placed) if placed.progress == Progress::Done => each(&placed, beneath),
+            LogPiece::Record(placed) => {
+                if placed.progress == Progress::Unknown {
+                    self.notice_damage(placed.offset, 1);
+                    beneath = true;
+                }
+                true
+            }
+            LogPiece::Hole(..) => {
+                beneath = true;
+                true
+            }
+        })
+    }
+
+    /// Calls `each` with the records and damaged pieces before an offset, from the newest to the oldest, until it returns `false`.
+    fn walk_back(&self, from: u64, each: &mut dyn FnMut(LogPiece) -> bool) -> Result<()> {
+        let Some(opened) = &self.opened else { return Ok(()) };
+        let mut holes: Option<Vec<(u64, u64)>> = None;
+        let mut end = from;
         while end > START {
-            let placed = opened.log.before(end)?;
-            if placed.progress == Progress::Done && !each(&placed) {
+            let piece = match opened.log.before(end) {
+                Ok(placed) => LogPiece::Record(Box::new(placed)),
+                Err(Error::Corrupt { .. }) => {
+                    // Only a pass from the beginning tells where the damage begins.
+                    let holes = match &mut holes {
+                        Some(holes) => holes,
+                        None => holes.insert(self.holes(end)?),
+                    };
+                    let (start, _) = holes.iter().copied().find(|hole| hole.1 == end).unwrap_or((START, end));
+                    LogPiece::Hole(start, end)
+                }
+                Err(e) => return Err(e),
+            };
+            end = match &piece {
+                LogPiece::Record(placed) => placed.offset,
+                LogPiece::Hole(start, _) => *start,
+            };
+            if let LogPiece::Hole(start, end) = &piece {
+                self.notice_damage(*start, opened.log.records_in((*start, *end))?);
+            }
+            if !each(piece) {
                 break;
             }
-            end = placed.offset;
         }
         Ok(())
+    }
+
+    /// Returns the damaged pieces before an offset.
+    fn holes(&self, end: u64) -> Result<Vec<(u64, u64)>> {
+        let Some(opened) = &self.opened else { return Ok(Vec::new()) };
+        let mut holes = Vec::new();
+        opened.log.pieces(START, end, &mut |piece| {
+            if let LogPiece::Hole(start, end) = piece {
+                holes.push((start, end));
+            }
+            Ok(())
+        })?;
+        Ok(holes)
+    }
+
+    fn notice_damage(&self, offset: u64, records: u64) {
+        self.damage.borrow_mut().insert(offset, records);
     }
 
     /// Calls `each` with the records of one file, from the newest to the oldest, until it returns `false`.
@@ -163,39 +334,11 @@ impl Journal {
                 break;
             }
             at = match placed.record.files[n].prev {
-                Some(prev) => self.file_at(prev, path)?,
+                Some(prev) => self.file_at(prev, path, placed.offset)?,
                 None => None,
             };
         }
         Ok(())
-    }
-
-    /// Returns the content of a file at a version.
-    pub(crate) fn text(&self, path: &str, version: Version) -> Result<Option<Vec<u8>>> {
-        let mut chain: Vec<(Placed, usize)> = Vec::new();
-        self.for_each_of_file(path, |placed, n| {
-            let file = &placed.record.files[n];
-            if chain.is_empty() && file.after != Some(version) {
-                return true;
-            }
-            chain.push((placed.clone(), n));
-            file.depth > 0
-        })?;
-        let Some(opened) = &self.opened else { return Ok(None) };
-        let mut text: Option<Vec<u8>> = None;
-        for (placed, n) in chain.iter().rev() {
-            let file = &placed.record.files[*n];
-            let payload = opened.log.payload(placed, *n)?;
-            text = Some(apply(text.as_deref().unwrap_or_default(), file, payload));
-        }
-        match text {
-            Some(text) if Version::from_content(&text) == version => Ok(Some(text)),
-            Some(_) => Err(Error::Corrupt {
-                what: opened.log.path.display().to_string(),
-                why: format!("version {version} of {path} cannot be restored"),
-            }),
-            None => Ok(None),
-        }
     }
 
     /// Returns the stamp of the log, which grows with every record.
@@ -210,12 +353,16 @@ impl Journal {
     }
 
     fn log_path(&self) -> PathBuf {
-        self.dir.join("changes.log")
+        self.dir.join(LOG_FILE)
     }
 
     fn ready(&mut self, write: bool) -> Result<()> {
         let path = self.log_path();
-        let on_disk = path.metadata().map(|meta| meta.ino()).ok();
+        let on_disk = match path.metadata() {
+            Ok(meta) => Some(meta.ino()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => return Err(Error::io("open the journal", &path, e)),
+        };
         if self.opened.as_ref().is_none_or(|opened| Some(opened.inode) != on_disk || (write && !opened.log.writable)) {
             self.opened = None;
             if on_disk.is_none() && !write {
@@ -225,9 +372,17 @@ impl Journal {
                 create(&self.dir, &path)?;
             }
             match Log::open(&path, write).map_err(|e| Error::io("open the journal", &path, e))? {
-                Some(log) => self.opened = Some(Opened::new(log, &self.dir)?),
+                Some(log) => {
+                    if log.damaged_head {
+                        self.notice_damage(0, 1);
+                    }
+                    self.opened = Some(Opened::new(log, &self.dir)?);
+                }
                 None if write => return self.set_aside(),
-                None => return Ok(()),
+                None => {
+                    let why = "its beginning cannot be read; set it aside with: memdir doctor --fix".into();
+                    return Err(Error::Corrupt { what: path.display().to_string(), why });
+                }
             }
         }
         self.catch_up(write)
@@ -248,28 +403,72 @@ impl Journal {
                 return Ok(());
             }
             match opened.log.at(at) {
+                // An unknown state of the last record is derived from the files; an older one is damage.
+                Ok(placed) if placed.progress == Progress::Unknown && opened.log.at(placed.end).is_ok() => {
+                    self.notice_damage(at, 1);
+                    self.learn(&placed);
+                }
                 Ok(placed) if placed.progress.is_unsettled() => return Ok(()),
                 Ok(placed) => self.learn(&placed),
-                // A reader may see a record that is just being written.
-                Err(Error::Corrupt { .. }) if !write => return Ok(()),
-                Err(Error::Corrupt { .. }) if is_torn(&opened.log, at, len) => {
-                    return opened.log.cut(at).map_err(|e| Error::io("repair the journal", &opened.log.path, e));
-                }
-                Err(Error::Corrupt { .. }) => return self.set_aside(),
+                Err(Error::Corrupt { .. }) => match opened.log.resync(at, len)? {
+                    Some(next) => self.skip_damage(at, next)?,
+                    // A reader may see a record that is just being written.
+                    None if !write => return Ok(()),
+                    None => return self.cut_end(at),
+                },
                 Err(e) => return Err(e),
             }
         }
     }
 
-    /// Renames a damaged journal and creates a new one.
+    fn skip_damage(&mut self, at: u64, next: u64) -> Result<()> {
+        let Some(opened) = &mut self.opened else { return Ok(()) };
+        let records = opened.log.records_in((at, next))?;
+        opened.covered = next;
+        opened.last = Last::Alone;
+        self.notice_damage(at, records);
+        Ok(())
+    }
+
+    /// Truncates a record that a crash tore. Bytes that look like a whole record are kept in a file of their own.
+    fn cut_end(&mut self, at: u64) -> Result<()> {
+        let Some(opened) = &self.opened else { return Ok(()) };
+        if opened.log.is_whole_tail(at)? {
+            let len = opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))?;
+            let bytes = opened.log.bytes(at, len)?;
+            self.keep_damaged(&bytes)?;
+            self.notice_damage(at, 1);
+        }
+        opened.log.cut(at).map_err(|e| Error::io("repair the journal", &opened.log.path, e))
+    }
+
+    /// Renames a journal that cannot be read and creates a new one.
     fn set_aside(&mut self) -> Result<()> {
         self.opened = None;
-        let path = self.log_path();
-        let aside = (1..).map(|n| self.dir.join(format!("damaged-{n}.log"))).find(|path| !path.exists());
-        if let Some(aside) = aside {
-            rename(&path, &aside)?;
+        self.notice_damage(0, 1);
+        if let Some(aside) = self.damaged_path() {
+            rename(&self.log_path(), &aside)?;
         }
         self.ready(true)
+    }
+
+    /// A name for damaged bytes that is not in use.
+    fn damaged_path(&self) -> Option<PathBuf> {
+        (1..).map(|n| self.dir.join(format!("damaged-{n}.log"))).find(|path| !path.exists())
+    }
+
+    /// Whether records were set aside after a time in milliseconds.
+    fn set_aside_since(&self, at: i64) -> bool {
+        let mut files = (1..).map(|n| self.dir.join(format!("damaged-{n}.log")).metadata()).map_while(io::Result::ok);
+        files.any(|meta| meta.mtime() >= at / 1_000)
+    }
+
+    /// Keeps damaged bytes in a file beside the log.
+    fn keep_damaged(&self, bytes: &[u8]) -> Result<()> {
+        match self.damaged_path() {
+            Some(path) => write_new(&path, bytes).map_err(|e| Error::io("set aside a part of the journal in", path, e)),
+            None => Ok(()),
+        }
     }
 
     /// Returns a record of what other programs did to the files of a change.
@@ -299,13 +498,15 @@ impl Journal {
                 n: bytes.len() as u64,
                 prev: newest.map(|(placed, _)| placed.offset),
                 depth: 0,
+                back: None,
             });
         }
         if files.is_empty() {
             return Ok(None);
         }
         let by = Actor { name: "another program".into(), session: None };
-        let record = Record { id: new_id()?, at, by, verb: Verb::Found, undoes: None, files, peers: Vec::new() };
+        let record =
+            Record { id: new_id()?, at, by, verb: Verb::Found, undoes: None, files, peers: Vec::new(), parts: Vec::new(), cut: false };
         Ok(Some((record, payload)))
     }
 
@@ -334,17 +535,26 @@ impl Journal {
             opened.since_table += 1;
         }
         opened.covered = placed.end;
+        opened.last = Last::from_record(Some(placed));
     }
 
-    /// Writes the table and compacts the log when they are due. Best effort: both can be done later.
-    fn tidy(&mut self) {
+    /// Writes the table and compacts the log when they are due, after every part of a change is settled. Best effort: both can be
+    /// done later.
+    pub(crate) fn tidy(&mut self) {
         let Some(opened) = &mut self.opened else { return };
         if opened.since_table >= limits::JOURNAL_TABLE_EVERY {
             opened.write_table(&self.dir);
         }
-        if opened.covered > self.limit && retain::compact(&self.dir, &opened.log, opened.covered, self.limit).unwrap_or(false) {
-            self.opened = None;
-            let _ = self.ready(true);
+        if opened.covered <= self.limit || opened.cannot_compact {
+            return;
+        }
+        match retain::compact(&self.dir, &opened.log, opened.covered, self.limit) {
+            Ok(true) => {
+                self.opened = None;
+                let _ = self.ready(true);
+            }
+            Ok(false) => {}
+            Err(_) => opened.cannot_compact = true,
         }
     }
 
@@ -352,16 +562,34 @@ impl Journal {
         let Some(opened) = &self.opened else { return Ok(None) };
         let key = table::key(path);
         match opened.recent.get(&key).copied().or_else(|| opened.table.get(key)) {
-            Some(offset) => self.file_at(offset, path),
+            Some(offset) => self.file_at(offset, path, opened.covered),
             None => Ok(None),
         }
     }
 
-    fn file_at(&self, offset: u64, path: &str) -> Result<Option<(Placed, usize)>> {
+    /// Returns the record of a file at an offset. If it is damaged: the next older one before `end` that has the file.
+    fn file_at(&self, offset: u64, path: &str, end: u64) -> Result<Option<(Placed, usize)>> {
         let Some(opened) = &self.opened else { return Ok(None) };
-        let placed = opened.log.at(offset)?;
-        let n = placed.record.files.iter().position(|file| file.p == path);
-        Ok(n.map(|n| (placed, n)))
+        let position = |placed: &Placed| placed.record.files.iter().position(|file| file.p == path);
+        match opened.log.at(offset) {
+            Ok(placed) => {
+                let n = position(&placed);
+                return Ok(n.map(|n| (placed, n)));
+            }
+            Err(Error::Corrupt { .. }) => {}
+            Err(e) => return Err(e),
+        }
+        let mut found = None;
+        self.walk_back(end, &mut |piece| {
+            if let LogPiece::Record(placed) = piece
+                && placed.progress == Progress::Done
+                && let Some(n) = position(&placed)
+            {
+                found = Some((*placed, n));
+            }
+            found.is_none()
+        })?;
+        Ok(found)
     }
 
     fn explain(&self, error: Error) -> Error {
@@ -381,7 +609,8 @@ impl Opened {
         let len = log.len().map_err(|e| Error::io("open the journal", &log.path, e))?;
         let table = Table::load(&dir.join("heads"), log.name).filter(|table| table.covered <= len).unwrap_or_default();
         let covered = table.covered.max(START);
-        Ok(Opened { log, inode, covered, table, recent: HashMap::new(), since_table: 0 })
+        let recent = HashMap::new();
+        Ok(Opened { log, inode, covered, table, recent, since_table: 0, last: Last::Unread, cannot_compact: false })
     }
 
     fn write_table(&mut self, dir: &Path) {
@@ -390,6 +619,15 @@ impl Opened {
         self.since_table = 0;
         // Derived: without the table, opening reads the log from its beginning.
         let _ = self.table.save(&dir.join("heads"), self.log.name);
+    }
+}
+
+impl Last {
+    fn from_record(placed: Option<&Placed>) -> Last {
+        match placed {
+            Some(placed) if placed.record.parts.len() > 1 => Last::Shared(Box::new(placed.clone())),
+            _ => Last::Alone,
+        }
     }
 }
 
@@ -405,55 +643,9 @@ fn not_open() -> Error {
     Error::Unavailable { what: "the journal".into(), why: "it is not open".into() }
 }
 
-fn file_record(draft: &Draft<'_>, base: Option<(u64, u32)>, payload: &mut Vec<u8>) -> FileRecord {
-    let (old, new) = (draft.before.map_or(&[][..], |(bytes, _)| bytes), draft.after.unwrap_or_default());
-    let (pre, suf) = match base {
-        Some((_, depth)) if depth < limits::JOURNAL_CHAIN && draft.before.is_some() && draft.after.is_some() => common(old, new),
-        _ => (0, 0),
-    };
-    // A difference that shares little with the old text is not worth a longer chain.
-    let (pre, suf) = if pre + suf >= new.len() / 2 { (pre, suf) } else { (0, 0) };
-    let middle = &new[pre..new.len() - suf];
-    payload.extend_from_slice(middle);
-    let whole = pre + suf == 0;
-    FileRecord {
-        p: draft.path.to_owned(),
-        role: draft.role,
-        before: draft.before.map(|(bytes, _)| Version::from_content(bytes)),
-        after: draft.after.map(Version::from_content),
-        pre: pre as u64,
-        suf: suf as u64,
-        n: middle.len() as u64,
-        prev: base.map(|(offset, _)| offset),
-        depth: if whole { 0 } else { base.map_or(0, |(_, depth)| depth + 1) },
-    }
-}
-
-/// Returns the lengths of the common prefix and suffix of two texts, without overlap.
-fn common(old: &[u8], new: &[u8]) -> (usize, usize) {
-    let pre = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let most = old.len().min(new.len()) - pre;
-    let suf = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
-    (pre, suf)
-}
-
-fn apply(before: &[u8], file: &FileRecord, payload: Vec<u8>) -> Vec<u8> {
-    if file.depth == 0 {
-        return payload;
-    }
-    let pre = before.get(..file.pre as usize).unwrap_or_default();
-    let suf = before.len().checked_sub(file.suf as usize).and_then(|at| before.get(at..)).unwrap_or_default();
-    [pre, &payload, suf].concat()
-}
-
-/// Whether the bytes from `at` on are a record that a crash cut short: no complete record follows.
-fn is_torn(log: &Log, at: u64, len: u64) -> bool {
-    const LOOK: u64 = 1 << 20;
-    (at + 1..len.min(at + LOOK)).all(|offset| log.at(offset).is_err()) && len - at <= 2 * limits::DIALECT_FILE_BYTES as u64 + LOOK
-}
-
 fn create(dir: &Path, path: &Path) -> Result<()> {
     disk::create_private_dir(dir).map_err(|e| Error::io("create the journal in", dir, e))?;
+    super::fault::kill_point();
     write_new(path, &log::head(0)?).map_err(|e| Error::io("create the journal", path, e))
 }
 

@@ -6,10 +6,10 @@ use super::{
     worker,
 };
 use crate::{args::ChangeKind, exit::Failure};
-use memdir_core::{ChangeFilter, List, Memdir, internal::base::path::strip_md};
+use memdir_core::{ChangeFilter, ChangeId, Delete, List, Memdir, MemoryPath, Write, internal::base::path::strip_md};
 use serde::Serialize;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     path::Path,
 };
 
@@ -45,7 +45,8 @@ impl Audit {
 
 /// Audits the memory and the logs of all processes.
 pub(crate) fn audit(work: &Path, processes: u32, mix: &[ChangeKind]) -> Result<Audit, Failure> {
-    let memdir = worker::open(work, "audit")?;
+    let memdir = worker::open(work, changes::mounts(mix), "audit")?;
+    settle(&memdir, mix)?;
     let mut found = files(&memdir)?;
     let mut audit = Audit::default();
     let log = found.remove(SHARED_LOG).unwrap_or_default();
@@ -63,10 +64,26 @@ pub(crate) fn audit(work: &Path, processes: u32, mix: &[ChangeKind]) -> Result<A
     }
     audit.torn.extend(lines.keys().map(|line| format!("{SHARED_LOG}: unexpected line {line:?}")));
     audit.torn.extend(found.keys().map(|name| format!("{name}: unexpected text")));
-    audit.entrypoint(&memdir, work)?;
+    for prefix in changes::mounts(mix) {
+        audit.entrypoint(&memdir, work, prefix)?;
+        audit.litter(&worker::root(work, prefix));
+    }
     audit.journal(&memdir);
-    audit.litter(&worker::memory(work));
+    for prefix in changes::mounts(mix) {
+        audit.shared_changes(&memdir, &worker::open(work, &[prefix], "audit")?);
+    }
     Ok(audit)
+}
+
+/// Makes a change in every mount, as the next writer would, so that what was interrupted last is settled. A log has no line in the
+/// entrypoint, which stays as it is.
+fn settle(memdir: &Memdir, mix: &[ChangeKind]) -> Result<(), Failure> {
+    for prefix in changes::mounts(mix) {
+        let name = if prefix.is_empty() { "logs/settled".to_owned() } else { format!("{prefix}/logs/settled") };
+        memdir.write(&Write::create(MemoryPath::parse(&name)?, "settled"))?;
+        memdir.delete(&Delete { path: MemoryPath::parse(&name)?, expect: None })?;
+    }
+    Ok(())
 }
 
 fn files(memdir: &Memdir) -> Result<BTreeMap<String, String>, Failure> {
@@ -129,8 +146,8 @@ impl Audit {
     }
 
     /// Counts the links in the files, independently of the code that wrote them.
-    fn entrypoint(&mut self, memdir: &Memdir, work: &Path) -> Result<(), Failure> {
-        let root = worker::memory(work);
+    fn entrypoint(&mut self, memdir: &Memdir, work: &Path, prefix: &str) -> Result<(), Failure> {
+        let root = worker::root(work, prefix);
         let mut reached: HashMap<String, u64> = HashMap::new();
         let mut pages = vec!["MEMORY.md".to_owned()];
         while let Some(page) = pages.pop() {
@@ -144,7 +161,8 @@ impl Audit {
             }
         }
         for memory in memdir.list(&List::default())?.memories {
-            match reached.remove(&memory.name) {
+            let (mount, name) = changes::split(&memory.name);
+            match if mount == prefix { reached.remove(name) } else { Some(1) } {
                 Some(1) => {}
                 times => self.entrypoint.push(format!("{} has {} lines", memory.name, times.unwrap_or(0))),
             }
@@ -154,12 +172,37 @@ impl Audit {
     }
 
     fn journal(&mut self, memdir: &Memdir) {
-        let acknowledged: u64 = self.acknowledged.values().sum();
+        // What an editor did is recorded only when memdir meets it.
+        let by_memdir = |(kind, count): (&String, &u64)| if kind == "editor" { 0 } else { *count };
+        let acknowledged: u64 = self.acknowledged.iter().map(by_memdir).sum();
         match memdir.history(&ChangeFilter::default()) {
-            // The creation of the board is one more change.
-            Ok(changes) if (changes.len() as u64) > acknowledged => {}
-            Ok(changes) => self.journal.push(format!("{} of {acknowledged} changes", changes.len())),
+            Ok(changes) => {
+                // The creation of the board is one more change.
+                if changes.len() as u64 <= acknowledged {
+                    self.journal.push(format!("{} of {acknowledged} changes", changes.len()));
+                }
+                let mut seen = HashSet::new();
+                self.journal
+                    .extend(changes.iter().filter(|change| !seen.insert(&change.id)).map(|change| format!("{} is shown twice", change.id)));
+                self.journal
+                    .extend(changes.iter().filter(|change| change.incomplete).map(|change| format!("a part of {} is missing", change.id)));
+            }
             Err(error) => self.journal.push(error.to_string()),
+        }
+        if memdir.store().damaged_records() > 0 {
+            self.journal.push(format!("{} damaged records", memdir.store().damaged_records()));
+        }
+    }
+
+    /// Every change that one mount shares with others is in the history of all of them.
+    fn shared_changes(&mut self, all: &Memdir, one: &Memdir) {
+        match (all.history(&ChangeFilter::default()), one.history(&ChangeFilter::default())) {
+            (Ok(all), Ok(one)) => {
+                let whole: HashSet<&ChangeId> = all.iter().map(|change| &change.id).collect();
+                let missing = one.iter().filter(|change| !whole.contains(&change.id));
+                self.journal.extend(missing.map(|change| format!("{} is only in one mount", change.id)));
+            }
+            (Err(error), _) | (_, Err(error)) => self.journal.push(error.to_string()),
         }
     }
 
@@ -181,11 +224,11 @@ fn is_consistent(process: u32, unsure: &Unsure, found: &mut BTreeMap<String, Str
     match &unsure.step {
         Step::Append | Step::Board => true,
         Step::Save { name } => found.remove(name).is_none_or(|actual| actual == changes::text(process, unsure.n)),
-        Step::Edit { name } => {
+        Step::Edit { name } | Step::Editor { name } => {
             let actual = found.remove(name);
             actual.as_ref() == before || actual == before.map(|text| changes::edited(text, unsure.n))
         }
-        Step::Rename { name, to } => {
+        Step::Rename { name, to } | Step::Move { name, to, .. } => {
             let (old, new) = (found.remove(name), found.remove(to));
             (old.as_ref() == before && new.is_none()) || (old.is_none() && new.as_ref() == before)
         }
@@ -211,14 +254,48 @@ mod tests {
     use std::fs;
 
     const MIX: &[ChangeKind] = &[ChangeKind::Save, ChangeKind::Append, ChangeKind::Edit];
+    /// Changes over several mounts.
+    const MOVES: &[ChangeKind] = &[ChangeKind::Save, ChangeKind::Move, ChangeKind::Undo, ChangeKind::Redo, ChangeKind::Editor];
 
     /// The audit of one process's changes after `damage`.
     fn after(damage: impl Fn(&Path)) -> Audit {
+        after_mix(MIX, damage)
+    }
+
+    fn after_mix(mix: &[ChangeKind], damage: impl Fn(&Path)) -> Audit {
         let work = tempfile::tempdir().unwrap();
         super::super::torture::board(work.path(), 1).unwrap();
-        worker::run(&TortureWorker { work: work.path().to_owned(), number: 0, until: 12, mix: MIX.to_vec() }).unwrap();
+        worker::run(&TortureWorker { work: work.path().to_owned(), number: 0, until: 12, mix: mix.to_vec() }).unwrap();
         damage(work.path());
-        audit(work.path(), 1, MIX).unwrap()
+        audit(work.path(), 1, mix).unwrap()
+    }
+
+    /// Every memory below a directory.
+    fn memories(dir: &Path) -> Vec<std::path::PathBuf> {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        entries.flat_map(|path| if path.is_dir() { memories(&path) } else { vec![path] }).collect()
+    }
+
+    #[test]
+    fn a_memory_that_is_in_neither_or_in_both_mounts_is_found() {
+        let clean = after_mix(MOVES, |_| {});
+        assert!(clean.is_clean(), "{clean:#?}");
+        let moved = |work: &Path| {
+            let all = changes::MOUNTS.iter().flat_map(|prefix| memories(&worker::root(work, prefix).join("process-0")));
+            all.into_iter().next().unwrap()
+        };
+        let lost = after_mix(MOVES, |work| fs::remove_file(moved(work)).unwrap());
+        assert_eq!((lost.lost.len(), lost.entrypoint.len()), (1, 1), "{lost:#?}");
+        let twice = after_mix(MOVES, |work| assert!(fs::copy(moved(work), worker::root(work, "team").join("copy.md")).is_ok()));
+        assert_eq!((twice.torn.len(), twice.lost.len()), (1, 0), "{twice:#?}");
+        let journal = after_mix(MOVES, |work| {
+            let log = fs::read_dir(work.join("home/journal"))
+                .unwrap()
+                .flatten()
+                .find(|dir| dir.file_name().to_string_lossy().starts_with("team"));
+            fs::remove_dir_all(log.unwrap().path()).unwrap();
+        });
+        assert!(!journal.journal.is_empty(), "{journal:#?}");
     }
 
     fn replace(path: &Path, from: &str, to: &str) {
@@ -233,7 +310,7 @@ mod tests {
         let audit = after(|_| {});
         assert!(audit.is_clean(), "{audit:#?}");
         assert_eq!((audit.expected, audit.kept), (9, 9));
-        assert_eq!(ChangeKind::value_variants().len(), 5, "a new kind of change needs its audit");
+        assert_eq!(ChangeKind::value_variants().len(), 9, "a new kind of change needs its audit");
     }
 
     #[test]

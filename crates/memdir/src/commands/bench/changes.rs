@@ -24,6 +24,43 @@ pub(crate) enum Step {
     Rename { name: String, to: String },
     /// Deletes one of its own memories.
     Delete { name: String },
+    /// Moves one of its own memories to another mount, and then undoes and redoes that.
+    Move { name: String, to: String, then: Then },
+    /// Replaces the file of one of its own memories without memdir.
+    Editor { name: String },
+}
+
+/// What follows a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    Nothing,
+    Undo,
+    UndoAndRedo,
+}
+
+/// The prefixes of the mounts, if changes go from one to another.
+pub(crate) const MOUNTS: [&str; 3] = ["", "team", "user"];
+
+/// Returns the prefixes of the mounts that a run with this mix has.
+pub(crate) fn mounts(mix: &[ChangeKind]) -> &'static [&'static str] {
+    let crosses = mix.iter().any(|kind| matches!(kind, ChangeKind::Move | ChangeKind::Undo | ChangeKind::Redo));
+    if crosses { &MOUNTS } else { &MOUNTS[..1] }
+}
+
+/// Returns the prefixes of the mounts that a process sees. Every fourth one is a caller that sees only the last mount.
+pub(crate) fn visible(process: u32, mix: &[ChangeKind]) -> &'static [&'static str] {
+    let all = mounts(mix);
+    if all.len() > 1 && process % 4 == 3 { &all[all.len() - 1..] } else { all }
+}
+
+/// The mount of a memory, and its name there.
+pub(crate) fn split(name: &str) -> (&str, &str) {
+    let mount = MOUNTS.into_iter().find(|prefix| name.split_once('/').is_some_and(|(first, _)| first == *prefix)).unwrap_or("");
+    (mount, if mount.is_empty() { name } else { &name[mount.len() + 1..] })
+}
+
+fn join(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
 /// The expected result of one process's log.
@@ -84,13 +121,31 @@ pub(crate) fn step(process: u32, n: u64, mix: &[ChangeKind], texts: &BTreeMap<St
     let kind = mix.get(n as usize % mix.len().max(1)).copied().unwrap_or(ChangeKind::Save);
     // Any deterministic choice works; this one goes through the memories.
     let own = texts.keys().nth((n as usize * 7) % texts.len().max(1)).cloned();
+    let visible = visible(process, mix);
+    // The shared memories are in the first mount.
+    let sees_shared = visible[0].is_empty();
+    let moved = |name: String, then: Then| {
+        let at = visible.iter().position(|prefix| *prefix == split(&name).0).unwrap_or(0);
+        let to = join(
+            visible[(at + 1 + n as usize % visible.len().saturating_sub(1).max(1)) % visible.len()],
+            &format!("process-{process}/moved-{n}"),
+        );
+        Step::Move { name, to, then }
+    };
     match (kind, own) {
-        (ChangeKind::Append, _) => Step::Append,
-        (ChangeKind::Edit, _) if n.is_multiple_of(2) => Step::Board,
+        (ChangeKind::Append, _) if sees_shared => Step::Append,
+        (ChangeKind::Edit, _) if sees_shared && n.is_multiple_of(2) => Step::Board,
         (ChangeKind::Edit, Some(name)) => Step::Edit { name },
-        (ChangeKind::Rename, Some(name)) => Step::Rename { name, to: format!("process-{process}/renamed-{n}") },
+        (ChangeKind::Rename, Some(name)) => {
+            let to = join(split(&name).0, &format!("process-{process}/renamed-{n}"));
+            Step::Rename { name, to }
+        }
         (ChangeKind::Delete, Some(name)) => Step::Delete { name },
-        _ => Step::Save { name: format!("process-{process}/change-{n}") },
+        (ChangeKind::Move, Some(name)) => moved(name, Then::Nothing),
+        (ChangeKind::Undo, Some(name)) => moved(name, Then::Undo),
+        (ChangeKind::Redo, Some(name)) => moved(name, Then::UndoAndRedo),
+        (ChangeKind::Editor, Some(name)) => Step::Editor { name },
+        _ => Step::Save { name: join(visible[n as usize % visible.len()], &format!("process-{process}/change-{n}")) },
     }
 }
 
@@ -103,12 +158,21 @@ impl Step {
             Step::Board | Step::Edit { .. } => ChangeKind::Edit,
             Step::Rename { .. } => ChangeKind::Rename,
             Step::Delete { .. } => ChangeKind::Delete,
+            Step::Move { then: Then::Nothing, .. } => ChangeKind::Move,
+            Step::Move { then: Then::Undo, .. } => ChangeKind::Undo,
+            Step::Move { then: Then::UndoAndRedo, .. } => ChangeKind::Redo,
+            Step::Editor { .. } => ChangeKind::Editor,
         }
     }
 
     fn name(&self) -> Option<&str> {
         match self {
-            Step::Save { name } | Step::Edit { name } | Step::Rename { name, .. } | Step::Delete { name } => Some(name),
+            Step::Save { name }
+            | Step::Edit { name }
+            | Step::Rename { name, .. }
+            | Step::Delete { name }
+            | Step::Move { name, .. }
+            | Step::Editor { name } => Some(name),
             Step::Append | Step::Board => None,
         }
     }
@@ -144,12 +208,13 @@ impl Model {
             Step::Save { name } => drop(self.texts.insert(name.clone(), text(process, n))),
             Step::Append => self.appended.push(n),
             Step::Board => self.board = n,
-            Step::Edit { name } => {
+            Step::Move { then: Then::Undo, .. } => {}
+            Step::Edit { name } | Step::Editor { name } => {
                 if let Some(text) = self.texts.get_mut(name) {
                     *text = edited(text, n);
                 }
             }
-            Step::Rename { name, to } => {
+            Step::Rename { name, to } | Step::Move { name, to, .. } => {
                 if let Some(text) = self.texts.remove(name) {
                     self.texts.insert(to.clone(), text);
                 }

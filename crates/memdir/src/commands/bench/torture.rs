@@ -1,4 +1,4 @@
-//! `memdir bench torture`: concurrent processes on one directory, some of them killed, then an audit.
+//! `memdir bench torture`: concurrent processes on several mounts, some of them killed, then an audit.
 
 use super::{
     audit::{self, Audit},
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>, options: OutputOptions) -> R
 /// Creates the shared board with a line for every process.
 pub(crate) fn board(work: &Path, processes: u32) -> Result<(), Failure> {
     let lines: String = (0..processes).map(|process| format!("{}\n", changes::board_line(process, 0))).collect();
-    worker::open(work, "torture")?.write(&Write::create(MemoryPath::parse(changes::SHARED_BOARD)?, lines))?;
+    worker::open(work, &changes::MOUNTS[..1], "torture")?.write(&Write::create(MemoryPath::parse(changes::SHARED_BOARD)?, lines))?;
     Ok(())
 }
 

@@ -1,50 +1,55 @@
 //! Compaction of the journal: the oldest changes are dropped, the newest version of everything is kept, also of deleted memories.
 
 use super::{
-    Draft, Placed, Progress, Record, apply, file_record,
-    log::{FileRecord, Log, START, frame},
+    Draft, Placed, Progress, Record,
+    log::{FileRecord, Log, START, frame, head},
+    texts::{self, KnownText},
     write_new,
 };
 use crate::base::{error::Result, limits};
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fs::File,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
-/// Rewrites the log without its oldest changes. Returns `false` if nothing can be dropped.
+/// Rewrites the log without its oldest changes. Returns `false` if nothing can be dropped; fails if a record is damaged.
 pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result<bool> {
     // A log that could not shrink much is compacted again only after it has doubled.
     let from = if covered > 2 * log.floor() { keep_from(log, covered, limit)? } else { START };
     if from <= START {
         return Ok(false);
     }
-    let mut rewrite = Rewrite { out: Vec::new(), bases: HashMap::new() };
-    let mut texts: HashMap<String, Text> = HashMap::new();
+    let mut rewrite = Rewrite::default();
+    let mut texts = Texts::default();
+    let mut peers: BTreeSet<PathBuf> = BTreeSet::new();
     let mut at = START;
     let mut kept = false;
     while at < covered {
         let placed = log.at(at)?;
         if placed.offset >= from && !kept {
-            rewrite.write_bases(&texts);
+            rewrite.write_bases(log, &texts)?;
             kept = true;
         }
-        if placed.progress == Progress::Done {
-            let bodies = learn(log, &placed, &mut texts)?;
-            if kept {
-                rewrite.copy(&placed.record, &bodies);
-            }
-        }
         at = placed.end;
+        if placed.progress != Progress::Done {
+            continue;
+        }
+        let bodies = texts.learn(log, &placed)?;
+        if kept {
+            rewrite.copy(&placed.record, &bodies, Progress::Done);
+        } else {
+            peers.extend(placed.record.parts.iter().map(|part| part.journal.clone()).filter(|peer| peer != dir));
+        }
     }
-    let head = super::log::head(START + rewrite.out.len() as u64)?;
+    // The other mounts of a change must never need a record that is dropped here, also after a power failure.
+    for peer in peers {
+        let _ = File::open(peer.join(super::LOG_FILE)).and_then(|file| file.sync_data());
+    }
     // The table belongs to the old log; with its other name it would be ignored anyway.
     let _ = std::fs::remove_file(dir.join("heads"));
-    Ok(write_new(&log.path, &[head.as_slice(), &rewrite.out].concat()).is_ok())
-}
-
-/// The newest text of one file, the record that wrote it, and the text before a removal.
-struct Text {
-    bytes: Option<Vec<u8>>,
-    last: Vec<u8>,
-    record: Record,
-    file: FileRecord,
+    rewrite.save(&log.path)
 }
 
 /// Returns the first record to keep: the newest ones up to half of the limit, and all that are young enough, as long as the log is
@@ -64,67 +69,139 @@ fn keep_from(log: &Log, covered: u64, limit: u64) -> Result<u64> {
     Ok(START)
 }
 
-/// Updates `texts` with a record; returns the new text of each of its files.
-fn learn(log: &Log, placed: &Placed, texts: &mut HashMap<String, Text>) -> Result<Vec<Option<Vec<u8>>>> {
-    let mut bodies = Vec::new();
-    for (n, file) in placed.record.files.iter().enumerate() {
-        let known = texts.get(&file.p);
-        let bytes = match file.after {
-            None => None,
-            Some(_) => {
-                let before = known.and_then(|text| text.bytes.as_deref()).unwrap_or_default();
-                Some(apply(before, file, log.payload(placed, n)?))
-            }
-        };
-        let last = bytes.clone().or_else(|| known.map(|text| text.last.clone())).unwrap_or_default();
-        texts.insert(file.p.clone(), Text { bytes: bytes.clone(), last, record: placed.record.clone(), file: file.clone() });
-        bodies.push(bytes);
-    }
-    Ok(bodies)
+/// What a record does to one file, independent of its position in a log.
+#[derive(Debug, Clone)]
+pub(super) enum FileBody {
+    Removed {
+        last: Option<KnownText>,
+    },
+    Text(KnownText),
+    /// The differences as they are recorded: the text does not follow from older records.
+    Raw(Vec<u8>, Vec<u8>),
 }
 
-struct Rewrite {
+/// The newest version of each file while the log is read from its beginning.
+#[derive(Default)]
+pub(super) struct Texts(HashMap<String, Newest>);
+
+struct Newest {
+    body: FileBody,
+    placed: Rc<Placed>,
+    n: usize,
+}
+
+impl Texts {
+    /// Adds a record; returns what it does to each of its files.
+    pub(super) fn learn(&mut self, log: &Log, placed: &Placed) -> Result<Vec<FileBody>> {
+        let shared = Rc::new(placed.clone());
+        let mut bodies = Vec::new();
+        for (n, file) in placed.record.files.iter().enumerate() {
+            let before = self.0.get(&file.p).and_then(|newest| match &newest.body {
+                FileBody::Text(known) => Some(known),
+                _ => None,
+            });
+            let body = match (texts::text_after(log, placed, n, before)?, file.after) {
+                (Some(known), _) => FileBody::Text(known),
+                (None, None) => {
+                    let last = before.filter(|known| Some(known.version) == file.before).cloned();
+                    FileBody::Removed { last: if last.is_some() { last } else { texts::text_before(log, placed, n, None)? } }
+                }
+                (None, Some(_)) => {
+                    let (new, old) = log.payload(placed, n)?;
+                    FileBody::Raw(new, old)
+                }
+            };
+            self.0.insert(file.p.clone(), Newest { body: body.clone(), placed: shared.clone(), n });
+            bodies.push(body);
+        }
+        Ok(bodies)
+    }
+}
+
+/// A log that is being written anew.
+#[derive(Default)]
+pub(super) struct Rewrite {
     out: Vec<u8>,
     /// The newest record of each file in the new log.
-    bases: HashMap<String, Base>,
+    bases: HashMap<String, RewriteBase>,
 }
 
-struct Base {
+struct RewriteBase {
     offset: u64,
     depth: u32,
-    text: Option<Vec<u8>>,
+    text: Option<KnownText>,
 }
 
 impl Rewrite {
-    /// Writes the newest version of every file before the kept records, each in its own record with the id of its change.
-    fn write_bases(&mut self, texts: &HashMap<String, Text>) {
-        let mut paths: Vec<&String> = texts.keys().collect();
-        paths.sort_by_key(|path| (texts[*path].record.at, *path));
-        for path in paths {
-            let text = &texts[path];
-            let mut record = text.record.clone();
-            record.peers.clear();
-            record.files = vec![text.file.clone()];
-            if text.bytes.is_none() {
-                self.copy(&record, &[Some(text.last.clone())]);
-            }
-            self.copy(&record, std::slice::from_ref(&text.bytes));
+    /// Writes the newest version of every file before the kept records, in records with the ids of their changes.
+    fn write_bases(&mut self, log: &Log, texts: &Texts) -> Result<()> {
+        let mut records: BTreeMap<u64, Vec<&Newest>> = BTreeMap::new();
+        for newest in texts.0.values() {
+            records.entry(newest.placed.offset).or_default().push(newest);
         }
+        for mut files in records.into_values() {
+            files.sort_by_key(|newest| newest.n);
+            let Some(first) = files.first() else { continue };
+            let mut record = first.placed.record.clone();
+            let all = record.files.len();
+            record.files = files.iter().map(|newest| newest.placed.record.files[newest.n].clone()).collect();
+            let mut bodies: Vec<FileBody> = files.iter().map(|newest| newest.body.clone()).collect();
+            for (newest, body) in files.iter().zip(&mut bodies) {
+                if let FileBody::Removed { last } = body
+                    && last.is_none()
+                {
+                    *last = texts::text_before(log, &newest.placed, newest.n, None)?;
+                }
+            }
+            let lost =
+                |(file, body): (&FileRecord, &FileBody)| file.before.is_some() && !matches!(body, FileBody::Removed { last: Some(_) });
+            record.cut |= record.files.len() < all || record.files.iter().zip(&bodies).any(lost);
+            self.copy(&record, &bodies, Progress::Done);
+        }
+        Ok(())
     }
 
-    fn copy(&mut self, record: &Record, bodies: &[Option<Vec<u8>>]) {
+    /// Copies a record, with differences that follow from the records in the new log.
+    pub(super) fn copy(&mut self, record: &Record, bodies: &[FileBody], progress: Progress) {
         let mut record = record.clone();
         let mut payload = Vec::new();
         let at = START + self.out.len() as u64;
+        let mut bases = Vec::new();
         for (file, body) in record.files.iter_mut().zip(bodies) {
             let known = self.bases.get(&file.p);
-            let before = known.and_then(|base| base.text.as_deref()).map(|text| (text, 0));
-            let draft = Draft { path: &file.p, role: file.role, before, after: body.as_deref() };
-            *file = file_record(&draft, known.map(|base| (base.offset, base.depth)), &mut payload);
+            let base = known.map(|base| (base.offset, base.depth));
+            let before = known.and_then(|base| base.text.as_ref()).filter(|text| Some(text.version) == file.before);
+            let before = match body {
+                FileBody::Removed { last } => before.or(last.as_ref()).filter(|text| Some(text.version) == file.before),
+                _ => before,
+            };
+            let (old, role, version) = (before.map(|text| (text.bytes.as_slice(), 0)), file.role, file.before);
+            let path = file.p.clone();
+            *file = match body {
+                FileBody::Text(text) => {
+                    texts::file_record(&Draft { path: &path, role, before: old, after: Some(&text.bytes) }, base, &mut payload)
+                }
+                FileBody::Removed { .. } => texts::file_record(&Draft { path: &path, role, before: old, after: None }, base, &mut payload),
+                FileBody::Raw(new, back) => {
+                    payload.extend_from_slice(new);
+                    payload.extend_from_slice(back);
+                    FileRecord { prev: base.map(|(offset, _)| offset), ..file.clone() }
+                }
+            };
+            // The version before is known even if its text is not in the new log.
+            file.before = version;
+            let text = if let FileBody::Text(text) = body { Some(text.clone()) } else { None };
+            bases.push((path, RewriteBase { offset: at, depth: file.depth, text }));
         }
-        self.out.extend_from_slice(&frame(&record, &payload, Progress::Done));
-        for (file, body) in record.files.iter().zip(bodies) {
-            self.bases.insert(file.p.clone(), Base { offset: at, depth: file.depth, text: body.clone() });
+        self.out.extend_from_slice(&frame(&record, &payload, progress, at));
+        if progress == Progress::Done {
+            self.bases.extend(bases);
         }
+    }
+
+    /// Replaces the log.
+    pub(super) fn save(&self, path: &Path) -> Result<bool> {
+        let head = head(START + self.out.len() as u64)?;
+        Ok(write_new(path, &[head.as_slice(), &self.out].concat()).is_ok())
     }
 }
