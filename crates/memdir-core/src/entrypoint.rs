@@ -166,7 +166,7 @@ pub fn load(text: &str) -> LoadedEntrypoint<'_> {
         let loaded = match cut.shown_lines {
             1 if is_split => "Only the beginning of its first line was loaded".to_owned(),
             1 => "Only its first line was loaded".to_owned(),
-            lines => format!("Only the first {lines} lines were loaded"),
+            lines => format!("Only the first {lines} of {} lines were loaded", cut.lines),
         };
         format!("> WARNING: this entrypoint {what}. {loaded}. Keep one short line per memory and move detail into the memories.")
     });

@@ -316,7 +316,7 @@ fn loading_says_which_cap_fired() {
     assert_eq!(
         load(&many).with_warning(),
         format!(
-            "{}\n\n> WARNING: this entrypoint has 312 lines (limit 200). Only the beginning was loaded (200 of 312 lines). Keep one short line per memory and move detail into the memories.",
+            "{}\n\n> WARNING: this entrypoint has 312 lines (limit 200). Only the first 200 of 312 lines were loaded. Keep one short line per memory and move detail into the memories.",
             "x\n".repeat(200).trim_end()
         )
     );
@@ -324,7 +324,7 @@ fn loading_says_which_cap_fired() {
     assert_eq!(
         warning(&long).as_deref(),
         Some(
-            "> WARNING: this entrypoint has 61 KB (limit 24.4 KB): its lines are too long. Only the beginning was loaded (41 of 104 lines). Keep one short line per memory and move detail into the memories."
+            "> WARNING: this entrypoint has 61 KB (limit 24.4 KB): its lines are too long. Only the first 41 of 104 lines were loaded. Keep one short line per memory and move detail into the memories."
         )
     );
     let both = load(&long.repeat(3)).warning.expect("a warning");

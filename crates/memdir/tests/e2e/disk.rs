@@ -142,7 +142,7 @@ fn a_directory_inside_a_mount_has_the_rules_of_the_mount() {
     "#);
     assert_snapshot!(run(&["write", "fixed", "x", "--replace"]), @r#"
     -- stderr
-    error: "fixed.md" is read-only: a read-only pattern matches its name
+    error: cannot write "fixed": a read-only pattern matches its name
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -156,7 +156,7 @@ fn a_directory_inside_a_mount_has_the_rules_of_the_mount() {
     home.configure("[[mounts]]\nname = \"notes\"\npath = \"../notes\"\naccess = \"read-only\"\n");
     assert_snapshot!(run(&["write", "new", "x"]), @r#"
     -- stderr
-    error: "new" is read-only: its mount "[HOME]/notes/team" is read-only
+    error: cannot write "new": its mount "[HOME]/notes/team" is read-only
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -178,7 +178,7 @@ fn a_directory_inside_a_team_memory_has_the_rules_of_the_repository() {
     ");
     assert_snapshot!(run_in(&home, "shop", &["--dir", dir.to_str().unwrap(), "write", "fixed", "x", "--replace"]), @r#"
     -- stderr
-    error: "fixed.md" is read-only: a read-only pattern matches its name
+    error: cannot write "fixed": a read-only pattern matches its name
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);

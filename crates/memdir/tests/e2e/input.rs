@@ -60,7 +60,7 @@ fn an_empty_standard_input_is_not_a_text() {
     assert_snapshot!(home.run_with(&["write", "a", "-"], ""), @"
     -- stderr
     error: no text for a
-    hint: run `memdir write a TEXT`, or use --file or standard input
+    hint: pass it with: memdir write a TEXT; or use --file or standard input
     -- exit 2
     ");
     assert_snapshot!(home.run_with(&["log", "-"], "\n"), @"

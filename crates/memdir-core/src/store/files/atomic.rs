@@ -37,8 +37,9 @@ pub(crate) struct Step {
 pub(crate) enum Committed {
     /// The file was replaced or removed.
     Done,
-    /// Another program changed the file first. It has the content of that program, and the step did nothing. The contents in the
-    /// list were saved by other programs too, and the file does not have them any more.
+    /// Another program changed the file first. It has the content of that program, and the step did nothing. The list has the
+    /// contents that other programs saved and that this step had replaced, oldest first. The last one is in the file again, but the
+    /// program may take it for replaced and overwrite it.
     Raced(Vec<Vec<u8>>),
 }
 
@@ -116,7 +117,7 @@ impl Step {
     }
 
     /// Takes back an exchange that replaced the save of another program. Such a program may save again meanwhile; the file gets its
-    /// newest content, and the others are returned.
+    /// newest content, and all of them are returned.
     fn exchange_back(&self, after: &[u8]) -> Committed {
         let mut saved: Vec<Vec<u8>> = Vec::new();
         // What is in the file unless another program saved since, and what is in the temporary file.
@@ -132,6 +133,7 @@ impl Step {
             }
             (put, held) = (held, taken);
             if is_as_put {
+                saved.push(put);
                 return Committed::Raced(saved);
             }
         }
@@ -176,7 +178,7 @@ impl Step {
             return Ok(Committed::Done);
         }
         match self.rename_temp(RenameFlags::NOREPLACE) {
-            Ok(()) => Ok(Committed::Raced(Vec::new())),
+            Ok(()) => Ok(Committed::Raced(self.read(name).into_iter().collect())),
             // The other program saved once more; the file keeps its newest version.
             Err(Errno::EXIST) => Ok(Committed::Raced(self.read(temp).into_iter().collect())),
             Err(errno) => Err(errno),
@@ -338,11 +340,11 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "the test acts as another program")]
     fn a_step_does_nothing_if_another_program_was_faster() {
         let new = Some(&b"new"[..]);
-        for (before, after, found) in [
-            (Some(&b"old"[..]), new, Some("theirs")),
-            (Some(b"old"), new, None),
-            (None, new, Some("theirs")),
-            (Some(b"old"), None, Some("theirs")),
+        for (before, after, found, seen) in [
+            (Some(&b"old"[..]), new, Some("theirs"), vec![b"theirs".to_vec()]),
+            (Some(b"old"), new, None, Vec::new()),
+            (None, new, Some("theirs"), Vec::new()),
+            (Some(b"old"), None, Some("theirs"), vec![b"theirs".to_vec()]),
         ] {
             let dir = tempfile::tempdir().unwrap();
             let file = dir.path().join("a.md");
@@ -350,7 +352,7 @@ mod tests {
                 std_fs::write(&file, found).unwrap();
             }
             let step = step(dir.path(), after);
-            assert_eq!(step.commit(before, after).unwrap(), Committed::Raced(Vec::new()), "{before:?} {after:?} {found:?}");
+            assert_eq!(step.commit(before, after).unwrap(), Committed::Raced(seen), "{before:?} {after:?} {found:?}");
             assert_eq!(std_fs::read_to_string(&file).ok().as_deref(), found);
             step.discard();
             assert_eq!(std_fs::read_dir(dir.path()).unwrap().count(), usize::from(found.is_some()));

@@ -20,7 +20,7 @@ fn a_search_has_the_documented_shape() {
         "query": "gateway ledger grpc",
         "results": [{ "path": "memory/architecture.md", "lines": found["results"][0]["lines"], "text": found["results"][0]["text"], "score": score, "source": "memory" }],
         "totalFound": 1, "method": "fts", "stats": { "totalFiles": 2, "totalChunks": 2 },
-        "note": "past chats were not searched: chats are off; a person can turn them on with: memdir chats on",
+        "note": "past chats were not searched: chats are off until the user runs: memdir chats on",
     });
     assert_eq!(desk.json("memory_search", json!({ "query": "gateway ledger grpc", "source": "memory" }))["note"], Value::Null);
     assert_eq!(found, wanted);
