@@ -139,6 +139,8 @@ impl Advice {
             Error::BadPath { path, why } if !is_link_error(why) => {
                 format!("invalid memory name {path:?}: {}", why.split("; ").next().unwrap_or(why))
             }
+            // Names of this dialect have their extension.
+            Error::ReadOnly { path, why } if self.name.contains(".md") => format!("cannot write {path:?}: {why}"),
             other => other.to_string(),
         }
     }

@@ -250,7 +250,7 @@ fn edit(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     match caller.memdir.edit(&Edit { path: parse_name(&given)?, needle, with, all, expect: None }) {
         Ok(_) => text_result(format!("Memory {given} edited successfully.")),
-        Err(Error::BadEdit { why }) if why.contains("not UTF-8") => Ok(ToolResult::failure(format!(
+        Err(Error::BadEdit { why }) if why.contains("not valid UTF-8") => Ok(ToolResult::failure(format!(
             "Memory {given} is not UTF-8 text and cannot be edited. Replace all of it with write_memory, or write another memory."
         ))),
         Err(Error::NotFound { .. }) => Ok(ToolResult::failure(format!("Memory named '{given}' not found"))),

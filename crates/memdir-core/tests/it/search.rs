@@ -544,7 +544,6 @@ fn damage(folder: &Path) {
     }
 }
 
-
 /// A clock that cancels a call when it has been asked for the time this often. Indexing asks once for each file.
 struct StoppingClock {
     stop: Stop,
@@ -586,7 +585,6 @@ fn a_cancelled_search_stops_indexing_and_hides_no_file_from_the_next_search() {
         assert_eq!(counted, [files], "watches: {watches}");
     }
 }
-
 
 /// The hit of a query, which must be exactly the lines it names and more than a heading.
 fn cited(space: &Space, name: &str, query: &str) -> (String, Vec<String>) {

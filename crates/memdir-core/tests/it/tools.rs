@@ -342,7 +342,8 @@ fn every_served_range_is_enforced() {
                     arguments.insert(name.clone(), json!(value));
                     let result = desk.call(tool.name, Value::Object(arguments));
                     let is_clamped = matches!(name.as_str(), "maxResults" | "minScore");
-                    let reported = if is_clamped { format!("{name} {value} is not in") } else { format!("{name}: {value} is not in the range") };
+                    let reported =
+                        if is_clamped { format!("{name} {value} is not in") } else { format!("{name}: {value} is not in the range") };
                     assert!(result.is_error != is_clamped && result.text.contains(&reported), "{}: {}", tool.name, result.text);
                     checked += 1;
                 }

@@ -217,7 +217,10 @@ fn a_session_cannot_widen_what_a_dialect_is_narrowed_to() {
     let outer = [("Memdir-Only", "memory")];
     assert_eq!(get(&outer, "memory/pub/a.md"), found("heron", "memory/pub/a.md"));
     assert_eq!(get(&outer, "memory/priv/c.md"), missing("memory/priv/c.md"));
-    assert_eq!(get(&[("Memdir-Only", "memory/priv")], "memory/priv/c.md"), "invalid prefix: this server serves none of the requested names");
+    assert_eq!(
+        get(&[("Memdir-Only", "memory/priv")], "memory/priv/c.md"),
+        "invalid prefix: this server serves none of the requested names"
+    );
     assert_eq!(get(&[("Memdir-Only", "docs")], "memory/pub/a.md"), "invalid only: \"docs\" is not in a mount of this space");
     assert_eq!(get(&[("Memdir-Project", "shop")], "memory/pub/a.md"), "this server serves a directory, not a project; omit Memdir-Project");
 }

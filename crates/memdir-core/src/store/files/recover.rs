@@ -194,7 +194,8 @@ impl FileStore {
         part.with_journal(self, |journal, _| {
             journal.finish(placed, progress)?;
             for (n, bytes) in &displaced {
-                let found = Draft { path: &placed.record.files[*n].p, role: Role::Memory, before: Some((bytes, placed.record.at)), after: None };
+                let found =
+                    Draft { path: &placed.record.files[*n].p, role: Role::Memory, before: Some((bytes, placed.record.at)), after: None };
                 // Best effort: the change itself is settled.
                 let _ = journal.record_found(&found);
             }
