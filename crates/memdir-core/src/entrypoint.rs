@@ -158,7 +158,7 @@ pub fn load(text: &str) -> LoadedEntrypoint<'_> {
     let what = match (cut.cut_by_lines, cut.cut_by_bytes) {
         (false, false) => None,
         (true, false) => Some(format!("has {lines}")),
-        (false, true) => Some(format!("has {bytes}: its lines are too long")),
+        (false, true) => Some(format!("is {bytes} because its lines are too long")),
         (true, true) => Some(format!("has {lines} and {bytes}: too many lines, and lines that are too long")),
     };
     let is_split = text.trim().strip_prefix(cut.text).is_some_and(|rest| !rest.starts_with(['\n', '\r']));

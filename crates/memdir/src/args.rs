@@ -766,7 +766,7 @@ pub(crate) struct ChatsSwitch {
     pub(crate) project: Option<String>,
 }
 
-/// Delete imported conversations for good and never import them again
+/// Permanently delete imported conversations and never import them again
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -820,7 +820,7 @@ Examples:
   memdir watch")]
 pub(crate) struct Watch {}
 
-/// Manage the bearer tokens of HTTP clients
+/// Manage bearer tokens for HTTP clients
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

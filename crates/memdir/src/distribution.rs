@@ -142,7 +142,7 @@ fn section(page: &mut String, host: &Host) {
         let _ = writeln!(page, "- {line}");
     }
     let _ = writeln!(page, "- tripwires: {}", tripwires(host));
-    let transcripts = host.transcripts.map_or("not read", |_| "read by `memdir chats`");
+    let transcripts = host.transcripts.map_or("not imported", |_| "imported by `memdir chats`");
     let _ = writeln!(page, "- past conversations: {transcripts}");
     if host.memory.is_some() {
         let _ = writeln!(page, "- the host's own memory: mounted by `memdir adopt`");

@@ -197,7 +197,7 @@ characters, or is a drive or a network path: every file in it would become a mem
 | `MEMDIR_EXTRA_GUIDELINES`, `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES` | additional text for every prompt; ignored if blank | none |
 | `USER`, `LOGNAME` | name recorded in the history; `--actor` overrides it | `cli` |
 | `NO_COLOR`, `CLICOLOR_FORCE`, `TERM` | whether colours are used on a terminal | |
-| `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME`, `OPENCODE_DB`, `OPENCLAW_STATE_DIR`, `XDG_DATA_HOME`, `XDG_CONFIG_HOME` | directories of the hosts' conversations, read by `memdir chats` | those of the hosts |
+| `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME`, `OPENCODE_DB`, `OPENCLAW_STATE_DIR`, `XDG_DATA_HOME`, `XDG_CONFIG_HOME` | where the hosts keep their settings and conversations | each host's own default |
 
 ## `MEMDIR_HOME/config.toml`
 

@@ -93,7 +93,7 @@ impl Failure {
             Failure::Off { switch } => ("off", format!("memory is off: {switch}"), "see the memories in effect with: memdir where".into()),
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source } if source.kind() == io::ErrorKind::WouldBlock => {
-                let hint = "try again; if it stays locked, look for a stopped process".to_owned();
+                let hint = "try again; if it stays locked, look for a suspended process".to_owned();
                 ("busy", format!("cannot {doing} {}: {source}", path.display()), hint)
             }
             Failure::File { doing, path, source, .. } => {

@@ -1,5 +1,5 @@
 //! Prints the output of commands: on a terminal with colours, in a pipe without, or as JSON. Never decides what is printed. Everything
-//! passes through [`visible`]; only the text of a memory keeps its bytes, if it does not go to a terminal.
+//! passes through [`visible::visible`]; only the text of a memory keeps its bytes, if it does not go to a terminal.
 
 mod visible;
 

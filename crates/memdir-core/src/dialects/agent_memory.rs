@@ -127,7 +127,7 @@ fn sessions_prefix(caller: &ToolContext) -> Result<String> {
 
 const ADVICE: Advice = Advice {
     name: "Use a name such as deploy or topics/deploy.",
-    list: "Call memory_read without topics for the names that exist.",
+    list: "Call memory_read without topics to list the existing names.",
     edit: "Save what changed with memory_append_session.",
     split: "Save it as several sessions.",
 };

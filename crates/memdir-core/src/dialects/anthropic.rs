@@ -56,7 +56,7 @@ const ROOT: &str = "/memories";
 
 const ADVICE: Advice = Advice {
     name: "Use a path such as /memories/notes/deploy.md.",
-    list: "View /memories for the paths that exist.",
+    list: "View /memories to list the existing paths.",
     edit: "View the file and give an old_str that occurs in it exactly once.",
     split: "Split it into several files.",
 };

@@ -60,7 +60,7 @@ const TOOLS: [Tool; 2] = [
 
 const ADVICE: Advice = Advice {
     name: "Use a path relative to the memory directory, such as notes/deploy.md.",
-    list: "Call MemoryRead without file_path for the files that exist.",
+    list: "Call MemoryRead without file_path to list the existing files.",
     edit: "Write the whole file with MemoryWrite.",
     split: "Split it into several files.",
 };

@@ -63,7 +63,7 @@ const fn max_chars(name: &'static str) -> Param {
 
 const ADVICE: Advice = Advice {
     name: "Use a name such as topic/name.",
-    list: "Call list_memories for the names that exist.",
+    list: "Call list_memories to list the existing names.",
     edit: "Read the memory and give a needle that occurs in it exactly once, or set allow_multiple_occurrences.",
     split: "Split it into several memories.",
 };

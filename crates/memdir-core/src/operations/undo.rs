@@ -68,7 +68,8 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
         _ => fitting.find(|change| mine(change)),
     };
     match newest {
-        None => Err(Error::no_change(format!("you have no change to {doing}"))),
+        None if matches!(which, UndoTarget::Last) => Err(Error::no_change(format!("no changes to {doing}"))),
+        None => Err(Error::no_change(format!("you have no changes to {doing}"))),
         // A newer change may be in the damaged part of the journal, and taking back another one would be a surprise.
         Some(change) if change.after_damage => {
             let (id, what) = (&change.id, describe_here(&change));

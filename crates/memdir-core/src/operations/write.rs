@@ -224,8 +224,9 @@ fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
         let what = if *key == "name" { "title" } else { key };
         return Err(Error::bad_input(what, "it must be a single line"));
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Error::bad_input("content", "it is not valid UTF-8, so frontmatter cannot be set; omit name, description and type"))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Error::bad_input("content", "it is not valid UTF-8, so frontmatter cannot be set; omit the title, description and type")
+    })?;
     let (parsed, _) = Memory::parse(&text);
     if parsed.frontmatter_lines() == 0 {
         return Ok(memory::compose(&fields, &text).into_bytes());

@@ -6,7 +6,7 @@ use serde_json::json;
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_stats",
-    title: "Count memories",
+    title: "Show memory statistics",
     description: include_str!("../../texts/tools/stats.md"),
     params: &[],
     closed: false,
@@ -30,7 +30,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         let name = if mount.prefix.is_empty() { "." } else { &mount.prefix };
         format!("{name}: {} files, {} chunks", mount.counts.files, mount.counts.units)
     });
-    let indexed = changed.as_ref().map_or_else(|| "nothing indexed yet".to_owned(), |changed| format!("index changed {changed}"));
+    let indexed = changed.as_ref().map_or_else(|| "nothing indexed yet".to_owned(), |changed| format!("index last changed {changed}"));
     let mut text = format!("{files} files and {chunks} chunks, {indexed}.\n{}", text.collect::<Vec<_>>().join("\n"));
     if let Some(why) = caller.memdir.why_no_chats() {
         text.push_str(&format!("\nchat: {why}"));

@@ -324,7 +324,7 @@ fn loading_says_which_cap_fired() {
     assert_eq!(
         warning(&long).as_deref(),
         Some(
-            "> WARNING: this entrypoint has 61 KB (limit 24.4 KB): its lines are too long. Only the first 41 of 104 lines were loaded. Keep one short line per memory and move detail into the memories."
+            "> WARNING: this entrypoint is 61 KB (limit 24.4 KB) because its lines are too long. Only the first 41 of 104 lines were loaded. Keep one short line per memory and move detail into the memories."
         )
     );
     let both = load(&long.repeat(3)).warning.expect("a warning");

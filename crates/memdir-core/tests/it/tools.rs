@@ -123,7 +123,7 @@ fn undo_never_takes_back_somebody_elses_change() {
     let theirs = desk.call_as(&other, "memory_write", json!({ "path": "theirs", "content": "x" })).structured.unwrap()["change"].clone();
     desk.text("memory_undo", nothing());
     assert_eq!((desk.file("mine.md"), desk.file("theirs.md").as_deref()), (None, Some("x")));
-    assert!(desk.error("memory_undo", nothing()).contains("you have no change to undo"));
+    assert!(desk.error("memory_undo", nothing()).contains("you have no changes to undo"));
     // Without a session, only the id of the change identifies its owner.
     let sessionless = memdir_core::internal::tools::ToolContext { session: false, ..desk.other("tester", "three") };
     assert!(desk.call_as(&sessionless, "memory_undo", nothing()).text.contains("no session"));

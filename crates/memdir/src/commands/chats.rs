@@ -43,7 +43,7 @@ pub(crate) fn run(
     }
     if let (Some(project), Some(ChatsWhat::Show(_) | ChatsWhat::Sync(_))) = (typed_project, &args.what) {
         return Err(Failure::Usage {
-            message: format!("--project {project} has no effect on this command"),
+            message: format!("--project {project} cannot be used with this command"),
             hint: "omit --project, or use it with memdir chats, chats export, chats forget, chats on or chats off".into(),
         });
     }

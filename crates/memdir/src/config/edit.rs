@@ -16,7 +16,7 @@ pub(crate) fn change<T>(file: &Path, edit: impl FnOnce(&mut DocumentMut) -> Resu
     let text = read(file).map_err(failed("read"))?;
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| Failure::Settings {
         message: format!("{}: {}", file.display(), error.message()),
-        hint: "fix the syntax of the file first".into(),
+        hint: "fix the syntax error, then run the command again".into(),
     })?;
     let value = edit(&mut document)?;
     let changed = document.to_string();

@@ -235,7 +235,7 @@ pub(crate) fn lock(home: &Path) -> Result<FileLock, InstallError> {
     let path = file(home);
     FileLock::for_update(&path, LockWait::COMMAND).map_err(|e| match e.kind() {
         io::ErrorKind::WouldBlock => {
-            let hint = "run the command again; if it stays locked, look for a stopped process; no file was changed".into();
+            let hint = "run the command again; if it stays locked, look for a suspended process; no file was changed".into();
             InstallError { path, reason: format!("cannot lock: {e}"), hint }
         }
         _ => InstallError::io(&path, "lock", &e),

@@ -60,7 +60,7 @@ fn help_lists_every_command_and_exit_status() {
     Server:
       mcp          Serve memories over the Model Context Protocol
       dialects     List the memory systems that `memdir mcp --dialect` emulates
-      token        Manage the bearer tokens of HTTP clients
+      token        Manage bearer tokens for HTTP clients
 
     Development:
       demo         Run a short tour in a temporary directory

@@ -116,13 +116,13 @@ fn nothing_to_undo_is_an_error() {
     let home = Home::new();
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
-    error: you have no change to undo
+    error: no changes to undo
     hint: list changes and versions with: memdir history
     -- exit 1
     ");
     assert_snapshot!(home.run(&["redo"]), @"
     -- stderr
-    error: you have no change to redo
+    error: no changes to redo
     hint: list changes and versions with: memdir history
     -- exit 1
     ");
