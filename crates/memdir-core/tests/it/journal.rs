@@ -86,6 +86,34 @@ fn a_flipped_bit_costs_at_most_one_record() {
     }
 }
 
+/// The head and the first records are overwritten: the records behind them stay usable, with the text of a deleted memory.
+#[test]
+fn a_journal_without_its_beginning_keeps_the_rest() {
+    let top = TempDir::new().unwrap();
+    let made = store(top.path());
+    for n in 0..20 {
+        put(&made, &format!("n{n}.md"), Some(&format!("text {n}\n")));
+    }
+    put(&made, "n19.md", None);
+    let all: Vec<String> = changes(&made).into_iter().map(|change| change.id.0).collect();
+    let log = top.path().join("journal-memory/changes.log");
+    let mut damaged = fs::read(&log).unwrap();
+    damaged[..512].fill(0);
+    fs::write(&log, &damaged).unwrap();
+    let _ = fs::remove_file(top.path().join("journal-memory/heads"));
+    let check = |store: &FileStore, what: &str| {
+        let shown: Vec<String> = changes(store).into_iter().map(|change| change.id.0).filter(|id| all.contains(id)).collect();
+        assert!(shown.len() > 15 && shown == all[..shown.len()], "{what}: {} of {} changes", shown.len(), all.len());
+        assert!(text_at(store, "n19", "text 19\n"), "{what}: the deleted text");
+    };
+    check(&store(top.path()), "before a write");
+    put(&store(top.path()), "new.md", Some("new"));
+    check(&store(top.path()), "after a write");
+    let repaired = store(top.path());
+    repaired.check_journals().iter().for_each(|damage| drop(repaired.repair_journal(&damage.prefix).unwrap()));
+    check(&store(top.path()), "after the repair");
+}
+
 /// The state of a record used to be a byte outside the checksum: changing it hid the change, or showed one that never was.
 #[test]
 fn a_changed_state_is_noticed() {

@@ -180,8 +180,8 @@ impl Step {
         match self.rename_temp(RenameFlags::NOREPLACE) {
             Ok(()) => Ok(Committed::Raced(self.read(name).into_iter().collect())),
             // The other program saved once more; the file keeps its newest version.
-            Err(Errno::EXIST) => Ok(Committed::Raced(self.read(temp).into_iter().collect())),
-            Err(errno) => Err(errno),
+            // Or the file cannot be put back: only its content can be kept.
+            Err(_) => Ok(Committed::Raced(self.read(temp).into_iter().collect())),
         }
     }
 

@@ -137,7 +137,7 @@ impl<'a> Locked<'a> {
             failed.displaced.iter().for_each(|(spot, bytes)| self.store.record_content(spot, bytes, at));
             if is_recorded {
                 steps.iter().for_each(atomic::Step::discard);
-                self.prune(edits.iter().filter(|edit| edit.before.is_none()));
+                self.prune(edits.iter().filter(|edit| edit.before.is_none() && !self.store.mounts[edit.spot.mount].keeps_folders));
             }
         }
         made?;

@@ -149,9 +149,9 @@ impl FileStore {
         let mut parts = self.parts(locked, mount, placed);
         for part in &mut parts {
             if let Some(placed) = part.unsettled().cloned() {
-                // What an earlier recovery left; the temporary files of the change itself are looked at first.
+                part.displaced = self.displaced_by_crash(part, &placed)?;
+                // Files of these names are written again below.
                 sweep(&part.root, &placed, &["-back", "-undo"])?;
-                part.displaced = displaced_by_crash(&part.root, &placed)?;
             }
         }
         let mut outcome = decide(&parts);
@@ -181,6 +181,31 @@ impl FileStore {
             }
         }
         Ok(())
+    }
+
+    /// Returns the saves of other programs that a change, or its rollback, replaced just before it crashed: a temporary file has them,
+    /// and they are neither the old nor the new version, nor the beginning of one that was being written.
+    fn displaced_by_crash(&self, part: &mut PartState, placed: &Placed) -> Result<Vec<(usize, Vec<u8>)>> {
+        let mut displaced = Vec::new();
+        for (n, file) in placed.record.files.iter().enumerate() {
+            for suffix in ["", "-back", "-undo"] {
+                let temp = atomic::temp_name(&format!("{}{suffix}", placed.record.id), n);
+                let Some(left) = atomic::leftover(&part.root.open()?, &file.p, &temp) else { continue };
+                let version = Some(Version::from_content(&left));
+                if version == file.before || version == file.after {
+                    continue;
+                }
+                let now = read_now(&part.root, &file.p).ok().flatten();
+                let texts = part.with_journal(self, |journal, _| {
+                    let made = journal.text_to_make(placed, n, now.as_deref()).ok().flatten();
+                    Ok([made, journal.text_to_put_back(placed, n, now.as_deref()).ok().flatten(), now])
+                })?;
+                if !texts.iter().flatten().any(|text| text.starts_with(&left)) {
+                    displaced.push((n, left));
+                }
+            }
+        }
+        Ok(displaced)
     }
 
     /// Marks a part as settled, records what other programs saved, and removes what the change left.
@@ -370,21 +395,6 @@ fn sweep(root: &Root, placed: &Placed, suffixes: &[&str]) -> Result<()> {
         atomic::sweep(&open, &format!("{}{suffix}", placed.record.id), &rels);
     }
     Ok(())
-}
-
-/// Returns the saves of other programs that a change replaced just before it crashed: the temporary file has them, and they are not
-/// the version that the change expected.
-fn displaced_by_crash(root: &Root, placed: &Placed) -> Result<Vec<(usize, Vec<u8>)>> {
-    let open = root.open()?;
-    let mut displaced = Vec::new();
-    for (n, file) in placed.record.files.iter().enumerate() {
-        let Some(left) = atomic::leftover(&open, &file.p, &atomic::temp_name(&placed.record.id, n)) else { continue };
-        let is_made = read_now(root, &file.p).is_ok_and(|now| now.as_deref().map(Version::from_content) == file.after);
-        if is_made && Some(Version::from_content(&left)) != file.before {
-            displaced.push((n, left));
-        }
-    }
-    Ok(displaced)
 }
 
 /// Removes directories that the change created and that are empty now.

@@ -311,7 +311,9 @@ impl Log {
         name.copy_from_slice(&head[16..]);
         let damaged_head = &head[..16] != HEAD;
         let log = Log { file, path: path.to_owned(), name, writable: write, damaged_head };
-        Ok(if damaged_head && log.at(START).is_err() { None } else { Some(log) })
+        // Without its head and first record it is still a journal if any later record is whole.
+        let has_record = || log.at(START).is_ok() || log.len().is_ok_and(|len| matches!(log.resync(START, len), Ok(Some(_))));
+        Ok(if damaged_head && !has_record() { None } else { Some(log) })
     }
 
     pub(crate) fn len(&self) -> io::Result<u64> {
