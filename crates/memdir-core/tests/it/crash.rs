@@ -290,7 +290,7 @@ fn a_mount_that_is_gone_blocks_no_writer_and_loses_nothing() {
     assert_eq!(changes.iter().filter(|change| change.verb.infinitive() == "rename").count(), 1);
 }
 
-/// Whoever deletes a journal "to remove something for good" must not lose a memory that was just being moved.
+/// A person who deletes a journal to remove its contents permanently must not lose a memory that was being moved.
 #[test]
 fn a_deleted_journal_of_the_other_mount_keeps_the_memory() {
     for deleted in ["journal-project", "journal-user"] {

@@ -497,8 +497,8 @@ fn a_damaged_index_is_rebuilt_and_reported_once() {
     assert_eq!(problems, ["the search index was damaged and has been rebuilt"]);
 }
 
-/// A server keeps the files mapped for days. The system ends a process that touches a mapped page that is gone, unless it is told
-/// otherwise.
+/// A server keeps the files mapped for days. The system ends a process that touches a mapped page that is gone, unless a signal
+/// handler replaces the page.
 #[test]
 #[cfg(unix)]
 fn an_index_that_is_truncated_in_place_while_it_is_mapped_is_rebuilt() {
