@@ -7,7 +7,7 @@
     reason = "a bench creates files and prints what it measured"
 )]
 
-use memdir_chats::{ChatArchive, ChatSettings, Flow, Retention, Roots, SyncLimits, Syncer, TranscriptCursor, open_sources};
+use memdir_chats::{ChatArchive, ChatSettings, Flow, Retention, Roots, SyncLimits, SyncMemo, Syncer, TranscriptCursor, open_sources};
 use memdir_core::{
     SystemClock,
     internal::{base::time::Stopwatch, secrets},
@@ -48,6 +48,8 @@ fn main() {
         settings: ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() },
         redact: Box::new(secrets::redact_strict),
         clock: Arc::new(SystemClock),
+        project: None,
+        memo: SyncMemo::default(),
     };
     let (elapsed, turns) = timed_sync(&syncer);
     println!("sync   {size:.0} MB, {turns} sections: {:.0} MB/s, peak memory {} kB", size / elapsed, peak_memory());

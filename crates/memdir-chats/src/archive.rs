@@ -95,6 +95,16 @@ pub(super) struct ReadProgress {
     pub(super) title: TitleRank,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) last: draft::LastTurn,
+    /// Whether the last turn calls memdir, and was not archived.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) calls_memory: bool,
+}
+
+impl ReadProgress {
+    /// Whether the last turn is not the end of an answer: the user's, or a call whose result follows.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.calls_memory || self.last.speaker != Some(Speaker::Assistant)
+    }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -199,6 +209,11 @@ impl ChatArchive {
         &self.dir
     }
 
+    /// Returns the name of a session's file in the archive, without the extension.
+    pub(crate) fn file_stem(host: &Reader, key: &str) -> String {
+        format!("{host}/{}", file_name(key))
+    }
+
     /// Returns the path of a session: the file with its header and its end.
     pub fn path(&self, host: &Reader, key: &str) -> PathBuf {
         self.part_path(host, key, 0)
@@ -212,6 +227,17 @@ impl ChatArchive {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(Error::io("read", &path, source)),
         }
+    }
+
+    /// Reads the header of a file, named as by [`ChatArchive::file_stem`].
+    pub(crate) fn header(&self, stem: &str) -> Option<ArchivedChat> {
+        let mut file = File::open(self.dir.join(format!("{stem}.md"))).ok()?;
+        header::read(&mut file).ok()?.map(|(chat, _)| chat)
+    }
+
+    /// Returns the name of a conversation's file, given that of one of its parts.
+    pub(crate) fn without_part(name: &str) -> &str {
+        name.split_once(parts::PART_MARK).map_or(name, |(name, _)| name)
     }
 
     /// Removes temporary files that killed processes left behind. The caller holds the lock.

@@ -2,6 +2,7 @@
 
 pub mod claude_code;
 pub mod codex;
+pub mod copilot;
 pub mod cursor;
 pub mod folder;
 pub mod gemini;
@@ -15,8 +16,16 @@ use crate::{
 use serde::{Deserialize, Deserializer, de};
 
 /// The readers of all hosts, in the order in which hosts are listed.
-pub const READERS: &[&Reader] =
-    &[&claude_code::READER, &codex::READER, &gemini::READER, &opencode::READER, &openclaw::READER, &cursor::READER, &folder::READER];
+pub const READERS: &[&Reader] = &[
+    &claude_code::READER,
+    &codex::READER,
+    &gemini::READER,
+    &opencode::READER,
+    &openclaw::READER,
+    &cursor::READER,
+    &copilot::READER,
+    &folder::READER,
+];
 
 /// Returns the reader of the host with this name.
 pub fn reader(name: &str) -> Option<&'static Reader> {
@@ -57,6 +66,7 @@ mod tests {
                 Some("cd /home/ada/app && opencode -s ab-12".to_owned()),
                 Some("openclaw tui --session ab-12".to_owned()),
                 Some("cd /home/ada/app && cursor-agent --resume ab-12".to_owned()),
+                Some("cd /home/ada/app && copilot --resume ab-12".to_owned()),
                 None,
             ]
         );

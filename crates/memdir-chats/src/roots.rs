@@ -19,6 +19,8 @@ pub struct Roots {
     pub xdg_config_home: Option<PathBuf>,
     /// `OPENCODE_DB`: a database, absolute or relative to opencode's data directory.
     pub opencode_db: Option<PathBuf>,
+    /// `COPILOT_HOME`.
+    pub copilot_home: Option<PathBuf>,
     /// `OPENCLAW_STATE_DIR`.
     pub openclaw_state_dir: Option<PathBuf>,
     /// Folders of conversations of any origin, from the settings.
@@ -42,6 +44,11 @@ impl Roots {
     /// Returns Codex's directory.
     pub(crate) fn codex_dir(&self) -> PathBuf {
         self.codex_home.clone().unwrap_or_else(|| self.home.join(".codex"))
+    }
+
+    /// Returns Copilot CLI's directory.
+    pub(crate) fn copilot_dir(&self) -> PathBuf {
+        self.copilot_home.clone().unwrap_or_else(|| self.home.join(".copilot"))
     }
 
     /// Returns Cursor's directory.

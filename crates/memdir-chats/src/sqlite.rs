@@ -2,7 +2,10 @@
 //! create files beside the database, a private copy is read instead.
 
 use crate::walk;
-use memdir_core::{Error, Result, internal::base::limits};
+use memdir_core::{
+    Error, Problem, Result,
+    internal::base::{limits, text::human_bytes},
+};
 use rusqlite::{Connection, OpenFlags, Row, ToSql, config::DbConfig, types::ValueRef};
 use std::{
     fs::{self, File},
@@ -92,6 +95,22 @@ pub(super) fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Opti
         ValueRef::Text(text) | ValueRef::Blob(text) => Some(text),
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => None,
     })
+}
+
+/// Returns the SQL expression of a column whose value is NULL where it is too large to be loaded: SQLite knows the size of a value
+/// without reading it.
+pub(super) fn bounded(column: &str) -> String {
+    format!("CASE WHEN octet_length({column}) <= {} THEN {column} END", limits::CHAT_RECORD_BYTES)
+}
+
+/// Returns the SQL expression that is 1 where the value of a column is too large to be loaded.
+pub(super) fn is_too_large(column: &str) -> String {
+    format!("COALESCE(octet_length({column}) > {}, 0)", limits::CHAT_RECORD_BYTES)
+}
+
+/// Returns the problem of a value that is too large to be loaded.
+pub(super) fn too_large(what: &str, number: u64) -> Problem {
+    Problem::at(number, format!("this {what} has more than {} and was skipped", human_bytes(limits::CHAT_RECORD_BYTES)))
 }
 
 /// A database that stays open between queries until it changes.

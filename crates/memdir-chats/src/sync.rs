@@ -4,14 +4,15 @@
 mod reading;
 
 use crate::{
-    archive::{ChatArchive, forget::ForgetRule, retention::Retention},
+    archive::{ArchivedFile, ChatArchive, forget::ForgetRule, retention::Retention},
     lock,
     project::SessionProject,
+    selection::{self, SearchedProject, SyncMemo},
     source::{ChatSource, Reader, SessionFile},
-    state::{SessionState, SyncState},
+    state::{ArchivedState, SessionState, SyncState},
 };
 use jiff::{Timestamp, ToSpan};
-use memdir_core::{ChatSync, Clock, Error, Problem, Result, internal::base::limits};
+use memdir_core::{ChatFilter, ChatSync, Clock, Error, Problem, Result, internal::base::limits};
 use reading::Reading;
 use serde::Serialize;
 use std::{
@@ -55,6 +56,10 @@ pub struct Syncer {
     pub redact: Box<dyn for<'t> Fn(&'t str) -> Cow<'t, str> + Send + Sync>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
+    /// The project whose conversations searches cover; `None` for those of all projects.
+    pub project: Option<SearchedProject>,
+    /// What the last sync knows about the archive.
+    pub memo: SyncMemo,
 }
 
 impl Syncer {
@@ -66,6 +71,8 @@ impl Syncer {
         }
         let lock = if limits.never_wait { lock::try_acquire(archive.dir())? } else { Some(lock::acquire(archive.dir())?) };
         if lock.is_none() {
+            // The other process knows more.
+            self.memo.set(None);
             return Ok(SyncOutcome { busy: true, ..SyncOutcome::default() });
         }
         archive.remove_leftovers();
@@ -73,6 +80,10 @@ impl Syncer {
         let before = SyncState::load(archive.dir());
         let mut state = before.clone();
         state.settings = settings.hash();
+        if state.archived.is_none() {
+            let known = |file: &ArchivedFile| (ChatArchive::file_stem(file.chat.host, &file.chat.key), ArchivedState::new(&file.chat));
+            state.archived = Some(archive.list()?.chats.iter().map(known).collect());
+        }
         let changed = run.changed(sources, &before, &mut state);
         for (i, (source, session)) in changed.iter().enumerate() {
             if run.is_over() {
@@ -97,7 +108,55 @@ impl Syncer {
         if state != before {
             state.save(archive.dir())?;
         }
+        run.outcome.empty_hosts = self.empty_hosts_in(&state);
+        self.memo.set(state.archived);
         Ok(run.outcome)
+    }
+
+    /// Returns the hosts in whose conversations the last sync found no messages.
+    pub fn empty_hosts(&self) -> Vec<EmptyHost> {
+        self.empty_hosts_in(&SyncState::load(self.archive.dir()))
+    }
+
+    /// A host may have conversations without a message: opened and closed, or those of sub-agents. If it has no others, or if the
+    /// newest of them are all like that, its format has changed.
+    fn empty_hosts_in(&self, state: &SyncState) -> Vec<EmptyHost> {
+        /// The number of newest conversations without a message above which that is not chance.
+        const NEWEST: usize = 3;
+        let hosts = self.sources.iter().map(|source| source.reader()).filter(|host| !self.settings.hosts_off.contains(host));
+        hosts
+            .filter_map(|host| {
+                let mut sessions: Vec<&SessionState> =
+                    state.of_host(host.name).filter(|session| !session.off && session.stamp.size > 0).collect();
+                sessions.sort_by_key(|session| std::cmp::Reverse(session.stamp.mtime_ns));
+                let empty = sessions.iter().take_while(|session| session.empty).count();
+                let is_changed = empty > 0 && (empty == sessions.len() || empty >= NEWEST);
+                is_changed.then_some(EmptyHost { host, sessions: empty })
+            })
+            .collect()
+    }
+}
+
+/// A host in whose newest conversations no message was found, although their transcripts are not empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct EmptyHost {
+    /// The host.
+    pub host: &'static Reader,
+    /// The number of these conversations.
+    pub sessions: usize,
+}
+
+impl EmptyHost {
+    /// Describes what was found.
+    pub fn describe(&self) -> String {
+        let EmptyHost { host, sessions } = self;
+        let which = if *sessions == 1 { "conversation".to_owned() } else { format!("{sessions} conversations") };
+        format!("no messages found in the newest {which} of {host}; its transcripts may have a new format")
+    }
+
+    /// Returns what the user can do.
+    pub fn hint(&self) -> String {
+        format!("update memdir, or leave the host out with: memdir chats off --host {}", self.host)
     }
 }
 
@@ -108,6 +167,11 @@ impl ChatSync for Syncer {
             Ok(outcome) => outcome.note(),
             Err(error) => Some(format!("cannot sync past conversations: {error}")),
         }
+    }
+
+    fn filter(&self, all_projects: bool) -> Option<ChatFilter> {
+        let project = self.project.as_ref().filter(|_| !all_projects);
+        Some(selection::select(&self.archive, &self.memo, project, self.clock.now()))
     }
 }
 
@@ -152,6 +216,8 @@ pub struct SyncOutcome {
     pub removed: Vec<PathBuf>,
     /// Problems, each with its transcript.
     pub problems: Vec<(PathBuf, Problem)>,
+    /// Hosts in whose conversations no message was found.
+    pub empty_hosts: Vec<EmptyHost>,
 }
 
 impl SyncOutcome {
@@ -170,7 +236,8 @@ impl SyncOutcome {
             1 => Some("1 conversation cannot be read; see why with: memdir chats sync".to_owned()),
             count => Some(format!("{count} conversations cannot be read; see why with: memdir chats sync")),
         };
-        [left, bad].into_iter().flatten().reduce(|left, bad| format!("{left}; {bad}"))
+        let empty = self.empty_hosts.iter().map(|empty| Some(empty.describe()));
+        [left, bad].into_iter().chain(empty).flatten().reduce(|all, next| format!("{all}; {next}"))
     }
 }
 
@@ -203,8 +270,7 @@ impl Run<'_> {
             let name = source.reader().name;
             let seen = before.sources.get(name);
             if stamp.is_some() && seen == stamp.as_ref() && same_settings {
-                let prefix = format!("{name}/");
-                self.outcome.sessions += before.sessions.range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix)).count();
+                self.outcome.sessions += before.of_host(name).count();
                 continue;
             }
             let list = source.sessions();
@@ -251,6 +317,11 @@ impl Run<'_> {
         };
         match reading.run(source).and_then(|read| reading.finish(&read).map(|()| read)) {
             Ok(read) => {
+                if reading.written {
+                    let stem = ChatArchive::file_stem(session.host, &session.key);
+                    state.archived.get_or_insert_default().insert(stem, ArchivedState::new(&reading.chat));
+                }
+                let empty = !reading.has_turns && reading.chat.turns == 0;
                 let (turns, written, project, off) = (reading.added, reading.written, reading.chat.project.take(), reading.off);
                 self.outcome.turns += turns;
                 if written {
@@ -265,7 +336,7 @@ impl Run<'_> {
                     self.outcome.left += 1;
                     state.sources.clear();
                 } else {
-                    state.sessions.insert(session.name(), SessionState { stamp: session.stamp, project, off });
+                    state.sessions.insert(session.name(), SessionState { stamp: session.stamp, project, off, empty });
                 }
             }
             Err(error) => self.failed(session, &error, state),

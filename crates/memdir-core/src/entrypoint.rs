@@ -1,17 +1,20 @@
-//! The entrypoint: one line per memory, loaded into every conversation. All functions but those in `upkeep` are pure; the store
-//! writes the files.
+//! The entrypoint: one line per memory, loaded into every conversation. All functions but those in `upkeep` and `outdated` are pure;
+//! the store writes the files.
 //!
 //! memdir maintains its lines between two marks, sorted by path. Everything outside the marks belongs to the user and is never
 //! dropped, reordered or reformatted. Lines that do not fit any more move, oldest first, to overflow pages that the entrypoint links.
 
 mod audit;
 mod line;
+mod outdated;
+mod overview;
 mod plan;
 mod section;
 pub(crate) mod upkeep;
 mod user_text;
 
 pub use audit::{DeadLine, LongLine, dead, long_lines};
+pub(crate) use overview::{OverviewLine, overview};
 pub use plan::{EntrypointPlan, LineChange, plan, plan_many};
 
 use crate::{
@@ -22,7 +25,10 @@ use crate::{
     store::mounts::{page_name, page_number},
 };
 use section::Sheet;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 use user_text::Pointers;
 
 /// Returns the path, from the mount's root, of the memory to which a line of an entrypoint or page points.
@@ -115,6 +121,12 @@ impl EntrypointFiles {
         }
         let page = self.pages.iter().find(|(_, page)| page.sheet.lines.contains_key(path));
         page.map(|(&number, _)| LinePlace::Page(page_name(&self.name, number)))
+    }
+
+    /// Returns whether a memory has a line, for many memories: the pages are searched once.
+    pub(crate) fn listed(&self) -> impl Fn(&str) -> bool {
+        let in_pages: HashSet<&str> = self.pages.values().flat_map(|page| page.paths()).collect();
+        move |path| self.pointers.line_of(path).is_some() || self.sheet.lines.contains_key(path) || in_pages.contains(path)
     }
 
     /// The file names of its pages, in order.

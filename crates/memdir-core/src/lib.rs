@@ -54,6 +54,7 @@ pub use memory::{Kind, Memory, edit::Needle};
 pub use operations::{
     check::{Check, CheckFinding, CheckRule, CheckSeverity, Checked},
     context::Context,
+    cues::{CueEntry, CueProposal, CueProposals, CuesSet, SetCues, UncuedMemory},
     delete::{Delete, Deleted},
     diff::{Diff, VersionDiff},
     edit::{Edit, EditedMemory},
@@ -61,9 +62,10 @@ pub use operations::{
     list::{List, ListedMemory, Listing},
     memory_tests::{Expectation, MemoryTest, TestOutcome, Tested},
     read::{EntrypointReading, Read, Reading},
-    recall::Recall,
-    rename::Renamed,
+    recall::{Recall, ShownRule},
+    rename::{Renamed, RenamedMemories, RenamedMemory},
     repair::Repaired,
+    rules::{MatchedRule, Rule, RuleOrigin},
     stats::{MountStats, Stats},
     undo::{UndoTarget, Undone},
     verify::{Mention, MentionKind, Verified, Verify},
@@ -71,10 +73,13 @@ pub use operations::{
 };
 pub use project::Project;
 pub use prompt::{BuiltPrompt, ModeName, PromptEntrypoint, PromptLoad, PromptRequest, PromptSearch, ToolNames};
-pub use recall::{RecallBudget, Recalled, when::Action};
+pub use recall::{
+    RecallBudget, RecallExplanation, RecallFeatures, RecallVerdict, Recalled,
+    when::{Action, Strength, Tripwire, TripwireKind, When},
+};
 pub use search::{
     Answer, Hit, Method, Search, Searcher, WhyNot,
-    chats::{ChatPlace, ChatSync, ResumeCommand, Speaker},
+    chats::{ChatFilter, ChatPlace, ChatSync, ResumeCommand, Speaker},
     embed::Embedder,
     index::Index,
 };

@@ -7,16 +7,16 @@ use crate::{
         time::{Clock, SystemClock},
     },
     operations::{
-        check, context::Context, delete, diff, edit, history, import, list, log, memory_tests, read, recall, rename, repair, restore,
-        stats, undo, verify, write,
+        check, context::Context, cues, delete, diff, edit, history, import, list, log, memory_tests, read, recall, rename, repair, restore,
+        rules, stats, undo, verify, write,
     },
     prompt,
-    recall::Recalled,
+    recall::{RecallExplanation, Recalled, when::Action},
     search::{Answer, Search, Searcher, chats::ChatSync},
     secrets,
     store::{Actor, Change, ChangeFilter, Source, Store, mounts, stop::Stop},
 };
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// A space of memories as one caller sees it. Cloning it is cheap: clones share the store, the indexes and the caches.
 #[derive(Clone)]
@@ -213,6 +213,12 @@ impl Memdir {
         rename::rename(&*self.store, &self.context, &self.name(from), &self.name(to))
     }
 
+    /// Renames memories in one change, each from its old name to its new one, and rewrites every reference to them.
+    pub fn rename_all(&self, names: &[(MemoryPath, MemoryPath)]) -> Result<rename::RenamedMemories> {
+        let names: Vec<_> = names.iter().map(|(from, to)| (self.name(from), self.name(to))).collect();
+        rename::rename_all(&*self.store, &self.context, &names)
+    }
+
     /// Deletes a memory. [`Memdir::undo`] restores it.
     pub fn delete(&self, request: &delete::Delete) -> Result<delete::Deleted> {
         self.resolved(
@@ -223,6 +229,12 @@ impl Memdir {
         )
     }
 
+    /// Deletes memories in one change. [`Memdir::undo`] restores all of them.
+    pub fn delete_all(&self, requests: &[delete::Delete]) -> Result<Vec<delete::Deleted>> {
+        let resolved = |request: &delete::Delete| delete::Delete { path: self.name(&request.path), ..request.clone() };
+        delete::delete_all(&*self.store, &self.context, &requests.iter().map(resolved).collect::<Vec<_>>())
+    }
+
     /// Undoes a change.
     pub fn undo(&self, which: &undo::UndoTarget) -> Result<undo::Undone> {
         undo::undo(&*self.store, &self.context, which)
@@ -231,6 +243,12 @@ impl Memdir {
     /// Redoes a change that was undone.
     pub fn redo(&self, which: &undo::UndoTarget) -> Result<undo::Undone> {
         undo::redo(&*self.store, &self.context, which)
+    }
+
+    /// Records what other programs did to the memories in the journal, so that the history shows it. A mount that another process is
+    /// changing is skipped.
+    pub fn record_outside_changes(&self) -> Result<()> {
+        self.store.record_outside_changes(self.context.clock.now(), false)
     }
 
     /// Returns the changes that match a filter, newest first.
@@ -280,6 +298,18 @@ impl Memdir {
         )
     }
 
+    /// Lists the memories under a topic that have no cues. An empty topic is the whole space.
+    pub fn without_cues(&self, topic: &str) -> Result<Vec<cues::UncuedMemory>> {
+        cues::without_cues(&*self.store, &self.context, topic)
+    }
+
+    /// Sets the cues of memories in one change, as a whole or not at all.
+    pub fn set_cues(&self, request: &cues::SetCues) -> Result<cues::CuesSet> {
+        let named = |entry: &cues::CueEntry| cues::CueEntry { path: self.name(&entry.path), cues: entry.cues.clone() };
+        let entries = request.entries.iter().map(named).collect();
+        cues::set_cues(&*self.store, &self.context, &cues::SetCues { entries, ..request.clone() })
+    }
+
     /// Checks all memories for errors and likely mistakes.
     pub fn check(&self, request: &check::Check<'_>) -> Result<check::Checked> {
         check::check(&*self.store, &self.context, request)
@@ -292,7 +322,28 @@ impl Memdir {
 
     /// Selects the memories relevant to a message, or the tripwires of an action.
     pub fn recall(&self, request: &recall::Recall<'_>) -> Result<Recalled> {
-        recall::recall(&*self.store, &self.context, self.searcher.as_deref(), request)
+        recall::recall(&*self.store, &self.context, request)
+    }
+
+    /// Lists the rules: the memories with tripwires. `cache` is the file for the cached table of tripwires.
+    pub fn rules(&self, cache: Option<&Path>) -> Result<Vec<rules::Rule>> {
+        rules::rules(&*self.store, &self.context, cache)
+    }
+
+    /// Lists the rules that an action touches.
+    pub fn matched_rules(&self, action: &Action<'_>, cache: Option<&Path>) -> Result<Vec<rules::MatchedRule>> {
+        rules::matched_rules(&*self.store, &self.context, action, cache)
+    }
+
+    /// Returns where the text of a rule came from.
+    pub fn rule_origin(&self, path: &MemoryPath) -> Result<rules::RuleOrigin> {
+        rules::rule_origin(&*self.store, path)
+    }
+
+    /// Explains what [`Memdir::recall`] decides about each memory that shares a word with the message, best first, and about `name`
+    /// in any case.
+    pub fn explain_recall(&self, request: &recall::Recall<'_>, name: Option<&MemoryPath>) -> Result<Vec<RecallExplanation>> {
+        recall::explain(&*self.store, &self.context, request, name.map(|name| self.name(name)).as_ref())
     }
 
     /// Runs the memory tests of every mount.

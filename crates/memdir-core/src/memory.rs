@@ -1,6 +1,7 @@
 //! One memory: optional frontmatter and a body. Parsing never fails and keeps every byte; changes patch the text in place.
 
 pub(crate) mod chunk;
+pub(crate) mod cues;
 pub mod edit;
 mod frontmatter;
 pub mod lines;
@@ -134,7 +135,12 @@ impl Memory {
     /// When the memory was last known to be true: when it was verified, changed or created according to its frontmatter, else
     /// when its file was modified.
     pub fn last_confirmed(&self, file_modified: Timestamp) -> Timestamp {
-        self.last_verified().or(self.modified()).or(self.created()).unwrap_or(file_modified)
+        self.own_date().unwrap_or(file_modified)
+    }
+
+    /// The date in the frontmatter: when the memory was verified, changed or created.
+    pub fn own_date(&self) -> Option<Timestamp> {
+        self.last_verified().or(self.modified()).or(self.created())
     }
 
     /// Its origin, the `source` field.
@@ -145,6 +151,13 @@ impl Memory {
     /// The source of the `when` field, which contains its tripwires.
     pub fn when(&self) -> Option<&str> {
         self.raw("when")
+    }
+
+    /// The `cues` field: other words in which the memory will be needed. At most [`limits::CUES`] phrases and [`limits::CUE_BYTES`]
+    /// bytes count.
+    pub fn cues(&self) -> Vec<String> {
+        let Some(field) = self.find("cues") else { return Vec::new() };
+        cues::parse(&self.text[field.value.clone()])
     }
 
     /// The unquoted text of a field. `a.b` names `b` in the mapping `a`; a plain name is looked up at the top level and then under
@@ -169,15 +182,38 @@ impl Memory {
     /// Returns the text with one field set, or removed if `value` is `None`. Every other byte stays. A missing field is added as the
     /// last one; a memory without frontmatter gets one.
     pub fn with_field(&self, key: &str, value: Option<&str>) -> String {
-        match (self.find(key), value) {
-            (Some(_), Some(value)) if self.has_value(key, value) => self.text.clone(),
-            (Some(field), Some(value)) => {
+        match value {
+            Some(value) if self.has_value(key, value) => self.text.clone(),
+            Some(value) => self.with_yaml(key, Some(&scalar::format(value))),
+            None => self.with_yaml(key, None),
+        }
+    }
+
+    /// Like [`Memory::with_field`], for a value that is given as YAML on one line. An equal text that is written otherwise stays.
+    pub(crate) fn with_yaml(&self, key: &str, yaml: Option<&str>) -> String {
+        match (self.find(key), yaml) {
+            (Some(field), Some(yaml)) => {
                 let gap = if self.text[..field.value.start].ends_with(':') { " " } else { "" };
                 let behind = if self.text[field.value.end..].starts_with('#') { " " } else { "" };
-                splice(&self.text, field.value.clone(), &format!("{gap}{}{behind}", scalar::format(value)))
+                splice(&self.text, field.value.clone(), &format!("{gap}{yaml}{behind}"))
             }
-            (None, Some(value)) => self.with_new_field(key, value),
+            (None, Some(yaml)) => self.with_new_lines(&format!("{}: {yaml}{}", scalar::format(key), self.line_end())),
             (_, None) => self.without_field(key),
+        }
+    }
+
+    /// Returns the text with a field of another memory, byte for byte as it is written there. Unchanged if this one has the key, even
+    /// without a value, or the other one does not have it.
+    pub(crate) fn with_field_of(&self, other: &Memory, key: &str) -> String {
+        match other.find(key) {
+            Some(field) if self.find(key).is_none() => {
+                let lines = &other.text[field.lines.clone()];
+                // A field under `metadata` is indented.
+                let indent = blanks(lines);
+                let unindented = lines.split_inclusive('\n').map(|line| line.strip_prefix(indent).unwrap_or(line));
+                self.with_new_lines(&unindented.collect::<String>())
+            }
+            _ => self.text.clone(),
         }
     }
 
@@ -248,15 +284,16 @@ impl Memory {
         left + &self.text[done..]
     }
 
-    fn with_new_field(&self, key: &str, value: &str) -> String {
+    /// Returns the text with the lines of a new field at the end of the frontmatter.
+    fn with_new_lines(&self, lines: &str) -> String {
         let end = self.line_end();
-        let line = format!("{}: {}{end}", scalar::format(key), scalar::format(value));
         match &self.head {
             Some(head) => {
-                let indent: String = head.fields.first().map_or("", |field| blanks(&self.text[field.lines.clone()])).to_owned();
-                splice(&self.text, head.inner.end..head.inner.end, &format!("{indent}{line}"))
+                let indent = head.fields.first().map_or("", |field| blanks(&self.text[field.lines.clone()]));
+                let indented: String = lines.split_inclusive('\n').map(|line| format!("{indent}{line}")).collect();
+                splice(&self.text, head.inner.end..head.inner.end, &indented)
             }
-            None => splice(&self.text, self.body..self.body, &format!("---{end}{line}---{end}{end}")),
+            None => splice(&self.text, self.body..self.body, &format!("---{end}{lines}---{end}{end}")),
         }
     }
 
@@ -295,10 +332,20 @@ impl Memory {
 
 /// Composes the text of a new memory: frontmatter if there are fields, an empty line, the body.
 pub fn compose(fields: &[(&str, &str)], body: &str) -> String {
-    if fields.is_empty() {
+    compose_yaml(fields.iter().map(|(key, value)| (*key, scalar::format(value))), body)
+}
+
+/// A text as the value of a frontmatter field, in YAML on one line.
+pub(crate) fn yaml_text(text: &str) -> String {
+    scalar::format(text)
+}
+
+/// Like [`compose`], for values that are given as YAML on one line.
+pub(crate) fn compose_yaml<'a>(fields: impl Iterator<Item = (&'a str, String)>, body: &str) -> String {
+    let lines: String = fields.map(|(key, yaml)| format!("{}: {yaml}\n", scalar::format(key))).collect();
+    if lines.is_empty() {
         return body.to_owned();
     }
-    let lines: String = fields.iter().map(|(key, value)| format!("{}: {}\n", scalar::format(key), scalar::format(value))).collect();
     let gap = if body.is_empty() { "" } else { "\n" };
     format!("---\n{lines}---\n{gap}{body}")
 }

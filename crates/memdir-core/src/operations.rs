@@ -5,6 +5,7 @@
 
 pub mod check;
 pub(crate) mod context;
+pub mod cues;
 pub(crate) mod delete;
 pub mod diff;
 pub(crate) mod edit;
@@ -19,6 +20,7 @@ pub(crate) mod recall;
 pub(crate) mod rename;
 pub(crate) mod repair;
 pub(crate) mod restore;
+pub(crate) mod rules;
 pub(crate) mod stats;
 pub mod undo;
 pub mod verify;

@@ -4,15 +4,20 @@
 //! A prompt describes the parts of a space: the mounts that the model may write. One person's project, a project with a team, an
 //! agent's memory and a log differ only in their parts and in the [`Wording`] that follows from them.
 
+mod beside;
+mod entrypoints;
+mod instructions;
 mod parts;
 mod space;
 mod texts;
 
+pub use beside::beside;
+pub use instructions::{InstructionsRequest, instructions};
 pub use parts::{OpenPath, SpacePart};
 pub use space::{BuiltPrompt, ModeName, PromptLoad, PromptRequest, log_is_open, log_prefix, main_prefix, prompt};
 
 use crate::{
-    base::{frame, limits, shell::quote_posix},
+    base::{limits, shell::quote_posix},
     store::space::AgentScope,
 };
 use texts::fill;
@@ -42,6 +47,8 @@ pub struct PromptInput<'a> {
     pub transcripts: Option<&'a str>,
     /// Additional paragraphs from the user's settings. Blank ones are skipped.
     pub guidelines: &'a [&'a str],
+    /// The maximum length of the prompt, in UTF-16 code units of its JSON; entrypoints are cut to fit it.
+    pub max_units: Option<usize>,
 }
 
 impl<'a> PromptInput<'a> {
@@ -59,12 +66,24 @@ impl<'a> PromptInput<'a> {
             search: PromptSearch::Memdir,
             transcripts: None,
             guidelines: &[],
+            max_units: None,
         }
     }
 
-    /// The part that a prompt about a single directory describes: the one with the log, else the first.
+    /// The part that a prompt about a single directory describes: the one with the log, else the first that is not the person's.
     fn main_part(&self) -> Option<&'a SpacePart<'a>> {
-        self.parts.iter().find(|part| self.log == Some(part.prefix)).or(self.parts.first())
+        let others = || self.parts.iter().find(|part| part.prefix != parts::USER);
+        self.parts.iter().find(|part| self.log == Some(part.prefix)).or_else(others).or(self.parts.first())
+    }
+
+    /// Whether the person's memory is a part besides others.
+    fn has_person(&self) -> bool {
+        self.parts.len() > 1 && self.parts.iter().any(|part| part.prefix == parts::USER)
+    }
+
+    /// Whether the prompt names directories: the model writes files, because it has no tools.
+    fn names_dirs(&self) -> bool {
+        !self.remote && self.tools.is_none()
     }
 
     /// Whether other people read some of the memories that the model writes. A log has a single scope, which its intro names.
@@ -78,16 +97,31 @@ impl<'a> PromptInput<'a> {
     }
 
     /// The wording that follows from the parts.
-    fn wording(&self) -> &'static Wording {
+    fn wording(&self) -> Wording {
         let prefixes: Vec<&str> = self.parts.iter().map(|part| part.prefix).collect();
-        let whole_directories = !self.remote && self.parts.iter().all(|part| part.open.is_empty());
         match (self.log, self.agent, prefixes.as_slice()) {
-            (Some(_), ..) => &LOG,
-            (None, Some(_), _) => &AGENT,
-            (None, None, [""]) if whole_directories => &PROJECT,
-            (None, None, ["", "team"]) if whole_directories => &PROJECT_AND_TEAM,
-            _ => &SCOPES,
+            (Some(_), ..) => Wording::Log,
+            (None, Some(_), _) => Wording::Agent,
+            (None, None, [""]) if self.is_whole() => Wording::Project,
+            _ => Wording::Scopes,
         }
+    }
+
+    /// The name of the mode in counts and on the command line. The person's memory does not change it.
+    fn mode(&self) -> &'static str {
+        let prefixes: Vec<&str> = self.parts.iter().map(|part| part.prefix).filter(|prefix| *prefix != parts::USER).collect();
+        match (self.log, self.agent, prefixes.as_slice()) {
+            (Some(_), ..) => "log",
+            (None, Some(_), _) => "agent",
+            (None, None, [""]) if self.is_whole() => "individual",
+            (None, None, ["", "team"]) if self.is_whole() => "team",
+            _ => "space",
+        }
+    }
+
+    /// Whether the parts are whole directories of this machine.
+    fn is_whole(&self) -> bool {
+        !self.remote && self.parts.iter().all(|part| part.open.is_empty())
     }
 }
 
@@ -145,30 +179,24 @@ pub enum PromptSearch<'a> {
 }
 
 /// The words of a prompt that depend on its parts.
-struct Wording {
-    /// The name in counts and on the command line.
-    name: &'static str,
-    /// The introduction.
-    intro: &'static str,
-    /// How the name of a new memory selects its part.
-    name_rule: &'static str,
-    /// The labels over the entrypoints; empty for the labels of the parts themselves.
-    labels: &'static [&'static str],
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wording {
+    /// One directory: the project's.
+    Project,
+    /// The memory of an agent.
+    Agent,
+    /// A log of each day.
+    Log,
+    /// Several scopes, or a part of a directory.
+    Scopes,
 }
-
-const PROJECT: Wording = Wording { name: "individual", intro: texts::INTRO, name_rule: "", labels: &[] };
-const PROJECT_AND_TEAM: Wording =
-    Wording { name: "team", intro: texts::INTRO_TEAM, name_rule: ", beginning with `team/` for team memory", labels: &["private", "team"] };
-const AGENT: Wording = Wording { name: "agent", intro: texts::INTRO_AGENT, name_rule: "", labels: &[] };
-const LOG: Wording = Wording { name: "log", intro: texts::INTRO_LOG, name_rule: "", labels: &[] };
-const SCOPES: Wording = Wording { name: "space", intro: texts::INTRO_SPACE, name_rule: ", beginning as its scope says", labels: &[] };
 
 /// Builds the memory section.
 pub fn build(input: &PromptInput<'_>) -> String {
     let is_log = input.log.is_some();
     let mut sections = vec![format!("# {}", input.title.trim()), intro(input)];
     if !is_log {
-        sections.push(types(input).trim_end().to_owned());
+        sections.push(types(input));
     }
     let above_all = if input.is_shared() { ", above all in team memory" } else { "" };
     sections.push(fill(texts::NEVER, &[("above_all", above_all)]));
@@ -178,41 +206,88 @@ pub fn build(input: &PromptInput<'_>) -> String {
     sections.push(texts::TASKS.trim_end().to_owned());
     sections.extend(input.guidelines.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).map(str::to_owned));
     sections.push(past(input));
-    sections.extend(entrypoints(input));
-    sections.join("\n\n") + "\n"
+    let before = sections.join("\n\n");
+    match entrypoints::render(input, &before) {
+        Some(entrypoints) => format!("{before}\n\n{entrypoints}\n"),
+        None => before + "\n",
+    }
 }
 
-fn types(input: &PromptInput<'_>) -> &'static str {
-    match (input.has_no_private_part(), input.is_shared()) {
-        (true, _) => texts::TYPES_SHARED,
-        (false, true) => texts::TYPES_TEAM,
-        (false, false) => texts::TYPES,
-    }
+/// The types, each with the scope it belongs to.
+fn types(input: &PromptInput<'_>) -> String {
+    let nothing_private = input.has_no_private_part();
+    let shared = input.is_shared() && !nothing_private;
+    let person = input.has_person();
+    let user = match (person, shared) {
+        (true, true) => " (always named `user/…`)",
+        (true, false) => " (named `user/…`)",
+        (false, true) => " (always private)",
+        (false, false) => "",
+    };
+    const RULE: &str = "rule that binds everybody here, never";
+    let feedback = match (nothing_private, person, shared) {
+        (true, ..) => format!(" (only a {RULE} personal taste)"),
+        (_, true, true) => format!(" (named `user/…` if it holds in every project; team only for a {RULE} for personal taste)"),
+        (_, true, false) => " (named `user/…` if it holds in every project)".to_owned(),
+        (_, false, true) => format!(" (private; team only for a {RULE} for personal taste)"),
+        (_, false, false) => String::new(),
+    };
+    let user_type = if nothing_private { String::new() } else { fill(texts::TYPE_USER, &[("user", user)]) + "\n" };
+    let values = [
+        ("count", if nothing_private { "three" } else { "four" }),
+        ("user_type", &user_type),
+        ("feedback", &feedback),
+        ("override", if shared { texts::OVERRIDE.trim_end() } else { "" }),
+        ("project", if shared { " (rather team)" } else { "" }),
+        ("reference", if shared { " (usually team)" } else { "" }),
+    ];
+    fill(texts::TYPES, &values)
 }
 
 fn intro(input: &PromptInput<'_>) -> String {
     let dir = input.main_part().map_or("", |part| part.dir);
-    let team_dir = input.parts.iter().find(|part| part.prefix == "team").map_or("", |part| part.dir);
     let (agent, scope) = input.agent.map_or(("", ""), |agent| (agent.name, scope_sentence(agent.scope)));
-    let reach = match (input.remote, input.log) {
+    let has_one_dir = input.wording() != Wording::Scopes;
+    // A log may be open only in a part of its directory.
+    let reach_dir = if input.log.is_some() { dirs(input).first().copied().unwrap_or(dir) } else { dir };
+    let reach = match (input.remote, input.tools) {
         (true, _) => texts::REACH_TOOLS.trim_end().to_owned(),
+        (false, Some(_)) => texts::REACH_OWN_TOOLS.trim_end().to_owned(),
+        (false, None) if has_one_dir => fill(texts::REACH_DIR, &[("dir", reach_dir)]),
         (false, None) => texts::REACH_DIRS.trim_end().to_owned(),
-        (false, Some(_)) => fill(texts::REACH_DIR, &[("dir", dirs(input).first().copied().unwrap_or(dir))]),
+    };
+    let scopes = match parts::scopes(input) {
+        scopes if input.agent.is_some() && input.has_person() => format!("\n\n## Scope\n{scopes}"),
+        _ if input.agent.is_some() => String::new(),
+        scopes => scopes,
     };
     let log = LogWording::new(input, dir);
     let values = [
-        ("dir", dir),
-        ("team_dir", team_dir),
         ("agent", agent),
         ("scope", scope),
         ("reach", &reach),
-        ("scopes", &parts::scopes(input.parts, input.remote)),
+        ("scopes", &scopes),
         ("log", &log.file),
         ("log_how", &log.how),
         ("person", log.person),
-        ("nothing_private", &log.nothing_private),
+        ("after", &log.after),
     ];
-    fill(input.wording().intro, &values)
+    let text = match input.wording() {
+        Wording::Project => texts::INTRO,
+        Wording::Agent => texts::INTRO_AGENT,
+        Wording::Log => texts::INTRO_LOG,
+        Wording::Scopes => texts::INTRO_SPACE,
+    };
+    fill(text, &values)
+}
+
+/// How the name of a new memory selects its part.
+fn name_rule(input: &PromptInput<'_>) -> String {
+    match input.main_part() {
+        Some(part) if input.agent.is_some() => format!(", beginning with `{}/`", part.prefix),
+        _ if input.wording() == Wording::Scopes => ", beginning as its scope says".to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// The words that only the introduction of a log needs.
@@ -221,10 +296,10 @@ struct LogWording {
     file: String,
     /// How to append an entry.
     how: String,
-    /// What to log about the person; empty if other people read the log.
+    /// What to log about the person; empty if other people read the log, or if the person has a memory of their own.
     person: &'static str,
-    /// The rule for a log that other people read, else empty.
-    nothing_private: String,
+    /// What follows the list of what to log: the rule for a log that other people read, and where the person's memories go.
+    after: String,
 }
 
 impl LogWording {
@@ -246,11 +321,20 @@ impl LogWording {
             (None, _) => format!("Write short bullets that begin with the time: `{sample}`."),
         };
         let is_shared = parts::is_shared(prefix, input.remote);
+        let person = input.parts.iter().find(|part| part.prefix == parts::USER && prefix != parts::USER);
+        let mut after = if is_shared { format!("\n{}", texts::NOTHING_PRIVATE.trim_end()) } else { String::new() };
+        if let Some(part) = person {
+            let save = match input.tools {
+                Some(tools) => format!("call `{}` with a name `user/…`.", tools.write),
+                None => format!("save it as a memory of its own in `{}`.", part.dir),
+            };
+            after.push_str(&format!("\n{}", fill(texts::LOG_PERSON, &[("save_person", &save)])));
+        }
         LogWording {
-            file: log_under(if input.remote { prefix } else { dir.trim_end_matches('/') }),
+            file: log_under(if input.names_dirs() { dir.trim_end_matches('/') } else { prefix }),
             how,
-            person: if is_shared { "" } else { "- who the person is: role, goals, what they know\n" },
-            nothing_private: if is_shared { format!("\n{}", texts::NOTHING_PRIVATE.trim_end()) } else { String::new() },
+            person: if is_shared || person.is_some() { "" } else { "- who the person is: role, goals, what they know\n" },
+            after,
         }
     }
 }
@@ -272,8 +356,8 @@ fn save(input: &PromptInput<'_>) -> Option<String> {
     let has_scopes = input.parts.len() > 1;
     Some(match input.tools {
         Some(tools) => {
-            let index = if indexed { fill(texts::TOOL_INDEX, &both) + "\n\n" } else { String::new() };
-            let values = [("write", tools.write), ("where", input.wording().name_rule), ("index", &index)];
+            let index = if indexed { fill(texts::TOOL_INDEX, &both) } else { String::new() };
+            let values = [("write", tools.write), ("where", &name_rule(input)), ("index", &index)];
             fill(texts::SAVE_TOOL, &[&both[..], &values].concat())
         }
         None if !indexed => {
@@ -307,12 +391,11 @@ fn past(input: &PromptInput<'_>) -> String {
     let shell = |dir: &str, files: &str| format!("grep -rn \"narrow term\" {} --include=\"{files}\"", quote_posix(dir));
     let each = |one: &dyn Fn(&str) -> String| dirs.iter().map(|dir| one(dir)).collect::<Vec<_>>().join("\n");
     let (memories, transcripts) = match (input.search, input.tools) {
-        // A server has no conversations.
-        (PromptSearch::Memdir, Some(tools)) if input.remote => (format!("{} with query=\"narrow term\"", tools.search), None),
-        (PromptSearch::Memdir, Some(tools)) => (
-            format!("{} with query=\"narrow term\"", tools.search),
-            Some(format!("{} with query=\"narrow term\" source=\"chat\"", tools.search)),
-        ),
+        (PromptSearch::Memdir, Some(tools)) => {
+            // A server has no conversations.
+            let transcripts = if input.remote { "" } else { " Transcripts are large and slow: search them last, with source=\"chat\"." };
+            return fill(texts::PAST_TOOL, &[("search", tools.search), ("transcripts", transcripts)]);
+        }
         (PromptSearch::Memdir, None) => {
             ("memdir search \"narrow term\"".into(), Some("memdir search --source chat \"narrow term\"".into()))
         }
@@ -323,32 +406,4 @@ fn past(input: &PromptInput<'_>) -> String {
         Some(transcripts) => fill(texts::PAST, &[("memories", &memories), ("transcripts", &transcripts)]),
         None => fill(texts::PAST_MEMORIES, &[("memories", &memories)]),
     }
-}
-
-/// One section per part that keeps an entrypoint. A single directory needs no label.
-fn entrypoints(input: &PromptInput<'_>) -> Vec<String> {
-    if input.entrypoint != PromptEntrypoint::Shown {
-        return Vec::new();
-    }
-    let wording = input.wording();
-    let labelled = input.parts.len() > 1 || wording.name == SCOPES.name;
-    let section = |(n, part): (usize, &SpacePart<'_>)| {
-        let heading = match (labelled, wording.labels.get(n)) {
-            (false, _) => input.file.to_owned(),
-            (true, Some(label)) => format!("{}, {label}", input.file),
-            (true, None) => format!("{}, {}", input.file, part.label()),
-        };
-        let text = part.entrypoint.map(str::trim).filter(|text| !text.is_empty());
-        let text = match text {
-            None => fill(texts::EMPTY, &[("file", input.file)]),
-            Some(text) if part.is_foreign || parts::is_shared(part.prefix, input.remote) => {
-                let source = if part.prefix.is_empty() { input.file.to_owned() } else { format!("{}/{}", part.prefix, input.file) };
-                frame::shared(&source, texts::SHARED.trim_end(), text)
-            }
-            Some(text) => text.to_owned(),
-        };
-        let warning = part.warning.map_or_else(String::new, |warning| format!("\n\n{warning}"));
-        format!("## {heading}\n\n{text}{warning}")
-    };
-    input.parts.iter().enumerate().filter(|(_, part)| part.kept).map(section).collect()
 }

@@ -1,18 +1,21 @@
 //! Recall: the few memories that are relevant to a message, or whose tripwires an action touches, within a token budget and
 //! framed as data.
 
-mod everyday;
 pub(crate) mod fit;
 pub mod message;
-mod question;
-mod tripwires;
+mod opt_out;
+mod score;
+mod sentences;
+mod table;
+mod typo;
 pub mod when;
+mod words;
 
-pub use everyday::{is_everyday, is_filler, is_small_number};
 pub use fit::{OmittedMemory, RecallBudget, RecallCandidate, Recalled, ShownMemory, fit, staleness, tokens};
-pub use message::MessageMatch;
-pub use question::{Question, QuestionWord, questions, sentences};
-pub use tripwires::Tripwires;
+pub use message::{MessageMatch, RecallExplanation, RecallVerdict};
+pub use score::RecallFeatures;
+pub use sentences::sentences;
+pub use table::RecallTable;
 
 use crate::memory::Kind;
 

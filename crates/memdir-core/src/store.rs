@@ -43,12 +43,26 @@ pub trait Store: View + Send + Sync {
     /// Records the version another program wrote, if the journal does not have it. Best effort, never waits.
     fn notice(&self, path: &MemoryPath);
 
+    /// Records what other programs did to the files in the journal: changed, removed and renamed ones, each as a change of its own.
+    /// Costs one `stat` per file; only files with a new stamp are read. `now` is the current time. Without `wait`, a mount that
+    /// another process is changing is skipped. A store without other writers does nothing.
+    fn record_outside_changes(&self, now: Timestamp, wait: bool) -> Result<()> {
+        let _ = (now, wait);
+        Ok(())
+    }
+
     /// Returns, for each mount in order, a stamp that differs after every change a memdir process acknowledged there, at the
     /// cost of one `stat`; `None` if there is none. Changes by other programs do not affect it.
     fn marks(&self) -> Vec<Option<Stamp>>;
 
     /// Returns the size of the journal.
     fn journal_size(&self) -> Result<JournalSize>;
+
+    /// Sets the modification times of files that have these versions; others are left as they are. The journal does not record it.
+    fn set_modified(&self, files: &[(MemoryPath, Version, Timestamp)]) -> Result<()> {
+        let _ = files;
+        Ok(())
+    }
 
     /// Creates folders, and removes folders without files, with the folders below them. The journal does not record it: a folder
     /// without files holds no memory. A store without folders does nothing.
@@ -97,6 +111,12 @@ pub trait View {
     fn list(&self, under: &str) -> Result<Walk>;
     /// Returns the stamps of files by their exact names, in the given order; `None` for a file that does not exist.
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>>;
+    /// Returns the version and the size in bytes of the last text that the journal has of the file of exactly this name, also if it
+    /// was removed since.
+    fn last_recorded(&self, path: &MemoryPath) -> Result<Option<(Version, u64)>> {
+        let _ = path;
+        Ok(None)
+    }
     /// Fails if the file may not be changed; the error gives the reason.
     fn check_writable(&self, path: &MemoryPath) -> Result<()>;
     /// Fails if the call was cancelled. Loops that take long between two reads call it.

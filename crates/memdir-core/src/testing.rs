@@ -4,6 +4,7 @@ mod ram_index;
 mod ram_store;
 
 use crate::base::time::Clock;
+pub use crate::store::files::fault::FileCall;
 use jiff::{Timestamp, tz::TimeZone};
 pub use ram_index::RamIndex;
 pub use ram_store::RamStore;
@@ -18,6 +19,11 @@ pub fn directories_synced_by<T>(call: impl FnOnce() -> T) -> (T, Vec<std::path::
     crate::base::observe::synced_by(call)
 }
 
+/// Returns how many memories this thread reads from the disk during a call.
+pub fn files_read_by<T>(call: impl FnOnce() -> T) -> (T, u64) {
+    crate::base::observe::files_read_by(call)
+}
+
 /// Returns how often this thread reads a directory during a call.
 pub fn directories_read_by<T>(call: impl FnOnce() -> T) -> (T, u64) {
     crate::base::observe::directories_read_by(call)
@@ -26,6 +32,12 @@ pub fn directories_read_by<T>(call: impl FnOnce() -> T) -> (T, u64) {
 /// Lets this thread pass `n` more writes, syncs, renames and removals, then ends the process as `kill -9` does; `None` turns it off.
 pub fn kill_after(n: Option<u64>) {
     crate::store::files::fault::testing::kill_after(n);
+}
+
+/// Calls `hook` before this thread creates, renames or removes a file in a mount; `None` turns it off. The hook can act as
+/// another program, call [`kill_after`], or return an error with which the call fails.
+pub fn on_file_call(hook: Option<Box<dyn FnMut(FileCall) -> std::io::Result<()>>>) {
+    crate::store::files::fault::testing::on_file_call(hook);
 }
 
 /// A clock with a fixed time, in UTC.

@@ -21,7 +21,7 @@ use crate::{
 };
 use args::Args;
 use params::Param;
-pub use prompts::{INSTRUCTIONS, PROMPTS, Prompt};
+pub use prompts::{PROMPTS, Prompt};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -45,6 +45,8 @@ pub struct Tool {
     pub idempotent: bool,
     /// Whether the title is also an annotation, as older servers had it.
     pub titled: bool,
+    /// Whether a host that shows the model only the names of tools should load this one at once.
+    pub always_load: bool,
     /// Runs the tool.
     pub(crate) run: fn(&ToolContext, &Args<'_>) -> Result<ToolResult>,
 }
@@ -159,6 +161,9 @@ impl Tool {
             tool["outputSchema"] = output();
         }
         tool["annotations"] = annotations;
+        if self.always_load {
+            tool["_meta"] = json!({ "anthropic/alwaysLoad": true });
+        }
         tool
     }
 }

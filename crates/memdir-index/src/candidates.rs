@@ -8,7 +8,7 @@ use crate::{
     hash::path_hash,
     lookup::{SegmentMatches, each_block, look_up},
     scan::Near,
-    schema::{BODY, CODE, FILE, TITLE},
+    schema::{BODY, CODE, CUE, FILE, TITLE},
     segment::{Segment, is_dead},
     snapshot::Snapshot,
     table::{ASSISTANT, POINTER, Table},
@@ -27,6 +27,7 @@ use memdir_core::{
 };
 use rustc_hash::FxHashMap;
 use std::{cell::RefCell, cmp::Ordering};
+use tantivy::{postings::TermInfo, schema::Field};
 
 /// The number of candidates by words, and by meaning. Fixed, so that asking for more results never changes the first ones.
 const BEST: usize = 150;
@@ -38,7 +39,7 @@ const BEST_WITH_PHRASE: usize = 2_000;
 /// The maximum number of candidates with the same text.
 const MAX_SAME_TEXT: usize = 16;
 
-/// The sums of a document: body, title, pairs, codes; of a file's document: the whole file, its pointers.
+/// The sums of a document: body, title, pairs, codes; of a file's document: the whole file, its pointers, its cues.
 type Sums = [f32; 4];
 
 thread_local! {
@@ -123,11 +124,12 @@ impl<'a> Scoring<'a> {
                 add(BODY, 0, bodies, body, ranking::idf(totals.units, count.body), sums)?;
                 add(TITLE, 1, titles, title, ranking::idf(totals.units, count.title), sums)?;
                 add(FILE, 0, bodies, file, ranking::idf(totals.files, count.file), sums)?;
-                add_code(segment, infos[2].as_ref(), ranking::idf(totals.units, count.code), sums)?;
+                add_flat(segment, (CODE, 3), infos[2].as_ref(), ranking::idf(totals.units, count.code), sums)?;
+                add_flat(segment, (CUE, 2), infos[4].as_ref(), ranking::term_idf(totals.units, count), sums)?;
             }
             for (at, info) in matches.codes.iter().enumerate() {
                 let units = counts.codes.get(at).copied().unwrap_or(0);
-                add_code(segment, info.as_ref(), ranking::idf(totals.units, units), sums)?;
+                add_flat(segment, (CODE, 3), info.as_ref(), ranking::idf(totals.units, units), sums)?;
             }
             for (at, docs) in matches.pairs.iter().enumerate() {
                 let idf = ranking::idf(totals.units, counts.pairs.get(at).copied().unwrap_or(0));
@@ -208,7 +210,7 @@ impl<'a> Scoring<'a> {
                 }
                 let after = sums.get(doc + 1).filter(|_| ords[doc + 1] > 1).map_or(0.0, |next| next[0]);
                 // Most units cannot be among the best, which must be cheap to find out.
-                let at_most = ranking::words_at_most(own, before.max(after), file[0], file[1], timed);
+                let at_most = ranking::words_at_most(own, before.max(after), &[file[0], file[1], file[2]], timed);
                 before = own[0];
                 if at_most <= best.threshold {
                     continue;
@@ -231,7 +233,8 @@ impl<'a> Scoring<'a> {
         let before = if ords[doc] > 1 { self.sums[base + doc - 1][0] } else { 0.0 };
         let after = if ords.get(doc + 1).is_some_and(|ord| *ord > 1) { self.sums[base + doc + 1][0] } else { 0.0 };
         let date = if day != 0 && body > 0.0 { self.ask.time.matches(Day::unpack(day)) } else { 0.0 };
-        Parts { body, title, pair, code, neighbour: before.max(after), parent: file[0], pointer: file[1], date }
+        let cue = if ranking::has_cues(ords[doc] == 1, body, code) { file[2] } else { 0.0 };
+        Parts { body, title, pair, code, neighbour: before.max(after), parent: file[0], pointer: file[1], cue, date }
     }
 
     /// Whether a unit is live, passes the filters of the query and is not excluded.
@@ -377,11 +380,12 @@ impl<'a> Scoring<'a> {
     }
 }
 
-fn add_code(segment: &Segment, info: Option<&tantivy::postings::TermInfo>, idf: f32, sums: &mut [Sums]) -> Result<()> {
+/// Adds a term of a field whose length does not count to a slot of the sums.
+fn add_flat(segment: &Segment, (field, slot): (Field, usize), info: Option<&TermInfo>, idf: f32, sums: &mut [Sums]) -> Result<()> {
     let Some(info) = info else { return Ok(()) };
-    each_block(segment, CODE, info, |docs, freqs| {
+    each_block(segment, field, info, |docs, freqs| {
         for (doc, times) in docs.iter().zip(freqs) {
-            sums[*doc as usize][3] += idf * ranking::flat_term(*times);
+            sums[*doc as usize][slot] += idf * ranking::flat_term(*times);
         }
     })
 }

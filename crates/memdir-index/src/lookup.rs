@@ -2,7 +2,7 @@
 
 use crate::{
     errors::read_error,
-    schema::{BODY, CODE, FILE, TITLE},
+    schema::{BODY, CODE, CUE, FILE, TITLE},
     segment::{Segment, is_dead},
     snapshot::{LiveSegment, Snapshot},
 };
@@ -18,8 +18,8 @@ use tantivy::{
 
 /// Where the terms of a query are in one segment.
 pub(super) struct SegmentMatches {
-    /// For each term: its postings in bodies, titles, codes and whole files.
-    pub(super) terms: Vec<[Option<TermInfo>; 4]>,
+    /// For each term: its postings in bodies, titles, codes, whole files and cues.
+    pub(super) terms: Vec<[Option<TermInfo>; 5]>,
     /// For each code: its postings.
     pub(super) codes: Vec<Option<TermInfo>>,
     /// For each pair: the live units that contain it, and how often.
@@ -48,11 +48,13 @@ impl SegmentMatches {
                 look_up(segment, TITLE, term)?,
                 look_up(segment, CODE, term)?,
                 look_up(segment, FILE, term)?,
+                look_up(segment, CUE, term)?,
             ];
             count.body += live_count(part, BODY, infos[0].as_ref())?;
             count.title += live_count(part, TITLE, infos[1].as_ref())?;
             count.code += live_count(part, CODE, infos[2].as_ref())?;
             count.file += live_count(part, FILE, infos[3].as_ref())?;
+            count.cue += live_count(part, CUE, infos[4].as_ref())?;
             terms.push(infos);
         }
         let mut codes = Vec::with_capacity(ask.codes.len());

@@ -18,9 +18,12 @@ pub(super) const BODY: Field = Field::from_field_id(0);
 pub(super) const TITLE: Field = Field::from_field_id(1);
 /// The codes of units.
 pub(super) const CODE: Field = Field::from_field_id(2);
-/// The text of whole files. Only the documents of files have it, and they have no other field, so that the statistics of files and
+/// The text of whole files. Only the documents of files have it, and they have no field of units, so that the statistics of files and
 /// units never mix.
 pub(super) const FILE: Field = Field::from_field_id(3);
+
+/// The cues of files, in the documents of files.
+pub(super) const CUE: Field = Field::from_field_id(4);
 
 /// Returns the schema. It has no field norms, because the table has the lengths, and stores no values.
 pub(super) fn schema() -> Schema {
@@ -33,6 +36,7 @@ pub(super) fn schema() -> Schema {
     schema.add_text_field("title", text(IndexRecordOption::WithFreqs));
     schema.add_text_field("code", text(IndexRecordOption::WithFreqs));
     schema.add_text_field("file", text(IndexRecordOption::WithFreqs));
+    schema.add_text_field("cue", text(IndexRecordOption::WithFreqs));
     schema.build()
 }
 
@@ -119,7 +123,9 @@ impl Document for Doc {
         match self {
             Doc::File(file) => {
                 let units = file.units.iter().filter(|unit| unit.in_file).map(|unit| unit.body.stems.as_str());
-                Box::new(std::iter::once(file.head.stems.as_str()).chain(units).map(|stems| (FILE, Text(stems))))
+                let words = std::iter::once(file.head.stems.as_str()).chain(units).map(|stems| (FILE, Text(stems)));
+                let cues = (!file.cues.is_empty()).then_some((CUE, Text(&file.cues)));
+                Box::new(words.chain(cues))
             }
             Doc::Unit(file, at) => {
                 let unit = &file.units[*at];

@@ -43,7 +43,7 @@ pub(super) struct Segment {
     pub(super) row: SegmentRow,
     pub(super) table: Table,
     tantivy: TantivySegment,
-    fields: [Arc<InvertedIndexReader>; 4],
+    fields: [Arc<InvertedIndexReader>; 5],
 }
 
 impl Segment {
@@ -63,7 +63,7 @@ impl Segment {
     fn with(tantivy: TantivySegment, row: SegmentRow, table: Table) -> Result<Segment> {
         let reader = SegmentReader::open(&tantivy).map_err(tantivy_error)?;
         let field = |field: Field| reader.inverted_index(field).map_err(tantivy_error);
-        let fields = [field(schema::BODY)?, field(schema::TITLE)?, field(schema::CODE)?, field(schema::FILE)?];
+        let fields = [field(schema::BODY)?, field(schema::TITLE)?, field(schema::CODE)?, field(schema::FILE)?, field(schema::CUE)?];
         Ok(Segment { row, table, tantivy, fields })
     }
 

@@ -31,7 +31,7 @@ use std::{
 
 /// The version of the index format. Raise the number when the analysis, the units, the fields or the layout of a file change; an index
 /// of another version is rebuilt.
-const FORMAT: &str = "memdir search index 2";
+const FORMAT: &str = "memdir search index 3";
 
 /// An index in a directory.
 pub struct TantivyIndex {
@@ -189,8 +189,8 @@ impl Index for TantivyIndex {
         }
     }
 
-    fn begin(&self, wait: Wait) -> Result<Option<Box<dyn Batch + '_>>> {
-        Ok(DiskBatch::begin(self, wait)?.map(|batch| Box::new(batch) as Box<dyn Batch + '_>))
+    fn begin(&self, wait: Wait, is_cancelled: &dyn Fn() -> bool) -> Result<Option<Box<dyn Batch + '_>>> {
+        Ok(DiskBatch::begin(self, wait, is_cancelled)?.map(|batch| Box::new(batch) as Box<dyn Batch + '_>))
     }
 
     fn forget(&self) -> Result<()> {

@@ -2,7 +2,7 @@
 //! nor callable.
 
 use memdir_core::{
-    Actor, Memdir,
+    Actor, CueProposals, Memdir,
     internal::{
         store::stop::Stop,
         tools::{Level, Tool, ToolContext},
@@ -25,11 +25,13 @@ pub struct ToolGroup {
     /// The directory as the user specified it, for tools that print paths.
     pub root: PathBuf,
     /// The server instructions for models.
-    pub instructions: Option<&'static str>,
+    pub instructions: Option<String>,
     /// Whether resources and prompts are served from this space.
     pub resources: bool,
     /// Renders the memory section of a system prompt, if the server provides one.
     pub section: Option<PromptSection>,
+    /// Where cues are proposed that are learned from use, if they are.
+    pub proposals: Option<CueProposals>,
 }
 
 /// Returns the space currently in force, or a message that explains why there is none. May block.
@@ -146,8 +148,8 @@ impl ToolCatalog {
     }
 
     /// Returns the server instructions for models.
-    pub(crate) fn instructions(&self) -> Option<&'static str> {
-        self.groups.iter().find_map(|group| group.instructions)
+    pub(crate) fn instructions(&self) -> Option<&str> {
+        self.groups.iter().find_map(|group| group.instructions.as_deref())
     }
 
     /// Returns the space of resources and prompts, or `None` if the server has tools only.
@@ -159,6 +161,11 @@ impl ToolCatalog {
     /// Returns the renderer of the memory section, if the server provides one.
     pub(crate) fn section(&self) -> Option<&PromptSection> {
         self.resource_group()?.section.as_ref()
+    }
+
+    /// Returns the proposed cues of the space of prompts.
+    pub(crate) fn proposals(&self) -> Option<&CueProposals> {
+        self.resource_group()?.proposals.as_ref()
     }
 
     fn resource_group(&self) -> Option<&Arc<ToolGroup>> {
@@ -175,6 +182,11 @@ impl ToolCatalog {
 }
 
 impl ServedTool {
+    /// Returns where cues of this tool's space are proposed.
+    pub(crate) fn proposals(&self) -> Option<&CueProposals> {
+        self.group.proposals.as_ref()
+    }
+
     /// Returns the caller of one call, which ends at its next step after `stop`. Blocks while the space is opened again.
     pub(crate) fn caller(&self, actor: Actor, session: bool, stop: &Stop) -> Result<ToolContext, String> {
         let memdir = self.group.current_space()?;

@@ -5,6 +5,7 @@ mod call;
 mod catalog;
 mod error;
 mod http;
+mod learned;
 mod mcp;
 mod prompts;
 mod resources;

@@ -5,7 +5,7 @@ mod handler;
 mod params;
 mod session;
 
-pub(crate) use params::not_a_message;
+pub(crate) use params::{malformed_initialize, not_a_message};
 pub(crate) use session::McpSession;
 
 use crate::{

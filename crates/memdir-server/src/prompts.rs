@@ -1,7 +1,7 @@
 //! Renders prompts: fills in their arguments and the results of a search or a listing. Independent of the protocol.
 
 use memdir_core::{
-    Error, List, Result,
+    CueProposals, Error, List, Result,
     internal::{
         base::{frame, text},
         tools::{self, PROMPTS, Prompt, ToolContext},
@@ -17,6 +17,8 @@ pub(crate) const SECTION_DESCRIPTION: &str = "The memory section for a system pr
 
 /// Maximum number of characters of a listing in a prompt.
 const MAX_LIST_CHARS: usize = 6_000;
+/// Maximum number of proposed cues in a prompt.
+const MAX_PROPOSED: usize = 30;
 /// Number of characters after which an argument is truncated.
 const MAX_ARGUMENT_CHARS: usize = 20_000;
 
@@ -26,7 +28,12 @@ pub(crate) fn find(name: &str) -> Option<&'static Prompt> {
 }
 
 /// Returns the text of a prompt.
-pub(crate) fn render(prompt: &Prompt, caller: &ToolContext, arguments: &Map<String, Value>) -> Result<String> {
+pub(crate) fn render(
+    prompt: &Prompt,
+    caller: &ToolContext,
+    arguments: &Map<String, Value>,
+    proposals: Option<&CueProposals>,
+) -> Result<String> {
     let argument = arguments.get(prompt.argument).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     if argument.is_none() && prompt.required {
         return Err(Error::bad_input(prompt.argument, format!("required by the prompt {}", prompt.name)));
@@ -35,6 +42,7 @@ pub(crate) fn render(prompt: &Prompt, caller: &ToolContext, arguments: &Map<Stri
     let context = match prompt.name {
         "recall" => search_results(caller, &argument),
         "review-memory" => listing(caller, &argument)?,
+        "add-cues" => uncued(caller, &argument, proposals)?,
         _ => String::new(),
     };
     let context = frame::neutral(&context);
@@ -73,4 +81,28 @@ fn listing(caller: &ToolContext, topic: &str) -> Result<String> {
         let _ = writeln!(out, "- {} ({}{kind}){description}", memory.name, memory.age);
     }
     Ok(if out.is_empty() { "(no memories)".into() } else { out.trim_end().to_owned() })
+}
+
+/// The memories without cues, as many as fit, and the cues that were learned from use.
+fn uncued(caller: &ToolContext, topic: &str, proposals: Option<&CueProposals>) -> Result<String> {
+    let uncued = caller.memdir.without_cues(topic)?;
+    let mut out = String::new();
+    for (n, memory) in uncued.iter().enumerate() {
+        if out.chars().count() > MAX_LIST_CHARS {
+            let _ = writeln!(out, "- and {} more, which this prompt lists once these have cues", uncued.len() - n);
+            break;
+        }
+        let _ = writeln!(out, "- {}: {}", memory.name, memory.description);
+    }
+    if uncued.is_empty() {
+        out.push_str("(no memories without cues)\n");
+    }
+    let proposed = proposals.map(|proposals| proposals.pending(caller.memdir.store())).unwrap_or_default();
+    if !proposed.is_empty() {
+        out.push_str("\nSearches that found nothing before one of these was read, as proposed cues; keep the existing cues beside them:\n");
+        for proposal in proposed.iter().rev().take(MAX_PROPOSED) {
+            let _ = writeln!(out, "- {}: {:?}", proposal.name, proposal.cue);
+        }
+    }
+    Ok(out.trim_end().to_owned())
 }

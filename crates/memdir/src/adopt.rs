@@ -4,7 +4,10 @@
 pub(crate) mod import_dir;
 
 use crate::hosts::{HOSTS, HostMemory, Machine};
-use memdir_core::{Access, FileStore, Mount, View as _};
+use memdir_core::{
+    Access, FileStore, Incoming, MemoryPath, Mount, View as _,
+    internal::store::mounts::{ENTRYPOINT_FILE, choose_entrypoint, is_page_name},
+};
 use serde_json::{Map, Value, json};
 use std::{fs, path::Path};
 
@@ -58,13 +61,36 @@ fn with_tilde(path: &Path, home: &Path) -> String {
 
 /// The number of memories in the mount, without those it ignores.
 fn count_mounted(memory: &HostMemory, machine: &Machine) -> usize {
+    let walk = open(memory, machine).and_then(|store| store.list(""));
+    walk.map(|walk| walk.entries.iter().filter(|entry| entry.path.is_md()).count()).unwrap_or_default()
+}
+
+/// Reads the memories of another program for an import, without the entrypoint, which the import rewrites. What is not UTF-8 is
+/// skipped.
+pub(crate) fn read(memory: &HostMemory, machine: &Machine) -> Vec<Incoming> {
+    let Ok(store) = open(memory, machine) else { return Vec::new() };
+    // Of the formats that are not memdir's, MEMORY.md is a memory like any other.
+    let entrypoint = memory.mount_options.is_empty().then(|| choose_entrypoint(|name| memory.path.join(name).is_file()));
+    let is_entrypoint = |name: &str| entrypoint.is_some_and(|entrypoint| name == entrypoint || is_page_name(name));
+    let paths = store.list("").map(|walk| walk.entries).unwrap_or_default().into_iter().map(|entry| entry.path);
+    let memories = paths.filter(|path| path.is_md() && !is_entrypoint(path.as_str()));
+    let text = |path: MemoryPath| {
+        let stored = store.get(&path).ok()??;
+        // A name that memdir keeps for its own entrypoint.
+        let name = if path.as_str() == ENTRYPOINT_FILE { "handbook.md" } else { path.as_str() };
+        Some(Incoming { name: name.to_owned(), text: String::from_utf8(stored.bytes).ok()? })
+    };
+    memories.filter_map(text).collect()
+}
+
+/// Opens the memory of another program for reading.
+fn open(memory: &HostMemory, machine: &Machine) -> memdir_core::Result<FileStore> {
     let list =
         |key: &str| serde_json::from_value::<Vec<String>>(memory.mount_options.get(key).cloned().unwrap_or_default()).unwrap_or_default();
     let journal = machine.home.join(".memdir/journal/none");
     let mount =
         Mount { access: Access::ReadOnly, ignored: list("ignored"), only: list("only"), ..Mount::new("", memory.path.clone(), journal) };
-    let walk = FileStore::open(&[mount]).and_then(|store| store.list(""));
-    walk.map(|walk| walk.entries.iter().filter(|entry| entry.path.is_md()).count()).unwrap_or_default()
+    FileStore::open(&[mount])
 }
 
 /// The number of Markdown files in a directory, at most four levels deep.

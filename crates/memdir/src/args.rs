@@ -5,7 +5,7 @@ pub(crate) mod stdin;
 
 use crate::{
     exit::Failure,
-    hosts::{self, HookEvent as Event, Host, InstallScope as Scope},
+    hosts::{self, HookEvent as Event, Host, InstallScope as Scope, MemoryChoice},
 };
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use std::{
@@ -67,12 +67,17 @@ pub(crate) enum AgentScope {
 /// The commands, in the order of `memdir --help`; [`help::GROUPS`] names the first command of each group.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(visible_alias = "add")]
     Write(Write),
+    #[command(visible_aliases = ["cat", "show"])]
     Read(Read),
+    #[command(visible_alias = "ls")]
     List(List),
     Search(Search),
     Edit(Edit),
+    #[command(visible_alias = "mv")]
     Rename(Rename),
+    #[command(visible_alias = "rm")]
     Delete(Delete),
     Undo(Undo),
     History(History),
@@ -80,11 +85,14 @@ pub(crate) enum Command {
 
     Init(Init),
     Get(Get),
+    Path(PathOf),
     Log(Log),
     Import(Import),
     Export(Export),
 
     Recall(Recall),
+    Rules(Rules),
+    Cues(Cues),
     Prompt(Prompt),
     Chats(Chats),
 
@@ -99,6 +107,7 @@ pub(crate) enum Command {
     Hook(Hook),
 
     Where(Where),
+    Status(Status),
     Projects(Projects),
     Config(Config),
     Stats(Stats),
@@ -117,6 +126,9 @@ pub(crate) enum Command {
     Bench(Bench),
     Man(Man),
     Completions(Completions),
+    #[command(hide = true)]
+    Complete(Complete),
+    Help(Help),
 }
 
 /// Create a memory directory with an entrypoint
@@ -156,6 +168,8 @@ pub(crate) struct Read {
 #[command(after_help = "\
 Query syntax: \"exact phrase\", type:feedback, path:team/, source:chat, -excluded
 
+Exits with 1 if nothing is found; with --batch, always with 0.
+
 Examples:
   memdir search how do we deploy
   memdir search '\"blue green\" -staging' --type project --since 2026-01-01
@@ -175,6 +189,9 @@ pub(crate) struct Search {
     /// Search only this source
     #[arg(long, value_enum, default_value_t = SearchSource::All)]
     pub(crate) source: SearchSource,
+    /// Search past conversations of all projects, not only of this one
+    #[arg(long)]
+    pub(crate) all_projects: bool,
     /// Search only memories of this type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
@@ -240,6 +257,17 @@ pub(crate) struct Get {
     pub(crate) lines: Option<String>,
 }
 
+/// Print the path of a memory's file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  memdir path notes/deploy
+  grep -n Friday \"$(memdir path notes/deploy)\"")]
+pub(crate) struct PathOf {
+    /// Name of the memory
+    pub(crate) name: String,
+}
+
 /// List memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -278,11 +306,14 @@ pub(crate) struct List {
 Examples:
   memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project
   memdir write notes/deploy --append 'Except in December.'
+  memdir write notes/deploy --cue 'ship on a Friday' --cue 'kubectl rollout'
+  memdir write rules/push 'Run the tests first.' --when-command 'git push*' --strength hold
   pandoc page.html -t gfm | memdir write notes/page -")]
 pub(crate) struct Write {
     /// Name of the memory, such as notes/deploy
     pub(crate) name: String,
-    /// Text of the memory (`-` for standard input) [default: from --file or standard input]
+    /// Text of the memory (`-` for standard input) [default: from --file or standard input; with only
+    /// options for the frontmatter, the text stays]
     #[arg(allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
     /// Read the text from a file (`-` for standard input)
@@ -306,15 +337,65 @@ pub(crate) struct Write {
     /// Type of the memory: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
+    /// Phrase in which the memory will be needed; may be repeated, replaces existing cues; '' removes them
+    #[arg(long = "cue", value_name = "TEXT")]
+    pub(crate) cues: Vec<String>,
+    /// Show the memory before a command that matches; may be repeated, replaces existing tripwires
+    #[arg(long, value_name = "GLOB", group = "when")]
+    pub(crate) when_command: Vec<String>,
+    /// Show the memory before a file that matches is changed; may be repeated
+    #[arg(long, value_name = "GLOB", group = "when")]
+    pub(crate) when_path: Vec<String>,
+    /// What the tripwire does: tell, hold, ask or deny [default: hold for commands, else tell]
+    #[arg(long, value_name = "STRENGTH", requires = "when")]
+    pub(crate) strength: Option<String>,
+    /// Recall the memory before others
+    #[arg(long)]
+    pub(crate) pinned: bool,
     /// Skip this secret detection rule; for people, not for agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
 
-/// Replace text in a memory
+/// List memories without cues, and set the cues of many in one change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Cues are phrases in which a memory will be needed: other wordings, the task, the command, the
+error. A memory has at most 8, of 300 bytes in all. They are searched and recalled, never shown.
+
 Examples:
+  memdir cues
+  memdir cues --from cues.jsonl     one {\"name\": …, \"cues\": […]} per line
+  memdir cues --proposed
+  memdir cues --accept notes/deploy")]
+pub(crate) struct Cues {
+    /// List only memories under this topic
+    #[arg(conflicts_with = "action")]
+    pub(crate) topic: Option<String>,
+    /// Set the cues of the memories in this file: JSON, or JSON Lines (`-` for standard input)
+    #[arg(long, value_name = "FILE", group = "action")]
+    pub(crate) from: Option<PathBuf>,
+    /// List cues that searches of agents suggest: the search found nothing, then the memory was read
+    #[arg(long, group = "action")]
+    pub(crate) proposed: bool,
+    /// Add the proposed cues of this memory to it, or of all memories with `all`
+    #[arg(long, value_name = "NAME", group = "action")]
+    pub(crate) accept: Option<String>,
+    /// Drop the proposed cues of this memory, or of all memories with `all`
+    #[arg(long, value_name = "NAME", group = "action")]
+    pub(crate) reject: Option<String>,
+}
+
+/// Edit a memory in your editor, or replace text in it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
+returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
+editor exits, or its text cannot be saved, the text is kept in a file, and the message has the
+command to continue.
+
+Examples:
+  memdir edit notes/deploy
   memdir edit notes/deploy Tuesdays Wednesdays
   memdir edit notes/deploy --regex 'v(\\d+)\\.0' 'v$!1.1' --all
   memdir edit notes/deploy --old-file before.txt --new-file after.txt")]
@@ -322,23 +403,26 @@ pub(crate) struct Edit {
     /// Name of the memory
     pub(crate) name: String,
     /// Text to replace (`-` for standard input); must occur exactly once unless --all
-    #[arg(allow_hyphen_values = true, required_unless_present = "old_file")]
+    #[arg(allow_hyphen_values = true, group = "original", requires = "replacement")]
     pub(crate) old: Option<String>,
     /// Replacement text (`-` for standard input)
-    #[arg(allow_hyphen_values = true, required_unless_present = "new_file")]
+    #[arg(allow_hyphen_values = true, group = "replacement")]
     pub(crate) new: Option<String>,
     /// Read OLD from a file (`-` for standard input)
-    #[arg(long, value_name = "FILE", conflicts_with = "old", requires = "new_file")]
+    #[arg(long, value_name = "FILE", group = "original", requires = "new_file")]
     pub(crate) old_file: Option<PathBuf>,
     /// Read NEW from a file (`-` for standard input)
-    #[arg(long, value_name = "FILE", conflicts_with = "new")]
+    #[arg(long, value_name = "FILE", group = "replacement", requires = "original")]
     pub(crate) new_file: Option<PathBuf>,
     /// Treat OLD as a regular expression with look-around; $!1 in NEW is the first group
-    #[arg(long)]
+    #[arg(long, requires = "replacement")]
     pub(crate) regex: bool,
     /// Replace all occurrences
-    #[arg(long)]
+    #[arg(long, requires = "replacement")]
     pub(crate) all: bool,
+    /// Edit this text in the editor, such as one that could not be saved, instead of the memory's text
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["original", "replacement"])]
+    pub(crate) draft: Option<PathBuf>,
     /// Fail unless the memory has this version, or a version with this prefix
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
@@ -347,40 +431,55 @@ pub(crate) struct Edit {
     pub(crate) allow_secret: Vec<String>,
 }
 
-/// Rename a memory and update the references to it
+/// Rename memories and update the references to them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+A name that ends with `/` is a topic. All memories are renamed in one change, or none.
+
 Examples:
-  memdir rename notes/deploy howto/deploy")]
+  memdir rename notes/deploy howto/deploy
+  memdir rename deploy release rollback howto/
+  memdir rename notes/ archive/notes/")]
 pub(crate) struct Rename {
-    /// Current name
-    pub(crate) from: String,
-    /// New name
+    /// Current names, or one topic
+    #[arg(value_name = "NAME", required = true)]
+    pub(crate) from: Vec<String>,
+    /// New name, or the topic to move the memories to
+    #[arg(value_name = "NEW")]
     pub(crate) to: String,
 }
 
-/// Delete a memory; `memdir undo` restores it
+/// Delete memories; `memdir undo` restores them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+A name that ends with `/` is a topic. Either all the named memories are deleted, in one change, or none are. Deleting a
+topic asks first.
+
 Examples:
   memdir delete notes/deploy
+  memdir delete notes/deploy notes/release
+  memdir delete notes/ --yes
   memdir undo")]
 pub(crate) struct Delete {
-    /// Name of the memory
-    pub(crate) name: String,
+    /// Names of memories and topics
+    #[arg(value_name = "NAME", required = true)]
+    pub(crate) names: Vec<String>,
+    /// Delete topics without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     /// Fail unless the memory has this version, or a version with this prefix
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
 }
 
-/// Undo your last change, or any change by its id
+/// Undo the last change, or any change by its id
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   memdir undo
   memdir undo 7kq2m9xa")]
 pub(crate) struct Undo {
-    /// Id of the change, as printed by `memdir history` [default: your last change]
+    /// Id of the change, as printed by `memdir history` [default: the last change, by you or made outside memdir]
     pub(crate) id: Option<String>,
 }
 
@@ -444,7 +543,7 @@ Examples:
   memdir entrypoint
   memdir entrypoint --repair")]
 pub(crate) struct Entrypoint {
-    /// Add missing lines
+    /// Add missing lines, and remove those of missing files
     #[arg(long)]
     pub(crate) repair: bool,
 }
@@ -489,7 +588,7 @@ Examples:
   memdir check --fix
   memdir check --strict --json")]
 pub(crate) struct Check {
-    /// Add missing entrypoint lines
+    /// Add missing entrypoint lines, and remove those of missing files
     #[arg(long)]
     pub(crate) fix: bool,
     /// Treat suggestions as errors
@@ -516,6 +615,8 @@ Prints nothing if no memory is relevant.
 Examples:
   memdir recall 'Can you deploy the shop this afternoon?'
   memdir recall --budget 1000 --shown notes/deploy - < message.txt
+  memdir recall --explain 'Can you deploy the shop this afternoon?'
+  memdir recall --why-not notes/deploy 'ship it today'
   memdir recall --action --tool Bash --command 'git push --force'")]
 pub(crate) struct Recall {
     /// Text of the message (`-` for standard input)
@@ -533,6 +634,12 @@ pub(crate) struct Recall {
     /// Exclude the documentation of tools in use
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) in_use: Vec<String>,
+    /// Show how each memory scores instead of recalling it
+    #[arg(long, conflicts_with = "action")]
+    pub(crate) explain: bool,
+    /// Show how one memory scores, and what is missing for it to be recalled
+    #[arg(long, value_name = "NAME", conflicts_with = "action")]
+    pub(crate) why_not: Option<String>,
     /// Select memories whose tripwire (`when:`) matches an action
     #[arg(long)]
     pub(crate) action: bool,
@@ -545,6 +652,49 @@ pub(crate) struct Recall {
     /// File that the action reads or writes
     #[arg(long, value_name = "PATH", requires = "action")]
     pub(crate) path: Vec<PathBuf>,
+}
+
+/// List the rules (`when:`) of memories; accept or reject them
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A rule tells, holds, asks or denies (`strength:`). Rules that ask or deny hold until you accept their text. A rule that you
+reject does nothing. A changed text has no decision.
+
+Examples:
+  memdir rules
+  memdir rules accept rules/push
+  memdir rules reject team/deploy --yes")]
+pub(crate) struct Rules {
+    #[command(subcommand)]
+    pub(crate) what: Option<RulesWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesWhat {
+    /// List the rules, what they do, and where they apply
+    #[command(after_help = "\
+Examples:
+  memdir rules list --json")]
+    List,
+    /// Let a rule ask or deny, as its text says now
+    #[command(after_help = "\
+Examples:
+  memdir rules accept rules/push")]
+    Accept(RuleDecision),
+    /// Ignore a rule, as its text says now
+    #[command(after_help = "\
+Examples:
+  memdir rules reject team/deploy --yes")]
+    Reject(RuleDecision),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RuleDecision {
+    /// Name of the memory
+    pub(crate) name: String,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 /// Print the memory section of a system prompt
@@ -609,6 +759,16 @@ Examples:
   memdir where
   memdir where --json")]
 pub(crate) struct Where {}
+
+/// Show the mounts, the number of memories and the last change
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The same as `memdir` without a command.
+
+Examples:
+  memdir status
+  memdir status --json")]
+pub(crate) struct Status {}
 
 /// List projects; adopt, merge or rename their memories
 #[derive(Debug, clap::Args)]
@@ -867,8 +1027,12 @@ Examples:
 #[command(after_help = "\
 Examples:
   memdir stats --json
-  memdir stats --loads")]
+  memdir stats --loads
+  memdir stats --cost")]
 pub(crate) struct Stats {
+    /// Show how many tokens a session costs in each host, before the first message
+    #[arg(long, conflicts_with = "loads")]
+    pub(crate) cost: bool,
     /// Show how often the prompt was loaded, and its size
     #[arg(long)]
     pub(crate) loads: bool,
@@ -900,6 +1064,9 @@ pub(crate) struct Mcp {
     /// Serve only tools that do not write
     #[arg(long)]
     pub(crate) read_only: bool,
+    /// Send brief instructions, because a session hook of the host provides the memory section; set by `memdir install`
+    #[arg(long, conflicts_with = "http")]
+    pub(crate) session_hook: bool,
     /// File with the bearer token of HTTP clients [env: MEMDIR_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
@@ -919,13 +1086,56 @@ Examples:
   memdir mcp --dialect serena")]
 pub(crate) struct Dialects {}
 
-/// Show the settings in effect and where they come from
+/// Show the settings and where they come from, or change them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   memdir config
-  memdir config --json")]
-pub(crate) struct Config {}
+  memdir config --json
+  memdir config set chats.keep_days 90
+  memdir config unset chats.keep_days
+  memdir config edit")]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    pub(crate) what: Option<ConfigWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigWhat {
+    /// Set a key in config.toml
+    #[command(after_help = "\
+Comments and the order of the file are kept. The file is not changed if the result would be invalid.
+
+Examples:
+  memdir config set chats.keep_days 90
+  memdir config set chats.hosts_off cursor codex")]
+    Set {
+        /// Key, such as chats.keep_days; `memdir config` lists them
+        key: String,
+        /// Value; several for a list
+        #[arg(value_name = "VALUE", required = true, allow_negative_numbers = true)]
+        values: Vec<String>,
+    },
+    /// Remove a key from config.toml, so that its default applies
+    #[command(after_help = "\
+Examples:
+  memdir config unset chats.keep_days")]
+    Unset {
+        /// Key, such as chats.keep_days
+        key: String,
+    },
+    /// Edit config.toml in your editor
+    #[command(after_help = "\
+Opens the file in the editor set in VISUAL or EDITOR. The file is not changed if the result would be invalid.
+
+Examples:
+  memdir config edit")]
+    Edit {
+        /// Edit this text, such as one that could not be saved, instead of the file's text
+        #[arg(long, value_name = "FILE")]
+        draft: Option<PathBuf>,
+    },
+}
 
 /// Install memdir's tools and hooks in agent programs
 #[derive(Debug, clap::Args)]
@@ -934,6 +1144,7 @@ Examples:
   memdir install                       list the hosts on this machine and ask
   memdir install claude-code
   memdir install codex --scope project --dry-run
+  memdir install claude-code --auto-memory replace
   memdir install --yes                 install in all hosts on this machine without asking
   memdir install --yes --chats         also import past conversations")]
 pub(crate) struct Install {
@@ -958,6 +1169,9 @@ pub(crate) struct Install {
     /// Install only the tools
     #[arg(long)]
     pub(crate) no_hooks: bool,
+    /// What to do about the memory that the host keeps on its own [default: ask; without a terminal, nothing]
+    #[arg(long, value_enum, value_name = "CHOICE")]
+    pub(crate) auto_memory: Option<MemoryChoice>,
 }
 
 /// Run the hook of an agent program: JSON on standard input and output
@@ -1023,6 +1237,7 @@ Examples:
   memdir adopt                       list the memories on this machine
   memdir adopt claude serena
   memdir adopt codex --read-write
+  memdir adopt codex --undo          remove the mount again
   memdir adopt --as-auto-memory      use one directory for memdir and Claude Code
   memdir adopt --to-codex            copy memories to Codex's own memory")]
 pub(crate) struct Adopt {
@@ -1032,6 +1247,9 @@ pub(crate) struct Adopt {
     /// Allow memdir to write to them
     #[arg(long)]
     pub(crate) read_write: bool,
+    /// Remove their mounts; their files stay
+    #[arg(long, requires = "names", conflicts_with = "read_write")]
+    pub(crate) undo: bool,
     /// Make Claude Code use memdir's directory as its own memory
     #[arg(long, conflicts_with_all = ["names", "read_write"])]
     pub(crate) as_auto_memory: bool,
@@ -1127,11 +1345,40 @@ pub(crate) struct Man {
 /// Print a shell completion script
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+In bash, zsh and fish, the names of memories, topics, projects, hosts and types are completed
+too.
+
 Examples:
-  memdir completions bash > ~/.local/share/bash-completion/completions/memdir")]
+  memdir completions bash > ~/.local/share/bash-completion/completions/memdir
+  memdir completions zsh > ~/.zfunc/_memdir
+  memdir completions fish > ~/.config/fish/completions/memdir.fish")]
 pub(crate) struct Completions {
     /// Shell to generate the script for
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print the completions of a command line, for the scripts of `memdir completions`
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  memdir complete -- memdir read no")]
+pub(crate) struct Complete {
+    /// Words of the command line, up to the one to complete
+    #[arg(value_name = "WORD", allow_hyphen_values = true, trailing_var_arg = true)]
+    pub(crate) words: Vec<String>,
+}
+
+/// Print the help of memdir or of a command
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  memdir help
+  memdir help write
+  memdir help chats sync")]
+pub(crate) struct Help {
+    /// Command, such as write or chats sync
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }
 
 /// Run a short tour in a temporary directory
@@ -1157,6 +1404,7 @@ pub(crate) enum BenchWhat {
     Torture(Torture),
     Search(BenchSearch),
     Index(BenchIndex),
+    Recall(BenchRecall),
     #[command(hide = true)]
     TortureWorker(TortureWorker),
 }
@@ -1216,6 +1464,24 @@ pub(crate) struct BenchIndex {
     /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
+}
+
+/// Benchmark recalls from generated memories
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Memories are generated in a temporary directory, or in --dir, which must be empty and is kept. The hook of a message
+is measured as a process and compared with /bin/true.
+
+Examples:
+  memdir bench recall
+  memdir bench recall --files 100")]
+pub(crate) struct BenchRecall {
+    /// Number of memories
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    pub(crate) files: u32,
+    /// Number of messages of each length
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    pub(crate) messages: u32,
 }
 
 /// Run one process of `bench torture`

@@ -5,8 +5,10 @@ mod adopt;
 mod bench;
 mod chats;
 mod check;
+mod complete;
 mod completions;
 mod config;
+mod cues;
 mod delete;
 mod demo;
 mod dialects;
@@ -16,6 +18,7 @@ mod edit;
 mod entrypoint;
 mod export;
 mod get;
+mod help;
 mod history;
 mod hook;
 mod import;
@@ -26,6 +29,7 @@ mod list;
 mod log;
 mod man;
 mod mcp;
+mod path;
 mod projects;
 pub(crate) mod prompt;
 mod read;
@@ -33,6 +37,7 @@ mod recall;
 mod rename;
 mod restore;
 mod resume;
+mod rules;
 mod search;
 mod stats;
 mod status;
@@ -53,7 +58,8 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::{Error, Memdir, MemoryPath, Version};
+use memdir_core::{Error, List, Memdir, MemoryPath, Version, internal::base::text};
+use std::collections::BTreeSet;
 
 type Outcome = Result<CommandOutput, Failure>;
 
@@ -64,6 +70,8 @@ struct Plan<'a> {
     writes: bool,
     /// `--project` selects conversations instead of the memory.
     project_is_filter: bool,
+    /// `--dir` and `--project` may name a memory that does not exist.
+    may_be_new: bool,
 }
 
 /// What a command needs, with the function that runs it.
@@ -97,36 +105,43 @@ fn mount_label(prefix: &str, in_dir: bool) -> String {
 /// The table of commands.
 fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
     let global = &args.global;
-    let Some(command) = &args.command else { return space(|space| status::run(space.memdir)) };
+    let Some(command) = &args.command else { return space(status::run) };
     match command {
-        Command::Adopt(args) => settings(move |settings, scope| adopt::run(args, global, settings, scope)).writes(),
+        Command::Adopt(args) => settings(move |settings, scope| adopt::run(args, global, settings, scope)).writes().may_be_new(),
         Command::Bench(args) => nothing(move || bench::run(args, global.dir.as_deref(), output)).writes(),
         Command::Chats(args) => settings(move |settings, scope| chats::run(args, global.project.as_deref(), settings, scope, output))
             .writes()
             .filters_projects(),
         Command::Check(args) => space(move |space| check::run(args, space)).writes_if(args.fix),
+        Command::Complete(args) => nothing(move || Ok(complete::run(&args.words))),
         Command::Completions(args) => nothing(move || Ok(completions::run(args))),
-        Command::Config(_) => settings(|settings, scope| Ok(config::run(settings, scope))),
-        Command::Delete(args) => space(move |space| delete::run(args, space.memdir)).writes(),
+        Command::Config(args) => match &args.what {
+            None => settings(config::run).may_be_new(),
+            Some(what) => nothing(move || config::change(what, global)).writes(),
+        },
+        Command::Cues(args) => space(move |space| cues::run(args, space)).writes(),
+        Command::Delete(args) => space(move |space| delete::run(args, space.memdir, output)).writes(),
         Command::Demo(_) => nothing(move || demo::run(output)).writes(),
         Command::Dialects(_) => nothing(|| Ok(dialects::run())),
         Command::Diff(args) => space(move |space| diff::run(args, space.memdir)),
-        Command::Doctor(args) => settings(move |settings, scope| doctor::run(args, settings, scope)).writes_if(args.fix),
-        Command::Edit(args) => space(move |space| edit::run(args, space.memdir)).writes(),
+        Command::Doctor(args) => settings(move |settings, scope| doctor::run(args, settings, scope)).writes_if(args.fix).may_be_new(),
+        Command::Edit(args) => space(move |space| edit::run(args, space)).writes(),
         Command::Entrypoint(args) => space(move |space| entrypoint::run(args, space.memdir)).writes_if(args.repair),
         Command::Export(args) => space(move |space| export::run(args, space.memdir)).writes(),
         Command::Get(args) => space(move |space| get::run(args, space.memdir)),
+        Command::Help(args) => nothing(move || Err(help::run(&args.command))),
         Command::History(args) => space(move |space| history::run(args, space.memdir)),
         Command::Hook(args) => nothing(move || Ok(hook::run(args, global))).writes(),
         Command::Import(args) => space(move |space| import::run(args, space.memdir)).writes(),
         Command::Index(args) => search(None, move |space| index::run(args, space.memdir, output)),
-        Command::Init(args) => settings(move |settings, scope| init::run(args, settings, scope)).writes(),
-        Command::Install(args) => settings(move |settings, _| install::run(args, settings, output)).writes(),
+        Command::Init(args) => settings(move |settings, scope| init::run(args, settings, scope)).writes().may_be_new(),
+        Command::Install(args) => settings(move |settings, scope| install::run(args, settings, scope, output)).writes().may_be_new(),
         Command::List(args) => space(move |space| list::run(args, space.memdir, output)),
         Command::Log(args) => space(move |space| log::run(args, space.memdir)).writes(),
         Command::Man(args) => nothing(move || man::run(args)).writes(),
-        Command::Mcp(args) => settings(move |settings, scope| mcp::run(args, global, settings, scope)).writes(),
-        Command::Projects(args) => settings(move |settings, scope| projects::run(args, settings, scope)).writes(),
+        Command::Mcp(args) => settings(move |settings, scope| mcp::run(args, global, settings, scope)).writes().may_be_new(),
+        Command::Path(args) => space(move |space| path::run(args, space.memdir)),
+        Command::Projects(args) => settings(move |settings, scope| projects::run(args, settings, scope)).writes().may_be_new(),
         Command::Prompt(args) => settings(move |settings, scope| prompt::run(args, settings, scope)),
         Command::Read(args) => space(move |space| read::run(args, space.memdir)),
         Command::Recall(args) => settings(move |settings, scope| recall::run(args, settings, scope)),
@@ -134,16 +149,19 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Rename(args) => space(move |space| rename::run(args, space.memdir)).writes(),
         Command::Restore(args) => space(move |space| restore::run(args, space.memdir)).writes(),
         Command::Resume(args) => settings(move |settings, scope| resume::run(args, settings, scope)),
+        Command::Rules(args) => settings(move |settings, scope| rules::run(args, settings, scope, output)).writes(),
         Command::Search(args) => search(args.embedder, move |space| search::run(args, space.memdir)),
         Command::Stats(args) if args.loads => settings(stats::loads),
+        Command::Stats(args) if args.cost => settings(stats::cost),
         Command::Stats(_) => search(None, stats::run),
+        Command::Status(_) => space(status::run),
         Command::Test(_) => settings(test::run),
-        Command::Token(args) => settings(move |settings, _| token::run(args, settings)).writes(),
+        Command::Token(args) => settings(move |settings, _| token::run(args, settings)).writes().may_be_new(),
         Command::Undo(args) => space(move |space| undo::undo(args, space)).writes(),
-        Command::Uninstall(args) => settings(move |settings, _| uninstall::run(args, settings)).writes(),
+        Command::Uninstall(args) => settings(move |settings, _| uninstall::run(args, settings)).writes().may_be_new(),
         Command::Verify(args) => space(move |space| verify::run(args, space)).writes(),
         Command::Watch(_) => search(None, move |space| index::watch(space.memdir, output)),
-        Command::Where(_) => settings(|settings, scope| Ok(where_command::run(settings, scope))),
+        Command::Where(_) => settings(|settings, scope| Ok(where_command::run(settings, scope))).may_be_new(),
         Command::Write(args) => space(move |space| write::run(args, space.memdir)).writes(),
     }
 }
@@ -157,7 +175,13 @@ pub(crate) fn run(args: &Args, output: OutputOptions) -> Outcome {
     let project = args.global.project.clone().filter(|_| !plan.project_is_filter);
     let load = || -> Result<(Settings, Scope), Failure> {
         let settings = Settings::load(&Global { project, ..args.global.clone() })?;
+        if !plan.may_be_new {
+            settings.check_dir()?;
+        }
         let scope = Scope::resolve(&settings)?;
+        if !plan.may_be_new {
+            projects::check_typed(&settings, &scope)?;
+        }
         Ok((settings, scope))
     };
     match plan.needs {
@@ -230,7 +254,7 @@ fn search<'a>(embedder: Option<SearchEmbedder>, run: impl FnOnce(&OpenSpace<'_>)
 
 impl<'a> Plan<'a> {
     fn new(needs: Needs<'a>) -> Plan<'a> {
-        Plan { needs, writes: false, project_is_filter: false }
+        Plan { needs, writes: false, project_is_filter: false, may_be_new: false }
     }
 
     fn writes(self) -> Plan<'a> {
@@ -239,6 +263,11 @@ impl<'a> Plan<'a> {
 
     fn writes_if(self, writes: bool) -> Plan<'a> {
         Plan { writes, ..self }
+    }
+
+    /// The command creates the memory, prints where it would be, or is configured once and not typed.
+    fn may_be_new(self) -> Plan<'a> {
+        Plan { may_be_new: true, ..self }
     }
 
     fn filters_projects(self) -> Plan<'a> {
@@ -269,6 +298,36 @@ fn with_allow_list(memdir: &Memdir, rules: &[String]) -> Result<Memdir, Failure>
 /// Parses the name of a memory.
 fn name(text: &str) -> Result<MemoryPath, Failure> {
     Ok(MemoryPath::parse(text)?)
+}
+
+/// The topic of a name that ends with `/`.
+fn topic_of(text: &str) -> Option<&str> {
+    text.ends_with('/').then(|| text.trim_end_matches('/'))
+}
+
+/// The memories of a topic. Fails if it has none, or if they cannot all be listed.
+fn topic_memories(memdir: &Memdir, topic: &str) -> Result<Vec<MemoryPath>, Failure> {
+    let listing = match topic {
+        // A slash alone is more likely a mistake than the wish to change everything.
+        "" => return Err(Error::bad_path("/", "a topic has a name").into()),
+        topic => memdir.list(&List { topic: topic.into(), ..List::default() })?,
+    };
+    if listing.left_out > 0 {
+        return Err(Failure::Usage {
+            message: format!("topic \"{topic}/\" has too many memories; {} of them cannot be listed", listing.left_out),
+            hint: "use its topics one by one; nothing was changed".into(),
+        });
+    }
+    if listing.memories.is_empty() {
+        let all = memdir.list(&List::default())?.memories;
+        let topics: BTreeSet<&str> = all.iter().filter_map(|memory| memory.path.parent()).collect();
+        let hint = match text::near(topic, topics.into_iter(), 1).first() {
+            Some(near) => format!("did you mean \"{near}/\"?"),
+            None => "list the topics with: memdir list --tree".to_owned(),
+        };
+        return Err(Failure::Negative { code: "not_found", message: format!("topic \"{topic}/\" not found"), hint });
+    }
+    Ok(listing.memories.into_iter().map(|memory| memory.path).collect())
 }
 
 /// Resolves `--if-version`: a whole version, or the prefix of a current or earlier version of the memory.

@@ -7,23 +7,28 @@ mod keys;
 mod machine;
 mod repository;
 
-use crate::{args::Global, exit::Failure};
+use crate::{
+    args::Global,
+    exit::{Failure, near_sibling},
+};
 pub(crate) use file::{ChatsSetting, ConfigFile, EmbedderSetting, MountSetting, SearchSetting, TokenSetting};
-#[cfg(test)]
-pub(crate) use keys::KEYS;
-pub(crate) use machine::machine;
+pub(crate) use keys::{FILES, KEYS, Key, LIST_OF_TABLES, TABLE, VARIABLES, Variable};
+pub(crate) use machine::{is_host_variable_set, machine, machine_of_hosts};
 use memdir_core::{
-    MemoryPath,
-    internal::store::{
-        files::real_path,
-        space::{AgentScope, Places},
+    Allow, MemoryPath,
+    internal::{
+        base::shell,
+        store::{
+            files::real_path,
+            space::{AgentScope, Places},
+        },
     },
 };
 pub(crate) use repository::RepositorySettings;
 use std::path::{Path, PathBuf};
 
 /// All settings of the user, with paths expanded.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// The directory of everything outside of projects: `MEMDIR_HOME`.
     pub(crate) home: WithOrigin<PathBuf>,
@@ -68,9 +73,7 @@ impl Settings {
         let dir = whole_memory(global, &cwd)?;
         let file = home.value.join("config.toml");
         let config = file::load(&file, &|text| expand::expand(text, &variable, user_home().as_deref(), &home.value))?;
-        for mount in config.mounts.iter().filter(|mount| mount.only.is_empty()) {
-            check_apart_from_home(&format!("{}: mount {:?}", file.display(), mount.name), &mount.path)?;
-        }
+        check_mounts(&file, &config)?;
         let option_or_variable = |option: &Option<String>, flag, key| match option {
             Some(value) => Some(WithOrigin { value: value.clone(), origin: flag }),
             None => variable(key).map(|value| WithOrigin { value, origin: key }),
@@ -98,13 +101,74 @@ impl Settings {
 
     /// Returns an error if a text for the settings file is invalid.
     pub(crate) fn would_read(&self, text: &str) -> Result<(), Failure> {
-        file::parse(&self.file, text, &|text| expand::expand(text, &variable, user_home().as_deref(), &self.home.value)).map(drop)
+        SettingsFile { home: self.home.value.clone(), path: self.file.clone() }.check(text)
+    }
+
+    /// Returns an error if `--dir` was given and is not a directory. A directory in the environment is created by the first write, because
+    /// it is not typed with every command.
+    pub(crate) fn check_dir(&self) -> Result<(), Failure> {
+        let Some(dir) = self.dir.as_ref().filter(|dir| dir.origin == "--dir" && !dir.value.is_dir()) else { return Ok(()) };
+        let shown = dir.value.display().to_string();
+        if dir.value.exists() {
+            return Err(Failure::Usage { message: format!("{shown:?} is not a directory"), hint: "use --dir with a directory".into() });
+        }
+        let hint = match near_sibling(&dir.value) {
+            Some(near) => format!("did you mean {:?}?", near.display().to_string()),
+            None => format!("create it with: memdir --dir {} init", shell::quote_posix(&shown)),
+        };
+        Err(Failure::Usage { message: format!("directory {shown:?} not found"), hint })
+    }
+
+    /// The options of the command line that select the memory, each followed by a blank, to repeat them in a command.
+    pub(crate) fn typed_options(&self) -> String {
+        let path = |option: &WithOrigin<PathBuf>| WithOrigin { value: option.value.display().to_string(), origin: option.origin };
+        let options = [Some(path(&self.home)), self.dir.as_ref().map(path), self.project.clone(), self.agent.clone()];
+        let typed = options.into_iter().flatten().filter(|option| option.origin.starts_with("--"));
+        typed.map(|option| format!("{} {} ", option.origin, shell::quote_posix(&option.value))).collect()
     }
 
     /// The directories below memdir's home.
     pub(crate) fn places(&self) -> Places {
         Places::new(&self.home.value)
     }
+}
+
+/// The settings file, which may be missing or invalid.
+#[derive(Debug)]
+pub(crate) struct SettingsFile {
+    /// memdir's home.
+    pub(crate) home: PathBuf,
+    /// The file.
+    pub(crate) path: PathBuf,
+}
+
+impl SettingsFile {
+    /// Locates the file without reading it.
+    pub(crate) fn locate(global: &Global) -> Result<SettingsFile, Failure> {
+        let cwd = std::env::current_dir().map_err(|source| Failure::File { doing: "find", path: PathBuf::from("."), source })?;
+        let home = home(global, &cwd)?.value;
+        Ok(SettingsFile { path: home.join("config.toml"), home })
+    }
+
+    /// Returns an error if a text for the file is invalid.
+    pub(crate) fn check(&self, text: &str) -> Result<(), Failure> {
+        let config = file::parse(&self.path, text, &|text| expand::expand(text, &variable, user_home().as_deref(), &self.home))?;
+        check_mounts(&self.path, &config)?;
+        secret_exceptions(&self.path, &config).map(drop)
+    }
+}
+
+/// The exceptions to secret detection.
+pub(crate) fn secret_exceptions(file: &Path, config: &ConfigFile) -> Result<Allow, Failure> {
+    Allow::new(&config.allow_rules, &config.allow).map_err(|why| Failure::Settings {
+        message: format!("{}: secrets: {why}", file.display()),
+        hint: format!("edit [secrets] in {}", file.display()),
+    })
+}
+
+fn check_mounts(file: &Path, config: &ConfigFile) -> Result<(), Failure> {
+    let mut mounts = config.mounts.iter().filter(|mount| mount.only.is_empty());
+    mounts.try_for_each(|mount| check_apart_from_home(&format!("{}: mount {:?}", file.display(), mount.name), &mount.path))
 }
 
 impl From<crate::args::AgentScope> for AgentScope {
@@ -179,6 +243,7 @@ pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_chats::Roots {
         xdg_data_home: path("XDG_DATA_HOME"),
         xdg_config_home: path("XDG_CONFIG_HOME"),
         opencode_db: path("OPENCODE_DB"),
+        copilot_home: path("COPILOT_HOME"),
         openclaw_state_dir: path("OPENCLAW_STATE_DIR"),
         folders: folders.to_vec(),
     }
@@ -235,9 +300,19 @@ pub(crate) fn user_home_dir() -> Option<PathBuf> {
     user_home()
 }
 
+/// The user's editor as a shell command: `VISUAL`, else `EDITOR`.
+pub(crate) fn editor_variable() -> Option<String> {
+    ["VISUAL", "EDITOR"].into_iter().filter_map(variable).find(|editor| !editor.trim().is_empty())
+}
+
 /// The bearer token in the environment, if there is one.
 pub(crate) fn token_variable() -> Option<String> {
     variable("MEMDIR_TOKEN")
+}
+
+/// The variable by which a host marks the commands of its agent, if it is set.
+pub(crate) fn agent_variable() -> Option<&'static str> {
+    crate::hosts::agent_variables().find(|key| env(key).is_some())
 }
 
 /// Expands a path of the command line or the environment.

@@ -35,6 +35,7 @@ fn machine() -> Machine {
         project,
         exe: "memdir".into(),
         global_args: Vec::new(),
+        with_hooks: true,
         variables: Default::default(),
     }
 }
@@ -110,7 +111,28 @@ the variables `MEMDIR_DIR` and `MEMDIR_HOME`.
 
 Hooks never make a network call. With a remote embedder they find memories by lexical search.
 
+## The host's own memory
+
+Some hosts keep a memory of their own, which would instruct the agent beside memdir. `--auto-memory` decides about it:
+
+| choice | effect |
+|---|---|
+| `replace` | turns it off; memdir is the only memory. Recommended for all projects |
+| `share` | makes it use memdir's directory of this project. The hook then adds only what the host does not load: `user/`, `team/`, recall |
+| `both` | keeps it. The session text says that the agent saves to memdir |
+
+`replace` and `share` first import the memories that the host no longer reads, as one change in each project, which
+`memdir undo` takes back there. Memories of projects that cannot be found are listed. Without the option you are asked; without a
+terminal nothing about it is changed, and `memdir doctor` says so. `memdir uninstall` restores the setting.
+
+`CLAUDE_CODE_DISABLE_AUTO_MEMORY` is Claude Code's switch for its own memory. In a project that shares its memory it also turns
+memdir's hooks off; elsewhere it does not.
+
+## Past conversations
+
 `memdir install --chats`, or `memdir chats on`, makes past conversations searchable too.
+
+## All hosts
 
 | host | command | hooks |
 |---|---|---|
@@ -141,11 +163,24 @@ fn section(page: &mut String, host: &Host) {
     for line in delivery(host) {
         let _ = writeln!(page, "- {line}");
     }
-    let _ = writeln!(page, "- tripwires: {}", tripwires(host));
+    for line in rules(host) {
+        let _ = writeln!(page, "- {line}");
+    }
     let transcripts = host.transcripts.map_or("not imported", |_| "imported by `memdir chats`");
     let _ = writeln!(page, "- past conversations: {transcripts}");
     if host.memory.is_some() {
         let _ = writeln!(page, "- the host's own memory: mounted by `memdir adopt`");
+    }
+    if let Some(switch) = &host.memory_switch {
+        let choices = if switch.redirect.is_some() { "replace|share|both" } else { "replace|both" };
+        let files = if switch.covers_files { "" } else { "; its private memory has no setting" };
+        let _ = writeln!(page, "- the host's own {}: `memdir install {} --auto-memory {choices}`{files}", switch.name, host.name);
+    }
+    if let Some(advice) = host.memory_advice {
+        let _ = writeln!(page, "- the host's own memory: {advice}");
+    }
+    if host.plugin.is_some() {
+        let _ = writeln!(page, "- memdir as a plugin or extension is found; `memdir install` does not double it");
     }
 }
 
@@ -158,7 +193,7 @@ fn delivery(host: &Host) -> Vec<String> {
         (Delivery::Model, "text of these hooks reaches the model"),
         (Delivery::ToolResult, "text of these hooks reaches the model with the tool's result"),
         (Delivery::VersionDependent, "text of these hooks reaches the model in some versions"),
-        (Delivery::User, "text of these hooks is shown to you, not to the model"),
+        (Delivery::DecisionOnly, "these hooks only hold or deny"),
     ];
     let line = |(delivery, label): (Delivery, &str)| {
         let names: Vec<String> =
@@ -172,15 +207,27 @@ fn delivery(host: &Host) -> Vec<String> {
     lines
 }
 
-/// Whether tripwires reach the model before a tool runs.
-fn tripwires(host: &Host) -> &'static str {
-    match host.hooks.iter().find(|hook| hook.event == HookEvent::BeforeTool).map(|hook| hook.delivery) {
-        Some(Delivery::Model) => "shown to the model before the tool runs",
-        Some(Delivery::ToolResult) => "shown to the model with the tool's result",
-        Some(Delivery::VersionDependent) => "shown to the model before the tool runs, in some versions",
-        Some(Delivery::User) => "shown to you, not to the model",
-        Some(Delivery::Ignored) | None => "not supported",
+/// When the model reads a rule, by its strength.
+fn rules(host: &Host) -> Vec<String> {
+    let is_about_tools = |event: HookEvent| matches!(event, HookEvent::BeforeTool | HookEvent::AfterTool);
+    let hooks: Vec<_> = host.hooks.iter().filter(|hook| is_about_tools(hook.event)).collect();
+    if hooks.is_empty() {
+        return vec!["rules (`when:`): not applied; the agent finds them by a search".to_owned()];
     }
+    let tell = match hooks.iter().find(|hook| hook.delivery != Delivery::DecisionOnly).map(|hook| hook.delivery) {
+        Some(Delivery::VersionDependent) => "in some versions, with the tool's result",
+        _ => "with the tool's result",
+    };
+    let ask = match (host.can_ask, host.name) {
+        (true, "cursor") => "you are asked before a command; other tools are denied",
+        (true, _) => "you are asked",
+        (false, _) => "denied, because a hook cannot make the host ask",
+    };
+    vec![
+        "rules that *hold* or *deny*: the model reads them before the tool runs, as the tool's result".to_owned(),
+        format!("rules that *tell*: the model reads them {tell}"),
+        format!("rules that *ask*: {ask}"),
+    ]
 }
 
 fn kind(edit: &ConfigEdit) -> Option<&'static str> {
@@ -188,7 +235,7 @@ fn kind(edit: &ConfigEdit) -> Option<&'static str> {
         ConfigEdit::Entry { .. } => Some("tools"),
         ConfigEdit::Hook { .. } => Some("hooks"),
         ConfigEdit::Whole { .. } => Some("hooks, as a plugin"),
-        ConfigEdit::Default { .. } | ConfigEdit::Setting { .. } => None,
+        ConfigEdit::Default { .. } | ConfigEdit::Setting { .. } | ConfigEdit::Restore { .. } => None,
     }
 }
 

@@ -1,7 +1,12 @@
 //! Generates the reference pages from the command line and the table of settings; the tests fail if the committed pages differ.
 //! `UPDATE_DOCS=1 cargo test -p memdir docs` rewrites them. Compiled only for tests.
 
-use crate::{args::help, config::KEYS, exit, hosts::HOSTS};
+use crate::{
+    args::help,
+    config::{KEYS, VARIABLES},
+    exit,
+    hosts::HOSTS,
+};
 use clap::{Arg, ArgAction, Command};
 use memdir_chats::READERS;
 use std::{fmt::Write as _, path::Path};
@@ -106,7 +111,9 @@ fn commands() -> String {
     for (heading, commands) in help::groups(&command) {
         let _ = writeln!(page, "## {heading}\n\n| command | description |\n|---|---|");
         for command in commands {
-            let _ = writeln!(page, "| [`{0}`](#memdir-{0}) | {1} |", command.get_name(), about(command));
+            let names = std::iter::once(format!("[`{0}`](#memdir-{0})", command.get_name()));
+            let names: Vec<String> = names.chain(command.get_visible_aliases().map(|alias| format!("`{alias}`"))).collect();
+            let _ = writeln!(page, "| {} | {} |", names.join(", "), about(command));
         }
         page.push('\n');
     }
@@ -129,6 +136,10 @@ fn section(page: &mut String, parent: &str, command: &Command) {
             && !matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version)
     };
     command.get_arguments().filter(is_own).for_each(|arg| option(page, arg));
+    let aliases: Vec<String> = command.get_visible_aliases().map(|alias| format!("`{parent} {alias}`")).collect();
+    if !aliases.is_empty() {
+        let _ = writeln!(page, "\nAliases: {}.", aliases.join(", "));
+    }
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let (text, examples) = after.split_once("Examples:\n").unwrap_or((&after, ""));
     if !text.trim().is_empty() {
@@ -163,6 +174,11 @@ fn about(command: &Command) -> String {
 
 fn settings() -> String {
     let mut page = String::from(SETTINGS);
+    for variable in VARIABLES {
+        let names: Vec<String> = variable.names.split(", ").map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(page, "| {} | {} | {} |", names.join(", "), variable.doc, variable.default);
+    }
+    page.push_str(SETTINGS_FILE);
     for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
         let kind = key.kind.replace('|', "\\|");
         let _ = writeln!(page, "| `{}` | {kind} | {} | {} |", key.name, key.default, key.doc);
@@ -176,7 +192,8 @@ const SETTINGS: &str = "\
 
 Generated from the table of settings.
 
-memdir works without settings. `memdir config` shows the settings in effect and where each comes from.
+memdir works without settings. `memdir config` shows every setting with its value and where it comes from. `memdir config set KEY VALUE`,
+`memdir config unset KEY` and `memdir config edit` change the file; comments stay, and an invalid value is refused.
 
 In paths that you set here, in the environment or on the command line, `~` is the home directory and `${VAR}` is an environment
 variable. A relative path in this file is relative to the file; any other relative path is relative to the current directory. Input from a model is never expanded.
@@ -188,17 +205,9 @@ characters, or is a drive or a network path: every file in it would become a mem
 
 | variable | meaning | default |
 |---|---|---|
-| `MEMDIR_HOME` | directory of memories, journals and `config.toml` | `~/.memdir` |
-| `MEMDIR_DIR` | directory that is the whole memory; `--dir` overrides it | none |
-| `MEMDIR_PROJECT` | id of the project; `--project` overrides it | from the current directory |
-| `MEMDIR_AGENT` | agent whose memory is mounted too; `--agent` overrides it | none |
-| `MEMDIR_DISABLE` | `1` disables memory, `0` enables it; overrides every other switch | none |
-| `MEMDIR_TOKEN` | bearer token of HTTP clients; `--token-file` overrides it | none |
-| `MEMDIR_EXTRA_GUIDELINES`, `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES` | additional text for every prompt; ignored if blank | none |
-| `USER`, `LOGNAME` | name recorded in the history; `--actor` overrides it | `cli` |
-| `NO_COLOR`, `CLICOLOR_FORCE`, `TERM` | whether colours are used on a terminal | |
-| `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME`, `OPENCODE_DB`, `OPENCLAW_STATE_DIR`, `XDG_DATA_HOME`, `XDG_CONFIG_HOME` | where the hosts keep their settings and conversations | each host's own default |
+";
 
+const SETTINGS_FILE: &str = "
 ## `MEMDIR_HOME/config.toml`
 
 An unknown key is reported with the most similar known key, and otherwise ignored. A syntax error is reported with its line

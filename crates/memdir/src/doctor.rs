@@ -7,11 +7,15 @@ use crate::{
     hook::DOCTOR_SESSION,
     hosts::{
         ConfigEdit, ConfigFile, ConfigFormat, HookEvent, HookSpec, Host, Machine,
-        command::{is_memdir, is_our_hook},
+        command::{is_memdir, is_our_hook, is_our_server},
         config_edit, jsonc,
     },
 };
-use memdir_core::{FileStore, Mount, internal::store::files::JournalDamage};
+use memdir_chats::EmptyHost;
+use memdir_core::{
+    FileStore, Mount,
+    internal::store::files::{JournalDamage, LeftoverFiles},
+};
 use run::{HookRun, handshake, run_hook};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,30 +24,50 @@ use std::path::{Path, PathBuf};
 /// The number of characters that hosts accept from a hook.
 const MAX_HOOK_CHARS: usize = 10_000;
 
+/// How serious a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FindingLevel {
+    /// It works.
+    Ok,
+    /// It works, and the user may want to act: something is not installed, not decided or not trusted yet.
+    Note,
+    /// It does not work.
+    Bad,
+}
+
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DoctorFinding {
     /// What was checked.
     pub(crate) what: String,
+    /// Whether it works.
     pub(crate) ok: bool,
+    pub(crate) level: FindingLevel,
     /// The state it is in.
     pub(crate) seen: String,
-    /// What to do if it is not ok.
+    /// What to do, unless all is well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fix: Option<String>,
 }
 
 impl DoctorFinding {
-    fn ok(what: impl Into<String>, seen: impl Into<String>) -> DoctorFinding {
-        DoctorFinding { what: what.into(), ok: true, seen: seen.into(), fix: None }
+    pub(crate) fn ok(what: impl Into<String>, seen: impl Into<String>) -> DoctorFinding {
+        DoctorFinding { what: what.into(), ok: true, level: FindingLevel::Ok, seen: seen.into(), fix: None }
     }
 
-    fn bad(what: impl Into<String>, seen: impl Into<String>, fix: impl Into<String>) -> DoctorFinding {
-        DoctorFinding { what: what.into(), ok: false, seen: seen.into(), fix: Some(fix.into()) }
+    /// A finding that is not an error, with what the user may do.
+    pub(crate) fn note(what: impl Into<String>, seen: impl Into<String>, fix: impl Into<String>) -> DoctorFinding {
+        DoctorFinding { fix: Some(fix.into()), level: FindingLevel::Note, ..DoctorFinding::ok(what, seen) }
+    }
+
+    pub(crate) fn bad(what: impl Into<String>, seen: impl Into<String>, fix: impl Into<String>) -> DoctorFinding {
+        DoctorFinding { ok: false, level: FindingLevel::Bad, ..DoctorFinding::note(what, seen, fix) }
     }
 }
 
-/// Checks the journals of mounts, and with `fix` sets damaged records aside. Reports only what is damaged.
+/// Checks the journals of mounts, and with `fix` sets damaged records aside and removes temporary files that a crash left. Reports only
+/// what is wrong.
 pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, fix: bool) -> Vec<DoctorFinding> {
     // A check creates nothing, and a space that cannot be opened is reported by every other command.
     let late: Vec<Mount> = mounts.iter().map(|mount| Mount { late: true, ..mount.clone() }).collect();
@@ -60,7 +84,30 @@ pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, f
             Err(error) => DoctorFinding::bad(what, format!("{records} in {dir}"), format!("cannot be fixed: {error}")),
         }
     };
-    store.check_journals().into_iter().map(one).collect()
+    let mut findings: Vec<DoctorFinding> = store.check_journals().into_iter().map(one).collect();
+    findings.extend(store.leftover_files().into_iter().map(|left| check_leftovers(&store, &left, label, fix)));
+    findings
+}
+
+/// Reports temporary files that a crash left in a mount, and with `fix` removes them.
+fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str) -> String, fix: bool) -> DoctorFinding {
+    let what = format!("temporary files of {}", label(&left.prefix));
+    let list = |files: &[PathBuf]| files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
+    let seen = format!("left by a crash: {}", list(&left.files));
+    if !fix {
+        return DoctorFinding::bad(what, seen, "run: memdir doctor --fix");
+    }
+    match store.remove_leftover_files(&left.prefix) {
+        Ok(kept) if kept.is_empty() => DoctorFinding::ok(what, format!("removed: {}", list(&left.files))),
+        Ok(kept) => DoctorFinding::bad(what, format!("of an unknown change: {}", list(&kept)), "read each of them, then delete it"),
+        Err(error) => DoctorFinding::bad(what, seen, format!("cannot be fixed: {error}")),
+    }
+}
+
+/// Reports hosts whose conversations were read without finding a message in them.
+pub(crate) fn check_chats(empty_hosts: &[EmptyHost]) -> Vec<DoctorFinding> {
+    let one = |empty: &EmptyHost| DoctorFinding::bad(format!("chats of {}", empty.host), empty.describe(), empty.hint());
+    empty_hosts.iter().map(one).collect()
 }
 
 /// An installation to check.
@@ -74,6 +121,42 @@ pub(crate) struct Installation<'a> {
     pub(crate) programs: &'a [String],
     /// Whether memory is on, so that server and hooks can be run.
     pub(crate) is_on: bool,
+}
+
+/// Whether anything of memdir is in the files of a host, for a host without a receipt: tools, or hooks.
+pub(crate) fn is_present(file: &ConfigFile, programs: &[String], hooks: bool) -> bool {
+    let Ok(text) = std::fs::read_to_string(&file.path) else { return false };
+    file.edits.iter().any(|edit| match edit {
+        ConfigEdit::Entry { path, .. } if !hooks => {
+            config_edit::get(file.format, &text, path).is_ok_and(|entry| entry.is_some_and(|entry| is_our_server(&entry, programs)))
+        }
+        ConfigEdit::Whole { .. } if hooks => text.starts_with(config_edit::MARK),
+        ConfigEdit::Hook { .. } if hooks => count_hooks(edit, &text, programs) > 0,
+        _ => false,
+    })
+}
+
+/// The number of elements in a list of hooks that are the hook of this edit.
+fn count_hooks(edit: &ConfigEdit, text: &str, programs: &[String]) -> usize {
+    let ConfigEdit::Hook { path, host, event, .. } = edit else { return 0 };
+    let list = jsonc::get(text, path).ok().flatten().unwrap_or_default();
+    list.as_array().into_iter().flatten().filter(|value| is_our_hook(value, host, *event, programs)).count()
+}
+
+/// Checks that a session starts with one memory section: the hook for it must be in one place. `files` are those of all scopes.
+pub(crate) fn check_sections(host: &Host, files: &[ConfigFile], programs: &[String]) -> Option<DoctorFinding> {
+    let mut places: Vec<String> = Vec::new();
+    for file in files {
+        let Ok(text) = std::fs::read_to_string(&file.path) else { continue };
+        let starts = file.edits.iter().filter(|edit| matches!(edit, ConfigEdit::Hook { event: HookEvent::SessionStart, .. }));
+        let hooks: usize = starts.map(|edit| count_hooks(edit, &text, programs)).sum();
+        let plugins = usize::from(file.format == ConfigFormat::Whole && text.starts_with(config_edit::MARK));
+        places.extend(std::iter::repeat_n(file.path.display().to_string(), hooks + plugins));
+    }
+    (places.len() > 1).then(|| {
+        let fix = format!("keep one of them, for example: memdir uninstall {} --scope project", host.name);
+        DoctorFinding::bad("memory section", format!("added {} times to each session, by {}", places.len(), places.join(" and ")), fix)
+    })
 }
 
 /// Checks an installation, from its files to the output of its hooks.
@@ -94,7 +177,10 @@ fn check_file(installation: &Installation<'_>, file: &ConfigFile) -> Vec<DoctorF
         let what = format!("{path}: {}", label(edit));
         match edit.is_applied(file.format, &text, programs) {
             Err(error) => return vec![DoctorFinding::bad(path, error.message, format!("{}, then run: memdir doctor", error.hint))],
-            Ok(false) => findings.push(DoctorFinding::bad(what.clone(), difference(file.format, &text, edit), reinstall.clone())),
+            Ok(false) => {
+                findings.push(DoctorFinding::bad(what.clone(), difference(file.format, &text, edit, programs), reinstall.clone()));
+            }
+            Ok(true) if edit.is_setting() => findings.push(DoctorFinding::ok(what.clone(), "set by memdir")),
             Ok(true) => {}
         }
         match edit {
@@ -111,23 +197,45 @@ fn label(edit: &ConfigEdit) -> String {
         ConfigEdit::Entry { path, .. }
         | ConfigEdit::Default { path, .. }
         | ConfigEdit::Setting { path, .. }
+        | ConfigEdit::Restore { path, .. }
         | ConfigEdit::Hook { path, .. } => path.join("."),
         ConfigEdit::Whole { .. } => "the plugin".to_owned(),
     }
 }
 
 /// How the file differs from the edit.
-fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit) -> String {
-    let (ConfigEdit::Entry { path, .. } | ConfigEdit::Setting { path, .. }) = edit else {
-        return "missing, or different from what this version of memdir installs".into();
-    };
-    match config_edit::get(format, text, path) {
-        Ok(Some(value)) => match value["command"].as_str().filter(|program| is_memdir(program)) {
-            Some(program) => format!("starts another memdir executable: {program}"),
-            None => "different from what this version of memdir installs".into(),
+fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit, programs: &[String]) -> String {
+    let different = || "different from what this version of memdir installs".to_owned();
+    match edit {
+        ConfigEdit::Entry { path, .. } => match config_edit::get(format, text, path) {
+            Ok(Some(value)) => match value["command"].as_str().filter(|program| is_memdir(program)) {
+                Some(program) => format!("starts another memdir executable: {program}"),
+                None => different(),
+            },
+            _ => "missing".into(),
         },
-        _ => "missing".into(),
+        ConfigEdit::Setting { path, value } => match config_edit::get(format, text, path) {
+            Ok(Some(current)) => format!("{current}, but {value} was installed"),
+            _ => "missing".into(),
+        },
+        ConfigEdit::Hook { path, value, host, event } => {
+            let ours = |value: &Value| is_our_hook(value, host, *event, programs);
+            match jsonc::find_element(text, path, &ours) {
+                Ok(Some(hook)) if has_args(&hook) && !has_args(value) => {
+                    "uses `args`, which Claude Code before 2.1.139 ignores: it runs memdir without a command".into()
+                }
+                _ => "missing, or different from what this version of memdir installs".into(),
+            }
+        }
+        ConfigEdit::Default { .. } | ConfigEdit::Restore { .. } | ConfigEdit::Whole { .. } => {
+            "missing, or different from what this version of memdir installs".into()
+        }
     }
+}
+
+/// Whether a group of hooks passes arguments apart from the command.
+fn has_args(group: &Value) -> bool {
+    group["hooks"].as_array().into_iter().flatten().chain([group]).any(|hook| hook["args"].is_array())
 }
 
 /// Runs what the host would run.
@@ -137,13 +245,13 @@ fn run_edit(installation: &Installation<'_>, format: ConfigFormat, text: &str, e
         ConfigEdit::Entry { path, .. } => {
             let entry = config_edit::get(format, text, path).ok()??;
             let (program, args) = server_command(&entry)?;
-            Some(check_server(&machine.project, &program, &args, what))
+            Some(check_server(host, &machine.project, &program, &args, what))
         }
         ConfigEdit::Hook { path, host: owner, event, .. } => {
             let entry = jsonc::find_element(text, path, &|value| is_our_hook(value, owner, *event, programs)).ok()??;
             Some(check_hook(host, machine, *event, &entry, what))
         }
-        ConfigEdit::Default { .. } | ConfigEdit::Setting { .. } | ConfigEdit::Whole { .. } => None,
+        ConfigEdit::Default { .. } | ConfigEdit::Setting { .. } | ConfigEdit::Restore { .. } | ConfigEdit::Whole { .. } => None,
     }
 }
 
@@ -175,8 +283,13 @@ fn server_command(entry: &Value) -> Option<(String, Vec<String>)> {
     }
 }
 
-fn check_server(dir: &Path, program: &str, args: &[String], what: &str) -> DoctorFinding {
+fn check_server(host: &Host, dir: &Path, program: &str, args: &[String], what: &str) -> DoctorFinding {
     match handshake(dir, program, args) {
+        Ok(server) if host.defers_tools && !server.deferred.is_empty() => DoctorFinding::note(
+            what,
+            format!("memdir {} lets {} defer {}: the model sees only their names", server.version, host.title, server.deferred.join(", ")),
+            format!("update {program}"),
+        ),
         Ok(server) => {
             let own = env!("CARGO_PKG_VERSION");
             let other = if server.version == own { String::new() } else { format!("; this is memdir {own}") };
@@ -232,7 +345,7 @@ fn sample_input(event: HookEvent, dir: &Path) -> String {
     });
     match event {
         HookEvent::Prompt => input["prompt"] = json!("What do we know about this project?"),
-        HookEvent::BeforeTool => {
+        HookEvent::BeforeTool | HookEvent::AfterTool => {
             input["tool_name"] = json!("Bash");
             input["tool_input"] = json!({ "command": "true" });
         }

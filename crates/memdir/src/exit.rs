@@ -1,7 +1,11 @@
 //! How a run ends: every failure, its message and hint, and its exit status, in one place.
 
-use memdir_core::{Error, InvalidName, Remedy};
-use std::{io, path::PathBuf, process::ExitCode};
+use memdir_core::{Error, InvalidName, Remedy, internal::base::text};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 /// The exit statuses, for `memdir --help` and docs/reference/cli.md.
 pub(crate) const STATUSES: &str = "  0  success
@@ -47,6 +51,10 @@ pub(crate) enum Failure {
     },
     /// The arguments are valid one by one but not together.
     Usage { message: String, hint: String },
+    /// The answer is negative: not found, or the user cancelled the command.
+    Negative { code: &'static str, message: String, hint: String },
+    /// A text that the user wrote in an editor could not be saved; it is kept in a file.
+    Unsaved { cause: Box<Failure>, kept: PathBuf, resume: String },
     /// Memory is disabled.
     Off { switch: String },
     /// The configuration is invalid.
@@ -71,6 +79,8 @@ impl Failure {
             Failure::CommandLine { error, .. } if error.use_stderr() => Exit::Usage,
             Failure::CommandLine { .. } | Failure::Hook { .. } => Exit::Success,
             Failure::Usage { .. } => Exit::Usage,
+            Failure::Negative { .. } => Exit::Negative,
+            Failure::Unsaved { cause, .. } => cause.exit(),
             Failure::Core { error, .. } => exit_for(error),
             // The reader closed the pipe early, as `head` does; the command itself has succeeded.
             Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
@@ -90,6 +100,11 @@ impl Failure {
                 (error.code(), error.command_message(), hint.map_or_else(|| error.command_hint(), str::to_owned))
             }
             Failure::Usage { message, hint, .. } => ("usage", message.clone(), hint.clone()),
+            Failure::Negative { code, message, hint } => (*code, message.clone(), hint.clone()),
+            Failure::Unsaved { cause, kept, resume } => {
+                let FailureText { code, message, .. } = cause.text();
+                (code, message, format!("your text is in {}; continue with: {resume}", kept.display()))
+            }
             Failure::Off { switch } => ("off", format!("memory is off: {switch}"), "see the memories in effect with: memdir where".into()),
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source } if source.kind() == io::ErrorKind::WouldBlock => {
@@ -97,12 +112,26 @@ impl Failure {
                 ("busy", format!("cannot {doing} {}: {source}", path.display()), hint)
             }
             Failure::File { doing, path, source, .. } => {
-                ("io", format!("cannot {doing} {}: {source}", path.display()), "check the path and its permissions".to_owned())
+                let near = if source.kind() == io::ErrorKind::NotFound { near_sibling(path) } else { None };
+                let hint = near.map_or_else(
+                    || "check the path and its permissions".to_owned(),
+                    |near| format!("did you mean {:?}?", near.display().to_string()),
+                );
+                ("io", format!("cannot {doing} {}: {source}", path.display()), hint)
             }
             Failure::Output { source } => ("io", format!("cannot write to standard output: {source}"), String::new()),
         };
         FailureText { code, message, hint }
     }
+}
+
+/// The file or directory beside a path whose name is most similar to it.
+pub(crate) fn near_sibling(path: &Path) -> Option<PathBuf> {
+    let dir = path.parent()?;
+    let listed = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let names = fs::read_dir(listed).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+    text::near(path.file_name()?.to_str()?, names.iter().map(String::as_str), 1).pop().map(|name| dir.join(name))
 }
 
 fn exit_for(error: &Error) -> Exit {

@@ -2,14 +2,17 @@
 //! block the agent.
 
 mod call;
+mod call_rules;
 mod input;
 mod output;
 mod session;
+mod start;
 mod sync;
 
 pub(crate) use call::HookCall;
 pub(crate) use input::HookInput;
 pub(crate) use output::render;
+pub(crate) use start::session_text;
 
 /// The session id of the doctor, of which nothing is recorded.
 pub(crate) const DOCTOR_SESSION: &str = "memdir-doctor";

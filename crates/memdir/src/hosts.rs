@@ -23,15 +23,18 @@ mod windsurf;
 mod zed;
 
 pub(crate) use config_edit::{ConfigEdit, ConfigFile, ConfigFormat};
-pub(crate) use hooks::{Delivery, HookEvent, HookReply, HookSpec, ToolCall};
-pub(crate) use host_memory::{HostMemory, MemoryImport, MemoryRedirect};
+pub(crate) use hooks::{Delivery, HookEvent, HookReply, HookSpec, ToolCall, ToolDecision};
+pub(crate) use host_memory::{HostMemory, MemoryChoice, MemoryImport, MemorySwitch, OwnMemory};
 pub(crate) use machine::{InstallScope, Machine, Os};
 
 use serde_json::Value;
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf};
 
 /// The name of memdir's server in a host's settings.
 pub(crate) const SERVER: &str = "memdir";
+
+/// What [`OwnMemory::off_by`] names if no setting does.
+pub(crate) const OFF_BY_DEFAULT: &str = "the default";
 
 /// Every host, in display order.
 pub(crate) const HOSTS: &[&Host] = &[
@@ -60,8 +63,11 @@ pub(crate) struct Host {
     pub(crate) programs: &'static [&'static str],
     /// Files and directories that show it has been used.
     pub(crate) traces: fn(&Machine) -> Vec<PathBuf>,
-    /// Environment variables that move its files.
+    /// Environment variables that move its files, or turn its own memory off.
     pub(crate) variables: &'static [&'static str],
+
+    /// Environment variables that it sets in the commands that its agent runs.
+    pub(crate) agent_variables: &'static [&'static str],
 
     /// The settings files of a scope and what goes into them; `None` if the host does not have this scope.
     pub(crate) config: fn(&Machine, InstallScope) -> Option<Vec<ConfigFile>>,
@@ -75,6 +81,12 @@ pub(crate) struct Host {
     pub(crate) hooks: &'static [HookSpec],
     /// The JSON by which a hook passes text to the host; `None` if the host does not read output at this event.
     pub(crate) hook_output: fn(&HookReply<'_>) -> Option<Value>,
+    /// Whether a hook can make it ask the person before a tool runs. Otherwise the tool is denied.
+    pub(crate) can_ask: bool,
+    /// What the user typed of the message in the input of a hook.
+    pub(crate) typed_text: fn(&str) -> Cow<'_, str>,
+    /// Whether the input of the hook before a compaction announces one that will happen.
+    pub(crate) will_compact: fn(&Value) -> bool,
     /// Where the input of a hook names the tool that is about to run.
     pub(crate) tool_call: fn(&Value) -> ToolCall,
     /// The keys of a hook's entry in the settings that may hold its command.
@@ -82,15 +94,35 @@ pub(crate) struct Host {
     /// Reads the program and its arguments out of the plugin file that runs the hooks, for hosts that have one.
     pub(crate) plugin_command: Option<fn(&str) -> Option<(String, Vec<String>)>>,
 
+    /// Whether it shows the model only the names of tools that do not ask to be loaded always.
+    pub(crate) defers_tools: bool,
+    /// Finds memdir as a plugin or extension of the host: the file that shows it, and the command that removes it.
+    pub(crate) plugin: Option<fn(&Machine) -> Option<InstalledPlugin>>,
+    /// The hooks of memdir that the host does not run until the user trusts them; `None` if it runs hooks without asking.
+    pub(crate) untrusted_hooks: Option<fn(&Machine, InstallScope, programs: &[String]) -> Vec<&'static str>>,
+
     /// The reader of its transcripts, which also knows the command that resumes a conversation.
     pub(crate) transcripts: Option<&'static memdir_chats::Reader>,
 
     /// Locates the memory it keeps on its own.
     pub(crate) memory: Option<fn(&Machine) -> Option<HostMemory>>,
-    /// The setting that moves its own memory into memdir's directory.
-    pub(crate) memory_redirect: Option<MemoryRedirect>,
+    /// The settings that turn its own memory off, or move it into memdir's directory.
+    pub(crate) memory_switch: Option<MemorySwitch>,
+    /// What the user does about its own memory, if no file has a setting for it.
+    pub(crate) memory_advice: Option<&'static str>,
     /// The directory from which it imports the memories of other programs.
     pub(crate) memory_import: Option<MemoryImport>,
+}
+
+/// memdir, installed as a plugin or extension of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InstalledPlugin {
+    /// What the host calls it, with its name.
+    pub(crate) title: &'static str,
+    /// The file that shows it.
+    pub(crate) file: PathBuf,
+    /// The command that removes it.
+    pub(crate) remove: &'static str,
 }
 
 /// The base of every host: without hooks, transcripts and a memory of its own.
@@ -100,21 +132,34 @@ const BASE: Host = Host {
     programs: &[],
     traces: |_| Vec::new(),
     variables: &[],
+    agent_variables: &[],
     config: |_, _| None,
     instructions: "none",
     next_step: "",
     hooks: &[],
     hook_output: |_| None,
+    can_ask: false,
+    typed_text: |message| Cow::Borrowed(message),
+    will_compact: |_| true,
     tool_call: |_| ToolCall::Named,
     hook_command_keys: &["command"],
     plugin_command: None,
+    defers_tools: false,
+    plugin: None,
+    untrusted_hooks: None,
     transcripts: None,
     memory: None,
-    memory_redirect: None,
+    memory_switch: None,
+    memory_advice: None,
     memory_import: None,
 };
 
 impl Host {
+    /// Whether the model gets the text of the hook at a session's start.
+    pub(crate) fn has_session_text(&self) -> bool {
+        self.hooks.iter().any(|hook| hook.event == HookEvent::SessionStart && hook.delivery == Delivery::Model)
+    }
+
     /// The path that shows that the host is on this machine, or `None`.
     pub(crate) fn detect(&self, machine: &Machine) -> Option<PathBuf> {
         let trace = (self.traces)(machine).into_iter().find(|path| path.exists());
@@ -135,6 +180,11 @@ pub(crate) fn names() -> String {
 /// The environment variables that decide where hosts and their files are.
 pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
     HOSTS.iter().flat_map(|host| host.variables).chain(machine::VARIABLES).copied()
+}
+
+/// The environment variables by which hosts mark the commands that their agents run.
+pub(crate) fn agent_variables() -> impl Iterator<Item = &'static str> {
+    HOSTS.iter().flat_map(|host| host.agent_variables).copied()
 }
 
 /// Parses the name of a host on the command line.

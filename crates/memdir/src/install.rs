@@ -12,10 +12,10 @@ mod remove;
 pub(crate) use error::InstallError;
 pub(crate) use file_edit::{ConfigChange, FileOutcome, PlannedEdit};
 pub(crate) use plan::{diff, plan};
-pub(crate) use receipt::{InstallKey, Receipts, lock};
+pub(crate) use receipt::{InstallKey, Receipt, Receipts, lock};
 pub(crate) use remove::plan_removal;
 
-use crate::hosts::{ConfigEdit, ConfigFile, Host, InstallScope, Machine};
+use crate::hosts::{ConfigEdit, ConfigFile, Host, InstallScope, Machine, MemoryChoice};
 use jiff::Timestamp;
 use std::path::Path;
 
@@ -28,6 +28,8 @@ pub(crate) struct InstallRequest<'a> {
     /// `MEMDIR_HOME`, the directory of the receipts.
     pub(crate) home: &'a Path,
     pub(crate) now: Timestamp,
+    /// What is done about the host's own memory in this scope, if that is decided by this installation.
+    pub(crate) choice: Option<MemoryChoice>,
 }
 
 impl InstallRequest<'_> {
@@ -38,15 +40,32 @@ impl InstallRequest<'_> {
     }
 }
 
+/// The files with the edits that take back what an earlier choice about the host's own memory has set, if there is a new choice.
+pub(crate) fn with_restored(receipts: &Receipts, request: &InstallRequest<'_>, files: &[ConfigFile]) -> Vec<ConfigFile> {
+    let keys: Vec<String> = files.iter().flat_map(|file| &file.edits).map(ConfigEdit::key).collect();
+    let records = receipts.get(&request.key()).filter(|_| request.choice.is_some()).map_or(&[][..], |receipt| &receipt.files);
+    let restored = records.iter().map(|record| {
+        let restore = |edit: &ConfigEdit| match edit {
+            ConfigEdit::Setting { path, value } if !keys.contains(&edit.key()) => {
+                let previous = record.previous.get(&edit.key()).cloned();
+                Some(ConfigEdit::Restore { path: path.clone(), value: value.clone(), previous })
+            }
+            _ => None,
+        };
+        ConfigFile { path: record.path.clone(), format: record.format, edits: record.edits.iter().filter_map(restore).collect() }
+    });
+    restored.filter(|file| !file.edits.is_empty()).chain(files.iter().cloned()).collect()
+}
+
 /// Applies the edits to the files. If one file cannot be written, those before it are restored.
 pub(crate) fn apply(request: &InstallRequest<'_>, files: &[ConfigFile]) -> Result<Vec<FileOutcome>, InstallError> {
     let _lock = lock(request.home)?;
     let mut receipts = Receipts::load(request.home)?;
-    let edits = plan(files, &receipts.programs(request.machine))?;
+    let edits = plan(&with_restored(&receipts, request, files), &receipts.programs(request.machine))?;
     let written = files::write_all(&edits, request.scope, request.now)?;
     let outcomes = written.iter().map(|written| written.outcome.clone()).collect();
     let records = edits.iter().zip(&written).map(|(edit, written)| receipt::record(edit, written)).collect();
-    receipts.add(&request.key(), request.machine, request.now, records);
+    receipts.add(request, records);
     match receipts.save(request.home) {
         Ok(()) => Ok(outcomes),
         Err(error) => {
@@ -61,11 +80,12 @@ pub(crate) fn apply(request: &InstallRequest<'_>, files: &[ConfigFile]) -> Resul
 pub(crate) fn expected(receipts: &Receipts, request: &InstallRequest<'_>) -> (Machine, Vec<ConfigFile>) {
     let all = |machine: &Machine| (request.host.config)(machine, request.scope).unwrap_or_default();
     let Some(receipt) = receipts.get(&request.key()) else { return (request.machine.clone(), all(request.machine)) };
-    let exe = if Path::new(&receipt.program).is_file() { &receipt.program } else { &request.machine.exe };
-    let machine = Machine { exe: exe.clone(), global_args: receipt.global_args.clone(), ..request.machine.clone() };
+    let exe = if request.machine.can_start(&receipt.program) { &receipt.program } else { &request.machine.exe };
     let recorded: Vec<&ConfigEdit> = receipt.files.iter().flat_map(|record| &record.edits).collect();
     let has_server = recorded.iter().any(|edit| matches!(edit, ConfigEdit::Entry { .. }));
     let has_hooks = recorded.iter().any(|edit| edit.is_hook());
+    let global_args = receipt.global_args.clone();
+    let machine = Machine { exe: exe.clone(), global_args, with_hooks: has_hooks, ..request.machine.clone() };
     let is_expected = |edit: &ConfigEdit| if edit.is_hook() { has_hooks } else { has_server };
     let files = all(&machine).into_iter().map(|file| ConfigFile { edits: file.edits.into_iter().filter(is_expected).collect(), ..file });
     let settings = receipt.files.iter().map(|record| {

@@ -9,15 +9,18 @@ mod distribution;
 #[cfg(test)]
 mod docs;
 mod doctor;
+mod editor;
 mod exit;
 mod hook;
 mod hosts;
 mod install;
 mod loads;
 mod mounts;
+mod moved;
 mod output;
 mod project_records;
 mod prompt_section;
+mod rules;
 mod scope;
 mod serve;
 mod spaces;

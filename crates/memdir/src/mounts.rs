@@ -100,7 +100,9 @@ pub(crate) fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount
             let inner = outer.within(&rel.to_string_lossy(), dir, journal(settings, dir));
             Mount { links: Links { fixed: false, ..inner.links.clone() }, ..inner }
         }
-        None => Mount { ignored: outer.ignored, read_only: outer.read_only, ..with_journal(settings, "", dir.to_owned()) },
+        None => {
+            Mount { ignored: outer.ignored, read_only: outer.read_only, shared: outer.shared, ..with_journal(settings, "", dir.to_owned()) }
+        }
     }
 }
 

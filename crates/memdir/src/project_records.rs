@@ -6,6 +6,7 @@ use memdir_core::{
     internal::{
         base::disk::{self, FileLock, LockWait, Replace},
         project,
+        store::mounts::ENTRYPOINT_FILE,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -125,6 +126,23 @@ pub(crate) fn ids(home: &Path) -> Vec<String> {
     ids.sort();
     ids.dedup();
     ids
+}
+
+/// The number of memories in a directory, without opening it.
+pub(crate) fn count_memories(dir: &Path) -> usize {
+    let mut dirs = vec![dir.to_owned()];
+    let mut count = 0;
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let kind = entry.file_type();
+            if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
+                dirs.push(entry.path());
+            } else if kind.is_ok_and(|kind| kind.is_file()) && entry.file_name() != ENTRYPOINT_FILE {
+                count += 1;
+            }
+        }
+    }
+    count
 }
 
 fn file(home: &Path, id: &str) -> PathBuf {

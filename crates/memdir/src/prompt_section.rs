@@ -1,7 +1,10 @@
-//! The memory section of a system prompt, as servers and hooks provide it: to an agent that has memdir's tools.
+//! What a server or a hook tells an agent that has memdir's tools: the memory section of a system prompt, and the server's instructions.
 
 use crate::{config::Settings, loads};
-use memdir_core::{PromptEntrypoint, PromptRequest, PromptSearch, ToolNames};
+use memdir_core::{
+    BuiltPrompt, Memdir, PromptEntrypoint, PromptRequest, PromptSearch, Store, ToolNames,
+    internal::prompt::{self, InstructionsRequest},
+};
 use memdir_server::PromptSection;
 use std::sync::Arc;
 
@@ -10,27 +13,45 @@ pub(crate) fn tool_names(log: bool) -> ToolNames<'static> {
     ToolNames { write: "memory_write", search: "memory_search", log: log.then_some("memory_log") }
 }
 
-/// Returns the renderer of the section. A `remote` reader has no access to the directories.
-pub(crate) fn section(settings: &Settings, remote: bool) -> PromptSection {
-    let (log, in_dir, home) = (settings.config.log, settings.dir.is_some(), settings.home.value.clone());
-    let (guidelines, agent_scope) = (settings.guidelines.clone(), settings.agent_scope);
-    let agent = settings.agent.as_ref().map(|agent| agent.value.clone());
-    Arc::new(move |memdir| {
-        let guidelines: Vec<&str> = guidelines.iter().map(String::as_str).collect();
-        let made = memdir.prompt(&PromptRequest {
-            mode: None,
-            log,
-            agent: agent.as_deref().map(|agent| (agent, agent_scope)),
-            remote,
-            team_folder: in_dir && !remote,
-            title: "Memory",
-            entrypoint: PromptEntrypoint::Shown,
-            tools: Some(tool_names(log)),
-            search: PromptSearch::Memdir,
-            transcripts: None,
-            guidelines: &guidelines,
-        })?;
-        loads::count(&home, &loads::space(memdir.store()), &made.load);
-        Ok(made.text)
+/// Builds the section with additional paragraphs. A `remote` reader has no access to the directories. A host that limits the length of a
+/// hook's output gets at most `max_units` UTF-16 code units of JSON.
+pub(crate) fn build_with(
+    settings: &Settings,
+    memdir: &Memdir,
+    remote: bool,
+    more: &[String],
+    max_units: Option<usize>,
+) -> memdir_core::Result<BuiltPrompt> {
+    let log = settings.config.log;
+    let guidelines: Vec<&str> = settings.guidelines.iter().chain(more).map(String::as_str).collect();
+    memdir.prompt(&PromptRequest {
+        mode: None,
+        log,
+        agent: settings.agent.as_ref().map(|agent| (agent.value.as_str(), settings.agent_scope)),
+        remote,
+        team_folder: settings.dir.is_some() && !remote,
+        title: "Memory",
+        entrypoint: PromptEntrypoint::Shown,
+        tools: Some(tool_names(log)),
+        search: PromptSearch::Memdir,
+        transcripts: None,
+        guidelines: &guidelines,
+        max_units,
     })
+}
+
+/// Returns the renderer of the section for a server.
+pub(crate) fn section(settings: &Settings, remote: bool) -> PromptSection {
+    let settings = settings.clone();
+    Arc::new(move |memdir| {
+        let built = build_with(&settings, memdir, remote, &[], None)?;
+        loads::count(&settings.home.value, &loads::space(memdir.store()), &built.load);
+        Ok(built.text)
+    })
+}
+
+/// Builds the server's instructions: brief ones for a host whose session hook provides the section.
+pub(crate) fn instructions(settings: &Settings, store: &dyn Store, brief: bool) -> String {
+    let guidelines: Vec<&str> = settings.guidelines.iter().map(String::as_str).collect();
+    prompt::instructions(store, InstructionsRequest { brief, guidelines: &guidelines })
 }

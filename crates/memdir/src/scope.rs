@@ -91,6 +91,12 @@ impl Scope {
         self.mounts.iter().map(|placed| placed.mount.clone()).collect()
     }
 
+    /// The mount of a directory.
+    pub(crate) fn mount_at(&self, dir: &Path) -> Option<&Mount> {
+        let real = real_path(dir);
+        self.mounts.iter().map(|placed| &placed.mount).find(|mount| real_path(&mount.root) == real)
+    }
+
     /// Returns an error if memory is disabled.
     pub(crate) fn must_be_on(&self) -> Result<(), Failure> {
         match &self.off {

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scop
         check_callers(args, global, settings, http.token.is_some())?;
     }
     let live = LiveSettings::load(global, settings)?;
-    let groups = groups::open(&args.dialect, &live, settings, scope)?;
+    let groups = groups::open(args, &live, settings, scope)?;
     let catalog = ToolCatalog::new(groups, &filter)
         .map_err(|error| Failure::Usage { message: error.to_string(), hint: "see the options with: memdir mcp --help".into() })?;
     let served = match http {

@@ -4,16 +4,17 @@ use crate::{
     args::SearchEmbedder,
     config::{self, EmbedderSetting, Settings},
     exit::Failure,
+    loads,
     mounts::{self, kept_mount},
     project_records,
     scope::{Scope, narrowed},
 };
-use memdir_chats::Syncer;
+use memdir_chats::{SearchedProject, SyncMemo, Syncer};
 use memdir_core::{
-    Actor, Allow, Embedder, Error, FileStore, Index, Memdir, MemoryPath, Mount, MountInfo, Searcher, Source, Store, SystemClock,
+    Actor, CueProposals, Embedder, Error, FileStore, Index, Memdir, MemoryPath, Mount, MountInfo, Searcher, Source, Store, SystemClock,
     internal::{
         dialects::{Dialect, DialectPlaces},
-        secrets,
+        project, secrets,
         store::{files::journal_name, space::narrow},
     },
 };
@@ -63,42 +64,33 @@ pub(crate) fn open_mounts(settings: &Settings, mounts: &[Mount], actor: &str) ->
 
 fn memdir_on(store: FileStore, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
     let actor = Actor { name: actor.to_owned(), session: None };
-    let allow = Allow::new(&settings.config.allow_rules, &settings.config.allow).map_err(|why| Failure::Settings {
-        message: format!("{}: secrets: {why}", settings.file.display()),
-        hint: format!("edit [secrets] in {}", settings.file.display()),
-    })?;
+    let allow = config::secret_exceptions(&settings.file, &settings.config)?;
     Ok(Memdir::new(Arc::new(store), actor).with_allow_list(allow))
 }
 
 /// Adds search for a long-lived process. Opens nothing before the first search.
 pub(crate) fn with_search(memdir: Memdir, settings: &Settings) -> Result<Memdir, Failure> {
-    let searcher = searcher(&memdir, settings, None)?;
-    Ok(with_chats(memdir, settings).with_searcher(searcher.watching()))
+    let searcher = searcher(&memdir, settings, None)?.watching();
+    Ok(with_chats(memdir, settings, searcher))
 }
 
 /// Adds search for a process that searches once or twice: without the caches that only a long-lived process profits from.
 pub(crate) fn with_search_once(memdir: Memdir, settings: &Settings, embedder: Option<SearchEmbedder>) -> Result<Memdir, Failure> {
     let searcher = searcher(&memdir, settings, embedder)?;
-    Ok(with_chats(memdir, settings).with_searcher(searcher))
+    Ok(with_chats(memdir, settings, searcher))
 }
 
-/// Adds search that never makes a network call and never waits for the lock of an index: it is lexical if the embedder is remote, and
-/// lays changed files over the index while another process writes it. Vectors that were computed before stay in the index.
-pub(crate) fn with_search_offline(memdir: Memdir, settings: &Settings) -> Result<Memdir, Failure> {
-    let embedder = match settings.config.search.embedder {
-        EmbedderSetting::OpenAi | EmbedderSetting::Ollama => None,
-        EmbedderSetting::Builtin | EmbedderSetting::None => embedder_from(settings)?,
-    };
-    let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(&settings.cache, info, embedder.as_deref()).never_waiting()) };
-    let searcher = Searcher::new(memdir.store(), embedder.clone(), Arc::new(SystemClock), of_mount);
-    Ok(with_chats(memdir, settings).with_searcher(searcher.with_chat_locator(memdir_chats::chat_place)))
-}
-
-/// Makes searches import new conversations first, if the space has conversations.
-fn with_chats(memdir: Memdir, settings: &Settings) -> Memdir {
+/// Adds a searcher, and makes searches import new conversations first and select those of the project, if the space has
+/// conversations.
+fn with_chats(memdir: Memdir, settings: &Settings, searcher: Searcher) -> Memdir {
     if memdir.store().mounts().iter().any(|mount| mount.apart) {
-        memdir.with_chats(Arc::new(syncer(settings)))
-    } else if !settings.config.chats.settings.on {
+        let worktrees = settings.config.worktrees;
+        let project = project::find(&settings.cwd, worktrees).ok().map(|project| SearchedProject { project, worktrees });
+        let syncer = Arc::new(Syncer { project, ..syncer(settings) });
+        return memdir.with_searcher(searcher.with_chat_filter(syncer.clone())).with_chats(syncer);
+    }
+    let memdir = memdir.with_searcher(searcher);
+    if !settings.config.chats.settings.on {
         memdir
     } else if chat_archive(settings).dir().is_dir() {
         memdir.without_chats("chats are on, but not part of this space; to search them, omit --dir, MEMDIR_DIR and --only")
@@ -158,6 +150,8 @@ pub(crate) fn syncer(settings: &Settings) -> Syncer {
         settings: chats.settings.clone(),
         redact: Box::new(secrets::redact_strict),
         clock: Arc::new(SystemClock),
+        project: None,
+        memo: SyncMemo::default(),
     }
 }
 
@@ -206,6 +200,11 @@ pub(crate) fn open_dialect(
     let served = if settings.only.is_empty() { space.mounts.clone() } else { narrow(&space.mounts, &settings.only)? };
     let mounts = if session.is_empty() { served } else { narrowed(space.mounts, &settings.only, session)? };
     Ok((with_search(open_mounts(settings, &mounts, &settings.actor.value)?, settings)?, space.root))
+}
+
+/// The proposed cues of a space, kept in memdir's home.
+pub(crate) fn cue_proposals(settings: &Settings, store: &dyn Store) -> CueProposals {
+    CueProposals::new(settings.home.value.join("cues").join(format!("{}.jsonl", loads::space(store))))
 }
 
 /// Opens one directory without any settings, for the demo and the benchmarks.

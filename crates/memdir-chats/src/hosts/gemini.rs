@@ -1,5 +1,8 @@
 //! Gemini CLI: one JSONL file per session (one JSON object in older versions) under `tmp/<project>/chats/`. A message may be
 //! written again and the user may rewind, so a session that changed is always read from its beginning.
+//!
+//! Since version 0.61 all messages at once are what the model is sent (at the start, after a compression, after an aborted turn), not
+//! the conversation: that is in the records of single messages. Without any of these, all messages at once are the conversation.
 
 use crate::{
     content::{Call, Content, Part, assistant_parts, call_text},
@@ -25,6 +28,11 @@ use std::{
     io::BufReader,
     path::{Path, PathBuf},
 };
+
+/// Returns what the user typed of a message, without the text of hooks that Gemini CLI puts into it; empty if nothing was typed.
+pub fn typed_text(message: &str) -> Cow<'_, str> {
+    injected::gemini_user_text(Cow::Borrowed(message))
+}
 
 /// The transcripts of Gemini CLI.
 pub const READER: Reader = Reader {
@@ -208,12 +216,13 @@ loose!(First<'a>);
 /// Parses the lines of a session, and carries the state between them.
 #[derive(Default)]
 struct Parser {
-    seen: HashSet<String>,
+    /// The ids of the messages so far, and whether each has a turn.
+    seen: HashMap<String, bool>,
     is_subagent: bool,
     /// The metadata emitted so far.
     known: SessionInfo<'static>,
-    /// Whether one record contained all messages; records of single messages are then ignored.
-    is_whole: bool,
+    /// Whether there was a record of a single message; records of all messages are then ignored.
+    has_single: bool,
 }
 
 impl Parser {
@@ -223,20 +232,23 @@ impl Parser {
             Err(error) => return Ok(LineOutcome::Bad(error)),
         };
         if let Some(id) = record.rewind_to.non_empty() {
-            if !self.is_whole {
+            // After a compression the id may be that of a copy, which is not in the conversation.
+            if self.seen.get(id) == Some(&true) {
                 sink(ChatEvent::Rewind(Rewind::To(id)))?;
             }
         } else if record.id.non_empty().is_some() {
             let Record { id, timestamp, kind, content, display_content, tool_calls, .. } = record;
-            if !self.is_whole {
-                self.message(Message { id, timestamp, kind, content, display_content, tool_calls }, line, sink)?;
+            self.has_single = true;
+            self.message(Message { id, timestamp, kind, content, display_content, tool_calls }, line, sink)?;
+        } else if let Some(mut meta) = record.set.0 {
+            if self.has_single {
+                meta.messages.0.clear();
             }
-        } else if let Some(meta) = record.set.0 {
-            if !meta.messages.0.is_empty() {
+            if !meta.messages.0.is_empty() && !self.seen.is_empty() {
+                self.seen.clear();
                 sink(ChatEvent::Restart)?;
                 // The metadata of the session is still valid.
                 sink(ChatEvent::Info(self.known.clone()))?;
-                self.is_whole = true;
             }
             self.whole(meta, sink)?;
         } else if record.session_id.non_empty().is_some() {
@@ -271,13 +283,14 @@ impl Parser {
         if self.is_subagent {
             return Ok(());
         }
-        if let Some(id) = message.id.non_empty()
-            && !self.seen.insert(id.to_owned())
+        let (at, id) = (message.timestamp.0, message.id.0.clone());
+        let parts = parts(message);
+        if let Some(id) = id.as_deref().filter(|id| !id.is_empty())
+            && self.seen.insert(id.to_owned(), !parts.is_empty()).is_some()
         {
             sink(ChatEvent::Replace(id))?;
         }
-        let (at, id) = (message.timestamp.0, message.id.0.clone());
-        for (speaker, text) in parts(message) {
+        for (speaker, text) in parts {
             sink(ChatEvent::Turn(Turn { speaker, at, text, message: id.as_deref().map(Cow::Borrowed), line }))?;
         }
         Ok(())
@@ -290,8 +303,8 @@ fn parts(message: Message<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
         "user" => {
             // The displayed text is what was typed; the content may have files inserted.
             let shown = with_bare_text(message.display_content).into_text();
-            let text =
-                if shown.trim().is_empty() { injected::gemini_user_text(with_bare_text(message.content).into_text()) } else { shown };
+            let written = if shown.trim().is_empty() { with_bare_text(message.content).into_text() } else { shown };
+            let text = injected::gemini_user_text(written);
             if text.trim().is_empty() { Vec::new() } else { vec![(Speaker::User, text)] }
         }
         "gemini" => {

@@ -174,7 +174,13 @@ fn session_keys(database: &Database) -> Result<HashMap<String, (String, Option<S
 /// Reads the events of a session from the database. The cursor counts them.
 fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
     let compressed = if database.has_column("transcript_events", "event_zstd")? { "event_zstd" } else { "NULL" };
-    let query = format!("SELECT seq, event_json, {compressed} FROM transcript_events WHERE session_id = ?1 ORDER BY seq");
+    let query = format!(
+        "SELECT seq, {}, {}, {} OR {} FROM transcript_events WHERE session_id = ?1 ORDER BY seq",
+        sqlite::bounded("event_json"),
+        sqlite::bounded(compressed),
+        sqlite::is_too_large("event_json"),
+        sqlite::is_too_large(compressed),
+    );
     // All events may be rewritten, which their number does not show.
     if from.at > 0 {
         sink(ChatEvent::Restart)?;
@@ -184,6 +190,10 @@ fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor
         let sequence: i64 = row.get(0)?;
         let line = u64::try_from(sequence).unwrap_or_default();
         outcome.cursor.at += 1;
+        if row.get(3)? {
+            outcome.add_problem(sqlite::too_large("event", line));
+            return Ok(());
+        }
         let compressed: Option<Vec<u8>> = row.get(2)?;
         let text = sqlite::text(row, 1)?;
         let mut decoder = compressed.map(|bytes| zstd::Decoder::new(io::Cursor::new(bytes)).map(ShortStrings::new));

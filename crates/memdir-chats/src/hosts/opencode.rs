@@ -113,7 +113,9 @@ fn list_rows(database: &Database, path: &Path, list: &mut SessionList) -> Result
         updated.push(format!("COALESCE({table}_.u, 0)"));
     }
     let query = format!(
-        "SELECT s.id, s.directory, s.title, s.time_created, MAX({}, 0), {} FROM session s{joins} WHERE s.parent_id IS NULL OR s.parent_id = '' ORDER BY s.id",
+        "SELECT s.id, {}, {}, s.time_created, MAX({}, 0), {} FROM session s{joins} WHERE s.parent_id IS NULL OR s.parent_id = '' ORDER BY s.id",
+        sqlite::bounded("s.directory"),
+        sqlite::bounded("s.title"),
         updated.join(", "),
         if rows.is_empty() { "0".to_owned() } else { rows.join(" + ") },
     );
@@ -158,18 +160,38 @@ fn read_rows(database: &Database, session: &SessionFile, sink: &mut EventSink<'_
         Ok(database.has_table(table)? && !database.rows(&query, &[&session.id], |_| Ok(()))?.is_empty())
     };
     if has_rows("message")? {
-        let query = "SELECT m.id, m.time_created, m.data, p.data FROM message m LEFT JOIN part p ON p.message_id = m.id
-                     WHERE m.session_id = ?1 ORDER BY m.time_created, m.id, p.id";
-        database.each(query, &[&session.id], |row| {
+        // Parts are found by a join of their keys alone: without an index of them, SQLite makes one with all columns of the join.
+        let query = format!(
+            "SELECT m.id, m.time_created, {}, {}, {} OR {}
+             FROM message m LEFT JOIN part k ON k.message_id = m.id LEFT JOIN part p ON p.rowid = k.rowid
+             WHERE m.session_id = ?1 ORDER BY m.time_created, m.id, k.id",
+            sqlite::bounded("m.data"),
+            sqlite::bounded("p.data"),
+            sqlite::is_too_large("m.data"),
+            sqlite::is_too_large("p.data"),
+        );
+        database.each(&query, &[&session.id], |row| {
             let id: String = row.get(0)?;
             let at = Timestamp::from_millisecond(row.get(1)?).ok();
+            if row.get(4)? {
+                emitter.too_large("part");
+                return Ok(());
+            }
             let (message, part) = (sqlite::text(row, 2)?.unwrap_or_default(), sqlite::text(row, 3)?.unwrap_or_default());
             emitter.part(&id, at, message, part, sink).map_err(through_sql)
         })?;
     } else if has_rows("session_message")? {
-        let query = "SELECT id, type, data FROM session_message WHERE session_id = ?1 ORDER BY seq";
-        database.each(query, &[&session.id], |row| {
+        let query = format!(
+            "SELECT id, type, {}, {} FROM session_message WHERE session_id = ?1 ORDER BY seq",
+            sqlite::bounded("data"),
+            sqlite::is_too_large("data"),
+        );
+        database.each(&query, &[&session.id], |row| {
             let (id, kind): (String, String) = (row.get(0)?, row.get(1)?);
+            if row.get(3)? {
+                emitter.too_large("message");
+                return Ok(());
+            }
             emitter.message(&id, &kind, sqlite::text(row, 2)?.unwrap_or_default(), sink).map_err(through_sql)
         })?;
     }
@@ -186,7 +208,8 @@ fn reverted_from(database: &Database, session: &SessionFile) -> Result<Option<St
     if !database.has_column("session", "revert")? {
         return Ok(None);
     }
-    let rows = database.rows("SELECT revert FROM session WHERE id = ?1", &[&session.id], |row| {
+    let query = format!("SELECT {} FROM session WHERE id = ?1", sqlite::bounded("revert"));
+    let rows = database.rows(&query, &[&session.id], |row| {
         let revert = sqlite::text(row, 0)?.and_then(|text| serde_json::from_slice::<Obj<Revert<'_>>>(text).ok()?.0);
         Ok(revert.and_then(|revert| revert.message_id.non_empty().map(str::to_owned)))
     })?;
@@ -266,6 +289,12 @@ impl Emitter {
     fn is_reverted(&self, id: &str) -> bool {
         // Ids ascend with time.
         self.reverted.as_deref().is_some_and(|from| id >= from)
+    }
+
+    /// Records that a record was skipped because of its size.
+    fn too_large(&mut self, what: &str) {
+        self.records += 1;
+        self.problems.push(sqlite::too_large(what, self.records));
     }
 
     /// Reads one part of a message from the two older tables.

@@ -6,10 +6,10 @@ use crate::{
     draft::Draft,
     json::one_line,
     source::{ChatSource, SessionFile},
-    transcript::{ChatEvent, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor},
+    transcript::{ChatEvent, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor, Turn},
 };
 use jiff::Timestamp;
-use memdir_core::{Error, Result, internal::base::limits};
+use memdir_core::{Error, Result, Speaker, internal::base::limits};
 use std::borrow::Cow;
 
 /// A session that is being read.
@@ -34,6 +34,8 @@ pub(super) struct Reading<'a> {
     session_rules: Vec<ForgetRule>,
     pub(super) added: u64,
     pub(super) written: bool,
+    /// Whether the transcript has turns.
+    pub(super) has_turns: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -59,6 +61,7 @@ impl<'a> Reading<'a> {
             session_rules: Vec::new(),
             added: 0,
             written: false,
+            has_turns: false,
         };
         reading.apply_listing();
         Ok(reading)
@@ -108,8 +111,12 @@ impl<'a> Reading<'a> {
                 self.must_start_over |= !self.draft.rewind(rewind) && self.mode == WriteMode::Append;
             }
             ChatEvent::Turn(turn) => {
+                self.has_turns = true;
+                self.chat.progress.calls_memory = is_memory_call(&turn);
                 self.decide();
-                if !self.off && !self.session_rules.iter().any(|rule| rule.covers(turn.at, turn.line, self.session.stamp.modified())) {
+                let modified = self.session.stamp.modified();
+                let is_forgotten = || self.session_rules.iter().any(|rule| rule.covers(turn.at, turn.line, modified));
+                if !self.off && !self.chat.progress.calls_memory && !is_forgotten() {
                     self.draft.push_turn(&turn).map_err(io)?;
                 }
             }
@@ -187,6 +194,14 @@ impl<'a> Reading<'a> {
         self.written = true;
         Ok(())
     }
+}
+
+/// Whether a turn calls one of memdir's own tools, under the name that a host gives it (`mcp__memdir__memory_search`). Such a call repeats
+/// a question, and would be found by it.
+fn is_memory_call(turn: &Turn<'_>) -> bool {
+    let name = turn.text.split([' ', '\n']).next().unwrap_or_default();
+    let is_start = |at: usize| !name[..at].ends_with(|c: char| c.is_alphanumeric());
+    turn.speaker == Speaker::Tool && name.match_indices("memory_").any(|(at, _)| is_start(at))
 }
 
 fn earlier(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {

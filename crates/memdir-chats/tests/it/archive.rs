@@ -3,7 +3,7 @@
 use crate::support::{CLAUDE_CODE, CODEX_HOST, Files, GEMINI_HOST};
 use jiff::{Timestamp, tz::TimeZone};
 use memdir_chats::{
-    ChatArchive, ChatSettings, ForgetRule, Reader, Retention, Roots, SyncLimits, SyncOutcome, Syncer, chat_place, open_sources,
+    ChatArchive, ChatSettings, ForgetRule, Reader, Retention, Roots, SyncLimits, SyncMemo, SyncOutcome, Syncer, chat_place, open_sources,
 };
 use memdir_core::Clock;
 use proptest::prelude::*;
@@ -74,6 +74,8 @@ impl Home {
             settings: settings.clone(),
             redact: Box::new(redact),
             clock: clock.clone(),
+            project: None,
+            memo: SyncMemo::default(),
         };
         syncer.sync(limits, &mut |_| {}).unwrap()
     }

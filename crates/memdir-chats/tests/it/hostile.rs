@@ -1,6 +1,6 @@
 //! Transcripts that others prepared: lines of any length and texts of any shape take bounded memory and linear time.
 
-use crate::support::{CLAUDE_CODE, CODEX_HOST, Files, events, session};
+use crate::support::{CLAUDE_CODE, CODEX_HOST, Files, OPENCODE_HOST, events, session};
 use memdir_chats::{Roots, TranscriptCursor};
 use memdir_core::internal::base::steps;
 use std::{io::Write as _, process::Command};
@@ -68,6 +68,60 @@ fn a_line_of_half_a_gigabyte_is_read_in_bounded_memory() {
             "event 4 user 11:00:03 [-] \"after\" (27 bytes)",
             "problem Some(2) a text in this line is larger than 8 MB; the rest of it was skipped",
             "problem Some(3) this line has more than 64 MB and was skipped",
+        ],
+        "{}\n{out}\n{}",
+        child.status,
+        String::from_utf8_lossy(&child.stderr)
+    );
+}
+
+/// The row is in a sparse database as large as a hostile one, and read by a child process whose memory is limited by the system.
+#[test]
+#[cfg(target_os = "linux")]
+#[expect(clippy::print_stdout, reason = "the child process reports to its parent")]
+fn a_row_larger_than_the_memory_is_skipped_and_reported() {
+    const ROW_MB: usize = 320;
+    if let Ok(home) = std::env::var(CHILD) {
+        let source = (OPENCODE_HOST.open)(&Roots::under(home)).unwrap();
+        for session in source.sessions().sessions {
+            let (text, outcome) = events(source.as_ref(), &session, &TranscriptCursor::default());
+            text.lines().for_each(|line| println!("event {line}"));
+            outcome.problems.iter().for_each(|problem| println!("problem {:?} {}", problem.line, problem.what));
+        }
+        return;
+    }
+    let files = Files::new(&[(".local/share/opencode/log/x", "")]);
+    let owner = rusqlite::Connection::open(files.root().join(".local/share/opencode/opencode.db")).unwrap();
+    owner
+        .execute_batch(&format!(
+            "CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, time_created INTEGER, time_updated INTEGER);
+             CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);
+             CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
+             INSERT INTO session VALUES ('ses_1', NULL, '/a', 'T', 1768471200000, 1768471260000);
+             INSERT INTO message VALUES ('m1', 'ses_1', 1768471200000, '{{\"role\":\"user\"}}');
+             INSERT INTO part VALUES ('p1', 'm1', 'ses_1', '{{\"type\":\"text\",\"text\":\"before\"}}');
+             INSERT INTO part VALUES ('p2', 'm1', 'ses_1', zeroblob({}));
+             INSERT INTO part VALUES ('p3', 'm1', 'ses_1', '{{\"type\":\"text\",\"text\":\"after\"}}');",
+            ROW_MB << 20
+        ))
+        .unwrap();
+    drop(owner);
+    let child = Command::new("sh")
+        .args(["-c", "ulimit -v \"$0\" && exec \"$@\"", &MEMORY_KB.to_string()])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "hostile::a_row_larger_than_the_memory_is_skipped_and_reported", "--nocapture"])
+        .env(CHILD, files.root())
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&child.stdout);
+    let lines: Vec<&str> = out.lines().filter(|line| line.starts_with("event ") || line.starts_with("problem ")).collect();
+    assert_eq!(
+        lines,
+        [
+            "event info started=10:00:00",
+            "event 1 user 10:00:00 [m1] \"before\"",
+            "event 3 user 10:00:00 [m1] \"after\"",
+            "problem Some(2) this part has more than 64 MB and was skipped",
         ],
         "{}\n{out}\n{}",
         child.status,

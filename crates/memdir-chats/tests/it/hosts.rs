@@ -1,6 +1,8 @@
 //! The format of every host with its peculiarities: all events of a transcript.
 
-use crate::support::{CLAUDE_CODE, CODEX_HOST, CURSOR_HOST, FOLDER_HOST, Files, GEMINI_HOST, OPENCLAW_HOST, events, problems, session};
+use crate::support::{
+    CLAUDE_CODE, CODEX_HOST, COPILOT_HOST, CURSOR_HOST, FOLDER_HOST, Files, GEMINI_HOST, OPENCLAW_HOST, events, problems, session,
+};
 use memdir_chats::{ChatSource, Reader, Roots, SessionFile, TranscriptCursor, open_sources};
 
 /// The source of one host in a home directory, and its sessions.
@@ -255,16 +257,103 @@ info title="Parsing" (Given)
 }
 
 #[test]
-fn gemini_all_messages_at_once_replace_the_single_ones() {
+fn gemini_all_messages_at_once_are_the_conversation_without_single_ones() {
     let lines = r#"{"sessionId":"a","projectHash":"h"}
-{"id":"1","type":"user","content":"never"}
-{"$set":{"messages":[{"id":"9","type":"user","content":"instead"}]}}
-{"id":"2","type":"user","content":"never either"}
+{"$set":{"messages":[{"id":"1","type":"user","content":"first"}]}}
+{"$set":{"messages":[{"id":"1","type":"user","content":"first"},{"id":"2","type":"gemini","content":"second"}]}}
 "#;
     let files = Files::new(&[("s.jsonl", lines)]);
     let source = open_sources(&Roots::under(files.root())).remove(2);
     let (text, _) = events(source.as_ref(), &session(GEMINI_HOST, &files.root().join("s.jsonl")), &TranscriptCursor::default());
-    assert_eq!(text, "info id=a\n2 user - [1] \"never\"\nrestart\ninfo id=a\ninfo\n0 user - [9] \"instead\"\n");
+    assert_eq!(
+        text,
+        "info id=a\ninfo\n0 user - [1] \"first\"\nrestart\ninfo id=a\ninfo\n0 user - [1] \"first\"\n0 assistant - [2] \"second\"\n"
+    );
+}
+
+/// A session of Gemini CLI 0.61: what the model is sent at the start and after a compression is in records of all messages.
+const GEMINI_061: &str = r#"{"sessionId":"7c1f","projectHash":"h","startTime":"2026-11-15T10:00:00Z","lastUpdated":"2026-11-15T10:00:00Z","kind":"main","directories":["/home/ada/app"]}
+{"$set":{"messages":[{"id":"s0","timestamp":"2026-11-15T10:00:00Z","type":"user","content":[{"text":"<session_context>\nThis is the Gemini CLI.\n</session_context>"}]}],"lastUpdated":"2026-11-15T10:00:00Z"}}
+{"id":"u1","timestamp":"2026-11-15T10:00:01Z","type":"user","content":[{"text":"Which port has the staging server?"},{"text":"<hook_context>&lt;memdir-recall&gt; never &lt;/memdir-recall&gt;</hook_context>"}]}
+{"$set":{"lastUpdated":"2026-11-15T10:00:01Z"}}
+{"id":"g1","timestamp":"2026-11-15T10:00:02Z","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"ls"},"status":"executing"}]}
+{"id":"g1","timestamp":"2026-11-15T10:00:02Z","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"ls"},"status":"success","result":[{"functionResponse":{"response":{"output":"never"}}}]}]}
+{"id":"u2","timestamp":"2026-11-15T10:00:03Z","type":"user","content":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"never"}}}]}
+{"id":"g2","timestamp":"2026-11-15T10:00:04Z","type":"gemini","content":"It is 8443."}
+{"$set":{"messages":[{"id":"x1","type":"user","content":[{"text":"<state_snapshot>never</state_snapshot>"}]},{"id":"x2","type":"gemini","content":[{"text":"never: Got it."}]}]}}
+{"$rewindTo":"x2"}
+{"id":"u3","timestamp":"2026-11-15T10:00:05Z","type":"user","content":[{"text":"<hook_context>never</hook_context>"}]}
+{"id":"u4","timestamp":"2026-11-15T10:00:06Z","type":"user","content":[{"text":"Thanks"}]}
+{"$set":{"messages":[],"lastUpdated":"2026-11-15T10:00:07Z"}}
+"#;
+
+#[test]
+fn gemini_what_the_model_is_sent_is_not_the_conversation() {
+    let files = Files::new(&[("s.jsonl", GEMINI_061)]);
+    let source = open_sources(&Roots::under(files.root())).remove(2);
+    let (text, outcome) = events(source.as_ref(), &session(GEMINI_HOST, &files.root().join("s.jsonl")), &TranscriptCursor::default());
+    assert_eq!(
+        text,
+        r#"info id=7c1f dir=/home/ada/app started=10:00:00
+info
+3 user 10:00:01 [u1] "Which port has the staging server?"
+info
+5 tool 10:00:02 [g1] "run_shell_command command=ls"
+replace g1
+6 tool 10:00:02 [g1] "run_shell_command command=ls"
+8 assistant 10:00:04 [g2] "It is 8443."
+info
+12 user 10:00:06 [u4] "Thanks"
+info
+"#
+    );
+    assert_eq!(problems(&outcome), [""; 0]);
+}
+
+const COPILOT: &str = r#"{"type":"session.start","data":{"sessionId":"5e55","version":1,"producer":"copilot-agent","copilotVersion":"1.0.102","startTime":"2026-11-15T10:00:00.000Z","context":{"cwd":"/home/ada/app/src","gitRoot":"/home/ada/app","branch":"main"}},"id":"e1","timestamp":"2026-11-15T10:00:00.000Z","parentId":null}
+{"type":"hook.start","data":{"hookType":"sessionStart"},"id":"e2","timestamp":"2026-11-15T10:00:00.100Z","parentId":"e1"}
+{"type":"user.message","data":{"content":"Which port has the staging server?","transformedContent":"<current_datetime>never</current_datetime>\n\nWhich port has the staging server?","attachments":[]},"id":"e3","timestamp":"2026-11-15T10:00:01.000Z","parentId":"e2"}
+{"type":"assistant.turn_start","data":{"turnId":"0"},"id":"e4","timestamp":"2026-11-15T10:00:02.000Z","parentId":"e3"}
+{"type":"assistant.message","data":{"messageId":"m1","content":"I will look.","toolRequests":[{"toolCallId":"t1","name":"bash","arguments":{"command":"ls","description":"List"},"type":"function"}],"reasoningText":"never"},"id":"e5","timestamp":"2026-11-15T10:00:03.000Z","parentId":"e4"}
+{"type":"tool.execution_start","data":{"toolCallId":"t1","toolName":"bash","arguments":{"command":"ls"}},"id":"e6","timestamp":"2026-11-15T10:00:03.100Z","parentId":"e5"}
+{"type":"tool.execution_complete","data":{"toolCallId":"t1","success":true,"result":{"content":"never"}},"id":"e7","timestamp":"2026-11-15T10:00:03.200Z","parentId":"e6"}
+{"type":"assistant.message","data":{"messageId":"m2","content":"never: a sub-agent","toolRequests":[],"parentToolCallId":"t1"},"id":"e8","timestamp":"2026-11-15T10:00:03.300Z","parentId":"e7"}
+{"type":"assistant.message","data":{"messageId":"m3","content":"","toolRequests":[]},"id":"e9","timestamp":"2026-11-15T10:00:03.400Z","parentId":"e8"}
+{"type":"session.compaction_complete","data":{"success":false},"id":"e10","timestamp":"2026-11-15T10:00:03.500Z","parentId":"e9"}
+{"type":"session.compaction_complete","data":{"success":true,"summaryContent":"never"},"id":"e11","timestamp":"2026-11-15T10:00:03.600Z","parentId":"e10"}
+{"type":"assistant.message","data":{"messageId":"m4","content":"It is 8443.","toolRequests":[]},"id":"e12","timestamp":"2026-11-15T10:00:04.000Z","parentId":"e11"}
+{"type":"session.title_changed","data":{"title":"Staging port"},"id":"e13","timestamp":"2026-11-15T10:00:05.000Z","parentId":"e12"}
+{"type":"user.message","data":{"content":"broken"
+{"type":"session.shutdown","data":{"shutdownType":"routine"},"id":"e14","timestamp":"2026-11-15T10:00:06.000Z","parentId":"e13"}
+"#;
+
+#[test]
+fn copilot_turns_are_its_messages() {
+    let files = Files::new(&[
+        (".copilot/session-state/5e55/events.jsonl", COPILOT),
+        (".copilot/session-state/5e55/workspace.yaml", "id: 5e55\n"),
+        (".copilot/session-state/empty/workspace.yaml", "id: empty\n"),
+        (".copilot/config.json", "{}"),
+        ("moved/session-state/ab/events.jsonl", "{}"),
+    ]);
+    let (source, sessions) = listed(&Roots::under(files.root()), COPILOT_HOST);
+    assert_eq!(keys(&sessions), ["5e55"]);
+    let (text, outcome) = events(source.as_ref(), &sessions[0], &TranscriptCursor::default());
+    assert_eq!(
+        text,
+        r#"info id=5e55 dir=/home/ada/app/src branch=main started=10:00:00
+3 user 10:00:01 [e3] "Which port has the staging server?"
+5 assistant 10:00:03 [m1] "I will look."
+5 tool 10:00:03 [m1] "bash command=ls description=List"
+compacted 10:00:03
+12 assistant 10:00:04 [m4] "It is 8443."
+info title="Staging port" (Given)
+"#
+    );
+    assert_eq!(problems(&outcome), ["14: this line is not valid JSON (column 49)"]);
+    assert_eq!(events(source.as_ref(), &sessions[0], &outcome.cursor).0, "", "it only grows");
+    let moved = Roots { copilot_home: Some(files.root().join("moved")), ..Roots::under(files.root()) };
+    assert_eq!(keys(&listed(&moved, COPILOT_HOST).1), ["ab"]);
 }
 
 const OPENCLAW: &str = r#"{"type":"session","id":"s1","timestamp":"2026-01-15T10:00:00Z","cwd":"/home/ada/claw","version":3}

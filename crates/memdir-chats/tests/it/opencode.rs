@@ -2,7 +2,7 @@
 
 use crate::support::{Files, OPENCODE_HOST, events, problems};
 use memdir_chats::{
-    ChatArchive, ChatSettings, ChatSource, Retention, Roots, SessionFile, SyncLimits, Syncer, TranscriptCursor, open_sources,
+    ChatArchive, ChatSettings, ChatSource, Retention, Roots, SessionFile, SyncLimits, SyncMemo, Syncer, TranscriptCursor, open_sources,
 };
 use memdir_core::SystemClock;
 use rusqlite::Connection;
@@ -163,6 +163,8 @@ fn an_answer_that_comes_after_its_message_is_archived() {
             settings: ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() },
             redact: Box::new(|text| text.into()),
             clock: Arc::new(SystemClock),
+            project: None,
+            memo: SyncMemo::default(),
         };
         syncer.sync(SyncLimits::default(), &mut |_| {}).unwrap()
     };

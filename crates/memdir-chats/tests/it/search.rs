@@ -1,7 +1,7 @@
 //! Archived conversations in searches: found with their place, and never ranked above memories that answer.
 
 use jiff::{Timestamp, tz::TimeZone};
-use memdir_chats::{ChatArchive, ChatSettings, Retention, Roots, Syncer, open_sources};
+use memdir_chats::{ChatArchive, ChatSettings, Retention, Roots, SyncMemo, Syncer, open_sources};
 use memdir_core::{
     Access, Actor, Clock, EntrypointMode, FileStore, Index, List, Memdir, Mount, MountInfo, Read, Search, Searcher, Source, SystemClock,
 };
@@ -62,6 +62,8 @@ fn a_turn_is_found_in_a_live_conversation_with_its_place() {
         settings,
         redact: Box::new(|text| Cow::Borrowed(text)),
         clock: Arc::new(Still),
+        project: None,
+        memo: SyncMemo::default(),
     };
     let memdir = space(dir.path()).with_chats(Arc::new(syncer));
     let about_hashing = Search { source: Some(Source::Chat), ..Search::new("what about hashing twice") };

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use memdir_chats::{
-    ChatEvent, ChatSource, Flow, ReadOutcome, Reader, Rewind, SessionFile, Speaker, TranscriptCursor, claude_code, codex, cursor, folder,
-    gemini, openclaw, opencode,
+    ChatEvent, ChatSource, Flow, ReadOutcome, Reader, Rewind, SessionFile, Speaker, TranscriptCursor, claude_code, codex, copilot, cursor,
+    folder, gemini, openclaw, opencode,
 };
 use memdir_core::Stamp;
 use std::{
@@ -17,6 +17,7 @@ pub(crate) const GEMINI_HOST: &Reader = &gemini::READER;
 pub(crate) const OPENCODE_HOST: &Reader = &opencode::READER;
 pub(crate) const OPENCLAW_HOST: &Reader = &openclaw::READER;
 pub(crate) const CURSOR_HOST: &Reader = &cursor::READER;
+pub(crate) const COPILOT_HOST: &Reader = &copilot::READER;
 pub(crate) const FOLDER_HOST: &Reader = &folder::READER;
 
 /// Files in a temporary directory.

@@ -8,11 +8,16 @@ use rustix::{
     io::Errno,
 };
 use std::{
+    collections::{BTreeMap, VecDeque},
     fs::{self, File, OpenOptions, TryLockError},
     io,
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
-    sync::mpsc,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
     time::Duration,
 };
 use tempfile::TempPath;
@@ -138,15 +143,33 @@ fn parent(path: &Path) -> &Path {
 /// Creates a directory, with its parents, that only its owner may enter, and syncs each new one into its parent: what is synced in
 /// it later survives a power failure. An existing directory is left as it is.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
-    create_missing(path, |dir, flags| rustix::fs::open(dir, flags, Mode::empty()))
+    create_missing(path, DirMode::Private, |dir, flags| rustix::fs::open(dir, flags, Mode::empty()))
 }
 
 /// Like [`create_private_dir`], for a canonical path: fails if any part of it is a symbolic link now.
-pub fn create_canonical_dir(path: &Path) -> io::Result<()> {
-    create_missing(path, open_canonical)
+pub fn create_canonical_dir(path: &Path, mode: DirMode) -> io::Result<()> {
+    create_missing(path, mode, open_canonical)
 }
 
-fn create_missing(path: &Path, open: impl Fn(&Path, OFlags) -> rustix::io::Result<OwnedFd>) -> io::Result<()> {
+/// The permissions of a new directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DirMode {
+    /// Only the owner may enter.
+    Private,
+    /// Those that the umask of the process leaves, as `mkdir` makes it.
+    Umask,
+}
+
+impl DirMode {
+    fn bits(self) -> Mode {
+        match self {
+            DirMode::Private => Mode::RWXU,
+            DirMode::Umask => Mode::RWXU | Mode::RWXG | Mode::RWXO,
+        }
+    }
+}
+
+fn create_missing(path: &Path, mode: DirMode, open: impl Fn(&Path, OFlags) -> rustix::io::Result<OwnedFd>) -> io::Result<()> {
     let mut missing: Vec<&Path> = Vec::new();
     let mut exists = path;
     let mut above = loop {
@@ -162,16 +185,16 @@ fn create_missing(path: &Path, open: impl Fn(&Path, OFlags) -> rustix::io::Resul
     };
     for dir in missing.into_iter().rev() {
         let name = dir.file_name().ok_or(Errno::NOENT)?;
-        create_dir_at(&above, name, exists)?;
+        create_dir_at(&above, name, mode, exists)?;
         above = rustix::fs::openat(&above, name, READ_DIR | OFlags::NOFOLLOW, Mode::empty())?;
         exists = dir;
     }
     Ok(())
 }
 
-/// Creates a private directory in an open one, and syncs that one. `shown` is the path of the open directory.
-pub fn create_dir_at(above: impl AsFd, name: impl rustix::path::Arg + Copy, shown: &Path) -> io::Result<()> {
-    match rustix::fs::mkdirat(&above, name, Mode::RWXU) {
+/// Creates a directory in an open one, and syncs that one. `shown` is the path of the open directory.
+pub fn create_dir_at(above: impl AsFd, name: impl rustix::path::Arg + Copy, mode: DirMode, shown: &Path) -> io::Result<()> {
+    match rustix::fs::mkdirat(&above, name, mode.bits()) {
         // If another process was faster, whether it has synced the parent is unknown.
         Ok(()) | Err(Errno::EXIST) => sync_dir(above, shown),
         Err(error) => Err(error.into()),
@@ -240,7 +263,7 @@ impl LockWait {
     /// For a command that changes a file of memdir's own.
     pub const COMMAND: LockWait = LockWait::AtMost(Duration::from_secs(limits::LOCK_WAIT_SECS));
     /// For state that is recorded on the side, while a person or a host waits for something else.
-    pub const BEST_EFFORT: LockWait = LockWait::AtMost(Duration::from_millis(100));
+    pub const BEST_EFFORT: LockWait = LockWait::AtMost(Duration::from_millis(500));
 }
 
 /// An exclusive lock of a file between processes. It is released when it is dropped or its process ends.
@@ -337,24 +360,69 @@ pub fn open_lock_file(path: &Path, mode: u32) -> io::Result<File> {
     }
 }
 
-/// The kernel wakes waiting processes in turn, so waiting in it is fairer than polling. It has no time limit, so a thread of its
-/// own waits; after the deadline that thread releases the lock as soon as it gets it.
+/// A call that waits for a lock.
+struct LockWaiter {
+    number: u64,
+    file: File,
+    done: mpsc::Sender<io::Result<File>>,
+}
+
+/// The calls of this process that wait for a lock, oldest first, by the device and inode of the file. Each file has one thread.
+static LOCK_WAITERS: Mutex<BTreeMap<(u64, u64), VecDeque<LockWaiter>>> = Mutex::new(BTreeMap::new());
+
+fn lock_waiters() -> MutexGuard<'static, BTreeMap<(u64, u64), VecDeque<LockWaiter>>> {
+    LOCK_WAITERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The kernel wakes waiting processes in turn, so waiting in it is fairer than polling. It has no time limit and cannot be cancelled, so
+/// another thread waits: one for all calls that wait for the same file, however many were cancelled.
 fn lock_until(file: File, deadline: Deadline, is_cancelled: &dyn Fn() -> bool) -> io::Result<Option<FileLock>> {
     /// How often a waiting call looks whether it was cancelled.
     const LOOK_EVERY: Duration = Duration::from_millis(50);
-    let (send, receive) = mpsc::channel();
-    std::thread::Builder::new().name("memdir-lock".into()).spawn(move || {
-        let outcome = file.lock().map(|()| file);
-        // If the receiver is gone, dropping the file releases the lock.
-        drop(send.send(outcome));
-    })?;
+    static NUMBERS: AtomicU64 = AtomicU64::new(0);
+    let meta = file.metadata()?;
+    let key = (meta.dev(), meta.ino());
+    let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+    let (done, outcome) = mpsc::channel();
+    {
+        let mut waiters = lock_waiters();
+        let has_thread = waiters.contains_key(&key);
+        waiters.entry(key).or_default().push_back(LockWaiter { number, file, done });
+        if !has_thread && let Err(error) = std::thread::Builder::new().name("memdir-lock".into()).spawn(move || wait_for_locks(key)) {
+            waiters.remove(&key);
+            return Err(error);
+        }
+    }
     loop {
         let left = deadline.left();
-        match receive.recv_timeout(left.min(LOOK_EVERY)) {
+        match outcome.recv_timeout(left.min(LOOK_EVERY)) {
             Ok(outcome) => return outcome.map(|file| Some(FileLock(file))),
             Err(mpsc::RecvTimeoutError::Timeout) if !left.is_zero() && !is_cancelled() => {}
-            Err(_) => return Ok(None),
+            Err(_) => break,
         }
+    }
+    // The thread may be waiting with this file; then it releases the lock as soon as it has it, because the receiver is gone.
+    if let Some(waiters) = lock_waiters().get_mut(&key) {
+        waiters.retain(|waiter| waiter.number != number);
+    }
+    Ok(None)
+}
+
+/// Waits for a lock for one call after the other, until no call waits.
+fn wait_for_locks(key: (u64, u64)) {
+    loop {
+        let next = {
+            let mut waiters = lock_waiters();
+            let next = waiters.get_mut(&key).and_then(VecDeque::pop_front);
+            if next.is_none() {
+                waiters.remove(&key);
+            }
+            next
+        };
+        let Some(LockWaiter { file, done, .. }) = next else { return };
+        let outcome = file.lock().map(|()| file);
+        // If the receiver is gone, dropping the file releases the lock.
+        drop(done.send(outcome));
     }
 }
 
@@ -498,6 +566,31 @@ mod tests {
         assert!(FileLock::acquire(&path, LockWait::AtMost(Duration::from_millis(5))).unwrap().is_none());
         drop(held);
         assert!(FileLock::acquire(&path, LockWait::Forever).unwrap().is_some());
+    }
+
+    /// Every cancelled call used to leave a thread and an open file until the lock was free.
+    #[test]
+    fn cancelled_calls_share_one_waiting_thread() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let open = || open_lock_file(&path, PRIVATE_FILE).unwrap();
+        let held = FileLock::acquire(&path, LockWait::Never).unwrap();
+        for _ in 0..20 {
+            assert!(FileLock::acquire_file_until(open(), Deadline::after(Duration::from_secs(600)), &|| true).unwrap().is_none());
+        }
+        let meta = open().metadata().unwrap();
+        assert_eq!(lock_waiters().get(&(meta.dev(), meta.ino())).map_or(0, VecDeque::len), 0, "no cancelled call is in the queue");
+        if cfg!(target_os = "linux") {
+            let real = path.canonicalize().unwrap();
+            let links = fs::read_dir("/proc/self/fd").unwrap().flatten().filter_map(|fd| fs::read_link(fd.path()).ok());
+            let opened = links.filter(|target| *target == real).count();
+            assert!(opened <= 2, "{opened} open files, besides the held one and that of the thread");
+        }
+        // A call that still waits gets the lock after those that were cancelled.
+        let file = open();
+        let waiting = std::thread::spawn(move || FileLock::acquire_file_until(file, Deadline::after(Duration::from_secs(600)), &|| false));
+        drop(held);
+        assert!(waiting.join().unwrap().unwrap().is_some());
     }
 
     #[test]

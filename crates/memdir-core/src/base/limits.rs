@@ -71,8 +71,12 @@ pub const JOURNAL_DAYS: i64 = 90;
 pub const JOURNAL_CHAIN: u32 = 512;
 /// Records after which the table of newest versions is written, so that opening reads little.
 pub const JOURNAL_TABLE_EVERY: usize = 200;
+/// Files without an entrypoint line that are read to find the new name of a removed one.
+pub const MOVED_FILES: usize = 1_000;
 /// Similar names suggested for a missing one.
 pub const NEAR_NAMES: usize = 3;
+/// Characters of a server's instructions with the user's guidelines: about 2,000 tokens, paid in every conversation.
+pub const INSTRUCTIONS_CHARS: usize = 8_000;
 /// Characters of a native tool's result before it is truncated: about 2,000 tokens.
 pub const TOOL_CHARS: usize = 8_000;
 /// Characters of a dialect's read result: the limit of the systems they reproduce.
@@ -102,6 +106,9 @@ pub const CHAT_PROBLEMS: usize = 50;
 pub const CHAT_BUSY_MS: u64 = 200;
 /// Milliseconds for which a search in chats syncs them before it uses the stored ones.
 pub const CHAT_FRESH_MS: i64 = 300;
+/// Seconds after its last turn for which a chat without an answer counts as running, and is never found by a search: an agent's turn
+/// may take long, and one that was interrupted is found again later.
+pub const CHAT_RUNNING_SECONDS: i64 = 30 * 60;
 /// Characters of the turns before and after a hit that are shown with it.
 pub const CHAT_NEIGHBOUR_CHARS: usize = 160;
 /// Days for which a chat is stored by default.
@@ -116,10 +123,6 @@ pub const RECALL_BYTES: usize = 4_096;
 pub const RECALL_LINES: usize = 200;
 /// The default token budget of a recall: five memories of the usual size.
 pub const RECALL_TOKENS: usize = 4_000;
-/// Known words of one sentence that are searched, rarest first. Further words add nothing.
-pub const RECALL_TERMS: usize = 8;
-/// Sentences of one message that are searched, those with the rarest words first. Bounds the time for a pasted file.
-pub const RECALL_SENTENCES: usize = 24;
 /// Bytes of a message that are used; of a longer one, equal parts of its beginning and end. A question comes before or after a
 /// pasted text, rarely in the middle.
 pub const RECALL_MESSAGE_BYTES: usize = 128 << 10;
@@ -139,3 +142,8 @@ pub fn clamp<T: PartialOrd + Display + Copy>(name: &str, given: T, range: &Range
     let used = if given < min { min } else { max };
     (used, Some(format!("{name} {given} is not in {min} to {max}; used {used}")))
 }
+
+/// Cues of one memory that count: enough for other wordings, the task, the command and the error, and few enough to stay specific.
+pub const CUES: usize = 8;
+/// Bytes of all cues of one memory. Measured with 130 on average; more would make every memory fit every message.
+pub const CUE_BYTES: usize = 300;

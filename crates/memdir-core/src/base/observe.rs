@@ -12,6 +12,11 @@ pub(crate) fn synced(_dir: &Path) {}
 #[inline(always)]
 pub(crate) fn directory_read() {}
 
+/// The content of a memory is read.
+#[cfg(not(any(test, feature = "testing")))]
+#[inline(always)]
+pub(crate) fn file_read() {}
+
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use testing::*;
 
@@ -26,6 +31,7 @@ mod testing {
     thread_local! {
         static SYNCED: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
         static DIRECTORIES_READ: Cell<u64> = const { Cell::new(0) };
+        static FILES_READ: Cell<u64> = const { Cell::new(0) };
     }
 
     pub(crate) fn synced(dir: &Path) {
@@ -34,6 +40,17 @@ mod testing {
 
     pub(crate) fn directory_read() {
         DIRECTORIES_READ.with(|count| count.set(count.get() + 1));
+    }
+
+    pub(crate) fn file_read() {
+        FILES_READ.with(|count| count.set(count.get() + 1));
+    }
+
+    /// Returns how many files this thread reads during a call.
+    pub(crate) fn files_read_by<T>(call: impl FnOnce() -> T) -> (T, u64) {
+        FILES_READ.with(|count| count.set(0));
+        let value = call();
+        (value, FILES_READ.with(Cell::get))
     }
 
     /// Returns the directories that this thread syncs during a call, in order.

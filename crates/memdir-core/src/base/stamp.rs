@@ -29,6 +29,11 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    /// The time of the last change of the file in milliseconds since 1970. Unlike the time of its content, no program can set it.
+    pub fn changed_ms(&self) -> i64 {
+        self.ctime_ns / 1_000_000
+    }
+
     /// The time of the last change of the content.
     pub fn modified(&self) -> Timestamp {
         Timestamp::from_nanosecond(i128::from(self.mtime_ns)).unwrap_or(Timestamp::UNIX_EPOCH)

@@ -190,6 +190,15 @@ pub fn truncate_chars(text: &str, first_line: u64, max_chars: usize) -> TextPart
     TextPart { text: &text[..limit], next_line: more.then_some(first_line + 1), split: Some(first_line), left_chars: left(limit) }
 }
 
+/// The length of a character in JSON, in UTF-16 code units, which is how the strictest host counts.
+pub fn json_units(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        c => c.len_utf16(),
+    }
+}
+
 /// Truncates a text to at most `max_chars` characters; a truncated text ends in `…`.
 pub fn ellipsis(text: &str, max_chars: usize) -> Cow<'_, str> {
     if text.chars().count() <= max_chars {

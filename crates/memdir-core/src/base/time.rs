@@ -82,6 +82,18 @@ pub fn format_age_days(days: i64) -> String {
     }
 }
 
+/// Formats how long ago a time was: minutes and hours on the last day, then days.
+pub fn relative(now: Timestamp, then: Timestamp) -> String {
+    match (now.as_second() - then.as_second()) / 60 {
+        ..=0 => "just now".into(),
+        1 => "1 minute ago".into(),
+        minutes @ ..60 => format!("{minutes} minutes ago"),
+        60..120 => "1 hour ago".into(),
+        minutes @ ..1_440 => format!("{} hours ago", minutes / 60),
+        _ => age(now, then),
+    }
+}
+
 /// Returns the whole days between the two times, at least 0.
 pub fn age_days(now: Timestamp, then: Timestamp) -> i64 {
     (now.as_second() - then.as_second()).max(0) / 86_400
@@ -107,7 +119,7 @@ pub fn parse_since(parameter: &str, text: &str, zone: &TimeZone) -> Result<Times
 
 #[cfg(test)]
 mod tests {
-    use super::{age, age_days, parse_since};
+    use super::{age, age_days, parse_since, relative};
     use jiff::tz::TimeZone;
 
     #[test]
@@ -143,6 +155,25 @@ mod tests {
         ] {
             let then = then.parse().unwrap();
             assert_eq!((age_days(now, then), age(now, then).as_str()), (days, words), "{then}");
+        }
+    }
+
+    #[test]
+    fn relative_times_are_minutes_then_hours_then_days() {
+        let now = "2026-03-10T12:00:00Z".parse().unwrap();
+        for (then, words) in [
+            ("2099-01-01T00:00:00Z", "just now"),
+            ("2026-03-10T11:59:01Z", "just now"),
+            ("2026-03-10T11:59:00Z", "1 minute ago"),
+            ("2026-03-10T11:00:01Z", "59 minutes ago"),
+            ("2026-03-10T11:00:00Z", "1 hour ago"),
+            ("2026-03-10T10:00:01Z", "1 hour ago"),
+            ("2026-03-10T10:00:00Z", "2 hours ago"),
+            ("2026-03-09T12:00:01Z", "23 hours ago"),
+            ("2026-03-09T12:00:00Z", "yesterday"),
+            ("2026-03-01T12:00:00Z", "9 days ago"),
+        ] {
+            assert_eq!(relative(now, then.parse().unwrap()), words, "{then}");
         }
     }
 }

@@ -11,7 +11,10 @@ use crate::{
         text,
     },
     memory::lines::heading,
-    operations::{raw_files, write::Write},
+    operations::{
+        raw_files,
+        write::{Write, WriteMode},
+    },
     search::{Search, analysis::Analyser},
     store::{
         Source, Store, Stored,
@@ -45,6 +48,7 @@ const TOOLS: [Tool; 4] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: read,
     },
     Tool {
@@ -57,6 +61,7 @@ const TOOLS: [Tool; 4] = [
         level: Level::Changes,
         idempotent: false,
         titled: false,
+        always_load: false,
         run: append_session,
     },
     Tool {
@@ -69,6 +74,7 @@ const TOOLS: [Tool; 4] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: search,
     },
     Tool {
@@ -81,6 +87,7 @@ const TOOLS: [Tool; 4] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: status::run,
     },
 ];
@@ -200,7 +207,7 @@ fn append_session(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         for n in 1..1_000 {
             let name = if n == 1 { format!("{stem}.md") } else { format!("{stem}-{n}.md") };
             let path = MemoryPath::parse(&name)?.prefixed(&prefix);
-            match caller.memdir.write(&Write::create(path, text.clone())) {
+            match caller.memdir.write(&Write::create(path, text.clone()).mode(WriteMode::CreateExact)) {
                 Ok(_) => return Ok(ToolResult::text(format!("Wrote session: {name}"))),
                 Err(Error::Exists { .. }) => {}
                 Err(error) => return Err(error),

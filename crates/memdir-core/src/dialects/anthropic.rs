@@ -49,6 +49,7 @@ const TOOLS: [Tool; 1] = [Tool {
     level: Level::Destroys,
     idempotent: false,
     titled: false,
+    always_load: false,
     run,
 }];
 

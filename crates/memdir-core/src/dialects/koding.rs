@@ -42,6 +42,7 @@ const TOOLS: [Tool; 2] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: |caller, args| ADVICE.apply(read(caller, args)),
     },
     Tool {
@@ -54,6 +55,7 @@ const TOOLS: [Tool; 2] = [
         level: Level::Changes,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: |caller, args| ADVICE.apply(write(caller, args)),
     },
 ];

@@ -69,6 +69,7 @@ const TOOLS: [Tool; 2] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: |caller, args| ADVICE.apply(search(caller, args)),
     },
     Tool {
@@ -81,6 +82,7 @@ const TOOLS: [Tool; 2] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: |caller, args| ADVICE.apply(get(caller, args)),
     },
 ];

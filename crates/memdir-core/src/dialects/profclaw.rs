@@ -47,6 +47,7 @@ const TOOLS: [Tool; 3] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: |caller, args| ADVICE.apply(search(caller, args)),
     },
     Tool {
@@ -59,6 +60,7 @@ const TOOLS: [Tool; 3] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: |caller, args| ADVICE.apply(get(caller, args)),
     },
     Tool {
@@ -71,6 +73,7 @@ const TOOLS: [Tool; 3] = [
         level: Level::Safe,
         idempotent: true,
         titled: false,
+        always_load: false,
         run: |caller, args| ADVICE.apply(stats(caller, args)),
     },
 ];

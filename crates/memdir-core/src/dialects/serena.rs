@@ -135,7 +135,19 @@ const fn tool(
     params: &'static [Param],
     run: fn(&ToolContext, &Args<'_>) -> Result<ToolResult>,
 ) -> Tool {
-    Tool { name, title, description, params, closed: false, output: Some(result_schema), level, idempotent, titled: true, run }
+    Tool {
+        name,
+        title,
+        description,
+        params,
+        closed: false,
+        output: Some(result_schema),
+        level,
+        idempotent,
+        titled: true,
+        always_load: false,
+        run,
+    }
 }
 
 fn result_schema() -> Value {
@@ -248,7 +260,7 @@ fn edit(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     };
     let (with, all) = (args.required_text(&REPL)?, args.flag(&ALLOW_MULTIPLE)?);
     args.reject_unknown()?;
-    match caller.memdir.edit(&Edit { path: parse_name(&given)?, needle, with, all, expect: None }) {
+    match caller.memdir.edit(&Edit { path: parse_name(&given)?, needle, with, all, expect: None, final_newline: false }) {
         Ok(_) => text_result(format!("Memory {given} edited successfully.")),
         Err(Error::BadEdit { why }) if why.contains("not valid UTF-8") => Ok(ToolResult::failure(format!(
             "Memory {given} is not UTF-8 text and cannot be edited. Replace all of it with write_memory, or write another memory."

@@ -1,8 +1,12 @@
 //! One generated line: `- [Title](path.md) — hook`. Formats it within its limits and parses its path.
 
 use crate::{
-    base::{limits, path::strip_md},
-    memory::links::{self, ReferenceKind},
+    base::{limits, path::strip_md, text},
+    memory::{
+        Memory,
+        links::{self, ReferenceKind},
+    },
+    secrets,
     store::mounts::is_page_name,
 };
 
@@ -27,6 +31,19 @@ pub(super) fn read(line: &str) -> Row {
         Some(path) if line.starts_with("- [") => Row::Memory(path),
         _ => Row::Stray,
     }
+}
+
+/// Returns the title and the description in a memory's line.
+pub(super) fn title_and_hook(name: &str, bytes: &[u8]) -> (String, String) {
+    let (decoded, _) = text::decode(bytes);
+    let (memory, _) = Memory::parse(&decoded);
+    // A line is loaded into every conversation, so a secret that was allowed into a memory is masked in its line. The body is
+    // masked before its first line is taken, because a truncated secret is not recognised any more.
+    let hook = match memory.description() {
+        Some(_) => secrets::redact(&memory.hook()).into_owned(),
+        None => Memory::parse(&secrets::redact(&decoded)).0.hook(),
+    };
+    (secrets::redact(memory.title(name)).into_owned(), hook)
 }
 
 /// Formats a memory's line with at most [`limits::ENTRYPOINT_LINE_CHARS`] characters (unless the path alone is longer) and
@@ -70,7 +87,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Whether a character has to be escaped in a title.
-fn is_mark(c: char) -> bool {
+pub(super) fn is_mark(c: char) -> bool {
     matches!(c, '[' | ']' | '`' | '\\' | '<')
 }
 

@@ -6,6 +6,7 @@ use crate::{
     base::{
         limits,
         path::{MemoryPath, strip_md},
+        steps,
         text::human_bytes,
     },
     entrypoint::{section::Sheet, user_text::Pointers},
@@ -13,7 +14,7 @@ use crate::{
     store::mounts::page_name,
 };
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -45,6 +46,18 @@ pub enum LineChange {
         /// The description in the line.
         hook: String,
     },
+    /// Another program removed it: memdir's own line is removed. The user's text stays as it is.
+    Gone {
+        /// Its path.
+        path: String,
+    },
+    /// Another program renamed it: the links to it change, the text of its line stays.
+    Moved {
+        /// Its old path.
+        from: String,
+        /// Its new path.
+        to: String,
+    },
 }
 
 /// The new content of the files.
@@ -75,7 +88,11 @@ pub fn plan(book: &EntrypointFiles, changes: &[LineChange], age: &dyn Fn(&str) -
 
 /// Plans any number of changes at once (repair, import), with any number of pages.
 pub fn plan_many(book: &EntrypointFiles, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
-    Work::new(book, false).run(changes, age)
+    let mut work = Work::new(book, false);
+    if changes.len() > PAGE_LINES {
+        work.index_pages();
+    }
+    work.run(changes, age)
 }
 
 /// The entrypoint while it is being changed.
@@ -85,6 +102,8 @@ struct Work<'a> {
     pointers: Pointers,
     pages: BTreeMap<u32, Arc<Page>>,
     touched: BTreeSet<u32>,
+    /// The pages of each path, if there are so many changes that searching every page for each would take quadratic time.
+    page_paths: Option<HashMap<String, BTreeSet<u32>>>,
     /// Whether only one page may change.
     single: bool,
     /// The paths that were just set, which count as the newest whatever the times of their files.
@@ -100,6 +119,7 @@ impl<'a> Work<'a> {
             pointers: book.pointers.clone(),
             pages: book.pages.clone(),
             touched: BTreeSet::new(),
+            page_paths: None,
             single,
             fresh: HashSet::new(),
             notes: Vec::new(),
@@ -112,6 +132,8 @@ impl<'a> Work<'a> {
                 LineChange::Set { path, title, hook } => self.set(path, title, hook),
                 LineChange::Remove { path } => self.remove(path),
                 LineChange::Rename { from, to, title, hook } => self.rename(from, to, title, hook),
+                LineChange::Gone { path } => self.drop_ours(path),
+                LineChange::Moved { from, to } => self.follow(from, to),
             }
         }
         let pointers = &self.pointers;
@@ -186,6 +208,25 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Updates the link of a line after another program renamed its memory, and keeps the rest of the line.
+    fn follow(&mut self, from: &str, to: &str) {
+        self.rewrite_hand(from, to);
+        let is_listed = self.pointers.line_of(to).is_some() || self.sheet.lines.contains_key(to) || self.page_of(to).is_some();
+        let names = (MemoryPath::parse(&self.book.name), MemoryPath::parse(from), MemoryPath::parse(to));
+        let (false, (Ok(holder), Ok(old), Ok(new))) = (is_listed, names) else { return self.drop_ours(from) };
+        let rewritten = |line: String| links::rewrite_references(&line, &holder, &old, &new).unwrap_or(line);
+        if let Some(line) = self.sheet.lines.remove(from) {
+            self.sheet.lines.insert(to.to_owned(), rewritten(line));
+        } else if let Some(number) = self.page_of(from) {
+            let mut sheet = self.pages[&number].sheet.clone();
+            if let Some(line) = sheet.lines.remove(from) {
+                sheet.lines.insert(to.to_owned(), rewritten(line));
+            }
+            self.put_page(number, sheet);
+        }
+        self.drop_ours(from);
+    }
+
     /// Updates the user's own links after a rename.
     fn rewrite_hand(&mut self, from: &str, to: &str) {
         let paths = (MemoryPath::parse(&self.book.name), MemoryPath::parse(from), MemoryPath::parse(to));
@@ -215,7 +256,22 @@ impl<'a> Work<'a> {
         }
     }
 
+    fn index_pages(&mut self) {
+        let mut paths: HashMap<String, BTreeSet<u32>> = HashMap::new();
+        for (number, page) in &self.pages {
+            for path in page.paths() {
+                paths.entry(path.to_owned()).or_default().insert(*number);
+            }
+        }
+        self.page_paths = Some(paths);
+    }
+
     fn page_of(&self, path: &str) -> Option<u32> {
+        if let Some(paths) = &self.page_paths {
+            steps::count(1);
+            return paths.get(path).and_then(|numbers| numbers.first().copied());
+        }
+        steps::count(self.pages.len());
         self.pages.iter().find(|(_, page)| page.sheet.lines.contains_key(path)).map(|(&number, _)| number)
     }
 
@@ -224,6 +280,16 @@ impl<'a> Work<'a> {
             return;
         }
         self.touched.insert(number);
+        if let Some(paths) = &mut self.page_paths {
+            steps::count(sheet.lines.len());
+            let old = self.pages.get(&number).map(|page| &page.sheet.lines);
+            for path in old.into_iter().flat_map(|lines| lines.keys()).filter(|path| !sheet.lines.contains_key(*path)) {
+                paths.get_mut(path).map(|numbers| numbers.remove(&number));
+            }
+            for path in sheet.lines.keys().filter(|path| old.is_none_or(|lines| !lines.contains_key(*path))) {
+                paths.entry(path.clone()).or_default().insert(number);
+            }
+        }
         if sheet.is_empty() {
             self.pages.remove(&number);
         } else {
@@ -240,8 +306,11 @@ impl<'a> Work<'a> {
             self.sheet.lines.keys().map(|path| (self.single && self.fresh.contains(path), age(path), path.clone())).collect();
         oldest.sort();
         let mut oldest = oldest.into_iter().map(|(_, _, path)| path).peekable();
-        while self.excess(&self.page_names()).is_some() && self.sheet.lines.len() > FLOOR {
-            let Some(number) = self.page_with_room() else { break };
+        // Pages before this one have no room.
+        let mut from = 0;
+        while self.is_over() && self.sheet.lines.len() > FLOOR {
+            let Some(number) = self.page_with_room(from) else { break };
+            from = number;
             let moved = self.move_to_page(number, &mut oldest);
             if moved == 0 {
                 break;
@@ -267,11 +336,10 @@ impl<'a> Work<'a> {
     /// Moves lines, oldest first, to a page; returns the number.
     fn move_to_page(&mut self, number: u32, oldest: &mut std::iter::Peekable<impl Iterator<Item = String>>) -> usize {
         let mut page = self.pages.get(&number).map_or_else(|| new_page(number), |page| page.sheet.clone());
-        let names: BTreeSet<u32> = self.pages.keys().copied().chain([number]).collect();
-        let names: Vec<String> = names.into_iter().map(|number| page_name(&self.book.name, number)).collect();
         let (mut lines, mut bytes) = page.size(&[]);
         let half = self.sheet.lines.len() / 2;
-        let mut excess = self.excess(&names);
+        // A page takes at most `PAGE_LINES`, so that with twice as many lines half of them are never reached.
+        let mut excess = if half > PAGE_LINES { None } else { self.excess(&self.page_names_with(number)) };
         let mut moved = 0;
         while self.sheet.lines.len() > FLOOR && (moved < half || excess.is_some()) {
             let Some(line) = oldest.peek().and_then(|path| self.sheet.lines.get(path)) else { break };
@@ -292,22 +360,38 @@ impl<'a> Work<'a> {
         moved
     }
 
-    /// Returns the first page that is at most about half full, else a new one.
-    fn page_with_room(&self) -> Option<u32> {
+    /// Whether the entrypoint exceeds the limits.
+    fn is_over(&self) -> bool {
+        // Every generated line is one of its lines.
+        self.sheet.lines.len() > limits::ENTRYPOINT_LINES || self.excess(&self.page_names()).is_some()
+    }
+
+    /// Returns the first page from a number on that is at most about half full, else a new one.
+    fn page_with_room(&self, from: u32) -> Option<u32> {
         let roomy = |page: &Page| page.lines <= PAGE_LINES / 2 + 5 && page.bytes <= PAGE_FILL_BYTES / 2 + 2_000;
         if self.single
             && let Some(number) = self.touched.first()
         {
             return Some(*number);
         }
-        let found = self.pages.iter().find(|(_, page)| roomy(page)).map(|(&number, _)| number);
-        found.or_else(|| (1..).find(|number| !self.pages.contains_key(number)))
+        let found = self.pages.range(from..).inspect(|_| steps::count(1)).find(|(_, page)| roomy(page)).map(|(&number, _)| number);
+        let last = self.pages.last_key_value().map_or(0, |(&number, _)| number);
+        let has_gap = self.pages.len() < last as usize;
+        let gap = || (1..last).filter(|_| has_gap).inspect(|_| steps::count(1)).find(|number| !self.pages.contains_key(number));
+        found.or_else(gap).or_else(|| last.checked_add(1))
     }
 
     /// Returns the size of the entrypoint with these pages linked, if it exceeds the limits.
     fn excess(&self, pages: &[String]) -> Option<Excess> {
+        steps::count(self.sheet.lines.len() + pages.len());
         let (lines, bytes) = self.sheet.size(pages);
         Excess { lines, bytes }.over()
+    }
+
+    /// Returns the names of all pages and this one.
+    fn page_names_with(&self, number: u32) -> Vec<String> {
+        let numbers: BTreeSet<u32> = self.pages.keys().copied().chain([number]).collect();
+        numbers.into_iter().map(|number| page_name(&self.book.name, number)).collect()
     }
 
     fn page_names(&self) -> Vec<String> {

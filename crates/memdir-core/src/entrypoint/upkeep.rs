@@ -1,7 +1,11 @@
 //! Keeps entrypoints in step with the memories: computes how a change of memories changes the lines that point to them.
 //! Reads through a view and returns edits; writes nothing itself.
 
-use super::{EntrypointFiles, EntrypointPlan, LineChange, Page, plan, plan_many};
+use super::{
+    EntrypointFiles, EntrypointPlan, LineChange, Page, line,
+    outdated::{self, Lines},
+    plan, plan_many,
+};
 use crate::{
     base::{
         error::{Error, Result},
@@ -9,14 +13,14 @@ use crate::{
         text,
     },
     memory::{Memory, links},
-    secrets,
     store::{
-        FileEdit, Role, Stamp, View,
+        FileEdit, Role, Stamp, View, if_readable,
         mounts::{self, FileKind},
     },
 };
+use jiff::Timestamp;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -38,33 +42,58 @@ pub(crate) fn set_line(view: &dyn View, books: &EntrypointCache, path: &MemoryPa
     apply(view, books, vec![(path.clone(), LineUpdate::Set(bytes.to_vec()))])
 }
 
-/// Returns the edits that remove a memory's line.
-pub(crate) fn remove_line(view: &dyn View, books: &EntrypointCache, path: &MemoryPath) -> Result<EntrypointEdits> {
-    apply(view, books, vec![(path.clone(), LineUpdate::Remove)])
-}
-
 /// Returns the edits of lines that follow from the edits of several memories.
 pub(crate) fn set_lines(view: &dyn View, books: &EntrypointCache, edits: &[FileEdit]) -> Result<EntrypointEdits> {
-    let update = |edit: &FileEdit| edit.bytes.clone().map_or(LineUpdate::Remove, LineUpdate::Set);
-    apply(view, books, edits.iter().filter(|edit| edit.role == Role::Memory).map(|edit| (edit.path.clone(), update(edit))).collect())
+    apply(view, books, memory_updates(edits))
 }
 
-/// Returns the edits that move a memory's line to its new name, and update the lines of the memories whose references follow it.
-pub(crate) fn rename_line(
+/// Like [`set_lines`], for memories whose dates are known from elsewhere.
+pub(crate) fn set_lines_dated(
     view: &dyn View,
     books: &EntrypointCache,
-    from: &MemoryPath,
-    to: &MemoryPath,
-    bytes: &[u8],
+    edits: &[FileEdit],
+    dates: &HashMap<MemoryPath, Timestamp>,
+) -> Result<EntrypointEdits> {
+    let nanoseconds = |at: &Timestamp| i64::try_from(at.as_nanosecond()).unwrap_or(i64::MAX);
+    let dates = OwnDates { written: dates.iter().map(|(path, at)| (path.clone(), nanoseconds(at))).collect() };
+    apply_dated(view, books, memory_updates(edits), dates)
+}
+
+fn memory_updates(edits: &[FileEdit]) -> Vec<(MemoryPath, LineUpdate)> {
+    let update = |edit: &FileEdit| edit.bytes.clone().map_or(LineUpdate::Remove, LineUpdate::Set);
+    edits.iter().filter(|edit| edit.role == Role::Memory).map(|edit| (edit.path.clone(), update(edit))).collect()
+}
+
+/// A memory that gets another name.
+#[derive(Debug)]
+pub(crate) struct RenamedFile {
+    /// Its old path.
+    pub(crate) from: MemoryPath,
+    /// Its new path.
+    pub(crate) to: MemoryPath,
+    /// Its new text.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Returns the edits that move the lines of memories to their new names, and update the lines of the memories whose references follow
+/// them.
+pub(crate) fn rename_lines(
+    view: &dyn View,
+    books: &EntrypointCache,
+    renamed: &[RenamedFile],
     followed: &[(MemoryPath, Vec<u8>)],
 ) -> Result<EntrypointEdits> {
     let prefix = |path| mounts::mount_of(view, path).map(|mount| &mount.prefix);
-    let is_same_mount = prefix(from) == prefix(to);
-    let mut updates = if is_same_mount && mounts::has_entrypoint_line(view, from) && mounts::has_entrypoint_line(view, to) {
-        vec![(from.clone(), LineUpdate::Rename(to.clone(), bytes.to_vec()))]
-    } else {
-        vec![(from.clone(), LineUpdate::Remove), (to.clone(), LineUpdate::Set(bytes.to_vec()))]
-    };
+    let mut updates = Vec::new();
+    for RenamedFile { from, to, bytes } in renamed {
+        let is_same_mount = prefix(from) == prefix(to);
+        if is_same_mount && mounts::has_entrypoint_line(view, from) && mounts::has_entrypoint_line(view, to) {
+            updates.push((from.clone(), LineUpdate::Rename(to.clone(), bytes.clone())));
+        } else {
+            updates.push((from.clone(), LineUpdate::Remove));
+            updates.push((to.clone(), LineUpdate::Set(bytes.clone())));
+        }
+    }
     updates.extend(
         followed
             .iter()
@@ -76,7 +105,7 @@ pub(crate) fn rename_line(
 
 /// Whether a change of a memory's text changes its line.
 pub(crate) fn changes_line(view: &dyn View, path: &MemoryPath, old: &[u8], new: &[u8]) -> bool {
-    mounts::has_entrypoint_line(view, path) && title_and_hook(path.name(), old) != title_and_hook(path.name(), new)
+    mounts::has_entrypoint_line(view, path) && line::title_and_hook(path.name(), old) != line::title_and_hook(path.name(), new)
 }
 
 /// How the line of one memory changes.
@@ -90,9 +119,19 @@ enum LineUpdate {
 }
 
 fn apply(view: &dyn View, books: &EntrypointCache, updates: Vec<(MemoryPath, LineUpdate)>) -> Result<EntrypointEdits> {
+    apply_dated(view, books, updates, OwnDates::default())
+}
+
+fn apply_dated(
+    view: &dyn View,
+    books: &EntrypointCache,
+    updates: Vec<(MemoryPath, LineUpdate)>,
+    mut dates: OwnDates,
+) -> Result<EntrypointEdits> {
     let mut by_mount: BTreeMap<String, Vec<LineChange>> = BTreeMap::new();
     for (path, update) in updates {
         let (Some(mount), true) = (mounts::mount_of(view, &path), mounts::has_entrypoint_line(view, &path)) else { continue };
+        dates.note(&path, &update);
         by_mount.entry(mount.prefix.clone()).or_default().push(line_change(&mount.prefix, &path, update));
     }
     let mut out = EntrypointEdits::default();
@@ -101,13 +140,130 @@ fn apply(view: &dyn View, books: &EntrypointCache, updates: Vec<(MemoryPath, Lin
             out.notes.push(format!("the entrypoint of {prefix:?} is not valid UTF-8, so its lines were not updated"));
             continue;
         };
-        let plan = match changes.as_slice() {
-            [one] => plan(&book, std::slice::from_ref(one), &|rel| modified(view, &prefix, rel)),
-            many => plan_many(&book, many, &|rel| modified(view, &prefix, rel)),
+        let age = |rel: &str| dates.of_line(view, &prefix, rel);
+        let mut planned = match changes.as_slice() {
+            [one] => plan(&book, std::slice::from_ref(one), &age),
+            many => plan_many(&book, many, &age),
         };
-        out.add(plan, &book, &prefix)?;
+        if planned.main.is_some() {
+            // The entrypoint is written anyway: lines of files that other programs removed or renamed change with it.
+            let outdated = outdated::outdated(view, &prefix, &book, Lines::Entrypoint, &outdated::touched(&changes))?;
+            if !outdated.is_empty() {
+                let notes = outdated_note(book.name(), &outdated);
+                planned = plan_many(&book, &[outdated, changes].concat(), &age);
+                planned.notes.extend(notes);
+            }
+        }
+        out.add(planned, &book, &prefix)?;
     }
     Ok(out)
+}
+
+/// The lines that a repair changed, by paths from the mount's root.
+#[derive(Debug, Default)]
+pub(crate) struct RepairedLines {
+    /// Lines of files that do not exist any more.
+    pub(crate) removed: Vec<String>,
+}
+
+/// Returns the edits that bring an entrypoint and its pages in step with the files: lines of removed files are removed, those of
+/// renamed ones follow them, and `missing` memories get a line.
+pub(crate) fn repair_lines(
+    view: &dyn View,
+    books: &EntrypointCache,
+    prefix: &str,
+    missing: Vec<(MemoryPath, Vec<u8>)>,
+) -> Result<(EntrypointEdits, RepairedLines)> {
+    let (mut out, mut repaired) = (EntrypointEdits::default(), RepairedLines::default());
+    let Some(book) = open_entrypoint(view, books, prefix)? else { return Ok((out, repaired)) };
+    let mut changes = outdated_lines(view, prefix, &book)?;
+    for change in &changes {
+        if let LineChange::Gone { path } | LineChange::Moved { from: path, .. } | LineChange::Rename { from: path, .. } = change {
+            repaired.removed.push(path.clone());
+        }
+    }
+    let mut dates = OwnDates::default();
+    for (path, bytes) in missing {
+        let has_line = changes.iter().any(|change| match change {
+            LineChange::Moved { to, .. } | LineChange::Rename { to, .. } => path.strip_prefix(prefix).is_some_and(|rel| rel.as_str() == to),
+            _ => false,
+        });
+        if !has_line && mounts::has_entrypoint_line(view, &path) {
+            let update = LineUpdate::Set(bytes);
+            dates.note_existing(&path, &update);
+            changes.push(line_change(prefix, &path, update));
+        }
+    }
+    if !changes.is_empty() {
+        out.add(plan_many(&book, &changes, &|rel| dates.of_line(view, prefix, rel)), &book, prefix)?;
+    }
+    Ok((out, repaired))
+}
+
+/// Returns how the lines of an entrypoint and its pages change whose files other programs removed or renamed.
+pub(crate) fn outdated_lines(view: &dyn View, prefix: &str, book: &EntrypointFiles) -> Result<Vec<LineChange>> {
+    outdated::outdated(view, prefix, book, Lines::All, &HashSet::new())
+}
+
+/// Returns a note about lines that were removed because their files do not exist any more.
+fn outdated_note(name: &str, outdated: &[LineChange]) -> Option<String> {
+    let gone: Vec<&str> =
+        outdated.iter().filter_map(|change| if let LineChange::Gone { path } = change { Some(path.as_str()) } else { None }).collect();
+    let shown = gone.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+    match gone.len() {
+        0 => None,
+        1 => Some(format!("{name}: removed the line of {shown}, which does not exist any more")),
+        count @ ..=3 => Some(format!("{name}: removed the lines of {count} files that do not exist any more: {shown}")),
+        count => Some(format!("{name}: removed the lines of {count} files that do not exist any more: {shown}, …")),
+    }
+}
+
+/// The memories' own dates, which decide which lines move to pages first.
+#[derive(Default)]
+struct OwnDates {
+    /// The dates of the memories that this change writes, in nanoseconds since 1970; `i64::MAX` for one without a date.
+    written: HashMap<MemoryPath, i64>,
+}
+
+impl OwnDates {
+    /// Notes the date of a memory that is about to be written.
+    fn note(&mut self, path: &MemoryPath, update: &LineUpdate) {
+        let (path, bytes) = match update {
+            LineUpdate::Set(bytes) => (path, bytes),
+            LineUpdate::Rename(to, bytes) => (to, bytes),
+            LineUpdate::Remove => return,
+        };
+        self.written.entry(path.clone()).or_insert_with(|| own_date(bytes).unwrap_or(i64::MAX));
+    }
+
+    /// Notes the date of a memory that exists and is not written, if it has one.
+    fn note_existing(&mut self, path: &MemoryPath, update: &LineUpdate) {
+        if let LineUpdate::Set(bytes) = update
+            && let Some(date) = own_date(bytes)
+        {
+            self.written.insert(path.clone(), date);
+        }
+    }
+
+    /// Returns the date of a line's memory: that of its frontmatter, else the time of the last change of its file.
+    fn of_line(&self, view: &dyn View, prefix: &str, rel: &str) -> i64 {
+        let Ok(path) = MemoryPath::parse(rel).map(|path| path.prefixed(prefix)) else { return i64::MIN };
+        if let Some(date) = self.written.get(&path) {
+            return *date;
+        }
+        match if_readable(view.get(&path)) {
+            Ok(Some(stored)) => own_date(&stored.bytes).unwrap_or(stored.stamp.mtime_ns),
+            // A line whose memory does not exist is the first to move.
+            _ => i64::MIN,
+        }
+    }
+}
+
+/// Returns the date in a memory's frontmatter, in nanoseconds since 1970.
+fn own_date(bytes: &[u8]) -> Option<i64> {
+    let (decoded, _) = text::decode(bytes);
+    let (memory, _) = Memory::parse(&decoded);
+    i64::try_from(memory.own_date()?.as_nanosecond()).ok()
 }
 
 fn line_change(prefix: &str, path: &MemoryPath, update: LineUpdate) -> LineChange {
@@ -115,27 +271,14 @@ fn line_change(prefix: &str, path: &MemoryPath, update: LineUpdate) -> LineChang
     match update {
         LineUpdate::Remove => LineChange::Remove { path: rel(path).to_string() },
         LineUpdate::Set(bytes) => {
-            let (title, hook) = title_and_hook(rel(path).name(), &bytes);
+            let (title, hook) = line::title_and_hook(rel(path).name(), &bytes);
             LineChange::Set { path: rel(path).to_string(), title, hook }
         }
         LineUpdate::Rename(to, bytes) => {
-            let (title, hook) = title_and_hook(rel(&to).name(), &bytes);
+            let (title, hook) = line::title_and_hook(rel(&to).name(), &bytes);
             LineChange::Rename { from: rel(path).to_string(), to: rel(&to).to_string(), title, hook }
         }
     }
-}
-
-/// Returns the title and the description in a memory's line.
-fn title_and_hook(name: &str, bytes: &[u8]) -> (String, String) {
-    let (decoded, _) = text::decode(bytes);
-    let (memory, _) = Memory::parse(&decoded);
-    // A line is loaded into every conversation, so a secret that was allowed into a memory is masked in its line. The body is
-    // masked before its first line is taken, because a truncated secret is not recognised any more.
-    let hook = match memory.description() {
-        Some(_) => secrets::redact(&memory.hook()).into_owned(),
-        None => Memory::parse(&secrets::redact(&decoded)).0.hook(),
-    };
-    (secrets::redact(memory.title(name)).into_owned(), hook)
 }
 
 impl EntrypointEdits {
@@ -261,19 +404,12 @@ fn links_to(view: &dyn View, prefix: &str, rel: &str) -> Option<bool> {
 /// Returns the memories of a mount that need a line and have none.
 pub(crate) fn unlisted(view: &dyn View, books: &EntrypointCache, prefix: &str) -> Result<Vec<MemoryPath>> {
     let Some(book) = open_entrypoint(view, books, prefix)? else { return Ok(Vec::new()) };
-    let mut out = Vec::new();
+    let (mut out, is_listed) = (Vec::new(), book.listed());
     for entry in view.list(prefix)?.entries {
         let Some((mount, rel)) = mounts::locate(view.mounts(), entry.path.as_str()) else { continue };
-        if mount.prefix == prefix && book.line_of(rel).is_none() && mounts::has_entrypoint_line(view, &entry.path) {
+        if mount.prefix == prefix && !is_listed(rel) && mounts::has_entrypoint_line(view, &entry.path) {
             out.push(entry.path);
         }
     }
     Ok(out)
-}
-
-/// Returns the time of the last change of a memory.
-fn modified(view: &dyn View, prefix: &str, rel: &str) -> i64 {
-    let stamps = MemoryPath::parse(rel).ok().and_then(|path| view.stamps(&[path.prefixed(prefix)]).ok());
-    // A line whose memory does not exist is the first to move.
-    stamps.and_then(|stamps| stamps.into_iter().next().flatten()).map_or(i64::MIN, |stamp| stamp.mtime_ns)
 }

@@ -35,8 +35,21 @@ pub(super) struct Frontmatter {
 }
 
 /// The keys that memdir uses; only for these a missing blank after the colon is accepted.
-const KNOWN: [&str; 11] =
-    ["name", "description", "type", "created", "modified", "updated", "last_verified", "source", "when", "metadata", "tags"];
+const KNOWN: [&str; 13] = [
+    "name",
+    "description",
+    "type",
+    "created",
+    "modified",
+    "updated",
+    "last_verified",
+    "source",
+    "when",
+    "cues",
+    "pinned",
+    "metadata",
+    "tags",
+];
 
 /// Parses the frontmatter, if there is one. `start` is behind a byte order mark.
 pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Problem>) {

@@ -53,21 +53,29 @@ pub fn references(text: &str, holder: &MemoryPath) -> Vec<Reference> {
 
 /// Returns the text with every reference to `from` changed to `to`, in its form, or `None` if there is none.
 pub fn rewrite_references(text: &str, holder: &MemoryPath, from: &MemoryPath, to: &MemoryPath) -> Option<String> {
+    rewrite_all_references(text, holder, &|name| (name == from.name()).then_some((from, to)))
+}
+
+/// Returns the text with every reference to a renamed memory changed to its new name, in its form, or `None` if there is none. `renamed`
+/// returns the old and the new path of the memory with a name.
+pub fn rewrite_all_references<'a>(
+    text: &str,
+    holder: &MemoryPath,
+    renamed: &dyn Fn(&str) -> Option<(&'a MemoryPath, &'a MemoryPath)>,
+) -> Option<String> {
     replace(text, |spot, written| match spot.kind {
         ReferenceKind::Link | ReferenceKind::Definition => {
             let resolved = resolve(written, holder.parent())?;
-            (strip_md(&resolved) == from.name()).then(|| {
-                let target = with_extension_as(&resolved, from, to);
-                destination(written, &target, holder.parent(), spot.angle)
-            })
+            let (from, to) = renamed(strip_md(&resolved))?;
+            Some(destination(written, &with_extension_as(&resolved, from, to), holder.parent(), spot.angle))
         }
         ReferenceKind::Wiki => {
-            let base = ancestors(holder).find(|base| join(base, strip_md(written)) == from.name())?;
+            let (base, to) = ancestors(holder).find_map(|base| Some((base, renamed(&join(base, strip_md(written)))?.1)))?;
             let name = to.name().strip_prefix(base).and_then(|rest| if base.is_empty() { Some(rest) } else { rest.strip_prefix('/') });
             let md = if strip_md(written) == written { "" } else { ".md" };
             Some(format!("{}{md}", name.unwrap_or(to.name())))
         }
-        ReferenceKind::Mem => (strip_md(written) == from.name()).then(|| with_extension_as(written, from, to)),
+        ReferenceKind::Mem => renamed(strip_md(written)).map(|(from, to)| with_extension_as(written, from, to)),
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::base::{
     error::{Error, Result},
     limits,
+    text::human_bytes,
 };
 use fancy_regex::{Captures, Regex, RegexBuilder};
 use std::borrow::Cow;
@@ -16,10 +17,15 @@ pub(super) struct PatternSearch<'t> {
     matches: usize,
     /// Whether the pattern needs backtracking, so that the steps of each match and the number of matches are bounded.
     hard: bool,
+    /// The bytes that all matches together may have looked at.
+    looked_at: u64,
 }
 
 /// The maximum number of matches of a pattern that needs backtracking: bounded steps then mean bounded time.
 const HARD_MATCHES: usize = 2_000;
+/// The maximum number of bytes that all matches together may look at: each may look at the rest of the text. A text of 100 KB may have
+/// a match at every character, one of 16 MB has five hundred.
+const LOOKED_AT: u64 = 1 << 33;
 /// The minimum number of steps that each of many matches may take.
 const MIN_STEPS: usize = 50_000;
 /// The maximum number of instructions and bytes of a compiled pattern.
@@ -33,13 +39,24 @@ impl<'t> PatternSearch<'t> {
         let regex = build(&pattern, limits::REGEX_STEPS).map_err(|error| Error::bad_input("regular expression", error.to_string()))?;
         // A pattern that the engine without backtracking accepts takes linear time.
         let hard = regex::RegexBuilder::new(&pattern).size_limit(PROGRAM_BYTES).build().is_err();
-        Ok(PatternSearch { pattern, regex, text, at: 0, matches: 0, hard })
+        Ok(PatternSearch { pattern, regex, text, at: 0, matches: 0, hard, looked_at: 0 })
     }
 
     /// The next match.
     pub(super) fn next_match(&mut self) -> Result<Option<Captures<'t, str>>> {
         if self.at > self.text.len() {
             return Ok(None);
+        }
+        let rest = self.text.len() - self.at;
+        self.looked_at += rest as u64;
+        if self.looked_at > LOOKED_AT {
+            return Err(Error::BadEdit {
+                why: format!(
+                    "the regular expression matches more than {} times in a text of {}; make it more specific, or edit fewer places at a time",
+                    self.matches,
+                    human_bytes(self.text.len() as u64)
+                ),
+            });
         }
         let Some(groups) = self.regex.captures_from_pos(self.text, self.at).map_err(too_hard)? else {
             return Ok(None);

@@ -41,9 +41,11 @@ pub(super) fn parse(raw: &str) -> Value {
 
 /// Formats a text as a value on one line: plain if YAML reads it back unchanged, else in double quotes.
 pub(super) fn format(text: &str) -> String {
-    if !needs_quotes(text) {
-        return text.to_owned();
-    }
+    if needs_quotes(text) { quoted(text) } else { text.to_owned() }
+}
+
+/// Formats a text in double quotes.
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {

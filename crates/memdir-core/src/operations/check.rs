@@ -1,5 +1,5 @@
 //! Checks all memories for errors and likely mistakes, for users and CI. Changes nothing, except that `fix` adds missing entrypoint
-//! lines.
+//! lines and removes those of files that do not exist any more.
 
 mod alike;
 mod dates;
@@ -15,7 +15,8 @@ use crate::{
         text,
     },
     entrypoint::LinePlace,
-    operations::{context::Context, read, repair},
+    memory::Memory,
+    operations::{context::Context, cues, read, repair},
     project::Project,
     store::{ChangeId, Store, Stored, mounts},
 };
@@ -27,7 +28,7 @@ use serde::Serialize;
 pub struct Check<'a> {
     /// The project that the memories are about, if known. Its instruction files and its sources are compared with them.
     pub project: Option<&'a Project>,
-    /// Adds missing entrypoint lines.
+    /// Adds missing entrypoint lines, and removes memdir's own lines of missing files.
     pub fix: bool,
 }
 
@@ -47,6 +48,8 @@ pub enum CheckRule {
     Secret,
     /// The frontmatter is invalid.
     Frontmatter,
+    /// A merge left conflict markers.
+    ConflictMarker,
     /// Two names differ only in case.
     CaseCollision,
     /// A tripwire can never fire.
@@ -79,6 +82,7 @@ impl CheckRule {
             | CheckRule::Unlisted
             | CheckRule::Secret
             | CheckRule::Frontmatter
+            | CheckRule::ConflictMarker
             | CheckRule::CaseCollision
             | CheckRule::Tripwire
             | CheckRule::Unreadable => CheckSeverity::Wrong,
@@ -126,9 +130,14 @@ pub struct Checked {
     pub files: usize,
     /// The findings, sorted by file and line.
     pub findings: Vec<CheckFinding>,
+    /// Number of memories without cues. Not a finding: a memory may do without.
+    pub without_cues: usize,
     /// Memories whose entrypoint line was added.
     pub fixed: Vec<MemoryPath>,
-    /// The changes that added lines, for undo.
+    /// Files that do not exist any more and whose entrypoint line was removed, or follows the file to its new name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<MemoryPath>,
+    /// The changes that added and removed lines, for undo.
     pub changes: Vec<ChangeId>,
 }
 
@@ -154,7 +163,7 @@ const INSTRUCTION_FILES: &[&str] = &[
 
 /// Checks the whole space.
 pub fn check(store: &dyn Store, context: &Context, request: &Check<'_>) -> Result<Checked> {
-    let mut out = Checked { files: 0, findings: Vec::new(), fixed: Vec::new(), changes: Vec::new() };
+    let mut out = Checked { files: 0, findings: Vec::new(), without_cues: 0, fixed: Vec::new(), removed: Vec::new(), changes: Vec::new() };
     for repaired in repair::repair(store, context, request.fix)? {
         entrypoint_findings(store, context, &repaired, &mut out)?;
     }
@@ -177,6 +186,7 @@ pub fn check(store: &dyn Store, context: &Context, request: &Check<'_>) -> Resul
     let space = Space::new(store, &texts, request.project);
     for (stored, text) in &texts {
         file_findings(&space, stored, text, &mut out.findings);
+        out.without_cues += usize::from(cues::lacks_cues(store, &stored.path, &Memory::parse(text).0));
     }
     between_files(&space, &texts, &mut out.findings);
     out.findings.sort();
@@ -196,8 +206,11 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
         return Ok(());
     }
     for dead in &repaired.dead {
-        let line = if let LinePlace::Hand(line) = dead.place { Some(line) } else { None };
-        add(line, CheckRule::DeadLine, format!("links to {}, which does not exist", dead.path));
+        let (line, next) = match dead.place {
+            LinePlace::Hand(line) => (Some(line), ""),
+            LinePlace::Section | LinePlace::Page(_) => (None, "; remove the line with: memdir check --fix"),
+        };
+        add(line, CheckRule::DeadLine, format!("links to {}, which does not exist{next}", dead.path));
     }
     for long in &repaired.long {
         add(
@@ -217,6 +230,8 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
     match &repaired.change {
         Some(change) => {
             out.fixed.extend(repaired.missing.iter().cloned());
+            let removed = repaired.removed.iter().filter_map(|rel| Some(MemoryPath::parse(rel).ok()?.prefixed(&repaired.prefix)));
+            out.removed.extend(removed);
             out.changes.push(change.clone());
         }
         None => {

@@ -1,4 +1,4 @@
-//! Deletes a memory and its entrypoint line. The journal keeps the text, so the change can be undone.
+//! Deletes memories and their entrypoint lines, in one change. The journal keeps the texts, so the change can be undone.
 
 use crate::{
     base::{error::Result, path::MemoryPath, version::Version},
@@ -7,6 +7,7 @@ use crate::{
     store::{ChangeId, Expect, FileEdit, Role, Store, Verb, change_with},
 };
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// The memory to delete.
 #[derive(Debug, Clone)]
@@ -35,15 +36,37 @@ pub struct Deleted {
 
 /// Deletes a memory.
 pub(crate) fn delete(store: &dyn Store, context: &Context, request: &Delete) -> Result<Deleted> {
-    let touches = std::slice::from_ref(&request.path);
-    let (change, (path, version, notes)) = change_with(store, &context.intent(Verb::Delete), touches, |view| {
-        let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
-        request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
-        upkeep::refuse_pages(view, &stored.path)?;
-        let kept = upkeep::remove_line(view, &context.entrypoint_cache, &stored.path)?;
-        let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory }];
+    let mut deleted = delete_all(store, context, std::slice::from_ref(request))?;
+    deleted.pop().ok_or_else(|| read::not_found(store, &request.path))
+}
+
+/// Deletes memories in one change. If one of them cannot be deleted, none is. A memory that is named twice is deleted once. The first
+/// one has the notes of the change.
+pub(crate) fn delete_all(store: &dyn Store, context: &Context, requests: &[Delete]) -> Result<Vec<Deleted>> {
+    let touches: Vec<MemoryPath> = requests.iter().map(|request| request.path.clone()).collect();
+    let (change, (mut deleted, notes)) = change_with(store, &context.intent(Verb::Delete), &touches, |view| {
+        let mut edits: Vec<FileEdit> = Vec::new();
+        let mut deleted: Vec<Deleted> = Vec::new();
+        let mut seen = HashSet::new();
+        for request in requests {
+            let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
+            request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
+            upkeep::refuse_pages(view, &stored.path)?;
+            if !seen.insert(stored.path.clone()) {
+                continue;
+            }
+            edits.push(FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory });
+            let name = stored.path.name().to_owned();
+            let change = ChangeId(String::new());
+            deleted.push(Deleted { name, path: stored.path, version: stored.version, change, notes: Vec::new() });
+        }
+        let kept = upkeep::set_lines(view, &context.entrypoint_cache, &edits)?;
         edits.extend(kept.edits);
-        Ok((edits, (stored.path, stored.version, kept.notes)))
+        Ok((edits, (deleted, kept.notes)))
     })?;
-    Ok(Deleted { name: path.name().to_owned(), path, version, change: change.id, notes })
+    deleted.iter_mut().for_each(|one| one.change = change.id.clone());
+    if let Some(first) = deleted.first_mut() {
+        first.notes = notes;
+    }
+    Ok(deleted)
 }

@@ -26,6 +26,8 @@ pub struct Edit {
     pub all: bool,
     /// The version that the memory must have.
     pub expect: Option<Version>,
+    /// Ends the memory with a line ending if the edit left it without one.
+    pub final_newline: bool,
 }
 
 /// A memory that was edited.
@@ -47,6 +49,7 @@ pub(crate) fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Resu
         upkeep::refuse_pages(view, &stored.path)?;
         let edited = text_edit::edit(write::utf8(&stored.path, &stored.bytes)?, &request.needle, &request.with, request.all)?;
         let bytes = edited.text.into_bytes();
+        let bytes = if request.final_newline { write::with_final_newline(bytes) } else { bytes };
         let warnings = write::check_secrets(context, Some(&stored.bytes), &bytes)?;
         let kept = upkeep::set_line(view, &context.entrypoint_cache, &stored.path, &bytes)?;
         let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];

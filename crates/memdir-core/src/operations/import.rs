@@ -26,6 +26,7 @@ use crate::{
         mounts::{self, ENTRYPOINT_FILE, TESTS_FILE},
     },
 };
+use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -70,6 +71,8 @@ pub struct Import {
     pub under: String,
     /// What to do if a name is taken.
     pub clash: OnConflict,
+    /// When memories were last changed, by their position in `memories`. If the frontmatter has no date, the file gets this time.
+    pub dates: HashMap<usize, Timestamp>,
 }
 
 /// The result of an import or a preview.
@@ -159,13 +162,35 @@ pub fn import(store: &dyn Store, context: &Context, request: &Import) -> Result<
     }
     let touches: Vec<MemoryPath> = edits.iter().map(|edit| edit.path.clone()).collect();
     // Decided again under the lock, because another process may have saved a memory since.
-    let (change, (memories, notes)) = change_with(store, &context.intent(Verb::Import), &touches, |view| {
+    let (change, (memories, notes, dates)) = change_with(store, &context.intent(Verb::Import), &touches, |view| {
         let (decided, mut edits) = decide(store, view, context, request)?;
-        let kept = upkeep::set_lines(view, &context.entrypoint_cache, &edits)?;
+        let dates = source_dates(request, &decided, &edits);
+        let kept = upkeep::set_lines_dated(view, &context.entrypoint_cache, &edits, &dates)?;
         edits.extend(kept.edits);
-        Ok((edits, (decided, kept.notes)))
+        Ok((edits, (decided, kept.notes, dates)))
     })?;
+    let dated = change.files.iter().filter_map(|file| Some((file.path.clone(), file.after?, *dates.get(&file.path)?)));
+    let dated: Vec<_> = dated.collect();
+    if !dated.is_empty() {
+        // Best effort: without it the memories have the date of the import.
+        let _ = store.set_modified(&dated);
+    }
     Ok(Imported { memories, change: (!change.files.is_empty()).then_some(change.id), notes })
+}
+
+/// Returns the dates of imported memories that come from their source and not from their frontmatter.
+fn source_dates(request: &Import, decided: &[ImportedMemory], edits: &[FileEdit]) -> HashMap<MemoryPath, Timestamp> {
+    let paths: HashMap<&str, &MemoryPath> = edits.iter().map(|edit| (edit.path.name(), &edit.path)).collect();
+    let mut dates = HashMap::new();
+    for (n, (incoming, decided)) in request.memories.iter().zip(decided).enumerate() {
+        if let (Some(at), ImportOutcome::Added { name } | ImportOutcome::Replaced { name }) = (request.dates.get(&n), &decided.outcome)
+            && Memory::parse(&incoming.text).0.own_date().is_none()
+            && let Some(path) = paths.get(name.as_str())
+        {
+            dates.insert((*path).clone(), *at);
+        }
+    }
+    dates
 }
 
 /// Decides the outcome for each memory, and the resulting edits.

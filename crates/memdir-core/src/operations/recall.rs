@@ -1,6 +1,9 @@
 //! Recalls memories: selects those relevant to a message and the tripwires of an action, and shows them within a budget.
 
-use crate::recall::{MemorySummary, OmittedMemory, RecallBudget, RecallCandidate, Recalled, Tripwires, fit::fit_with, is_manual, message};
+use crate::recall::{
+    MemorySummary, OmittedMemory, RecallBudget, RecallCandidate, RecallExplanation, RecallTable, Recalled, fit::fit_with, is_manual,
+    message,
+};
 use crate::{
     base::{
         error::Result,
@@ -18,7 +21,6 @@ use crate::{
     project::Project,
     recall::MessageMatch,
     recall::when::Action,
-    search::Searcher,
     store::{Store, mounts},
 };
 use std::{borrow::Cow, path::Path};
@@ -30,6 +32,9 @@ pub struct Recall<'a> {
     pub message: Option<&'a str>,
     /// The action that is about to be done.
     pub action: Option<Action<'a>>,
+    /// Rules to show before everything else, as [`Memdir::matched_rules`](crate::Memdir::matched_rules) found them. What the
+    /// conversation was already shown does not exclude them.
+    pub rules: &'a [ShownRule],
     /// The budget.
     pub room: RecallBudget,
     /// Names that this conversation was already shown.
@@ -38,33 +43,48 @@ pub struct Recall<'a> {
     pub tools: &'a [&'a str],
     /// The project, for reporting what memories mention and no longer exists.
     pub project: Option<&'a Project>,
-    /// The directory for the cached table of tripwires and pins.
+    /// The file for the cached table of words, tripwires and pins.
     pub cache: Option<&'a Path>,
 }
 
-/// Recalls memories. The text is empty if nothing is relevant. Without a searcher, only pins and tripwires are considered.
-pub(crate) fn recall(store: &dyn Store, context: &Context, searcher: Option<&Searcher>, request: &Recall<'_>) -> Result<Recalled> {
-    let mut wanted: Vec<Wanted> = Vec::new();
+/// A rule to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownRule {
+    /// The memory.
+    pub path: MemoryPath,
+    /// Why it is shown.
+    pub why: String,
+    /// Whether other people may have written it, and the person has not accepted it.
+    pub is_foreign: bool,
+    /// Whether the conversation was shown it for the same action; its text is left out then.
+    pub is_repeated: bool,
+}
+
+/// Recalls memories. The text is empty if nothing is relevant.
+pub(crate) fn recall(store: &dyn Store, context: &Context, request: &Recall<'_>) -> Result<Recalled> {
+    let mut wanted: Vec<Wanted<'_>> = Vec::new();
     if request.message.is_some() || request.action.is_some() {
-        let wires = Tripwires::read(store, request.cache, context.clock.now())?;
+        let table = RecallTable::read(store, request.cache, context.clock.now())?;
         if request.message.is_some() {
-            wires.pinned().for_each(|path| push(&mut wanted, Wanted { path: path.clone(), why: Some("it is pinned".into()), met: None }));
+            table.pinned().for_each(|path| push(&mut wanted, Wanted::new(path, Some("it is pinned".into()), None)));
         }
         if let Some(action) = &request.action {
-            for (path, wire) in wires.tripped(action) {
+            for (path, wire, _) in table.tripped(action) {
                 let why = format!("{} ({path}:{})", wire.reason(), wire.line);
-                push(&mut wanted, Wanted { path: path.clone(), why: Some(why), met: None });
+                push(&mut wanted, Wanted::new(path, Some(why), None));
             }
         }
-    }
-    if let (Some(message), Some(searcher)) = (request.message, searcher) {
-        for met in message::matching_memories(searcher, store, &ends(message))? {
-            push(&mut wanted, Wanted { path: met.path.clone(), why: None, met: Some(met) });
+        if let Some(message) = request.message {
+            for met in message::matching_memories(store, &table, &ends(message)) {
+                push(&mut wanted, Wanted::new(&met.path.clone(), None, Some(met)));
+            }
         }
     }
     let shown: Vec<MemoryPath> = request.shown.iter().filter_map(|name| MemoryPath::parse(name).ok()).collect();
     let shown: Vec<MemoryPath> = shown.into_iter().map(|path| mounts::resolve_alias(store, &path).unwrap_or(path)).collect();
     wanted.retain(|one| !shown.iter().any(|shown| one.path.name() == shown.as_str() || one.path == *shown));
+    let rules = request.rules.iter().map(|rule| Wanted { rule: Some(rule), ..Wanted::new(&rule.path, Some(rule.why.clone()), None) });
+    let wanted = rules.chain(wanted.into_iter().filter(|one| request.rules.iter().all(|rule| rule.path != one.path))).collect();
     let wanted = with_places_for_matches(wanted, request.room.memories);
     let look = request.project.map(ProjectLookup::new);
     let mut texts: Vec<Found> = Vec::new();
@@ -84,12 +104,27 @@ pub(crate) fn recall(store: &dyn Store, context: &Context, searcher: Option<&Sea
     Ok(fit_with(&candidates, dropped, request.room))
 }
 
+/// Explains what a recall decides about the memories that share a word with a message, best first, and about `name` in any case.
+pub(crate) fn explain(
+    store: &dyn Store,
+    context: &Context,
+    request: &Recall<'_>,
+    name: Option<&MemoryPath>,
+) -> Result<Vec<RecallExplanation>> {
+    let name = match name {
+        Some(name) => Some(store.get(name)?.ok_or_else(|| read::not_found(store, name))?.path),
+        None => None,
+    };
+    let table = RecallTable::read(store, request.cache, context.clock.now())?;
+    Ok(message::explain(store, &table, &ends(request.message.unwrap_or_default()), name.as_ref()))
+}
+
 /// Places that are reserved for matches of the message, however many memories are pinned.
 const FOR_MATCHES: usize = 2;
 
 /// Puts pinned memories first, but reserves the last places for matches.
-fn with_places_for_matches(wanted: Vec<Wanted>, places: usize) -> Vec<Wanted> {
-    let (mut firm, mut met): (Vec<Wanted>, Vec<Wanted>) = wanted.into_iter().partition(|one| one.met.is_none());
+fn with_places_for_matches(wanted: Vec<Wanted<'_>>, places: usize) -> Vec<Wanted<'_>> {
+    let (mut firm, mut met): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = wanted.into_iter().partition(|one| one.met.is_none());
     let kept = met.len().min(FOR_MATCHES).min(places.saturating_sub(1));
     let later = firm.split_off(firm.len().min(places.saturating_sub(kept)));
     if later.is_empty() {
@@ -111,14 +146,21 @@ fn ends(message: &str) -> Cow<'_, str> {
 }
 
 /// A memory that may be recalled, with the reason.
-struct Wanted {
+struct Wanted<'a> {
     path: MemoryPath,
     why: Option<String>,
     met: Option<MessageMatch>,
+    rule: Option<&'a ShownRule>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(path: &MemoryPath, why: Option<String>, met: Option<MessageMatch>) -> Wanted<'a> {
+        Wanted { path: path.clone(), why, met, rule: None }
+    }
 }
 
 /// Adds a memory unless it is there; the first reason is kept.
-fn push(wanted: &mut Vec<Wanted>, one: Wanted) {
+fn push<'a>(wanted: &mut Vec<Wanted<'a>>, one: Wanted<'a>) {
     if wanted.iter().all(|other| other.path != one.path) {
         wanted.push(one);
     }
@@ -132,6 +174,7 @@ struct Found {
     why: Option<String>,
     gone: Vec<String>,
     missing: Vec<String>,
+    is_foreign: bool,
 }
 
 impl Found {
@@ -144,6 +187,7 @@ impl Found {
             why: self.why.clone(),
             gone: self.gone.clone(),
             missing: self.missing.clone(),
+            is_foreign: self.is_foreign,
         }
     }
 }
@@ -151,7 +195,7 @@ impl Found {
 fn read_wanted(
     store: &dyn Store,
     context: &Context,
-    wanted: &Wanted,
+    wanted: &Wanted<'_>,
     request: &Recall<'_>,
     look: Option<&ProjectLookup<'_>>,
 ) -> Result<Option<Found>> {
@@ -163,7 +207,10 @@ fn read_wanted(
     if wanted.why.is_none() && is_manual(about, request.tools) {
         return Ok(None);
     }
-    let (text, lines) = part(&memory, wanted.met.as_ref());
+    let (text, lines) = match wanted.rule {
+        Some(rule) if rule.is_repeated => (format!("[shown before for the same action; read {} for its text]", stored.path.name()), None),
+        _ => part(&memory, wanted.met.as_ref()),
+    };
     let gone: Vec<String> = look.map(|look| verify::gone(look, &text).into_iter().map(|named| named.text).collect()).unwrap_or_default();
     let mut missing = verify::missing(store, look, &stored.path, &text)?;
     missing.retain(|words| !gone.iter().any(|gone| words.starts_with(&format!("{gone},"))));
@@ -175,6 +222,7 @@ fn read_wanted(
         why: wanted.why.clone(),
         gone,
         missing,
+        is_foreign: wanted.rule.is_some_and(|rule| rule.is_foreign),
     }))
 }
 
@@ -187,7 +235,7 @@ fn part(memory: &Memory, met: Option<&MessageMatch>) -> (String, Option<String>)
     let fits = body.len() <= limits::RECALL_BYTES && text::lines(body) <= limits::RECALL_LINES as u64;
     match met {
         Some(met) if !fits => {
-            let first = u64::from(met.first).saturating_sub(BEFORE).max(memory.body_first_line());
+            let first = (memory.body_first_line() + met.best_line(body) as u64).saturating_sub(BEFORE).max(memory.body_first_line());
             let last = text::lines(memory.text());
             let lines = LineRange { first, last: Some(last) };
             (lines.slice(memory.text()).to_owned(), Some(format!("{first}-{last}")))

@@ -1,18 +1,19 @@
-//! Renames a memory: the file, its entrypoint line, and every link, wikilink and `mem:` reference to it in the whole space, in one
-//! change. Read-only memories that refer to it are skipped and listed.
+//! Renames memories: the files, their entrypoint lines, and every link, wikilink and `mem:` reference to them in the whole space, in one
+//! change. Read-only memories that refer to them are skipped and listed.
 
 use crate::{
     base::{
         error::{Error, Result},
-        path::MemoryPath,
+        path::{MemoryPath, strip_md},
         version::Version,
     },
-    entrypoint::upkeep,
+    entrypoint::upkeep::{self, RenamedFile},
     memory::links,
     operations::{context::Context, read, write},
-    store::{Access, ChangeId, FileEdit, Role, Store, Stored, Verb, View, Walk, change_with, mounts},
+    store::{Access, ChangeId, FileEdit, Role, Store, Verb, View, Walk, change_with, mounts},
 };
 use serde::Serialize;
+use std::collections::{HashMap, HashSet};
 
 /// A renamed memory.
 #[derive(Debug, Clone, Serialize)]
@@ -35,9 +36,81 @@ pub struct Renamed {
     pub notes: Vec<String>,
 }
 
+/// Memories that were renamed in one change.
+#[derive(Debug, Clone, Serialize)]
+pub struct RenamedMemories {
+    /// The memories, in the order of the request.
+    pub renamed: Vec<RenamedMemory>,
+    /// The change, for undo.
+    pub change: ChangeId,
+    /// Memories whose references were rewritten.
+    pub rewritten: Vec<String>,
+    /// Read-only memories that refer to them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+    /// Notes for the caller.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// One of several renamed memories.
+#[derive(Debug, Clone, Serialize)]
+pub struct RenamedMemory {
+    /// Its old path.
+    pub from: MemoryPath,
+    /// Its new path.
+    pub to: MemoryPath,
+    /// Its version now.
+    pub version: Version,
+}
+
 /// Renames a memory.
 pub(crate) fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to: &MemoryPath) -> Result<Renamed> {
-    let (change, renamed) = change_with(store, &context.intent(Verb::Rename), &writable(store, from, to), |view| {
+    let RenamedMemories { mut renamed, change, rewritten, skipped, notes } = rename_all(store, context, &[(from.clone(), to.clone())])?;
+    let RenamedMemory { from, to, version } = renamed.pop().ok_or_else(|| read::not_found(store, from))?;
+    Ok(Renamed { from, to, version, change, rewritten, skipped, notes })
+}
+
+/// Renames memories in one change, each from its old name to its new one. If one of them cannot be renamed, none is.
+pub(crate) fn rename_all(store: &dyn Store, context: &Context, names: &[(MemoryPath, MemoryPath)]) -> Result<RenamedMemories> {
+    let (change, renamed) = change_with(store, &context.intent(Verb::Rename), &writable(store, names), |view| {
+        let files = planned(store, view, context, names)?;
+        let mut refs = References::new(view, &files);
+        let files = refs.moved(view, files)?;
+        refs.find(view)?;
+        let kept = upkeep::rename_lines(view, &context.entrypoint_cache, &files, &refs.changed_lines)?;
+        let paths = files.iter().flat_map(|file| [&file.from, &file.to]);
+        let narrowed = upkeep::narrowed_mount_note(view, paths);
+        let one = |file: &RenamedFile| RenamedMemory {
+            from: file.from.clone(),
+            to: file.to.clone(),
+            version: Version::from_content(&file.bytes),
+        };
+        let renamed = RenamedMemories {
+            renamed: files.iter().map(one).collect(),
+            change: ChangeId(String::new()),
+            rewritten: refs.rewritten,
+            skipped: refs.skipped,
+            notes: refs.notes.into_iter().chain(kept.notes).chain(narrowed).collect(),
+        };
+        let mut edits = Vec::with_capacity(2 * files.len());
+        for file in files {
+            edits.push(FileEdit { path: file.to, bytes: Some(file.bytes), role: Role::Memory });
+            edits.push(FileEdit { path: file.from, bytes: None, role: Role::Memory });
+        }
+        edits.extend(refs.edits);
+        edits.extend(kept.edits);
+        Ok((edits, renamed))
+    })?;
+    Ok(RenamedMemories { change: change.id, ..renamed })
+}
+
+/// The memories with their old paths, new paths and old texts. Fails if one of them cannot be renamed, or if a new name is in use. No new
+/// name is an old one, so the order of the renames does not matter.
+fn planned(store: &dyn Store, view: &dyn View, context: &Context, names: &[(MemoryPath, MemoryPath)]) -> Result<Vec<RenamedFile>> {
+    let mut files: Vec<RenamedFile> = Vec::with_capacity(names.len());
+    let mut seen = HashSet::new();
+    for (from, to) in names {
         let stored = view.get(from)?.ok_or_else(|| read::not_found(store, from))?;
         let target = target(&stored.path, to);
         upkeep::refuse_rename_of_entrypoint(view, &stored.path)?;
@@ -53,51 +126,22 @@ pub(crate) fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to
             return Err(Error::bad_input("name", format!("the memory is already named {target}")));
         }
         write::check_new_name(context, &stored.path, &target)?;
-        let bytes = moved(&stored, &target);
-        let alias = stored.path.strip_prefix("user").map(|rest| rest.prefixed("global"));
-        let alias = alias.filter(|alias| mounts::resolve_alias(view, alias).as_ref() == Some(&stored.path));
-        let mut refs = References {
-            from: &stored.path,
-            alias,
-            to: &target,
-            edits: Vec::new(),
-            changed_lines: Vec::new(),
-            rewritten: Vec::new(),
-            skipped: Vec::new(),
-            notes: Vec::new(),
-        };
-        refs.find(view)?;
-        let kept = upkeep::rename_line(view, &context.entrypoint_cache, &stored.path, &target, &bytes, &refs.changed_lines)?;
-        let renamed = Renamed {
-            from: stored.path.clone(),
-            to: target.clone(),
-            version: Version::from_content(&bytes),
-            change: ChangeId(String::new()),
-            rewritten: refs.rewritten,
-            skipped: refs.skipped,
-            notes: refs
-                .notes
-                .into_iter()
-                .chain(kept.notes)
-                .chain(upkeep::narrowed_mount_note(view, [&stored.path, &target].into_iter()))
-                .collect(),
-        };
-        let mut edits = vec![
-            FileEdit { path: target.clone(), bytes: Some(bytes), role: Role::Memory },
-            FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory },
-        ];
-        edits.extend(refs.edits);
-        edits.extend(kept.edits);
-        Ok((edits, renamed))
-    })?;
-    Ok(Renamed { change: change.id, ..renamed })
+        if !seen.insert(stored.path.clone()) {
+            return Err(Error::bad_input("names", format!("{:?} is given twice", stored.path.name())));
+        }
+        if !seen.insert(target.clone()) {
+            return Err(Error::bad_input("names", format!("two memories would be named {:?}", target.name())));
+        }
+        files.push(RenamedFile { from: stored.path, to: target, bytes: stored.bytes });
+    }
+    Ok(files)
 }
 
 /// One file in every writable mount, because any of them may contain a reference.
-fn writable(store: &dyn Store, from: &MemoryPath, to: &MemoryPath) -> Vec<MemoryPath> {
+fn writable(store: &dyn Store, names: &[(MemoryPath, MemoryPath)]) -> Vec<MemoryPath> {
     let mounts = store.mounts().iter().filter(|mount| mount.access == Access::ReadWrite);
     let mut touches: Vec<MemoryPath> = mounts.filter_map(|mount| mounts::entrypoint_path(&mount.prefix).ok()).collect();
-    touches.extend([from.clone(), to.clone()]);
+    touches.extend(names.iter().flat_map(|(from, to)| [from.clone(), to.clone()]));
     touches
 }
 
@@ -110,17 +154,15 @@ fn target(from: &MemoryPath, to: &MemoryPath) -> MemoryPath {
     }
 }
 
-/// The memory's own text at its new path: relative links keep their targets, references to itself are rewritten.
-fn moved(stored: &Stored, target: &MemoryPath) -> Vec<u8> {
-    let Ok(text) = std::str::from_utf8(&stored.bytes) else { return stored.bytes.clone() };
-    let text = links::rewrite_references(text, &stored.path, &stored.path, target).unwrap_or_else(|| text.to_owned());
-    links::rebase_links(&text, &stored.path, target).unwrap_or(text).into_bytes()
-}
+/// Up to this many names, a text without any of them is not parsed for references.
+const MAX_STEMS: usize = 8;
 
-struct References<'a> {
-    from: &'a MemoryPath,
-    alias: Option<MemoryPath>,
-    to: &'a MemoryPath,
+/// The references to renamed memories.
+struct References {
+    /// The old and new paths by old name, including the aliases of mounts.
+    renamed: HashMap<String, (MemoryPath, MemoryPath)>,
+    /// The old paths.
+    old: HashSet<MemoryPath>,
     edits: Vec<FileEdit>,
     /// Memories whose entrypoint line changes, with their new text.
     changed_lines: Vec<(MemoryPath, Vec<u8>)>,
@@ -129,19 +171,62 @@ struct References<'a> {
     notes: Vec<String>,
 }
 
-impl References<'_> {
-    /// Rewrites every reference in a text, including those by an alias of the mount.
+impl References {
+    fn new(view: &dyn View, files: &[RenamedFile]) -> References {
+        let mut renamed = HashMap::with_capacity(files.len());
+        for RenamedFile { from, to, .. } in files {
+            renamed.insert(from.name().to_owned(), (from.clone(), to.clone()));
+            let alias = from.strip_prefix("user").map(|rest| rest.prefixed("global"));
+            if let Some(alias) = alias.filter(|alias| mounts::resolve_alias(view, alias).as_ref() == Some(from)) {
+                renamed.insert(alias.name().to_owned(), (alias, to.clone()));
+            }
+        }
+        References {
+            renamed,
+            old: files.iter().map(|file| file.from.clone()).collect(),
+            edits: Vec::new(),
+            changed_lines: Vec::new(),
+            rewritten: Vec::new(),
+            skipped: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Rewrites every reference in a text, including those by an alias of a mount.
     fn rewritten(&self, text: &str, holder: &MemoryPath) -> Option<String> {
-        let new = links::rewrite_references(text, holder, self.from, self.to);
-        let Some(alias) = &self.alias else { return new };
-        let newer = links::rewrite_references(new.as_deref().unwrap_or(text), holder, alias, self.to);
-        newer.or(new)
+        links::rewrite_all_references(text, holder, &|name| self.renamed.get(name).map(|(from, to)| (from, to)))
+    }
+
+    /// The memories with their texts at their new paths: relative links keep their targets, references to renamed memories follow them.
+    fn moved(&self, view: &dyn View, mut files: Vec<RenamedFile>) -> Result<Vec<RenamedFile>> {
+        for file in &mut files {
+            view.check_stopped()?;
+            let Ok(text) = std::str::from_utf8(&file.bytes) else { continue };
+            let text = self.rewritten(text, &file.from).unwrap_or_else(|| text.to_owned());
+            file.bytes = links::rebase_links(&text, &file.from, &file.to).unwrap_or(text).into_bytes();
+        }
+        Ok(files)
+    }
+
+    /// Whether a text may contain a reference. A link may be percent-encoded, so a text with a percent sign is always parsed.
+    fn may_refer(&self, text: &str, stems: &[String]) -> bool {
+        self.old.len() > MAX_STEMS || text.contains('%') || stems.iter().any(|stem| text.contains(stem))
+    }
+
+    /// What is renamed, for messages.
+    fn what(&self) -> String {
+        let mut names = self.old.iter().map(MemoryPath::name);
+        match (names.next(), self.old.len()) {
+            (Some(one), 1) => format!("{one:?}"),
+            (_, count) => format!("{count} memories"),
+        }
     }
 
     /// Fails if memories that may refer to the renamed one are not in the listing: their references would be dead. Those of a
     /// read-only mount would not be rewritten anyway, so they are noted.
     fn check_complete(&mut self, view: &dyn View, walk: &Walk) -> Result<()> {
-        let refuse = |why: String| Error::Unavailable { what: format!("cannot rename {:?}", self.from.name()), why };
+        let what = format!("cannot rename {}", self.what());
+        let refuse = |why: String| Error::Unavailable { what: what.clone(), why };
         for folder in &walk.unlisted {
             let mount = mounts::locate(view.mounts(), folder).map(|(mount, _)| mount);
             let mount = mount.or_else(|| view.mounts().iter().find(|mount| mount.prefix == *folder));
@@ -164,11 +249,11 @@ impl References<'_> {
     }
 
     fn find(&mut self, view: &dyn View) -> Result<()> {
-        let stem = crate::base::path::strip_md(self.from.file_name()).to_owned();
+        let stems: Vec<String> = self.old.iter().map(|path| strip_md(path.file_name()).to_owned()).collect();
         let walk = view.list("")?;
         self.check_complete(view, &walk)?;
         for entry in walk.entries {
-            if entry.path == *self.from || mounts::file_kind(view, &entry.path).is_maintained() {
+            if self.old.contains(&entry.path) || mounts::file_kind(view, &entry.path).is_maintained() {
                 continue;
             }
             let holder = match view.get(&entry.path) {
@@ -178,8 +263,7 @@ impl References<'_> {
                 Err(e) => return Err(e),
             };
             let Ok(text) = std::str::from_utf8(&holder.bytes) else { continue };
-            // A link may be percent-encoded, so a text with a percent sign is always parsed.
-            if !text.contains(&stem) && !text.contains('%') {
+            if !self.may_refer(text, &stems) {
                 continue;
             }
             let Some(new) = self.rewritten(text, &holder.path) else { continue };

@@ -1,10 +1,11 @@
-//! Repairs entrypoints: adds missing lines and reports dead ones. Never removes a line that a user wrote.
+//! Repairs entrypoints: adds missing lines, and removes memdir's own lines of files that do not exist any more. Reports the user's own
+//! dead lines and never removes one.
 
 use crate::{
     base::{error::Result, path::MemoryPath},
     entrypoint::{self, DeadLine, LongLine, upkeep},
     operations::{context::Context, read},
-    store::{Access, ChangeId, EntrypointMode, FileEdit, Role, Store, Verb, change_with, mounts},
+    store::{Access, ChangeId, EntrypointMode, Store, Verb, change_with, mounts},
 };
 use serde::Serialize;
 
@@ -15,11 +16,14 @@ pub struct Repaired {
     pub prefix: String,
     /// Memories without a line. If `change` is set, the lines were added.
     pub missing: Vec<MemoryPath>,
-    /// Lines whose memory does not exist. They are kept: the user decides.
+    /// Lines whose memory does not exist. After a repair only the user's own, which are kept: the user decides.
     pub dead: Vec<DeadLine>,
+    /// Files that do not exist any more and whose lines were removed, or follow the file to its new name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
     /// Lines that are too long for a pointer.
     pub long: Vec<LongLine>,
-    /// The change that added lines.
+    /// The change that added and removed lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
     /// The error if the entrypoint could not be read or repaired.
@@ -30,7 +34,7 @@ pub struct Repaired {
     pub notes: Vec<String>,
 }
 
-/// Compares every entrypoint with its memories. With `fix`, adds the missing lines.
+/// Compares every entrypoint with its memories. With `fix`, adds missing lines and removes outdated ones.
 pub(crate) fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<Vec<Repaired>> {
     let kept = store.mounts().iter().filter(|mount| mount.entrypoint == EntrypointMode::Kept);
     let mut done: Vec<Repaired> = Vec::new();
@@ -56,6 +60,7 @@ impl Repaired {
             prefix: prefix.to_owned(),
             missing: Vec::new(),
             dead: Vec::new(),
+            removed: Vec::new(),
             long: Vec::new(),
             change: None,
             unreadable: None,
@@ -72,19 +77,23 @@ fn one(store: &dyn Store, context: &Context, out: &mut Repaired, fix: bool) -> R
         return Ok(());
     }
     out.missing = upkeep::unlisted(store, &context.entrypoint_cache, prefix)?;
-    if fix && !out.missing.is_empty() {
+    let has_outdated = || -> Result<bool> {
+        let Some(book) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? else { return Ok(false) };
+        Ok(!upkeep::outdated_lines(store, prefix, &book)?.is_empty())
+    };
+    if fix && (!out.missing.is_empty() || has_outdated()?) {
         let touches = [mounts::entrypoint_path(prefix)?];
-        let (change, notes) = change_with(store, &context.intent(Verb::Repair), &touches, |view| {
-            let mut lines = Vec::new();
+        let (change, (notes, removed)) = change_with(store, &context.intent(Verb::Repair), &touches, |view| {
+            let mut missing = Vec::new();
             for path in upkeep::unlisted(view, &context.entrypoint_cache, prefix)? {
                 if let Some(stored) = read::if_readable(view.get(&path))? {
-                    lines.push(FileEdit { path, bytes: Some(stored.bytes), role: Role::Memory });
+                    missing.push((path, stored.bytes));
                 }
             }
-            let kept = upkeep::set_lines(view, &context.entrypoint_cache, &lines)?;
-            Ok((kept.edits, kept.notes))
+            let (kept, repaired) = upkeep::repair_lines(view, &context.entrypoint_cache, prefix, missing)?;
+            Ok((kept.edits, (kept.notes, repaired.removed)))
         })?;
-        out.notes = notes;
+        (out.notes, out.removed) = (notes, removed);
         out.change = (!change.files.is_empty()).then_some(change.id);
     }
     if let Some(book) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? {

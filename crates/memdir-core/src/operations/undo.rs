@@ -1,5 +1,5 @@
 //! Undoes and redoes changes. Both are changes themselves. Undo fails with a diff if a memory was changed since. A change of another
-//! actor is only undone if the caller gives its id.
+//! actor is only undone if the caller gives its id; a change made outside memdir also if it is the newest of all.
 
 use crate::{
     base::error::{Error, Result},
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 pub enum UndoTarget {
     /// The newest change of this actor and session.
     Mine,
-    /// The newest change of all. An error that names it, if another actor made it.
+    /// The newest change of all, also one made outside memdir. An error that names it, if another actor made it.
     Last,
     /// The change whose id starts with this text, by any actor.
     Id(String),
@@ -38,6 +38,9 @@ const LOOK_BACK: usize = 1_000;
 
 /// Undoes a change.
 pub fn undo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<Undone> {
+    if *which == UndoTarget::Last {
+        store.record_outside_changes(context.clock.now(), true)?;
+    }
     let change = pick(store, context, which, &|change| change.verb != Verb::Undo, "undo")?;
     reverse(store, context, change, Verb::Undo)
 }
@@ -60,32 +63,40 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
             Err(Error::no_change(format!("change {0} is already undone; redo it with: memdir redo {0}", change.id)))
         };
     }
-    let all = in_effect(store)?;
-    let mut fitting = all.into_iter().filter(|change| fits(change));
-    let mine = |change: &Change| change.actor == context.actor;
+    let fitting: Vec<Change> = in_effect(store)?.into_iter().filter(|change| fits(change)).collect();
+    let mine = |change: &Change| change.actor == context.actor && change.verb != Verb::Found;
     let newest = match which {
-        UndoTarget::Last => fitting.next(),
-        _ => fitting.find(|change| mine(change)),
+        UndoTarget::Last => newest(&fitting),
+        _ => fitting.iter().find(|change| mine(change)),
     };
     match newest {
         None if matches!(which, UndoTarget::Last) => Err(Error::no_change(format!("no changes to {doing}"))),
         None => Err(Error::no_change(format!("you have no changes to {doing}"))),
         // A newer change may be in the damaged part of the journal, and taking back another one would be a surprise.
         Some(change) if change.after_damage => {
-            let (id, what) = (&change.id, describe_here(&change));
+            let (id, what) = (&change.id, describe_here(change));
             let why =
                 format!("a record of the journal is damaged, so {id} ({what}) may not be the newest change; give its id to {doing} it");
             Err(Error::no_change(why))
         }
-        Some(change) if mine(&change) => Ok(change),
+        Some(change) if mine(change) || (*which == UndoTarget::Last && change.verb == Verb::Found) => Ok(change.clone()),
         Some(change) => {
-            let own = fitting.find(|change| mine(change));
-            let own = own.map_or(String::new(), |own| format!("; your newest change is {} ({})", own.id, describe_here(&own)));
-            let what = describe_here(&change);
+            let own = fitting.iter().find(|change| mine(change));
+            let own = own.map_or(String::new(), |own| format!("; your newest change is {} ({})", own.id, describe_here(own)));
+            let what = describe_here(change);
             let (whose, id) = (&change.actor.name, &change.id);
             Err(Error::no_change(format!("the newest change is by {whose}: {id} ({what}); use its id to {doing} it{own}")))
         }
     }
+}
+
+/// Returns the newest of some changes in the order of the history, newest first. A change made outside memdir is recorded when it is
+/// noticed, which may be after a later change of memdir; its time decides.
+pub fn newest(changes: &[Change]) -> Option<&Change> {
+    let noticed = changes.iter().take_while(|change| change.verb == Verb::Found).count();
+    let candidates = &changes[..changes.len().min(noticed + 1)];
+    // Of equal times the first in the history.
+    candidates.iter().rev().max_by_key(|change| change.at)
 }
 
 /// Describes a change in a few words.
@@ -117,16 +128,35 @@ fn phrase(change: &Change, verb: &str, [moved, renamed]: [&str; 2]) -> String {
     };
     // If a memory was moved into or out of another space, only one of its names is known.
     let other = || change.elsewhere.first().and_then(|dir| dir.file_name()).map_or("elsewhere".into(), |name| name.to_string_lossy());
+    let gone = change.files.iter().filter(|file| file.role == Role::Memory && file.after.is_none()).count();
     match (change.verb, side(true), side(false)) {
+        // The files are in no order that tells which new name belongs to which old one.
+        (Verb::Rename, from, _) if gone > 1 => return format!("{renamed} {from} and {} more", gone - 1),
         (Verb::Rename, from, "") => return format!("{moved} {from} to {}", other()),
         (Verb::Rename, "", to) => return format!("{moved} {to} here from {}", other()),
         (Verb::Rename, from, to) => return format!("{renamed} {from} to {to}"),
         _ => {}
     }
     match change.verb {
-        Verb::Found => format!("{what} {verb}"),
+        Verb::Found => outside_phrase(change, &what),
         _ => format!("{verb} {what}"),
     }
+}
+
+/// Describes what another program did.
+fn outside_phrase(change: &Change, what: &str) -> String {
+    let did = match change.files.as_slice() {
+        [one, two] if one.after == two.before && one.before.is_none() && two.after.is_none() => {
+            return format!("{} renamed to {} outside memdir", two.path.name(), one.path.name());
+        }
+        [one, two] if one.before == two.after && one.after.is_none() && two.before.is_none() => {
+            return format!("{} renamed to {} outside memdir", one.path.name(), two.path.name());
+        }
+        files if files.iter().all(|file| file.after.is_none()) => "deleted",
+        files if files.iter().all(|file| file.before.is_none()) => "created",
+        _ => "changed",
+    };
+    format!("{what} {did} outside memdir")
 }
 
 /// The changes in effect, newest first: not undone, and not an undo that was redone.
@@ -173,8 +203,10 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
             edits.push(old_bytes(store, file)?);
         }
         let kept: Vec<&FileChange> = undone.files.iter().filter(|file| file.role == Role::Entrypoint).collect();
+        // A change made outside memdir did not change the lines of its memories, but a later change may have.
+        let is_outside = undone.verb == Verb::Found && kept.is_empty();
         let untouched = kept.iter().map(|file| Ok(version_at(view, file)? == file.after)).collect::<Result<Vec<bool>>>()?;
-        if untouched.iter().all(|same| *same) {
+        if !is_outside && untouched.iter().all(|same| *same) {
             for file in kept {
                 edits.push(old_bytes(store, file)?);
             }

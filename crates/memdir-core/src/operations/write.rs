@@ -9,12 +9,14 @@ use crate::{
         version::Version,
     },
     entrypoint::upkeep,
-    memory::{self, Kind, Memory},
+    memory::{self, Kind, Memory, cues},
     operations::{context::Context, read},
+    recall::when,
     secrets::{self, SecretSeverity},
     store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// The memory to save.
 #[derive(Debug, Clone)]
@@ -31,6 +33,12 @@ pub struct Write {
     pub description: Option<String>,
     /// Sets the frontmatter's type.
     pub kind: Option<Kind>,
+    /// Sets the frontmatter's cues; an empty list removes them.
+    pub cues: Option<Vec<String>>,
+    /// Sets the frontmatter's `when`, the tripwires, by its keys; an empty map removes it.
+    pub when: Option<Map<String, Value>>,
+    /// Sets `pinned: true` in the frontmatter, or removes the field.
+    pub pinned: Option<bool>,
     /// The version that the memory must have.
     pub expect: Option<Version>,
 }
@@ -38,7 +46,23 @@ pub struct Write {
 impl Write {
     /// Creates a new memory.
     pub fn create(path: MemoryPath, content: impl Into<Vec<u8>>) -> Self {
-        Write { path, content: content.into(), mode: WriteMode::Create, name: None, description: None, kind: None, expect: None }
+        Write {
+            path,
+            content: content.into(),
+            mode: WriteMode::Create,
+            name: None,
+            description: None,
+            kind: None,
+            cues: None,
+            when: None,
+            pinned: None,
+            expect: None,
+        }
+    }
+
+    /// Sets frontmatter fields of an existing memory, whose text stays.
+    pub fn fields(path: MemoryPath) -> Self {
+        Write { mode: WriteMode::Fields, ..Write::create(path, "") }
     }
 
     /// Sets the mode.
@@ -52,12 +76,24 @@ impl Write {
 pub enum WriteMode {
     /// The write fails.
     Create,
-    /// The body is replaced; the frontmatter stays unless the new text has one.
+    /// The body is replaced; the frontmatter stays unless the new text has one. Cues, tripwires and `pinned` stay unless the new text
+    /// has these fields.
     Replace,
     /// The text is appended; a missing memory is created.
     Append,
+    /// Only the given frontmatter fields are set; there is no text.
+    Fields,
     /// The file is replaced with exactly these bytes, under exactly this name.
     Exact,
+    /// The file is created with exactly these bytes, under exactly this name. The write fails if it exists.
+    CreateExact,
+}
+
+impl WriteMode {
+    /// Whether the bytes and the name are used as given. Otherwise a text must not be blank, and ends with a line ending.
+    fn is_exact(self) -> bool {
+        matches!(self, WriteMode::Exact | WriteMode::CreateExact)
+    }
 }
 
 /// A memory that was saved.
@@ -83,14 +119,18 @@ pub struct Saved {
 
 /// Saves a memory.
 pub(crate) fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Saved> {
+    if !request.mode.is_exact() && request.mode != WriteMode::Fields && text::decode(&request.content).0.trim().is_empty() {
+        return Err(Error::bad_input("content", "it is empty; pass the text to save, or delete the memory to remove it"));
+    }
     let verb = if request.mode == WriteMode::Append { Verb::Append } else { Verb::Write };
     let touches = [request.path.clone()];
     let (change, (path, bytes, created, notes)) = change_with(store, &context.intent(verb), &touches, |view| {
         let there = existing(view, request)?;
         let path = there.as_ref().map_or_else(|| new_path(request), |stored| stored.path.clone());
-        let expect = request.expect.map_or(if request.mode == WriteMode::Create { Expect::Absent } else { Expect::Any }, Expect::Is);
+        let creates = matches!(request.mode, WriteMode::Create | WriteMode::CreateExact);
+        let expect = request.expect.map_or(if creates { Expect::Absent } else { Expect::Any }, Expect::Is);
         expect.check(&path, there.as_ref().map(|stored| stored.version))?;
-        if there.is_none() && request.mode == WriteMode::Replace {
+        if there.is_none() && matches!(request.mode, WriteMode::Replace | WriteMode::Fields) {
             return Err(read::not_found(store, &request.path));
         }
         upkeep::refuse_pages(view, &path)?;
@@ -159,7 +199,7 @@ pub(crate) fn saved_outcome(path: MemoryPath, bytes: &[u8], created: bool, chang
 /// The existing memory. In exact mode, only a file with exactly this name counts.
 fn existing(view: &dyn View, request: &Write) -> Result<Option<Stored>> {
     let found = view.get(&request.path)?;
-    Ok(found.filter(|stored| request.mode != WriteMode::Exact || stored.path == request.path))
+    Ok(found.filter(|stored| !request.mode.is_exact() || stored.path == request.path))
 }
 
 /// Extensions of text files, to which `.md` is not added.
@@ -171,68 +211,123 @@ const TEXT_EXTENSIONS: &[&str] = &[
 fn new_path(request: &Write) -> MemoryPath {
     let extension = request.path.file_name().rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     let whole = extension.is_some_and(|extension| TEXT_EXTENSIONS.contains(&extension.as_str()));
-    if whole || request.mode == WriteMode::Exact { request.path.clone() } else { request.path.with_md() }
+    if whole || request.mode.is_exact() { request.path.clone() } else { request.path.with_md() }
 }
 
 fn new_bytes(request: &Write, there: Option<&Stored>, limit: usize) -> Result<Vec<u8>> {
     let bytes = match (request.mode, there) {
-        (WriteMode::Exact, _) => return Ok(request.content.clone()),
+        (WriteMode::Exact | WriteMode::CreateExact, _) => return Ok(request.content.clone()),
         (WriteMode::Append, there) => appended(there.map_or(&[], |stored| &stored.bytes), &request.content),
         (WriteMode::Replace, Some(stored)) => replaced(&stored.bytes, &request.content),
+        (WriteMode::Fields, Some(stored)) => stored.bytes.clone(),
         _ => request.content.clone(),
     };
-    let bytes = with_fields(request, bytes)?;
+    let bytes = with_final_newline(with_fields(request, bytes)?);
     if bytes.len() > limit {
         return Err(Error::TooLarge { what: request.path.name().to_owned(), size: bytes.len() as u64, limit: limit as u64 });
     }
     Ok(bytes)
 }
 
-/// Appends whole lines, with the line ending of the file before and after them if it is missing.
+/// Appends whole lines, with the line ending of the file before them if it is missing.
 fn appended(old: &[u8], new: &[u8]) -> Vec<u8> {
-    let end: &[u8] = if old.windows(2).any(|pair| pair == b"\r\n") { b"\r\n" } else { b"\n" };
-    let mut all = old.to_vec();
-    if !all.is_empty() && !all.ends_with(b"\n") {
-        all.extend_from_slice(end);
-    }
+    let mut all = with_final_newline(old.to_vec());
     all.extend_from_slice(new);
-    if !new.is_empty() && !new.ends_with(b"\n") {
-        all.extend_from_slice(end);
-    }
     all
+}
+
+/// Fields that stay if a new text has frontmatter without them. A model that rewrites a memory writes the fields that it was shown
+/// as an example, and would lose a rule or the cues without noticing.
+const KEPT_FIELDS: [&str; 3] = ["cues", "when", "pinned"];
+
+/// Ends a text that is not empty with the line ending of its lines: programs that append to a file expect it.
+pub(crate) fn with_final_newline(mut bytes: Vec<u8>) -> Vec<u8> {
+    if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+        let is_crlf = bytes.windows(2).any(|pair| pair == b"\r\n");
+        bytes.extend_from_slice(if is_crlf { b"\r\n" } else { b"\n" });
+    }
+    bytes
 }
 
 /// A text without frontmatter replaces only the body, so that unknown frontmatter keys are kept.
 fn replaced(old: &[u8], new: &[u8]) -> Vec<u8> {
     let (Ok(old), Ok(text)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else { return new.to_vec() };
     let (new_memory, _) = Memory::parse(text);
-    if new_memory.frontmatter_lines() > 0 {
-        return new.to_vec();
+    let (old_memory, _) = Memory::parse(old);
+    if new_memory.frontmatter_lines() == 0 {
+        return old_memory.with_body(text).into_bytes();
     }
-    Memory::parse(old).0.with_body(text).into_bytes()
+    let keep = |new: Memory, key| Memory::parse(&new.with_field_of(&old_memory, key)).0;
+    KEPT_FIELDS.into_iter().fold(new_memory, keep).text().as_bytes().to_vec()
 }
 
 fn with_fields(request: &Write, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    let kind = request.kind.map(Kind::as_str);
-    let fields = [("name", request.name.as_deref()), ("description", request.description.as_deref()), ("type", kind)];
-    let fields: Vec<(&str, &str)> = fields.into_iter().filter_map(|(key, value)| value.map(|value| (key, value))).collect();
+    let fields = set_fields(request)?;
     if fields.is_empty() {
         return Ok(bytes);
     }
-    if let Some((key, _)) = fields.iter().find(|(_, value)| value.contains(['\n', '\r', '\0'])) {
-        // Callers know the field `name` as the title.
-        let what = if *key == "name" { "title" } else { key };
-        return Err(Error::bad_input(what, "it must be a single line"));
-    }
     let text = String::from_utf8(bytes).map_err(|_| {
-        Error::bad_input("content", "it is not valid UTF-8, so frontmatter cannot be set; omit the title, description and type")
+        Error::bad_input(
+            "content",
+            "it is not valid UTF-8, so frontmatter cannot be set; omit the title, description, type, cues, when and pinned",
+        )
     })?;
-    let (parsed, _) = Memory::parse(&text);
-    if parsed.frontmatter_lines() == 0 {
-        return Ok(memory::compose(&fields, &text).into_bytes());
+    let (memory, _) = Memory::parse(&text);
+    if memory.frontmatter_lines() == 0 {
+        let new = fields.into_iter().filter_map(|(key, value)| Some((key, value.into_yaml()?)));
+        return Ok(memory::compose_yaml(new, &text).into_bytes());
     }
-    let text = fields.iter().fold(text, |text, (key, value)| Memory::parse(&text).0.with_field(key, Some(value)));
-    Ok(text.into_bytes())
+    let set = |memory: Memory, (key, value): (&str, FieldValue<'_>)| {
+        let text = match value {
+            FieldValue::Text(text) => memory.with_field(key, Some(text)),
+            FieldValue::Yaml(yaml) => memory.with_yaml(key, Some(&yaml)),
+            FieldValue::Remove => memory.with_yaml(key, None),
+        };
+        Memory::parse(&text).0
+    };
+    Ok(fields.into_iter().fold(memory, set).text().as_bytes().to_vec())
+}
+
+/// The value of a frontmatter field that a write sets.
+enum FieldValue<'a> {
+    Text(&'a str),
+    Yaml(String),
+    Remove,
+}
+
+impl FieldValue<'_> {
+    fn into_yaml(self) -> Option<String> {
+        match self {
+            FieldValue::Text(text) => Some(memory::yaml_text(text)),
+            FieldValue::Yaml(yaml) => Some(yaml),
+            FieldValue::Remove => None,
+        }
+    }
+}
+
+/// The frontmatter fields that a write sets, in the order in which missing ones are added.
+fn set_fields(request: &Write) -> Result<Vec<(&'static str, FieldValue<'_>)>> {
+    let mut fields = Vec::new();
+    let kind = request.kind.map(Kind::as_str);
+    for (key, value) in [("name", request.name.as_deref()), ("description", request.description.as_deref()), ("type", kind)] {
+        let Some(value) = value else { continue };
+        if value.contains(['\n', '\r', '\0']) {
+            // Callers know the field `name` as the title.
+            return Err(Error::bad_input(if key == "name" { "title" } else { key }, "it must be a single line"));
+        }
+        fields.push((key, FieldValue::Text(value)));
+    }
+    let optional = |yaml: Option<String>| yaml.map_or(FieldValue::Remove, FieldValue::Yaml);
+    if let Some(cues) = &request.cues {
+        fields.push(("cues", optional(cues::to_yaml(cues)?)));
+    }
+    if let Some(map) = &request.when {
+        fields.push(("when", optional(when::to_yaml(map)?)));
+    }
+    if let Some(pinned) = request.pinned {
+        fields.push(("pinned", optional(pinned.then(|| "true".to_owned()))));
+    }
+    Ok(fields)
 }
 
 /// Decodes bytes for a change that needs text.

@@ -1,6 +1,12 @@
 //! The parts of a space, and the lines of a prompt that describe their scopes.
 
-use super::texts::{self, fill};
+use super::{
+    PromptInput,
+    texts::{self, fill},
+};
+
+/// The prefix of the person's memory.
+pub(super) const USER: &str = "user";
 
 /// One mount of a space, as a prompt describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,19 +42,14 @@ impl<'a> SpacePart<'a> {
         SpacePart { prefix, dir, entrypoint, warning: None, kept: true, open: &[], is_foreign: false }
     }
 
-    /// The label over its entrypoint.
-    pub(super) fn label(&self) -> String {
-        if self.prefix.is_empty() { "project".into() } else { format!("`{}/`", self.prefix) }
-    }
-
     /// The directories and files that are open.
     pub(super) fn paths(&self) -> Vec<&'a str> {
         if self.open.is_empty() { vec![self.dir] } else { self.open.iter().map(|open| open.path.as_str()).collect() }
     }
 
-    /// Describes its names, and its directories unless the model is on another machine.
-    fn names(&self, remote: bool) -> String {
-        let at = |path: &str| if remote { String::new() } else { format!(", in `{path}`") };
+    /// Describes its names, and its directories if the model writes files.
+    fn names(&self, with_dirs: bool) -> String {
+        let at = |path: &str| if with_dirs { format!(", in `{path}`") } else { String::new() };
         if !self.open.is_empty() {
             let named = |open: &OpenPath| {
                 let names = if open.name.ends_with('/') { "names that begin with" } else { "the name" };
@@ -56,7 +57,7 @@ impl<'a> SpacePart<'a> {
             };
             return self.open.iter().map(named).collect::<Vec<_>>().join("; ");
         }
-        let names = if self.prefix.is_empty() { "all other names".into() } else { format!("names that begin with `{}/`", self.prefix) };
+        let names = if self.prefix.is_empty() { "all other names".into() } else { format!("names `{}/…`", self.prefix) };
         names + &at(self.dir)
     }
 }
@@ -71,12 +72,12 @@ pub(super) fn is_all_shared(parts: &[SpacePart<'_>], remote: bool) -> bool {
     parts.iter().all(|part| is_shared(part.prefix, remote))
 }
 
-/// One line for each scope. All shared parts are one scope.
-pub(super) fn scopes(parts: &[SpacePart<'_>], remote: bool) -> String {
+/// One line for each scope, the person's first. All shared parts are one scope.
+pub(super) fn scopes(input: &PromptInput<'_>) -> String {
+    let (parts, remote) = (input.parts, input.remote);
     let (shared, own): (Vec<&SpacePart<'_>>, Vec<&SpacePart<'_>>) = parts.iter().partition(|part| is_shared(part.prefix, remote));
-    let (users, others): (Vec<&SpacePart<'_>>, Vec<&SpacePart<'_>>) = own.into_iter().partition(|part| part.prefix == "user");
-    let mut lines: Vec<String> = users.into_iter().chain(others).map(|part| scope(part, remote)).collect();
-    let names: Vec<String> = shared.iter().map(|part| part.names(remote)).collect();
+    let mut lines: Vec<String> = own.into_iter().map(|part| scope(part, input.names_dirs())).collect();
+    let names: Vec<String> = shared.iter().map(|part| part.names(input.names_dirs())).collect();
     if !names.is_empty() {
         lines.push(fill(texts::SCOPE_TEAM, &[("names", &names.join(", and "))]));
     }
@@ -87,12 +88,12 @@ pub(super) fn scopes(parts: &[SpacePart<'_>], remote: bool) -> String {
 }
 
 /// The line of a scope that is not shared.
-fn scope(part: &SpacePart<'_>, remote: bool) -> String {
-    let names = part.names(remote);
+fn scope(part: &SpacePart<'_>, with_dirs: bool) -> String {
+    let names = part.names(with_dirs);
     let names = [("names", names.as_str())];
     match (part.prefix, part.prefix.strip_prefix("agent/")) {
         ("", _) => fill(texts::SCOPE_OWN, &names),
-        ("user", _) => fill(texts::SCOPE_PRIVATE, &names),
+        (USER, _) => fill(texts::SCOPE_PRIVATE, &names),
         (_, Some(agent)) => fill(texts::SCOPE_AGENT, &[&names[..], &[("agent", agent)]].concat()),
         (prefix, None) => fill(texts::SCOPE_OTHER, &[&names[..], &[("prefix", prefix)]].concat()),
     }

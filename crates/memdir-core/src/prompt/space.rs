@@ -1,6 +1,6 @@
 //! The prompt of a space: selects the parts to describe, reads their entrypoints, and counts what loading the prompt costs.
 
-use super::{AgentScope, OpenPath, PromptAgent, PromptEntrypoint, PromptInput, PromptSearch, SpacePart, ToolNames, build};
+use super::{AgentScope, OpenPath, PromptAgent, PromptEntrypoint, PromptInput, PromptSearch, SpacePart, ToolNames, build, parts::USER};
 use crate::{
     base::{
         error::{Error, Result},
@@ -42,6 +42,8 @@ pub struct PromptRequest<'a> {
     pub transcripts: Option<&'a str>,
     /// Additional paragraphs from the user's settings.
     pub guidelines: &'a [&'a str],
+    /// The maximum length of the prompt, in UTF-16 code units of its JSON; entrypoints are cut to fit it.
+    pub max_units: Option<usize>,
 }
 
 impl Default for PromptRequest<'_> {
@@ -58,6 +60,7 @@ impl Default for PromptRequest<'_> {
             search: PromptSearch::Memdir,
             transcripts: None,
             guidelines: &[],
+            max_units: None,
         }
     }
 }
@@ -124,9 +127,10 @@ pub fn prompt(store: &dyn Store, context: &Context, request: &PromptRequest<'_>)
         search: request.search,
         transcripts: request.transcripts,
         guidelines: request.guidelines,
+        max_units: request.max_units,
     };
     let text = build(&input);
-    let load = count(store, context, input.wording().name, &text, &selected.parts, entrypoint)?;
+    let load = count(store, context, input.mode(), &text, &selected.parts, entrypoint)?;
     Ok(BuiltPrompt { text, load })
 }
 
@@ -167,8 +171,13 @@ impl<'a> Selected<'a> {
         // A space that is not simply a whole project directory is described part by part.
         let by_parts = matches!(mode, ModeName::Individual | ModeName::Team)
             && (request.remote || mount(store, "").is_none() || parts(store).any(|mount| !mount.part.is_empty()));
-        let mounts: Vec<&MountInfo> =
+        let mut mounts: Vec<&MountInfo> =
             if by_parts || (is_log && request.remote) { parts(store).collect() } else { mount(store, &prefix).into_iter().collect() };
+        // The person's memory is a part of every prompt, and the first.
+        if let Some(person) = parts(store).find(|mount| mount.prefix == USER) {
+            mounts.retain(|mount| mount.prefix != USER);
+            mounts.insert(0, person);
+        }
         let mut parts = Vec::new();
         for mount in mounts {
             // The memory of an agent in the project scope is in the repository, so others write it.

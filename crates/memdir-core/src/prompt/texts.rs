@@ -6,24 +6,28 @@ macro_rules! texts {
     };
 }
 
+pub(super) const INSTRUCTIONS: &str = include_str!("../../texts/instructions.md");
+pub(super) const INSTRUCTIONS_BRIEF: &str = include_str!("../../texts/instructions-brief.md");
+
 texts! {
     INTRO = "intro.md";
-    INTRO_TEAM = "intro-team.md";
     INTRO_LOG = "intro-log.md";
     INTRO_AGENT = "intro-agent.md";
     INTRO_SPACE = "intro-space.md";
     REACH_DIR = "reach-dir.md";
     REACH_DIRS = "reach-dirs.md";
     REACH_TOOLS = "reach-tools.md";
+    REACH_OWN_TOOLS = "reach-own-tools.md";
     SCOPE_PRIVATE = "scope-private.md";
     SCOPE_OWN = "scope-own.md";
     SCOPE_AGENT = "scope-agent.md";
     SCOPE_TEAM = "scope-team.md";
     SCOPE_OTHER = "scope-other.md";
     NOTHING_PRIVATE = "nothing-private.md";
+    LOG_PERSON = "log-person.md";
     TYPES = "types.md";
-    TYPES_TEAM = "types-team.md";
-    TYPES_SHARED = "types-shared.md";
+    TYPE_USER = "type-user.md";
+    OVERRIDE = "override.md";
     NEVER = "never.md";
     SAVE = "save.md";
     SAVE_TEAM = "save-team.md";
@@ -38,8 +42,10 @@ texts! {
     TASKS = "tasks.md";
     PAST = "past.md";
     PAST_MEMORIES = "past-memories.md";
+    PAST_TOOL = "past-tool.md";
     EMPTY = "empty.md";
     SHARED = "shared.md";
+    BESIDE = "beside.md";
 }
 
 /// Replaces the placeholders `{name}` of a text. Values are not scanned for placeholders again.

@@ -24,6 +24,8 @@ pub struct RecallCandidate<'a> {
     pub gone: Vec<String>,
     /// Other things it names that do not exist, each with a clause: `open_db, which no tracked file has`.
     pub missing: Vec<String>,
+    /// Whether other people may have written it, and the person has not accepted it.
+    pub is_foreign: bool,
 }
 
 /// The limits of a recall.
@@ -197,6 +199,9 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
     let why = candidate.why.as_ref().map_or_else(String::new, |why| format!(" because=\"{}\"", frame::attribute(&secrets::redact(why))));
     let age = time::format_age_days(candidate.age_days);
     let mut out = format!("<memory source=\"{}\"{lines} age=\"{age}\"{why}>\n", frame::attribute(candidate.name));
+    if candidate.is_foreign {
+        out.push_str(&format!("[{}]\n", frame::SHARED_NOTE.trim_end()));
+    }
     let gone = candidate.gone.iter().map(|gone| format!("{gone}, which no longer exists"));
     let names: Vec<String> = gone.chain(candidate.missing.iter().cloned()).collect();
     for name in names.iter().take(notes) {
@@ -215,7 +220,7 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
     out.push('\n');
     if cut.cut_by_lines || cut.cut_by_bytes {
         out.push_str(&format!(
-            "[cut: {} of {} lines, {} of {} bytes; read {} for the rest]\n",
+            "[truncated: showing {} of {} lines, {} of {} bytes; read {} for the rest]\n",
             cut.shown_lines,
             cut.lines,
             cut.text.len(),

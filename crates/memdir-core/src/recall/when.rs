@@ -6,16 +6,20 @@
 //!   path: migrations/**
 //!   words: [deploy, "roll back"]
 //!   tools: [Bash]
+//!   strength: hold
 //! ```
-//! Any one command, path or word trips it. `tools` beside them restricts them to those tools; alone, it trips by itself.
+//! Any one command, path or word trips it. `tools` beside them restricts them to those tools; alone, it trips by itself. `strength`
+//! says what happens to the action then.
 
 mod command;
+mod format;
 
 use crate::{
     base::{error::Problem, glob::Glob, limits, steps, text},
     memory::Memory,
     search::analysis,
 };
+pub(crate) use format::to_yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -44,9 +48,49 @@ pub struct Tripwire {
     pub line: u64,
 }
 
-/// All tripwires of a memory.
+/// What a tripwire does to an action that touches it, from weakest to strongest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strength {
+    /// The action runs; the model reads the memory with its result.
+    Tell,
+    /// The first such action of a conversation is stopped with the memory as the reason; later ones are like [`Strength::Tell`].
+    Hold,
+    /// The host asks the person, once the person has accepted the text; until then like [`Strength::Hold`].
+    Ask,
+    /// The action is refused, once the person has accepted the text; until then like [`Strength::Hold`].
+    Deny,
+}
+
+impl Strength {
+    /// All of them, from weakest to strongest.
+    pub const ALL: [Strength; 4] = [Strength::Tell, Strength::Hold, Strength::Ask, Strength::Deny];
+
+    /// The value in the frontmatter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Strength::Tell => "tell",
+            Strength::Hold => "hold",
+            Strength::Ask => "ask",
+            Strength::Deny => "deny",
+        }
+    }
+
+    /// Parses a value of the frontmatter, in any case.
+    pub fn parse(text: &str) -> Option<Strength> {
+        Strength::ALL.into_iter().find(|strength| strength.name().eq_ignore_ascii_case(text.trim()))
+    }
+}
+
+/// The field `when` of a memory: its tripwires, and how strong they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct When(pub Vec<Tripwire>);
+pub struct When {
+    /// The tripwires, in the order of the text.
+    pub tripwires: Vec<Tripwire>,
+    /// The strength of all of them. Without one, commands hold and everything else tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Strength>,
+}
 
 /// What an agent is about to do.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +116,7 @@ pub fn parse_field(memory: &Memory) -> (When, Vec<Problem>) {
 pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut wires = Vec::new();
+    let mut strength = None;
     let mut place = ValueCursor { raw, at: 0, line: first };
     let mut add = |over, value: &Value, place: &mut ValueCursor<'_>| {
         wires.extend(patterns(value).into_iter().map(|pattern| Tripwire { over, line: place.line_of(&pattern), pattern }));
@@ -82,7 +127,17 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
                 let line = place.line_of(key);
                 match kind(key) {
                     Some(over) => add(over, value, &mut place),
-                    None => problems.push(Problem::at(line, format!("when: unknown key {key:?}; expected command, path, words or tools"))),
+                    None if key.eq_ignore_ascii_case("strength") => {
+                        strength = value.as_str().and_then(Strength::parse);
+                        if strength.is_none() {
+                            let what = format!("when: unknown strength {value}; expected tell, hold, ask or deny");
+                            problems.push(Problem::at(place.line_of(value.as_str().unwrap_or_default()), what));
+                        }
+                    }
+                    None => {
+                        let what = format!("when: unknown key {key:?}; expected command, path, words, tools or strength");
+                        problems.push(Problem::at(line, what));
+                    }
                 }
             }
         }
@@ -94,13 +149,13 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
         problems.push(Problem::at(wires[limits::TRIPWIRES].line, what));
         wires.truncate(limits::TRIPWIRES);
     }
-    (When(wires), problems)
+    (When { tripwires: wires, strength }, problems)
 }
 
 impl When {
     /// The first tripwire that an action touches.
     pub fn trips(&self, action: &Action<'_>) -> Option<&Tripwire> {
-        let (tools, others): (Vec<&Tripwire>, Vec<&Tripwire>) = self.0.iter().partition(|wire| wire.over == TripwireKind::Tools);
+        let (tools, others): (Vec<&Tripwire>, Vec<&Tripwire>) = self.tripwires.iter().partition(|wire| wire.over == TripwireKind::Tools);
         let tool = tools.iter().find(|wire| wire.trips(action));
         if others.is_empty() || (!tools.is_empty() && tool.is_none()) {
             return tool.copied();
@@ -114,7 +169,40 @@ impl When {
         let problem = |wire: &Tripwire| {
             wire.unreachable_reason().map(|why| Problem::at(wire.line, format!("the tripwire {:?} can never fire: {why}", wire.pattern)))
         };
-        self.0.iter().filter_map(problem).collect()
+        self.tripwires.iter().filter_map(problem).collect()
+    }
+
+    /// What one of these tripwires does to an action: the strength of the field, or the default of its kind.
+    pub fn strength_of(&self, wire: &Tripwire) -> Strength {
+        self.strength.unwrap_or(match wire.over {
+            TripwireKind::Command => Strength::Hold,
+            TripwireKind::Path | TripwireKind::Words | TripwireKind::Tools => Strength::Tell,
+        })
+    }
+
+    /// The value of the field as one line of YAML, such that [`parse`] returns the same tripwires:
+    /// `{command: ["git push*"], strength: hold}`.
+    pub fn to_yaml(&self) -> String {
+        let kinds = [TripwireKind::Command, TripwireKind::Path, TripwireKind::Words, TripwireKind::Tools];
+        let list = |over: TripwireKind| {
+            let patterns: Vec<&str> = self.tripwires.iter().filter(|wire| wire.over == over).map(|wire| wire.pattern.as_str()).collect();
+            // A list of JSON strings is valid YAML, whatever is in the strings.
+            (!patterns.is_empty()).then(|| format!("{}: {}", over.name(), Value::from(patterns)))
+        };
+        let strength = self.strength.map(|strength| format!("strength: {}", strength.name()));
+        format!("{{{}}}", kinds.into_iter().filter_map(list).chain(strength).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl TripwireKind {
+    /// The key in the frontmatter.
+    pub fn name(self) -> &'static str {
+        match self {
+            TripwireKind::Command => "command",
+            TripwireKind::Path => "path",
+            TripwireKind::Words => "words",
+            TripwireKind::Tools => "tools",
+        }
     }
 }
 

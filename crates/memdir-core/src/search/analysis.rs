@@ -5,6 +5,7 @@
 //! the parts of `camelCase`, single characters of unspaced scripts.
 
 pub(crate) mod pasted;
+pub mod rarity;
 mod split;
 mod stop;
 
@@ -12,7 +13,7 @@ use crate::base::steps;
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
 pub(crate) use split::is_unspaced;
-pub use stop::is_stop;
+pub use stop::{STOP_WORDS, is_stop};
 
 /// Longer words are cut: they are not searched for, and a line of base64 must not fill the index.
 const WORD_BYTES: usize = 96;
@@ -37,6 +38,14 @@ pub struct Word {
     pub stem: String,
     /// Whether it is a stop word, which a query with other words ignores.
     pub stop: bool,
+}
+
+/// Returns the runs of letters and digits of a text, as written. The words of each are those of [`Analyser::split_words`].
+pub fn runs(text: &str) -> impl Iterator<Item = &str> {
+    split::pieces(text).filter_map(|piece| match piece {
+        split::Piece::Run(run) => Some(run),
+        split::Piece::Code(_) => None,
+    })
 }
 
 /// Receives the words and codes of a text, in order.

@@ -30,6 +30,8 @@ pub struct Search {
     pub under: Option<String>,
     /// Only what is not older than this.
     pub since: Option<Timestamp>,
+    /// Whether chats of other projects are searched too.
+    pub all_projects: bool,
     /// Whether dated logs lose weight with age.
     pub decay: bool,
     /// Whether every hit explains its rank.
@@ -47,6 +49,7 @@ impl Search {
             kind: None,
             under: None,
             since: None,
+            all_projects: false,
             decay: false,
             explain: false,
         }
@@ -191,8 +194,19 @@ pub struct Explain {
     /// The cosine with the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f32>,
-    /// The sum of words and meaning, before it becomes a score.
+    /// Whether only the cosine counts, because it shares no word with the query.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_meaning: bool,
+    /// The sum of words and meaning, before it becomes a score: `sum / (sum + half)`.
     pub sum: f32,
+    /// The sum at which the score is one half.
+    pub half: f32,
+    /// The factor by which the age of a log reduces the score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decay: Option<f32>,
+    /// Its own score, if that is higher than the score of a memory above it, to which the hit is limited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_score: Option<f32>,
     /// The query's words with the number of units that have each.
     pub terms: Vec<(String, u64)>,
 }

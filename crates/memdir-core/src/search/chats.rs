@@ -11,7 +11,16 @@ pub trait ChatSync: Send + Sync {
     /// Adds what is new since the last call, within the time a search may wait. Returns a note for the reader if that was
     /// not possible or not finished. Never fails: a search then answers from what is kept.
     fn catch_up(&self) -> Option<String>;
+
+    /// Returns a filter of the kept conversations that a search covers: those of its project or of all projects, and never the one
+    /// that is running. `None` for all of them.
+    fn filter(&self, _all_projects: bool) -> Option<ChatFilter> {
+        None
+    }
 }
+
+/// Whether a search covers the kept conversation in a file, given the file's name in its mount.
+pub type ChatFilter = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Finds the place of a line (1-based) in the text of a kept conversation.
 pub type ChatLocator = fn(text: &str, line: u64) -> Option<ChatPlace>;
@@ -60,12 +69,13 @@ pub struct ChatPlace {
 }
 
 impl ChatPlace {
-    /// Describes the speaker, host, date and project in one phrase.
+    /// Describes the place in one line: speaker, host, date, project, title, and the command that resumes the conversation.
     pub fn describe(&self) -> String {
         let who = if self.speaker == Speaker::User { "the user in" } else { "the assistant in" };
         let when = self.at.map_or(String::new(), |at| format!(" on {}", at.strftime("%Y-%m-%d")));
         let project = self.project.as_deref().map_or(String::new(), |project| format!(" in {project}"));
-        format!("from {who} {}{when}{project}, {:?}", self.host, self.title)
+        let resume = self.resume.as_deref().map_or(String::new(), |resume| format!("; resume with: {resume}"));
+        format!("from {who} {}{when}{project}, {:?}{resume}", self.host, self.title)
     }
 }
 

@@ -55,6 +55,28 @@ impl TokenSink for TermSet<'_, '_> {
     fn code(&mut self, _code: &str) {}
 }
 
+/// Collects the stems and codes of the query that a text has, as a bit set.
+struct EvidenceSet<'w, 'a>(TermSet<'w, 'a>);
+
+impl TokenSink for EvidenceSet<'_, '_> {
+    fn word(&mut self, word: &Word) {
+        self.0.word(word);
+    }
+
+    fn code(&mut self, code: &str) {
+        if let Some(at) = self.0.weights.places.get(code) {
+            self.0.set |= 1 << at;
+        }
+    }
+}
+
+/// Returns the weight of the stems and codes of the query that any of the texts has.
+pub(super) fn matched_weight<'t>(texts: impl IntoIterator<Item = &'t str>, weights: &TermWeights<'_>, analyser: &mut Analyser) -> f32 {
+    let mut found = EvidenceSet(TermSet { weights, set: 0 });
+    texts.into_iter().for_each(|text| analyser.feed(text, &mut found));
+    weights.sum(found.0.set)
+}
+
 /// Returns the lines of a unit to show, always inside of it and never empty.
 pub(super) fn best_lines(text: &str, first: u64, last: u64, weights: &TermWeights<'_>, analyser: &mut Analyser) -> LineRange {
     let whole = LineRange { first, last: Some(last) };

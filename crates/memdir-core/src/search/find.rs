@@ -2,7 +2,8 @@
 
 use super::{
     Answer, Explain, Hit, Method, Search, SearchedCounts,
-    analysis::{Analyser, Word, asks_by_parts, pasted},
+    analysis::{Analyser, Word, asks_by_parts, pasted, rarity},
+    chats::ChatFilter,
     fuse::{self, Ranked},
     index::{Candidate, Counts, IndexQuery, IndexView, KnownFile, Since},
     meaning::Meaning,
@@ -37,10 +38,22 @@ const PASTED_WORDS: usize = 1_000;
 /// trace are the names of libraries.
 const PASTED_UNKNOWN: f32 = 0.5;
 
+/// The evidence that a hit of a pasted text needs: the words that it shares with one of the lines, each counted by its rarity here and
+/// in English, and a name in code twice. Two words that one memory has are 2; any two common words of a line are in some memory.
+const PASTED_EVIDENCE: f32 = 1.2;
+/// The further evidence for each factor of e of lines that ask: of many lines some match by chance.
+const EVIDENCE_PER_LINES: f32 = 0.1;
+/// The maximum length of a number that is not evidence: lines are full of them.
+const SHORT_NUMBER: usize = 3;
+/// The maximum number of words of a question; a longer text is near in meaning to some unit by chance.
+const QUESTION_TERMS: usize = 24;
+
 /// A query's candidates, ranked.
 pub(crate) struct RankedCandidates {
     /// The query; for a pasted text also those of its lines.
     asked: Vec<AskedQuery>,
+    /// Whether the query is a pasted text.
+    is_pasted: bool,
     pub(crate) ranked: Vec<Ranked>,
     method: Method,
     searched: SearchedCounts,
@@ -89,7 +102,7 @@ pub(crate) fn frequencies(views: &[Arc<dyn IndexView>], mut terms: Vec<String>) 
     let mut counted: HashMap<String, u64> = HashMap::new();
     for view in views.iter().filter(|view| view.totals().units > 0) {
         for (term, count) in terms.iter().zip(&view.ask(&ask)?.counts().terms) {
-            *counted.entry(term.clone()).or_default() += count.body.max(count.title).max(count.code);
+            *counted.entry(term.clone()).or_default() += count.body.max(count.title).max(count.code).max(count.cue);
         }
     }
     Ok(counted)
@@ -100,6 +113,8 @@ pub(super) struct Finder<'a> {
     pub(super) mounts: &'a [SearchMount],
     /// Embeds queries.
     pub(super) meaning: Option<&'a Meaning>,
+    /// The chats that are searched.
+    pub(super) chats: Option<ChatFilter>,
     pub(super) clock: &'a dyn Clock,
 }
 
@@ -136,6 +151,7 @@ impl Finder<'_> {
         let queries = lines.iter().filter_map(|line| line.query(units, &df));
         let mut queries: Vec<(f32, Query)> = queries.filter(|(_, query)| seen.insert(query.terms.clone())).collect();
         queries.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        found.is_pasted = true;
         let mut ranked = std::mem::take(&mut found.ranked);
         let lines = queries.len();
         for (_, query) in queries.into_iter().take(PASTED_LINES) {
@@ -163,12 +179,19 @@ impl Finder<'_> {
         let filters: Vec<Box<dyn Fn(&str, &KnownFile) -> bool + Sync + '_>> = self
             .mounts
             .iter()
-            .map(|mount| Box::new(|name: &str, known: &KnownFile| filter.allows(&mount.prefix, name, known)) as Box<_>)
+            .map(|mount| {
+                let chats = self.chats.as_ref().filter(|_| mount.source == Source::Chat);
+                let filter = &filter;
+                Box::new(move |name: &str, known: &KnownFile| {
+                    filter.allows(&mount.prefix, name, known) && chats.is_none_or(|covers| covers(name))
+                }) as Box<_>
+            })
             .collect();
         let queries: Vec<(usize, IndexQuery<'_>)> = (0..self.mounts.len())
             .filter(|at| filter.source.is_none_or(|source| source == self.mounts[*at].source) && views[*at].totals().units > 0)
             .map(|at| {
-                let files = if filter.is_open() { None } else { Some(&*filters[at]) };
+                let is_open = filter.is_open() && (self.chats.is_none() || self.mounts[at].source != Source::Chat);
+                let files = if is_open { None } else { Some(&*filters[at]) };
                 let ask = IndexQuery {
                     terms: &query.terms,
                     codes: &query.codes,
@@ -197,6 +220,7 @@ impl Finder<'_> {
         drop(matches);
         let has_vectors = vector.is_some() && candidates.iter().flatten().any(|(_, _, candidate)| candidate.cosine.is_some());
         let scale = self.meaning.filter(|_| has_vectors).map_or(Scale::WORDS, |meaning| meaning.scale());
+        let scale = Scale { min_cosine: scale.min_cosine.filter(|_| query.terms.len() <= QUESTION_TERMS), ..scale };
         let decay = search.decay.then(|| self.clock.now());
         let [curated, chats] = candidates;
         let fuse = |candidates, counts| fuse::fuse(candidates, mass(&query, counts), scale, decay);
@@ -210,13 +234,13 @@ impl Finder<'_> {
             files: sum.files + totals.counted_files,
             units: sum.units + totals.counted_units,
         });
-        Ok(RankedCandidates { asked: vec![AskedQuery { query, counts, scale }], ranked, method, searched, notes })
+        Ok(RankedCandidates { asked: vec![AskedQuery { query, counts, scale }], is_pasted: false, ranked, method, searched, notes })
     }
 }
 
 /// Whether any word of the query occurs anywhere.
 fn has_any_word(counts: &Counts) -> bool {
-    counts.terms.iter().any(|term| term.body + term.title + term.code > 0) || counts.codes.iter().any(|n| *n > 0)
+    counts.terms.iter().any(|term| term.body + term.title + term.code + term.cue > 0) || counts.codes.iter().any(|n| *n > 0)
 }
 
 impl RankedCandidates {
@@ -238,11 +262,6 @@ impl RankedCandidates {
         phrases().all(|phrase| unit.contains(phrase.as_str()))
     }
 
-    /// The counts by which the candidates of a source were ranked.
-    pub(crate) fn counts(&self, source: Source) -> &Counts {
-        self.asked[0].counts(source)
-    }
-
     /// For each query, its terms with their weights in a source.
     pub(super) fn terms(&self, source: Source) -> impl Iterator<Item = impl Iterator<Item = (&str, f32)>> {
         self.asked.iter().map(move |asked| {
@@ -250,6 +269,30 @@ impl RankedCandidates {
             let terms = asked.query.terms.iter().zip(&counts.terms);
             terms.map(|(term, count)| (term.as_str(), ranking::idf(counts.totals.units, count.body)))
         })
+    }
+
+    /// The evidence that a hit of a pasted text needs.
+    pub(super) fn min_evidence(&self) -> f32 {
+        let lines = self.asked.iter().map(|asked| asked.query.lines).max().unwrap_or_default();
+        PASTED_EVIDENCE + EVIDENCE_PER_LINES * (lines.max(1) as f32).ln()
+    }
+
+    /// For each query of a pasted text, its terms and codes with what a match of each proves; `None` if the query is not pasted.
+    pub(super) fn evidence(&self, source: Source) -> Option<impl Iterator<Item = impl Iterator<Item = (&str, f32)>>> {
+        let weights = self.asked.iter().map(move |asked| {
+            let (counts, query) = (asked.counts(source), &asked.query);
+            let is_short_number = |term: &str| term.len() <= SHORT_NUMBER && term.bytes().all(|b| b.is_ascii_digit());
+            let weight = move |term: &str, holding: u64| match is_short_number(term) {
+                true => 0.0,
+                false => rarity::evidence(counts.totals.units, holding, term),
+            };
+            let terms = query.terms.iter().zip(&counts.terms).enumerate().map(move |(at, (term, count))| {
+                let times = if query.names.contains(&at) { 2.0 } else { 1.0 };
+                (term.as_str(), times * weight(term, count.body.max(count.title).max(count.code)))
+            });
+            terms.chain(query.codes.iter().zip(&counts.codes).map(move |(code, holding)| (code.as_str(), weight(code, *holding))))
+        });
+        self.is_pasted.then_some(weights)
     }
 
     /// Explains the rank of a candidate.
@@ -264,8 +307,12 @@ impl RankedCandidates {
             assistant: candidate.assistant,
             mass,
             cosine: candidate.cosine,
+            by_meaning: ranking::by_meaning(&candidate.parts, candidate.cosine, asked.scale).is_some(),
             sum: ranking::sum(&candidate.parts, candidate.assistant, mass, candidate.cosine, asked.scale),
-            terms: terms.map(|(term, count)| (term.clone(), count.body.max(count.code))).collect(),
+            half: asked.scale.half,
+            decay: ranked.decay,
+            own_score: Some(ranked.own_score).filter(|own| *own > ranked.score),
+            terms: terms.map(|(term, count)| (term.clone(), count.body.max(count.code).max(count.cue))).collect(),
         }
     }
 }
@@ -290,10 +337,12 @@ impl PastedLine {
     fn query(&self, units: u64, df: &HashMap<String, u64>) -> Option<(f32, Query)> {
         let idf = |stem: &str| df.get(stem).filter(|n| **n > 0).map(|n| ranking::idf(units, *n));
         let mut known: Vec<(usize, &String, f32)> = Vec::new();
-        let (mut seen, mut unknown, mut is_name) = (HashSet::new(), 0, false);
+        let (mut seen, mut unknown, mut names) = (HashSet::new(), 0, HashSet::new());
         for (at, (word, parts)) in self.words.iter().filter(|(word, _)| !word.stop).enumerate() {
             let split = asks_by_parts(&word.stem, parts, |stem| idf(stem).is_some());
-            is_name |= !parts.is_empty() && idf(&word.stem).is_some();
+            if !parts.is_empty() && idf(&word.stem).is_some() {
+                names.insert(&word.stem);
+            }
             let stems = if split { parts.as_slice() } else { std::slice::from_ref(&word.stem) };
             for stem in stems.iter().filter(|stem| seen.insert(stem.as_str())) {
                 match idf(stem) {
@@ -302,7 +351,7 @@ impl PastedLine {
                 }
             }
         }
-        if known.len() < 2 && !is_name {
+        if known.len() < 2 && names.is_empty() {
             return None;
         }
         known.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
@@ -312,8 +361,9 @@ impl PastedLine {
         let adjacent = known.windows(2).enumerate().filter(|(_, two)| two[0].0 + 1 == two[1].0);
         let pairs = adjacent.map(|(at, _)| (at, at + 1)).collect();
         let terms: Vec<String> = known.iter().map(|(_, stem, _)| (*stem).clone()).collect();
+        let names = (0..terms.len()).filter(|at| names.contains(&terms[*at])).collect();
         let codes = self.codes.iter().filter(|code| !terms.contains(code)).take(PASTED_TERMS).cloned().collect();
-        Some((weight, Query { terms, codes, pairs, unknown, ..Query::default() }))
+        Some((weight, Query { terms, codes, pairs, names, unknown, ..Query::default() }))
     }
 }
 

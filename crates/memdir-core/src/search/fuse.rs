@@ -17,7 +17,12 @@ pub(crate) struct Ranked {
     pub(crate) mount: usize,
     pub(crate) source: Source,
     pub(crate) candidate: Candidate,
+    /// The score of the hit.
     pub(crate) score: f32,
+    /// The score of the match alone, without regard to the hits above it.
+    pub(crate) own_score: f32,
+    /// The factor by which the age of a log reduced it.
+    pub(crate) decay: Option<f32>,
     /// The number of the query that it answers best: a pasted text is several.
     pub(crate) asked: usize,
 }
@@ -32,16 +37,21 @@ pub(super) fn fuse(candidates: Vec<(usize, Source, Candidate)>, mass: f32, scale
         .map(|(mount, source, candidate)| {
             let score = ranking::score(&candidate.parts, candidate.assistant, mass, candidate.cosine, scale);
             let age = decay.and_then(|now| log_day(&candidate.path).map(|day| days_between(day, now)));
-            let score = age.map_or(score, |days| score * 0.5f32.powf(days / HALF_LIFE_DAYS));
-            Ranked { mount, source, candidate, score, asked: 0 }
+            let decay = age.map(|days| 0.5f32.powf(days / HALF_LIFE_DAYS));
+            let score = score * decay.unwrap_or(1.0);
+            Ranked { mount, source, candidate, score, own_score: score, decay, asked: 0 }
         })
         .collect();
     ranked.sort_by(order);
     collapse(ranked)
 }
 
+/// The share of the best memory's score with which a memory is taken for an answer.
+const ANSWERS: f32 = 0.9;
+
 /// Merges the candidates of several queries: each unit once, with its best score.
 pub(super) fn merge(mut ranked: Vec<Ranked>, min_score: f32) -> Vec<Ranked> {
+    ranked.iter_mut().for_each(|one| one.score = one.own_score);
     ranked.sort_by(order);
     let mut seen = HashSet::new();
     ranked.retain(|one| seen.insert((one.mount, one.candidate.path.clone(), one.candidate.first)));
@@ -56,27 +66,38 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
 }
 
 /// Merges memories and chats into one list. As long as a memory with enough score is left, chats never outnumber the memories above
-/// them: there are a hundred times as many turns as memories, and a memory was kept on purpose.
+/// them: there are a hundred times as many turns as memories, and a memory was kept on purpose. What the user wrote in a chat, which
+/// is mostly the same question, is below all memories that answer it. A chat never scores more than the hit above it.
 pub(super) fn share(memories: Vec<Ranked>, chats: Vec<Ranked>, min_score: f32) -> Vec<Ranked> {
     let is_good = |ranked: &Ranked| ranked.score >= min_score;
     let (good, weak): (Vec<Ranked>, Vec<Ranked>) = memories.into_iter().partition(is_good);
     let (good_chats, weak_chats): (Vec<Ranked>, Vec<Ranked>) = chats.into_iter().partition(is_good);
     let mut all = Vec::with_capacity(good.len() + good_chats.len() + weak.len() + weak_chats.len());
-    let (mut good, mut good_chats) = (good.into_iter().peekable(), good_chats.into_iter().peekable());
+    let (answers, questions): (Vec<Ranked>, Vec<Ranked>) =
+        good_chats.into_iter().partition(|chat| good.is_empty() || chat.candidate.assistant);
+    let answering = good.first().map_or(f32::INFINITY, |best| ANSWERS * best.score);
+    let (mut good, mut answers, mut questions) =
+        (good.into_iter().peekable(), answers.into_iter().peekable(), questions.into_iter().peekable());
     let (mut taken, mut taken_chats) = (0_usize, 0_usize);
-    loop {
-        let chat_is_next = match (good.peek(), good_chats.peek()) {
-            (None, None) => break,
-            (Some(memory), Some(chat)) => taken_chats <= taken && order(chat, memory) == Ordering::Less,
-            (memory, _) => memory.is_none(),
-        };
-        if chat_is_next {
-            all.extend(good_chats.next());
+    while let Some(memory) = good.peek() {
+        let question = questions.peek().filter(|_| memory.score < answering);
+        let is_question = question.is_some_and(|question| answers.peek().is_none_or(|answer| order(question, answer) == Ordering::Less));
+        let chat = if is_question { question } else { answers.peek() };
+        if taken_chats <= taken && chat.is_some_and(|chat| order(chat, memory) == Ordering::Less) {
+            all.extend(if is_question { questions.next() } else { answers.next() });
             taken_chats += 1;
         } else {
             all.extend(good.next());
             taken += 1;
         }
+    }
+    let mut others: Vec<Ranked> = answers.chain(questions).collect();
+    others.sort_by(order);
+    all.extend(others);
+    let mut above = f32::INFINITY;
+    for ranked in &mut all {
+        ranked.score = ranked.score.min(above);
+        above = ranked.score;
     }
     let mut rest: Vec<Ranked> = weak.into_iter().chain(weak_chats).collect();
     rest.sort_by(order);

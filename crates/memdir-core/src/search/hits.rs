@@ -28,6 +28,9 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+/// The size up to which a memory is about one thing.
+const SHORT_MEMORY_BYTES: usize = 4 << 10;
+
 /// A file with candidates, as it is now.
 struct HitFile {
     path: MemoryPath,
@@ -62,6 +65,8 @@ impl HitReader<'_> {
     pub(super) fn hits(&self, found: &RankedCandidates, search: &Search, last: bool) -> Result<(Vec<Hit>, bool)> {
         let weights = |source| found.terms(source).map(TermWeights::new).collect::<Vec<_>>();
         let (curated, chats) = (weights(Source::Memory), weights(Source::Chat));
+        let evidence = |source| found.evidence(source).map(|queries| queries.map(TermWeights::new).collect::<Vec<_>>());
+        let (curated_evidence, chat_evidence) = (evidence(Source::Memory), evidence(Source::Chat));
         let mut hits = Vec::with_capacity(search.max_results.min(50));
         let mut files: HashMap<(usize, &str), Option<HitFile>> = HashMap::new();
         let mut stale = false;
@@ -90,6 +95,12 @@ impl HitReader<'_> {
                 if ranked.source == Source::Chat && hits.iter().any(|other: &Hit| is_same_turn(other, &hit)) {
                     continue;
                 }
+                let evidence = if ranked.source == Source::Chat { &chat_evidence } else { &curated_evidence };
+                if let Some(evidence) = evidence
+                    && self.matched_weight(file, &decoded, (first, last), ranked, &hit, evidence) < found.min_evidence()
+                {
+                    continue;
+                }
                 hits.push(hit);
                 if search.explain
                     && let Some(hit) = hits.last_mut()
@@ -99,6 +110,27 @@ impl HitReader<'_> {
             }
         }
         Ok((hits, stale))
+    }
+
+    /// Returns the largest weight of the words that a hit shares with its query or with a line of the pasted text: those of its unit,
+    /// of the headings above it and of its file's name and description; of a short memory all of them.
+    fn matched_weight(
+        &self,
+        file: &HitFile,
+        decoded: &str,
+        (first, last): (u64, u64),
+        ranked: &Ranked,
+        hit: &Hit,
+        queries: &[TermWeights<'_>],
+    ) -> f32 {
+        let is_short = ranked.source != Source::Chat && decoded.len() <= SHORT_MEMORY_BYTES;
+        let text = if is_short { decoded } else { LineRange { first, last: Some(last) }.slice(decoded) };
+        let head = [Some(file.path.as_str()), file.memory.name(), file.memory.description()].into_iter().flatten();
+        let texts: Vec<&str> = head.chain(hit.headings.iter().map(String::as_str)).chain([text]).collect();
+        let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
+        // The first query is the whole text, of which every memory has a few words.
+        let asked = queries.iter().enumerate().filter(|(at, _)| *at > 0 || ranked.asked == 0);
+        asked.map(|(_, weights)| cite::matched_weight(texts.iter().copied(), weights, &mut analyser)).fold(0.0, f32::max)
     }
 
     /// Reads the file of a candidate, or returns `None` if it is gone.

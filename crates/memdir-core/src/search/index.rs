@@ -31,8 +31,9 @@ pub trait Index: Send + Sync {
     /// Returns a view with some files changed on top, in memory.
     fn overlay(&self, base: &Arc<dyn IndexView>, changes: &[IndexChange]) -> Result<Arc<dyn IndexView>>;
 
-    /// Begins to change the index. `None` if another process is writing and `wait` is [`Wait::No`].
-    fn begin(&self, wait: Wait) -> Result<Option<Box<dyn Batch + '_>>>;
+    /// Begins to change the index. `None` if another process is writing and `wait` is [`Wait::No`], or `is_cancelled` returns true
+    /// meanwhile.
+    fn begin(&self, wait: Wait, is_cancelled: &dyn Fn() -> bool) -> Result<Option<Box<dyn Batch + '_>>>;
 
     /// Discards what is there, so that the next view is empty. For an index that gave impossible answers.
     fn forget(&self) -> Result<()>;
@@ -135,6 +136,9 @@ pub struct IndexFile {
     pub kind: Option<Kind>,
     /// Name, description and file name.
     pub head: Words,
+    /// The stems of its cues, between blanks. They are in no other field, so that they change neither the words nor the text of a
+    /// unit.
+    pub cues: String,
     /// Its units, in the order of lines.
     pub units: Vec<IndexUnit>,
 }
@@ -388,6 +392,8 @@ pub struct TermCount {
     pub code: u64,
     /// Files.
     pub file: u64,
+    /// Files that have it in a cue.
+    pub cue: u64,
 }
 
 impl Counts {
@@ -406,6 +412,7 @@ impl Counts {
             a.title += b.title;
             a.code += b.code;
             a.file += b.file;
+            a.cue += b.cue;
         }
     }
 }
@@ -456,6 +463,8 @@ pub struct Parts {
     pub parent: f32,
     /// The words of the entrypoint line that points to the file.
     pub pointer: f32,
+    /// The words of the file's cues. They count for its first unit, and for units that have a word of the query themselves.
+    pub cue: f32,
     /// Whether its date is the one that the query names.
     pub date: f32,
 }

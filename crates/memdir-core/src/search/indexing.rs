@@ -177,7 +177,7 @@ impl<'a> Indexer<'a> {
 
     /// Brings an index in step with the files of its mount. `None` if another process is writing and `wait` is [`Wait::No`].
     pub fn update(&self, index: &dyn Index, entries: &[Entry], wait: Wait, progress: &Progress<'_>) -> Result<Option<Indexed>> {
-        let Some(batch) = index.begin(wait)? else { return Ok(None) };
+        let Some(batch) = self.begin(index, wait)? else { return Ok(None) };
         let stale = StaleFiles::compare(self.files(entries), &*batch.view());
         if stale.is_empty() {
             return Ok(Some(Indexed::default()));
@@ -185,9 +185,18 @@ impl<'a> Indexer<'a> {
         self.apply(batch, &stale, progress).map(Some)
     }
 
+    /// Begins to change an index. Fails if the call is cancelled while it waits.
+    fn begin<'i>(&self, index: &'i dyn Index, wait: Wait) -> Result<Option<Box<dyn Batch + 'i>>> {
+        let batch = index.begin(wait, &|| self.store.check_stopped().is_err())?;
+        if batch.is_none() {
+            self.store.check_stopped()?;
+        }
+        Ok(batch)
+    }
+
     /// Rebuilds an index from the files of its mount.
     pub fn rebuild(&self, index: &dyn Index, entries: &[Entry], progress: &Progress<'_>) -> Result<Indexed> {
-        let Some(batch) = index.begin(Wait::Yes)? else { return Ok(Indexed::default()) };
+        let Some(batch) = self.begin(index, Wait::Yes)? else { return Ok(Indexed::default()) };
         let mut stale = StaleFiles { changed: self.files(entries).map(|(name, _)| name.to_owned()).collect(), ..StaleFiles::default() };
         stale.gone = StaleFiles::compare(self.files(entries), &*batch.view()).gone;
         self.apply_all(batch, &stale, true, progress)
@@ -253,7 +262,7 @@ impl<'a> Indexer<'a> {
 
     /// Writes earlier checks into the index. Returns `false` if another process is writing.
     pub fn settle(&self, index: &dyn Index, checks: &BTreeMap<String, FileCheck>) -> Result<bool> {
-        let Some(mut batch) = index.begin(Wait::No)? else { return Ok(false) };
+        let Some(mut batch) = self.begin(index, Wait::No)? else { return Ok(false) };
         let view = batch.view();
         let mut writer = batch.writer(checks.len())?;
         for (name, check) in checks {
@@ -293,7 +302,7 @@ impl<'a> Indexer<'a> {
                 made.extend(self.missing_vectors(embedder, &*view, name, *version)?);
                 Ok(())
             });
-            let Some(mut batch) = index.begin(Wait::Yes)? else { return result.map(|()| done) };
+            let Some(mut batch) = self.begin(index, Wait::Yes)? else { return result.map(|()| done) };
             done += made.len();
             made.into_iter().for_each(|(name, version, vectors)| batch.embedded(&name, version, vectors));
             batch.commit(Vec::new())?;

@@ -16,7 +16,8 @@ use crate::{
 use jiff::Timestamp;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+    time::Duration,
 };
 
 /// Changed files, and bytes of them, that are overlaid rather than written before the answer.
@@ -26,6 +27,8 @@ const OVERLAY_BYTES: u64 = 512 << 10;
 const ATTEMPTS: usize = 4;
 /// Overlaid files that are worth writing after the answer: fewer cost the next search less than a write costs now.
 const SETTLE_FILES: usize = 8;
+/// How often a search that waits for another one looks whether it was cancelled.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// An index and what is newer than it.
 pub(crate) struct MountIndex {
@@ -64,9 +67,23 @@ impl MountIndex {
         self.overlay.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Like [`MountIndex::overlay`], for a call that can be cancelled: another one may be waiting for another process's lock with it.
+    fn overlay_or_stop(&self, indexer: &Indexer<'_>) -> Result<MutexGuard<'_, Overlay>> {
+        loop {
+            match self.overlay.try_lock() {
+                Ok(overlay) => return Ok(overlay),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => {
+                    indexer.store.check_stopped()?;
+                    std::thread::sleep(LOOK_EVERY);
+                }
+            }
+        }
+    }
+
     /// Returns a view with everything that was on disk when `entries` were listed.
     pub(super) fn view(&self, indexer: &Indexer<'_>, entries: &[Entry], progress: &indexing::Progress<'_>) -> Result<Arc<dyn IndexView>> {
-        let mut overlay = self.overlay();
+        let mut overlay = self.overlay_or_stop(indexer)?;
         for written in 0..ATTEMPTS {
             let base = self.index.view()?;
             let stale = StaleFiles::compare(indexer.files(entries), &*base);

@@ -39,6 +39,8 @@ pub struct Query {
     pub text: String,
     /// The parts of terms that are `camelCase`, with the index of each.
     pub parts: Vec<(usize, Vec<String>)>,
+    /// The terms that are names in code, as indexes into `terms`; only of a line of a pasted text.
+    pub names: Vec<usize>,
     /// The number of its words that are left out because no memory has them; they count against a match.
     pub unknown: usize,
     /// The number of lines of the pasted text that ask, if this is one of them: of many lines some match by chance.

@@ -23,6 +23,9 @@ const NEIGHBOUR: f32 = 0.25;
 const PARENT: f32 = 0.7;
 /// An entrypoint line describes the whole file that it names, as the file's own words do.
 const POINTER: f32 = 0.7;
+/// A cue says in which words the file is needed, so its words weigh as much as those of the text. Of 32 paraphrases, search finds 28
+/// with 1.0, 26 with 0.8, and 18 without cues.
+const CUE: f32 = 1.0;
 const DATE: f32 = 2.5;
 /// An assistant's turn says less about a person than the person's own turn.
 const ASSISTANT: f32 = 0.6;
@@ -91,10 +94,14 @@ pub fn flat_term(times: u32) -> f32 {
 
 /// The score of a perfect match of every word.
 pub fn mass(counts: &Counts) -> f32 {
-    // A word that occurs only in titles is not unknown.
-    let holding = |term: &TermCount| if term.body + term.code > 0 { term.body.max(term.code) } else { term.title };
-    let idf_of = |term: &TermCount| idf(counts.totals.units, holding(term));
-    MAX_TERM * counts.terms.iter().map(idf_of).sum::<f32>()
+    MAX_TERM * counts.terms.iter().map(|term| term_idf(counts.totals.units, term)).sum::<f32>()
+}
+
+/// The inverse document frequency of a word over all fields.
+pub fn term_idf(units: u64, term: &TermCount) -> f32 {
+    // A word that occurs only in titles or cues is not unknown.
+    let holding = if term.body + term.code > 0 { term.body.max(term.code) } else { term.title.max(term.cue) };
+    idf(units, holding)
 }
 
 /// The score of a perfect match of one word with this idf.
@@ -109,32 +116,46 @@ pub fn lexical_score(parts: &Parts, assistant: bool) -> f32 {
         + NEIGHBOUR * parts.neighbour
         + PARENT * parts.parent
         + POINTER * parts.pointer
+        + CUE * parts.cue
         + DATE * parts.date
 }
 
-/// An upper bound of [`lexical_score`] for a unit whose body, title, pairs and codes contribute `own`.
+/// An upper bound of [`lexical_score`] for a unit whose body, title, pairs and codes contribute `own`, and whose file's words, pointers
+/// and cues contribute `file`.
 #[inline]
-pub fn words_at_most(own: &[f32; 4], neighbour: f32, parent: f32, pointer: f32, timed: bool) -> f32 {
+pub fn words_at_most(own: &[f32; 4], neighbour: f32, file: &[f32; 3], timed: bool) -> f32 {
+    let [parent, pointer, cue] = file;
     let date = if timed { 2.0 * DATE } else { 0.0 };
     // Rounding may make the exact sum a little larger.
-    1.0001 * (own[0] + own[1] + own[2] + own[3] + NEIGHBOUR * neighbour + PARENT * parent + POINTER * pointer + date)
+    1.0001 * (own[0] + own[1] + own[2] + own[3] + NEIGHBOUR * neighbour + PARENT * parent + POINTER * pointer + CUE * cue + date)
 }
 
-/// The sum of words and meaning, before it becomes a score.
+/// The sum of words and meaning, before it becomes a score. It is never negative.
 pub fn sum(parts: &Parts, assistant: bool, mass: f32, cosine: Option<f32>, scale: Scale) -> f32 {
     let words = if mass > 0.0 { lexical_score(parts, assistant) / mass } else { 0.0 };
     let role = if assistant { ASSISTANT_COSINE } else { 1.0 };
-    words + scale.cosine * role * cosine.unwrap_or(0.0)
+    let sum = words + scale.cosine * role * cosine.unwrap_or(0.0);
+    by_meaning(parts, cosine, scale).map_or(sum, |least| sum.max(least)).max(0.0)
+}
+
+/// The sum of a unit that shares no word with the query and is near enough in meaning to be a hit all the same.
+pub fn by_meaning(parts: &Parts, cosine: Option<f32>, scale: Scale) -> Option<f32> {
+    let above = cosine? - scale.min_cosine?;
+    let score = MIN_SCORE + MEANING_SLOPE * above;
+    // The inverse of the last step of `score`; a little more, so that rounding leaves the score above the minimum.
+    (above >= 0.0 && !shares_words(parts)).then_some(1.0001 * scale.half * score / (1.0 - score))
 }
 
 /// The score from 0 to 1: the strength of the match, not the probability that it is right.
 pub fn score(parts: &Parts, assistant: bool, mass: f32, cosine: Option<f32>, scale: Scale) -> f32 {
-    let sum = sum(parts, assistant, mass, cosine, scale).max(0.0);
-    let score = sum / (sum + scale.half);
-    match (cosine, scale.min_cosine) {
-        (Some(cosine), Some(least)) if cosine >= least && !shares_words(parts) => score.max(MIN_SCORE + MEANING_SLOPE * (cosine - least)),
-        _ => score,
-    }
+    let sum = sum(parts, assistant, mass, cosine, scale);
+    sum / (sum + scale.half)
+}
+
+/// Whether the cues of a file count for one of its units: the first, or one with words of the query. Otherwise all units of a long file
+/// would be hits of one cue, with the same score.
+pub fn has_cues(is_first: bool, body: f32, code: f32) -> bool {
+    is_first || body > 0.0 || code > 0.0
 }
 
 /// Whether a unit has a word of the query, of its own or in its title.

@@ -5,7 +5,7 @@ use super::{
     Answer, IndexState, MountCounts, Search, SearchedCounts, WhyNot,
     analysis::Analyser,
     background::{self, Background},
-    chats::ChatLocator,
+    chats::{ChatLocator, ChatSync},
     embed::Embedder,
     find::{Finder, RankedCandidates},
     hits::HitReader,
@@ -14,7 +14,6 @@ use super::{
     meaning::Meaning,
     mount_index::MountIndex,
     mount_views::{CurrentViews, IndexContext, MountViews, SearchMount, all_entries},
-    query::Query,
     why,
 };
 use crate::{
@@ -28,7 +27,7 @@ use crate::{
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 /// Files without vectors that are embedded after an answer.
@@ -50,6 +49,8 @@ pub struct Searcher {
     background: Option<Background>,
     /// Locates a line of a kept conversation.
     chats: Option<ChatLocator>,
+    /// Selects the kept conversations of a search.
+    chat_sync: Option<Arc<dyn ChatSync>>,
 }
 
 impl Searcher {
@@ -73,12 +74,19 @@ impl Searcher {
             analyser: Mutex::default(),
             background: None,
             chats: None,
+            chat_sync: None,
         }
     }
 
     /// Adds the place in its conversation to every hit in one.
     pub fn with_chat_locator(mut self, locator: ChatLocator) -> Self {
         self.chats = Some(locator);
+        self
+    }
+
+    /// Limits searches to the conversations that [`ChatSync::filter`] selects.
+    pub fn with_chat_filter(mut self, sync: Arc<dyn ChatSync>) -> Self {
+        self.chat_sync = Some(sync);
         self
     }
 
@@ -124,7 +132,7 @@ impl Searcher {
     ) -> Result<impl Iterator<Item = Result<Answer>> + 'a> {
         let views = self.views(store)?;
         Ok(searches.into_iter().map(move |search| {
-            let candidates = self.finder().find(&views, &search, &self.analyser)?;
+            let candidates = self.finder(&search).find(&views, &search, &self.analyser)?;
             let (hits, _) = self.hit_reader(store).hits(&candidates, &search, true)?;
             Ok(candidates.answer(hits, &search))
         }))
@@ -249,16 +257,6 @@ impl Searcher {
         self.mounts.mounts().iter().map(state).collect()
     }
 
-    /// The prefix of a mount, by its number.
-    pub(crate) fn prefix(&self, mount: usize) -> &str {
-        &self.mounts.mounts()[mount].prefix
-    }
-
-    /// Runs something with the analyser, which one caller uses at a time.
-    pub(crate) fn with_analyser<T>(&self, run: impl FnOnce(&mut Analyser) -> T) -> T {
-        run(&mut self.analyser.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// Returns views with everything that is on disk now.
     pub(crate) fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn IndexView>>> {
         let CurrentViews { views, changed } = self.mounts.current(self.context(store))?;
@@ -268,20 +266,9 @@ impl Searcher {
         Ok(views)
     }
 
-    /// Ranks candidates for a parsed query; `must` are the words of its phrases.
-    pub(crate) fn find_query(
-        &self,
-        views: &[Arc<dyn IndexView>],
-        search: &Search,
-        query: Query,
-        must: &[Vec<String>],
-    ) -> Result<RankedCandidates> {
-        self.finder().find_query(views, search, query, must)
-    }
-
     /// Ranks candidates in the files as they are now, and returns whether an index was damaged.
     fn candidates(&self, store: &dyn Store, search: &Search) -> Result<(RankedCandidates, bool)> {
-        let (found, mut damaged) = self.with_views(store, |views| self.finder().find(views, search, &self.analyser))?;
+        let (found, mut damaged) = self.with_views(store, |views| self.finder(search).find(views, search, &self.analyser))?;
         for mount in self.mounts.mounts() {
             damaged |= mount.index.index().damage_report().is_some();
         }
@@ -316,8 +303,9 @@ impl Searcher {
         IndexContext { store, embedder: self.embedder(), clock: &*self.clock }
     }
 
-    fn finder(&self) -> Finder<'_> {
-        Finder { mounts: self.mounts.mounts(), meaning: self.meaning.as_ref(), clock: &*self.clock }
+    fn finder(&self, search: &Search) -> Finder<'_> {
+        let chats = self.chat_sync.as_ref().and_then(|sync| sync.filter(search.all_projects));
+        Finder { mounts: self.mounts.mounts(), meaning: self.meaning.as_ref(), chats, clock: &*self.clock }
     }
 
     fn hit_reader<'a>(&'a self, store: &'a dyn Store) -> HitReader<'a> {

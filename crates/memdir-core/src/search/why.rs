@@ -114,7 +114,7 @@ pub(super) fn why_not(
     }
     // It is not a candidate among all memories. Alone it may be one, or a filter excludes it.
     let under = Some(path.as_str().to_owned());
-    let alone = run(&Search { query: query.text.clone(), under, kind: None, source: None, since: None, ..open })?;
+    let alone = run(&Search { query: query.text.clone(), under, kind: None, source: None, since: None, all_projects: true, ..open })?;
     let Some(hit) = alone.hits.first() else { return Ok(WhyNot::Unrelated) };
     if let Some(by) = excluding_filter(search, &query, &path, hit.source) {
         return Ok(WhyNot::Filtered { by });
@@ -133,6 +133,9 @@ fn excluding_filter(search: &Search, query: &Query, path: &MemoryPath, source: S
     }
     if let Some(kind) = search.kind.or(query.kind) {
         return Some(format!("The type filter {kind}"));
+    }
+    if source == Source::Chat && !search.all_projects {
+        return Some("The project filter".into());
     }
     if search.since.is_some() {
         return Some("The date filter".into());

@@ -7,9 +7,12 @@ mod contain;
 pub(crate) mod fault;
 mod history;
 mod journal;
+mod leftovers;
 mod lock;
 mod mount;
+mod outside;
 mod recover;
+mod temps;
 mod walk;
 
 use crate::{
@@ -27,11 +30,14 @@ use crate::{
 use change::Locked;
 pub use contain::Links;
 pub use history::JournalDamage;
+use jiff::Timestamp;
 use journal::Journal;
+pub use leftovers::LeftoverFiles;
 use lock::Lock;
 use mount::Mounted;
 pub(crate) use mount::may_match;
 pub use mount::{Mount, check_pattern, journal_name, real_path};
+use recover::Settler;
 use std::{
     collections::BTreeSet,
     fs::File,
@@ -112,8 +118,9 @@ impl FileStore {
                 return read_file(File::from(file), self.named(spot.mount, rel)?).map(Some);
             }
         }
-        for rel in &spellings {
-            if let Some(disk) = on_disk(&open, rel)?
+        for rel in spellings.iter().filter(|rel| !rel.is_ascii()) {
+            let disk = on_disk(&open, rel)?;
+            if disk != rel.as_bytes()
                 && let Some(file) = open.file(&disk)?
             {
                 return read_file(File::from(file), self.named(spot.mount, rel)?).map(Some);
@@ -175,8 +182,7 @@ impl FileStore {
     /// one deadline.
     fn lock(&self, wanted: &BTreeSet<usize>) -> Result<Locked<'_>> {
         let mut created = Vec::new();
-        let locks = self.lock_all(wanted, self.stop.lock_deadline(), &mut created);
-        let locked = locks.and_then(|locks| Locked::new(self, wanted.clone(), locks));
+        let locked = self.lock_all(wanted, self.stop.lock_deadline(), &mut created);
         if locked.is_err() {
             // A directory that was created for nothing; the system keeps one that is not empty.
             for root in created {
@@ -186,7 +192,7 @@ impl FileStore {
         locked
     }
 
-    fn lock_all<'a>(&'a self, wanted: &BTreeSet<usize>, deadline: Deadline, created: &mut Vec<&'a Path>) -> Result<Vec<Lock>> {
+    fn lock_all<'a>(&'a self, wanted: &BTreeSet<usize>, deadline: Deadline, created: &mut Vec<&'a Path>) -> Result<Locked<'a>> {
         for mount in wanted.iter().map(|n| &self.mounts[*n]) {
             if mount.make()? {
                 created.push(mount.root.path());
@@ -196,8 +202,10 @@ impl FileStore {
         dirs.sort_by_key(|dir| lock::order(dir));
         dirs.dedup();
         let locks = dirs.iter().map(|dir| Lock::acquire(dir, deadline, &self.stop)).collect::<Result<Vec<_>>>()?;
-        self.recover(wanted)?;
-        Ok(locks)
+        // Before recovery: a directory that replaces a root from now on is not the one that is locked.
+        let locked = Locked::new(self, wanted.clone(), locks)?;
+        self.recover(wanted, Settler::Writer)?;
+        Ok(locked)
     }
 }
 
@@ -218,24 +226,40 @@ impl View for FileStore {
 
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
         self.stop.check()?;
-        let mut opened: Option<(usize, contain::Open<'_>)> = None;
+        let mut opened: Option<(usize, contain::Open<'_>, outside::Directory)> = None;
         let mut stamps = Vec::with_capacity(paths.len());
         for path in paths {
             let spot = self.spot(path)?;
-            let open = match opened.take() {
-                Some((mount, open)) if mount == spot.mount => open,
+            let (open, mut directory) = match opened.take() {
+                Some((mount, open, directory)) if mount == spot.mount => (open, directory),
                 _ => match self.mounts[spot.mount].root.open() {
-                    Ok(open) => open,
+                    Ok(open) => (open, outside::Directory::default()),
                     Err(_) => {
                         stamps.push(None);
                         continue;
                     }
                 },
             };
-            stamps.push(open.stat(spot.rel.as_bytes())?.map(|stat| walk::stamp(&stat)));
-            opened = Some((spot.mount, open));
+            stamps.push(match directory.glance(&open, &spot.rel) {
+                outside::Glance::Regular(stamp) => Some(stamp),
+                // The file may have its name in another Unicode form.
+                outside::Glance::Absent if !spot.rel.is_ascii() => open.stat(&on_disk(&open, &spot.rel)?)?.map(|stat| walk::stamp(&stat)),
+                outside::Glance::Absent | outside::Glance::Other => None,
+                // Once more, for the error.
+                outside::Glance::Unreadable => open.stat(spot.rel.as_bytes())?.map(|stat| walk::stamp(&stat)),
+            });
+            opened = Some((spot.mount, open, directory));
         }
         Ok(stamps)
+    }
+
+    fn last_recorded(&self, path: &MemoryPath) -> Result<Option<(Version, u64)>> {
+        let spot = self.spot(path)?;
+        let mut journal = self.journal(spot.mount);
+        if self.mounts[spot.mount].hides(&spot.rel) || !journal.ready_to_read()? {
+            return Ok(None);
+        }
+        journal.last_existing(&spot.rel)
     }
 
     fn check_writable(&self, path: &MemoryPath) -> Result<()> {
@@ -289,12 +313,20 @@ impl Store for FileStore {
         let _ = self.notice_change(path);
     }
 
+    fn record_outside_changes(&self, now: Timestamp, wait: bool) -> Result<()> {
+        self.record_outside(now, wait)
+    }
+
     fn marks(&self) -> Vec<Option<Stamp>> {
         (0..self.mounts.len()).map(|mount| self.journal(mount).mark()).collect()
     }
 
     fn journal_size(&self) -> Result<JournalSize> {
         self.size_of_journals()
+    }
+
+    fn set_modified(&self, files: &[(MemoryPath, Version, Timestamp)]) -> Result<()> {
+        self.set_file_times(files)
     }
 
     fn change_folders(&self, make: &[MemoryPath], remove: &[MemoryPath]) -> Result<()> {
@@ -307,10 +339,12 @@ impl Store for FileStore {
         let _locked = self.lock(&make.iter().chain(&remove).map(|spot| spot.mount).collect())?;
         for spot in make {
             // The place of a file in the folder is created, and no file.
-            self.mounts[spot.mount].root.open()?.place(format!("{}/any", spot.rel).as_bytes(), true)?;
+            let open = self.mounts[spot.mount].root.open()?;
+            open.place(&on_disk(&open, &format!("{}/any", spot.rel))?, true)?;
         }
         for spot in remove {
-            atomic::remove_empty(&self.mounts[spot.mount].root.open()?, &spot.rel, 0);
+            let open = self.mounts[spot.mount].root.open()?;
+            atomic::remove_empty(&open, &on_disk(&open, &spot.rel)?, 0);
         }
         Ok(())
     }
@@ -333,39 +367,60 @@ fn spellings(rel: &str) -> Vec<String> {
     all
 }
 
-/// Returns the bytes on disk of a name that may be stored in another Unicode normalization form. Only the directory of a part with
-/// characters outside ASCII is scanned, and only if neither its composed nor its decomposed form exists: a name that does not exist
-/// costs no more than one that does.
-fn on_disk(open: &contain::Open<'_>, rel: &str) -> Result<Option<Vec<u8>>> {
-    if rel.is_ascii() {
-        return Ok(None);
-    }
-    let mut disk: Vec<u8> = Vec::new();
-    for part in rel.split('/') {
-        let name = if part.is_ascii() { Some(part.as_bytes().to_vec()) } else { part_on_disk(open, &disk, part)? };
-        let Some(name) = name else { return Ok(None) };
-        if !disk.is_empty() {
-            disk.push(b'/');
-        }
-        disk.extend_from_slice(&name);
-    }
-    Ok(Some(disk))
+/// Returns the bytes on disk of a name that may be stored in another Unicode normalization form. Parts that do not exist are as in
+/// the name, below the parts that do.
+fn on_disk(open: &contain::Open<'_>, rel: &str) -> Result<Vec<u8>> {
+    Ok(all_on_disk(open, rel)?.swap_remove(0))
 }
 
-fn part_on_disk(open: &contain::Open<'_>, above: &[u8], part: &str) -> Result<Option<Vec<u8>>> {
-    let Some(dir) = open.dir(above)? else { return Ok(None) };
-    for form in [part.to_owned(), part.nfd().collect()] {
-        if rustix::fs::statat(&dir, form.as_str(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-            return Ok(Some(form.into_bytes()));
+/// Returns all places of a name: its folder may exist in both Unicode forms. If the file exists, these are the places where it does,
+/// else those where it may have been. Only the directory of a part with characters outside ASCII is scanned, and only if neither its
+/// composed nor its decomposed form exists: a name that does not exist costs no more than one that does.
+fn all_on_disk(open: &contain::Open<'_>, rel: &str) -> Result<Vec<Vec<u8>>> {
+    if rel.is_ascii() {
+        return Ok(vec![rel.into()]);
+    }
+    let join = |above: &[u8], name: &[u8]| if above.is_empty() { name.to_vec() } else { [above, b"/", name].concat() };
+    let mut found: Vec<Vec<u8>> = vec![Vec::new()];
+    let mut rest = rel;
+    while !rest.is_empty() {
+        let (part, after) = rest.split_once('/').unwrap_or((rest, ""));
+        let mut next = Vec::new();
+        for above in &found {
+            // A part that has one form is not looked for, unless it decides between two folders.
+            let names = if part.is_ascii() && found.len() == 1 { vec![part.into()] } else { part_on_disk(open, above, part)? };
+            next.extend(names.iter().map(|name| join(above, name)));
         }
+        if next.is_empty() {
+            break;
+        }
+        (found, rest) = (next, after);
+    }
+    if !rest.is_empty() {
+        found.iter_mut().for_each(|above| *above = join(above, rest.as_bytes()));
+    }
+    Ok(found)
+}
+
+fn part_on_disk(open: &contain::Open<'_>, above: &[u8], part: &str) -> Result<Vec<Vec<u8>>> {
+    let Some(dir) = open.dir(above)? else { return Ok(Vec::new()) };
+    let mut forms = vec![part.to_owned()];
+    if !part.is_ascii() {
+        forms.push(part.nfd().collect());
+        forms.dedup();
+    }
+    forms.retain(|form| rustix::fs::statat(&dir, form.as_str(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok());
+    if !forms.is_empty() || part.is_ascii() {
+        return Ok(forms.into_iter().map(String::into_bytes).collect());
     }
     observe::directory_read();
-    let Ok(entries) = rustix::fs::Dir::read_from(&dir) else { return Ok(None) };
+    let Ok(entries) = rustix::fs::Dir::read_from(&dir) else { return Ok(Vec::new()) };
     let same = |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| name.nfc().eq(part.chars()));
-    Ok(entries.flatten().map(|entry| entry.file_name().to_bytes().to_vec()).filter(|name| same(name)).min())
+    Ok(entries.flatten().map(|entry| entry.file_name().to_bytes().to_vec()).filter(|name| same(name)).min().into_iter().collect())
 }
 
 fn read_file(file: File, path: MemoryPath) -> Result<Stored> {
+    observe::file_read();
     let fail = |e| Error::io("read", path.as_str(), e);
     let stat = rustix::fs::fstat(&file).map_err(|e| fail(e.into()))?;
     let stamp = walk::stamp(&stat);

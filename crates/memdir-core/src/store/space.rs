@@ -136,7 +136,9 @@ impl Places {
             _ => root,
         };
         let ignored = vec![r"\.gitattributes".into(), r"config\.toml".into()];
-        Mount { ignored, links: Links { fixed: true, ..Links::default() }, ..self.mount("team", root) }
+        // A team memory of the server is in this home and stays private.
+        let shared = !root.starts_with(&self.home) && !root.starts_with(real_path(&self.home));
+        Mount { ignored, shared, links: Links { fixed: true, ..Links::default() }, ..self.mount("team", root) }
     }
 
     /// Returns the mount of an agent's memory. With the project scope it lies in the checkout, to be committed; a checkout may
@@ -149,7 +151,8 @@ impl Places {
             AgentScope::Local => self.home.join("agents-local").join(part("project", project)?).join(&name),
         };
         let fixed = agent.scope == AgentScope::Project;
-        Ok(Mount { links: Links { fixed, ..Links::default() }, ..self.mount(&format!("agent/{name}"), root) })
+        // Only that of the project scope is in a repository.
+        Ok(Mount { shared: fixed, links: Links { fixed, ..Links::default() }, ..self.mount(&format!("agent/{name}"), root) })
     }
 
     /// Returns the mounts of a caller: the caller's own, and those of the selected project (see [`Caller::project`]). Without a

@@ -53,7 +53,7 @@ impl Index for RamIndex {
         Ok(Arc::new(RamView(files)))
     }
 
-    fn begin(&self, _wait: Wait) -> Result<Option<Box<dyn Batch + '_>>> {
+    fn begin(&self, _wait: Wait, _is_cancelled: &dyn Fn() -> bool) -> Result<Option<Box<dyn Batch + '_>>> {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let next = files.clone();
         Ok(Some(Box::new(RamBatch { files, next })))
@@ -184,6 +184,7 @@ impl IndexView for RamView {
             title: holding(&|unit| times(&unit.title.stems, term) > 0),
             code: holding(&|unit| times(&unit.codes, term) > 0),
             file: self.0.values().filter(|file| file_times(file, term) > 0).count() as u64,
+            cue: self.0.values().filter(|file| times(&file.cues, term) > 0).count() as u64,
         };
         let counts = Counts {
             totals: self.totals(),
@@ -219,13 +220,16 @@ impl IndexMatches for RamAsked<'_> {
             for (at, unit) in file.units.iter().enumerate().filter(|(_, unit)| self.may_answer(file, unit)) {
                 let beside = |at: Option<usize>| at.and_then(|at| bodies.get(at)).copied().unwrap_or(0.0);
                 let date = if bodies[at] > 0.0 { self.ask.time.matches(unit.day) } else { 0.0 };
+                let own = self.own(unit, counts);
+                let cue = if ranking::has_cues(at == 0, bodies[at], own.code) { self.cue(file, counts) } else { 0.0 };
                 let parts = Parts {
                     body: bodies[at],
                     neighbour: beside(at.checked_sub(1)).max(beside(Some(at + 1))),
                     parent: self.parent(file, counts),
                     pointer: self.pointer(file, counts),
+                    cue,
                     date,
-                    ..self.own(unit, counts)
+                    ..own
                 };
                 let cosine = self.ask.vector.and_then(|query| unit.vector.as_ref().map(|vector| query.cosine(vector)));
                 if ranking::lexical_score(&parts, unit.assistant) > 0.0 || cosine.is_some() {
@@ -302,6 +306,14 @@ impl RamAsked<'_> {
             |term, count| ranking::idf(counts.totals.files, count.file) * bm25(field, file_times(file, term), file_words(file)),
             counts,
         )
+    }
+
+    fn cue(&self, file: &IndexFile, counts: &Counts) -> f32 {
+        let term = |term: &str, count: &TermCount| match times(&file.cues, term) {
+            0 => 0.0,
+            times => ranking::term_idf(counts.totals.units, count) * ranking::flat_term(times),
+        };
+        self.sum(term, counts)
     }
 
     fn pointer(&self, file: &IndexFile, counts: &Counts) -> f32 {

@@ -87,6 +87,18 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// An object, or the text of one in JSON, which some models send.
+    pub(crate) fn object(&self, param: &Param) -> Result<Option<Map<String, Value>>> {
+        match self.value(param) {
+            None => Ok(None),
+            Some((_, Value::Object(map))) => Ok(Some(map.clone())),
+            Some((name, value @ Value::String(text))) => {
+                serde_json::from_str(text).map(Some).map_err(|_| wrong_type(name, "an object", value))
+            }
+            Some((name, value)) => Err(wrong_type(name, "an object", value)),
+        }
+    }
+
     /// An integer within the declared range, or moved into it. Its digits as text are accepted.
     pub(crate) fn integer(&self, param: &Param) -> Result<Option<i64>> {
         let Some((name, value)) = self.value(param) else { return Ok(param.integer_default()) };

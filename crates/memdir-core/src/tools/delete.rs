@@ -21,6 +21,7 @@ pub(super) const TOOL: Tool = Tool {
     level: Level::Destroys,
     idempotent: true,
     titled: false,
+    always_load: false,
     run,
 };
 

@@ -27,6 +27,7 @@ pub(super) const TOOL: Tool = Tool {
     level: Level::Changes,
     idempotent: false,
     titled: false,
+    always_load: false,
     run,
 };
 
@@ -38,6 +39,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         with: args.required_text(&NEW)?,
         all: args.flag(&ALL)?,
         expect: None,
+        final_newline: true,
     };
     args.reject_unknown()?;
     let edited = caller.memdir.edit(&request)?;

@@ -38,6 +38,7 @@ pub(super) const TOOL: Tool = Tool {
     level: Level::Safe,
     idempotent: true,
     titled: false,
+    always_load: false,
     run,
 };
 
@@ -46,8 +47,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let lines = line_range(args, &LINES, &FROM)?;
     args.reject_unknown()?;
     let reading = caller.memdir.read(&Read { path, lines, max_chars: limits::TOOL_CHARS })?;
-    let mut text = String::new();
-    read::render(&mut text, &reading, caller);
+    let text = read::render(std::slice::from_ref(&reading), caller);
     Ok(ToolResult::new(read::structured(&reading), text))
 }
 

@@ -17,6 +17,7 @@ pub(super) const TOOL: Tool = Tool {
     level: Level::Changes,
     idempotent: false,
     titled: false,
+    always_load: false,
     run,
 };
 

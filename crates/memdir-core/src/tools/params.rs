@@ -29,6 +29,7 @@ enum ParamKind {
     TextList,
     IntegerPair,
     Flag,
+    Object,
     Choice { values: &'static [&'static str], typed: bool },
     Integer { min: i64, max: i64, shown: ShownRange },
     Number { min: f32, max: f32, shown: ShownRange },
@@ -83,6 +84,10 @@ impl Param {
 
     pub(crate) const fn flag(name: &'static str) -> Self {
         Param::new(name, ParamKind::Flag)
+    }
+
+    pub(crate) const fn object(name: &'static str) -> Self {
+        Param::new(name, ParamKind::Object)
     }
 
     /// One of these texts. The schema has an `enum` and no `type`.
@@ -212,6 +217,7 @@ impl Param {
             ParamKind::TextList => json!({ "type": "array", "items": { "type": "string" } }),
             ParamKind::IntegerPair => json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 }),
             ParamKind::Flag => json!({ "type": "boolean" }),
+            ParamKind::Object => json!({ "type": "object" }),
             ParamKind::Choice { values, typed: true } => json!({ "type": "string", "enum": values }),
             ParamKind::Choice { values, typed: false } => json!({ "enum": values }),
             ParamKind::Integer { min, max, shown } => with_bounds(json!({ "type": "integer" }), json!(min), json!(max), shown),

@@ -47,7 +47,13 @@ pub const PROMPTS: &[Prompt] = &[
         required: false,
         text: include_str!("../../texts/prompts/review-memory.md"),
     },
+    Prompt {
+        name: "add-cues",
+        title: "Add cues",
+        description: "Say in which words memories will be needed, for those that have no cues",
+        argument: "topic",
+        argument_description: "only the memories under this topic",
+        required: false,
+        text: include_str!("../../texts/prompts/add-cues.md"),
+    },
 ];
-
-/// The instructions that a model gets when it connects, exactly as served.
-pub const INSTRUCTIONS: &str = include_str!("../../texts/instructions.md");

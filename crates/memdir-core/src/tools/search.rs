@@ -4,7 +4,8 @@ use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param};
 use crate::{
     base::{
         error::{Error, Result},
-        frame, limits, text,
+        frame::{self, HeaderBrackets},
+        limits, text,
         time::parse_since,
     },
     memdir::Memdir,
@@ -23,7 +24,9 @@ pub(crate) const MAX_RESULTS: Param = Param::integer("maxResults", 1, limits::TO
     .clamped();
 pub(crate) const MIN_SCORE_PARAM: Param = Param::number("minScore", 0.0, 1.0).aliases(&["min_score"]).default_number(MIN_SCORE).clamped();
 pub(crate) const SOURCES: &[&str] = &["all", "memory", "chat", "custom"];
-const SOURCE: Param = Param::choice("source", SOURCES).aliases(&["sources"]).default_text("all");
+/// Every source, and the chats of all projects.
+const ALL_PROJECTS: &str = "all-projects";
+const SOURCE: Param = Param::choice("source", &["all", "memory", "chat", "custom", ALL_PROJECTS]).aliases(&["sources"]).default_text("all");
 pub(crate) const TYPES: &[&str] = &["user", "feedback", "project", "reference"];
 pub(crate) const TYPE: Param = Param::choice("type", TYPES).aliases(&["kind"]);
 pub(crate) const SINCE: Param = Param::text("since").aliases(&["after"]).describe("not older than this date, e.g. 2026-01-31");
@@ -40,6 +43,7 @@ pub(super) const TOOL: Tool = Tool {
     level: Level::Safe,
     idempotent: true,
     titled: false,
+    always_load: true,
     run,
 };
 
@@ -77,10 +81,12 @@ pub(crate) fn add_chats_notice(memdir: &Memdir, source: Option<Source>, answer: 
 /// Parses the parameters that every search tool shares.
 pub(crate) fn request(args: &Args<'_>, source: &Param) -> Result<Search> {
     let since = args.text(&SINCE)?.map(|text| parse_since("since", &text, &TimeZone::UTC)).transpose()?;
+    let source = args.choice_or_synonym(source, &[("sessions", "chat")])?;
     Ok(Search {
         max_results: args.integer(&MAX_RESULTS)?.unwrap_or(DEFAULT_RESULTS) as usize,
         min_score: args.number(&MIN_SCORE_PARAM)?.unwrap_or(MIN_SCORE),
-        source: match args.choice_or_synonym(source, &[("sessions", "chat")])? {
+        all_projects: source == Some(ALL_PROJECTS),
+        source: match source {
             Some("memory") => Some(Source::Memory),
             Some("chat") => Some(Source::Chat),
             Some("custom") => Some(Source::Custom),
@@ -184,26 +190,15 @@ fn under(fitted: &Fitted<'_>) -> String {
 }
 
 fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
-    let mut out = String::new();
+    let brackets = HeaderBrackets::for_texts(hits.iter().map(|fitted| fitted.text));
+    let mut out = brackets.note();
     for fitted in hits {
         let hit = fitted.hit;
-        let _ = write!(
-            out,
-            "[{} lines {}{} ({}, score {:.2})]\n{}\n\n",
-            hit.path,
-            fitted.lines,
-            under(fitted),
-            hit.age,
-            rounded_score(hit.score),
-            frame::neutral(fitted.text.trim_end())
-        );
+        let header = format!("{} lines {}{} ({}, score {:.2})", hit.path, fitted.lines, under(fitted), hit.age, rounded_score(hit.score));
+        let _ = write!(out, "{}\n{}\n\n", brackets.header(&header), frame::neutral(fitted.text.trim_end()));
         if let Some(chat) = &hit.chat {
             out.truncate(out.trim_end().len());
-            let _ = write!(out, "\n({}", frame::neutral(&chat.describe()));
-            if let Some(resume) = &chat.resume {
-                let _ = write!(out, "; resume with: {resume}");
-            }
-            out.push_str(")\n\n");
+            let _ = write!(out, "\n({})\n\n", frame::neutral(&chat.describe()));
         }
     }
     if hits.is_empty() {

@@ -14,6 +14,7 @@ pub(super) const TOOL: Tool = Tool {
     level: Level::Safe,
     idempotent: true,
     titled: false,
+    always_load: false,
     run,
 };
 

@@ -7,6 +7,7 @@ use crate::{
         history,
         undo::{self, UndoTarget},
     },
+    store::Verb,
 };
 use serde_json::json;
 
@@ -22,6 +23,7 @@ pub(super) const TOOL: Tool = Tool {
     level: Level::Changes,
     idempotent: false,
     titled: false,
+    always_load: false,
     run,
 };
 
@@ -47,7 +49,8 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
 /// Returns the id of a change that this caller made. Only the caller was given the whole id, so a prefix is not accepted.
 fn own_change(caller: &ToolContext, id: &str) -> Result<String> {
     let change = history::find_change(caller.memdir.store(), id)?;
-    if change.id.0 != id.to_ascii_lowercase() || change.actor.name != caller.memdir.context().actor.name {
+    let is_of_another = change.verb == Verb::Found || change.actor.name != caller.memdir.context().actor.name;
+    if change.id.0 != id.to_ascii_lowercase() || is_of_another {
         return Err(Error::bad_input("change", format!("{id} is not the full id of one of your changes")));
     }
     Ok(change.id.0)

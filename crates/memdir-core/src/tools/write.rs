@@ -17,12 +17,22 @@ use serde_json::json;
 
 const PATH: Param =
     Param::text("path").aliases(PATH_ALIASES).required().describe("e.g. notes/deploy; prefix team/ or user/ to choose where");
-const CONTENT: Param = Param::text("content").aliases(&["text", "body", "file_text"]).required().describe("Markdown, with absolute dates");
+const CONTENT: Param = Param::text("content")
+    .aliases(&["text", "body", "file_text"])
+    .empty_is_value()
+    .describe("Markdown, with absolute dates; omit it to set only the other fields of an existing memory");
 const MODE: Param = Param::choice("mode", &["create", "replace", "append"]).default_text("create");
 const TYPE: Param =
     Param::choice("type", super::search::TYPES).aliases(&["kind"]).describe("the person; how to work; ongoing work; outside systems");
 const TITLE: Param = Param::text("title").unserved();
 const DESCRIPTION: Param = Param::text("description").describe("one line for the entrypoint");
+const CUES: Param = Param::text_list("cues")
+    .aliases(&["cue"])
+    .describe("words in which it will be needed, at most 8 phrases and 300 bytes; omitted: existing ones stay; []: removes them");
+const WHEN: Param = Param::object("when").describe(
+    "a rule to show before an action: globs by command, path, words or tools, and strength (tell, hold, ask or deny); omitted: stays; {}: removes it",
+);
+const PINNED: Param = Param::flag("pinned").describe("recall it before others; omitted: stays");
 const EXPECTED_VERSION: Param =
     Param::text("expectedVersion").aliases(&["expected_version", "version"]).describe("fail unless the memory still has this version");
 
@@ -30,27 +40,35 @@ pub(super) const TOOL: Tool = Tool {
     name: "memory_write",
     title: "Save a memory",
     description: include_str!("../../texts/tools/write.md"),
-    params: &[PATH, CONTENT, MODE, TYPE, TITLE, DESCRIPTION, EXPECTED_VERSION],
+    params: &[PATH, CONTENT, MODE, TYPE, TITLE, DESCRIPTION, CUES, WHEN, PINNED, EXPECTED_VERSION],
     closed: false,
     output: None,
     level: Level::Changes,
     idempotent: false,
     titled: false,
+    always_load: true,
     run,
 };
 
 fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+    let sets_fields = [&TYPE, &TITLE, &DESCRIPTION, &CUES, &WHEN, &PINNED].into_iter().any(|param| args.value(param).is_some());
+    let content = args.text(&CONTENT)?;
+    let mode = match args.choice_or_synonym(&MODE, &[("overwrite", "replace")])? {
+        _ if content.is_none() && sets_fields => WriteMode::Fields,
+        Some("replace") => WriteMode::Replace,
+        Some("append") => WriteMode::Append,
+        _ => WriteMode::Create,
+    };
     let request = Write {
         path: args.path(&PATH)?,
-        content: args.required_text(&CONTENT)?.into_bytes(),
-        mode: match args.choice_or_synonym(&MODE, &[("overwrite", "replace")])? {
-            Some("replace") => WriteMode::Replace,
-            Some("append") => WriteMode::Append,
-            _ => WriteMode::Create,
-        },
+        content: if mode == WriteMode::Fields { Vec::new() } else { args.required_text(&CONTENT)?.into_bytes() },
+        mode,
         name: args.text(&TITLE)?,
         description: args.text(&DESCRIPTION)?,
         kind: args.text(&TYPE)?.map(|kind| kind.parse()).transpose()?,
+        cues: args.value(&CUES).map(|_| args.texts(&CUES)).transpose()?,
+        when: args.object(&WHEN)?,
+        pinned: args.value(&PINNED).map(|_| args.flag(&PINNED)).transpose()?,
         expect: args.text(&EXPECTED_VERSION)?.map(|text| parse_version(&text)).transpose()?,
     };
     args.reject_unknown()?;

@@ -111,7 +111,7 @@ fn every_fault_is_found_with_its_place() {
     MEMORY.md:1 DeadLine: links to hand.md, which does not exist
     MEMORY.md:1 LongLine: the line has 270 characters; keep a short pointer here and the detail in the memory
     broken.md:2 Frontmatter: the type "opinion" is not one of user, feedback, project, reference
-    broken.md:3 Tripwire: when: unknown key "comand"; expected command, path, words or tools
+    broken.md:3 Tripwire: when: unknown key "comand"; expected command, path, words, tools or strength
     broken.md:4 Frontmatter: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
     found.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
     import-again.md NearDuplicate: 100 % identical to import; keep one of them

@@ -21,7 +21,7 @@ fn mounts(dir: &Path, which: &str) -> Vec<Mount> {
     }
 }
 
-fn open(dir: &Path, which: &str) -> Memdir {
+pub(crate) fn open(dir: &Path, which: &str) -> Memdir {
     let store = FileStore::open(&mounts(dir, which)).unwrap();
     Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None })
 }
@@ -109,8 +109,15 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Makes a directory equal to a copy. The directories of the mounts stay the same ones.
 fn set(dir: &Path, from: &Path) {
-    let _ = fs::remove_dir_all(dir);
+    for entry in ["project", "user"].iter().flat_map(|mount| fs::read_dir(dir.join(mount)).unwrap()).flatten() {
+        let path = entry.path();
+        if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+    }
+    for name in ["journal-project", "journal-user"] {
+        let _ = fs::remove_dir_all(dir.join(name));
+    }
     copy(from, dir);
     // The journals of a copy are as private as the original.
     for name in ["journal-project", "journal-user"] {
@@ -120,7 +127,7 @@ fn set(dir: &Path, from: &Path) {
 }
 
 /// Every file of both mounts with its text, without the entrypoints and what the next writer wrote.
-fn files(dir: &Path) -> BTreeMap<String, String> {
+pub(crate) fn files(dir: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut dirs = vec![dir.join("project"), dir.join("user")];
     while let Some(at) = dirs.pop() {
@@ -255,7 +262,7 @@ fn a_killed_redo_of_an_import_is_whole() {
 }
 
 /// Returns a directory in which a rename was killed after both records and before the first of its files.
-fn killed_rename(top: &Path) -> std::path::PathBuf {
+pub(crate) fn killed_rename(top: &Path) -> std::path::PathBuf {
     let (work, ready) = (top.join("work"), top.join("ready"));
     fs::create_dir_all(&work).unwrap();
     prepare(&work, "rename");

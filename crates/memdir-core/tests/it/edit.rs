@@ -155,6 +155,22 @@ fn steps_are_bounded_for_every_pattern() {
     }
 }
 
+/// Each match may look at the rest of the text, for an alternative that begins like it and never ends.
+#[test]
+fn the_bytes_that_all_matches_look_at_are_bounded() {
+    let pattern = "a[^z]*z|a";
+    assert_eq!(regex(&"a".repeat(2_000), pattern, "b", true), ok(&"b".repeat(2_000), 2_000));
+    // The bound is on what the matches may look at, so that a pattern that looks at little reaches it quickly.
+    assert_eq!(regex(&"a".repeat(100_000), "a", "b", true), ok(&"b".repeat(100_000), 100_000));
+    assert_eq!(
+        regex(&"a".repeat(1_000_000), "a", "b", true),
+        err(
+            "the regular expression matches more than 8627 times in a text of 976.6 KB; make it more specific, or edit fewer places at a time"
+        )
+    );
+    assert_eq!(regex(&format!("{}a{}", "-".repeat(8_000_000), "-".repeat(8_000_000)), pattern, "b", true).map(|(_, count)| count), Ok(1));
+}
+
 #[test]
 fn an_edit_cannot_blow_a_memory_up() {
     let text = "a".repeat(100_000);

@@ -101,7 +101,7 @@ fn a_taken_name_is_numbered_skipped_or_replaced_as_wanted() {
     ] {
         let world = world();
         world.write("a", "Old.\n");
-        let imported = world.import(&Import { memories: vec![incoming("a", "New.\n")], clash, under: String::new() });
+        let imported = world.import(&Import { memories: vec![incoming("a", "New.\n")], clash, ..Import::default() });
         assert_eq!(imported.memories[0].outcome, expected);
         assert_eq!(world.names(), names);
     }

@@ -151,7 +151,7 @@ fn undo_after_damage_takes_back_no_other_change() {
     fs::write(&log, &damaged).unwrap();
     let error = open().undo(&UndoTarget::Last).unwrap_err().to_string();
     assert!(error.contains("is damaged, so ") && error.contains("(wrote first) may not be the newest change"), "{error}");
-    assert_eq!(fs::read_to_string(top.path().join("memory/first.md")).unwrap(), "first");
+    assert_eq!(fs::read_to_string(top.path().join("memory/first.md")).unwrap(), "first\n");
     // With an unreadable journal nothing is undone.
     fs::remove_dir_all(top.path().join("journal-memory")).unwrap();
     fs::write(top.path().join("journal-memory"), "a file").unwrap();
@@ -269,9 +269,9 @@ fn a_part_of_a_change_is_never_undone() {
     let narrowed = Memdir::new(Arc::new(FileStore::open(&narrowed).unwrap()), actor());
     let error = narrowed.undo(&UndoTarget::Id(renamed.change.0.clone())).unwrap_err().to_string();
     assert!(error.contains("also changed memories that are not accessible here") && !error.contains("private"), "{error}");
-    assert_eq!(whole.store().get(&path("private/a")).unwrap().unwrap().bytes, b"the only copy");
+    assert_eq!(whole.store().get(&path("private/a")).unwrap().unwrap().bytes, b"the only copy\n");
     whole.undo(&UndoTarget::Last).unwrap();
-    assert_eq!(whole.store().get(&path("notes/a")).unwrap().unwrap().bytes, b"the only copy");
+    assert_eq!(whole.store().get(&path("notes/a")).unwrap().unwrap().bytes, b"the only copy\n");
 }
 
 /// Compaction drops old changes of one mount; what remains of a change is shown, but not undone.

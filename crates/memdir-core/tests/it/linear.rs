@@ -7,12 +7,13 @@
 //! would be one that does not count.
 
 use memdir_core::{
-    Action, Memory, MemoryPath, Needle,
+    Action, Memory, MemoryPath, Needle, ToolNames,
     internal::{
         base::{glob::Glob, steps, text::LineCounter},
-        entrypoint::{EntrypointFiles, LineChange, plan},
+        entrypoint::{EntrypointFiles, LineChange, Page, plan, plan_many},
         memory::{edit, links},
         operations::{check, import, verify},
+        prompt::{self, PromptInput, SpacePart},
         recall::when,
         search::{
             analysis::Analyser,
@@ -22,6 +23,7 @@ use memdir_core::{
         secrets,
     },
 };
+use std::sync::Arc;
 
 /// A parser: its name, the size of the smaller text, and what it does with a text.
 struct Parser {
@@ -185,6 +187,18 @@ const MARKDOWN_PARSERS: &[Parser] = &[
             drop(plan(&files, &changes, &|_| 0));
         },
     },
+    Parser {
+        name: "entrypoint in a prompt",
+        bytes: 100_000,
+        run: |text| {
+            let tools = Some(ToolNames { write: "write", search: "search", log: None });
+            drop(prompt::build(&PromptInput {
+                tools,
+                max_units: Some(9_000),
+                ..PromptInput::new(&[SpacePart::new("", "/m", Some(text))])
+            }));
+        },
+    },
 ];
 
 fn path(name: &str) -> MemoryPath {
@@ -276,6 +290,20 @@ fn entrypoints_with_a_hundred_thousand_lines_are_parsed_in_linear_time() {
             run: |text| {
                 let files = EntrypointFiles::new("MEMORY.md", Some(text), []);
                 drop(plan(&files, &[LineChange::Remove { path: "b1.md".into() }], &|_| 0));
+            },
+        },
+        Parser {
+            name: "repair",
+            bytes: 700_000,
+            run: |text| {
+                // As many memories as the text has lines, in an entrypoint without pages, and then in one with all of them.
+                let set = |n: usize| LineChange::Set { path: format!("notes/m{n}.md"), title: "Title".into(), hook: "a hook".into() };
+                let changes: Vec<LineChange> = (0..text.lines().count()).map(set).collect();
+                let planned = plan_many(&EntrypointFiles::new("MEMORY.md", None, []), &changes, &|_| 0);
+                let pages =
+                    planned.pages.iter().map(|(name, page)| (name.as_str(), Arc::new(Page::parse(page.as_deref().unwrap_or_default()))));
+                let files = EntrypointFiles::new("MEMORY.md", planned.main.as_deref(), pages);
+                drop(plan_many(&files, &changes, &|_| 0));
             },
         },
         Parser {

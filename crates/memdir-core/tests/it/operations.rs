@@ -204,7 +204,7 @@ fn a_memory_an_editor_made_is_named_until_repair_gives_it_a_line() {
     assert_eq!(memdir.entrypoint("").unwrap().unlisted, [path("b.md")]);
     assert_eq!(memdir.read(&Read::all(path("b"))).unwrap().problems.len(), 1);
     let repaired = memdir.repair(true).unwrap().remove(0);
-    assert_eq!((repaired.missing, repaired.dead.len()), (vec![path("b.md")], 1));
+    assert_eq!((repaired.missing, repaired.dead, repaired.removed), (vec![path("b.md")], Vec::new(), vec!["a.md".to_owned()]));
     assert!(home.file("MEMORY.md").contains("- [b](b.md) — B from an editor\n"));
     assert_eq!(memdir.entrypoint("").unwrap().unlisted, []);
 }
@@ -223,8 +223,51 @@ fn bytes_that_are_not_utf8_are_kept_and_never_rewritten_by_accident() {
         with: "x".into(),
         all: false,
         expect: None,
+        final_newline: true,
     };
     assert!(matches!(memdir.edit(&edit), Err(Error::BadEdit { .. })));
     memdir.write(&Write::create(path("odd"), "more").mode(WriteMode::Append)).unwrap();
     assert_eq!(fs::read(home.dir.path().join("memory/odd.md")).unwrap(), b"caf\xe9\nmore\n");
+}
+
+#[test]
+fn several_memories_are_renamed_and_deleted_over_mounts_in_one_change() {
+    let dir = TempDir::new().unwrap();
+    let mount = |prefix: &str| Mount::new(prefix, dir.path().join(format!("m-{prefix}")), dir.path().join(format!("j-{prefix}")));
+    let store = FileStore::open(&[mount(""), mount("user")]).unwrap();
+    let memdir = Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None });
+    save(&memdir, "a", "See [[user/taste]], mem:global/taste and [c](c.md).\n");
+    save(&memdir, "user/taste", "Tabs. See [[a]].\n");
+    save(&memdir, "c", "See [a](a.md), [[user/taste]] and [[a]].\n");
+    let text = |name: &str| memdir.read(&Read::all(path(name))).unwrap().content;
+    let before = ["a", "user/taste", "c"].map(text);
+
+    let renamed = memdir.rename_all(&[(path("a"), path("user/a")), (path("global/taste"), path("new/taste"))]).unwrap();
+    let moved: Vec<(&str, &str)> = renamed.renamed.iter().map(|one| (one.from.name(), one.to.name())).collect();
+    assert_eq!(moved, [("a", "user/a"), ("user/taste", "new/taste")]);
+    assert_eq!(renamed.rewritten, ["c"]);
+    assert_eq!(names(&memdir), ["c", "new/taste", "user/a"]);
+    assert_eq!(text("user/a"), "See [[new/taste]], mem:new/taste and [c](../c.md).\n");
+    assert_eq!(text("new/taste"), "Tabs. See [[user/a]].\n");
+    assert_eq!(text("c"), "See [a](user/a.md), [[new/taste]] and [[user/a]].\n");
+    let entrypoints = [text("MEMORY"), text("user/MEMORY")];
+    assert!(entrypoints[0].contains("](new/taste.md)") && !entrypoints[0].contains("](a.md)"), "{}", entrypoints[0]);
+    assert!(entrypoints[1].contains("](a.md)") && !entrypoints[1].contains("](taste.md)"), "{}", entrypoints[1]);
+
+    let deletes = [("c", None), ("user/a", None)].map(|(name, expect)| Delete { path: path(name), expect });
+    let deleted = memdir.delete_all(&deletes).unwrap();
+    assert!(deleted.iter().all(|one| one.change == deleted[0].change));
+    assert_eq!(names(&memdir), ["new/taste"]);
+    assert_eq!(memdir.history(&ChangeFilter::default()).unwrap().len(), 5);
+    memdir.undo(&UndoTarget::Last).unwrap();
+    memdir.undo(&UndoTarget::Last).unwrap();
+    assert_eq!(["a", "user/taste", "c"].map(text), before);
+    assert_eq!(names(&memdir), ["a", "c", "user/taste"]);
+
+    // A name that becomes free in the same change is still in use.
+    let swap = memdir.rename_all(&[(path("a"), path("c")), (path("c"), path("a"))]);
+    assert!(matches!(swap, Err(Error::Exists { .. })), "{swap:?}");
+    let missing = [("a", None), ("none", None)].map(|(name, expect)| Delete { path: path(name), expect });
+    assert!(matches!(memdir.delete_all(&missing), Err(Error::NotFound { .. })));
+    assert_eq!(["a", "user/taste", "c"].map(text), before);
 }

@@ -16,6 +16,7 @@ const PRIVATE: &str = "- [Ada](ada.md) — builds the shop, new to Rust\n";
 const PROJECT: SpacePart<'_> = SpacePart::new("", DIR, Some(PRIVATE));
 const TEAM: SpacePart<'_> = SpacePart::new("team", TEAM_DIR, Some("- [Deploy](deploy.md) — never on Fridays"));
 const USER: SpacePart<'_> = SpacePart::new("user", DIR, Some(PRIVATE));
+const PERSON: SpacePart<'_> = SpacePart::new("user", "/home/ada/.memdir/user", Some("- [Ada](ada.md) — new to Rust\n"));
 const AGENT: SpacePart<'_> = SpacePart::new("agent/reviewer", DIR, Some(PRIVATE));
 const TOOLS: ToolNames<'_> = ToolNames { write: "memory_write", search: "memory_search", log: Some("memory_log") };
 
@@ -45,6 +46,17 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
             for (with, tools) in [("", None), ("-tools", Some(TOOLS))] {
                 all.push((format!("{name}{flag}{with}"), PromptInput { entrypoint, tools, ..input.clone() }));
             }
+        }
+    }
+    let with_person: [(&str, &'static [SpacePart<'static>], PromptInput<'static>); 4] = [
+        ("individual", &[PERSON, PROJECT], individual()),
+        ("team", &[PERSON, PROJECT, TEAM], team()),
+        ("log", &[PERSON, PROJECT], log()),
+        ("agent", &[PERSON, AGENT], agent()),
+    ];
+    for (name, parts, input) in with_person {
+        for (with, tools) in [("", None), ("-tools", Some(TOOLS))] {
+            all.push((format!("{name}-user{with}"), PromptInput { parts, tools, ..input.clone() }));
         }
     }
     let agents = SpacePart::new("agent/reviewer", "/home/ada/.memdir/agents/reviewer", None);
@@ -121,6 +133,65 @@ fn a_remote_caller_reads_no_directory_and_of_no_conversation() {
         assert!(text.contains("only memdir's tools reach"), "{name}: {text}");
         assert!(!text.contains("source=\"chat\""), "{name}: a server has no conversations");
     }
+}
+
+/// A model that has tools saves with a tool: it never reads that it should write a file, nor where the files are.
+#[test]
+fn with_tools_a_prompt_never_asks_for_a_file() {
+    for (name, input) in prompts().into_iter().filter(|(_, input)| input.tools.is_some()) {
+        let text = built(&input);
+        for words in ["/home/", "write into it", "write into them", "directory exists", "file of its own", "```", "Add one line"] {
+            assert!(!text.contains(words), "{name} says {words:?}: {text}");
+        }
+        assert!(text.contains("all `memory_write`") || text.contains("all `memory_log`"), "{name}: {text}");
+    }
+}
+
+/// The person's memory is a part of every mode: named, with its entrypoint before the others, and the place of what is about them.
+#[test]
+fn the_persons_memory_is_in_every_mode() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let mount = |prefix: &str| {
+        let root = dir.path().join(format!("m-{}", prefix.replace('/', "-")));
+        fs::create_dir_all(&root).unwrap();
+        fs::write(root.join("MEMORY.md"), format!("- [Note](note.md) — of {prefix:?}\n")).unwrap();
+        Mount::new(prefix, root, dir.path().join(format!("journal-{}", prefix.replace('/', "-"))))
+    };
+    let store = FileStore::open(&["", "user", "team", "agent/reviewer"].map(mount)).unwrap();
+    let memdir = Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None });
+    for (mode, name) in [(ModeName::Individual, "individual"), (ModeName::Team, "team"), (ModeName::Log, "log"), (ModeName::Agent, "agent")]
+    {
+        for tools in [None, Some(TOOLS)] {
+            let request =
+                PromptRequest { mode: Some(mode), agent: Some(("reviewer", AgentScope::User)), tools, ..PromptRequest::default() };
+            let made = memdir.prompt(&request).unwrap();
+            assert_eq!(made.load.mode, name);
+            let sources: Vec<&str> = made.text.lines().filter_map(|line| line.strip_prefix("<memory source=\"")).collect();
+            assert_eq!(sources.first(), Some(&"user/MEMORY.md\">"), "{name}: {}", made.text);
+            assert!(sources.len() > 1, "{name}: {}", made.text);
+            let place = if tools.is_some() { "`user/…`".to_owned() } else { format!("{}/m-user", dir.path().display()) };
+            assert!(made.text.contains(&place), "{name}: {}", made.text);
+        }
+    }
+}
+
+/// Long entrypoints share the room: the person's is the first and does not push the project's out, and each says what was omitted.
+#[test]
+fn long_entrypoints_share_the_room() {
+    let long: String = (0..300).map(|n| format!("- [Note {n}](notes/n{n}.md) — \"quoted\" text of a note\n")).collect();
+    let long: &'static str = Box::leak(long.into_boxed_str());
+    let short = SpacePart::new("team", TEAM_DIR, Some("- [Deploy](deploy.md) — never on Fridays"));
+    let parts = leak(&[SpacePart { entrypoint: Some(long), ..PERSON }, SpacePart { entrypoint: Some(long), ..PROJECT }, short]);
+    let text = built(&PromptInput { tools: Some(TOOLS), max_units: Some(9_700), ..PromptInput::new(parts) });
+    assert!(serde_json::to_string(&text).unwrap().encode_utf16().count() <= 9_700, "{}", text.len());
+    let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+    let (person, project) = (count("- user/notes/"), count("- notes/"));
+    assert!(person > 20 && project > 20 && person.abs_diff(project) < 8, "{person} {project}");
+    assert_eq!(count("- team/deploy — never on Fridays"), 1);
+    let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("[omitted: ")).collect();
+    let expected = [("user/MEMORY.md", person), ("MEMORY.md", project)]
+        .map(|(path, shown)| format!("[omitted: {} lines; memory_read paths [\"{path}\"], lines \"{}-\"]", 300 - shown, shown + 1));
+    assert_eq!(notes, expected);
 }
 
 #[test]

@@ -1,55 +1,16 @@
-//! Recall, the pure parts: the questions of a message, what fits the budget, and how it is framed.
+//! Recall: which memories a message needs, what fits the budget, and how it is framed.
 
 use memdir_core::{
-    Kind, RecallBudget,
-    internal::recall::{self, MemorySummary, QuestionWord, RecallCandidate},
+    Actor, FileStore, Kind, Memdir, MemoryPath, Mount, Recall, RecallBudget, RecallVerdict,
+    internal::recall::{self, MemorySummary, RecallCandidate},
 };
-use std::collections::HashMap;
-
-/// Splits as an index would: lower case, a final `s` off, a few stop words.
-fn words(text: &str) -> Vec<QuestionWord> {
-    let stop = ["the", "a", "is", "to", "we", "it", "and", "of", "in", "please", "how"];
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(|word| word.to_lowercase())
-        .map(|word| QuestionWord { stop: stop.contains(&word.as_str()), everyday: false, stem: word.trim_end_matches('s').to_owned() })
-        .collect()
-}
-
-fn asked(message: &str, known: &[(&str, u64)]) -> Vec<Vec<String>> {
-    let df: HashMap<&str, u64> = known.iter().copied().collect();
-    let found = recall::questions(message, 1_000, &mut |text| words(text), &mut |stem| df.get(stem).copied().unwrap_or(0));
-    found.into_iter().map(|question| question.terms).collect()
-}
+use std::sync::Arc;
 
 #[test]
 fn a_message_is_split_into_sentences_and_names_stay_whole() {
     let message = "Fix src/db.rs v1.2 please. Why? \n\n- first item; second\n* `a.b()`!\n```\ncode here\n```\n东西。别的！";
     let found: Vec<&str> = recall::sentences(message).collect();
     assert_eq!(found, ["Fix src/db.rs v1.2 please.", "Why?", "- first item;", "second", "* `a.b()`!", "code here", "东西。", "别的！"]);
-}
-
-#[test]
-fn each_sentence_asks_with_its_rarest_known_words() {
-    let known = [("deploy", 3), ("friday", 2), ("code", 400), ("refund", 1)];
-    let message = "Look at the code of it. How is the deploy on Fridays? Unknown gibberish only. Refunds and refund, code!";
-    let expected: [&[&str]; 3] = [&["deploy", "friday"], &["refund", "code"], &["code"]];
-    assert_eq!(asked(message, &known), expected);
-}
-
-#[test]
-fn a_long_sentence_asks_with_eight_words_at_the_most_in_their_order() {
-    let message: String = (0..30).map(|n| format!("word{n} ")).collect();
-    let known: Vec<(String, u64)> = (0..30).map(|n| (format!("word{n}"), 100 - n)).collect();
-    let known: Vec<(&str, u64)> = known.iter().map(|(word, df)| (word.as_str(), *df)).collect();
-    let expected: Vec<String> = (22..30).map(|n| format!("word{n}")).collect();
-    assert_eq!(asked(&message, &known), [expected]);
-}
-
-#[test]
-fn a_sentence_without_known_words_asks_nothing() {
-    assert_eq!(asked("What is this? The of and.", &[("deploy", 1)]), Vec::<Vec<String>>::new());
-    assert_eq!(asked("", &[]), Vec::<Vec<String>>::new());
 }
 
 fn candidate(name: &str, text: impl Into<String>) -> RecallCandidate<'_> {
@@ -161,10 +122,14 @@ fn caps_hold_and_what_is_left_out_is_named() {
     let recalled = recall::fit(&candidates, RecallBudget { tokens: 100_000, ..RecallBudget::default() });
     assert_eq!(recalled.shown.iter().map(|shown| (shown.bytes <= 4_096, shown.cut)).collect::<Vec<_>>(), [(true, true); 5]);
     assert_eq!(recalled.dropped.iter().map(|dropped| dropped.name.as_str()).collect::<Vec<_>>(), ["memory-5", "memory-6", "memory-7"]);
-    assert!(recalled.text.contains("[cut: 51 of 100 lines, 4079 of 7999 bytes; read memory-0 for the rest]"), "{}", recalled.text);
+    assert!(
+        recalled.text.contains("[truncated: showing 51 of 100 lines, 4079 of 7999 bytes; read memory-0 for the rest]"),
+        "{}",
+        recalled.text
+    );
     assert!(recalled.text.contains("[omitted: memory-5, memory-6, memory-7]"), "{}", recalled.text);
     let lines = recall::fit(&[candidate("many", "a\n".repeat(300))], RecallBudget::default());
-    assert!(lines.text.contains("[cut: 200 of 300 lines"), "{}", lines.text);
+    assert!(lines.text.contains("[truncated: showing 200 of 300 lines"), "{}", lines.text);
 }
 
 #[test]
@@ -207,4 +172,125 @@ mod properties {
             prop_assert!(!recalled.text.is_empty() || recalled.dropped.is_empty() || tokens < 30);
         }
     }
+}
+
+/// A space with these files.
+fn space(folder: &tempfile::TempDir, files: &[(&str, &str)]) -> Memdir {
+    let root = folder.path().join("memory");
+    for (name, text) in files {
+        let file = root.join(name);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(file, text).expect("a memory");
+    }
+    let store = FileStore::open(&[Mount::new("", root, folder.path().join("journal"))]).expect("a store");
+    Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None })
+}
+
+fn recalled(memdir: &Memdir, message: &str) -> Vec<String> {
+    let recalled = memdir.recall(&Recall { message: Some(message), ..Recall::default() }).expect("a recall");
+    recalled.shown.into_iter().map(|shown| shown.name).collect()
+}
+
+const LAB: [(&str, &str); 7] = [
+    ("MEMORY.md", "# Memory\n\n- [Ovens](ovens.md) — the crucible furnace is booked through Marta\n"),
+    ("spectrometer.md", "---\ndescription: How to calibrate it\n---\n\nUse the argon lamp, ten minutes after start.\n"),
+    ("notes/x1.md", "---\nname: Microscope booking\n---\n\nSlots are in the shared calendar.\n"),
+    ("notes/x2.md", "---\ndescription: Waste disposal of solvents\n---\n\nThe blue bins behind building C.\n"),
+    ("notes/x3.md", "# Centrifuge rotor\n\nCheck the seal before each run; replace it in March.\n"),
+    ("notes/x4.md", "---\ncues: [everything is blurry, refocus the objective lens]\n---\n\nTurn the condenser down first.\n"),
+    ("ovens.md", "Never above 900 degrees.\n"),
+];
+
+/// Name, title, description, entrypoint line, heading, body and cues: each alone brings the memory.
+#[test]
+fn every_field_of_a_memory_counts() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let memdir = space(&folder, &LAB);
+    for (message, expected) in [
+        ("how do I calibrate the spectrometer?", "spectrometer"),
+        ("microscope booking please", "notes/x1"),
+        ("where does the solvents waste go", "notes/x2"),
+        ("the crucible furnace", "ovens"),
+        ("the centrifuge rotor makes a noise", "notes/x3"),
+        ("is the argon lamp on?", "spectrometer"),
+        ("the objective lens, I should refocus it", "notes/x4"),
+    ] {
+        assert_eq!(recalled(&memdir, message), [expected], "{message}");
+    }
+    for nothing in ["thanks, that looks good", "what is the weather like in Lisbon?", "", "1 2 3"] {
+        assert_eq!(recalled(&memdir, nothing), [""; 0], "{nothing}");
+    }
+}
+
+#[test]
+fn typos_case_filler_words_and_punctuation_change_nothing() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let memdir = space(&folder, &LAB);
+    for message in [
+        "calibrate the spectrometer",
+        "Calibrate the Spectrometer!!!",
+        "hey, could you please calibrate the spectrometer for me, thanks",
+        "calibrate the spectormeter",
+        "calibrat teh spectrometer",
+        "CALIBRATE THE SPECTROMETER",
+    ] {
+        assert_eq!(recalled(&memdir, message), ["spectrometer"], "{message}");
+    }
+}
+
+#[test]
+fn a_message_that_asks_to_ignore_memory_gets_none() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let memdir = space(&folder, &LAB);
+    for message in ["ignore memory: how do I calibrate the spectrometer?", "Calibrate the spectrometer. Don't use your memory for this."] {
+        assert_eq!(recalled(&memdir, message), [""; 0], "{message}");
+    }
+    let request = Recall { message: Some("ignore memory, calibrate the spectrometer"), ..Recall::default() };
+    let explained = memdir.explain_recall(&request, None).expect("an explanation");
+    assert!(explained.iter().all(|one| one.verdict == RecallVerdict::MemoryIgnored), "{explained:?}");
+}
+
+/// The table is derived: a stale, damaged or foreign one changes no answer.
+#[test]
+fn the_table_follows_the_files() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let memdir = space(&folder, &LAB);
+    let cache = folder.path().join("cache/table");
+    let ask = |message: &str| {
+        let request = Recall { message: Some(message), cache: Some(&cache), ..Recall::default() };
+        memdir.recall(&request).expect("a recall").shown.into_iter().map(|shown| shown.name).collect::<Vec<_>>()
+    };
+    assert_eq!(ask("calibrate the spectrometer"), ["spectrometer"]);
+    let root = folder.path().join("memory");
+    std::fs::remove_file(root.join("spectrometer.md")).expect("removed");
+    std::fs::write(root.join("tensiometer.md"), "The tensiometer drifts when the door is open.\n").expect("a memory");
+    assert_eq!(ask("calibrate the spectrometer"), [""; 0]);
+    assert_eq!(ask("the tensiometer drifts"), ["tensiometer"]);
+    let whole = std::fs::read(&cache).expect("the table");
+    for damage in [&whole[..whole.len() / 2], b"", b"something else"] {
+        std::fs::write(&cache, damage).expect("damage");
+        assert_eq!(ask("the tensiometer drifts"), ["tensiometer"]);
+    }
+    for at in (0..whole.len()).step_by(97) {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 0x10;
+        std::fs::write(&cache, &flipped).expect("damage");
+        assert_eq!(ask("the tensiometer drifts"), ["tensiometer"], "byte {at}");
+    }
+}
+
+#[test]
+fn a_decision_is_explained_and_a_missing_memory_is_an_error() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let memdir = space(&folder, &LAB);
+    let request = Recall { message: Some("calibrate the spectrometer in building C"), ..Recall::default() };
+    let all = memdir.explain_recall(&request, None).expect("an explanation");
+    let shown: Vec<(&str, RecallVerdict)> = all.iter().map(|one| (one.name.as_str(), one.verdict)).collect();
+    assert_eq!(shown, [("spectrometer", RecallVerdict::Recalled), ("notes/x2", RecallVerdict::BelowThreshold)]);
+    assert!(all[1].missing > 0.0 && all[0].missing == 0.0, "{all:?}");
+    let name = MemoryPath::parse("notes/x1").expect("a name");
+    let one = memdir.explain_recall(&request, Some(&name)).expect("an explanation");
+    assert_eq!(one.last().map(|one| (one.name.as_str(), one.verdict)), Some(("notes/x1", RecallVerdict::NothingInCommon)));
+    let missing = MemoryPath::parse("notes/nope").expect("a name");
+    assert_eq!(memdir.explain_recall(&request, Some(&missing)).expect_err("an error").to_string(), "memory \"notes/nope\" not found");
 }

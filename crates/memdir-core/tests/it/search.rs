@@ -586,6 +586,43 @@ fn a_cancelled_search_stops_indexing_and_hides_no_file_from_the_next_search() {
     }
 }
 
+/// Searches that wait for the index lock of another process, or for a search that does, used to wait for 60 seconds after they were
+/// cancelled.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cancelled_search_does_not_wait_for_the_lock_of_another_process() {
+    use memdir_core::internal::base::{limits, time::Deadline};
+    use std::os::unix::fs::MetadataExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let write_all = |text: &str| (0..200).for_each(|n| put(folder.path(), &format!("n{n}.md"), &format!("The {text} table of day {n}.\n")));
+    write_all("tide");
+    let root = folder.path().join("memory").canonicalize().unwrap();
+    let store = FileStore::open(&[Mount::new("", root, folder.path().join("journal"))]).unwrap();
+    let searcher = Searcher::new(&store, None, Arc::new(SystemClock), |info| index(folder.path(), info, None));
+    searcher.search(&store, &Search::new("tide table")).unwrap();
+    write_all("moon phase");
+    let indexes = fs::read_dir(folder.path().join("cache/index")).unwrap().flatten();
+    let locks: Vec<fs::File> = indexes.map(|index| fs::File::open(index.path().join("lock")).unwrap()).collect();
+    locks.iter().for_each(|lock| lock.lock().unwrap());
+    let inode = format!(":{} ", locks[0].metadata().unwrap().ino());
+    let is_waiting = || fs::read_to_string("/proc/locks").unwrap().lines().any(|line| line.contains("->") && line.contains(&inode));
+    let (stop, deadline) = (Stop::default(), Deadline::after(std::time::Duration::from_secs(limits::LOCK_WAIT_SECS)));
+    std::thread::scope(|scope| {
+        let search = || searcher.search(&*store.with_stop(&stop), &Search::new("moon phase"));
+        let calls = [scope.spawn(search), scope.spawn(search)];
+        while !is_waiting() {
+            std::thread::yield_now();
+        }
+        stop.stop();
+        for call in calls {
+            assert!(matches!(call.join().unwrap(), Err(Error::Unavailable { .. })));
+        }
+    });
+    assert!(!deadline.left().is_zero(), "the calls waited for the lock");
+    drop(locks);
+    assert!(!searcher.search(&store, &Search::new("moon phase")).unwrap().hits.is_empty());
+}
+
 /// The hit of a query, which must be exactly the lines it names and more than a heading.
 fn cited(space: &Space, name: &str, query: &str) -> (String, Vec<String>) {
     let hit = space.ask(query).hits.into_iter().find(|hit| hit.path.as_str() == name).unwrap_or_else(|| panic!("{query}"));

@@ -432,7 +432,8 @@ mod verbs {
         memdir.write(&Write::create(path("a"), "one\n")).unwrap();
         let append = memdir.write(&Write::create(path("a"), token()).mode(WriteMode::Append)).unwrap_err();
         assert_eq!(secret(&append), ("github-token".into(), 2));
-        let edit = Edit { path: path("a"), needle: Needle::Literal("one".into()), with: token(), all: false, expect: None };
+        let edit =
+            Edit { path: path("a"), needle: Needle::Literal("one".into()), with: token(), all: false, expect: None, final_newline: true };
         assert_eq!(secret(&memdir.edit(&edit).unwrap_err()), ("github-token".into(), 1));
         let described = Write { description: Some(token()), ..Write::create(path("b"), "x") };
         assert_eq!(secret(&memdir.write(&described).unwrap_err()).0, "github-token");

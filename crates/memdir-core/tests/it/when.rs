@@ -2,7 +2,7 @@
 
 use memdir_core::{
     Action, Memory, Problem,
-    internal::recall::when::{self, TripwireKind, When},
+    internal::recall::when::{self, Strength, Tripwire, TripwireKind, When},
 };
 
 fn read(frontmatter: &str) -> (When, Vec<Problem>) {
@@ -11,7 +11,7 @@ fn read(frontmatter: &str) -> (When, Vec<Problem>) {
 }
 
 fn wires(when: &When) -> Vec<(TripwireKind, &str, u64)> {
-    when.0.iter().map(|wire| (wire.over, wire.pattern.as_str(), wire.line)).collect()
+    when.tripwires.iter().map(|wire| (wire.over, wire.pattern.as_str(), wire.line)).collect()
 }
 
 #[test]
@@ -40,7 +40,48 @@ fn every_form_is_read_with_its_line() {
 fn an_unknown_key_is_reported_and_the_rest_is_kept() {
     let (when, problems) = read("when:\n  comand: x\n  path: a");
     assert_eq!(wires(&when), [(TripwireKind::Path, "a", 5)]);
-    assert_eq!(problems, [Problem::at(4, "when: unknown key \"comand\"; expected command, path, words or tools")]);
+    assert_eq!(problems, [Problem::at(4, "when: unknown key \"comand\"; expected command, path, words, tools or strength")]);
+}
+
+#[test]
+fn the_strength_is_read_and_has_a_default_for_each_kind() {
+    let strengths = |frontmatter: &str| {
+        let (when, problems) = read(frontmatter);
+        let each = when.tripwires.iter().map(|wire| when.strength_of(wire)).collect::<Vec<_>>();
+        (each, problems)
+    };
+    let all = "command: a, path: b, words: c, tools: d";
+    assert_eq!(strengths(&format!("when: {{{all}}}")), (vec![Strength::Hold, Strength::Tell, Strength::Tell, Strength::Tell], vec![]));
+    for strength in Strength::ALL {
+        assert_eq!(strengths(&format!("when: {{{all}, strength: {}}}", strength.name())), (vec![strength; 4], vec![]));
+    }
+    assert_eq!(strengths("when:\n  Strength: DENY\n  path: a"), (vec![Strength::Deny], vec![]));
+    for (value, shown) in [("block", "\"block\""), ("[deny]", "[\"deny\"]"), ("5", "5"), ("''", "\"\"")] {
+        let problem = format!("when: unknown strength {shown}; expected tell, hold, ask or deny");
+        let (each, problems) = strengths(&format!("when:\n  command: a\n  strength: {value}"));
+        assert_eq!((each, problems), (vec![Strength::Hold], vec![Problem::at(5, problem)]), "the default is used for {value}");
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let wire = |over, pattern: &str| Tripwire { over, pattern: pattern.into(), line: 3 };
+    let awkward = "a \"quoted\" \\ 'one', {with: [all]} # of it * & ! % @ ` | > - é\u{7}";
+    let when = When {
+        tripwires: vec![
+            wire(TripwireKind::Command, "git push*"),
+            wire(TripwireKind::Command, awkward),
+            wire(TripwireKind::Path, "migrations/**"),
+            wire(TripwireKind::Words, "yes"),
+            wire(TripwireKind::Words, "2026"),
+            wire(TripwireKind::Tools, "Bash"),
+        ],
+        strength: Some(Strength::Ask),
+    };
+    assert_eq!(read(&format!("when: {}", when.to_yaml())), (when, vec![]));
+    let small = When { tripwires: vec![wire(TripwireKind::Command, "git push*")], strength: Some(Strength::Hold) };
+    assert_eq!(small.to_yaml(), "{command: [\"git push*\"], strength: hold}");
+    assert_eq!(read(&format!("when: {}", When::default().to_yaml())), (When::default(), vec![]));
 }
 
 fn trips(frontmatter: &str, action: &Action<'_>) -> Option<String> {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests make files by hand")]
 
+mod common_words;
 mod endpoint;
 mod meaning;
 mod recall;

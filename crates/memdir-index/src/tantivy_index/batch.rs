@@ -14,9 +14,10 @@ use memdir_core::{
     Error, Result, Version,
     internal::{
         base::{
-            disk::{self, FileLock, LockWait},
+            disk::{self, FileLock},
             limits, raw,
             stamp::Stamp,
+            time::Deadline,
         },
         search::{
             embed::Vector,
@@ -47,17 +48,16 @@ pub(super) struct DiskBatch<'a> {
 }
 
 impl<'a> DiskBatch<'a> {
-    pub(super) fn begin(index: &'a TantivyIndex, wait: Wait) -> Result<Option<Self>> {
+    pub(super) fn begin(index: &'a TantivyIndex, wait: Wait, is_cancelled: &dyn Fn() -> bool) -> Result<Option<Self>> {
         files::create_dir(&index.root)?;
         let path = index.root.join("lock");
         let wait = if index.waits { wait } else { Wait::No };
-        let longest = match wait {
-            Wait::No => LockWait::Never,
-            _ => LockWait::AtMost(Duration::from_secs(limits::LOCK_WAIT_SECS)),
-        };
-        let lock = match FileLock::acquire(&path, longest) {
+        let longest = if wait == Wait::No { 0 } else { limits::LOCK_WAIT_SECS };
+        let deadline = Deadline::after(Duration::from_secs(longest));
+        let file = disk::open_lock_file(&path, 0o600).map_err(|source| Error::io("lock", &path, source))?;
+        let lock = match FileLock::acquire_file_until(file, deadline, is_cancelled) {
             Ok(Some(lock)) => lock,
-            Ok(None) if wait == Wait::No => return Ok(None),
+            Ok(None) if wait == Wait::No || is_cancelled() => return Ok(None),
             Ok(None) => {
                 let holder = fs::File::open(&path).ok().and_then(|file| disk::lock_holder(&file));
                 return Err(Error::Busy { path: index.root.clone(), waited_secs: limits::LOCK_WAIT_SECS, holder });

@@ -30,7 +30,7 @@ fn disk(root: &Path, embedder: &dyn Embedder) -> TantivyIndex {
 }
 
 fn apply(index: &dyn Index, changes: &[IndexChange]) {
-    let mut batch = index.begin(Wait::Yes).unwrap().unwrap();
+    let mut batch = index.begin(Wait::Yes, &|| false).unwrap().unwrap();
     let mut writer = batch.writer(changes.len()).unwrap();
     for change in changes {
         match change {
@@ -115,7 +115,12 @@ fn memory() -> impl Strategy<Value = String> {
         1 => words().prop_map(|w| format!("\n**Assistant:** {w}\n")),
         1 => (0..NAMES.len(), words()).prop_map(|(n, w)| format!("- [{w}]({}) — {w}", NAMES[n])),
     ];
-    prop::collection::vec(line, 0..9).prop_map(|lines| lines.join("\n"))
+    let text = prop::collection::vec(line, 0..9).prop_map(|lines| lines.join("\n"));
+    let head = prop_oneof![
+        3 => Just(String::new()),
+        1 => words().prop_map(|w| format!("---\ncues: [{w:?}, getUserName]\n---\n\n")),
+    ];
+    (head, text).prop_map(|(head, text)| head + &text)
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {

@@ -11,7 +11,7 @@ use super::{
     rate::{RateLimiter, WRONG_TOKEN_COST},
     response::{retry_later, rpc_error, text, with_header},
 };
-use crate::mcp::{ConnectionId, not_a_message};
+use crate::mcp::{ConnectionId, malformed_initialize, not_a_message};
 use axum::{
     Extension, Router,
     body::HttpBody as _,
@@ -164,6 +164,12 @@ async fn mcp(
     if is_post && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
         // The media type has been checked: this is JSON that is not a message.
         let (id, error) = not_a_message(&message);
+        return Err(rpc_error(id, &error));
+    }
+    if is_post
+        && response.status().is_client_error()
+        && let Some((id, error)) = malformed_initialize(&message)
+    {
         return Err(rpc_error(id, &error));
     }
     Ok(response)

@@ -211,7 +211,8 @@ impl ServerHandler for McpSession {
         let prompt =
             prompts::find(&request.name).ok_or_else(|| ErrorData::invalid_params(format!("unknown prompt {:?}", request.name), None))?;
         let arguments = request.arguments.unwrap_or_default();
-        let text = self.with_space(&context, move |caller| prompts::render(prompt, caller, &arguments)).await?;
+        let proposals = self.server.catalog.proposals().cloned();
+        let text = self.with_space(&context, move |caller| prompts::render(prompt, caller, &arguments, proposals.as_ref())).await?;
         let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(prompt.description);
         Ok(result.into())
     }

@@ -37,6 +37,7 @@ type Parameter = (&'static str, Type, bool);
 /// The methods with parameters, in the form that `rmcp` parses.
 const METHODS: &[(&str, &[Parameter])] = &[
     ("completion/complete", COMPLETE),
+    ("initialize", INITIALIZE),
     ("prompts/get", CALL),
     ("prompts/list", LIST),
     ("resources/list", LIST),
@@ -49,6 +50,13 @@ const METHODS: &[(&str, &[Parameter])] = &[
     ("tools/list", LIST),
 ];
 const CALL: &[Parameter] = &[("name", Type::String, true), ("arguments", Type::Object, false)];
+const INITIALIZE: &[Parameter] = &[
+    ("protocolVersion", Type::String, true),
+    ("capabilities", Type::Object, true),
+    ("clientInfo", Type::Object, true),
+    ("clientInfo.name", Type::String, true),
+    ("clientInfo.version", Type::String, true),
+];
 const LIST: &[Parameter] = &[("cursor", Type::String, false)];
 const RESOURCE: &[Parameter] = &[("uri", Type::String, true)];
 const COMPLETE: &[Parameter] = &[
@@ -85,25 +93,38 @@ pub(crate) fn not_a_message(json: &[u8]) -> (Option<RequestId>, ErrorData) {
     }
 }
 
+/// Returns the error for an `initialize` request with malformed parameters, and its id; `None` for any other message. `rmcp` refuses it
+/// over HTTP with a line of text, but a request has a JSON-RPC response.
+pub(crate) fn malformed_initialize(json: &[u8]) -> Option<(Option<RequestId>, ErrorData)> {
+    let message: Value = serde_json::from_slice(json).ok()?;
+    let id = serde_json::from_value(message.get("id")?.clone()).ok()?;
+    let why = fault(INITIALIZE, message.get("params")).filter(|_| message["method"] == "initialize")?;
+    Some((Some(id), ErrorData::invalid_params(format!("invalid params of initialize: {why}"), None)))
+}
+
 fn explain(parameters: &[Parameter], params: Option<&Value>) -> String {
+    fault(parameters, params).unwrap_or_else(|| "a parameter has a type or value that the protocol does not allow".into())
+}
+
+/// Returns what is wrong with the first malformed parameter.
+fn fault(parameters: &[Parameter], params: Option<&Value>) -> Option<String> {
     let none = Map::new();
     let object = match params {
         None | Some(Value::Null) => &none,
         Some(Value::Object(object)) => object,
-        Some(_) => return "params must be an object".into(),
+        Some(_) => return Some("params must be an object".into()),
     };
     for (name, expected, is_required) in parameters {
         match lookup(object, name) {
-            None | Some(Value::Null) if *is_required => return format!("{name:?} is missing; it must be {}", expected.article_and_name()),
+            None | Some(Value::Null) if *is_required => {
+                return Some(format!("{name:?} is missing; it must be {}", expected.article_and_name()));
+            }
             None | Some(Value::Null) => {}
             Some(value) if expected.matches(value) => {}
-            Some(_) => return format!("{name:?} must be {}", expected.article_and_name()),
+            Some(_) => return Some(format!("{name:?} must be {}", expected.article_and_name())),
         }
     }
-    match object.get("_meta") {
-        Some(meta) if !meta.is_object() => "\"_meta\" must be an object".into(),
-        _ => "a parameter has a type or value that the protocol does not allow".into(),
-    }
+    object.get("_meta").filter(|meta| !meta.is_object()).map(|_| "\"_meta\" must be an object".into())
 }
 
 fn lookup<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {

@@ -3,6 +3,7 @@
 use super::{ConnectionId, McpServer, random_id};
 use crate::{
     call::{CallKind, run_blocking},
+    learned::FailedSearches,
     subscriptions::ResourceEvent,
 };
 use memdir_core::{
@@ -36,6 +37,8 @@ pub(crate) struct McpSession {
     /// Receivers of accepted subscriptions that have not started to listen.
     accepted: Mutex<VecDeque<Receiver<ResourceEvent>>>,
     is_notifying: AtomicBool,
+    /// Searches of this session that found nothing.
+    failed_searches: Arc<Mutex<FailedSearches>>,
     ended: CancellationToken,
     _end_on_drop: DropGuard,
 }
@@ -49,6 +52,7 @@ impl McpSession {
             subscribed: Arc::default(),
             accepted: Mutex::default(),
             is_notifying: AtomicBool::new(false),
+            failed_searches: Arc::default(),
             _end_on_drop: ended.clone().drop_guard(),
             ended,
         }
@@ -81,8 +85,16 @@ impl McpSession {
         let kind = if served.tool.level == Level::Safe { CallKind::Read } else { CallKind::Write };
         let (served, stop_call) = (served.clone(), stop.clone());
         // The space is resolved on the worker thread too: changed settings open it again.
+        let failed_searches = self.failed_searches.clone();
         let call = move || match served.caller(actor, session, &stop_call) {
-            Ok(caller) => served.tool.call(&caller, &arguments),
+            Ok(caller) => {
+                let result = served.tool.call(&caller, &arguments);
+                if let Some(proposals) = served.proposals() {
+                    let learned = failed_searches.lock().unwrap_or_else(PoisonError::into_inner).observe(served.tool.name, &result);
+                    learned.iter().for_each(|(name, query)| proposals.add(name, query));
+                }
+                result
+            }
             Err(why) => ToolResult::failure(why),
         };
         run_blocking(&self.server.workers, (&self.server.slots, kind), stop, context.ct.cancelled(), call).await.unwrap_or_else(Into::into)

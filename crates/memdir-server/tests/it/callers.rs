@@ -70,6 +70,7 @@ fn catalog() -> (ToolCatalog, Weak<RamStore>) {
     let weak = Arc::downgrade(&store);
     let memdir = Memdir::new(store as Arc<dyn Store>, Actor { name: "test".into(), session: None });
     let group = ToolGroup {
+        proposals: None,
         name: "native",
         tools: tools::native(),
         memdir,

@@ -16,6 +16,7 @@ fn machine(root: &Path) -> Machine {
         project,
         exe: "/bin/memdir".into(),
         global_args: Vec::new(),
+        with_hooks: true,
         variables: Default::default(),
     }
 }

@@ -19,13 +19,13 @@ pub(crate) const GROUPS: &[(&str, &str)] = &[
 ];
 
 /// What `-` means, in every command.
-const STDIN: &str = "\
+pub(crate) const STDIN: &str = "\
 Standard input:
   A text or file that is `-` is read from standard input, once per command. A final line ending is
   removed from a text, except in `memdir write`; files are read as they are.";
 
 /// The last lines of `memdir --help`.
-const EXAMPLES: &str = "  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
+pub(crate) const EXAMPLES: &str = "  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
   memdir search when do we deploy
   memdir demo";
 
@@ -68,11 +68,25 @@ fn layout(command: &Command) -> String {
         let _ = writeln!(layout, "\n{heading}:");
         for command in commands {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(layout, "  {:<11}  {about}", command.get_name());
+            let _ = writeln!(layout, "  {:<11}  {about}{}", command.get_name(), in_brackets(command));
         }
     }
     let _ = write!(layout, "\nGlobal options:\n{{options}}\n\n{STDIN}\n\nExit status:\n{}\n\nExamples:\n{EXAMPLES}", exit::STATUSES);
     layout
+}
+
+/// The aliases of a command, such as ` [aliases: cat, show]`; empty if it has none.
+fn in_brackets(command: &Command) -> String {
+    match aliases(command) {
+        names if names.is_empty() => String::new(),
+        names if names.contains(',') => format!(" [aliases: {names}]"),
+        name => format!(" [alias: {name}]"),
+    }
+}
+
+/// The aliases of a command, separated by commas.
+pub(crate) fn aliases(command: &Command) -> String {
+    command.get_visible_aliases().collect::<Vec<_>>().join(", ")
 }
 
 /// Adds the global options as hidden ones. Building the command line would add them as visible ones, but keeps those that exist.
@@ -82,5 +96,9 @@ fn with_hidden(mut command: Command, global: &[Arg]) -> Command {
             command = command.arg(arg.clone().hide(true));
         }
     }
-    command.help_template(SUBCOMMAND_LAYOUT).mut_subcommands(|subcommand| subcommand.help_template(SUBCOMMAND_LAYOUT))
+    let layout = match aliases(&command) {
+        names if names.is_empty() => SUBCOMMAND_LAYOUT.to_owned(),
+        names => SUBCOMMAND_LAYOUT.replace("{usage}\n", &format!("{{usage}}\nAliases: {names}\n")),
+    };
+    command.help_template(layout).mut_subcommands(|subcommand| subcommand.help_template(SUBCOMMAND_LAYOUT))
 }

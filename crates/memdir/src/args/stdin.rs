@@ -70,7 +70,7 @@ impl<'a> Places<'a> {
             Command::Write(args) => {
                 self.count += usize::from(args.text.as_deref() == Some("-"));
                 self.files(&args.file);
-                self.texts(args.title.iter_mut().chain(&mut args.description));
+                self.texts(args.title.iter_mut().chain(&mut args.description).chain(&mut args.cues));
             }
             Command::Edit(args) => {
                 self.files(args.old_file.iter().chain(&args.new_file));
@@ -89,6 +89,7 @@ impl<'a> Places<'a> {
             Command::Log(args) => self.words(&mut args.text),
             Command::Resume(args) => self.words(&mut args.words),
             Command::Import(args) => self.files(&args.from),
+            Command::Cues(args) => self.files(&args.from),
             Command::Prompt(args) => self.texts([&mut args.title]),
             _ => {}
         }

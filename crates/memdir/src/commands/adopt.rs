@@ -1,23 +1,24 @@
 //! `memdir adopt`: mounts the memories of other programs in place, or shares one memory with a host.
 
-use super::install::{HostOutcome, machine, show_outcomes};
+use super::install::{
+    HostOutcome, machine,
+    own_memory::{Place, Settlement},
+    show_outcomes,
+};
 use crate::{
     adopt::{self, import_dir},
     args::{Adopt as AdoptArgs, Global},
     config::{self, Settings},
     exit::Failure,
-    hosts::{self, HOSTS, Host, HostMemory, InstallScope},
-    install::{self, InstallRequest},
+    hosts::{self, HOSTS, Host, HostMemory, MemoryChoice},
+    install,
     output::{CommandOutput, Printer},
     scope::Scope,
     spaces,
 };
 use memdir_core::{
-    Access, Clock as _, List, MemoryPath, Mount, SystemClock,
-    internal::{
-        base::shell::quote_posix,
-        store::{files::real_path, mounts::mount_of},
-    },
+    Access, List, MemoryPath, Mount,
+    internal::store::{files::real_path, mounts::mount_of},
 };
 use serde::Serialize;
 use std::{
@@ -54,6 +55,9 @@ pub(crate) fn run(args: &AdoptArgs, global: &Global, settings: &Settings, scope:
     if args.to_codex {
         return to_codex(args, settings, scope);
     }
+    if args.undo {
+        return undo(args, settings, scope);
+    }
     let adopted = !args.names.is_empty() && !args.dry_run;
     let found = if adopted {
         config::edit::change(&settings.file, |document| {
@@ -69,6 +73,56 @@ pub(crate) fn run(args: &AdoptArgs, global: &Global, settings: &Settings, scope:
         candidates(args, settings, scope, std::fs::read_to_string(&settings.file).unwrap_or_default())?.0
     };
     Ok(CommandOutput::new(Adoption { found, adopted, file: settings.file.clone() }, show))
+}
+
+/// What `adopt --undo` removed.
+#[derive(Serialize)]
+struct Unmounted {
+    removed: Vec<String>,
+    dry_run: bool,
+    file: PathBuf,
+}
+
+/// Removes the mounts of adopted memories from the settings. A memory is named as `memdir adopt` lists it, or by its mount.
+fn undo(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+    let memories = adopt::find(&machine(settings)?);
+    let mounts = || scope.mounts.iter().map(|placed| &placed.mount);
+    let mut removed: Vec<String> = Vec::new();
+    for name in &args.names {
+        let memory = memories.iter().find(|memory| memory.name == *name);
+        let mounted = memory.and_then(|memory| mounts().find(|mount| is_same(&mount.root, &memory.path)));
+        let mount = mounted.or_else(|| mounts().find(|mount| mount.prefix == *name));
+        let configured = mount.filter(|mount| settings.config.mounts.iter().any(|setting| setting.name == mount.prefix));
+        removed.push(configured.map(|mount| mount.prefix.clone()).ok_or_else(|| Failure::Usage {
+            message: format!("memory {name:?} is not adopted"),
+            hint: format!("list the mounts of {} with: memdir config", settings.file.display()),
+        })?);
+    }
+    if !args.dry_run {
+        config::edit::change(&settings.file, |document| {
+            let is_removed = |mount: &toml_edit::Table| {
+                let value = |key: &str| mount.get(key).and_then(|value| value.as_str());
+                let is_here = value("project").is_none_or(|project| project == scope.id);
+                is_here && value("name").is_some_and(|name| removed.iter().any(|removed| removed == name))
+            };
+            let mut is_empty = false;
+            if let Some(mounts) = document.get_mut("mounts").and_then(|mounts| mounts.as_array_of_tables_mut()) {
+                mounts.retain(|mount| !is_removed(mount));
+                is_empty = mounts.is_empty();
+            }
+            if is_empty {
+                document.remove("mounts");
+            }
+            settings.would_read(&document.to_string())
+        })?;
+    }
+    Ok(CommandOutput::new(Unmounted { removed, dry_run: args.dry_run, file: settings.file.clone() }, |outcome, page| {
+        let verb = if outcome.dry_run { "would remove" } else { "removed" };
+        for name in &outcome.removed {
+            page.line(format!("{verb} the mount {name}/ from {}; its files stay", outcome.file.display()))?;
+        }
+        Ok(())
+    }))
 }
 
 /// The memories that were asked for, and the text of the settings with their mounts.
@@ -139,32 +193,25 @@ fn host_with<T>(capability: impl Fn(&'static Host) -> Option<T>, flag: &str) -> 
 
 /// Makes memdir's directory, of the user or of this project, the host's own memory.
 fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
-    let (host, redirect) = host_with(|host| host.memory_redirect.as_ref(), "--as-auto-memory")?;
+    let can_move = |host: &'static Host| host.memory_switch.as_ref()?.redirect;
+    let (host, _) = host_with(can_move, "--as-auto-memory")?;
     let machine = machine(settings)?;
-    let places = settings.places();
-    let dir = match args.scope {
-        InstallScope::User => places.user(),
-        InstallScope::Project => places.project(&scope.id),
+    let place = Place { settings, space: scope, machine: &machine };
+    let Some(settlement) = Settlement::new(host, MemoryChoice::Share, args.scope, &place)? else {
+        return Ok(CommandOutput::new(String::new(), |diff, page| page.content(diff)));
     };
-    let file = (redirect.setting)(&machine, args.scope, &dir.display().to_string());
-    let request = InstallRequest { host, scope: args.scope, machine: &machine, home: &settings.home.value, now: SystemClock.now() };
     if args.dry_run {
-        let edits = install::plan(std::slice::from_ref(&file), &[])?;
-        let diffs: String = edits.iter().map(|edit| install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after))).collect();
+        let edits = install::plan(&settlement.files, &[])?;
+        let diffs = edits.iter().map(|edit| install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after)));
+        let diffs: String = diffs.chain(settlement.preview_import(&place)).collect();
         return Ok(CommandOutput::new(diffs, |diff, page| page.content(diff)));
     }
-    std::fs::create_dir_all(&dir).map_err(|source| Failure::File { doing: "create", path: dir.clone(), source })?;
-    let files = install::apply(&request, std::slice::from_ref(&file))?;
+    let notes = settlement.import_memories(&place)?;
+    let files = settlement.apply(&place)?;
     let Host { name, title, .. } = host;
     let next_step = format!("From its next session, {title} uses memdir's directory; undo with: memdir uninstall {name}");
     let outcome = HostOutcome { next_step: Some(next_step), ..HostOutcome::new(host, args.scope, Ok(files)) };
-    let replaced = (redirect.replaced_dirs)(&machine, args.scope).into_iter().filter(|old| !is_same(old, &dir));
-    let notes = replaced.map(|old| (adopt::count_files(&old), old)).filter(|(memories, _)| *memories > 0).map(|(memories, old)| {
-        let under = if args.scope == InstallScope::User { " --under user" } else { "" };
-        let (memories, old) = (plural(memories, "memory", "memories"), old.display().to_string());
-        format!("{title} no longer reads {memories} in {old}; import with: memdir import {}{under}", quote_posix(&old))
-    });
-    Ok(CommandOutput::new(vec![outcome], show_outcomes).with_notes(notes.collect()))
+    Ok(CommandOutput::new(vec![outcome], show_outcomes).with_notes(notes))
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {
@@ -232,7 +279,12 @@ fn show(adoption: &Adoption, page: &mut Printer<'_>) -> io::Result<()> {
             }
         }
     }
-    if !adoption.adopted {
+    if adoption.adopted {
+        let names: Vec<&str> = adoption.found.iter().filter(|one| !one.mounted).map(|candidate| candidate.memory.name).collect();
+        if !names.is_empty() {
+            page.line(format!("undo: memdir adopt {} --undo", names.join(" ")))?;
+        }
+    } else {
         let new = adoption.found.iter().filter(|candidate| !candidate.mounted);
         let names: Vec<&str> = new.map(|candidate| candidate.memory.name).collect();
         if !names.is_empty() {

@@ -5,7 +5,9 @@ mod changes;
 mod generate;
 mod index;
 mod random;
+mod recall;
 mod search;
+mod timing;
 mod torture;
 mod worker;
 
@@ -22,6 +24,7 @@ pub(crate) fn run(bench: &Bench, dir: Option<&Path>, options: OutputOptions) -> 
         BenchWhat::Torture(args) => torture::run(args, dir, options),
         BenchWhat::Search(args) => search::run(args, dir),
         BenchWhat::Index(args) => index::run(args, dir),
+        BenchWhat::Recall(args) => recall::run(args, dir),
         BenchWhat::TortureWorker(args) => worker::run(args),
     }
 }

@@ -24,8 +24,15 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
     for path in &checked.fixed {
         printer.line(format!("{path}: added to the entrypoint"))?;
     }
+    for path in &checked.removed {
+        printer.line(format!("{path}: removed from the entrypoint, because it does not exist"))?;
+    }
     for change in &checked.changes {
-        printer.note(format!("undo the added lines with: memdir undo {change}"));
+        printer.note(format!("undo the repair with: memdir undo {change}"));
+    }
+    if checked.without_cues > 0 {
+        let memories = counted(checked.without_cues as u64, "memory has", "memories have");
+        printer.note(format!("{memories} no cues; list them with: memdir cues"));
     }
     let count = |severity| checked.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
     let files = counted(checked.files as u64, "file", "files");

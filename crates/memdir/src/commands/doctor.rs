@@ -1,22 +1,26 @@
 //! `memdir doctor`: checks installations from the host's files to the output of the hooks, and reports what to do.
 
-use super::{install::machine, mount_label};
+use super::{
+    install::{
+        machine,
+        own_memory::{self, Place},
+    },
+    mount_label,
+};
 use crate::{
     args::Doctor as DoctorArgs,
     config::Settings,
-    doctor::{self, DoctorFinding, Installation},
+    doctor::{self, DoctorFinding, FindingLevel, Installation},
     exit::{Exit, Failure},
-    hosts::{self, Host, InstallScope, Machine},
+    hosts::{self, ConfigFile, HOSTS, Host, InstallScope, InstalledPlugin, Machine},
     install::{self, InstallRequest, Receipts},
+    moved,
     output::{CommandOutput, Printer},
-    scope,
+    scope, spaces,
 };
-use memdir_core::{Clock as _, SystemClock};
+use memdir_core::{Clock as _, Rule, Strength, SystemClock, internal::base::shell::quote_posix};
 use serde::Serialize;
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::PathBuf};
 
 #[derive(Serialize)]
 struct DoctorReport {
@@ -47,13 +51,42 @@ pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) 
     let mounts: Vec<_> = scope.mounts.iter().map(|placed| (label(&placed.mount.prefix), placed.mount.root.clone())).collect();
     let mut directories = doctor::check_directories(&settings.home.value, &mounts);
     directories.extend(doctor::check_journals(&scope.mounts_only(), &label, args.fix));
+    if settings.config.chats.settings.on && scope.off.is_none() {
+        directories.extend(doctor::check_chats(&spaces::syncer(settings).empty_hosts()));
+    }
     directories.extend(scope.off.as_deref().map(doctor::memory_is_off));
-    let checkup = Checkup { fix: args.fix, home: &settings.home.value, receipts: &receipts, is_on: scope.off.is_none() };
+    directories.extend(rules_finding(settings, scope));
+    directories.extend(moved::moved_from(settings, scope).map(|moved| {
+        let memories = super::counted(moved.memories as u64, "memory is", "memories are");
+        let seen = format!("moved here from {}; {memories} not used", moved.root.display());
+        DoctorFinding::note("project", seen, format!("reconnect with: memdir projects adopt {}", moved.id))
+    }));
+    let checkup = Checkup { fix: args.fix, settings, space: scope, receipts: &receipts };
     let selected = select(args, &machine, &receipts);
-    let hosts: Vec<HostReport> = selected.iter().map(|(host, scope, machine)| checkup.run(host, *scope, machine)).collect();
+    let mut hosts: Vec<HostReport> = selected.iter().map(|(host, scope, machine)| checkup.run(host, *scope, machine)).collect();
+    checkup.add_host_findings(&selected, &machine, &mut hosts);
     let ok = directories.iter().chain(hosts.iter().flat_map(|host| &host.findings)).all(|finding| finding.ok);
     let report = DoctorReport { ok, version: env!("CARGO_PKG_VERSION"), directories, hosts };
     Ok(CommandOutput::new(report, show).exit(if ok { Exit::Success } else { Exit::Negative }))
+}
+
+/// The rules that stop actions; nothing if there are none, or if the space cannot be opened, which other checks report.
+fn rules_finding(settings: &Settings, scope: &scope::Scope) -> Option<DoctorFinding> {
+    let opened = spaces::open_lazy(settings, scope).ok()?;
+    let rules = opened.memdir.rules(Some(&scope.tripwires_file(&settings.cache))).ok()?;
+    let stops = |rule: &&Rule| rule.when.tripwires.iter().any(|wire| rule.when.strength_of(wire) > Strength::Tell);
+    let (by_default, chosen): (Vec<&Rule>, Vec<&Rule>) = rules.iter().filter(stops).partition(|rule| rule.when.strength.is_none());
+    let names = |rules: &[&Rule]| rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join(", ");
+    let mut seen = Vec::new();
+    if !by_default.is_empty() {
+        let what = "holding the first matching command of a conversation, unless they get `strength: tell`";
+        seen.push(format!("{what}: {}", names(&by_default)));
+    }
+    if !chosen.is_empty() {
+        seen.push(format!("with a strength of their own: {}", names(&chosen)));
+    }
+    let seen = format!("{}; list them with: memdir rules", seen.join("; "));
+    (!by_default.is_empty() || !chosen.is_empty()).then(|| DoctorFinding::ok("rules", seen))
 }
 
 /// The recorded installations, or those of the named hosts.
@@ -66,36 +99,140 @@ fn select(args: &DoctorArgs, machine: &Machine, receipts: &Receipts) -> Vec<(&'s
         recorded.filter(|(host, ..)| args.hosts.is_empty() || args.hosts.iter().any(|named| named.name == host.name)).collect();
     let unrecorded: Vec<_> = args.hosts.iter().filter(|named| !selected.iter().any(|(host, ..)| host.name == named.name)).collect();
     selected.extend(unrecorded.into_iter().map(|host| (*host, InstallScope::User, machine.clone())));
+    let is_selected = |host: &Host| selected.iter().any(|(selected, ..)| selected.name == host.name);
+    let plugins = HOSTS.iter().filter(|host| args.hosts.is_empty() && !is_selected(host) && plugin_of(host, machine).is_some());
+    let plugins: Vec<_> = plugins.map(|host| (*host, InstallScope::User, machine.clone())).collect();
+    selected.extend(plugins);
     selected
+}
+
+fn plugin_of(host: &Host, machine: &Machine) -> Option<InstalledPlugin> {
+    host.plugin.and_then(|find| find(machine))
 }
 
 /// What all checks of a run share.
 struct Checkup<'a> {
     fix: bool,
-    home: &'a Path,
+    settings: &'a Settings,
+    space: &'a scope::Scope,
     receipts: &'a Receipts,
-    /// Whether memory is on, so that server and hooks can be run.
-    is_on: bool,
 }
 
 impl Checkup<'_> {
     fn run(&self, host: &'static Host, scope: InstallScope, machine: &Machine) -> HostReport {
-        let request = InstallRequest { host, scope, machine, home: self.home, now: SystemClock.now() };
-        let (machine, files) = install::expected(self.receipts, &request);
+        let scoped = machine.in_scope(scope);
+        let request =
+            InstallRequest { host, scope, machine: &scoped, home: &self.settings.home.value, now: SystemClock.now(), choice: None };
+        let project = (scope == InstallScope::Project).then(|| machine.project.clone());
+        let report = |fixed, findings| HostReport { host: host.name, title: host.title, scope, project: project.clone(), fixed, findings };
+        if let Some(gone) = project.as_ref().filter(|project| !project.is_dir()) {
+            let fix = format!("remove the record with: memdir uninstall {} from any directory, or memdir uninstall --all", host.name);
+            return report(None, vec![DoctorFinding::note("project", format!("{} no longer exists", gone.display()), fix)]);
+        }
+        let (machine, mut files) = install::expected(self.receipts, &request);
         let programs = self.receipts.programs(&machine);
-        let installation = Installation { host, machine: &machine, files: &files, programs: &programs, is_on: self.is_on };
-        let mut findings = doctor::check(&installation);
+        let receipt = self.receipts.get(&request.key());
+        if receipt.is_none() {
+            // Without a receipt, what is there shows what was installed.
+            let has = |hooks| files.iter().any(|file| doctor::is_present(file, &programs, hooks));
+            let (has_server, has_hooks) = (has(false), has(true));
+            let is_expected = |edit: &hosts::ConfigEdit| if edit.is_hook() { has_hooks } else { has_server };
+            files.iter_mut().for_each(|file| file.edits.retain(is_expected));
+            files.retain(|file| !file.edits.is_empty());
+        }
+        let plugin = plugin_of(host, &machine);
+        if files.is_empty() && plugin.is_none() && receipt.is_none() {
+            let next = format!("install with: memdir install {}", host.name);
+            return report(None, vec![DoctorFinding::note("memdir", "not installed", next)]);
+        }
+        let is_on = self.space.off.is_none();
+        let installation = Installation { host, machine: &machine, files: &files, programs: &programs, is_on };
+        let check = || {
+            let mut findings: Vec<DoctorFinding> = plugin.iter().map(|plugin| check_plugin(host, plugin, &files)).collect();
+            findings.extend(doctor::check(&installation));
+            findings
+        };
+        let mut findings = check();
         let mut fixed = None;
         if self.fix && findings.iter().any(|finding| !finding.ok) {
             fixed = Some(match install::apply(&InstallRequest { machine: &machine, ..request }, &files) {
                 Ok(_) => "reinstalled".to_owned(),
                 Err(error) => format!("cannot be fixed: {error}"),
             });
-            findings = doctor::check(&installation);
+            findings = check();
         }
-        let project = (scope == InstallScope::Project).then(|| machine.project.clone());
-        HostReport { host: host.name, title: host.title, scope, project, fixed, findings }
+        let untrusted = host.untrusted_hooks.filter(|_| !files.is_empty()).map(|list| list(&machine, scope, &programs));
+        if let Some(untrusted) = untrusted.filter(|hooks| !hooks.is_empty()) {
+            let seen = format!("not trusted yet, so {} does not run them: {}", host.title, untrusted.join(", "));
+            findings.push(DoctorFinding::note("hooks", seen, "start codex, open /hooks and trust them with t"));
+        }
+        report(fixed, findings)
     }
+
+    /// Adds what concerns a host as a whole to its first report: whether sessions get one memory section, and its own memory.
+    fn add_host_findings(&self, selected: &[(&'static Host, InstallScope, Machine)], here: &Machine, reports: &mut [HostReport]) {
+        let mut done: Vec<&str> = Vec::new();
+        for ((host, scope, machine), report) in selected.iter().zip(reports) {
+            let is_here = *scope == InstallScope::User || machine.project == here.project;
+            let is_missing = report.findings.iter().all(|finding| finding.seen == "not installed");
+            if !is_here || (is_missing && !report.findings.is_empty()) || done.contains(&host.name) {
+                continue;
+            }
+            done.push(host.name);
+            let both = [InstallScope::User, InstallScope::Project].into_iter();
+            let files: Vec<ConfigFile> = both.filter_map(|scope| (host.config)(here, scope)).flatten().collect();
+            report.findings.extend(doctor::check_sections(host, &files, &self.receipts.programs(here)));
+            report.findings.extend(self.own_memory(host, here));
+        }
+    }
+
+    /// The state of the memory that the host keeps on its own.
+    fn own_memory(&self, host: &'static Host, machine: &Machine) -> Vec<DoctorFinding> {
+        let advice = host.memory_advice.map(|advice| DoctorFinding::ok("its own memory", advice));
+        let Some(switch) = &host.memory_switch else { return advice.into_iter().collect() };
+        let state = (switch.state)(machine);
+        let shared = state.dir.as_ref().filter(|dir| state.off_by.is_none() && self.space.mount_at(dir).is_some());
+        let is_kept = own_memory::is_kept_on_purpose(host, self.receipts, machine);
+        let seen = match (&state.off_by, &state.suspended_by, shared) {
+            (Some(switch), ..) if switch == hosts::OFF_BY_DEFAULT => Ok("off by default".to_owned()),
+            (Some(switch), ..) => Ok(format!("off: {switch}")),
+            (None, Some(variable), Some(dir)) => Ok(format!("shares {} with memdir; {variable} turns both off", dir.display())),
+            (None, None, Some(dir)) => Ok(format!("shares {} with memdir", dir.display())),
+            (None, Some(variable), None) => Ok(format!("off in this session: {variable}")),
+            (None, None, None) if is_kept => Ok("on beside memdir, as decided; the agent is asked to save to memdir".to_owned()),
+            (None, None, None) => Err("on beside memdir: two memories instruct the agent".to_owned()),
+        };
+        let what = format!("its own {}", switch.name);
+        let decide = || format!("decide with: {}", own_memory::decide(host, switch));
+        let mut findings = vec![match seen {
+            Ok(seen) => DoctorFinding::ok(what, seen),
+            Err(seen) => DoctorFinding::note(what, seen, decide()),
+        }];
+        let is_unread = switch.covers_files && (state.off_by.is_some() || shared.is_some());
+        let place = Place { settings: self.settings, space: self.space, machine };
+        let missing = own_memory::missing_memories(host, &place).filter(|_| is_unread || !switch.covers_files);
+        findings.extend(missing.map(|(count, memory)| {
+            let memories = super::counted(count as u64, "memory", "memories");
+            let dir = memory.path.display().to_string();
+            if is_unread {
+                let seen = format!("{memories} in {dir} not in memdir, and {} does not read them", host.title);
+                return DoctorFinding::note(memory.title, seen, format!("import with: memdir import {}", quote_posix(&dir)));
+            }
+            let seen = format!("{memories} in {dir}, which no setting of {} turns off", host.title);
+            DoctorFinding::note(memory.title, seen, format!("mount it with: memdir adopt {}", memory.name))
+        }));
+        findings
+    }
+}
+
+/// A plugin has tools and hooks of its own, so an installation beside it doubles them.
+fn check_plugin(host: &Host, plugin: &InstalledPlugin, files: &[ConfigFile]) -> DoctorFinding {
+    let (what, file) = (plugin.title, plugin.file.display());
+    if files.iter().flat_map(|file| &file.edits).all(hosts::ConfigEdit::is_setting) {
+        return DoctorFinding::ok(what, format!("enabled in {file}"));
+    }
+    let fix = format!("remove one of them: memdir uninstall {}, or {}", host.name, plugin.remove);
+    DoctorFinding::bad(what, format!("enabled in {file} beside memdir install: tools and hooks are doubled"), fix)
 }
 
 fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {
@@ -123,7 +260,11 @@ fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {
 }
 
 fn show_finding(finding: &DoctorFinding, page: &mut Printer<'_>) -> io::Result<()> {
-    let status = if finding.ok { page.green("ok ") } else { page.red("bad") };
+    let status = match finding.level {
+        FindingLevel::Ok => page.green("ok "),
+        FindingLevel::Note => page.strong("note"),
+        FindingLevel::Bad => page.red("bad"),
+    };
     page.line(format!("  {status} {}: {}", finding.what, finding.seen))?;
     match &finding.fix {
         Some(fix) => page.line(format!("      {fix}")),

@@ -1,23 +1,83 @@
-//! `memdir edit`: replaces text in a memory.
+//! `memdir edit`: replaces text in a memory, or opens it in the user's editor.
 
-use super::{counted, expected, input_text, name, with_allow_list};
+use super::{OpenSpace, counted, expected, input_text, name, with_allow_list};
 use crate::{
     args::Edit as Typed,
+    config::Settings,
+    editor::Draft,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{Edit, EditedMemory, Memdir, Needle};
+use memdir_core::{
+    Edit, EditedMemory, Error, Expect, Memdir, Needle, Saved, Write, WriteMode,
+    internal::{base::shell, operations::read},
+};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
-    let memdir = &with_allow_list(memdir, &args.allow_secret)?;
+pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+    let memdir = &with_allow_list(space.memdir, &args.allow_secret)?;
+    if args.old.is_none() && args.old_file.is_none() {
+        let (settings, _) = space.origin.ok_or_else(|| Failure::Usage {
+            message: "no editor can be opened here".into(),
+            hint: "give the text to replace and its replacement".into(),
+        })?;
+        return in_editor(args, memdir, settings);
+    }
     let path = name(&args.name)?;
     let old = argument(args.old.as_ref(), args.old_file.as_deref())?;
     let with = argument(args.new.as_ref(), args.new_file.as_deref())?;
     let needle = if args.regex { Needle::Regex(old) } else { Needle::Literal(old) };
     let expect = expected(memdir, &path, args.if_version.as_deref())?;
-    let edited = memdir.edit(&Edit { path, needle, with, all: args.all, expect })?;
+    let edited = memdir.edit(&Edit { path, needle, with, all: args.all, expect, final_newline: true })?;
     Ok(CommandOutput::new(edited, show))
+}
+
+/// Opens the memory in the editor, and saves the text if the memory is unchanged since.
+fn in_editor(args: &Typed, memdir: &Memdir, settings: &Settings) -> Result<CommandOutput, Failure> {
+    let path = memdir.name(&name(&args.name)?);
+    let stored = memdir.store().get(&path)?.ok_or_else(|| read::not_found(memdir.store(), &path))?;
+    let expect = expected(memdir, &path, args.if_version.as_deref())?;
+    expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
+    memdir.store().check_writable(&stored.path)?;
+    let home = &settings.home.value;
+    let draft = match &args.draft {
+        Some(file) => Draft::resume(home, file)?,
+        None => Draft::create(home, stored.path.as_str(), &stored.bytes)?,
+    };
+    let resume = |file: &std::path::Path| {
+        let (options, name) = (settings.typed_options(), shell::quote_posix(stored.path.name()));
+        format!("memdir {options}edit {name} --draft {}", shell::quote_posix(&file.to_string_lossy()))
+    };
+    let saved = draft.edit(&stored.bytes, resume, |text| {
+        if text == stored.bytes {
+            let (name, bytes) = (stored.path.name().to_owned(), text.len() as u64);
+            let (path, version) = (stored.path.clone(), stored.version);
+            return Ok(Saved { name, path, version, change: None, created: false, bytes, notes: Vec::new() });
+        }
+        if text.trim_ascii().is_empty() {
+            return Err(Failure::Negative {
+                code: "cancelled",
+                message: "the text is empty; nothing was saved".into(),
+                hint: format!("delete the memory with: memdir delete {}", shell::quote_posix(stored.path.name())),
+            });
+        }
+        let write = Write::create(stored.path.clone(), text).mode(WriteMode::Exact);
+        Ok(memdir.write(&Write { expect: Some(stored.version), ..write })?)
+    });
+    let saved = saved.map_err(|failure| match failure {
+        // The text was written on another one: the user has to see what else was changed before it is saved.
+        Failure::Unsaved { cause, kept, resume } if matches!(&*cause, Failure::Core { error: Error::Changed { .. }, .. }) => {
+            let options = settings.typed_options();
+            let see = format!("memdir {options}diff {} {}", shell::quote_posix(stored.path.name()), stored.version.short());
+            Failure::Unsaved { cause, kept, resume: format!("{resume} (what was changed: {see})") }
+        }
+        failure => failure,
+    })?;
+    Ok(CommandOutput::new(saved, show_saved))
+}
+
+fn show_saved(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
+    super::write::show_saved(saved, "edited", None, printer)
 }
 
 /// The value of an argument that is given as text or as a file.

@@ -1,4 +1,4 @@
-//! `memdir entrypoint`: checks that the entrypoint lists every memory; `--repair` adds missing lines.
+//! `memdir entrypoint`: checks that the entrypoint lists every memory; `--repair` adds missing lines and removes those of missing files.
 
 use crate::{
     args::Entrypoint as Typed,
@@ -28,16 +28,19 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
         if let Some(why) = &one.unreadable {
             printer.line(format!("{file}: {why}"))?;
             if let Some(change) = &one.change {
-                printer.line(format!("undo the added lines with: memdir undo {change}"))?;
+                printer.line(format!("undo the repair with: memdir undo {change}"))?;
             }
             continue;
         }
-        if one.missing.is_empty() && one.dead.is_empty() && one.long.is_empty() {
+        if one.missing.is_empty() && one.removed.is_empty() && one.dead.is_empty() && one.long.is_empty() {
             printer.line(format!("{file}: all memories are listed"))?;
         }
         for path in &one.missing {
             let state = if one.change.is_some() { "added" } else { "not listed:" };
             printer.line(format!("{file}: {state} {path}"))?;
+        }
+        for path in &one.removed {
+            printer.line(format!("{file}: removed {path}, which does not exist"))?;
         }
         for dead in &one.dead {
             let place = match &dead.place {
@@ -54,9 +57,11 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
             ))?;
         }
         if let Some(change) = &one.change {
-            printer.line(format!("undo the added lines with: memdir undo {change}"))?;
+            printer.line(format!("undo the repair with: memdir undo {change}"))?;
         } else if !one.missing.is_empty() {
             printer.note("add the missing lines with: memdir entrypoint --repair");
+        } else if one.dead.iter().any(|dead| !matches!(dead.place, LinePlace::Hand(_))) {
+            printer.note("remove the lines of missing files with: memdir entrypoint --repair");
         }
         one.notes.iter().for_each(|note| printer.note(note));
     }

@@ -1,4 +1,4 @@
-//! `memdir history`: the changes of memories, newest first.
+//! `memdir history`: the changes of memories, newest first, with those of other programs.
 
 use super::name;
 use crate::{
@@ -6,8 +6,11 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use jiff::tz::TimeZone;
-use memdir_core::{Change, ChangeFilter, FileChange, Memdir, MemoryPath, Role, internal::operations::undo::describe};
+use jiff::Timestamp;
+use memdir_core::{
+    Change, ChangeFilter, FileChange, Memdir, MemoryPath, Role,
+    internal::{base::time, operations::undo::describe},
+};
 use serde::Serialize;
 use std::io;
 
@@ -17,11 +20,14 @@ struct HistoryOutput {
     #[serde(skip)]
     path: Option<MemoryPath>,
     #[serde(skip)]
-    zone: TimeZone,
+    now: Timestamp,
 }
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let path = args.name.as_deref().map(name).transpose()?;
+    if path.is_none() {
+        memdir.record_outside_changes()?;
+    }
     let changes = memdir.history(&ChangeFilter { path: path.clone(), id: None, most: args.limit })?;
     if let Some(path) = &path
         && changes.is_empty()
@@ -29,7 +35,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     {
         return Err(memdir_core::internal::operations::read::not_found(memdir.store(), path).into());
     }
-    Ok(CommandOutput::new(HistoryOutput { changes, path, zone: memdir.context().clock.zone() }, show))
+    Ok(CommandOutput::new(HistoryOutput { changes, path, now: memdir.context().clock.now() }, show))
 }
 
 fn show(output: &HistoryOutput, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -47,7 +53,7 @@ fn show(output: &HistoryOutput, printer: &mut Printer<'_>) -> io::Result<()> {
 }
 
 fn row(output: &HistoryOutput, change: &Change) -> Vec<String> {
-    let when = change.at.to_zoned(output.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+    let when = time::relative(output.now, change.at);
     let mut row = vec![change.id.to_string(), when, change.actor.name.clone(), describe(change)];
     if let Some(path) = &output.path {
         // Changes before a rename have the memory's old name.

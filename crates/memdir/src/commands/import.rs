@@ -6,6 +6,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
+use jiff::Timestamp;
 use memdir_core::{
     Import, ImportOutcome, Imported, Incoming, Memdir, OnConflict,
     internal::{
@@ -15,6 +16,7 @@ use memdir_core::{
 };
 use serde::Serialize;
 use std::{
+    collections::HashMap,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -34,10 +36,14 @@ struct Report {
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let mut memories = Vec::new();
+    let mut dates = HashMap::new();
     let mut from = Vec::new();
     let mut notes = Vec::new();
     for path in &args.from {
-        let (format, found) = if path.is_dir() { directory(path, &mut notes)? } else { file(path, &mut notes)? };
+        let Found { format, memories: found, dates: own } =
+            if path.is_dir() { directory(path, &mut notes)? } else { file(path, &mut notes)? };
+        let first = memories.len();
+        dates.extend(own.into_iter().map(|(n, at)| (first + n, at)));
         from.push(format!("{}: {format}, {}", path.display(), counted(found.len() as u64, "memory", "memories")));
         memories.extend(found);
     }
@@ -46,13 +52,21 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
         args::OnConflict::Skip => OnConflict::Skip,
         args::OnConflict::Replace => OnConflict::Replace,
     };
-    let request = Import { memories, under: args.under.clone(), clash };
+    let request = Import { memories, under: args.under.clone(), clash, dates };
     let imported = if args.dry_run { memdir.preview_import(&request)? } else { memdir.import(&request)? };
     notes.extend(imported.notes.iter().cloned());
     Ok(CommandOutput::new(Report { dry_run: args.dry_run, from, imported }, show).with_notes(notes))
 }
 
-fn file(path: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incoming>), Failure> {
+/// The memories of a file or directory.
+struct Found {
+    format: String,
+    memories: Vec<Incoming>,
+    /// When the Markdown files were last changed, by the positions of their memories.
+    dates: Vec<(usize, Timestamp)>,
+}
+
+fn file(path: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
     let bytes = super::input(path)?;
     if bytes.starts_with(b"PK\x03\x04") {
         return Err(Failure::Usage {
@@ -67,21 +81,24 @@ fn file(path: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incoming>),
         Some(line) => format!("{}:{line}: {}", path.display(), problem.what),
         None => format!("{}: {}", path.display(), problem.what),
     }));
-    Ok((parsed.from.to_owned(), parsed.memories))
+    // A file of many memories says nothing about the age of each.
+    let is_one = parsed.memories.len() == 1 && name.to_ascii_lowercase().ends_with(".md");
+    let dates = modified(path).filter(|_| is_one).map(|at| (0, at)).into_iter().collect();
+    Ok(Found { format: parsed.from.to_owned(), memories: parsed.memories, dates })
 }
 
 /// Reads an unpacked data export, or any directory of Markdown.
-fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incoming>), Failure> {
+fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
     let exports: Vec<PathBuf> = EXPORT_FILES.iter().map(|name| dir.join(name)).filter(|path| path.is_file()).collect();
     if !exports.is_empty() {
         let mut all = Vec::new();
         let mut format = String::new();
         for path in exports {
-            let (from, memories) = file(&path, notes)?;
-            format = from;
-            all.extend(memories);
+            let found = file(&path, notes)?;
+            format = found.format;
+            all.extend(found.memories);
         }
-        return Ok((format, all));
+        return Ok(Found { format, memories: all, dates: Vec::new() });
     }
     let mut files = Vec::new();
     walk(dir, dir, &mut files)?;
@@ -92,15 +109,22 @@ fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<(String, Vec<Incomin
             hint: "import its directories one by one; nothing was imported".into(),
         });
     }
-    let mut memories = Vec::new();
+    let (mut memories, mut dates) = (Vec::new(), Vec::new());
     for (name, path) in files {
         match fs::read(&path).map(String::from_utf8) {
-            Ok(Ok(text)) => memories.push(Incoming { name, text }),
+            Ok(Ok(text)) => {
+                dates.extend(modified(&path).map(|at| (memories.len(), at)));
+                memories.push(Incoming { name, text });
+            }
             Ok(Err(_)) => notes.push(format!("skipped {}: not valid UTF-8", path.display())),
             Err(e) => notes.push(format!("skipped {}: {e}", path.display())),
         }
     }
-    Ok(("directory".to_owned(), memories))
+    Ok(Found { format: "directory".to_owned(), memories, dates })
+}
+
+fn modified(path: &Path) -> Option<Timestamp> {
+    Timestamp::try_from(path.metadata().ok()?.modified().ok()?).ok()
 }
 
 /// Collects the Markdown files below a directory, without hidden folders, symbolic links, and the directory's own entrypoint,

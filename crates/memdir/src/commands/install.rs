@@ -1,18 +1,27 @@
-//! `memdir install`: writes the tools and hooks into hosts' files, each host completely or not at all.
+//! `memdir install`: writes the tools and hooks into hosts' files, each host completely or not at all, and settles what becomes of the
+//! memory that a host keeps on its own.
+
+pub(super) mod own_memory;
+mod show;
+
+pub(super) use show::{show_outcomes, show_previews};
 
 use crate::{
     args::Install as InstallArgs,
     config::{self, Settings},
     exit::{Exit, Failure},
-    hosts::{self, ConfigFile, HOSTS, Host, InstallScope, Machine, command::Shell},
-    install::{self, ConfigChange, FileOutcome, InstallRequest, Receipts},
+    hosts::{self, ConfigFile, HOSTS, Host, InstallScope, Machine, MemoryChoice, command::Shell},
+    install::{self, FileOutcome, InstallRequest, Receipts},
     output::{CommandOutput, OutputOptions, Printer},
+    scope::Scope,
 };
 use memdir_core::{Clock as _, SystemClock};
+use own_memory::{Place, Settlement};
 use serde::Serialize;
+use show::{show_statuses, show_table};
 use std::{
     io::{self, BufRead as _, IsTerminal as _, Write as _},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 /// What was done for one host.
@@ -57,19 +66,26 @@ struct HostStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<PathBuf>,
     installed: Vec<InstallScope>,
+    /// The file that shows memdir as a plugin or extension of the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plugin: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &InstallArgs, settings: &Settings, options: OutputOptions) -> Result<CommandOutput, Failure> {
-    let machine = machine(settings)?;
+pub(crate) fn run(args: &InstallArgs, settings: &Settings, space: &Scope, options: OutputOptions) -> Result<CommandOutput, Failure> {
+    let machine = machine(settings)?.in_scope(args.scope);
     let hosts = match select(args, settings, &machine, options)? {
         Selection::Hosts(hosts) => hosts,
         Selection::ShowTable(statuses) => return Ok(CommandOutput::new(statuses, show_statuses)),
     };
+    let place = Place { settings, space, machine: &machine };
+    let mut notes: Vec<String> = selected_memory(&machine).into_iter().collect();
+    let settlements = settle(args, &place, &hosts, options, &mut notes)?;
+    let settlement = |host: &Host| settlements.iter().find(|settlement| settlement.host.name == host.name);
     if args.dry_run {
-        let previews = hosts.iter().map(|host| preview(args, settings, &machine, host)).collect::<Result<Vec<_>, _>>()?;
+        let previews = hosts.iter().map(|host| preview(args, &place, host, settlement(host))).collect::<Result<Vec<_>, _>>()?;
         return Ok(CommandOutput::new(previews.into_iter().flatten().collect(), show_previews));
     }
-    let mut results: Vec<_> = hosts.iter().map(|host| (*host, install(args, settings, &machine, host))).collect();
+    let mut results: Vec<_> = hosts.iter().map(|host| (*host, install(args, &place, host, settlement(host), &mut notes))).collect();
     if let [(_, result @ Err(_))] = results.as_mut_slice() {
         let failure = std::mem::replace(result, Ok(Vec::new())).err().map(|failure| failure.text());
         let (message, hint) = failure.map(|words| (words.message, words.hint)).unwrap_or_default();
@@ -83,8 +99,7 @@ pub(crate) fn run(args: &InstallArgs, settings: &Settings, options: OutputOption
         })
         .collect();
     let failures = outcomes.iter().filter(|outcome| outcome.error.is_some()).count();
-    let chats = if failures == outcomes.len() { None } else { offer_transcripts(args, settings, options)? };
-    let notes = selected_memory(&machine).into_iter().chain(chats).collect();
+    notes.extend(if failures == outcomes.len() { None } else { offer_transcripts(args, settings, options)? });
     Ok(CommandOutput::new(outcomes, show_outcomes).with_notes(notes).exit(if failures > 0 { Exit::ActionRequired } else { Exit::Success }))
 }
 
@@ -102,7 +117,8 @@ pub(super) fn machine(settings: &Settings) -> Result<Machine, Failure> {
 
 /// The files of a host in the given scope.
 fn config_files(args: &InstallArgs, machine: &Machine, host: &Host) -> Result<Vec<ConfigFile>, Failure> {
-    let files = (host.config)(machine, args.scope).ok_or_else(|| Failure::Usage {
+    let machine = Machine { with_hooks: !args.no_hooks, ..machine.clone() };
+    let files = (host.config)(&machine, args.scope).ok_or_else(|| Failure::Usage {
         message: format!("{} does not have project settings", host.title),
         hint: "omit --scope project".into(),
     })?;
@@ -113,22 +129,106 @@ fn config_files(args: &InstallArgs, machine: &Machine, host: &Host) -> Result<Ve
     Ok(files.into_iter().map(without_hooks).filter(|file| !file.edits.is_empty()).collect())
 }
 
-fn preview(args: &InstallArgs, settings: &Settings, machine: &Machine, host: &Host) -> Result<Vec<Preview>, Failure> {
-    let receipts = Receipts::load(&settings.home.value)?;
-    let edits = install::plan(&config_files(args, machine, host)?, &receipts.programs(machine))?;
+/// Decides about the hosts' own memories: by the option, or by asking. Without either nothing about them is changed, and a note
+/// says so. Fails before anything is changed if a named host does not have the choice.
+fn settle(
+    args: &InstallArgs,
+    place: &Place<'_>,
+    hosts: &[&'static Host],
+    options: OutputOptions,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Settlement>, Failure> {
+    let receipts = Receipts::load(&place.settings.home.value)?;
+    let mut settlements = Vec::new();
+    for host in hosts {
+        let is_undecided = own_memory::is_undecided(host, &receipts, place.machine, place.space);
+        let choice = match (&host.memory_switch, args.auto_memory) {
+            (None, Some(_)) if !args.hosts.is_empty() => {
+                let hint = host.memory_advice.unwrap_or("omit --auto-memory");
+                let message = format!("{} has no setting for a memory of its own", host.title);
+                return Err(Failure::Usage { message, hint: format!("{hint}; no file was changed") });
+            }
+            (None, _) => None,
+            // A choice for all hosts is made for those that have it.
+            (Some(switch), Some(MemoryChoice::Share)) if args.hosts.is_empty() && switch.redirect.is_none() => None,
+            (Some(_), Some(choice)) => Some(choice),
+            (Some(switch), None) if is_undecided && !args.yes && !args.dry_run && can_ask(options) => {
+                own_memory::ask(host, switch, args.scope)?
+            }
+            (Some(_), None) => None,
+        };
+        match choice {
+            // A directory can be set only for one project.
+            Some(MemoryChoice::Share) => settlements.extend(Settlement::new(host, MemoryChoice::Share, InstallScope::Project, place)?),
+            Some(choice) => settlements.extend(Settlement::new(host, choice, args.scope, place)?),
+            None if is_undecided && !args.dry_run => notes.extend(own_memory::undecided_note(host)),
+            None => {}
+        }
+    }
+    Ok(settlements)
+}
+
+/// The files of an installation and what is decided in its own scope. A plugin already has tools and hooks.
+fn edits(args: &InstallArgs, place: &Place<'_>, host: &Host, settlement: Option<&Settlement>) -> Result<Vec<ConfigFile>, Failure> {
+    let plugin = host.plugin.and_then(|find| find(place.machine));
+    let mut files = match (plugin, settlement) {
+        (None, _) => config_files(args, place.machine, host)?,
+        (Some(_), Some(_)) => Vec::new(),
+        (Some(plugin), None) => {
+            let message = format!("{} already has memdir as {} {}", host.title, article(plugin.title), plugin.file.display());
+            let hint = format!("remove it first with: {}; no file was changed", plugin.remove);
+            return Err(Failure::Settings { message, hint });
+        }
+    };
+    files.extend(settlement.filter(|settlement| settlement.scope == args.scope).into_iter().flat_map(|own| own.files.iter().cloned()));
+    Ok(files)
+}
+
+fn article(title: &str) -> String {
+    let article = if title.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {title}:")
+}
+
+fn preview(args: &InstallArgs, place: &Place<'_>, host: &'static Host, settlement: Option<&Settlement>) -> Result<Vec<Preview>, Failure> {
+    let receipts = Receipts::load(&place.settings.home.value)?;
+    let mut files = install::with_restored(&receipts, &request(args, place, host, settlement), &edits(args, place, host, settlement)?);
+    files.extend(settlement.filter(|own| own.scope != args.scope).into_iter().flat_map(|own| own.files.iter().cloned()));
+    let edits = install::plan(&files, &receipts.programs(place.machine))?;
     let changed = edits.into_iter().filter(install::PlannedEdit::is_change);
-    Ok(changed
+    let mut previews: Vec<Preview> = changed
         .map(|edit| Preview {
             host: host.name.to_owned(),
             diff: install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after)),
             path: edit.config.path,
         })
-        .collect())
+        .collect();
+    let import = settlement.and_then(|settlement| settlement.preview_import(place));
+    previews.extend(import.map(|diff| Preview { host: host.name.to_owned(), path: PathBuf::new(), diff }));
+    Ok(previews)
 }
 
-fn install(args: &InstallArgs, settings: &Settings, machine: &Machine, host: &Host) -> Result<Vec<FileOutcome>, Failure> {
-    let request = InstallRequest { host, scope: args.scope, machine, home: &settings.home.value, now: SystemClock.now() };
-    Ok(install::apply(&request, &config_files(args, machine, host)?)?)
+fn request<'a>(args: &InstallArgs, place: &Place<'a>, host: &'static Host, settlement: Option<&Settlement>) -> InstallRequest<'a> {
+    let choice = settlement.filter(|settlement| settlement.scope == args.scope).map(|settlement| settlement.choice);
+    InstallRequest { host, scope: args.scope, machine: place.machine, home: &place.settings.home.value, now: SystemClock.now(), choice }
+}
+
+/// Installs in one host. What the host no longer reads is imported first, so that a failure loses nothing.
+fn install(
+    args: &InstallArgs,
+    place: &Place<'_>,
+    host: &'static Host,
+    settlement: Option<&Settlement>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<FileOutcome>, Failure> {
+    let files = edits(args, place, host, settlement)?;
+    if let Some(settlement) = settlement {
+        notes.extend(settlement.import_memories(place)?);
+    }
+    let mut outcomes = install::apply(&request(args, place, host, settlement), &files)?;
+    if let Some(settlement) = settlement {
+        outcomes.extend(if settlement.scope == args.scope { settlement.supersede(place)? } else { settlement.apply(place)? });
+    }
+    Ok(outcomes)
 }
 
 enum Selection {
@@ -143,7 +243,9 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
     }
     let receipts = Receipts::load(&settings.home.value)?;
     let statuses = || HOSTS.iter().map(|host| status(host, machine, &receipts)).collect::<Vec<_>>();
-    let is_candidate = |host: &&'static Host| host.detect(machine).is_some() && (host.config)(machine, args.scope).is_some();
+    let has_plugin = |host: &Host| host.plugin.and_then(|find| find(machine)).is_some();
+    let is_candidate =
+        |host: &&'static Host| host.detect(machine).is_some() && (host.config)(machine, args.scope).is_some() && !has_plugin(host);
     let candidates: Vec<&'static Host> = HOSTS.iter().copied().filter(is_candidate).collect();
     if args.yes || (args.all && args.dry_run) {
         return Ok(Selection::Hosts(candidates));
@@ -163,7 +265,7 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
 }
 
 /// Whether there is a terminal on which to ask the user.
-fn can_ask(options: OutputOptions) -> bool {
+pub(super) fn can_ask(options: OutputOptions) -> bool {
     options.terminal && !options.json && io::stdin().is_terminal()
 }
 
@@ -174,7 +276,8 @@ fn status(host: &Host, machine: &Machine, receipts: &Receipts) -> HostStatus {
         host: host.name,
         title: host.title,
         found: host.detect(machine),
-        installed: here.map(|receipt| receipt.key.scope).collect(),
+        installed: here.filter(|receipt| !receipt.has_only_settings()).map(|receipt| receipt.key.scope).collect(),
+        plugin: host.plugin.and_then(|find| find(machine)).map(|plugin| plugin.file),
     }
 }
 
@@ -190,7 +293,7 @@ fn ask(statuses: &[HostStatus], candidates: &[&'static Host]) -> io::Result<Stri
 }
 
 /// Reads one line; it does not end with a line ending if the input is at its end.
-fn read_answer() -> io::Result<String> {
+pub(super) fn read_answer() -> io::Result<String> {
     io::stderr().flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
@@ -234,82 +337,4 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
 fn ask_for_transcripts() -> io::Result<bool> {
     write!(anstream::stderr(), "Keep past conversations with agents on this machine, and search them? [y/N] ")?;
     Ok(matches!(read_answer()?.trim(), "y" | "yes"))
-}
-
-fn show_table(statuses: &[HostStatus], page: &mut Printer<'_>) -> io::Result<()> {
-    let mut rows = vec![["host", "program", "found", "memdir"].map(str::to_owned).to_vec()];
-    rows.extend(statuses.iter().map(|status| {
-        let found = status.found.as_ref().map_or_else(|| "-".to_owned(), |path| path.display().to_string());
-        let scopes = status.installed.iter().map(|scope| match scope {
-            InstallScope::User => "installed",
-            InstallScope::Project => "installed in this project",
-        });
-        vec![status.host.to_owned(), status.title.to_owned(), found, scopes.collect::<Vec<_>>().join(", ")]
-    }));
-    page.table(&rows)
-}
-
-fn show_statuses(statuses: &Vec<HostStatus>, page: &mut Printer<'_>) -> io::Result<()> {
-    show_table(statuses, page)?;
-    page.line("")?;
-    match statuses.iter().find(|status| status.found.is_some() && status.installed.is_empty()) {
-        Some(status) => page.line(format!("next: memdir install {} (or memdir install --yes for all hosts found)", status.host)),
-        None => page.line("next: memdir install HOST, or memdir doctor"),
-    }
-}
-
-pub(super) fn show_previews(previews: &Vec<Preview>, page: &mut Printer<'_>) -> io::Result<()> {
-    if previews.is_empty() {
-        return page.line("no changes");
-    }
-    for preview in previews {
-        for line in preview.diff.lines() {
-            let line = match line.as_bytes().first() {
-                Some(b'+') => page.green(line),
-                Some(b'-') => page.red(line),
-                _ => line.to_owned(),
-            };
-            page.line(line)?;
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn show_outcomes(outcomes: &Vec<HostOutcome>, page: &mut Printer<'_>) -> io::Result<()> {
-    if outcomes.is_empty() {
-        return page.line("nothing to do");
-    }
-    for outcome in outcomes {
-        let scope = match outcome.scope {
-            InstallScope::User => "user",
-            InstallScope::Project => "project",
-        };
-        let title = format!("{} ({scope})", page.strong(&outcome.title));
-        if let Some(error) = &outcome.error {
-            let failed = page.red("failed");
-            page.line(format!("{title}: {failed}: {error}"))?;
-            continue;
-        }
-        let is_unchanged = outcome.files.iter().all(|file| file.change == ConfigChange::Unchanged);
-        page.line(format!("{title}: {}", if is_unchanged { "unchanged" } else { "done" }))?;
-        for file in &outcome.files {
-            page.line(format!("  {}", describe(file, page)))?;
-        }
-        if let Some(next_step) = outcome.next_step.as_ref().filter(|_| !is_unchanged) {
-            page.line(format!("  {next_step}"))?;
-        }
-    }
-    Ok(())
-}
-
-fn describe(file: &FileOutcome, page: &Printer<'_>) -> String {
-    let change = match file.change {
-        ConfigChange::Created => "created",
-        ConfigChange::Changed => "changed",
-        ConfigChange::Unchanged => "unchanged",
-        ConfigChange::Removed => "removed",
-    };
-    let name = |backup: &PathBuf| format!(", backup: {}", Path::new(backup.file_name().unwrap_or_default()).display());
-    let backup = file.backup.as_ref().map_or_else(String::new, name);
-    format!("{} {}", file.path.display(), page.dim(&format!("{change}{backup}")))
 }

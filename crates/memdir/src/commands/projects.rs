@@ -75,7 +75,7 @@ fn list(settings: &Settings, scope: &Scope) -> CommandOutput {
         let root = Some(record.root).filter(|root| !root.as_os_str().is_empty());
         ProjectRow {
             state,
-            memories: count_memories(&settings.places().project(&id)),
+            memories: project_records::count_memories(&settings.places().project(&id)),
             root,
             remotes: record.remotes,
             uses: record.memory,
@@ -83,23 +83,6 @@ fn list(settings: &Settings, scope: &Scope) -> CommandOutput {
         }
     };
     CommandOutput::new(ProjectList { projects: project_records::ids(home).into_iter().map(one).collect() }, show_list)
-}
-
-/// The number of memories in a directory, without opening it.
-fn count_memories(dir: &std::path::Path) -> usize {
-    let mut dirs = vec![dir.to_owned()];
-    let mut count = 0;
-    while let Some(dir) = dirs.pop() {
-        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            let kind = entry.file_type();
-            if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) {
-                dirs.push(entry.path());
-            } else if kind.is_ok_and(|kind| kind.is_file()) && entry.file_name() != memdir_core::internal::store::mounts::ENTRYPOINT_FILE {
-                count += 1;
-            }
-        }
-    }
-    count
 }
 
 fn show_list(list: &ProjectList, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -121,13 +104,27 @@ fn show_list(list: &ProjectList, printer: &mut Printer<'_>) -> io::Result<()> {
 }
 
 fn check_exists(settings: &Settings, id: &str) -> Result<(), Failure> {
+    check_known(settings, id, || "list the projects with: memdir projects".to_owned())
+}
+
+/// Returns an error if `--project` was given and the project is neither this one nor has a memory, a record or a mount. `MEMDIR_PROJECT`
+/// may name a new project, because it is not typed with every command.
+pub(super) fn check_typed(settings: &Settings, scope: &Scope) -> Result<(), Failure> {
+    let Some(project) = settings.project.as_ref().filter(|project| project.origin == "--project") else { return Ok(()) };
+    let id = project.value.as_str();
+    if id == scope.project.id || settings.config.mounts.iter().any(|mount| mount.project.as_deref() == Some(id)) {
+        return Ok(());
+    }
+    check_known(settings, id, || format!("create it with: memdir --project {id} init, or list the projects with: memdir projects"))
+}
+
+fn check_known(settings: &Settings, id: &str, otherwise: impl Fn() -> String) -> Result<(), Failure> {
     let ids = project_records::ids(&settings.home.value);
     if ids.iter().any(|other| other == id) {
         return Ok(());
     }
     let near = memdir_core::internal::base::text::near(id, ids.iter().map(String::as_str), 3);
-    let hint =
-        if near.is_empty() { "list the projects with: memdir projects".to_owned() } else { format!("did you mean {}?", near.join(" or ")) };
+    let hint = if near.is_empty() { otherwise() } else { format!("did you mean {}?", near.join(" or ")) };
     Err(Failure::Usage { message: format!("project {id:?} not found"), hint })
 }
 
@@ -196,7 +193,7 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Fa
     let records = lock_records(settings)?;
     check_exists(settings, from)?;
     crate::config::check_id("project", to)?;
-    if count_memories(&settings.places().project(to)) > 0 {
+    if project_records::count_memories(&settings.places().project(to)) > 0 {
         return Err(Failure::Usage {
             message: format!("project {to:?} already has memories"),
             hint: format!("merge them with: memdir projects merge {from} {to}"),

@@ -53,6 +53,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
         },
         transcripts: transcripts.as_deref(),
         guidelines: &guidelines,
+        max_units: None,
     })?;
     let (home, space, load) = (settings.home.value.clone(), loads::space(opened.memdir.store()), prompt.load.clone());
     let output = PromptOutput { enabled: true, off_by: None, prompt: Some(prompt.text), load: Some(prompt.load) };

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
         return Ok(CommandOutput::new(Matches { on: false, chats: Vec::new(), without_command: Vec::new() }, show).exit(Exit::Negative));
     };
     let chats_note = memdir.catch_up_chats(None);
-    let mut answer = memdir.search(&Search { max_results: 50, ..Search::new(args.words.join(" ")) })?;
+    let mut answer = memdir.search(&Search { max_results: 50, all_projects: true, ..Search::new(args.words.join(" ")) })?;
     answer.notes.extend(chats_note);
     let (mut chats, mut without_command): (Vec<ChatMatch>, Vec<ChatMatch>) = (Vec::new(), Vec::new());
     for Hit { score, lines, text, chat, .. } in answer.hits {

@@ -3,16 +3,16 @@
 use super::{input_text, name};
 use crate::{
     args::{Search as Typed, SearchSource},
-    exit::Failure,
+    exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
 use jiff::tz::TimeZone;
 use memdir_core::{
-    ChatPlace, Error, Hit, Memdir, Search, Source, WhyNot,
+    Error, Hit, Memdir, Search, Source, WhyNot,
     internal::{
         base::{limits, time::parse_since},
         search::{
-            self,
+            self, Explain,
             analysis::Analyser,
             query::{self, Query},
         },
@@ -67,7 +67,8 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     answer.notes.extend(chats_note);
     answer.notes.extend(clamped);
     let notes = answer.notes.clone();
-    let output = CommandOutput::new(results(search.query, answer), show).with_notes(notes);
+    let exit = if answer.hits.is_empty() { Exit::Negative } else { Exit::Success };
+    let output = CommandOutput::new(results(search.query, answer), show).with_notes(notes).exit(exit);
     Ok(settle_afterwards(output, memdir))
 }
 
@@ -95,6 +96,7 @@ fn request(args: &Typed) -> Result<(Search, Vec<String>), Failure> {
         },
         kind: args.kind.as_deref().map(str::parse).transpose()?,
         since: args.since.as_deref().map(|date| parse_since("since", date, &TimeZone::UTC)).transpose()?,
+        all_projects: args.all_projects,
         decay: args.decay,
         explain: args.explain,
         ..Search::new(args.query.join(" "))
@@ -156,25 +158,14 @@ fn show_hit(hit: &Hit, query: &Query, analyser: &mut Analyser, printer: &mut Pri
         printer.line(format!("  {line}"))?;
     }
     if let Some(chat) = &hit.chat {
-        show_chat(chat, printer)?;
+        let line = printer.dim(&format!("  | {}", chat.describe()));
+        printer.line(line)?;
     }
     if let Some(explain) = &hit.explain {
         for line in explained(explain) {
             let line = printer.dim(&format!("  | {line}"));
             printer.line(line)?;
         }
-    }
-    Ok(())
-}
-
-/// Prints the conversation of a hit: the messages around it, its title and host, and the command that resumes it.
-fn show_chat(chat: &ChatPlace, printer: &mut Printer<'_>) -> io::Result<()> {
-    let around = |what: &str, text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(|text| format!("{what}: {text}"));
-    let resume = chat.resume.as_ref().map(|resume| format!("resume with: {resume}"));
-    let lines = [around("before", &chat.before), around("after", &chat.after), Some(chat.describe()), resume];
-    for line in lines.into_iter().flatten() {
-        let line = printer.dim(&format!("  | {line}"));
-        printer.line(line)?;
     }
     Ok(())
 }
@@ -195,7 +186,7 @@ fn highlighted(line: &str, query: &Query, analyser: &mut Analyser, printer: &Pri
     out
 }
 
-fn explained(explain: &search::Explain) -> Vec<String> {
+fn explained(explain: &Explain) -> Vec<String> {
     let parts = &explain.parts;
     let signals = [
         ("text", parts.body),
@@ -205,15 +196,21 @@ fn explained(explain: &search::Explain) -> Vec<String> {
         ("neighbour", parts.neighbour),
         ("whole file", parts.parent),
         ("entrypoint line", parts.pointer),
+        ("cues", parts.cue),
         ("date", parts.date),
     ];
     let signals: Vec<String> = signals.iter().filter(|(_, value)| *value > 0.0).map(|(name, value)| format!("{name} {value:.2}")).collect();
     let terms: Vec<String> = explain.terms.iter().map(|(term, units)| format!("{term} ({units})")).collect();
     let cosine = explain.cosine.map_or(String::new(), |cosine| format!(", cosine {cosine:.2}"));
     let role = if explain.assistant { ", assistant message" } else { "" };
-    vec![
-        format!("unit {}{role}: {}", explain.unit, signals.join(", ")),
-        format!("maximum {:.2}{cosine}; score before scaling {:.2}", explain.mass, explain.sum),
-        format!("terms (units): {}", terms.join(", ")),
-    ]
+    let signals = if explain.by_meaning { "no shared word, near in meaning".to_owned() } else { signals.join(", ") };
+    let Explain { mass, sum, half, .. } = explain;
+    let mut score = format!("maximum {mass:.2}{cosine}; score {:.2} = {sum:.3} / ({sum:.3} + {half:.2})", sum / (sum + half));
+    if let Some(decay) = explain.decay {
+        score.push_str(&format!(", times {decay:.2} for its age"));
+    }
+    if let Some(own) = explain.own_score {
+        score.push_str(&format!("; limited from {own:.2} to the score of a memory above it"));
+    }
+    vec![format!("unit {}{role}: {signals}", explain.unit), score, format!("terms (units): {}", terms.join(", "))]
 }

@@ -4,17 +4,22 @@ use super::{OpenSpace, counted, mount_label};
 use crate::{
     config::Settings,
     exit::Failure,
+    hook::session_text,
+    hosts::{HOSTS, Host},
     loads::{self, Loads},
     output::{CommandOutput, Printer},
+    prompt_section,
     scope::Scope,
     spaces,
 };
 use jiff::Timestamp;
 use memdir_core::{
-    Access, MountStats, PromptLoad, Source, Stats,
+    Access, List, MountStats, PromptLoad, Source, Stats,
     internal::{
         base::{limits, text::human_bytes, time},
+        prompt::log_is_open,
         search::IndexState,
+        tools,
     },
 };
 use serde::Serialize;
@@ -55,6 +60,79 @@ pub(crate) fn loads(settings: &Settings, scope: &Scope) -> Result<CommandOutput,
     let opened = spaces::open_lazy(settings, scope)?;
     let loads = loads::read(&settings.home.value, &loads::space(opened.memdir.store()));
     Ok(CommandOutput::new(loads, show_loads).with_notes(opened.notes))
+}
+
+/// The tokens that a session costs before the first message.
+#[derive(Serialize)]
+struct CostOutput {
+    /// Number of memories in this space.
+    memories: usize,
+    hosts: Vec<HostCost>,
+}
+
+/// The cost of a session in one host, part by part.
+#[derive(Serialize)]
+struct HostCost {
+    host: &'static str,
+    /// The memory section at the session's start; `None` in a host without hooks.
+    session_text: Option<TextCost>,
+    /// The server's instructions.
+    instructions: TextCost,
+    /// The tokens of both together.
+    tokens: usize,
+    /// The list of tools.
+    tools: TextCost,
+}
+
+/// The length of a text.
+#[derive(Clone, Copy, Serialize)]
+struct TextCost {
+    bytes: usize,
+    /// A token is about four bytes of English.
+    tokens: usize,
+}
+
+impl TextCost {
+    fn new(bytes: usize) -> Self {
+        TextCost { bytes, tokens: bytes.div_ceil(4) }
+    }
+}
+
+/// What a session costs in each host, as `memdir install` sets it up.
+pub(crate) fn cost(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+    let opened = spaces::open_lazy(settings, scope)?;
+    let memdir = &opened.memdir;
+    let log = settings.config.log && log_is_open(memdir.store(), memdir.context());
+    let native = if log { tools::native_with_log() } else { tools::native() };
+    let list = serde_json::json!({ "tools": native.iter().map(tools::Tool::json).collect::<Vec<_>>() });
+    let tools = TextCost::new(list.to_string().len());
+    let host_cost = |host: &&Host| {
+        let has_section = host.has_session_text();
+        let text = if has_section { Some(session_text(host, settings, scope, memdir)?.text) } else { None };
+        let session_text = text.map(|text| TextCost::new(text.len()));
+        let instructions = TextCost::new(prompt_section::instructions(settings, memdir.store(), has_section).len());
+        let both = TextCost::new(session_text.map_or(0, |text| text.bytes) + instructions.bytes);
+        Ok(HostCost { host: host.name, session_text, instructions, tokens: both.tokens, tools })
+    };
+    let memories = memdir.list(&List::default())?.memories.len();
+    let hosts = HOSTS.iter().map(host_cost).collect::<Result<_, Failure>>()?;
+    Ok(CommandOutput::new(CostOutput { memories, hosts }, show_cost).with_notes(opened.notes))
+}
+
+fn show_cost(cost: &CostOutput, printer: &mut Printer<'_>) -> io::Result<()> {
+    let mut rows = vec![["host", "session text", "instructions", "together", "tools"].map(str::to_owned).to_vec()];
+    rows.extend(cost.hosts.iter().map(|host| {
+        let session_text = host.session_text.map_or_else(|| "-".to_owned(), |text| text.tokens.to_string());
+        vec![
+            host.host.to_owned(),
+            session_text,
+            host.instructions.tokens.to_string(),
+            host.tokens.to_string(),
+            host.tools.tokens.to_string(),
+        ]
+    }));
+    printer.table(&rows)?;
+    printer.line(format!("tokens (bytes / 4) before the first message, with {}", counted(cost.memories as u64, "memory", "memories")))
 }
 
 fn show_loads(loads: &Loads, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -1,16 +1,24 @@
 //! `memdir` without a command: the mounts, the number of memories, the last change, and the next steps.
 
-use super::counted;
+use super::{OpenSpace, counted};
 use crate::{
     exit::Failure,
+    moved::{self, MovedProject},
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
     Change, ChangeFilter, List, Memdir,
-    internal::{base::time, operations::undo::describe, store::mounts},
+    internal::{
+        base::time,
+        operations::undo::{describe, newest},
+        store::mounts,
+    },
 };
 use serde::Serialize;
 use std::{io, path::PathBuf};
+
+/// Maximum number of changes that are searched for the newest one: other programs may have made many since memdir last looked.
+const LOOK_BACK: usize = 20;
 
 #[derive(Serialize)]
 struct Status {
@@ -18,6 +26,9 @@ struct Status {
     mounts: Vec<Mounted>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_change: Option<Change>,
+    /// The project that was moved here, if its memories are not used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved: Option<MovedProject>,
     #[serde(skip)]
     last_age: String,
 }
@@ -29,19 +40,22 @@ struct Mounted {
     memories: usize,
 }
 
-pub(crate) fn run(memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+    let memdir: &Memdir = space.memdir;
     let names = memdir.list(&List::default())?.memories;
     let owner = |path| mounts::mount_of(memdir.store(), path);
     let count = |prefix: &str| names.iter().filter(|memory| owner(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
     let mounted =
         |mount: &memdir_core::MountInfo| Mounted { prefix: mount.prefix.clone(), root: mount.root.clone(), memories: count(&mount.prefix) };
-    let last_change = memdir.history(&ChangeFilter { most: 1, ..ChangeFilter::default() })?.into_iter().next();
+    memdir.record_outside_changes()?;
+    let last_change = newest(&memdir.history(&ChangeFilter { most: LOOK_BACK, ..ChangeFilter::default() })?).cloned();
     let now = memdir.context().clock.now();
     Ok(CommandOutput::new(
         Status {
             version: env!("CARGO_PKG_VERSION"),
             mounts: memdir.store().mounts().iter().map(mounted).collect(),
-            last_age: last_change.as_ref().map_or_else(String::new, |change| time::age(now, change.at)),
+            moved: space.origin.and_then(|(settings, scope)| moved::moved_from(settings, scope)),
+            last_age: last_change.as_ref().map_or_else(String::new, |change| time::relative(now, change.at)),
             last_change,
         },
         show,
@@ -54,6 +68,9 @@ fn show(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
         let prefix = if mount.prefix.is_empty() { String::new() } else { format!("{}/  ", mount.prefix) };
         let line = format!("{prefix}{} in {}", printer.strong(&memories), mount.root.display());
         printer.line(line)?;
+    }
+    if let Some(moved) = &status.moved {
+        printer.line(format!("this project was moved: {moved}"))?;
     }
     match &status.last_change {
         Some(change) => {

@@ -10,11 +10,30 @@ use crate::{
 use memdir_core::{
     ChangeFilter, ChangeId, Memdir, UndoTarget, Undone, Verb,
     internal::{
-        operations::{history, undo::describe_infinitive},
+        base::time,
+        operations::{
+            history,
+            undo::{describe_infinitive, newest},
+        },
         store::files::real_path,
     },
 };
+use serde::Serialize;
 use std::io;
+
+/// An undone or redone change, with its age.
+#[derive(Serialize)]
+struct Dated {
+    #[serde(flatten)]
+    undone: Undone,
+    #[serde(skip)]
+    age: String,
+}
+
+fn dated(undone: Undone, memdir: &Memdir) -> Dated {
+    let age = time::relative(memdir.context().clock.now(), undone.undone.at);
+    Dated { undone, age }
+}
 
 /// Maximum number of changes that are searched for the newest one that can be undone.
 const LOOK_BACK: usize = 1_000;
@@ -24,7 +43,7 @@ pub(super) fn undo(args: &args::Undo, space: &OpenSpace<'_>) -> Result<CommandOu
         Some((memdir, id)) => memdir.undo(&UndoTarget::Id(id))?,
         None => space.memdir.undo(&which(args.id.as_deref()))?,
     };
-    Ok(CommandOutput::new(undone, show_undone))
+    Ok(CommandOutput::new(dated(undone, space.memdir), show_undone))
 }
 
 pub(super) fn redo(args: &args::Redo, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
@@ -32,7 +51,7 @@ pub(super) fn redo(args: &args::Redo, space: &OpenSpace<'_>) -> Result<CommandOu
         Some((memdir, id)) => redo_in(&memdir, &UndoTarget::Id(id))?,
         None => redo_in(space.memdir, &which(args.id.as_deref()))?,
     };
-    Ok(CommandOutput::new(redone, show_redone))
+    Ok(CommandOutput::new(dated(redone, space.memdir), show_redone))
 }
 
 /// Opens the other projects of a change together with this space, and returns its id: a move from one project to another is
@@ -40,14 +59,16 @@ pub(super) fn redo(args: &args::Redo, space: &OpenSpace<'_>) -> Result<CommandOu
 fn with_other_projects(id: Option<&str>, redo: bool, space: &OpenSpace<'_>) -> Result<Option<(Memdir, String)>, Failure> {
     let Some((settings, scope)) = space.origin.filter(|(settings, _)| settings.only.is_empty()) else { return Ok(None) };
     let filter = ChangeFilter { id: id.map(str::to_owned), most: LOOK_BACK, ..ChangeFilter::default() };
-    let all = history::history(space.memdir.store(), &filter)?;
-    let undone: Vec<&ChangeId> = all.iter().filter_map(|change| change.undoes.as_ref()).collect();
-    // The same choice as the library's: the newest change that is not undone, and for redo the newest undo.
-    let picked = match (id, redo) {
-        (Some(_), _) => all.first(),
-        (None, false) => all.iter().find(|change| change.verb != Verb::Undo && !undone.contains(&&change.id)),
-        (None, true) => all.iter().find(|change| change.verb == Verb::Undo && !undone.contains(&&change.id)),
-    };
+    if id.is_none() && !redo {
+        space.memdir.store().record_outside_changes(space.memdir.context().clock.now(), true)?;
+    }
+    let mut all = history::history(space.memdir.store(), &filter)?;
+    if id.is_none() {
+        // The same choice as the library's: the newest change that is not undone, and for redo the newest undo.
+        let undone: Vec<ChangeId> = all.iter().filter_map(|change| change.undoes.clone()).collect();
+        all.retain(|change| (change.verb == Verb::Undo) == redo && !undone.contains(&change.id));
+    }
+    let picked = if id.is_some() { all.first() } else { newest(&all) };
     let Some(change) = picked.filter(|change| !change.elsewhere.is_empty()) else { return Ok(None) };
     let projects = real_path(&settings.home.value).join("projects");
     let mut mounts = scope.mounts_only();
@@ -74,20 +95,20 @@ fn which(id: Option<&str>) -> UndoTarget {
     id.map_or(UndoTarget::Last, |id| UndoTarget::Id(id.to_owned()))
 }
 
-fn show_undone(undone: &Undone, printer: &mut Printer<'_>) -> io::Result<()> {
-    show(undone, "undid", &format!("redo: memdir redo {}", undone.undone.id), printer)
+fn show_undone(undone: &Dated, printer: &mut Printer<'_>) -> io::Result<()> {
+    show(undone, "undid", &format!("redo: memdir redo {}", undone.undone.undone.id), printer)
 }
 
-fn show_redone(redone: &Undone, printer: &mut Printer<'_>) -> io::Result<()> {
-    show(redone, "redid", &format!("change {}", redone.change.id), printer)
+fn show_redone(redone: &Dated, printer: &mut Printer<'_>) -> io::Result<()> {
+    show(redone, "redid", &format!("change {}", redone.undone.change.id), printer)
 }
 
-fn show(undone: &Undone, verb: &str, rest: &str, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show(Dated { undone, age }: &Dated, verb: &str, rest: &str, printer: &mut Printer<'_>) -> io::Result<()> {
     let what = printer.strong(&describe_infinitive(&undone.undone));
     let rest = printer.dim(&format!("({rest})"));
-    let (actor, caller) = (&undone.undone.actor.name, &undone.change.actor.name);
-    let by = if actor == caller { String::new() } else { format!(", by {actor}") };
-    printer.line(format!("{verb} {}: {what}{by} {rest}", undone.undone.id))?;
+    // Always says whose change it was and when: another process may have the same actor.
+    let (id, actor) = (&undone.undone.id, &undone.undone.actor.name);
+    printer.line(format!("{verb} {id}: {what}, by {actor}, {age} {rest}"))?;
     undone.notes.iter().for_each(|note| printer.note(note));
     Ok(())
 }

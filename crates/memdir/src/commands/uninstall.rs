@@ -7,7 +7,7 @@ use crate::{
     config::Settings,
     exit::{Exit, Failure},
     hosts::{self, Host, InstallScope, Machine, MemoryImport},
-    install::{self, ConfigChange, FileOutcome, InstallKey, InstallRequest, Receipts},
+    install::{self, ConfigChange, FileOutcome, InstallKey, InstallRequest, Receipt, Receipts},
     output::CommandOutput,
 };
 use memdir_core::{Clock as _, SystemClock};
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &UninstallArgs, settings: &Settings) -> Result<CommandOu
     let receipts = Receipts::load(&settings.home.value)?;
     let selected = select(args, &machine, &receipts);
     let (now, home) = (SystemClock.now(), &settings.home.value);
-    let request = |host, scope, machine| InstallRequest { host, scope, machine, home, now };
+    let request = |host, scope, machine| InstallRequest { host, scope, machine, home, now, choice: None };
     if args.dry_run {
         let mut previews = Vec::new();
         for (host, scope, machine) in &selected {
@@ -91,5 +91,19 @@ fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<(
         let both = [InstallScope::User, InstallScope::Project].into_iter();
         both.filter(fits).map(move |scope| (host, scope, machine.clone())).collect::<Vec<_>>()
     };
-    args.hosts.iter().flat_map(scopes).collect()
+    // A choice about the host's own memory in another project depends on the tools and hooks for all projects.
+    let elsewhere = |host: &&'static Host| {
+        let host = *host;
+        let is_elsewhere = move |receipt: &&Receipt| {
+            receipt.key.host == host.name
+                && receipt.has_only_settings()
+                && receipt.key.project.as_ref().is_some_and(|dir| *dir != machine.project)
+        };
+        let found = receipts.installed.iter().filter(is_elsewhere).filter(|_| args.scope.is_none());
+        found.filter_map(move |receipt| {
+            let project = receipt.key.project.clone()?;
+            Some((host, InstallScope::Project, Machine { project, ..machine.clone() }))
+        })
+    };
+    args.hosts.iter().flat_map(scopes).chain(args.hosts.iter().flat_map(elsewhere)).collect()
 }

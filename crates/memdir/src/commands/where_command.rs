@@ -3,8 +3,8 @@
 use super::mount_label;
 use crate::{
     config::Settings,
+    moved,
     output::{CommandOutput, Printer},
-    project_records::{self, ProjectRecord},
     scope::Scope,
 };
 use memdir_core::Access;
@@ -57,25 +57,11 @@ pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
         checkout: scope.project.checkout.clone(),
         why: scope.project.why(),
         mounts: mounts.collect(),
-        alike: similar_projects(settings, scope),
+        alike: moved::similar_projects(settings, scope),
         changes: alternatives(settings, scope),
         in_dir: settings.dir.is_some(),
     };
     CommandOutput::new(output, show).with_notes(scope.notes.clone())
-}
-
-/// Other projects with the same remote or first commit. They are only reported, since a fork has them too.
-fn similar_projects(settings: &Settings, scope: &Scope) -> Vec<String> {
-    if settings.dir.is_some() || settings.project.is_some() {
-        return Vec::new();
-    }
-    let (home, here) = (&settings.home.value, ProjectRecord::from_project(&scope.project));
-    let other = |id: &String| *id != scope.project.id && *id != scope.id;
-    project_records::ids(home)
-        .into_iter()
-        .filter(other)
-        .filter(|id| project_records::read(home, id).is_some_and(|record| record.agrees(&here) || record.is_origin_of(&scope.project)))
-        .collect()
 }
 
 /// Settings and commands that select another memory.

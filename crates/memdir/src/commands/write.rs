@@ -7,6 +7,7 @@ use crate::{
     output::{CommandOutput, Printer},
 };
 use memdir_core::{Kind, Memdir, Saved, Write, WriteMode, internal::base::text};
+use serde_json::{Map, Value, json};
 use std::io::{self, IsTerminal as _};
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
@@ -20,31 +21,71 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     };
     let content = content(args)?;
     let expect = expected(memdir, &path, args.if_version.as_deref())?;
-    let mode = if expect.is_some() && mode == WriteMode::Create { WriteMode::Replace } else { mode };
-    let (title, description) = (args.title.clone(), args.description.clone());
-    let saved = memdir.write(&Write { path, content, mode, name: title, description, kind, expect })?;
-    Ok(CommandOutput::new(saved, if mode == WriteMode::Append { show_appended } else { show }))
+    let mode = match mode {
+        _ if content.is_none() => WriteMode::Fields,
+        WriteMode::Create if expect.is_some() => WriteMode::Replace,
+        mode => mode,
+    };
+    let saved = memdir.write(&Write {
+        content: content.unwrap_or_default(),
+        mode,
+        name: args.title.clone(),
+        description: args.description.clone(),
+        kind,
+        cues: (!args.cues.is_empty()).then(|| args.cues.clone()),
+        when: when(args),
+        pinned: args.pinned.then_some(true),
+        expect,
+        ..Write::fields(path)
+    })?;
+    let show = match mode {
+        WriteMode::Append => show_appended,
+        WriteMode::Fields => show_updated,
+        _ => show,
+    };
+    Ok(CommandOutput::new(saved, show))
 }
 
-/// The text: an argument, to which a final line feed is added; a file; or standard input, from a terminal only on request.
-fn content(args: &Typed) -> Result<Vec<u8>, Failure> {
+/// The tripwires of the options, with the keys of the field `when`.
+fn when(args: &Typed) -> Option<Map<String, Value>> {
+    let mut when = Map::new();
+    for (key, globs) in [("command", &args.when_command), ("path", &args.when_path)] {
+        if !globs.is_empty() {
+            when.insert(key.into(), json!(globs));
+        }
+    }
+    when.extend(args.strength.as_ref().map(|strength| ("strength".to_owned(), json!(strength))));
+    (!when.is_empty()).then_some(when)
+}
+
+/// Whether an option sets a field of the frontmatter.
+fn sets_fields(args: &Typed) -> bool {
+    let texts = [&args.title, &args.description, &args.kind].into_iter().any(Option::is_some);
+    texts || !args.cues.is_empty() || when(args).is_some() || args.pinned
+}
+
+/// The text: an argument; a file; or standard input, from a terminal only on request. A blank text is an error, unless only fields of
+/// the frontmatter are set: then it is `None`.
+fn content(args: &Typed) -> Result<Option<Vec<u8>>, Failure> {
     let is_asked = args.text.as_deref() == Some("-");
-    if let Some(text) = args.text.as_ref().filter(|_| !is_asked) {
-        // The library ends appended text with the line ending of the memory.
-        let end = if args.append || text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        return Ok(format!("{text}{end}").into_bytes());
+    let is_given = args.text.is_some() || args.file.is_some();
+    let bytes = match (args.text.as_ref().filter(|_| !is_asked), &args.file) {
+        (Some(text), _) => text.clone().into_bytes(),
+        (None, Some(file)) => input(file)?,
+        (None, None) if !is_asked && io::stdin().is_terminal() => Vec::new(),
+        (None, None) => stdin::read()?,
+    };
+    let is_blank = String::from_utf8_lossy(&bytes).trim().is_empty();
+    if is_blank && !is_given && sets_fields(args) {
+        return Ok(None);
     }
-    if let Some(file) = &args.file {
-        return input(file);
-    }
-    let bytes = if !is_asked && io::stdin().is_terminal() { Vec::new() } else { stdin::read()? };
-    if bytes.is_empty() {
+    if is_blank {
         return Err(Failure::Usage {
             message: format!("no text for {}", args.name),
             hint: format!("pass it with: memdir write {} TEXT; or use --file or standard input", args.name),
         });
     }
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
 fn show(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -53,6 +94,10 @@ fn show(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
 
 fn show_appended(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
     show_saved(saved, if saved.created { "created" } else { "appended to" }, None, printer)
+}
+
+fn show_updated(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
+    show_saved(saved, "updated", None, printer)
 }
 
 /// Prints one line about a saved memory, and adds its notes.

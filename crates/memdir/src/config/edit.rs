@@ -19,18 +19,39 @@ pub(crate) fn change<T>(file: &Path, edit: impl FnOnce(&mut DocumentMut) -> Resu
         hint: "fix the syntax error, then run the command again".into(),
     })?;
     let value = edit(&mut document)?;
-    let changed = document.to_string();
-    if changed == text {
-        return Ok(value);
+    let changed = with_line_endings_of(&text, document.to_string());
+    if changed != text {
+        replace(file, &text, &changed)?;
     }
+    Ok(value)
+}
+
+/// Locks the file and replaces its text, if it is still `old`.
+pub(crate) fn replace_text(file: &Path, old: &str, new: &str) -> Result<(), Failure> {
+    let failed = |source: io::Error| Failure::File { doing: "lock", path: file.to_owned(), source };
+    let _lock = FileLock::for_update(file, LockWait::COMMAND).map_err(failed)?;
+    replace(file, old, new)
+}
+
+/// Reads the file; it is empty if it does not exist.
+pub(crate) fn text(file: &Path) -> Result<String, Failure> {
+    read(file).map_err(|source| Failure::File { doing: "read", path: file.to_owned(), source })
+}
+
+/// The parser drops carriage returns, so they are added again to a file that has them.
+fn with_line_endings_of(old: &str, new: String) -> String {
+    if old.contains("\r\n") { new.replace("\r\n", "\n").replace('\n', "\r\n") } else { new }
+}
+
+fn replace(file: &Path, text: &str, changed: &str) -> Result<(), Failure> {
+    let failed = |doing| move |source: io::Error| Failure::File { doing, path: file.to_owned(), source };
     let how = Replace { mode: FileMode::KeepOr(0o600), ..Replace::DURABLE };
     let prepared = disk::prepare(file, how, |new| new.write_all(changed.as_bytes())).map_err(failed("write"))?;
     // An editor takes no lock.
     if read(file).map_err(failed("read"))? != text {
         return Err(failed("write")(io::Error::new(io::ErrorKind::WouldBlock, "another program has just changed it")));
     }
-    prepared.commit().map_err(failed("write"))?;
-    Ok(value)
+    prepared.commit().map_err(failed("write"))
 }
 
 fn read(file: &Path) -> io::Result<String> {
@@ -47,6 +68,39 @@ pub(crate) fn table<'a>(document: &'a mut DocumentMut, name: &str) -> &'a mut dy
         *item = Item::Table(Table::new());
     }
     item.as_table_like_mut().expect("the item is a table")
+}
+
+/// Sets a key such as `chats.on`. A comment after the old value stays.
+pub(crate) fn set(document: &mut DocumentMut, key: &str, mut value: Value) {
+    let (above, key) = key.rsplit_once('.').unwrap_or(("", key));
+    let table = if above.is_empty() { document.as_table_mut() } else { table(document, above) };
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(old) => {
+            *value.decor_mut() = old.decor().clone();
+            *old = value;
+        }
+        None => drop(table.insert(key, Item::Value(value))),
+    }
+}
+
+/// Removes a key such as `chats.on`, and its table if it is empty then and has no comment. Returns whether the key existed.
+pub(crate) fn unset(document: &mut DocumentMut, key: &str) -> bool {
+    let (above, key) = key.rsplit_once('.').unwrap_or(("", key));
+    if above.is_empty() {
+        return document.remove(key).is_some();
+    }
+    let Some(item) = document.get_mut(above) else { return false };
+    let Some(table) = item.as_table_like_mut() else { return false };
+    let existed = table.remove(key).is_some();
+    let is_bare = |item: &Item| item.as_table().is_none_or(|table| table.decor().prefix().is_none_or(is_blank));
+    if existed && table.is_empty() && is_bare(item) {
+        document.remove(above);
+    }
+    existed
+}
+
+fn is_blank(text: &toml_edit::RawString) -> bool {
+    text.as_str().is_none_or(|text| text.trim().is_empty())
 }
 
 /// Adds a text to a list, or removes it. An empty list is removed.

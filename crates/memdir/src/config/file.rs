@@ -17,7 +17,7 @@ use toml::{
 };
 
 /// The contents of the file, with paths expanded.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ConfigFile {
     /// Whether the file exists.
     pub(crate) found: bool,

@@ -1,8 +1,8 @@
-//! The keys of `config.toml` with their documentation, from which docs/reference/config.md is generated, and the suggestions for misspelled
-//! keys.
+//! The keys of `config.toml`, the environment variables and the files of memdir, with their documentation: for `memdir config`, the manual
+//! page, docs/reference/config.md, and the suggestions for misspelled keys.
 
 /// One key of `config.toml`.
-#[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes docs/reference/config.md reads the other fields"))]
+#[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes docs/reference/config.md reads the description"))]
 pub(crate) struct Key {
     /// The full name, with dots.
     pub(crate) name: &'static str,
@@ -17,6 +17,66 @@ pub(crate) struct Key {
 const fn key(name: &'static str, kind: &'static str, default: &'static str, doc: &'static str) -> Key {
     Key { name, kind, default, doc }
 }
+
+impl Key {
+    /// Whether it is a key of a list of tables, such as `mounts.path`, and not one setting.
+    pub(crate) fn is_in_list(&self) -> bool {
+        let above = self.name.rsplit_once('.').map(|(above, _)| above);
+        KEYS.iter().any(|key| Some(key.name) == above && key.kind == LIST_OF_TABLES)
+    }
+}
+
+/// The kind of a table.
+pub(crate) const TABLE: &str = "table";
+/// The kind of a list of tables.
+pub(crate) const LIST_OF_TABLES: &str = "list of tables";
+
+/// An environment variable, or several with one meaning.
+pub(crate) struct Variable {
+    /// The names, separated by commas.
+    pub(crate) names: &'static str,
+    /// The meaning.
+    pub(crate) doc: &'static str,
+    /// What applies without it.
+    pub(crate) default: &'static str,
+}
+
+const fn var(names: &'static str, doc: &'static str, default: &'static str) -> Variable {
+    Variable { names, doc, default }
+}
+
+/// The environment variables.
+pub(crate) const VARIABLES: &[Variable] = &[
+    var("MEMDIR_HOME", "directory of memories, journals and `config.toml`", "`~/.memdir`"),
+    var("MEMDIR_DIR", "directory that is the whole memory; `--dir` overrides it", "none"),
+    var("MEMDIR_PROJECT", "id of the project; `--project` overrides it", "from the current directory"),
+    var("MEMDIR_AGENT", "agent whose memory is mounted too; `--agent` overrides it", "none"),
+    var("MEMDIR_DISABLE", "`1` disables memory, `0` enables it; overrides every other switch", "none"),
+    var("MEMDIR_TOKEN", "bearer token of HTTP clients; `--token-file` overrides it", "none"),
+    var("MEMDIR_EXTRA_GUIDELINES, CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES", "additional text for every prompt; ignored if blank", "none"),
+    var("VISUAL, EDITOR", "editor of `memdir edit` and `memdir config edit`, with its arguments; the first that is set", "none"),
+    var("USER, LOGNAME", "name recorded in the history; `--actor` overrides it", "`cli`"),
+    var("XDG_CACHE_HOME", "directory of the search index and other derived files", "the cache directory of the system"),
+    var("NO_COLOR, CLICOLOR_FORCE, TERM", "whether colours are used on a terminal", ""),
+    var(
+        "CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, OPENCODE_DB, OPENCLAW_STATE_DIR, XDG_DATA_HOME, XDG_CONFIG_HOME",
+        "where the hosts keep their settings and conversations",
+        "each host's own default",
+    ),
+];
+
+/// The files of memdir with their contents, for the manual page.
+pub(crate) const FILES: &[(&str, &str)] = &[
+    ("~/.memdir/config.toml", "the settings"),
+    ("~/.memdir/projects/ID/", "the memories of a project, and MEMORY.md, its entrypoint"),
+    ("~/.memdir/projects/ID.toml", "the directory and the remotes of a project"),
+    ("~/.memdir/user/", "the memories of the user"),
+    ("~/.memdir/journal/", "the history of every change"),
+    ("~/.memdir/edits/", "texts that were written in an editor and could not be saved"),
+    (".memdir/", "the memories of a team, in its git repository"),
+    (".memdir-agents/", "the memories of agents, in a git repository"),
+    ("~/.cache/memdir/", "the search index and other derived files, which can be deleted"),
+];
 
 /// All keys.
 pub(crate) const KEYS: &[Key] = &[
@@ -40,7 +100,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("secrets.allow_rules", "list of strings", "none", "Names of detection rules to skip, as printed in error messages."),
     key("tokens", "list of tables", "none", "Bearer tokens of HTTP clients, one `[[tokens]]` each; written by `memdir token`."),
     key("tokens.person", "string", "required", "The owner, whose memories are `user/`."),
-    key("tokens.agent", "string", "none", "The agent that acts for the owner; its memories are `agent/`."),
+    key("tokens.agent", "string", "none", "The agent that acts for the owner; its memories are named `agent/NAME/…`."),
     key("tokens.projects", "list of strings", "none", "Ids of the projects that the token gives access to."),
     key("tokens.hash", "string", "required", "The hash of the token. The token itself is not stored."),
     key("projects", "list of tables", "none", "Settings of individual projects, one `[[projects]]` each."),
@@ -96,7 +156,7 @@ pub(crate) const KEYS: &[Key] = &[
         "chats.hosts_off",
         "list of hosts",
         "none",
-        "Hosts whose conversations are not imported: `claude-code`, `codex`, `gemini`, `opencode`, `openclaw`, `cursor` or `folder` (conversations in `chats.folders`).",
+        "Hosts whose conversations are not imported: `claude-code`, `codex`, `gemini`, `opencode`, `openclaw`, `cursor`, `copilot-cli` or `folder` (conversations in `chats.folders`).",
     ),
     key(
         "chats.projects_off",

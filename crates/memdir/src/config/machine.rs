@@ -13,16 +13,26 @@ use std::{
 
 /// Describes this machine, with the path of this program as a user would run it.
 pub(crate) fn machine(settings: &Settings, project: Project) -> Result<Machine, Failure> {
+    let machine = machine_of_hosts(&project)?;
+    let exe = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "the memdir executable".into(), source })?;
+    let exe = on_path(&exe, machine.variables.get("PATH")).unwrap_or(exe);
+    Ok(Machine { exe: utf8("this program", &exe)?, global_args: before(settings, &machine.home)?, ..machine })
+}
+
+/// Describes where hosts keep their files, without this program: enough to read them.
+pub(crate) fn machine_of_hosts(project: &Project) -> Result<Machine, Failure> {
     let home = user_home().ok_or_else(|| Failure::Settings { message: "no home directory found".into(), hint: "set HOME".into() })?;
     let variables: BTreeMap<&'static str, String> =
         hosts::variables().filter_map(|name| variable(name).map(|value| (name, value))).collect();
-    let exe = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "the memdir executable".into(), source })?;
-    let exe = on_path(&exe, variables.get("PATH")).unwrap_or(exe);
-    let exe = utf8("this program", &exe)?;
     let main_checkout = project.git.as_deref().filter(|git| git.file_name().is_some_and(|name| name == ".git")).and_then(Path::parent);
     let main_checkout = main_checkout.unwrap_or(&project.root).to_owned();
-    let global_args = before(settings, &home)?;
-    Ok(Machine { os: Os::current(), global_args, home, project: project.checkout, main_checkout, exe, variables })
+    let (exe, global_args, project) = (String::new(), Vec::new(), project.checkout.clone());
+    Ok(Machine { os: Os::current(), global_args, home, project, main_checkout, exe, with_hooks: true, variables })
+}
+
+/// Whether a variable of a host is set.
+pub(crate) fn is_host_variable_set(name: &str) -> bool {
+    variable(name).is_some()
 }
 
 /// The arguments that select the current memory, for hosts, which run memdir without the user's options and variables.

@@ -68,9 +68,13 @@ fn parse(text: &str) -> (RepositorySettings, Vec<String>) {
                 out.mounts = list.iter().filter_map(|one| mount(one.get_ref()).map_err(|why| problems.push(why)).ok()).collect();
             }
             ("enabled" | "read_only" | "ignored" | "mounts", _) => {
-                problems.push(format!("ignored {}: wrong type", key.get_ref()));
+                problems.push(format!(
+                    "skipped `{}`: expected {}",
+                    key.get_ref(),
+                    if key.get_ref() == "enabled" { "true or false" } else { "a list" }
+                ));
             }
-            (other, _) => problems.push(format!("ignored {other}: a repository can only set enabled, read_only, ignored and mounts")),
+            (other, _) => problems.push(format!("skipped `{other}`: a repository can only set enabled, read_only, ignored and mounts")),
         }
     }
     (out, problems)
@@ -88,9 +92,9 @@ fn without_bad_lines(text: &str, problems: &mut Vec<String>) -> String {
         let last = line.min(lines.len().saturating_sub(1));
         let Some(bad) = lines.iter_mut().take(last + 1).rev().find(|line| !line.is_empty()) else { break };
         *bad = "";
-        problems.push(format!("ignored line {}: {}", line + 1, error.message()));
+        problems.push(format!("skipped line {}: {}", line + 1, error.message()));
     }
-    problems.push("ignored the rest: too many invalid lines".into());
+    problems.push("skipped the rest: too many invalid lines".into());
     String::new()
 }
 
@@ -99,8 +103,8 @@ fn patterns<'a>(key: &str, list: impl Iterator<Item = &'a DeValue<'a>>, problems
     for one in list {
         match one {
             DeValue::String(pattern) if check_pattern(pattern).is_ok() => out.push(pattern.to_string()),
-            DeValue::String(pattern) => problems.push(format!("ignored {pattern:?} in {key}: invalid regular expression")),
-            _ => problems.push(format!("ignored an entry of {key}: not a string")),
+            DeValue::String(pattern) => problems.push(format!("skipped {pattern:?} in {key}: invalid regular expression")),
+            _ => problems.push(format!("skipped an entry of {key}: not a string")),
         }
     }
     out
@@ -112,7 +116,7 @@ fn mount(value: &DeValue<'_>) -> Result<(String, PathBuf), String> {
         _ => None,
     };
     let (Some(name), Some(path)) = (text("name"), text("path")) else {
-        return Err("ignored an entry in mounts: name and path are required".into());
+        return Err("skipped an entry in mounts: name and path are required".into());
     };
     // Expansion would give a repository access to paths outside of it.
     if path.starts_with('~') || path.contains("${") {
@@ -140,13 +144,13 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "ignored ignored: wrong type",
+                "skipped `ignored`: expected a list",
                 "ignored mount \"../up\": invalid name or path",
-                "ignored an entry in mounts: name and path are required",
-                "ignored \"(\" in read_only: invalid regular expression",
-                "ignored \"(?x) a # \" in read_only: invalid regular expression",
-                "ignored an entry of read_only: not a string",
-                "ignored run: a repository can only set enabled, read_only, ignored and mounts",
+                "skipped an entry in mounts: name and path are required",
+                "skipped \"(\" in read_only: invalid regular expression",
+                "skipped \"(?x) a # \" in read_only: invalid regular expression",
+                "skipped an entry of read_only: not a string",
+                "skipped `run`: a repository can only set enabled, read_only, ignored and mounts",
             ]
         );
     }

@@ -19,6 +19,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct ServerInfo {
     pub(super) version: String,
     pub(super) tools: usize,
+    /// The tools that a host may defer, although a model needs them at once.
+    pub(super) deferred: Vec<String>,
     pub(super) millis: u128,
 }
 
@@ -69,9 +71,13 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
     send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
     send(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }))?;
     let tools = wait_for(2)?;
-    let tools = tools["result"]["tools"].as_array().ok_or_else(|| format!("does not list tools: {}", tools["error"]["message"]))?.len();
+    let tools = tools["result"]["tools"].as_array().ok_or_else(|| format!("does not list tools: {}", tools["error"]["message"]))?;
+    let is_loaded = |tool: &&Value| tool["_meta"]["anthropic/alwaysLoad"] == true;
+    let is_needed = |tool: &&Value| ["memory_search", "memory_write"].iter().any(|name| tool["name"] == *name);
+    let deferred = tools.iter().filter(is_needed).filter(|tool| !is_loaded(tool)).filter_map(|tool| tool["name"].as_str());
+    let (deferred, tools) = (deferred.map(str::to_owned).collect(), tools.len());
     let version = greeting["result"]["serverInfo"]["version"].as_str().unwrap_or("(unknown version)").to_owned();
-    Ok(ServerInfo { version, tools, millis: watch.elapsed().as_millis() })
+    Ok(ServerInfo { version, tools, deferred, millis: watch.elapsed().as_millis() })
 }
 
 /// Runs a hook: a program with arguments, or a line in the shell of the host.

@@ -2,37 +2,41 @@
 
 use super::{
     DOCTOR_SESSION,
-    input::{HookInput, ToolAction},
+    input::HookInput,
+    output::HookText,
     session::SessionState,
+    start::{self, HostLoads, SessionText, host_loads},
     sync::sync_transcripts,
 };
 use crate::{
-    config::Settings,
+    config::{self, Settings},
     exit::Failure,
     hosts::{HookEvent, Host},
-    prompt_section,
+    loads,
+    rules::Conversation,
     scope::Scope,
     spaces,
 };
 use memdir_core::{
     Memdir, Recall,
-    internal::{base::time::Deadline, recall::when, store::stop::Stop},
+    internal::{base::time::Deadline, store::stop::Stop},
 };
-use std::{cell::RefCell, path::Path};
+use std::cell::RefCell;
 
 /// The reminder to save what was learned.
 const REMINDER: &str = include_str!("remind.md");
 
 /// A hook that was called.
 pub(crate) struct HookCall<'a> {
-    host: &'static Host,
-    input: &'a HookInput,
-    settings: &'a Settings,
-    scope: Scope,
-    memdir: Memdir,
-    session: SessionState,
+    pub(super) host: &'static Host,
+    pub(super) input: &'a HookInput,
+    pub(super) settings: &'a Settings,
+    pub(super) scope: Scope,
+    pub(super) memdir: Memdir,
+    pub(super) session: SessionState,
+    pub(super) conversation: Conversation,
     /// The end of all waiting: for locks, and for conversations that are copied.
-    deadline: Deadline,
+    pub(super) deadline: Deadline,
     errors: RefCell<Vec<String>>,
 }
 
@@ -45,24 +49,33 @@ impl<'a> HookCall<'a> {
         deadline: Deadline,
     ) -> Result<HookCall<'a>, Failure> {
         let scope = Scope::resolve(settings)?;
+        // The host's switch for its own memory is also memdir's where both are the same memory. Without the variable nothing is read.
+        let variable = host.memory_switch.as_ref().and_then(|switch| switch.variable);
+        if variable.is_some_and(config::is_host_variable_set)
+            && let HostLoads::Mount { suspended_by: Some(switch), .. } = host_loads(host, &scope)
+        {
+            return Err(Failure::Off { switch });
+        }
         let memdir = spaces::open(settings, &scope)?.memdir.with_stop(&Stop::with_deadline(deadline));
         let session = SessionState::new(&settings.cache, host.name, input.session.as_deref());
-        Ok(HookCall { host, input, settings, scope, memdir, session, deadline, errors: RefCell::default() })
+        let recorded = input.session.as_deref().filter(|session| *session != DOCTOR_SESSION);
+        let conversation = Conversation::new(&settings.home.value, host.name, recorded, input.agent.as_deref());
+        Ok(HookCall { host, input, settings, scope, memdir, session, conversation, deadline, errors: RefCell::default() })
     }
 
     /// Handles the event and returns the text for the model. `None` if there is none, or after an error.
-    pub(crate) fn handle(&self, event: HookEvent) -> Option<String> {
+    pub(crate) fn handle(&self, event: HookEvent) -> Option<HookText> {
         match event {
-            HookEvent::SessionStart => self.start(),
+            HookEvent::SessionStart => self.start().map(HookText::from),
             HookEvent::Prompt => {
                 let prompt = self.input.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty())?;
-                self.recall(prompt)
+                self.recall(prompt).map(HookText::from)
             }
-            HookEvent::BeforeTool => self.check_tripwires(self.input.action.as_ref()?),
+            HookEvent::BeforeTool | HookEvent::AfterTool => self.check_rules(event),
             HookEvent::Stop => {
                 self.sync();
                 // An agent that a hook keeps from stopping has already been reminded.
-                if self.input.stop_hook_active { None } else { self.remind() }
+                if self.input.stop_hook_active { None } else { self.remind().map(HookText::from) }
             }
             HookEvent::SessionEnd => {
                 self.sync();
@@ -70,7 +83,10 @@ impl<'a> HookCall<'a> {
             }
             HookEvent::BeforeCompaction => {
                 self.sync();
-                self.log_compaction();
+                if self.input.will_compact {
+                    self.forget_rules();
+                    self.log_compaction();
+                }
                 None
             }
         }
@@ -84,32 +100,27 @@ impl<'a> HookCall<'a> {
     /// The memory section and the entrypoint, for the start of a conversation.
     fn start(&self) -> Option<String> {
         self.session.restart();
-        self.check(prompt_section::section(self.settings, false)(&self.memdir).map_err(Failure::from))
+        if self.input.lost_context {
+            self.forget_rules();
+        }
+        let text = start::session_text(self.host, self.settings, &self.scope, &self.memdir).map_err(Failure::from);
+        let SessionText { text, load } = self.check(text)?;
+        if let Some(load) = load {
+            loads::count(&self.settings.home.value, &loads::space(self.memdir.store()), &load);
+        }
+        Some(text)
     }
 
     /// The memories relevant to a message.
     fn recall(&self, prompt: &str) -> Option<String> {
-        let memdir = self.check(spaces::with_search_offline(self.memdir.clone(), self.settings))?;
-        self.recall_new(&memdir, Recall { message: Some(prompt), ..Recall::default() })
-    }
-
-    /// The tripwires of an action.
-    fn check_tripwires(&self, action: &ToolAction) -> Option<String> {
-        let paths: Vec<String> = action.paths.iter().map(|path| self.scope.in_project(&self.settings.cwd, Path::new(path))).collect();
-        let action = when::Action {
-            tool: Some(&action.tool),
-            command: action.command.as_deref(),
-            paths: paths.iter().map(String::as_str).collect(),
-            text: Some(action.text.as_str()).filter(|text| !text.is_empty()),
-        };
-        self.recall_new(&self.memdir, Recall { action: Some(action), ..Recall::default() })
+        self.recall_new(Recall { message: Some(prompt), ..Recall::default() })
     }
 
     /// Recalls the memories that this conversation has not seen yet.
-    fn recall_new(&self, memdir: &Memdir, request: Recall<'_>) -> Option<String> {
+    fn recall_new(&self, request: Recall<'_>) -> Option<String> {
         let (shown, cache) = (self.session.shown(), self.scope.tripwires_file(&self.settings.cache));
         let request = Recall { shown: &shown, project: Some(&self.scope.project), cache: Some(&cache), ..request };
-        let recalled = self.check(memdir.recall(&request).map_err(Failure::from))?;
+        let recalled = self.check(self.memdir.recall(&request).map_err(Failure::from))?;
         self.session.add_shown(recalled.shown.iter().map(|shown| shown.name.as_str()));
         Some(recalled.text)
     }
@@ -147,7 +158,7 @@ impl<'a> HookCall<'a> {
     }
 
     /// Returns the value, or records the error.
-    fn check<T>(&self, result: Result<T, Failure>) -> Option<T> {
+    pub(super) fn check<T>(&self, result: Result<T, Failure>) -> Option<T> {
         result.map_err(|failure| self.errors.borrow_mut().push(failure.text().message)).ok()
     }
 }

@@ -10,18 +10,24 @@ use std::path::PathBuf;
 pub(crate) struct HookInput {
     /// The id of the conversation.
     pub(crate) session: Option<String>,
+    /// The id of the subagent, if the call is about one.
+    pub(crate) agent: Option<String>,
     /// The file of its transcript.
     pub(crate) transcript: Option<PathBuf>,
     /// The directory of the conversation.
     pub(crate) cwd: Option<PathBuf>,
     /// The user's message.
     pub(crate) prompt: Option<String>,
-    /// The tool that is about to run.
-    pub(crate) action: Option<ToolAction>,
+    /// The tools that are about to run, or have run: one, unless the host reports several calls at once.
+    pub(crate) actions: Vec<ToolAction>,
+    /// Whether the conversation starts again without its earlier context: it was compacted or cleared.
+    pub(crate) lost_context: bool,
+    /// Whether the context will be compacted, for the hook before that.
+    pub(crate) will_compact: bool,
     /// Whether the agent continues only because a hook kept it from stopping.
     pub(crate) stop_hook_active: bool,
-    /// Whether the input names the event, as that of hosts that follow Claude Code does.
-    pub(crate) names_event: bool,
+    /// The host's name for the event, in hosts that follow Claude Code.
+    pub(crate) event: Option<String>,
 }
 
 /// A tool that is about to run.
@@ -46,32 +52,41 @@ impl HookInput {
         let workspace = || value["workspace_roots"][0].as_str().map(str::to_owned);
         HookInput {
             session: string(&["session_id", "conversation_id", "sessionId"]),
+            agent: string(&["agent_id", "agentId"]),
             transcript: string(&["transcript_path", "transcriptPath"]).map(PathBuf::from),
             cwd: string(&["cwd", "workingDirectory"]).or_else(workspace).map(PathBuf::from),
-            prompt: string(&["prompt"]),
-            action: action(host, &value),
+            prompt: string(&["prompt"]).map(|prompt| (host.typed_text)(&prompt).into_owned()),
+            actions: actions(host, &value),
+            lost_context: value["source"].as_str().is_some_and(|source| matches!(source, "compact" | "clear")),
+            will_compact: (host.will_compact)(&value),
             stop_hook_active: ["stop_hook_active", "stopHookActive"].iter().any(|key| value[*key] == true),
-            names_event: string(&["hook_event_name", "hookEventName"]).is_some(),
+            event: string(&["hook_event_name", "hookEventName"]),
         }
     }
 }
 
-/// The tool that is about to run.
-fn action(host: &Host, value: &Value) -> Option<ToolAction> {
+/// The tools that are about to run.
+fn actions(host: &Host, value: &Value) -> Vec<ToolAction> {
     match (host.tool_call)(value) {
-        ToolCall::Command { tool, line } => Some(ToolAction { tool: tool.to_owned(), command: line, ..ToolAction::default() }),
-        ToolCall::Duplicate => None,
-        ToolCall::Named => {
-            let text = |key: &&str| value[*key].as_str().filter(|text| !text.is_empty());
-            let tool = ["tool_name", "toolName"].iter().find_map(text)?.to_owned();
-            let input = ["tool_input", "toolArgs", "toolInput"].iter().map(|key| &value[*key]).find(|input| !input.is_null());
-            // Some hosts send the arguments as a string of JSON.
-            let parsed = input.and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
-            let mut action = ToolAction { tool, ..ToolAction::default() };
-            collect("", parsed.as_ref().or(input).unwrap_or(&Value::Null), &mut action);
-            Some(action)
-        }
+        ToolCall::Command { tool, line } => vec![ToolAction { tool: tool.to_owned(), command: line, ..ToolAction::default() }],
+        ToolCall::Duplicate => Vec::new(),
+        ToolCall::Named => match value["toolCalls"].as_array() {
+            Some(calls) if !calls.is_empty() => calls.iter().filter_map(|call| action(call, &["name"], &["args"])).collect(),
+            _ => action(value, &["tool_name", "toolName"], &["tool_input", "toolArgs", "toolInput"]).into_iter().collect(),
+        },
     }
+}
+
+/// One tool that is about to run, under the keys of its name and its arguments.
+fn action(call: &Value, names: &[&str], inputs: &[&str]) -> Option<ToolAction> {
+    let text = |key: &&str| call[*key].as_str().filter(|text| !text.is_empty());
+    let tool = names.iter().find_map(text)?.to_owned();
+    let input = inputs.iter().map(|key| &call[*key]).find(|input| !input.is_null());
+    // Some hosts send the arguments as a string of JSON.
+    let parsed = input.and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
+    let mut action = ToolAction { tool, ..ToolAction::default() };
+    collect("", parsed.as_ref().or(input).unwrap_or(&Value::Null), &mut action);
+    Some(action)
 }
 
 /// Replaces lone surrogates in JSON with U+FFFD: some hosts truncate texts in the middle of a character.

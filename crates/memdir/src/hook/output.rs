@@ -1,8 +1,11 @@
 //! The output of a hook: text in the format of its host, within the length that hosts accept. Pure.
 
 use super::input::HookInput;
-use crate::hosts::{HookEvent, HookReply, Host};
-use memdir_core::internal::base::{frame, text};
+use crate::hosts::{HookEvent, HookReply, Host, ToolDecision};
+use memdir_core::internal::base::{
+    frame,
+    text::{self, json_units},
+};
 
 /// The maximum length of an output, in UTF-16 code units: hosts truncate longer ones, or move them to a file, at 10,000.
 pub(super) const MAX_UNITS: usize = 9_900;
@@ -10,14 +13,32 @@ pub(super) const MAX_UNITS: usize = 9_900;
 /// The room for the note at the end of a truncated text.
 const NOTE_UNITS: usize = 200;
 
+/// What a hook has for its host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HookText {
+    /// The decision about the tool that is about to run.
+    pub(crate) decision: Option<ToolDecision>,
+    /// The text for the model, or the reason of the decision.
+    pub(crate) text: String,
+}
+
+impl From<String> for HookText {
+    fn from(text: String) -> HookText {
+        HookText { decision: None, text }
+    }
+}
+/// The maximum length of the text of a session's start: what the longest format of a host leaves.
+pub(crate) const SESSION_UNITS: usize = MAX_UNITS - NOTE_UNITS;
+
 /// Renders a text as the standard output of a hook: one line of JSON, or nothing if the text is blank or the host does not read output
-/// at this event.
-pub(crate) fn render(host: &Host, event: HookEvent, input: &HookInput, text: &str) -> String {
+/// at this event. A host that cannot ask denies.
+pub(crate) fn render(host: &Host, event: HookEvent, input: &HookInput, output: &HookText) -> String {
+    let decision = output.decision.map(|decision| if host.can_ask { decision } else { ToolDecision::Deny });
     let format = |text: &str| {
-        let reply = HookReply { event, input_names_event: input.names_event, text };
+        let reply = HookReply { event, input_event: input.event.as_deref(), decision, text };
         (host.hook_output)(&reply).map(|value| format!("{value}\n"))
     };
-    if text.trim().is_empty() { String::new() } else { fit(text, format).unwrap_or_default() }
+    if output.text.trim().is_empty() { String::new() } else { fit(&output.text, format).unwrap_or_default() }
 }
 
 /// Formats the text, truncated if the output would be too long.
@@ -35,20 +56,11 @@ pub(super) fn utf16_len(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// The length of a character in JSON, in UTF-16 code units.
-fn json_len(c: char) -> usize {
-    match c {
-        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-        '\0'..='\u{1f}' => 6,
-        c => c.len_utf16(),
-    }
-}
-
 /// Truncates a text to `room` code units of JSON, at the end of a line if one is near, and appends what was omitted.
 fn truncate(text: &str, room: usize) -> String {
     let mut left = room.saturating_sub(NOTE_UNITS);
     let over = text.char_indices().find(|(_, c)| {
-        let len = json_len(*c);
+        let len = json_units(*c);
         let fits = len <= left;
         left = left.saturating_sub(len);
         !fits

@@ -2,16 +2,23 @@
 
 use super::{
     input::{HookInput, ToolAction},
-    output::{MAX_UNITS, render, utf16_len},
+    output::{HookText, MAX_UNITS, render, utf16_len},
 };
-use crate::hosts::{Delivery, HOSTS, HookEvent, Host, by_name};
+use crate::hosts::{Delivery, HOSTS, HookEvent, Host, ToolDecision, by_name};
 use memdir_core::internal::base::text;
 use serde::Deserialize;
 
 /// The output of a host's hook with this input, for this text.
 fn output(host: &str, event: HookEvent, input: &str, text: &str) -> String {
     let host = by_name(host).unwrap();
-    render(host, event, &HookInput::parse(host, input), text)
+    render(host, event, &HookInput::parse(host, input), &text.to_owned().into())
+}
+
+/// The output of a host's hook before a tool, for this decision.
+fn decided(host: &str, input: &str, decision: ToolDecision) -> String {
+    let host = by_name(host).unwrap();
+    let text = HookText { decision: Some(decision), text: "Deploy on Tuesdays.".into() };
+    render(host, HookEvent::BeforeTool, &HookInput::parse(host, input), &text)
 }
 
 /// The input of a host's hook.
@@ -72,13 +79,6 @@ struct StopOutput {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[expect(dead_code, reason = "only the accepted keys matter")]
-struct SystemMessage {
-    system_message: String,
-}
-
-#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only the accepted keys matter")]
 struct CursorStart {
@@ -95,11 +95,12 @@ struct CursorStop {
     followup_message: String,
 }
 
-/// The output of Cursor before a tool or a command. A decision would replace the user's, so there must be none.
+/// The output of Cursor before a tool or a command. A decision to allow would replace the user's.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only the accepted keys matter")]
 struct CursorTool {
+    permission: Option<String>,
     user_message: Option<String>,
     agent_message: String,
 }
@@ -111,11 +112,21 @@ struct CopilotContext {
     additional_context: String,
 }
 
+/// The decision of Copilot CLI before a tool.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[expect(dead_code, reason = "only the accepted keys matter")]
+struct CopilotDecision {
+    permission_decision: String,
+    permission_decision_reason: String,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only the accepted keys matter")]
 struct OpencodeContext {
     context: String,
+    decision: Option<String>,
 }
 
 fn parses<T: for<'a> Deserialize<'a>>(text: &str) -> Result<(), String> {
@@ -138,8 +149,9 @@ fn accepted(host: &str, event: HookEvent, text: &str) -> Result<(), String> {
         ("cursor", HookEvent::BeforeTool) => parses::<CursorTool>(text),
         ("cursor", HookEvent::Stop) => parses::<CursorStop>(text),
         ("copilot-cli", HookEvent::Stop) => parses::<StopOutput>(text),
+        ("copilot-cli", HookEvent::BeforeTool) => parses::<CopilotContext>(text).or_else(|_| parses::<CopilotDecision>(text)),
         ("copilot-cli", _) => parses::<CopilotContext>(text),
-        ("gemini", HookEvent::BeforeTool) => parses::<SystemMessage>(text),
+        ("gemini", HookEvent::BeforeTool) => parses::<StopOutput>(text),
         (_, HookEvent::Stop) => parses::<StopOutput>(text),
         _ => named(hook.map_or("none", |hook| hook.name)),
     }
@@ -154,11 +166,57 @@ fn every_host_gets_only_keys_it_accepts() {
             if !out.is_empty() {
                 assert_eq!(accepted(host.name, hook.event, &out), Ok(()), "{} {}: {out}", host.name, hook.name);
             }
-            assert!(!out.is_empty() || hook.delivery == Delivery::Ignored, "{} {}", host.name, hook.name);
+            let is_silent = matches!(hook.delivery, Delivery::Ignored | Delivery::DecisionOnly);
+            assert!(!out.is_empty() || is_silent, "{} {}", host.name, hook.name);
             shown += &format!("{} {}: {}\n", host.name, hook.name, out.trim_end());
         }
     }
     insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn every_host_gets_decisions_in_its_own_format() {
+    let mut shown = String::new();
+    for host in HOSTS {
+        for hook in host.hooks.iter().filter(|hook| hook.event == HookEvent::BeforeTool) {
+            // The two hooks of Cursor have the same event, and `sample` knows the first.
+            let input = sample(host.name, hook.event).replace("beforeShellExecution", hook.name);
+            let input = if host.name == "vscode" { sample("claude-code", hook.event) } else { input };
+            for decision in [ToolDecision::Deny, ToolDecision::Ask] {
+                let out = decided(host.name, &input, decision);
+                if host.name != "vscode" {
+                    assert_eq!(accepted(host.name, hook.event, &out), Ok(()), "{} {}: {out}", host.name, hook.name);
+                }
+                shown += &format!("{} {} {decision:?}: {}\n", host.name, hook.name, out.trim_end());
+            }
+        }
+    }
+    insta::assert_snapshot!(shown, @r#"
+    claude-code PreToolUse Deny: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Deploy on Tuesdays."}}
+    claude-code PreToolUse Ask: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"Deploy on Tuesdays."}}
+    codex PreToolUse Deny: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Deploy on Tuesdays."}}
+    codex PreToolUse Ask: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Deploy on Tuesdays."}}
+    gemini BeforeTool Deny: {"decision":"deny","reason":"Deploy on Tuesdays."}
+    gemini BeforeTool Ask: {"decision":"deny","reason":"Deploy on Tuesdays."}
+    cursor beforeShellExecution Deny: {"permission":"deny","agent_message":"Deploy on Tuesdays."}
+    cursor beforeShellExecution Ask: {"permission":"ask","user_message":"Deploy on Tuesdays.","agent_message":"Deploy on Tuesdays."}
+    cursor preToolUse Deny: {"permission":"deny","agent_message":"Deploy on Tuesdays."}
+    cursor preToolUse Ask: {"permission":"deny","agent_message":"Deploy on Tuesdays."}
+    vscode preToolUse Deny: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Deploy on Tuesdays."}}
+    vscode preToolUse Ask: {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"Deploy on Tuesdays."}}
+    opencode tool.execute.before Deny: {"decision":"deny","context":"Deploy on Tuesdays."}
+    opencode tool.execute.before Ask: {"decision":"deny","context":"Deploy on Tuesdays."}
+    copilot-cli preToolUse Deny: {"permissionDecision":"deny","permissionDecisionReason":"Deploy on Tuesdays."}
+    copilot-cli preToolUse Ask: {"permissionDecision":"ask","permissionDecisionReason":"Deploy on Tuesdays."}
+    "#);
+}
+
+#[test]
+fn several_tool_calls_in_one_input_are_all_read() {
+    let copilot = by_name("copilot-cli").unwrap();
+    let input = r#"{"sessionId":"s","toolCalls":[{"id":"1","name":"bash","args":"{\"command\":\"ls\"}"},{"id":"2","name":"bash","args":{"command":"git push"}},5]}"#;
+    let commands: Vec<_> = HookInput::parse(copilot, input).actions.into_iter().filter_map(|action| action.command).collect();
+    assert_eq!(commands, ["ls", "git push"]);
 }
 
 #[test]
@@ -248,7 +306,7 @@ fn claude() -> &'static Host {
 
 #[test]
 fn tool_calls_of_every_host_are_understood() {
-    let action = |host: &Host, text: &str| HookInput::parse(host, text).action.unwrap();
+    let action = |host: &Host, text: &str| HookInput::parse(host, text).actions.remove(0);
     let of = |tool: &str, command: Option<&str>, paths: &[&str], text: &str| ToolAction {
         tool: tool.into(),
         command: command.map(str::to_owned),
@@ -296,5 +354,5 @@ fn tool_calls_of_every_host_are_understood() {
         hosts.for_each(|host| assert_eq!(action(host, input), expected, "{} {input}", host.name));
     }
     let twice = r#"{"hook_event_name":"preToolUse","cursor_version":"3","tool_name":"Shell","tool_input":{"command":"git push"}}"#;
-    assert_eq!(HookInput::parse(by_name("cursor").unwrap(), twice).action, None, "another event reports it");
+    assert_eq!(HookInput::parse(by_name("cursor").unwrap(), twice).actions, [], "another event reports it");
 }

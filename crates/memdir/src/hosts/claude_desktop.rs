@@ -10,7 +10,7 @@ pub(super) const HOST: Host = Host {
     config: |machine, scope| match scope {
         InstallScope::User => {
             let file = user_dir(machine).join("claude_desktop_config.json");
-            Some(vec![server_file(file, ConfigFormat::Json, "mcpServers", machine.server())])
+            Some(vec![server_file(file, ConfigFormat::Json, "mcpServers", machine.server(&HOST))])
         }
         InstallScope::Project => None,
     },

@@ -41,8 +41,10 @@ pub(crate) enum ConfigEdit {
     Hook { path: Vec<String>, value: Value, host: String, event: HookEvent },
     /// Adds a value that the hooks need unless there is one; it is removed with the last hook.
     Default { path: Vec<String>, value: Value },
-    /// Sets a value; fails if the user has set another one.
+    /// Sets a value. What the user had there is restored when it is removed.
     Setting { path: Vec<String>, value: Value },
+    /// Takes an earlier [`ConfigEdit::Setting`] back: its value becomes what the user had, unless the user has changed it since.
+    Restore { path: Vec<String>, value: Value, previous: Option<Value> },
     /// Writes the whole file, which begins with [`MARK`].
     Whole { text: String },
 }
@@ -66,7 +68,7 @@ pub(crate) struct AppliedEdit {
     pub(crate) text: String,
     /// The paths of containers and defaults that were created.
     pub(crate) created: Vec<Vec<String>>,
-    /// What the user had there before: the replaced keys of an entry, or a hook.
+    /// What the user had there before: the replaced keys of an entry, a hook, or a setting.
     pub(crate) previous: Option<Value>,
 }
 
@@ -81,13 +83,18 @@ impl ConfigEdit {
         matches!(self, ConfigEdit::Hook { .. } | ConfigEdit::Default { .. } | ConfigEdit::Whole { .. })
     }
 
+    /// Whether this is a setting of the host, or takes one back.
+    pub(crate) fn is_setting(&self) -> bool {
+        matches!(self, ConfigEdit::Setting { .. } | ConfigEdit::Restore { .. })
+    }
+
     /// Identifies the place of the edit in its file: two edits with one key exclude each other. Receipts are keyed by it.
     pub(crate) fn key(&self) -> String {
         match self {
             ConfigEdit::Hook { path, event, .. } => format!("hook {} {}", dotted(path), event.name()),
             ConfigEdit::Entry { path, .. } => format!("entry {}", dotted(path)),
             ConfigEdit::Default { path, .. } => format!("default {}", dotted(path)),
-            ConfigEdit::Setting { path, .. } => format!("setting {}", dotted(path)),
+            ConfigEdit::Setting { path, .. } | ConfigEdit::Restore { path, .. } => format!("setting {}", dotted(path)),
             ConfigEdit::Whole { .. } => "whole".to_owned(),
         }
     }
@@ -119,15 +126,14 @@ impl ConfigEdit {
                 Some(_) => EditedText::unchanged(text),
                 None => EditedText { created: vec![path.clone()], ..set(format, text, path, value)? },
             },
-            ConfigEdit::Setting { path, value } => match get(format, text, path)? {
-                Some(other) if other != *value => {
-                    let error = EditError::new(format!("`{}` is already set to {other}", dotted(path)));
-                    return Err(error.with_hint("remove this setting"));
-                }
-                existing => {
-                    previous = existing;
-                    set(format, text, path, value)?
-                }
+            ConfigEdit::Setting { path, value } => {
+                previous = get(format, text, path)?;
+                set(format, text, path, value)?
+            }
+            ConfigEdit::Restore { path, value, previous: users } => match (get(format, text, path)?, users) {
+                (Some(current), Some(users)) if current == *value => set(format, text, path, users)?,
+                (Some(current), None) if current == *value => EditedText { text: remove(format, text, path)?, created: Vec::new() },
+                _ => EditedText::unchanged(text),
             },
             ConfigEdit::Whole { text: wanted } => {
                 if !text.is_empty() && !text.starts_with(MARK) {
@@ -178,10 +184,11 @@ impl ConfigEdit {
                 let removable = !used && current(path)?.as_ref() == Some(value);
                 if removable { (remove(format, text, path)?, true) } else { (text.to_owned(), false) }
             }
-            ConfigEdit::Setting { path, value } if previous.is_none() && current(path)?.as_ref() == Some(value) => {
-                (remove(format, text, path)?, true)
-            }
-            ConfigEdit::Setting { .. } => (text.to_owned(), false),
+            ConfigEdit::Setting { path, value } if current(path)?.as_ref() == Some(value) => match previous {
+                Some(previous) => (set(format, text, path, previous)?.text, true),
+                None => (remove(format, text, path)?, true),
+            },
+            ConfigEdit::Setting { .. } | ConfigEdit::Restore { .. } => (text.to_owned(), false),
             ConfigEdit::Whole { .. } if text.starts_with(MARK) => (String::new(), true),
             ConfigEdit::Whole { .. } => (text.to_owned(), false),
         })

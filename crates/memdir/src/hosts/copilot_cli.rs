@@ -21,20 +21,23 @@ pub(super) const HOST: Host = Host {
         own
     },
     variables: &["COPILOT_HOME"],
+    agent_variables: &["COPILOT_CLI"],
     config: |machine, scope| Some(config(machine, scope)),
     instructions: ".github/copilot-instructions.md",
     next_step: "Start copilot; /mcp lists memdir.",
     hooks: HOOKS,
     // Both programs read the same file of hooks; only VS Code names the event in the input.
-    hook_output: |reply| if reply.input_names_event { vscode_output(reply) } else { output(reply) },
+    hook_output: |reply| if reply.input_event.is_some() { vscode_output(reply) } else { output(reply) },
+    can_ask: true,
     hook_command_keys: &["bash", "powershell"],
+    transcripts: Some(&memdir_chats::copilot::READER),
     ..BASE
 };
 
 const HOOKS: &[HookSpec] = &[
     hook(HookEvent::SessionStart, "sessionStart", 10, Delivery::Model),
     hook(HookEvent::Prompt, "userPromptSubmitted", 10, Delivery::Model),
-    hook(HookEvent::BeforeTool, "preToolUse", 5, Delivery::Model),
+    hook(HookEvent::BeforeTool, "preToolUse", 5, Delivery::ToolResult),
     hook(HookEvent::Stop, "agentStop", 10, Delivery::Model),
     hook(HookEvent::SessionEnd, "sessionEnd", 10, Delivery::Ignored),
     hook(HookEvent::BeforeCompaction, "preCompact", 10, Delivery::Ignored),
@@ -45,7 +48,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
         InstallScope::User => machine.dir("COPILOT_HOME", ".copilot").join("mcp-config.json"),
         InstallScope::Project => machine.project.join(".github/mcp.json"),
     };
-    let mut server = machine.typed_server("local");
+    let mut server = machine.typed_server(&HOST, "local");
     server["tools"] = json!(["*"]);
     vec![server_file(file, ConfigFormat::Json, "mcpServers", server), hooks_file(machine, scope)]
 }
@@ -71,7 +74,11 @@ fn hook_entry(machine: &Machine, hook: &HookSpec) -> Value {
 
 fn output(reply: &HookReply<'_>) -> Option<Value> {
     match reply.event {
-        HookEvent::SessionStart | HookEvent::Prompt | HookEvent::BeforeTool => Some(json!({ "additionalContext": reply.text })),
+        HookEvent::SessionStart | HookEvent::Prompt | HookEvent::AfterTool => Some(json!({ "additionalContext": reply.text })),
+        HookEvent::BeforeTool => Some(match reply.decision {
+            None => json!({ "additionalContext": reply.text }),
+            Some(decision) => json!({ "permissionDecision": decision.name(), "permissionDecisionReason": reply.text }),
+        }),
         HookEvent::Stop => Some(block(reply.text)),
         HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
     }

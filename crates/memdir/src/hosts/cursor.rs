@@ -2,7 +2,7 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os, ToolCall,
-    command::Shell, config_edit::server_file, hooks::hook,
+    ToolDecision, command::Shell, config_edit::server_file, hooks::hook,
 };
 use serde_json::{Value, json};
 
@@ -11,13 +11,16 @@ pub(super) const HOST: Host = Host {
     title: "Cursor",
     programs: &["cursor", "cursor-agent"],
     traces: |machine| vec![machine.home.join(".cursor")],
+    agent_variables: &["CURSOR_AGENT"],
     config: |machine, scope| Some(config(machine, scope)),
     instructions: ".cursor/rules, AGENTS.md",
     next_step: "Restart Cursor; Settings > MCP lists memdir.",
     hooks: HOOKS,
     hook_output: output,
+    can_ask: true,
     tool_call,
     transcripts: Some(&memdir_chats::cursor::READER),
+    memory_advice: Some("kept by Cursor itself and not in a settings file; if it is on, turn it off in Settings > Rules"),
     ..BASE
 };
 
@@ -40,7 +43,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     let version = ConfigEdit::Default { path: vec!["version".into()], value: json!(1) };
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, entry(hook)));
     vec![
-        server_file(dir.join("mcp.json"), ConfigFormat::Json, "mcpServers", machine.server()),
+        server_file(dir.join("mcp.json"), ConfigFormat::Json, "mcpServers", machine.server(&HOST)),
         ConfigFile { path: dir.join("hooks.json"), format: ConfigFormat::Json, edits: std::iter::once(version).chain(hooks).collect() },
     ]
 }
@@ -48,10 +51,17 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
 fn output(reply: &HookReply<'_>) -> Option<Value> {
     match reply.event {
         HookEvent::SessionStart => Some(json!({ "additional_context": reply.text })),
-        // Without a decision, which would replace the user's.
-        HookEvent::BeforeTool => Some(json!({ "agent_message": reply.text })),
+        HookEvent::BeforeTool => Some(match reply.decision {
+            // Without a decision, which would replace the user's.
+            None => json!({ "agent_message": reply.text }),
+            // Only the event of commands asks; the other one would let the tool run.
+            Some(ToolDecision::Ask) if reply.input_event == Some("beforeShellExecution") => {
+                json!({ "permission": "ask", "user_message": reply.text, "agent_message": reply.text })
+            }
+            Some(_) => json!({ "permission": "deny", "agent_message": reply.text }),
+        }),
         HookEvent::Stop => Some(json!({ "followup_message": reply.text })),
-        HookEvent::Prompt | HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
+        HookEvent::Prompt | HookEvent::AfterTool | HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
     }
 }
 

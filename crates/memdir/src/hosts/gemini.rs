@@ -2,10 +2,12 @@
 //! the hook's program is gone, so its hooks ignore errors.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostMemory, InstallScope, Machine, Os,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostMemory, InstallScope, InstalledPlugin,
+    Machine, MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, SERVER,
     command::Shell,
     config_edit::server_entry,
     hooks::{additional_context, block, hook},
+    jsonc,
 };
 use serde_json::{Value, json};
 use std::{fs, path::PathBuf};
@@ -16,33 +18,50 @@ pub(super) const HOST: Host = Host {
     programs: &["gemini"],
     traces: |machine| vec![user_dir(machine)],
     variables: &["GEMINI_CLI_HOME"],
+    agent_variables: &["GEMINI_CLI"],
     config: |machine, scope| Some(vec![config(machine, scope)]),
     instructions: "GEMINI.md",
     next_step: "Start gemini; /mcp and /hooks list memdir. In a project, trust the folder first.",
     hooks: HOOKS,
     hook_output: output,
+    // The message contains the text of the hook of the session's start.
+    typed_text: memdir_chats::gemini::typed_text,
+    // Its hook runs before every request to the model, which may compact or not; only a command of the user always does.
+    will_compact: |input| input["trigger"] == "manual",
     transcripts: Some(&memdir_chats::gemini::READER),
     memory: Some(memory),
+    memory_switch: Some(MemorySwitch {
+        name: "auto memory",
+        state: auto_memory,
+        set: |machine, scope, on| {
+            let edits = vec![ConfigEdit::Setting { path: AUTO_MEMORY.map(str::to_owned).to_vec(), value: on.into() }];
+            ConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits }
+        },
+        redirect: None,
+        // The agent reads and edits its private memory with file tools, and no setting turns that off.
+        covers_files: false,
+        dirs: |_, _| Vec::new(),
+        project_of: |_, _| None,
+        variable: None,
+    }),
+    plugin: Some(extension),
     ..BASE
 };
 
 const HOOKS: &[HookSpec] = &[
     hook(HookEvent::SessionStart, "SessionStart", 10, Delivery::Model),
     hook(HookEvent::Prompt, "BeforeAgent", 10, Delivery::Model),
-    hook(HookEvent::BeforeTool, "BeforeTool", 5, Delivery::User),
+    hook(HookEvent::BeforeTool, "BeforeTool", 5, Delivery::DecisionOnly),
+    hook(HookEvent::AfterTool, "AfterTool", 5, Delivery::ToolResult),
     hook(HookEvent::Stop, "AfterAgent", 10, Delivery::Model),
     hook(HookEvent::SessionEnd, "SessionEnd", 10, Delivery::Ignored),
     hook(HookEvent::BeforeCompaction, "PreCompress", 10, Delivery::Ignored),
 ];
 
 fn config(machine: &Machine, scope: InstallScope) -> ConfigFile {
-    let dir = match scope {
-        InstallScope::User => user_dir(machine),
-        InstallScope::Project => machine.project.join(".gemini"),
-    };
-    let server = server_entry("mcpServers", machine.server());
+    let server = server_entry("mcpServers", machine.server(&HOST));
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, hook_group(machine, hook)));
-    ConfigFile { path: dir.join("settings.json"), format: ConfigFormat::Json, edits: std::iter::once(server).chain(hooks).collect() }
+    ConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits: std::iter::once(server).chain(hooks).collect() }
 }
 
 fn hook_group(machine: &Machine, hook: &HookSpec) -> Value {
@@ -59,11 +78,43 @@ fn output(reply: &HookReply<'_>) -> Option<Value> {
     match reply.event {
         HookEvent::SessionStart => Some(additional_context("SessionStart", reply.text)),
         HookEvent::Prompt => Some(additional_context("BeforeAgent", reply.text)),
-        // Before a tool it reads only refusals; this text is shown to the user.
-        HookEvent::BeforeTool => Some(json!({ "systemMessage": reply.text })),
+        // It does not ask, so both decisions are a refusal. All other text comes with the tool's result.
+        HookEvent::BeforeTool => reply.decision.map(|_| json!({ "decision": "deny", "reason": reply.text })),
+        HookEvent::AfterTool => Some(additional_context("AfterTool", reply.text)),
         HookEvent::Stop => Some(block(reply.text)),
         HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
     }
+}
+
+fn settings_file(machine: &Machine, scope: InstallScope) -> PathBuf {
+    match scope {
+        InstallScope::User => user_dir(machine).join("settings.json"),
+        InstallScope::Project => machine.project.join(".gemini/settings.json"),
+    }
+}
+
+/// The setting of the experimental memory, which proposes changes of the other memories.
+const AUTO_MEMORY: [&str; 2] = ["experimental", "autoMemory"];
+
+/// The state of the experimental auto memory, which is off by default.
+fn auto_memory(machine: &Machine) -> OwnMemory {
+    let set = |scope| {
+        let file = settings_file(machine, scope);
+        let value = jsonc::get(&fs::read_to_string(&file).ok()?, &AUTO_MEMORY.map(str::to_owned)).ok()??;
+        Some((value.as_bool()?, file))
+    };
+    let off_by = match [InstallScope::Project, InstallScope::User].into_iter().find_map(set) {
+        Some((true, _)) => None,
+        Some((false, file)) => Some(format!("experimental.autoMemory = false in {}", file.display())),
+        None => Some(OFF_BY_DEFAULT.to_owned()),
+    };
+    OwnMemory { off_by, ..OwnMemory::default() }
+}
+
+/// The extension.
+fn extension(machine: &Machine) -> Option<InstalledPlugin> {
+    let file = user_dir(machine).join("extensions").join(SERVER).join("gemini-extension.json");
+    file.is_file().then_some(InstalledPlugin { title: "extension", file, remove: "gemini extensions uninstall memdir" })
 }
 
 /// The directory of its settings and chats.

@@ -13,6 +13,8 @@ pub(crate) enum HookEvent {
     Prompt,
     /// A tool is about to run
     BeforeTool,
+    /// A tool has run
+    AfterTool,
     /// The agent finished its response
     Stop,
     /// The conversation ended
@@ -28,6 +30,7 @@ impl HookEvent {
             HookEvent::SessionStart => "session-start",
             HookEvent::Prompt => "prompt",
             HookEvent::BeforeTool => "before-tool",
+            HookEvent::AfterTool => "after-tool",
             HookEvent::Stop => "stop",
             HookEvent::SessionEnd => "session-end",
             HookEvent::BeforeCompaction => "before-compaction",
@@ -43,8 +46,7 @@ pub(crate) struct HookSpec {
     pub(crate) name: &'static str,
     /// How long the host waits.
     pub(crate) timeout_secs: u64,
-    /// Where the text of the hook's output goes. At [`HookEvent::BeforeTool`] this is the support for tripwires.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the generated page"))]
+    /// Where the text of the hook's output goes, if it decides nothing. Before a tool this is how a rule tells.
     pub(crate) delivery: Delivery,
 }
 
@@ -57,8 +59,8 @@ pub(crate) enum Delivery {
     ToolResult,
     /// Adds it to the model's context in some versions.
     VersionDependent,
-    /// Shows it to the user, not to the model.
-    User,
+    /// Reads only decisions at this event.
+    DecisionOnly,
     /// Does not read it.
     Ignored,
 }
@@ -68,12 +70,31 @@ pub(super) const fn hook(event: HookEvent, name: &'static str, timeout_secs: u64
     HookSpec { event, name, timeout_secs, delivery }
 }
 
+/// What a hook decides about the tool that is about to run. The model reads the text of a denial as the tool's result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolDecision {
+    Deny,
+    Ask,
+}
+
+impl ToolDecision {
+    /// The value in the output of all hosts that have it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            ToolDecision::Deny => "deny",
+            ToolDecision::Ask => "ask",
+        }
+    }
+}
+
 /// Text for a host, at an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HookReply<'a> {
     pub(crate) event: HookEvent,
-    /// Whether the hook's input names the event, which tells VS Code from Copilot CLI.
-    pub(crate) input_names_event: bool,
+    /// The event in the hook's input, which tells VS Code from Copilot CLI and the two events of Cursor before a command.
+    pub(crate) input_event: Option<&'a str>,
+    /// The decision that the text is the reason for; `None` lets the host decide.
+    pub(crate) decision: Option<ToolDecision>,
     pub(crate) text: &'a str,
 }
 
@@ -93,7 +114,13 @@ pub(super) fn claude_output(reply: &HookReply<'_>) -> Option<Value> {
     match reply.event {
         HookEvent::SessionStart => Some(additional_context("SessionStart", reply.text)),
         HookEvent::Prompt => Some(additional_context("UserPromptSubmit", reply.text)),
-        HookEvent::BeforeTool => Some(additional_context("PreToolUse", reply.text)),
+        HookEvent::BeforeTool => Some(match reply.decision {
+            None => additional_context("PreToolUse", reply.text),
+            Some(decision) => json!({ "hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": decision.name(), "permissionDecisionReason": reply.text,
+            } }),
+        }),
+        HookEvent::AfterTool => Some(additional_context("PostToolUse", reply.text)),
         HookEvent::Stop => Some(block(reply.text)),
         HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
     }

@@ -1,9 +1,10 @@
-//! The memory that an agent program keeps on its own, and the two ways to share one with it. Declarations only.
+//! The memory that an agent program keeps on its own: where it is, what turns it off or moves it, and how it imports others.
+//! Declarations only.
 
 use super::{ConfigFile, InstallScope, Machine};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A directory in which another program keeps memories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,13 +36,55 @@ impl HostMemory {
     }
 }
 
-/// The setting by which a host uses memdir's directory as its own memory.
+/// What is done about the memory that a host keeps on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MemoryChoice {
+    /// Turn it off, so that memdir is the only memory
+    Replace,
+    /// Make it use memdir's directory of this project
+    Share,
+    /// Keep it on beside memdir; the agent saves to memdir
+    Both,
+}
+
+/// The settings by which a host's own memory is turned on and off, or moved.
 #[derive(Debug)]
-pub(crate) struct MemoryRedirect {
-    /// The edit that sets the directory.
-    pub(crate) setting: fn(&Machine, InstallScope, dir: &str) -> ConfigFile,
-    /// The directories that the host no longer reads afterwards.
-    pub(crate) replaced_dirs: fn(&Machine, InstallScope) -> Vec<PathBuf>,
+pub(crate) struct MemorySwitch {
+    /// The host's name for its memory.
+    pub(crate) name: &'static str,
+    /// Its state by the host's settings and the environment.
+    pub(crate) state: fn(&Machine) -> OwnMemory,
+    /// The edit that turns it on or off.
+    pub(crate) set: fn(&Machine, InstallScope, on: bool) -> ConfigFile,
+    /// The edit that moves it to a directory, if the host can do that.
+    pub(crate) redirect: Option<fn(&Machine, InstallScope, dir: &str) -> ConfigFile>,
+    /// Whether the host no longer reads [`super::Host::memory`] while its memory is off or moved.
+    pub(crate) covers_files: bool,
+    /// The directories of all its memories that the host no longer reads then.
+    pub(crate) dirs: fn(&Machine, InstallScope) -> Vec<PathBuf>,
+    /// The project that one of these directories belongs to, if the host's files tell.
+    pub(crate) project_of: fn(&Machine, dir: &Path) -> Option<PathBuf>,
+    /// The environment variable that turns it off for one session.
+    pub(crate) variable: Option<&'static str>,
+}
+
+/// The state of a host's own memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OwnMemory {
+    /// The setting that turns it off, or the default that does.
+    pub(crate) off_by: Option<String>,
+    /// The environment variable, with its value, that turns it off for this session.
+    pub(crate) suspended_by: Option<String>,
+    /// The directory that the host's settings choose for it.
+    pub(crate) dir: Option<PathBuf>,
+}
+
+impl OwnMemory {
+    /// Whether the host loads it in this session.
+    pub(crate) fn is_on(&self) -> bool {
+        self.off_by.is_none() && self.suspended_by.is_none()
+    }
 }
 
 /// The directory from which a host imports the memories of other programs.

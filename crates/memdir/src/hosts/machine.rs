@@ -1,12 +1,15 @@
 //! The machine an installation is made on: what hosts' files and commands depend on. Reads no environment itself.
 
-use super::{HookEvent, command::Shell};
+use super::{HookEvent, Host, SERVER, command::Shell};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// The variables that decide where programs and settings are, for every host.
 pub(super) const VARIABLES: &[&str] = &["XDG_CONFIG_HOME", "APPDATA", "PATH"];
+
+/// The option of the server that says that a session hook provides the memory section.
+const SESSION_HOOK: &str = "--session-hook";
 
 /// Where an installation applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
@@ -57,6 +60,8 @@ pub(crate) struct Machine {
     pub(crate) exe: String,
     /// Arguments before the command that select the memory, such as `--dir PATH`; empty for the default memory.
     pub(crate) global_args: Vec<String>,
+    /// Whether the installation has hooks.
+    pub(crate) with_hooks: bool,
     /// Those of [`super::variables`] that are set.
     pub(crate) variables: BTreeMap<&'static str, String>,
 }
@@ -76,6 +81,22 @@ impl Machine {
         }
     }
 
+    /// The machine as an installation in a scope names it. The files of a project may be shared, so there a program in `PATH` is named
+    /// without its directory.
+    pub(crate) fn in_scope(&self, scope: InstallScope) -> Machine {
+        let path = PathBuf::from(&self.exe);
+        let name = path.file_stem().and_then(|name| name.to_str()).filter(|name| *name == SERVER && scope == InstallScope::Project);
+        let is_same = |found: PathBuf| found.canonicalize().ok() == path.canonicalize().ok();
+        let exe = name.filter(|name| self.find_program(name).is_some_and(is_same)).unwrap_or(&self.exe).to_owned();
+        Machine { exe, ..self.clone() }
+    }
+
+    /// Whether a program, named by a path or as one in `PATH`, exists.
+    pub(crate) fn can_start(&self, program: &str) -> bool {
+        let is_name = !program.contains(['/', '\\']);
+        if is_name { self.find_program(program).is_some() } else { PathBuf::from(program).is_file() }
+    }
+
     /// Finds a program in `PATH`.
     pub(super) fn find_program(&self, program: &str) -> Option<PathBuf> {
         let extensions: &[&str] = if self.os == Os::Windows { &[".exe", ".cmd", ""] } else { &[""] };
@@ -84,9 +105,11 @@ impl Machine {
         dirs.flat_map(|dir| names.iter().map(move |name| dir.join(name)).collect::<Vec<_>>()).find(|path| path.is_file())
     }
 
-    /// The arguments that start memdir's server.
-    pub(super) fn server_args(&self) -> Vec<String> {
-        self.global_args.iter().cloned().chain(["mcp".to_owned()]).collect()
+    /// The arguments that start memdir's server. If the session hook of the host provides the memory section, the server must not
+    /// repeat it.
+    pub(super) fn server_args(&self, host: &Host) -> Vec<String> {
+        let hook = (self.with_hooks && host.has_session_text()).then_some(SESSION_HOOK);
+        self.global_args.iter().map(String::as_str).chain(["mcp"]).chain(hook).map(str::to_owned).collect()
     }
 
     /// The arguments that run a hook.
@@ -101,12 +124,12 @@ impl Machine {
     }
 
     /// The server's entry in the form most hosts share.
-    pub(super) fn server(&self) -> Value {
-        json!({ "command": self.exe, "args": self.server_args() })
+    pub(super) fn server(&self, host: &Host) -> Value {
+        json!({ "command": self.exe, "args": self.server_args(host) })
     }
 
     /// The server's entry with a transport type.
-    pub(super) fn typed_server(&self, transport: &str) -> Value {
-        json!({ "type": transport, "command": self.exe, "args": self.server_args() })
+    pub(super) fn typed_server(&self, host: &Host, transport: &str) -> Value {
+        json!({ "type": transport, "command": self.exe, "args": self.server_args(host) })
     }
 }

@@ -1,5 +1,5 @@
 //! opencode: the server in `opencode.json(c)` under `mcp`, its command as one list; hooks through a plugin file, the only thing
-//! opencode runs. A plugin cannot pass text before a tool, so that text comes with the tool's result.
+//! opencode runs. A plugin can stop a tool with an error, which the model reads as the tool's result; other text comes with that result.
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine,
@@ -13,6 +13,7 @@ pub(super) const HOST: Host = Host {
     title: "opencode",
     programs: &["opencode"],
     traces: |machine| vec![user_dir(machine)],
+    agent_variables: &["OPENCODE"],
     config: |machine, scope| Some(config(machine, scope)),
     instructions: "AGENTS.md",
     next_step: "Start opencode; opencode mcp list shows memdir.",
@@ -40,7 +41,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
         InstallScope::User => (user_dir(machine), user_dir(machine).join("plugins")),
         InstallScope::Project => (machine.project.clone(), machine.project.join(".opencode/plugins")),
     };
-    let command: Vec<String> = std::iter::once(machine.exe.clone()).chain(machine.server_args()).collect();
+    let command: Vec<String> = std::iter::once(machine.exe.clone()).chain(machine.server_args(&HOST)).collect();
     let server = json!({ "type": "local", "command": command, "enabled": true });
     let program = json!(machine.exe).to_string();
     let text = PLUGIN.replace("\"PROGRAM\"", &program).replace("[\"BEFORE\"]", &json!(machine.global_args).to_string());
@@ -63,6 +64,8 @@ fn user_dir(machine: &Machine) -> PathBuf {
 fn output(reply: &HookReply<'_>) -> Option<Value> {
     match reply.event {
         HookEvent::SessionEnd | HookEvent::BeforeCompaction => None,
+        // It does not ask, so both decisions are a refusal.
+        _ if reply.decision.is_some() => Some(json!({ "decision": "deny", "context": reply.text })),
         _ => Some(json!({ "context": reply.text })),
     }
 }

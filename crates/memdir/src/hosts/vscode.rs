@@ -18,6 +18,7 @@ pub(super) const HOST: Host = Host {
     next_step: "Run \"MCP: List Servers\" in VS Code and start memdir.",
     hooks: copilot_cli::HOST.hooks,
     hook_output: vscode_output,
+    can_ask: true,
     hook_command_keys: copilot_cli::HOST.hook_command_keys,
     ..BASE
 };
@@ -27,7 +28,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
         InstallScope::User => user_dir(machine).join("mcp.json"),
         InstallScope::Project => machine.project.join(".vscode/mcp.json"),
     };
-    vec![server_file(file, ConfigFormat::Json, "servers", machine.typed_server("stdio")), copilot_cli::hooks_file(machine, scope)]
+    vec![server_file(file, ConfigFormat::Json, "servers", machine.typed_server(&HOST, "stdio")), copilot_cli::hooks_file(machine, scope)]
 }
 
 /// The profile directory; that of VS Code Insiders if it is the only one.

@@ -10,11 +10,12 @@ pub(super) const HOST: Host = Host {
     config: |machine, scope| match scope {
         InstallScope::User => {
             let file = machine.home.join(".codeium/windsurf/mcp_config.json");
-            Some(vec![server_file(file, ConfigFormat::Json, "mcpServers", machine.server())])
+            Some(vec![server_file(file, ConfigFormat::Json, "mcpServers", machine.server(&HOST))])
         }
         InstallScope::Project => None,
     },
     instructions: ".windsurfrules",
     next_step: "Refresh the MCP servers in Windsurf's Cascade panel.",
+    memory_advice: Some("kept by Windsurf itself and not in a settings file; if it is on, turn it off in Settings > Cascade"),
     ..BASE
 };

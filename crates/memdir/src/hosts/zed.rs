@@ -13,7 +13,7 @@ pub(super) const HOST: Host = Host {
             InstallScope::User => user_dir(machine),
             InstallScope::Project => machine.project.join(".zed"),
         };
-        Some(vec![server_file(dir.join("settings.json"), ConfigFormat::Json, "context_servers", machine.server())])
+        Some(vec![server_file(dir.join("settings.json"), ConfigFormat::Json, "context_servers", machine.server(&HOST))])
     },
     instructions: "AGENTS.md, .rules",
     next_step: "The Agent panel's settings list memdir; no restart is needed.",

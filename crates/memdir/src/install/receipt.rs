@@ -2,12 +2,13 @@
 //! else in those files. Field names in the file are older than those here, and stay.
 
 use super::{
+    InstallRequest,
     error::InstallError,
     file_edit::PlannedEdit,
     files::{self, WrittenFile},
     patch::Patch,
 };
-use crate::hosts::{ConfigEdit, ConfigFormat, InstallScope, Machine};
+use crate::hosts::{ConfigEdit, ConfigFormat, InstallScope, Machine, MemoryChoice};
 use jiff::Timestamp;
 use memdir_core::internal::base::disk::{FileLock, LockWait};
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ pub(crate) struct Receipt {
     /// The arguments that select the memory, see [`Machine::global_args`].
     #[serde(default, rename = "before")]
     pub(crate) global_args: Vec<String>,
+    /// What was decided about the host's own memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) memory: Option<MemoryChoice>,
     pub(crate) files: Vec<FileReceipt>,
 }
 
@@ -113,14 +117,16 @@ impl Receipts {
     }
 
     /// Adds records to the receipt of an installation, or creates it.
-    pub(crate) fn add(&mut self, key: &InstallKey, machine: &Machine, now: Timestamp, records: Vec<FileReceipt>) {
-        let mut receipt = match self.installed.iter().position(|receipt| receipt.key == *key) {
+    pub(crate) fn add(&mut self, request: &InstallRequest<'_>, records: Vec<FileReceipt>) {
+        let (key, machine, at) = (request.key(), request.machine, request.now);
+        let mut receipt = match self.installed.iter().position(|receipt| receipt.key == key) {
             Some(at) => self.installed.remove(at),
-            None => Receipt { key: key.clone(), at: now, program: String::new(), global_args: Vec::new(), files: Vec::new() },
+            None => Receipt { key, at, program: String::new(), global_args: Vec::new(), memory: None, files: Vec::new() },
         };
-        (receipt.at, receipt.program) = (now, machine.exe.clone());
+        (receipt.at, receipt.program) = (at, machine.exe.clone());
+        receipt.memory = request.choice.or(receipt.memory);
         // A setting alone does not select a memory.
-        if records.iter().flat_map(|record| &record.edits).any(|edit| !matches!(edit, ConfigEdit::Setting { .. })) {
+        if records.iter().flat_map(|record| &record.edits).any(|edit| !edit.is_setting()) {
             receipt.global_args.clone_from(&machine.global_args);
         }
         for mut record in records {
@@ -171,6 +177,13 @@ impl Receipts {
 
     fn records_of<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a FileReceipt> {
         self.installed.iter().flat_map(|receipt| &receipt.files).filter(move |record| record.path == path)
+    }
+}
+
+impl Receipt {
+    /// Whether it is about the host's own memory only: neither tools nor hooks were installed.
+    pub(crate) fn has_only_settings(&self) -> bool {
+        self.files.iter().flat_map(|record| &record.edits).all(ConfigEdit::is_setting)
     }
 }
 

@@ -29,13 +29,14 @@ impl World {
             project,
             exe: "/opt/my tools/memdir".into(),
             global_args: Vec::new(),
+            with_hooks: true,
             variables: Default::default(),
         };
         World { root, machine }
     }
 
     fn request<'a>(&'a self, host: &'a Host, scope: InstallScope, home: &'a Path) -> InstallRequest<'a> {
-        InstallRequest { host, scope, machine: &self.machine, home, now: "2026-11-15T12:00:00Z".parse().unwrap() }
+        InstallRequest { host, scope, machine: &self.machine, home, now: "2026-11-15T12:00:00Z".parse().unwrap(), choice: None }
     }
 
     fn memdir_home(&self) -> PathBuf {
@@ -254,7 +255,7 @@ fn uninstall_without_a_receipt_removes_what_it_recognizes() {
                         config_edit::get(file.format, &text, path).unwrap().is_some_and(|value| is_our_hook(&value, host, *event, &[]))
                     }
                     ConfigEdit::Whole { .. } => !text.is_empty(),
-                    ConfigEdit::Default { .. } | ConfigEdit::Setting { .. } => false,
+                    ConfigEdit::Default { .. } | ConfigEdit::Setting { .. } | ConfigEdit::Restore { .. } => false,
                 };
                 assert!(!left, "{} {scope:?} {way}\n{text}", host.name);
             }
@@ -417,7 +418,7 @@ fn keys_the_user_added_to_our_entry_are_kept() {
     apply(&world.request(host, InstallScope::User, &home), &world.config(host, InstallScope::User)).unwrap();
     assert_eq!(
         fs::read_to_string(&file).unwrap(),
-        "[mcp_servers.memdir]\ncommand = \"/opt/my tools/memdir\"\nargs = [\"mcp\"]\ntool_timeout_sec = 90\n"
+        "[mcp_servers.memdir]\ncommand = \"/opt/my tools/memdir\"\nargs = [\"mcp\", \"--session-hook\"]\ntool_timeout_sec = 90\n"
     );
     // The user's values are restored, and later edits are kept.
     let text = fs::read_to_string(&file).unwrap();
@@ -441,7 +442,8 @@ fn an_inline_entry_is_updated_and_comments_are_kept() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, text).unwrap();
         apply(&world.request(host, InstallScope::User, &home), &world.config(host, InstallScope::User)).unwrap();
-        assert_eq!(fs::read_to_string(&file).unwrap(), text.replace("/old/memdir", "/opt/my tools/memdir"));
+        let installed = text.replace("/old/memdir", "/opt/my tools/memdir").replace("[\"mcp\"]", "[\"mcp\", \"--session-hook\"]");
+        assert_eq!(fs::read_to_string(&file).unwrap(), installed);
         fs::write(&file, fs::read_to_string(&file).unwrap() + "\n[since]\n").unwrap();
         revert(&world.request(host, InstallScope::User, &home)).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), format!("{text}\n[since]\n"));

@@ -1,7 +1,7 @@
 //! The groups of tools that a server serves: memdir's own, and those of dialects, each with its space.
 
 use super::live::{LiveSettings, live_space};
-use crate::{config::Settings, exit::Failure, output::visible, prompt_section, scope::Scope, spaces};
+use crate::{args::Mcp, config::Settings, exit::Failure, output::visible, prompt_section, scope::Scope, spaces};
 use memdir_core::{
     Memdir,
     internal::{dialects, prompt::log_is_open, tools},
@@ -13,12 +13,13 @@ use std::{io::Write as _, path::PathBuf, sync::Arc};
 pub(super) const NATIVE: &str = "native";
 
 /// Opens the groups with these names; memdir's own tools if there are none.
-pub(super) fn open(names: &[String], live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<Vec<ToolGroup>, Failure> {
-    if names.is_empty() {
-        return Ok(vec![native(live, settings, scope)?]);
+pub(super) fn open(args: &Mcp, live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<Vec<ToolGroup>, Failure> {
+    let native = || native(args.session_hook, live, settings, scope);
+    if args.dialect.is_empty() {
+        return Ok(vec![native()?]);
     }
-    let open = |name: &String| if name == NATIVE { native(live, settings, scope) } else { dialect(name, live, settings, scope, &[]) };
-    names.iter().map(open).collect()
+    let open = |name: &String| if name == NATIVE { native() } else { dialect(name, live, settings, scope, &[]) };
+    args.dialect.iter().map(open).collect()
 }
 
 /// Returns the group of memdir's own tools on a space. A `remote` caller does not learn about directories.
@@ -27,16 +28,17 @@ pub(super) fn native_group(memdir: Memdir, settings: &Settings, root: PathBuf, r
     Ok(ToolGroup {
         name: NATIVE,
         tools: if has_log { tools::native_with_log() } else { tools::native() },
+        instructions: Some(prompt_section::instructions(settings, memdir.store(), false)),
         memdir: spaces::with_search(memdir, settings)?,
         space: None,
         root,
-        instructions: Some(tools::INSTRUCTIONS),
         resources: true,
         section: Some(prompt_section::section(settings, remote)),
+        proposals: None,
     })
 }
 
-fn native(live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<ToolGroup, Failure> {
+fn native(session_hook: bool, live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<ToolGroup, Failure> {
     let opened = spaces::open(settings, scope)?;
     for note in &opened.notes {
         let _ = writeln!(std::io::stderr(), "memdir: {}", visible(note));
@@ -44,7 +46,10 @@ fn native(live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Resul
     let group = native_group(opened.memdir, settings, settings.cwd.clone(), false)?;
     let open = |settings: &Settings, scope: &Scope| spaces::with_search(spaces::open(settings, scope)?.memdir, settings);
     let space = live_space(live, settings, scope, group.memdir.clone(), Box::new(open));
-    Ok(ToolGroup { space: Some(space), ..group })
+    // Cues are learned for the person at this machine, not from the searches of remote callers.
+    let proposals = Some(spaces::cue_proposals(settings, group.memdir.store()));
+    let instructions = Some(prompt_section::instructions(settings, group.memdir.store(), session_hook));
+    Ok(ToolGroup { space: Some(space), proposals, instructions, ..group })
 }
 
 /// Opens the tools of a dialect, narrowed to the names of a session if there are any.
@@ -65,5 +70,5 @@ pub(super) fn dialect(
     let open = move |settings: &Settings, scope: &Scope| Ok(spaces::open_dialect(settings, scope, dialect, &session)?.0);
     let space = Some(live_space(live, settings, scope, memdir.clone(), Box::new(open)));
     let tools = (dialect.tools)();
-    Ok(ToolGroup { name: dialect.name, tools, memdir, space, root, instructions: None, resources: false, section: None })
+    Ok(ToolGroup { name: dialect.name, tools, memdir, space, root, instructions: None, resources: false, section: None, proposals: None })
 }

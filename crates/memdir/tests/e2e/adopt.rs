@@ -168,3 +168,32 @@ fn ignored_files_are_not_counted() {
     let listed = home.run_bare(&["list"]).lines().count();
     assert!(shown.starts_with(&format!("Codex's memories: {listed} files in")), "{listed}: {shown}");
 }
+
+#[test]
+fn an_adopted_memory_can_be_unmounted_again() {
+    let home = Home::new();
+    put(&home, ".koding/memory/style.md", "Two spaces.\n");
+    put(&home, "work/.serena/memories/arch.md", "Hexagonal.\n");
+    let before = "# mine\nteam = false # no\n\n[[mounts]]\nname = \"notes\"\npath = \"/srv/notes\" # here\n";
+    home.configure(before);
+    let shown = home.run_bare(&["adopt", "koding", "serena"]);
+    assert!(shown.ends_with("undo: memdir adopt serena koding --undo\n"), "{shown}");
+    insta::assert_snapshot!(home.run_bare(&["adopt", "koding", "--undo", "--dry-run"]), @"would remove the mount koding/ from [HOME]/home/config.toml; its files stay");
+    assert_eq!(home.run_bare(&["list"]), "koding/style\nserena/arch\n");
+    insta::assert_snapshot!(home.run_bare(&["adopt", "serena", "koding", "--undo"]), @"
+    removed the mount serena/ from [HOME]/home/config.toml; its files stay
+    removed the mount koding/ from [HOME]/home/config.toml; its files stay
+    ");
+    assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), before);
+    assert_eq!(fs::read_to_string(home.path(".koding/memory/style.md")).unwrap(), "Two spaces.\n");
+    insta::assert_snapshot!(home.run_bare(&["adopt", "koding", "--undo"]), @r#"
+    -- stderr
+    error: memory "koding" is not adopted
+    hint: list the mounts of [HOME]/home/config.toml with: memdir config
+    -- exit 2
+    "#);
+    home.configure("");
+    home.bare(&["adopt", "koding", "--read-write"]).output().unwrap();
+    home.bare(&["adopt", "koding", "--undo"]).output().unwrap();
+    assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "");
+}

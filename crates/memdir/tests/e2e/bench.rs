@@ -1,4 +1,4 @@
-//! `memdir bench torture`: concurrent processes on one directory, with and without kills.
+//! `memdir bench`: concurrent processes on one directory, with and without kills; times of recalls.
 
 use crate::home::{Home, files_below};
 use insta::assert_snapshot;
@@ -58,4 +58,19 @@ fn a_directory_that_is_not_empty_is_rejected() {
     -- exit 2
     ");
     assert_eq!(home.text("precious.md"), "mine");
+}
+
+#[test]
+fn recalls_are_measured_in_a_process_that_stays_and_as_a_hook() {
+    let home = Home::new();
+    let output = home.bare(&["bench", "recall", "--files", "10", "--messages", "10", "--json"]).output().unwrap();
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.success(), "{printed:#}");
+    let times = printed["times"].as_array().unwrap();
+    let what: Vec<&str> = times.iter().map(|one| one["what"].as_str().unwrap()).collect();
+    let expected =
+        ["recall for 20 words", "recall for 60 words", "recall for 300 words", "/bin/true", "hook of a message, from a cold process"];
+    assert_eq!(what, expected);
+    assert!(times.iter().all(|one| one["p50"].as_f64().unwrap() > 0.0), "{printed:#}");
+    assert_eq!(times[4]["ratio"]["of"], "/bin/true");
 }

@@ -34,6 +34,10 @@ fn archived(home: &Home) -> String {
 #[test]
 fn a_running_server_follows_the_setting() {
     let home = home();
+    // A conversation of the project that is served.
+    let transcript = home.path(".claude/projects/-home-ada-app/1af7fc5e-8455.jsonl");
+    let text = fs::read_to_string(&transcript).unwrap().replace("/home/ada/app", &home.path("work").display().to_string());
+    fs::write(&transcript, text).unwrap();
     let off = |answer: &Value| {
         assert_eq!(answer["results"], json!([]));
         assert_eq!(answer["action"], "memdir chats on", "{answer}");
@@ -106,13 +110,13 @@ fn deleted_text_is_in_no_title_and_no_index_even_while_conversations_are_off() {
         ],
     );
     home.ok(&["chats", "sync"]);
-    assert!(home.run_bare(&["search", "--source", "chat", "zebra crossing"]).contains("zebra"));
+    assert!(home.run_bare(&["search", "--all-projects", "--source", "chat", "zebra crossing"]).contains("zebra"));
     home.ok(&["chats", "off"]);
     let forgot = home.ok(&["chats", "forget", "--project", "/home/ada/app", "--before", "2026-01-11"]);
-    assert_eq!(forgot, "forgot 0 conversations and 2 turns of 1 other\nverified: 0 of 2 searches still find it\n");
+    assert_eq!(forgot, "forgot 0 conversations and 2 turns of 1 other\nverified: the deleted text was not found (2 searches)\n");
     assert!(!archived(&home).contains("zebra"), "{}", archived(&home));
     home.ok(&["chats", "on"]);
-    for command in [&["chats"][..], &["chats", "show", "two-days"], &["search", "--source", "chat", "zebra crossing"]] {
+    for command in [&["chats"][..], &["chats", "show", "two-days"], &["search", "--all-projects", "--source", "chat", "zebra crossing"]] {
         assert!(!home.run_bare(command).contains("zebra"), "{command:?}");
     }
     let output = home.json(&["chats", "show", "two-days"]);
@@ -178,7 +182,7 @@ fn a_heading_in_an_answer_does_not_apply_to_later_turns() {
         ],
     );
     home.ok(&["chats", "sync"]);
-    let output = home.bare(&["--json", "search", "--source", "chat", "wombat burrow"]).output().unwrap();
+    let output = home.bare(&["--json", "search", "--all-projects", "--source", "chat", "wombat burrow"]).output().unwrap();
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let hit = &found["results"][0];
     assert_eq!(hit["headings"], json!(["Make a plan", "User (2026-01-15 10:00:02Z)"]), "{found}");
@@ -211,7 +215,7 @@ fn a_turn_shared_by_forks_is_one_hit_with_the_age_of_the_turn() {
         claude(&home, id, &[shared.clone(), record("user", id, "2026-01-16T10:00:00Z", json!(last)), title]);
     }
     home.ok(&["chats", "sync"]);
-    let output = home.bare(&["--json", "search", "--source", "chat", "where does the axolotl live"]).output().unwrap();
+    let output = home.bare(&["--json", "search", "--all-projects", "--source", "chat", "where does the axolotl live"]).output().unwrap();
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let hits: Vec<&Value> =
         found["results"].as_array().unwrap().iter().filter(|hit| hit["text"].as_str().unwrap().contains("axolotl")).collect();

@@ -11,8 +11,36 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     setting  value  from
     home  [HOME]/home  MEMDIR_HOME
     dir  [HOME]/memory  MEMDIR_DIR
+    project  none  default
+    agent  none  default
+    only  none  default
     actor  ada  USER
     config  [HOME]/home/config.toml  not found
+    enabled  true  default
+    worktrees  shared  default
+    team  false  default
+    log  false  default
+    guidelines  none  default
+    secrets.allow  none  default
+    secrets.allow_rules  none  default
+    tokens  none  default
+    [ID]  none  default
+    mounts  none  default
+    chats.on  false  default
+    chats.hosts_off  none  default
+    chats.projects_off  none  default
+    chats.folders  none  default
+    chats.keep_days  365  default
+    chats.keep_bytes  1073741824  default
+    hooks.remind  false  default
+    search.embedder  builtin  default
+    search.url  none  default
+    search.model  none  default
+    search.dimensions  none  default
+    search.key_file  none  default
+    search.query_prefix  none  default
+    search.passage_prefix  none  default
+    memory.extraPaths  none  default
 
     mount  access  directory
     (root)  read-write  [HOME]/memory
@@ -21,8 +49,36 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     setting  value  from
     home  [HOME]/home  MEMDIR_HOME
     dir  [HOME]/other  --dir
+    project  none  default
+    agent  none  default
+    only  none  default
     actor  bob  --actor
     config  [HOME]/home/config.toml  not found
+    enabled  true  default
+    worktrees  shared  default
+    team  false  default
+    log  false  default
+    guidelines  none  default
+    secrets.allow  none  default
+    secrets.allow_rules  none  default
+    tokens  none  default
+    [ID]  none  default
+    mounts  none  default
+    chats.on  false  default
+    chats.hosts_off  none  default
+    chats.projects_off  none  default
+    chats.folders  none  default
+    chats.keep_days  365  default
+    chats.keep_bytes  1073741824  default
+    hooks.remind  false  default
+    search.embedder  builtin  default
+    search.url  none  default
+    search.model  none  default
+    search.dimensions  none  default
+    search.key_file  none  default
+    search.query_prefix  none  default
+    search.passage_prefix  none  default
+    memory.extraPaths  none  default
 
     mount  access  directory
     (root)  read-write  [HOME]/other
@@ -41,6 +97,21 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
           "from": "MEMDIR_DIR"
         },
         {
+          "name": "project",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "agent",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "only",
+          "value": "none",
+          "from": "default"
+        },
+        {
           "name": "actor",
           "value": "ada",
           "from": "USER"
@@ -49,6 +120,131 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
           "name": "config",
           "value": "[HOME]/home/config.toml",
           "from": "not found"
+        },
+        {
+          "name": "enabled",
+          "value": "true",
+          "from": "default"
+        },
+        {
+          "name": "worktrees",
+          "value": "shared",
+          "from": "default"
+        },
+        {
+          "name": "team",
+          "value": "false",
+          "from": "default"
+        },
+        {
+          "name": "log",
+          "value": "false",
+          "from": "default"
+        },
+        {
+          "name": "guidelines",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "secrets.allow",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "secrets.allow_rules",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "tokens",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "projects",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "mounts",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "chats.on",
+          "value": "false",
+          "from": "default"
+        },
+        {
+          "name": "chats.hosts_off",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "chats.projects_off",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "chats.folders",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "chats.keep_days",
+          "value": "365",
+          "from": "default"
+        },
+        {
+          "name": "chats.keep_bytes",
+          "value": "1073741824",
+          "from": "default"
+        },
+        {
+          "name": "hooks.remind",
+          "value": "false",
+          "from": "default"
+        },
+        {
+          "name": "search.embedder",
+          "value": "builtin",
+          "from": "default"
+        },
+        {
+          "name": "search.url",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "search.model",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "search.dimensions",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "search.key_file",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "search.query_prefix",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "search.passage_prefix",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "memory.extraPaths",
+          "value": "none",
+          "from": "default"
         }
       ],
       "mounts": [
@@ -77,6 +273,7 @@ fn tilde_and_variables_are_expanded_in_every_path() {
     assert_eq!(files_below(&home.path("notes")), ["MEMORY.md", "a.md"]);
     assert_eq!(files_below(&home.path("srv")), ["w/MEMORY.md", "w/b.md"]);
     assert!(home.path("j/changes.log").is_file());
+    fs::create_dir(home.path("named")).unwrap();
     let output = home.bare(&["write", "c", "x", "--dir", "~/${WORK}"]).env("WORK", "named").output().unwrap();
     assert!(output.status.success());
     assert_eq!(files_below(&home.path("named")), ["MEMORY.md", "c.md"]);
@@ -242,4 +439,229 @@ fn a_home_must_be_separate_and_reading_does_not_create_it() {
     printed(&home.path("none/yet"), &["write", "a", "A."]);
     printed(&home.path("none/yet"), &["list"]);
     assert!(home.path("none/yet/projects").is_dir());
+}
+
+#[test]
+fn every_setting_is_shown_with_its_value_and_origin() {
+    let home = Home::new();
+    home.configure(
+        "team = true\nguidelines = \"Write French.\"\nchats.hosts_off = [\"cursor\"]\n[[mounts]]\nname = \"notes\"\npath = \"~/notes\"\n",
+    );
+    let args = ["config", "--actor", "bob", "--only", "notes"];
+    let mut command = home.bare(&args);
+    command
+        .env("MEMDIR_DISABLE", "0")
+        .env("MEMDIR_EXTRA_GUIDELINES", "Be brief.")
+        .env("MEMDIR_PROJECT", "shop")
+        .env("MEMDIR_AGENT", "scout");
+    let printed = home.tell(&args, command.output().unwrap());
+    let printed = regex::Regex::new(" {2,}").unwrap().replace_all(&printed, "  ").into_owned();
+    assert_snapshot!(printed, @r#"
+    setting  value  from
+    home  [HOME]/home  MEMDIR_HOME
+    dir  none  default
+    project  shop  MEMDIR_PROJECT
+    agent  scout  MEMDIR_AGENT
+    only  notes  --only
+    actor  bob  --actor
+    config  [HOME]/home/config.toml  read
+    enabled  true  MEMDIR_DISABLE
+    worktrees  shared  default
+    team  true  [HOME]/home/config.toml
+    log  false  default
+    guidelines  Write French. Be brief.  [HOME]/home/config.toml and the environment
+    secrets.allow  none  default
+    secrets.allow_rules  none  default
+    tokens  none  default
+    [ID]  none  default
+    mounts  1 entry  [HOME]/home/config.toml
+    chats.on  false  default
+    chats.hosts_off  ["cursor"]  [HOME]/home/config.toml
+    chats.projects_off  none  default
+    chats.folders  none  default
+    chats.keep_days  365  default
+    chats.keep_bytes  1073741824  default
+    hooks.remind  false  default
+    search.embedder  builtin  default
+    search.url  none  default
+    search.model  none  default
+    search.dimensions  none  default
+    search.key_file  none  default
+    search.query_prefix  none  default
+    search.passage_prefix  none  default
+    memory.extraPaths  none  default
+
+    mount  access  directory
+    notes/  read-write  [HOME]/notes
+    "#);
+}
+
+#[test]
+fn keys_are_set_and_removed_and_the_rest_of_the_file_stays() {
+    let home = Home::new();
+    assert_snapshot!(home.run(&["config", "set", "chats.keep_days", "90"]), @"set chats.keep_days = 90 in [HOME]/home/config.toml");
+    home.configure("# mine\r\nteam = false # not yet\r\n\r\n[chats] # here\r\nkeep_days = 30 # a month\r\n");
+    let text = || fs::read_to_string(home.path("home/config.toml")).unwrap();
+    assert_snapshot!(home.run(&["config", "set", "chats.keep_days", "90"]), @"set chats.keep_days = 90 in [HOME]/home/config.toml");
+    assert_snapshot!(home.run(&["config", "set", "team", "true"]), @"set team = true in [HOME]/home/config.toml");
+    assert_snapshot!(home.run(&["config", "set", "team", "true"]), @"unchanged: team");
+    assert_snapshot!(home.run(&["config", "set", "chats.hosts_off", "cursor", "codex"]), @r#"set chats.hosts_off = ["cursor", "codex"] in [HOME]/home/config.toml"#);
+    assert_snapshot!(home.run(&["config", "set", "guidelines", "Write \"French\"."]), @r#"set guidelines = 'Write "French".' in [HOME]/home/config.toml"#);
+    assert_snapshot!(home.run(&["config", "set", "search.embedder", "none", "--json"]), @r#"
+    {
+      "file": "[HOME]/home/config.toml",
+      "key": "search.embedder",
+      "value": "\"none\"",
+      "changed": true
+    }
+    "#);
+    assert_eq!(
+        text(),
+        "# mine\r\nteam = true # not yet\r\nguidelines = 'Write \"French\".'\r\n\r\n[chats] # here\r\nkeep_days = 90 # a month\r\n\
+         hosts_off = [\"cursor\", \"codex\"]\r\n\r\n[search]\r\nembedder = \"none\"\r\n"
+    );
+    assert_snapshot!(home.run(&["config", "unset", "search.embedder"]), @"removed search.embedder from [HOME]/home/config.toml");
+    assert_snapshot!(home.run(&["config", "unset", "search.embedder"]), @"unchanged: search.embedder");
+    home.ok(&["config", "unset", "guidelines"]);
+    home.ok(&["config", "unset", "chats.hosts_off"]);
+    home.ok(&["config", "set", "chats.keep_days", "30"]);
+    home.ok(&["config", "set", "team", "false"]);
+    assert_eq!(text(), "# mine\r\nteam = false # not yet\r\n\r\n[chats] # here\r\nkeep_days = 30 # a month\r\n");
+}
+
+#[test]
+fn an_invalid_key_or_value_changes_nothing() {
+    let home = Home::new();
+    let before = "[chats]\nkeep_days = 30\n";
+    home.configure(before);
+    assert_snapshot!(home.run(&["config", "set", "chats.keep_day", "90"]), @r#"
+    -- stderr
+    error: unknown setting "chats.keep_day"
+    hint: did you mean "chats.keep_days"?
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["config", "unset", "xyz"]), @r#"
+    -- stderr
+    error: unknown setting "xyz"
+    hint: list the settings with: memdir config
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["config", "set", "chats.keep_days", "ninety"]), @r#"
+    -- stderr
+    error: invalid value for chats.keep_days: "ninety"
+    hint: chats.keep_days takes: number
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["config", "set", "team", "yes"]), @r#"
+    -- stderr
+    error: invalid value for team: "yes"
+    hint: team takes: boolean
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["config", "set", "worktrees", "seperate"]), @"
+    -- stderr
+    error: invalid value for worktrees: unknown variant `seperate`, expected `shared` or `separate`
+    hint: worktrees takes: shared or separate
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["config", "set", "chats.hosts_off", "emacs"]), @"
+    -- stderr
+    error: invalid value for chats.hosts_off: unknown host `emacs`, expected one of `claude-code`, `codex`, `gemini`, `opencode`, `openclaw`, `cursor`, `copilot-cli`, `folder`
+    hint: chats.hosts_off takes: list of hosts
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["config", "set", "search.embedder", "ollama"]), @"
+    -- stderr
+    error: invalid value for search.embedder: this embedder requires search.url, search.model and search.dimensions
+    hint: search.embedder takes: builtin, none, openai or ollama
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["config", "set", "secrets.allow", "("]), @r#"
+    -- stderr
+    error: invalid value for secrets.allow: secrets: "(": regex parse error:
+        (
+        ^
+    error: unclosed group
+    hint: secrets.allow takes: list of regular expressions
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["config", "set", "guidelines", "two", "words"]), @"
+    -- stderr
+    error: invalid value for guidelines: it takes one value
+    hint: guidelines takes: string
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["config", "set", "mounts.path", "x"]), @r#"
+    -- stderr
+    error: "mounts.path" is not a single value
+    hint: edit the file with: memdir config edit
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["config", "set", "chats", "x"]), @r#"
+    -- stderr
+    error: "chats" is not a single value
+    hint: edit the file with: memdir config edit
+    -- exit 2
+    "#);
+    assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), before);
+    home.configure("team = maybe\n");
+    assert_snapshot!(home.run(&["config", "set", "log", "true"]), @"
+    -- stderr
+    error: [HOME]/home/config.toml: string values must be quoted, expected literal string
+    hint: fix the syntax error, then run the command again
+    -- exit 3
+    ");
+}
+
+#[test]
+fn the_file_is_edited_in_the_editor_and_an_invalid_text_is_kept() {
+    let home = Home::new();
+    let edit = |editor: &str, args: &[&str]| {
+        home.tell(args, home.command(args).env("EDITOR", editor).env("PATH", "/usr/bin:/bin").output().unwrap())
+    };
+    let text = || fs::read_to_string(home.path("home/config.toml")).unwrap();
+    // An invalid file can be edited.
+    home.configure("team = maybe\n");
+    assert_snapshot!(edit("sed -i s/maybe/true/", &["config", "edit"]), @"saved [HOME]/home/config.toml");
+    assert_eq!(text(), "team = true\n");
+    assert_snapshot!(edit("true", &["config", "edit"]), @"unchanged: [HOME]/home/config.toml");
+    assert_snapshot!(edit("sed -i s/true/7/", &["config", "edit"]), @"
+    -- stderr
+    error: [HOME]/home/config.toml:1:8: invalid type: integer `7`, expected a boolean
+    hint: your text is in [HOME]/home/edits/config.toml; continue with: memdir config edit --draft [HOME]/home/edits/config.toml
+    -- exit 3
+    ");
+    assert_snapshot!(edit("sed -i s/7/false/", &["config", "edit", "--draft", "../home/edits/config.toml", "--json"]), @r#"
+    {
+      "file": "[HOME]/home/config.toml",
+      "changed": true
+    }
+    "#);
+    assert_eq!((text(), files_below(&home.path("home/edits"))), ("team = false\n".into(), Vec::<String>::new()));
+    // The file was changed while the editor was open.
+    let changed = "sh -c 'echo log = true >> \"$1\"; echo enabled = true >> \"$MEMDIR_HOME/config.toml\"' x";
+    assert_snapshot!(edit(changed, &["config", "edit"]), @"
+    -- stderr
+    error: cannot write [HOME]/home/config.toml: another program has just changed it
+    hint: your text is in [HOME]/home/edits/config.toml; continue with: memdir config edit --draft [HOME]/home/edits/config.toml
+    -- exit 4
+    ");
+    assert_eq!(text(), "team = false\nenabled = true\n");
+    assert_eq!(fs::read_to_string(home.path("home/edits/config.toml")).unwrap(), "team = false\nlog = true\n");
+}
+
+#[test]
+fn twenty_processes_set_twenty_keys() {
+    let home = Home::new();
+    home.configure("# mine\n");
+    let keys = ["team", "log", "enabled", "hooks.remind", "chats.on"];
+    let start = |n: usize| {
+        let value = if n.is_multiple_of(2) { "true" } else { "false" };
+        home.bare(&["config", "set", keys[n % 5], value]).stdout(std::process::Stdio::null()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..20).map(start).collect();
+    assert!(children.into_iter().all(|mut child| child.wait().unwrap().success()));
+    let text = fs::read_to_string(home.path("home/config.toml")).unwrap();
+    assert!(text.starts_with("# mine\n") || text.contains("\n# mine\n"), "{text}");
+    assert_eq!(keys.iter().filter(|key| text.contains(&format!("{} = ", key.rsplit('.').next().unwrap()))).count(), 5, "{text}");
 }

@@ -1,6 +1,6 @@
 //! `memdir delete`.
 
-use crate::home::Home;
+use crate::{home::Home, terminal::answered};
 use insta::assert_snapshot;
 
 #[test]
@@ -47,4 +47,118 @@ fn a_missing_or_changed_memory_is_an_error() {
       "change": "[ID]"
     }
     "#);
+}
+
+#[test]
+fn several_memories_are_deleted_in_one_change() {
+    let home = Home::new();
+    for name in ["a", "b", "notes/c", "notes/deep/d", "keep"] {
+        home.ok(&["write", name, name]);
+    }
+    let before = home.text("MEMORY.md");
+    assert_snapshot!(home.run(&["rm", "a", "b.md", "a.md"]), @"
+    deleted 2 memories (undo: memdir undo [ID])
+      a
+      b
+    ");
+    assert_snapshot!(home.text("MEMORY.md"), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [keep](keep.md) — keep
+    - [notes/c](notes/c.md) — notes/c
+    - [notes/deep/d](notes/deep/d.md) — notes/deep/d
+    <!-- /memdir -->
+    ");
+    home.ok(&["undo"]);
+    assert_eq!(home.text("MEMORY.md"), before);
+    assert_snapshot!(home.run(&["delete", "notes/", "a", "--yes"]), @"
+    deleted 3 memories (undo: memdir undo [ID])
+      notes/c
+      notes/deep/d
+      a
+    ");
+    assert_eq!(home.files(), ["MEMORY.md", "b.md", "keep.md"]);
+    assert_snapshot!(home.run(&["history", "--limit", "1"]), @"
+    change    when      actor  what
+    [ID]      just now  ada    deleted a and 2 more
+    ");
+    home.ok(&["undo"]);
+    assert_eq!((home.files().len(), home.text("MEMORY.md")), (6, before));
+    assert_snapshot!(home.run(&["delete", "a", "b", "--json"]), @r#"
+    {
+      "deleted": [
+        {
+          "name": "a",
+          "path": "a.md",
+          "version": "81c4b7f7e0549f1514e9cae97cf40cf1"
+        },
+        {
+          "name": "b",
+          "path": "b.md",
+          "version": "9d902f9864f3043dca97e40698eee07a"
+        }
+      ],
+      "change": "[ID]"
+    }
+    "#);
+}
+
+#[test]
+fn nothing_is_deleted_if_one_of_several_cannot_be() {
+    let home = Home::new();
+    for name in ["a", "b", "notes/c"] {
+        home.ok(&["write", name, name]);
+    }
+    assert_snapshot!(home.run(&["delete", "a", "notes/cc"]), @r#"
+    -- stderr
+    error: memory "notes/cc" not found
+    hint: did you mean "notes/c"?
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["delete", "a", "note/", "--yes"]), @r#"
+    -- stderr
+    error: topic "note/" not found
+    hint: did you mean "notes/"?
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["delete", "notes"]), @r#"
+    -- stderr
+    error: memory "notes" not found
+    hint: to delete a topic, end its name with /
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["delete", "/", "--yes"]), @r#"
+    -- stderr
+    error: invalid memory name "/": a topic has a name
+    hint: use a relative name such as notes/deploy
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["delete", "a", "b", "--if-version", "c69ab1ce71d2"]), @"
+    -- stderr
+    error: --if-version requires exactly one memory
+    hint: delete the memories one by one, or omit --if-version
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["delete", "a", "notes/"]), @"
+    -- stderr
+    error: deleting 1 memory in notes/ needs confirmation, but standard input is not a terminal
+    hint: add --yes; nothing was deleted
+    -- exit 2
+    ");
+    assert_eq!(home.files(), ["MEMORY.md", "a.md", "b.md", "notes/c.md"]);
+}
+
+#[test]
+fn deleting_a_topic_asks_on_a_terminal() {
+    let home = Home::new();
+    for name in ["a", "notes/b", "notes/c"] {
+        home.ok(&["write", name, name]);
+    }
+    let (printed, code) = answered(&mut home.command(&["delete", "notes/"]), "n\n");
+    assert_eq!((printed.contains("Delete 2 memories in notes/? [y/N]"), code), (true, 1), "{printed}");
+    assert!(printed.contains("error: cancelled; nothing was deleted"), "{printed}");
+    assert_eq!(home.files().len(), 4);
+    let (printed, code) = answered(&mut home.command(&["delete", "notes/"]), "y\n");
+    assert_eq!((home.files(), code), (vec!["MEMORY.md".into(), "a.md".into()], 0), "{printed}");
 }

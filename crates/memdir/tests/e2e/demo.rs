@@ -65,7 +65,7 @@ fn the_tour_is_real_and_leaves_nothing() {
 
     # Undo the delete.
     $ memdir undo
-    undid [ID]: delete howto/deploy (redo: memdir redo [ID])
+    undid [ID]: delete howto/deploy, by you, just now (redo: memdir redo [ID])
 
     # The memory is back.
     $ memdir list --long
@@ -75,13 +75,13 @@ fn the_tour_is_real_and_leaves_nothing() {
 
     # Every change is in the history.
     $ memdir history
-    change    when              actor  what
-    [ID]      [TIME]            you    undid howto/deploy
-    [ID]      [TIME]            you    deleted howto/deploy
-    [ID]      [TIME]            you    renamed notes/deploy to howto/deploy
-    [ID]      [TIME]            you    wrote people/ada
-    [ID]      [TIME]            you    appended to notes/deploy
-    [ID]      [TIME]            you    wrote notes/deploy
+    change    when      actor  what
+    [ID]      just now  you    undid howto/deploy
+    [ID]      just now  you    deleted howto/deploy
+    [ID]      just now  you    renamed notes/deploy to howto/deploy
+    [ID]      just now  you    wrote people/ada
+    [ID]      just now  you    appended to notes/deploy
+    [ID]      just now  you    wrote notes/deploy
 
     The temporary directory of this tour is deleted. Start with: memdir init
     "#);

@@ -104,7 +104,7 @@ fn a_repair_that_fails_for_one_mount_reports_the_others() {
     home.configure(&format!("{}{}", mount("", "own", ""), mount("user", "user", "journal = \"../file/journal\"")));
     assert_snapshot!(home.run_bare(&["entrypoint", "--repair"]), @r#"
     MEMORY.md: added a.md
-    undo the added lines with: memdir undo [ID]
+    undo the repair with: memdir undo [ID]
     user/MEMORY.md: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set journal = "PATH" for this mount
     -- exit 1
     "#);
@@ -193,6 +193,7 @@ fn special_file_systems_are_not_searched() {
     assert_snapshot!(home.run_bare(&["search", "Linux version"]), @"
     -- stderr
     note: no results; try other words or a lower --min-score
+    -- exit 1
     ");
     assert_snapshot!(home.run_bare(&["read", "proc/version"]), @r#"
     -- stderr

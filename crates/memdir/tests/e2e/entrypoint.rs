@@ -21,7 +21,7 @@ fn missing_lines_are_added_and_dead_links_reported() {
     assert_snapshot!(home.run(&["entrypoint", "--repair"]), @"
     MEMORY.md: added by-hand.md
     MEMORY.md (line 4): links to gone.md, which does not exist
-    undo the added lines with: memdir undo [ID]
+    undo the repair with: memdir undo [ID]
     -- exit 1
     ");
     assert_snapshot!(home.text("MEMORY.md"), @"

@@ -11,26 +11,29 @@ fn help_lists_every_command_and_exit_status() {
     Usage: memdir [OPTIONS] [COMMAND]
 
     Common commands:
-      write        Create, replace or append to a memory
-      read         Print the entrypoint, or memories by name
-      list         List memories
+      write        Create, replace or append to a memory [alias: add]
+      read         Print the entrypoint, or memories by name [aliases: cat, show]
+      list         List memories [alias: ls]
       search       Search memories by words and by meaning
-      edit         Replace text in a memory
-      rename       Rename a memory and update the references to it
-      delete       Delete a memory; `memdir undo` restores it
-      undo         Undo your last change, or any change by its id
+      edit         Edit a memory in your editor, or replace text in it
+      rename       Rename memories and update the references to them [alias: mv]
+      delete       Delete memories; `memdir undo` restores them [alias: rm]
+      undo         Undo the last change, or any change by its id
       history      Show the history of changes, newest first
       resume       Find a past conversation and print the command that resumes it
 
     Memories:
       init         Create a memory directory with an entrypoint
       get          Print lines of a memory
+      path         Print the path of a memory's file
       log          Append an entry to today's log
       import       Import memories from files and other programs
       export       Export memories as one file
 
     Search and recall:
       recall       Select the memories relevant to a message, or the tripwires of an action
+      rules        List the rules (`when:`) of memories; accept or reject them
+      cues         List memories without cues, and set the cues of many in one change
       prompt       Print the memory section of a system prompt
       chats        List, import and export past conversations with agents
 
@@ -47,8 +50,9 @@ fn help_lists_every_command_and_exit_status() {
 
     Maintenance:
       where        Show which memories are in effect here, and why
+      status       Show the mounts, the number of memories and the last change
       projects     List projects; adopt, merge or rename their memories
-      config       Show the settings in effect and where they come from
+      config       Show the settings and where they come from, or change them
       stats        Show statistics about memories, the index and the journal
       check        Check all memories for errors and likely mistakes
       verify       Check the references of a memory and mark it as verified today
@@ -67,6 +71,7 @@ fn help_lists_every_command_and_exit_status() {
       bench        Run benchmarks and stress tests
       man          Print the manual page, or write all manual pages to a directory
       completions  Print a shell completion script
+      help         Print the help of memdir or of a command
 
     Global options:
           --dir <PATH>           Use this directory as the whole memory [env: MEMDIR_DIR]
@@ -121,11 +126,11 @@ fn every_command_is_listed_once_and_explains_itself() {
     let home = Home::new();
     let help = home.run(&["--help"]);
     let mut names = commands(&help);
-    assert_eq!(names.len(), 42, "{names:?}");
+    assert_eq!(names.len(), 47, "{names:?}");
     for name in &names {
         let own = home.run(&[name, "--help"]);
         let about = own.lines().next().unwrap();
-        assert!(help.contains(&format!("  {name:<11}  {about}\n")), "{name}: {own}");
+        assert!(help.contains(&format!("  {name:<11}  {about}")), "{name}: {own}");
         assert!(own.contains(&format!("Usage: memdir {name}")), "{own}");
         assert!(own.contains("\nGlobal options: see memdir --help\n"), "{own}");
         assert!(!own.contains("--agent-scope <") && !own.contains("--json  "), "the global options are listed once: {own}");
@@ -133,7 +138,7 @@ fn every_command_is_listed_once_and_explains_itself() {
     }
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 42, "{names:?}");
+    assert_eq!(names.len(), 47, "{names:?}");
 }
 
 #[test]
@@ -149,7 +154,7 @@ fn nested_commands_have_help_too() {
 #[test]
 fn a_command_shows_an_example() {
     assert_snapshot!(Home::new().run(&["edit", "-h"]), @r"
-    Replace text in a memory
+    Edit a memory in your editor, or replace text in it
 
     Usage: memdir edit [OPTIONS] <NAME> [OLD] [NEW]
 
@@ -164,12 +169,20 @@ fn a_command_shows_an_example() {
           --regex                 Treat OLD as a regular expression with look-around; $!1 in NEW is the
                                   first group
           --all                   Replace all occurrences
+          --draft <FILE>          Edit this text in the editor, such as one that could not be saved,
+                                  instead of the memory's text
           --if-version <VERSION>  Fail unless the memory has this version, or a version with this prefix
       -h, --help                  Print help (see more with '--help')
 
     Global options: see memdir --help
 
+    Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
+    returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
+    editor exits, or its text cannot be saved, the text is kept in a file, and the message has the
+    command to continue.
+
     Examples:
+      memdir edit notes/deploy
       memdir edit notes/deploy Tuesdays Wednesdays
       memdir edit notes/deploy --regex 'v(\d+)\.0' 'v$!1.1' --all
       memdir edit notes/deploy --old-file before.txt --new-file after.txt
@@ -183,7 +196,7 @@ fn mistyped_commands_are_usage_errors() {
     -- stderr
     error: unrecognized subcommand 'raed'
 
-      tip: some similar subcommands exist: 'redo', 'read'
+      tip: some similar subcommands exist: 'add', 'redo', 'read'
 
     Usage: memdir [OPTIONS] [COMMAND]
 
@@ -213,11 +226,88 @@ fn mistyped_commands_are_usage_errors() {
 }
 
 #[test]
-fn completions_know_the_commands() {
+fn help_is_a_command() {
     let home = Home::new();
-    for shell in ["bash", "zsh", "fish"] {
-        let script = home.ok(&["completions", shell]);
-        assert!(script.contains("entrypoint") && script.contains("if-version"), "{shell}");
-        assert!(!script.contains("torture-worker ("), "{shell}");
+    assert_eq!(home.run(&["help"]), home.run(&["--help"]));
+    assert_eq!(home.run(&["help", "write"]), home.run(&["write", "--help"]));
+    assert_eq!(home.run(&["help", "chats", "sync"]), home.run(&["chats", "sync", "--help"]));
+    assert_eq!(home.run(&["help", "rm"]), home.run(&["delete", "--help"]));
+    assert_snapshot!(home.run(&["help", "raed"]), @"
+    -- stderr
+    error: unrecognized subcommand 'raed'
+
+      tip: some similar subcommands exist: 'add', 'redo', 'read'
+
+    Usage: memdir [OPTIONS] [COMMAND]
+
+    For more information, try '--help'.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["help", "chats", "snyc"]), @"
+    -- stderr
+    error: unrecognized subcommand 'snyc'
+
+      tip: a similar subcommand exists: 'sync'
+
+    Usage: memdir chats [OPTIONS]
+           memdir chats <COMMAND>
+
+    For more information, try '--help'.
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["help", "write", "notes"]), @r#"
+    -- stderr
+    error: unknown command "memdir write notes"
+    hint: see the commands with: memdir help
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["help", "raed", "--json"]), @r#"
+    {
+      "error": {
+        "code": "usage",
+        "message": "unrecognized subcommand 'raed'",
+        "hint": "see the usage with: memdir --help"
+      }
     }
+    -- exit 2
+    "#);
+}
+
+#[test]
+fn common_commands_have_the_names_of_other_programs() {
+    let home = Home::new();
+    assert_snapshot!(home.run(&["add", "notes/a", "A."]), @"created notes/a (3 bytes, version c69ab1ce71d2, change [ID])");
+    assert_snapshot!(home.run(&["ls"]), @"notes/a");
+    assert_snapshot!(home.run(&["cat", "notes/a"]), @"A.");
+    assert_snapshot!(home.run(&["show", "notes/a"]), @"A.");
+    assert_snapshot!(home.run(&["mv", "notes/a", "notes/b"]), @"renamed notes/a to notes/b (change [ID])");
+    assert_snapshot!(home.run(&["rm", "notes/b"]), @"deleted notes/b (undo: memdir undo [ID])");
+    assert_eq!(home.run(&["status"]), home.run(&[]));
+    assert_eq!(home.run(&["status", "--json"]), home.run(&["--json"]));
+    assert_snapshot!(home.run(&["ls", "-h"]), @"
+    List memories
+
+    Usage: memdir list [OPTIONS] [TOPIC]
+    Aliases: ls
+
+    Arguments:
+      [TOPIC]  List only names under this topic
+
+    Options:
+          --type <TYPE>    List only memories of this type: user, feedback, project or reference
+          --newer <DAYS>   List only memories verified or changed in the last DAYS days
+          --older <DAYS>   List only memories at least DAYS days old
+          --min-bytes <N>  List only memories of at least N bytes
+          --tree           Print a tree of topics
+      -l, --long           Print type, size, age and description
+      -h, --help           Print help
+
+    Global options: see memdir --help
+
+    Examples:
+      memdir list
+      memdir list notes --long
+      memdir list --type feedback --newer 30
+      memdir list --tree
+    ");
 }

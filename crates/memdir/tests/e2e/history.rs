@@ -16,12 +16,12 @@ fn changes_are_listed_newest_first() {
     home.ok(&["rename", "b", "c"]);
     home.ok(&["delete", "c"]);
     assert_snapshot!(home.run(&["history"]), @"
-    change    when              actor  what
-    [ID]      [TIME]            ada    deleted c
-    [ID]      [TIME]            ada    renamed b to c
-    [ID]      [TIME]            ada    wrote b
-    [ID]      [TIME]            ada    appended to a
-    [ID]      [TIME]            ada    wrote a
+    change    when      actor  what
+    [ID]      just now  ada    deleted c
+    [ID]      just now  ada    renamed b to c
+    [ID]      just now  ada    wrote b
+    [ID]      just now  ada    appended to a
+    [ID]      just now  ada    wrote a
     ");
     assert_snapshot!(home.run(&["history", "--limit", "1", "--json"]), @r#"
     {
@@ -59,9 +59,9 @@ fn changes_of_other_programs_are_recorded() {
     home.ok(&["write", "a", "by memdir"]);
     home.put("a.md", "by an editor\n");
     assert_snapshot!(home.run(&["history", "a"]), @"
-    change    when              actor            what                      version
-    [ID]      [TIME]            another program  a changed outside memdir  34b306b0c0d3
-    [ID]      [TIME]            ada              wrote a                   f8cccfb6450a
+    change    when      actor            what                      version
+    [ID]      just now  another program  a changed outside memdir  34b306b0c0d3
+    [ID]      just now  ada              wrote a                   f8cccfb6450a
     ");
     let found = home.json(&["history", "a"])["changes"][0]["id"].as_str().unwrap().to_owned();
     home.ok(&["undo", &found]);

@@ -179,6 +179,8 @@ fn rules() -> &'static [(Regex, &'static str)] {
             (r"('s:|by \w+:|is) [0-9a-z]{8} \(", "$1 [ID] ("),
             (r"error: [0-9a-z]{8} was", "error: [ID] was"),
             (r"-[0-9a-f]{12}\b", "-[HASH]"),
+            // A slow machine may need more than a minute.
+            (r"\b1 minute ago", "just now"),
             (r"\d{4}-\d\d-\d\d \d\d:\d\d", "[TIME]          "),
             (r#""at": "[^"]+""#, r#""at": "[TIME]""#),
             (r"\(\d+\.\d s, seed \d+\)", "([SECONDS], seed [SEED])"),

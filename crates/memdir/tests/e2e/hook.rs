@@ -28,7 +28,7 @@ fn a_session_starts_with_the_section_and_the_entrypoint() {
     let value: Value = serde_json::from_str(&output_of(&home, &["claude-code", "session-start"], &input)).unwrap();
     let context = value["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert!(context.starts_with("# Memory\n"), "{context}");
-    assert!(context.contains("- [notes/deploy](notes/deploy.md) — When we deploy"), "{context}");
+    assert!(context.contains("- notes/deploy — When we deploy"), "{context}");
     assert!(context.chars().count() < 10_000);
     let again = output_of(&home, &["claude-code", "session-start"], &input);
     assert_eq!(serde_json::from_str::<Value>(&again).unwrap(), value, "the same memory, the same bytes");
@@ -120,6 +120,9 @@ fn a_tripwire_is_sent_before_a_command_in_cursor_and_opencode() {
     home.bare(&["write", "push", memory]).output().unwrap();
     let cursor = json!({ "conversation_id": "c", "hook_event_name": "beforeShellExecution", "cursor_version": "3",
         "workspace_roots": [project(&home)], "command": "git push origin", "cwd": project(&home) });
+    let value: Value = serde_json::from_str(&output_of(&home, &["cursor", "before-tool"], &cursor)).unwrap();
+    assert_eq!(value["permission"], "deny");
+    assert!(value["agent_message"].as_str().unwrap().contains("Never push on Fridays."), "{value}");
     let value: Value = serde_json::from_str(&output_of(&home, &["cursor", "before-tool"], &cursor)).unwrap();
     assert!(value["agent_message"].as_str().unwrap().contains("Never push on Fridays."), "{value}");
     assert_eq!(value.as_object().unwrap().len(), 1, "without a decision: {value}");
@@ -236,4 +239,21 @@ fn the_conversation_that_ends_is_copied_first() {
     assert_eq!(output_of(&home, &["claude-code", "session-end"], &input), "");
     let kept = crate::home::files_below(&home.path("home/chats"));
     assert!(kept.iter().any(|name| name.contains("5e55")), "{kept:?}");
+}
+
+/// Gemini CLI puts the text of the session's start into the first message that its hook gets.
+#[test]
+fn the_text_of_another_hook_is_not_the_message() {
+    let home = Home::new();
+    home.bare(&["write", "notes/deploy", "Deploys go out on Tuesdays.", "--description", "When deploys go out"]).output().unwrap();
+    let cwd = project(&home);
+    let session = output_of(&home, &["gemini", "session-start"], &json!({ "session_id": "s", "cwd": cwd, "source": "startup" }));
+    let session: Value = serde_json::from_str(&session).unwrap();
+    let context = session["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let alone = json!({ "session_id": "a", "cwd": cwd, "prompt": "When do deploys go out?" });
+    let after =
+        json!({ "session_id": "b", "cwd": cwd, "prompt": format!("<hook_context>{context}</hook_context>\n\nWhen do deploys go out?") });
+    let expected = output_of(&home, &["gemini", "prompt"], &alone);
+    assert!(expected.contains("Deploys go out on Tuesdays."), "{expected}");
+    assert_eq!(output_of(&home, &["gemini", "prompt"], &after), expected);
 }

@@ -321,3 +321,33 @@ fn a_relation_to_an_unknown_entity_is_not_a_link() {
     home.ok(&["import", home.path("memory.jsonl").to_str().unwrap()]);
     assert!(home.text("graph/ada.md").ends_with("## Relations\n\n- knows Nobody\n"), "{}", home.text("graph/ada.md"));
 }
+
+#[test]
+fn a_mistyped_path_is_an_error_with_a_suggestion() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("work/old-notes")).unwrap();
+    fs::write(home.path("work/old-notes/a.md"), "A.\n").unwrap();
+    insta::assert_snapshot!(home.run(&["import", "old-ntoes"]), @r#"
+    -- stderr
+    error: cannot read old-ntoes: No such file or directory (os error 2)
+    hint: did you mean "old-notes"?
+    -- exit 2
+    "#);
+    insta::assert_snapshot!(home.run(&["import", "old-notes", "old-notes/b.md"]), @"
+    -- stderr
+    error: cannot read old-notes/b.md: No such file or directory (os error 2)
+    hint: check the path and its permissions
+    -- exit 2
+    ");
+    insta::assert_snapshot!(home.run(&["import", "elsewhere/x", "--json"]), @r#"
+    {
+      "error": {
+        "code": "io",
+        "message": "cannot read elsewhere/x: No such file or directory (os error 2)",
+        "hint": "check the path and its permissions"
+      }
+    }
+    -- exit 2
+    "#);
+    assert!(home.files().is_empty());
+}

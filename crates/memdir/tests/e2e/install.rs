@@ -99,7 +99,7 @@ fn the_user_is_asked_and_the_answer_is_parsed() {
     assert!(code == 0 && shown.contains("Codex CLI (user): done") && shown.contains("Gemini CLI (user): done"), "{shown}");
     assert!(shown.contains("memdir chats on"), "{shown}");
     assert!(!home.path("home/config.toml").exists(), "the user did not answer yes");
-    let (shown, code) = ask(&home, "\ny\n");
+    let (shown, code) = ask(&home, "\n\ny\n");
     assert!(code == 0 && shown.contains("past conversations are now kept and searched"), "{shown}");
     assert!(home.run_bare(&["config"]).contains("chats"));
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
@@ -174,7 +174,6 @@ fn the_doctor_reports_problems_and_fixes_them() {
     assert_eq!(shown.status.code(), Some(1), "{text}");
     let bad: Vec<String> = text.lines().filter(|line| line.trim_start().starts_with("bad")).map(|line| home.plain(line)).collect();
     insta::assert_snapshot!(bad.join("\n"), @"
-    bad [HOME]/.claude/settings.json: hooks.SessionStart: missing, or different from what this version of memdir installs
     bad [HOME]/.codex/config.toml: mcp_servers.memdir: starts another memdir executable: /gone/memdir
     bad [HOME]/.codex/config.toml: mcp_servers.memdir: /gone/memdir cannot be started: No such file or directory (os error 2)
     ");
@@ -209,7 +208,7 @@ fn one_directory_can_be_installed_as_the_whole_memory() {
     let text = fs::read_to_string(home.path(".cursor/mcp.json")).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let [dir, own] = ["work/notes", "home"].map(|name| home.path(name).display().to_string());
-    assert_eq!(value["mcpServers"]["memdir"]["args"], serde_json::json!(["--home", own, "--dir", dir, "mcp"]));
+    assert_eq!(value["mcpServers"]["memdir"]["args"], serde_json::json!(["--home", own, "--dir", dir, "mcp", "--session-hook"]));
     assert!(fs::read_to_string(home.path(".cursor/hooks.json")).unwrap().contains(&format!("--dir {dir} hook cursor stop")));
 }
 
@@ -235,7 +234,7 @@ fn tools_and_hooks_use_the_selected_memory() {
             value.as_array().unwrap().iter().map(|arg| format!("{} ", arg.as_str().unwrap())).collect::<String>()
         };
         let server = args(&json(&home, ".cursor/mcp.json")["mcpServers"]["memdir"]["args"]);
-        assert_eq!(home.plain(&server), format!("{words}mcp "));
+        assert_eq!(home.plain(&server), format!("{words}mcp --session-hook "));
         let hook = json(&home, ".cursor/hooks.json")["hooks"]["stop"][0]["command"].as_str().unwrap().to_owned();
         assert!(home.plain(&hook).ends_with(&format!(" {words}hook cursor stop")), "{hook}");
         let plugin = fs::read_to_string(home.path(".config/opencode/plugins/memdir.js")).unwrap();
@@ -321,7 +320,7 @@ fn a_hook_of_the_user_beside_ours_is_kept() {
     home.bare(&["--dir", "notes", "install", "claude-code"]).output().unwrap();
     let hooks = json(&home, ".claude/settings.json")["hooks"]["Stop"].clone();
     assert_eq!((hooks.as_array().unwrap().len(), &hooks[0]["hooks"][1]), (1, &mine), "{hooks:#}");
-    assert_eq!(hooks[0]["hooks"][0]["args"][2], "--dir", "{hooks:#}");
+    assert!(hooks[0]["hooks"][0]["command"].as_str().unwrap().contains(" --dir "), "{hooks:#}");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
     assert_eq!(json(&home, ".claude/settings.json"), serde_json::json!({ "hooks": { "Stop": [{ "hooks": [mine] }] } }));
 }
@@ -391,4 +390,289 @@ fn the_doctor_fixes_what_was_installed_and_nothing_else() {
     assert_eq!(home.bare(&["doctor", "--fix"]).output().unwrap().status.code(), Some(0));
     assert_eq!((json(&home, ".cursor/mcp.json"), json(&home, ".claude/settings.json")), (cursor, claude));
     assert!(!home.path(".cursor/hooks.json").exists() && !home.path(".claude.json").exists());
+}
+
+/// The whole report, without times and sizes.
+fn report(home: &Home, args: &[&str]) -> String {
+    let shown = home.run_bare(args).replace(env!("CARGO_BIN_EXE_memdir"), "[MEMDIR]");
+    let shown = regex::Regex::new(r"projects/work-[0-9a-f]{10}").unwrap().replace_all(&shown, "projects/[ID]").into_owned();
+    regex::Regex::new(r"\d+ characters|\(\d+ ms\)|response time \d+ ms|memdir \d+\.\d+\.\d+")
+        .unwrap()
+        .replace_all(&shown, "[…]")
+        .into_owned()
+}
+
+#[test]
+fn what_is_not_installed_is_not_bad() {
+    let home = machine();
+    insta::assert_snapshot!(report(&home, &["doctor"]), @"
+    […]
+      ok  home: [HOME]/home (created when needed)
+      ok  mount (project): [HOME]/home/projects/[ID] (created when needed)
+      ok  mount user/: [HOME]/home/user (created when needed)
+    not installed in any host; next: memdir install
+    ");
+    insta::assert_snapshot!(report(&home, &["doctor", "codex", "claude-code"]), @"
+    […]
+      ok  home: [HOME]/home (created when needed)
+      ok  mount (project): [HOME]/home/projects/[ID] (created when needed)
+      ok  mount user/: [HOME]/home/user (created when needed)
+    Codex CLI
+      note memdir: not installed
+          install with: memdir install codex
+    Claude Code
+      note memdir: not installed
+          install with: memdir install claude-code
+    ");
+    // An installation whose receipt is lost is checked all the same.
+    home.bare(&["install", "codex", "--no-hooks"]).output().unwrap();
+    fs::remove_file(home.path("home/installed.json")).unwrap();
+    insta::assert_snapshot!(report(&home, &["doctor", "codex"]), @"
+    […]
+      ok  home: [HOME]/home
+      ok  mount (project): [HOME]/home/projects/[ID] (created when needed)
+      ok  mount user/: [HOME]/home/user (created when needed)
+    Codex CLI
+      bad [HOME]/.codex/config.toml: mcp_servers.memdir: starts another memdir executable: [MEMDIR]
+          run: memdir doctor codex --fix
+      ok  [HOME]/.codex/config.toml: mcp_servers.memdir: […] serves 9 tools ([…])
+      ok  its own memories: off by default
+    next: memdir doctor --fix
+    -- exit 1
+    ");
+}
+
+#[test]
+fn a_plugin_is_seen_and_not_doubled() {
+    let home = machine();
+    fs::write(home.path(".claude/settings.json"), "{ \"enabledPlugins\": { \"memdir@memdir\": true } }").unwrap();
+    fs::create_dir_all(home.path(".gemini/extensions/memdir")).unwrap();
+    fs::write(home.path(".gemini/extensions/memdir/gemini-extension.json"), "{ \"name\": \"memdir\" }").unwrap();
+    let before = files(&home);
+    insta::assert_snapshot!(report(&home, &["install", "claude-code"]), @"
+    -- stderr
+    error: Claude Code already has memdir as a plugin: [HOME]/.claude/settings.json
+    hint: remove it first with: claude plugin uninstall memdir; no file was changed
+    -- exit 3
+    ");
+    insta::assert_snapshot!(report(&home, &["install", "gemini"]), @"
+    -- stderr
+    error: Gemini CLI already has memdir as an extension: [HOME]/.gemini/extensions/memdir/gemini-extension.json
+    hint: remove it first with: gemini extensions uninstall memdir; no file was changed
+    -- exit 3
+    ");
+    insta::assert_snapshot!(report(&home, &["doctor"]), @"
+    […]
+      ok  home: [HOME]/home (created when needed)
+      ok  mount (project): [HOME]/home/projects/[ID] (created when needed)
+      ok  mount user/: [HOME]/home/user (created when needed)
+    Claude Code
+      ok  plugin: enabled in [HOME]/.claude/settings.json
+      note its own auto memory: on beside memdir: two memories instruct the agent
+          decide with: memdir install claude-code --auto-memory replace|share|both
+    Gemini CLI
+      ok  extension: enabled in [HOME]/.gemini/extensions/memdir/gemini-extension.json
+      ok  its own auto memory: off by default
+    ");
+    assert_eq!(files(&home), before);
+    let shown: serde_json::Value = serde_json::from_slice(&home.bare(&["install", "--yes", "--json"]).output().unwrap().stdout).unwrap();
+    let hosts: Vec<&str> = shown.as_array().unwrap().iter().map(|one| one["host"].as_str().unwrap()).collect();
+    assert_eq!(hosts, ["codex", "vscode", "opencode", "zed"]);
+    home.bare(&["uninstall", "--all"]).output().unwrap();
+    // Its own memory can be settled beside a plugin.
+    home.bare(&["install", "claude-code", "--auto-memory", "replace"]).output().unwrap();
+    let settings = json(&home, ".claude/settings.json");
+    assert_eq!(settings, serde_json::json!({ "enabledPlugins": { "memdir@memdir": true }, "autoMemoryEnabled": false }));
+    home.bare(&["uninstall", "claude-code"]).output().unwrap();
+    // A plugin that comes later doubles what is installed.
+    fs::write(home.path(".claude/settings.json"), "{}").unwrap();
+    home.bare(&["install", "claude-code"]).output().unwrap();
+    fs::create_dir_all(home.path(".claude/plugins")).unwrap();
+    fs::write(home.path(".claude/plugins/installed_plugins.json"), "{ \"version\": 2, \"plugins\": { \"memdir@memdir\": [{}] } }").unwrap();
+    let output = home.bare(&["doctor", "claude-code"]).output().unwrap();
+    let shown = home.plain(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(output.status.code(), Some(1), "{shown}");
+    assert!(shown.contains("bad plugin: enabled in [HOME]/.claude/plugins/installed_plugins.json beside memdir install"), "{shown}");
+    edit(&home, ".claude/settings.json", |value| value["enabledPlugins"] = serde_json::json!({ "memdir@memdir": false }));
+    assert!(!report(&home, &["doctor", "claude-code"]).contains("plugin"), "it is disabled");
+}
+
+#[test]
+fn hooks_that_codex_does_not_trust_yet_are_named() {
+    let home = machine();
+    home.bare(&["install", "codex"]).output().unwrap();
+    insta::assert_snapshot!(report(&home, &["doctor", "codex"]), @"
+    […]
+      ok  home: [HOME]/home
+      ok  mount (project): [HOME]/home/projects/[ID] (created when needed)
+      ok  mount user/: [HOME]/home/user (created when needed)
+    Codex CLI
+      ok  [HOME]/.codex/config.toml: mcp_servers.memdir: […] serves 9 tools ([…])
+      ok  [HOME]/.codex/hooks.json: hooks.SessionStart: […] […]
+      ok  [HOME]/.codex/hooks.json: hooks.UserPromptSubmit: no output […]
+      ok  [HOME]/.codex/hooks.json: hooks.PreToolUse: no output […]
+      ok  [HOME]/.codex/hooks.json: hooks.Stop: no output […]
+      ok  [HOME]/.codex/hooks.json: hooks.SessionEnd: no output […]
+      ok  [HOME]/.codex/hooks.json: hooks.PreCompact: no output […]
+      note hooks: not trusted yet, so Codex CLI does not run them: SessionStart, UserPromptSubmit, PreToolUse, Stop, SessionEnd, PreCompact
+          start codex, open /hooks and trust them with t
+      ok  its own memories: off by default
+    ");
+    let hooks = home.path(".codex/hooks.json").display().to_string();
+    let events = ["session_start", "user_prompt_submit", "pre_tool_use", "stop", "session_end", "pre_compact"];
+    let trust = |event: &&str| format!("[hooks.state.\"{hooks}:{event}:0:0\"]\ntrusted_hash = \"sha256:x\"\n");
+    let config = fs::read_to_string(home.path(".codex/config.toml")).unwrap();
+    fs::write(home.path(".codex/config.toml"), config.clone() + &events[..5].iter().map(trust).collect::<String>()).unwrap();
+    let shown = report(&home, &["doctor", "codex"]);
+    assert!(shown.contains("note hooks: not trusted yet, so Codex CLI does not run them: PreCompact\n"), "{shown}");
+    fs::write(home.path(".codex/config.toml"), config + &events.iter().map(trust).collect::<String>()).unwrap();
+    assert!(!report(&home, &["doctor", "codex"]).contains("trusted"));
+}
+
+/// Versions before 2.1.139 ignore `args` and ran `memdir` alone, whose output entered the conversation.
+#[test]
+fn claude_code_gets_one_command_line_that_every_version_runs() {
+    let home = Home::new();
+    home.bare(&["install", "claude-code"]).output().unwrap();
+    let installed = json(&home, ".claude/settings.json");
+    for (event, groups) in installed["hooks"].as_object().unwrap() {
+        let hook = &groups[0]["hooks"][0];
+        let line = hook["command"].as_str().unwrap();
+        assert!(hook.get("args").is_none() && line.contains(" hook claude-code "), "{event}: {hook}");
+        assert!(line.starts_with(env!("CARGO_BIN_EXE_memdir")), "{line}");
+    }
+    edit(&home, ".claude/settings.json", |value| {
+        let args = serde_json::json!(["hook", "claude-code", "stop"]);
+        value["hooks"]["Stop"][0]["hooks"][0] =
+            serde_json::json!({ "type": "command", "command": env!("CARGO_BIN_EXE_memdir"), "args": args, "timeout": 10 });
+    });
+    let shown = report(&home, &["doctor", "claude-code"]);
+    let bad = "bad [HOME]/.claude/settings.json: hooks.Stop: uses `args`, which Claude Code before 2.1.139 ignores: it runs memdir without a command\n";
+    assert!(shown.contains(bad) && shown.ends_with("-- exit 1\n"), "{shown}");
+    assert_eq!(home.bare(&["doctor", "--fix"]).output().unwrap().status.code(), Some(0));
+    assert_eq!(json(&home, ".claude/settings.json"), installed);
+}
+
+#[test]
+fn a_section_that_every_session_gets_twice_is_reported() {
+    for host in ["claude-code", "codex", "gemini", "cursor", "opencode", "copilot-cli"] {
+        let home = Home::new();
+        home.bare(&["install", host]).output().unwrap();
+        home.bare(&["install", host, "--scope", "project"]).output().unwrap();
+        let output = home.bare(&["doctor", host]).output().unwrap();
+        let shown = home.plain(&String::from_utf8(output.stdout).unwrap());
+        assert_eq!((output.status.code(), shown.matches("bad").count()), (Some(1), 1), "{host}: {shown}");
+        assert!(shown.contains("bad memory section: added 2 times to each session, by [HOME]/"), "{host}: {shown}");
+        assert!(shown.contains(&format!("keep one of them, for example: memdir uninstall {host} --scope project")), "{host}: {shown}");
+        home.bare(&["uninstall", host, "--scope", "project"]).output().unwrap();
+        assert_eq!(home.bare(&["doctor", host]).output().unwrap().status.code(), Some(0), "{host}");
+    }
+}
+
+/// A project's files may be committed, so they must not contain a path of one machine.
+#[test]
+fn a_project_names_the_program_without_its_directory_if_it_is_in_path() {
+    let home = Home::new();
+    let dir = home.path("bin");
+    fs::create_dir_all(&dir).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_memdir"), dir.join("memdir")).unwrap();
+    let run =
+        |args: &[&str]| home.bare(args).env_remove("MEMDIR_HOME").env("PATH", format!("{}:/usr/bin:/bin", dir.display())).output().unwrap();
+    for host in hosts(&home).iter().filter(|host| !["claude-desktop", "windsurf"].contains(&host.as_str())) {
+        run(&["install", host, "--scope", "project"]);
+        for name in files_below(&home.path("work")) {
+            let text = fs::read_to_string(home.path("work").join(&name)).unwrap();
+            assert!(
+                !text.contains(home.path("").to_str().unwrap()) && !text.contains(env!("CARGO_BIN_EXE_memdir")),
+                "{host} {name}: {text}"
+            );
+        }
+        let report = run(&["doctor", host]);
+        assert_eq!(report.status.code(), Some(0), "{host}: {}", String::from_utf8_lossy(&report.stdout));
+        run(&["uninstall", host]);
+        assert_eq!(files_below(&home.path("work")), [""; 0], "{host}");
+    }
+    run(&["install", "cursor"]);
+    assert_eq!(json(&home, ".cursor/mcp.json")["mcpServers"]["memdir"]["command"], dir.join("memdir").to_str().unwrap());
+    run(&["install", "claude-code", "--scope", "project"]);
+    insta::assert_snapshot!(fs::read_to_string(home.path("work/.mcp.json")).unwrap(), @r#"
+    {
+      "mcpServers": {
+        "memdir": {
+          "type": "stdio",
+          "command": "memdir",
+          "args": ["mcp", "--session-hook"]
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_moved_repository_is_named_with_the_command_that_reconnects_it() {
+    let home = Home::new();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]).args(args);
+        assert!(command.current_dir(home.path("shop")).env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap().status.success(), "{args:?}");
+    };
+    fs::create_dir_all(home.path("shop")).unwrap();
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+    let run_in = |dir: &str, args: &[&str]| {
+        let output = home.bare(args).current_dir(home.path(dir)).output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        let text = home.plain(&String::from_utf8(output.stdout).unwrap());
+        regex::Regex::new("(shop|market)-[0-9a-f]{10}").unwrap().replace_all(&text, "$1-[ID]").into_owned()
+    };
+    run_in("shop", &["write", "deploy", "Deploy on Tuesdays."]);
+    fs::rename(home.path("shop"), home.path("market")).unwrap();
+    insta::assert_snapshot!(run_in("market", &[]), @"
+    0 memories in [HOME]/home/projects/market-[ID]
+    user/  0 memories in [HOME]/home/user
+    this project was moved: 1 memory from [HOME]/shop not used here; reconnect with: memdir projects adopt shop-[ID]
+    next: memdir write NAME TEXT, memdir demo, memdir --help
+    ");
+    insta::assert_snapshot!(run_in("market", &["doctor"]), @"
+    memdir 0.1.0
+      ok  home: [HOME]/home
+      ok  mount (project): [HOME]/home/projects/market-[ID]
+      ok  mount user/: [HOME]/home/user
+      note project: moved here from [HOME]/shop; 1 memory is not used
+          reconnect with: memdir projects adopt shop-[ID]
+    not installed in any host; next: memdir install
+    ");
+    let input = serde_json::json!({ "session_id": "s", "cwd": home.path("market"), "source": "startup" }).to_string();
+    let hook = || {
+        let output = crate::home::feed(&mut home.bare(&["hook", "codex", "session-start"]), input.as_bytes());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let id = regex::Regex::new("memdir projects adopt (shop-[0-9a-f]{10})").unwrap();
+    let text = hook();
+    let id = id.captures(&text).unwrap_or_else(|| panic!("{text}"))[1].to_owned();
+    assert!(text.contains("This project was moved: 1 memory from "), "{text}");
+    run_in("market", &["projects", "adopt", &id]);
+    assert!(!hook().contains("was moved") && hook().contains("deploy — "));
+    assert!(!run_in("market", &[]).contains("was moved") && !run_in("market", &["doctor"]).contains("moved"));
+}
+
+#[test]
+fn search_and_write_are_never_deferred() {
+    let home = machine();
+    home.bare(&["install", "claude-code"]).output().unwrap();
+    assert!(!report(&home, &["doctor", "claude-code"]).contains("defer"));
+    // An older server does not ask for it.
+    let old = home.path("memdir-old");
+    let tool = |name: &str| serde_json::json!({ "name": name, "inputSchema": { "type": "object" } });
+    let answer = |id: u8, result: serde_json::Value| serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": result });
+    let hello = answer(
+        1,
+        serde_json::json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "memdir", "version": "0.0.1" } }),
+    );
+    let tools = answer(2, serde_json::json!({ "tools": [tool("memory_search"), tool("memory_write"), tool("memory_read")] }));
+    fs::write(&old, format!("#!/bin/sh\nread a; echo '{hello}'; read b; read c; echo '{tools}'; read d\n")).unwrap();
+    fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    edit(&home, ".claude.json", |value| value["mcpServers"]["memdir"]["command"] = old.to_str().unwrap().into());
+    let shown = report(&home, &["doctor", "claude-code"]);
+    assert!(shown.contains("lets Claude Code defer memory_search, memory_write: the model sees only their names\n"), "{shown}");
 }

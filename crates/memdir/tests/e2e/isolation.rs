@@ -40,6 +40,7 @@ fn fill(home: &Home, project: &str, word: &str) {
         let output = home.bare(&[&["--project", project, "--actor", word], args].concat()).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     };
+    run(&["init"]);
     let (harbour, list) = (format!("{word}-harbour"), format!("docks/{word}-list"));
     run(&["write", &harbour, &text(word)]);
     run(&["write", &list, &format!("- {word} crates\n- {word} ropes, wanted before noon\n")]);
@@ -73,6 +74,7 @@ fn every_command_is_independent_of_other_projects() {
     let version = version.unwrap_or("0123abcd");
     for home in [&alone, &beside] {
         fs::write(home.path("work/new.md"), "The tide tables of the harbour.\n").unwrap();
+        fs::write(home.path("work/cues.jsonl"), "{\"name\":\"etzal-harbour\",\"cues\":[\"x\"]}\n").unwrap();
         fs::write(home.path("work/batch.jsonl"), "{\"query\":\"harbour master at noon\"}\n").unwrap();
     }
     // The owner of the other project finds the word.
@@ -86,6 +88,10 @@ fn every_command_is_independent_of_other_projects() {
         &["read", "heron-harbour"],
         &["read", "etzal-harbour"],
         &["get", "etzal-harbour"],
+        &["path", "heron-harbour"],
+        &["path", "etzal-harbour"],
+        &["status"],
+        &["complete", "--", "memdir", "read", ""],
         &["list"],
         &["list", "--long"],
         &["list", "docks"],
@@ -96,6 +102,11 @@ fn every_command_is_independent_of_other_projects() {
         &["search", "--batch", "batch.jsonl", "--json"],
         &["recall", "When does the ferry leave the harbour?"],
         &["recall", "--action", "--tool", "Bash", "--command", "ferry now"],
+        &["rules"],
+        &["cues"],
+        &["cues", "--json"],
+        &["cues", "--proposed"],
+        &["cues", "--from", "cues.jsonl"],
         &["test"],
         &["prompt"],
         &["prompt", "individual", "--tools"],
@@ -128,6 +139,8 @@ fn every_command_is_independent_of_other_projects() {
         &["rename", "etzal-harbour", "mine"],
         &["delete", "tides"],
         &["delete", "etzal-harbour"],
+        &["rename", "heron-harbour", "etzal-harbour", "old/"],
+        &["delete", "heron-harbour", "etzal-harbour"],
         &["undo"],
         &["redo"],
         &["undo", change],

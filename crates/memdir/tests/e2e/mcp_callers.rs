@@ -266,38 +266,41 @@ fn a_callers_prompt_describes_each_scope_and_contains_no_path() {
     let text = section(&web, &ada, &[]);
     for line in [
         "Markdown files that only memdir's tools reach. There is no directory to write into.",
-        "- **private**: names that begin with `user/`: for you and this one person, in every project.",
-        "- **agent**: names that begin with `agent/reviewer/`: what you, the agent reviewer, learn about your own work.",
-        "- **team**: all other names, and names that begin with `team/`: for everybody who works on this project.",
-        "call `memory_write` once, with a name after the topic, not the date, beginning as its scope says",
-        "## MEMORY.md, project",
-        "(deploy.md)",
-        "## MEMORY.md, `user/`",
-        "## MEMORY.md, `team/`",
+        "- **private**, names `user/…`: about this one person, in every project.",
+        "- **agent**, names `agent/reviewer/…`: what you, the agent reviewer, learn about your own work.",
+        "- **team**, all other names, and names `team/…`: for everybody who works on this project; their conversations read it.",
+        "call `memory_write` once: a name after the topic, not the date, beginning as its scope says;",
+        "<memory source=\"MEMORY.md\">",
+        "- deploy — ",
+        "<memory source=\"user/MEMORY.md\">",
+        "<memory source=\"team/MEMORY.md\">",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
     assert!(!text.contains(home.path("").to_str().unwrap()) && !text.contains("directly"), "{text}");
     let alone = section(&web, &bob, &[]);
-    assert!(alone.contains("- **private**: names that begin with `user/`") && !alone.contains("**team**"), "{alone}");
+    assert!(alone.contains("- **private**, names `user/…`") && !alone.contains("**team**"), "{alone}");
     let team = section(&web, &ada, &[("Memdir-Only", "team")]);
-    assert!(team.contains("- **team**: names that begin with `team/`: for everybody"), "{team}");
-    assert!(team.contains("Nothing here is private") && !team.contains("**private**:"), "{team}");
+    assert!(team.contains("- **team**, names `team/…`: for everybody"), "{team}");
+    assert!(team.contains("Nothing here is private") && !team.contains("**private**,"), "{team}");
     for only in ["team", "notes"] {
         let text = section(&web, &ada, &[("Memdir-Only", only)]);
-        assert!(text.contains(&format!("- **team**: names that begin with `{only}/`: for everybody")), "{text}");
+        let names = if only == "team" { "names `team/…`" } else { "names that begin with `notes/`" };
+        assert!(text.contains(&format!("- **team**, {names}: for everybody")), "{text}");
         assert!(
             text.contains("nothing of the type user")
                 && !text.contains("**user**")
                 && !text.contains("type: user")
-                && !text.contains("always private"),
+                && !text.contains("always named"),
             "{text}"
         );
         assert_eq!(text.contains("MEMORY.md"), only == "team", "{text}");
     }
     let one = section(&web, &ada, &[("Memdir-Only", "deploy, user/taste")]);
-    assert!(one.contains("- **team**: the name `deploy`: for") && one.contains("- **private**: names that begin with `user/taste/`: for"));
-    assert!(one.contains("**user** (always private)"), "{one}");
+    assert!(
+        one.contains("- **team**, the name `deploy`: for") && one.contains("- **private**, names that begin with `user/taste/`: about")
+    );
+    assert!(one.contains("**user** (always named `user/…`)"), "{one}");
 }
 
 #[test]
@@ -311,7 +314,9 @@ fn the_log_tool_exists_where_the_log_is_open_and_all_entrypoints_are_loaded() {
         write(&web, &ada, &[], path);
     }
     let whole = section(&web, &ada, &[]);
-    for line in ["## MEMORY.md, `user/`", "(ada.md)", "## MEMORY.md, project", "(deploy.md)", "## MEMORY.md, `team/`", "(rule.md)"] {
+    for line in
+        ["source=\"user/MEMORY.md\"", "- user/ada — ", "source=\"MEMORY.md\"", "- deploy — ", "source=\"team/MEMORY.md\"", "- team/rule — "]
+    {
         assert!(whole.contains(line), "{line}\n{whole}");
     }
     for only in ["plan", "user/taste", "team/rule"] {

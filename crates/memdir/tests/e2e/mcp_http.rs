@@ -151,6 +151,21 @@ fn invalid_requests_get_clear_errors() {
         let reply = client.request("POST", "/mcp", &[JSON, ACCEPT], body.as_bytes());
         assert_eq!((reply.status, &reply.message()["error"]["code"]), (400, &json!(-32600)), "{reply:?}");
     }
+    for (params, why) in [
+        (json!({}), "\"protocolVersion\" is missing; it must be a string"),
+        (json!([]), "params must be an object"),
+        (json!({ "protocolVersion": 5, "capabilities": {}, "clientInfo": {} }), "\"protocolVersion\" must be a string"),
+        (
+            json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t" } }),
+            "\"clientInfo.version\" is missing; it must be a string",
+        ),
+    ] {
+        let message = json!({ "jsonrpc": "2.0", "id": 7, "method": "initialize", "params": params });
+        let reply = web.connect().request("POST", "/mcp", &[JSON, ACCEPT], message.to_string().as_bytes());
+        let expected =
+            json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": -32602, "message": format!("invalid params of initialize: {why}") } });
+        assert_eq!((reply.status, reply.message()), (400, expected), "{message}");
+    }
     assert_eq!(client.request("POST", "/mcp", &[("Content-Type", "text/plain"), ACCEPT], b"{}").status, 415);
     assert_eq!(web.connect().request("POST", "/mcp", &[ACCEPT], b"{}").status, 415);
     assert_eq!(web.connect().request("POST", "/mcp", &[JSON, ("Accept", "text/html")], ping().to_string().as_bytes()).status, 406);
@@ -255,7 +270,7 @@ fn fifty_clients_lose_nothing() {
     assert_eq!(log.lines().count(), 50 * 50);
     for client in 0..50 {
         for n in (0..200).step_by(4) {
-            assert_eq!(home.text(&format!("c{client}/n{n}.md")), format!("{client} {n}"));
+            assert_eq!(home.text(&format!("c{client}/n{n}.md")), format!("{client} {n}\n"));
             assert!(log.lines().any(|line| line == format!("{client} {}", n + 3)));
         }
     }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::{
     fs::File,
     io::Write as _,
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -39,6 +40,13 @@ fn result(reply: &Reply) -> (bool, String) {
 fn threads(web: &Web, name: &str) -> usize {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", web.pid())).unwrap();
     tasks.flatten().filter(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name)).count()
+}
+
+/// Counts the handles that a server has of a directory: a call that waits for the lock of the directory has one.
+fn open_directories(web: &Web, dir: &Path) -> usize {
+    let real = dir.canonicalize().unwrap();
+    let handles = std::fs::read_dir(format!("/proc/{}/fd", web.pid())).unwrap();
+    handles.flatten().filter(|handle| std::fs::read_link(handle.path()).is_ok_and(|target| target == real)).count()
 }
 
 /// Waits for something that is about to happen.
@@ -84,7 +92,8 @@ fn writes_that_wait_for_a_lock_delay_neither_reads_nor_other_callers() {
     held.try_lock().unwrap();
     let mut waiting: Vec<HttpClient> =
         (0..80).map(|n| send(&web, &ada, "memory_write", json!({ "path": format!("w{n}"), "content": "x" }))).collect();
-    wait_until("waiting for the lock", || threads(&web, "memdir-lock") >= 4);
+    let waiting_calls = || open_directories(&web, &home.path("home/projects/shop"));
+    wait_until("waiting for the lock", || waiting_calls() >= 4);
     // The same caller, another one of the same project, and one of another project.
     for token in [&ada, &bob] {
         assert_eq!(names(&web, token, &[]), ["deploy"]);
@@ -94,7 +103,7 @@ fn writes_that_wait_for_a_lock_delay_neither_reads_nor_other_callers() {
     write(&web, &eve, &[], "other");
     write(&web, &bob, &[], "user/bob");
     assert_eq!(names(&web, &bob, &[]), ["deploy", "user/bob"]);
-    assert_eq!(threads(&web, "memdir-lock"), 4, "the other writes of this caller wait without a thread");
+    assert_eq!((waiting_calls(), threads(&web, "memdir-lock")), (4, 1), "the other writes of this caller have not begun");
     drop(held);
     let results: Vec<(bool, String)> = waiting.iter_mut().map(|client| result(&client.reply())).collect();
     let refused = results.iter().filter(|(is_error, _)| *is_error).map(|(_, text)| text.as_str()).collect::<Vec<_>>();
@@ -102,6 +111,32 @@ fn writes_that_wait_for_a_lock_delay_neither_reads_nor_other_callers() {
     assert_eq!(refused, ["too many calls are waiting; try again after some of them have been answered"; 12]);
     let saved = results.iter().filter(|(is_error, text)| !is_error && text.starts_with("Saved w")).count();
     assert_eq!(saved, 68);
+}
+
+/// Every call whose client was gone used to leave a thread that waited for the lock.
+#[test]
+fn clients_that_are_gone_leave_nothing_that_waits_for_a_lock() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let (bob, _) = token(&home, &["bob", "shop"]);
+    let web = Web::start(&home, &[]);
+    write(&web, &ada, &[], "deploy");
+    let held = File::open(home.path("home/projects/shop")).unwrap();
+    held.try_lock().unwrap();
+    let waiting_calls = || open_directories(&web, &home.path("home/projects/shop"));
+    for round in 0..5 {
+        let gone: Vec<HttpClient> =
+            (0..4).map(|n| send(&web, &ada, "memory_write", json!({ "path": format!("w{round}-{n}"), "content": "x" }))).collect();
+        wait_until("waiting for the lock", || waiting_calls() >= 4);
+        drop(gone);
+        // One call may be in the kernel's queue, which cannot be left.
+        wait_until("the end of the cancelled calls", || waiting_calls() <= 1);
+        assert!(threads(&web, "memdir-lock") <= 1);
+    }
+    drop(held);
+    write(&web, &bob, &[], "other");
+    assert_eq!(names(&web, &bob, &[]), ["deploy", "other"]);
+    wait_until("the end of the waiting thread", || threads(&web, "memdir-lock") == 0);
 }
 
 #[test]
@@ -200,7 +235,8 @@ fn a_revoked_caller_gets_no_more_news() {
     assert_eq!(listener.post(&[("Authorization", &bearer)], &list).status, 200);
     listen(&mut listener, &ada);
     home.ok(&["token", "revoke", &id]);
-    let saved = home.bare(&["--project", "shop", "write", "secret", "made after the token was revoked"]).output().unwrap();
+    let mut save = home.bare(&["write", "secret", "made after the token was revoked"]);
+    let saved = save.env("MEMDIR_PROJECT", "shop").output().unwrap();
     assert!(saved.status.success(), "{saved:?}");
     // Returns only when the stream has ended. No other request makes the server look at its settings.
     let heard = String::from_utf8(listener.chunks()).unwrap();

@@ -91,3 +91,137 @@ fn a_memory_cannot_get_a_secret_as_name_but_can_lose_one() {
     home.ok(&["rename", &format!("old/{secret}"), "old/key"]);
     assert_eq!(home.files(), ["MEMORY.md", "a.md", "old/key.md"]);
 }
+
+#[test]
+fn a_topic_is_renamed_in_one_change_with_all_references() {
+    let home = Home::new();
+    home.ok(&["write", "notes/a", "See [b](b.md), [[notes/b]], [[b]], mem:notes/a and [c](../c.md)."]);
+    home.ok(&["write", "notes/b", "See [c](../c.md#x) and [a](./a.md)."]);
+    home.ok(&["write", "c", "See [a](notes/a.md), [[notes/b]] and `mem:notes/a`."]);
+    let before = (home.text("notes/a.md"), home.text("notes/b.md"), home.text("c.md"), home.text("MEMORY.md"));
+    assert_snapshot!(home.run(&["mv", "notes/", "archive/2026/"]), @"
+    renamed 2 memories (undo: memdir undo [ID])
+      notes/a to archive/2026/a
+      notes/b to archive/2026/b
+    updated references in c
+    ");
+    assert_snapshot!(home.text("archive/2026/a.md"), @"See [b](b.md), [[archive/2026/b]], [[archive/2026/b]], mem:archive/2026/a and [c](../../c.md).");
+    assert_snapshot!(home.text("archive/2026/b.md"), @"See [c](../../c.md#x) and [a](a.md).");
+    assert_snapshot!(home.text("c.md"), @"See [a](archive/2026/a.md), [[archive/2026/b]] and `mem:archive/2026/a`.");
+    assert_snapshot!(home.text("MEMORY.md"), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [archive/2026/a](archive/2026/a.md) — See b, archive/2026/b, archive/2026/b, mem:archive/2026/a and c.
+    - [archive/2026/b](archive/2026/b.md) — See c and a.
+    - [c](c.md) — See a, archive/2026/b and mem:archive/2026/a.
+    <!-- /memdir -->
+    ");
+    assert!(!home.memory("notes").exists(), "an empty directory was left");
+    assert_snapshot!(home.run(&["history", "--limit", "1"]), @"
+    change    when      actor  what
+    [ID]      just now  ada    renamed notes/a and 1 more
+    ");
+    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: rename notes/a and 1 more, by ada, just now (redo: memdir redo [ID])");
+    assert_eq!((home.text("notes/a.md"), home.text("notes/b.md"), home.text("c.md"), home.text("MEMORY.md")), before);
+    home.ok(&["redo"]);
+    assert_eq!(home.files(), ["MEMORY.md", "archive/2026/a.md", "archive/2026/b.md", "c.md"]);
+}
+
+#[test]
+fn several_memories_are_moved_to_a_topic() {
+    let home = Home::new();
+    for (name, text) in [("a", "See [[b]]."), ("b", "See [c](notes/c.md)."), ("notes/c", "See [a](../a.md).")] {
+        home.ok(&["write", name, text]);
+    }
+    assert_snapshot!(home.run(&["rename", "a", "b", "notes/c", "archive/"]), @"
+    renamed 3 memories (undo: memdir undo [ID])
+      a to archive/a
+      b to archive/b
+      notes/c to archive/c
+    ");
+    assert_eq!(home.files(), ["MEMORY.md", "archive/a.md", "archive/b.md", "archive/c.md"]);
+    assert_eq!(
+        (home.text("archive/a.md"), home.text("archive/b.md"), home.text("archive/c.md")),
+        ("See [[archive/b]].\n".into(), "See [c](c.md).\n".into(), "See [a](a.md).\n".into())
+    );
+    assert_snapshot!(home.run(&["rename", "archive/a", "new/", "--json"]), @r#"
+    {
+      "renamed": [
+        {
+          "from": "archive/a.md",
+          "to": "new/a.md",
+          "version": "bdc2a5ad9660a1077da3d7f7f7ede2ec"
+        }
+      ],
+      "change": "[ID]",
+      "rewritten": [
+        "archive/c"
+      ]
+    }
+    "#);
+    let checked = home.run(&["check"]);
+    assert!(!checked.contains("broken"), "{checked}");
+}
+
+#[test]
+fn nothing_is_renamed_if_one_of_several_cannot_be() {
+    let home = Home::new();
+    for name in ["a", "notes/a", "notes/b", "other/b"] {
+        home.ok(&["write", name, name]);
+    }
+    let before = home.files();
+    assert_snapshot!(home.run(&["rename", "a", "notes/b", "other/"]), @r#"
+    -- stderr
+    error: memory "other/b" already exists
+    hint: use another name
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["rename", "a", "notes/a", "new/"]), @r#"
+    -- stderr
+    error: invalid names: two memories would be named "new/a"
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["rename", "a", "a.md", "new/"]), @r#"
+    -- stderr
+    error: invalid names: "a" is given twice
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["rename", "a", "none", "new/"]), @r#"
+    -- stderr
+    error: memory "none" not found
+    hint: list the memories with: memdir list
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["rename", "a", "notes/b", "new"]), @r#"
+    -- stderr
+    error: "new" is not a topic
+    hint: end the name of a topic with /: new/
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["rename", "a", "notes/", "new/"]), @r#"
+    -- stderr
+    error: topic "notes/" cannot be renamed together with other names
+    hint: rename topics one by one; nothing was renamed
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["rename", "notes", "new"]), @r#"
+    -- stderr
+    error: memory "notes" not found
+    hint: to rename a topic, end both names with /
+    -- exit 1
+    "#);
+    assert_snapshot!(home.run(&["rename", "notes/", "notes/"]), @"
+    -- stderr
+    error: invalid name: the memory is already named notes/a.md
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["rename", "notse/", "new/"]), @r#"
+    -- stderr
+    error: topic "notse/" not found
+    hint: did you mean "notes/"?
+    -- exit 1
+    "#);
+    assert_eq!(home.files(), before);
+    assert_eq!(home.json(&["history"])["changes"].as_array().unwrap().len(), 4);
+}

@@ -200,7 +200,7 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     team/fixed
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: ignored run: a repository can only set enabled, read_only, ignored and mounts
+    note: [HOME]/shop/.memdir/config.toml: skipped `run`: a repository can only set enabled, read_only, ignored and mounts
     ");
     fs::write(home.path("shop/.memdir/config.toml"), "enabled = false\n").unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
@@ -308,6 +308,7 @@ fn merging_moves_every_memory_and_loses_none() {
 #[test]
 fn a_named_project_is_shared_by_all_directories_that_use_it() {
     let home = Home::new();
+    run_in(&home, "plain", &["init", "--project", "together"]);
     run_in(&home, "plain", &["write", "a", "x", "--project", "together"]);
     let output = home.bare(&["list"]).current_dir(home.path("plain")).env("MEMDIR_PROJECT", "together").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "a\n");
@@ -357,6 +358,8 @@ fn a_restricted_session_has_no_entrypoint_and_reports_it() {
     notes/b.md: unlisted: not listed in the entrypoint; add it with: memdir check --fix
     notes/b.md: type: no type; set it to user, feedback, project or reference
     3 files: 1 error, 2 suggestions
+    -- stderr
+    note: 2 memories have no cues; list them with: memdir cues
     -- exit 1
     ");
 }
@@ -371,7 +374,7 @@ fn a_restricted_rename_or_undo_reports_what_it_could_not_change() {
     note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; to list them, run memdir check without --only
     ");
     assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
-    undid [ID]: rename notes/a to notes/b (redo: memdir redo [ID])
+    undid [ID]: rename notes/a to notes/b, by ada, just now (redo: memdir redo [ID])
     -- stderr
     note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; to list them, run memdir check without --only
     ");
@@ -506,10 +509,13 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
     <!-- /memdir -->
     ");
     let printed = run_in(&home, "shop", &["--only", "user", "prompt"]);
-    assert!(printed.contains("- **private**: names that begin with `user/`, in `[HOME]/home/user`: for you"), "{printed}");
-    assert!(printed.contains("## MEMORY.md, `user/`") && printed.contains("(taste.md)") && !printed.contains("team"), "{printed}");
+    assert!(printed.contains("- **private**, names `user/…`, in `[HOME]/home/user`: about this one person"), "{printed}");
+    assert!(
+        printed.contains("<memory source=\"user/MEMORY.md\">") && printed.contains("(taste.md)") && !printed.contains("team"),
+        "{printed}"
+    );
     let printed = run_in(&home, "shop", &["--only", "team", "prompt"]);
-    assert!(printed.contains("- **team**: names that begin with `team/`, in `[HOME]/shop/.memdir`"), "{printed}");
+    assert!(printed.contains("- **team**, names `team/…`, in `[HOME]/shop/.memdir`"), "{printed}");
     assert!(printed.contains("Nothing here is private") && printed.contains("(rule.md)") && !printed.contains("(taste.md)"), "{printed}");
     let both = run_in(&home, "shop", &["--only", "team", "--only", "user", "prompt"]);
     assert!(both.contains("**private**") && both.contains("**team**") && !both.contains("Nothing here is private"), "{both}");
@@ -533,14 +539,17 @@ fn the_prompt_of_a_restricted_space_names_nothing_outside_it() {
     let root = home.plain(&run_in(&home, "shop", &["where", "--json"]));
     let root = root.split('"').find(|text| text.contains("/home/projects/")).unwrap_or_else(|| panic!("{root}")).to_owned();
     let printed = prompt("notes", &[]);
-    let line = format!("- **private**: names that begin with `notes/`, in `{root}/notes`: for you and this one person, in all their");
+    let line = format!("- **private**, names that begin with `notes/`, in `{root}/notes`: for this one person");
     assert!(printed.contains(&line) && !printed.contains("MEMORY.md"), "{printed}");
     let outside = |printed: &str| printed.replace(&format!("{root}/notes"), "").contains(&root);
     assert!(!outside(&printed), "{printed}");
     let shell = prompt("notes", &["--search", "shell"]);
     assert!(shell.contains(&format!("grep -rn \"narrow term\" {root}/notes")) || shell.contains("/notes' --include"), "{shell}");
     let both = prompt("notes,user/taste", &[]);
-    assert!(both.contains("- **private**: the name `user/taste`, in `[HOME]/home/user/taste.md`: for you") && !outside(&both), "{both}");
+    assert!(
+        both.contains("- **private**, the name `user/taste`, in `[HOME]/home/user/taste.md`: about this one person") && !outside(&both),
+        "{both}"
+    );
     assert_snapshot!(prompt("nosuch", &[]), @r#"
     -- stderr
     error: invalid prefix: "nosuch" is neither a memory nor a folder
@@ -561,8 +570,10 @@ fn the_prompt_of_a_restricted_space_names_nothing_outside_it() {
 #[test]
 fn projects_are_unchanged_while_memory_is_off() {
     let home = Home::new();
-    run_in(&home, "plain", &["write", "a", "x", "--project", "one"]);
-    run_in(&home, "plain", &["write", "b", "x", "--project", "two"]);
+    for (project, name) in [("one", "a"), ("two", "b")] {
+        run_in(&home, "plain", &["init", "--project", project]);
+        run_in(&home, "plain", &["write", name, "x", "--project", project]);
+    }
     let off = |args: &[&str]| {
         let output = home.bare(args).current_dir(home.path("plain")).env("MEMDIR_DISABLE", "1").output().unwrap();
         plain_ids(&home.tell(args, output))
@@ -576,4 +587,74 @@ fn projects_are_unchanged_while_memory_is_off() {
         let printed = off(args);
         assert!(printed.contains("note: memory is off: MEMDIR_DISABLE=1") && !printed.contains("-- exit"), "{args:?}: {printed}");
     }
+}
+
+/// A mistyped project was created.
+#[test]
+fn a_mistyped_project_is_an_error_and_creates_nothing() {
+    let home = Home::new();
+    run_in(&home, "plain", &["init", "--project", "warehouse"]);
+    assert_snapshot!(run_in(&home, "plain", &["write", "a", "x", "--project", "warehuose"]), @r#"
+    -- stderr
+    error: project "warehuose" not found
+    hint: did you mean warehouse?
+    -- exit 2
+    "#);
+    assert_snapshot!(run_in(&home, "plain", &["list", "--project", "shop"]), @r#"
+    -- stderr
+    error: project "shop" not found
+    hint: create it with: memdir --project shop init, or list the projects with: memdir projects
+    -- exit 2
+    "#);
+    assert_snapshot!(run_in(&home, "plain", &["search", "x", "--project", "shop", "--json"]), @r#"
+    {
+      "error": {
+      "code": "usage",
+      "message": "project \"shop\" not found",
+      "hint": "create it with: memdir --project shop init, or list the projects with: memdir projects"
+      }
+    }
+    -- exit 2
+    "#);
+    assert_snapshot!(run_in(&home, "plain", &["projects"]), @"
+    project  state  memories  directory
+    warehouse  unknown  0  ?
+    ");
+    assert_eq!(run_in(&home, "plain", &["list", "--project", "warehouse"]), "");
+}
+
+#[test]
+fn a_mistyped_directory_is_an_error_and_creates_nothing() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("plain/warehouse")).unwrap();
+    fs::write(home.path("plain/file"), "x").unwrap();
+    for command in [&["write", "a", "x"][..], &["list"], &["recall", "what is x"], &["prompt"], &["import", "file"]] {
+        let printed = run_in(&home, "plain", &[command, &["--dir", "warehuose"]].concat());
+        assert_eq!(
+            printed,
+            "-- stderr\nerror: directory \"[HOME]/plain/warehuose\" not found\nhint: did you mean \"[HOME]/plain/warehouse\"?\n-- exit 2\n",
+            "{command:?}"
+        );
+    }
+    assert_snapshot!(run_in(&home, "plain", &["write", "a", "x", "--dir", "new"]), @r#"
+    -- stderr
+    error: directory "[HOME]/plain/new" not found
+    hint: create it with: memdir --dir [HOME]/plain/new init
+    -- exit 2
+    "#);
+    assert_snapshot!(run_in(&home, "plain", &["list", "--dir", "file"]), @r#"
+    -- stderr
+    error: "[HOME]/plain/file" is not a directory
+    hint: use --dir with a directory
+    -- exit 2
+    "#);
+    assert!(!home.path("plain/new").exists() && !home.path("plain/warehuose").exists());
+    assert_snapshot!(run_in(&home, "plain", &["init", "--dir", "new"]), @"
+    created [HOME]/plain/new with MEMORY.md
+    next: memdir write NAME TEXT
+    ");
+    assert_snapshot!(run_in(&home, "plain", &["list", "--dir", "new"]), @"");
+    // A directory of the environment is created by the first write.
+    let output = home.bare(&["write", "a", "x"]).env("MEMDIR_DIR", home.path("later")).output().unwrap();
+    assert!(output.status.success() && home.path("later/a.md").exists());
 }

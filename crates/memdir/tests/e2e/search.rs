@@ -28,6 +28,7 @@ fn hits_are_printed_with_path_and_lines() {
     assert_snapshot!(home.run(&["search", "quantum chromodynamics"]), @"
     -- stderr
     note: no results; try other words or a lower --min-score
+    -- exit 1
     ");
     assert_snapshot!(home.run(&["get", "deploy.md", "--lines", "6-8"]), @"
     # Deploying
@@ -263,4 +264,31 @@ fn beside_writers(deleting: bool) -> Home {
     });
     assert_eq!(searches.into_inner(), 72);
     home
+}
+
+#[test]
+fn nothing_found_is_exit_status_1() {
+    let home = Home::new();
+    home.ok(&["write", "a", "Deploy on Tuesdays."]);
+    assert_snapshot!(home.run(&["search", "xylophone"]), @"
+    -- stderr
+    note: no results; try other words or a lower --min-score
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["search", "xylophone", "--json"]), @r#"
+    {
+      "query": "xylophone",
+      "results": [],
+      "total": 0,
+      "method": "vector",
+      "searched": {
+        "files": 1,
+        "units": 1
+      }
+    }
+    -- exit 1
+    "#);
+    assert!(!home.run(&["search", "deploy"]).contains("-- exit"));
+    assert!(!home.run(&["search", "xylophone", "--why-not", "a"]).contains("-- exit"));
+    assert!(!home.run_with(&["search", "--batch", "-"], "{\"id\": 1, \"query\": \"xylophone\"}\n").contains("-- exit"));
 }

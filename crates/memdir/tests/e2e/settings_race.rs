@@ -214,6 +214,8 @@ fn a_command_waits_for_the_lock_of_the_file_it_changes() {
         ("config", &["chats", "on"]),
         ("config", &["chats", "off", "--host", "codex"]),
         ("config", &["adopt", "koding"]),
+        ("config", &["config", "set", "log", "true"]),
+        ("config", &["config", "unset", "log"]),
         ("installed", &["install", "codex"]),
         ("installed", &["uninstall", "cursor"]),
         ("installed", &["adopt", "--as-auto-memory"]),

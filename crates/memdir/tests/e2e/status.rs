@@ -13,7 +13,7 @@ fn mounts_last_change_and_next_steps_are_printed() {
     home.ok(&["write", "a", "x"]);
     assert_snapshot!(home.run(&[]), @"
     1 memory in [HOME]/memory
-    last change: wrote a, by ada, today ([ID])
+    last change: wrote a, by ada, just now ([ID])
     next: memdir read, memdir list, memdir history, memdir --help
     ");
     assert_snapshot!(home.run(&["--json"]), @r#"

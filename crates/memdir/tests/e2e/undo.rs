@@ -9,9 +9,9 @@ fn the_last_change_is_undone_and_redone() {
     let home = Home::new();
     home.ok(&["write", "a", "one"]);
     home.ok(&["write", "a", "two", "--replace"]);
-    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: write a (redo: memdir redo [ID])");
+    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: write a, by ada, just now (redo: memdir redo [ID])");
     assert_eq!(home.text("a.md"), "one\n");
-    assert_snapshot!(home.run(&["redo"]), @"redid [ID]: write a (change [ID])");
+    assert_snapshot!(home.run(&["redo"]), @"redid [ID]: write a, by ada, just now (change [ID])");
     assert_eq!(home.text("a.md"), "two\n");
     assert_snapshot!(home.run(&["undo", "--json"]), @r#"
     {
@@ -77,7 +77,7 @@ fn changes_of_others_are_only_undone_by_id() {
     -- exit 1
     ");
     let bobs = home.last_change();
-    assert_snapshot!(home.run(&["undo", &bobs]), @"undid [ID]: write b, by bob (redo: memdir redo [ID])");
+    assert_snapshot!(home.run(&["undo", &bobs]), @"undid [ID]: write b, by bob, just now (redo: memdir redo [ID])");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);
     assert_snapshot!(home.run(&["undo", &bobs]), @"
     -- stderr
@@ -85,7 +85,7 @@ fn changes_of_others_are_only_undone_by_id() {
     hint: list changes and versions with: memdir history
     -- exit 1
     ");
-    assert_snapshot!(home.run(&["redo", &bobs]), @"redid [ID]: write b, by bob (change [ID])");
+    assert_snapshot!(home.run(&["redo", &bobs]), @"redid [ID]: write b, by bob, just now (change [ID])");
     assert_eq!(home.files(), ["MEMORY.md", "a.md", "b.md"]);
 }
 
@@ -221,6 +221,26 @@ fn moves_and_undos_among_other_writers_lose_nothing() {
 }
 
 /// One flipped bit used to end undo, redo, history, diff and stats for good.
+/// A temporary file that recovery could not remove; another program had saved its text.
+#[test]
+fn a_leftover_temporary_file_is_reported_and_its_text_kept_in_the_history() {
+    let home = Home::new();
+    home.run(&["write", "a", "one"]);
+    let id = home.json(&["history"])["changes"][0]["id"].as_str().unwrap().to_owned();
+    let left = home.path("memory").join(format!(".memdir-{id}-0.tmp"));
+    fs::write(&left, "theirs").unwrap();
+    let doctor = home.run(&["doctor"]);
+    assert!(doctor.contains(": left by a crash: [HOME]/memory/.memdir-") && doctor.contains("run: memdir doctor --fix"), "{doctor}");
+    assert!(left.exists());
+    let fixed = home.run(&["doctor", "--fix"]);
+    assert!(fixed.contains(": removed: [HOME]/memory/.memdir-"), "{fixed}");
+    assert!(!left.exists() && !home.run(&["doctor"]).contains(".tmp"));
+    assert_eq!(home.text("a.md"), "one\n");
+    let changes = home.json(&["history", "a"]);
+    let verbs: Vec<&str> = changes["changes"].as_array().unwrap().iter().map(|change| change["verb"].as_str().unwrap()).collect();
+    assert_eq!(verbs, ["found", "found", "write"], "the text that was found, and the one that the file has");
+}
+
 #[test]
 fn a_damaged_record_is_reported_and_set_aside() {
     let home = Home::new();

@@ -70,7 +70,7 @@ fn the_text_comes_from_an_argument_a_file_or_standard_input() {
     home.run_with(&["write", "c"], "from a pipe");
     home.run_with(&["write", "d", "--file", "-"], "from -");
     let texts = ["a.md", "b.md", "c.md", "d.md"].map(|name| home.text(name));
-    assert_eq!(texts, ["- begins with a dash\n", "from a file, without a line end", "from a pipe", "from -"]);
+    assert_eq!(texts, ["- begins with a dash\n", "from a file, without a line end\n", "from a pipe\n", "from -\n"]);
     assert_snapshot!(home.run(&["write", "e"]), @"
     -- stderr
     error: no text for e
@@ -165,7 +165,7 @@ fn a_text_over_the_limit_is_an_error() {
     let long = "x".repeat((4 << 20) + 1);
     assert_snapshot!(home.run_with(&["write", "a"], long), @"
     -- stderr
-    error: a has 4194305 bytes; the limit is 4194304
+    error: a has 4194306 bytes; the limit is 4194304
     hint: split it into several memories
     -- exit 2
     ");

@@ -5,6 +5,7 @@ use crate::{
     base::{error::Problem, limits, path::MemoryPath, text},
     memory::{
         Memory,
+        lines::FenceScanner,
         links::{self, ReferenceKind},
     },
     operations::verify::{self, ProjectLookup},
@@ -67,6 +68,13 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         let sure = if secret.severity == secrets::SecretSeverity::Refuse { "looks like a secret" } else { "may be a secret" };
         add(Some(secret.line), CheckRule::Secret, format!("{sure} ({}); remove it here and revoke it", secret.rule));
     }
+    for (line, marker) in conflict_markers(text) {
+        add(
+            Some(line),
+            CheckRule::ConflictMarker,
+            format!("begins with {marker}, a conflict marker of a merge; choose a side and remove it"),
+        );
+    }
     for reference in links::references(text, &stored.path) {
         reference_finding(space, &stored.path, &reference, &mut add);
     }
@@ -92,6 +100,22 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
     for gone in space.look.iter().flat_map(|look| verify::gone(look, text)).filter(in_body) {
         add(Some(gone.line), CheckRule::Gone, format!("mentions {}, which no longer exists", gone.text));
     }
+}
+
+/// Returns the lines of a text, outside of code blocks, that begin with a conflict marker of git. Seven equals signs alone underline a
+/// heading, so they count only beside another marker.
+fn conflict_markers(text: &str) -> Vec<(u64, &'static str)> {
+    const MARKERS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
+    let mut fence = FenceScanner::default();
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        if fence.is_code(line) {
+            continue;
+        }
+        let is_marker = |marker: &&&str| line.strip_prefix(**marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        found.extend(MARKERS.iter().find(is_marker).map(|marker| (number, *marker)));
+    }
+    if found.iter().all(|(_, marker)| *marker == "=======") { Vec::new() } else { found }
 }
 
 fn reference_finding(

@@ -1,7 +1,7 @@
 //! English stop words. Negations are not among them, because they change the meaning of a query.
 
-/// Sorted, for binary search.
-const STOP_WORDS: &[&str] = &[
+/// English stop words, sorted.
+pub const STOP_WORDS: &[&str] = &[
     "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "d", "did", "do",
     "does", "doing", "for", "from", "had", "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into",
     "is", "it", "its", "itself", "ll", "m", "me", "might", "mine", "must", "my", "myself", "of", "on", "onto", "or", "our", "ours", "re",

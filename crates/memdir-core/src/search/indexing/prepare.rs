@@ -70,6 +70,7 @@ impl<'e> Preparer<'e> {
             version: stored.version,
             kind: memory.kind(),
             head: self.index_words([memory.name().unwrap_or(file_name), memory.description().unwrap_or("")]),
+            cues: self.index_words(memory.cues().iter().map(String::as_str)).stems,
             units: Vec::with_capacity(chunks.units.len()),
         };
         let file_day = memory.raw("date").and_then(Day::find).or_else(|| Day::find(file_name));

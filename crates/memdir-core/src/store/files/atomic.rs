@@ -3,8 +3,8 @@
 //! overwritten unseen. Works with directory handles below an opened root, unlike `base/disk.rs`.
 
 use super::{
-    contain::{Open, Place},
-    fault,
+    contain::{Open, Place, split},
+    fault::{self, FileCall},
 };
 use crate::base::{
     disk,
@@ -41,6 +41,9 @@ pub(crate) enum Committed {
     /// contents that other programs saved and that this step had replaced, oldest first. The last one is in the file again, but the
     /// program may take it for replaced and overwrite it.
     Raced(Vec<Vec<u8>>),
+    /// Another program changed the file first, and the step could not be taken back. The file may have the new content; the temporary
+    /// file has what was replaced last. The list has the contents that other programs saved and that are in neither.
+    Stuck(Errno, Vec<Vec<u8>>),
 }
 
 /// Returns the name of a change's temporary file for its n-th file. The journal contains the id, so that recovery after a crash
@@ -55,10 +58,11 @@ pub(crate) fn prepare(open: &Open<'_>, rel: &[u8], bytes: Option<&[u8]>, temp: S
         return Ok(open.own_place(rel)?.map(|place| Step::new(place, temp, shown)));
     };
     let place = open.place(rel, true)?.ok_or_else(|| Error::io("create", &shown, Errno::NOENT.into()))?;
-    // A replaced file keeps its mode; a new one is private.
+    // A replaced file keeps its mode; a new one is private, or in a repository what the umask leaves.
     let mode = match fs::statat(&place.dir, &*place.name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Mode::from_raw_mode(stat.st_mode & 0o7777),
-        Err(_) => Mode::RUSR | Mode::WUSR,
+        Ok(stat) => TempMode::Exact(Mode::from_raw_mode(stat.st_mode & 0o7777)),
+        Err(_) if open.is_shared() => TempMode::Umask,
+        Err(_) => TempMode::Exact(PRIVATE),
     };
     let step = Step::new(place, temp, shown);
     match write_temp(&step, bytes, mode) {
@@ -70,14 +74,32 @@ pub(crate) fn prepare(open: &Open<'_>, rel: &[u8], bytes: Option<&[u8]>, temp: S
     }
 }
 
-fn write_temp(step: &Step, bytes: &[u8], mode: Mode) -> Result<()> {
+/// The permissions of the owner's own files.
+const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// The permissions of a temporary file, which are those of the new version.
+#[derive(Clone, Copy)]
+enum TempMode {
+    Exact(Mode),
+    /// Those that the umask of the process leaves of read and write for all.
+    Umask,
+}
+
+fn write_temp(step: &Step, bytes: &[u8], mode: TempMode) -> Result<()> {
     let Step { place, temp, shown, .. } = step;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     fault::point().map_err(|e| Error::io("write", shown, e))?;
-    let fd = fs::openat(&place.dir, temp.as_str(), flags, Mode::RUSR | Mode::WUSR).map_err(|e| Error::io("write", shown, e.into()))?;
+    let created = match mode {
+        TempMode::Exact(_) => PRIVATE,
+        TempMode::Umask => PRIVATE | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH,
+    };
+    let fd = fault::file_point(FileCall::Create).and_then(|()| fs::openat(&place.dir, temp.as_str(), flags, created));
+    let fd = fd.map_err(|e| Error::io("write", shown, e.into()))?;
     let mut file = File::from(fd);
     fault::point().and_then(|()| file.write_all(bytes)).map_err(|e| Error::io("write", shown, e))?;
-    if mode != Mode::RUSR | Mode::WUSR {
+    if let TempMode::Exact(mode) = mode
+        && mode != PRIVATE
+    {
         fs::fchmod(&file, mode).map_err(|e| Error::io("set the permissions of", shown, e.into()))?;
     }
     fault::point().and_then(|()| file.sync_all()).map_err(|e| Error::io("sync", shown, e))
@@ -117,28 +139,35 @@ impl Step {
     }
 
     /// Takes back an exchange that replaced the save of another program. Such a program may save again meanwhile; the file gets its
-    /// newest content, and all of them are returned.
+    /// newest content, and all of them are returned. What is not a readable file, such as a link, is exchanged all the same.
     fn exchange_back(&self, after: &[u8]) -> Committed {
         let mut saved: Vec<Vec<u8>> = Vec::new();
         // What is in the file unless another program saved since, and what is in the temporary file.
-        let (mut put, mut held) = (after.to_vec(), self.read(&self.temp).unwrap_or_default());
+        let (mut put, mut held) = (Some(after.to_vec()), self.read(&self.temp));
         for _ in 0..limits::CHANGE_ATTEMPTS {
-            if self.exchange().is_err() {
-                break;
+            match self.exchange() {
+                Ok(()) => {}
+                // Another program removed the file, which keeps that state.
+                Err(Errno::NOENT) => break,
+                Err(errno) => return Committed::Stuck(errno, saved),
             }
-            let taken = self.read(&self.temp).unwrap_or_default();
+            let taken = self.read(&self.temp);
             let is_as_put = taken == put;
-            if put != after {
-                saved.push(put);
-            }
+            saved.extend(put.filter(|put| put != after));
             (put, held) = (held, taken);
             if is_as_put {
-                saved.push(put);
+                saved.extend(put);
                 return Committed::Raced(saved);
             }
         }
-        saved.push(held);
+        saved.extend(put.filter(|put| put != after));
+        saved.extend(held);
         Committed::Raced(saved)
+    }
+
+    /// Describes why a step could not be taken back.
+    pub(crate) fn stuck(&self, errno: Errno) -> Error {
+        Error::io("restore", &self.shown, errno.into())
     }
 
     fn create(&self) -> rustix::io::Result<Committed> {
@@ -166,7 +195,7 @@ impl Step {
         if self.is(FileType::Symlink) {
             return unlink();
         }
-        match fs::renameat_with(dir, name, dir, temp, RenameFlags::NOREPLACE) {
+        match fault::file_point(FileCall::Rename).and_then(|()| fs::renameat_with(dir, name, dir, temp, RenameFlags::NOREPLACE)) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(Committed::Done),
             Err(errno) if is_unsupported(errno) => {
@@ -180,8 +209,8 @@ impl Step {
         match self.rename_temp(RenameFlags::NOREPLACE) {
             Ok(()) => Ok(Committed::Raced(self.read(name).into_iter().collect())),
             // The other program saved once more; the file keeps its newest version.
-            // Or the file cannot be put back: only its content can be kept.
-            Err(_) => Ok(Committed::Raced(self.read(temp).into_iter().collect())),
+            Err(Errno::EXIST) => Ok(Committed::Raced(self.read(temp).into_iter().collect())),
+            Err(errno) => Ok(Committed::Stuck(errno, Vec::new())),
         }
     }
 
@@ -191,6 +220,7 @@ impl Step {
 
     fn rename_temp(&self, flags: RenameFlags) -> rustix::io::Result<()> {
         let Place { dir, name } = &self.place;
+        fault::file_point(FileCall::Rename)?;
         if flags.is_empty() {
             return fs::renameat(dir, self.temp.as_str(), dir, &**name);
         }
@@ -247,9 +277,8 @@ impl Step {
 
     /// Removes the temporary file: the new content of a step that is not committed, or the old one of a step that is.
     pub(crate) fn discard(&self) {
-        fault::kill_point();
         // Best effort: it may not exist any more.
-        let _ = fs::unlinkat(&self.place.dir, self.temp.as_str(), AtFlags::empty());
+        let _ = fault::file_point(FileCall::Remove).and_then(|()| fs::unlinkat(&self.place.dir, self.temp.as_str(), AtFlags::empty()));
     }
 }
 
@@ -273,27 +302,38 @@ fn read_bounded(file: &mut File) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the content of a temporary file of a change that crashed.
-pub(crate) fn leftover(open: &Open<'_>, rel: &str, temp: &str) -> Option<Vec<u8>> {
-    open_beside(&open.place(rel.as_bytes(), false).ok().flatten()?, temp).map(|(_, bytes)| bytes)
+/// Returns the content of a temporary file beside a file.
+pub(crate) fn leftover(open: &Open<'_>, rel: &[u8], temp: &str) -> Option<Vec<u8>> {
+    open_beside(&open.place(rel, false).ok().flatten()?, temp).map(|(_, bytes)| bytes)
 }
 
-/// Removes the temporary files of a change that crashed.
-pub(crate) fn sweep(open: &Open<'_>, change: &str, rels: &[String]) {
-    for (n, rel) in rels.iter().enumerate() {
-        if let Ok(Some(place)) = open.place(rel.as_bytes(), false) {
-            fault::kill_point();
-            let _ = fs::unlinkat(&place.dir, temp_name(change, n).as_str(), AtFlags::empty());
-        }
+/// Removes a temporary file beside a file, if it exists.
+pub(crate) fn sweep(open: &Open<'_>, rel: &[u8], temp: &str) -> rustix::io::Result<()> {
+    let Ok(Some(place)) = open.place(rel, false) else { return Ok(()) };
+    match fault::file_point(FileCall::Remove).and_then(|()| fs::unlinkat(&place.dir, temp, AtFlags::empty())) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(errno),
     }
 }
 
+/// Writes the save of another program to the first of these temporary files that does not exist, for recovery.
+pub(crate) fn keep(open: &Open<'_>, rel: &[u8], temps: impl Iterator<Item = String>, bytes: &[u8]) -> Result<()> {
+    let shown = || PathBuf::from(String::from_utf8_lossy(rel).into_owned());
+    let place = open.place(rel, true)?.ok_or_else(|| Error::io("create", shown(), Errno::NOENT.into()))?;
+    for temp in temps {
+        if fs::statat(&place.dir, temp.as_str(), AtFlags::SYMLINK_NOFOLLOW).is_err() {
+            return write_temp(&Step::new(place, temp, shown()), bytes, TempMode::Exact(PRIVATE));
+        }
+    }
+    Err(Error::io("keep a save of", shown(), Errno::EXIST.into()))
+}
+
 /// Removes the directories above a removed file that are empty now, but never the root.
-pub(crate) fn prune(open: &Open<'_>, rel: &str) {
-    let mut rel = rel;
-    while let Some((parent, _)) = rel.rsplit_once('/') {
+pub(crate) fn prune(open: &Open<'_>, rel: &[u8]) {
+    let mut parent = split(rel).0;
+    while !parent.is_empty() {
         fault::kill_point();
-        let removed = match open.place(parent.as_bytes(), false) {
+        let removed = match open.place(parent, false) {
             Ok(Some(place)) => fs::unlinkat(&place.dir, &*place.name, AtFlags::REMOVEDIR),
             Ok(None) => Err(Errno::NOENT),
             Err(_) => return,
@@ -302,23 +342,24 @@ pub(crate) fn prune(open: &Open<'_>, rel: &str) {
         if !matches!(removed, Ok(()) | Err(Errno::NOENT)) {
             return;
         }
-        rel = parent;
+        parent = split(parent).0;
     }
 }
 
 /// Removes a directory and the directories below it, as far as they contain nothing else. Links are not followed.
-pub(crate) fn remove_empty(open: &Open<'_>, rel: &str, depth: usize) {
-    let Ok(Some(dir)) = open.dir(rel.as_bytes()) else { return };
+pub(crate) fn remove_empty(open: &Open<'_>, rel: &[u8], depth: usize) {
+    let Ok(Some(dir)) = open.dir(rel) else { return };
     if depth < limits::WALK_DEPTH
         && let Ok(entries) = fs::Dir::read_from(&dir)
     {
         for entry in entries.flatten().filter(|entry| entry.file_type() == FileType::Directory) {
-            if let Some(name) = entry.file_name().to_str().ok().filter(|name| *name != "." && *name != "..") {
-                remove_empty(open, &format!("{rel}/{name}"), depth + 1);
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                remove_empty(open, &[rel, b"/", name].concat(), depth + 1);
             }
         }
     }
-    if let Ok(Some(place)) = open.own_place(rel.as_bytes()) {
+    if let Ok(Some(place)) = open.own_place(rel) {
         // Best effort: what is not empty stays.
         let _ = fs::unlinkat(&place.dir, &*place.name, AtFlags::REMOVEDIR);
     }

@@ -2,12 +2,13 @@
 //! it.
 
 use super::{
-    FileStore, Spot,
+    FileStore, Spot, all_on_disk,
     atomic::{self, Committed},
     contain::{Open, Root},
     journal::{self, ChangePart, Draft, Placed, Progress, Record},
     lock::Lock,
     on_disk, read_file, spellings,
+    temps::{TempName, keep_save},
 };
 use crate::{
     base::{
@@ -23,6 +24,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs::File,
     io::Read as _,
+    path::Path,
 };
 
 /// Locked mounts: the view of a plan, and the way its edits are applied.
@@ -65,6 +67,10 @@ impl View for Locked<'_> {
         self.store.stamps(paths)
     }
 
+    fn last_recorded(&self, path: &MemoryPath) -> Result<Option<(Version, u64)>> {
+        self.store.last_recorded(path)
+    }
+
     fn check_writable(&self, path: &MemoryPath) -> Result<()> {
         self.store.check_writable(path)
     }
@@ -82,8 +88,12 @@ struct Edit {
 }
 
 impl<'a> Locked<'a> {
+    /// Takes the identities of the roots, which must still be the directories that are locked.
     pub(super) fn new(store: &'a FileStore, mounts: BTreeSet<usize>, locks: Vec<Lock>) -> Result<Self> {
         let roots = mounts.iter().map(|n| Ok((*n, store.mounts[*n].root.open()?.identity()?))).collect::<Result<_>>()?;
+        if let Some(lock) = locks.iter().find(|lock| !lock.is_current()) {
+            return Err(replaced(lock.dir()));
+        }
         Ok(Locked { store, mounts, _locks: locks, roots, reads: RefCell::default() })
     }
 
@@ -110,11 +120,25 @@ impl<'a> Locked<'a> {
             return Ok(change);
         }
         let touched: BTreeSet<usize> = edits.iter().map(|edit| self.store.journal_owner(edit.spot.mount)).collect();
+        let parts = self.parts(&touched);
+        let temps = self.temp_names(&change.id.0, &parts, &edits);
         let mut open: Vec<(usize, Placed)> = Vec::new();
-        let mut steps = Vec::new();
-        let recorded = self.record(&change, &touched, &edits, &mut open).map_err(Failed::from);
+        let mut steps: Vec<Option<atomic::Step>> = Vec::new();
+        let recorded = self.record(&change, &touched, &parts, &edits, &mut open).map_err(Failed::from);
         let is_recorded = recorded.is_ok();
-        let made = recorded.and_then(|()| self.apply(&change.id.0, &edits, &open, &mut steps));
+        let made = recorded.and_then(|()| self.apply(&temps, &edits, &open, &mut steps));
+        let clean = || {
+            steps.iter().flatten().for_each(atomic::Step::discard);
+            self.prune(edits.iter().filter(|edit| edit.before.is_none() && !self.store.mounts[edit.spot.mount].keeps_folders));
+        };
+        // Before the record is settled, because later no process looks for temporary files; but after what they contain is recorded.
+        if let Err(failed) = &made
+            && is_recorded
+            && failed.as_before
+            && failed.displaced.is_empty()
+        {
+            clean();
+        }
         for (mount, placed) in &open {
             let mut journal = self.store.journal(*mount);
             // If this state is lost, recovery derives it from the other journals and the files.
@@ -134,15 +158,21 @@ impl<'a> Locked<'a> {
         }
         let at = intent.at.as_millisecond();
         if let Err(failed) = &made {
-            failed.displaced.iter().for_each(|(spot, bytes)| self.store.record_content(spot, bytes, at));
-            if is_recorded {
-                steps.iter().for_each(atomic::Step::discard);
-                self.prune(edits.iter().filter(|edit| edit.before.is_none() && !self.store.mounts[edit.spot.mount].keeps_folders));
+            for (n, bytes) in &failed.displaced {
+                if failed.as_before {
+                    self.store.record_content(&edits[*n].spot, bytes, at);
+                } else {
+                    // Nothing is recorded after a record that is not settled: recovery does it.
+                    let _ = keep_save(&self.store.mounts[edits[*n].spot.mount].root, &edits[*n].spot.rel, &temps[*n], bytes);
+                }
+            }
+            if failed.as_before && !failed.displaced.is_empty() {
+                clean();
             }
         }
         made?;
         for (step, edit) in steps.iter().zip(&edits) {
-            if let Some(bytes) = step.saved_late() {
+            if let Some(bytes) = step.as_ref().and_then(atomic::Step::saved_late) {
                 self.store.record_content(&edit.spot, &bytes, at);
             }
         }
@@ -177,9 +207,42 @@ impl<'a> Locked<'a> {
         Ok(checked)
     }
 
-    fn record(&self, change: &Change, touched: &BTreeSet<usize>, edits: &[Edit], open: &mut Vec<(usize, Placed)>) -> Result<()> {
-        // Every part names all of them, so that a process that sees only one mount can settle the whole change.
-        let parts: Vec<ChangePart> = if touched.len() > 1 { touched.iter().map(|n| self.store.part(*n)).collect() } else { Vec::new() };
+    /// Describes the mounts of a change of several mounts. Every part names all of them, so that a process that sees only one mount can
+    /// settle the whole change.
+    fn parts(&self, touched: &BTreeSet<usize>) -> Vec<ChangePart> {
+        if touched.len() < 2 {
+            return Vec::new();
+        }
+        let part = |(n, mount): (usize, &usize)| {
+            // The guard of the journal is dropped here.
+            let position = self.store.journal(*mount).position();
+            let temps = if n == 0 { String::new() } else { format!("-m{n}") };
+            let inode = self.roots.get(mount).map_or(0, |(_, inode)| *inode);
+            ChangePart { temps, inode, position, ..self.store.part(*mount) }
+        };
+        touched.iter().enumerate().map(part).collect()
+    }
+
+    /// Returns the names of the temporary files, one for each edit.
+    fn temp_names(&self, id: &str, parts: &[ChangePart], edits: &[Edit]) -> Vec<TempName> {
+        let mut numbers = vec![0; self.store.mounts.len()];
+        let name = |edit: &Edit| {
+            let part = parts.iter().find(|part| part.root == self.store.mounts[edit.spot.mount].root.path());
+            let number = &mut numbers[self.store.journal_owner(edit.spot.mount)];
+            *number += 1;
+            TempName { stem: format!("{id}{}", part.map_or("", |part| &part.temps)), file: *number - 1 }
+        };
+        edits.iter().map(name).collect()
+    }
+
+    fn record(
+        &self,
+        change: &Change,
+        touched: &BTreeSet<usize>,
+        parts: &[ChangePart],
+        edits: &[Edit],
+        open: &mut Vec<(usize, Placed)>,
+    ) -> Result<()> {
         for mount in touched {
             let is_here = |edit: &&Edit| self.store.journal_owner(edit.spot.mount) == *mount;
             let drafts: Vec<Draft<'_>> = edits.iter().filter(is_here).map(draft).collect();
@@ -191,7 +254,7 @@ impl<'a> Locked<'a> {
                 undoes: change.undoes.as_ref().map(|id| id.0.clone()),
                 files: Vec::new(),
                 peers: Vec::new(),
-                parts: parts.clone(),
+                parts: parts.to_vec(),
                 cut: false,
             };
             let placed = self.store.journal(*mount).begin(record, &drafts, Progress::Open)?;
@@ -203,13 +266,19 @@ impl<'a> Locked<'a> {
     /// Writes temporary files, exchanges them with the files and syncs. On failure every file gets its old content back, or keeps
     /// that of another program that saved it meanwhile; before that the change is marked as failed, so that after a crash in between
     /// it is rolled back and not completed. The caller discards the steps.
-    fn apply(&self, id: &str, edits: &[Edit], open: &[(usize, Placed)], steps: &mut Vec<atomic::Step>) -> Result<(), Failed> {
-        self.prepare(id, edits, steps)?;
+    fn apply(
+        &self,
+        temps: &[TempName],
+        edits: &[Edit],
+        open: &[(usize, Placed)],
+        steps: &mut Vec<Option<atomic::Step>>,
+    ) -> Result<(), Failed> {
+        self.prepare(temps, edits, steps)?;
         if let Err((committed, mut failed)) = commit_all(steps, edits) {
             if let Some((mount, placed)) = open.first() {
                 self.store.journal(*mount).failed(placed);
             }
-            failed.as_before = self.put_back(id, &edits[..committed], &mut failed.displaced).is_ok();
+            failed.as_before &= self.put_back(temps, &edits[..committed], &mut failed.displaced).is_ok();
             // A record that is not settled must not be followed by another one.
             failed.raced &= failed.as_before;
             return Err(failed);
@@ -221,48 +290,59 @@ impl<'a> Locked<'a> {
     /// Removes directories that are empty without these files.
     fn prune<'e>(&self, edits: impl Iterator<Item = &'e Edit>) {
         for edit in edits {
-            if let Ok(open) = self.store.mounts[edit.spot.mount].root.open() {
-                atomic::prune(&open, &edit.spot.rel);
-            }
+            prune_above(&self.store.mounts[edit.spot.mount].root, &edit.spot.rel);
         }
     }
 
-    fn prepare(&self, id: &str, edits: &[Edit], steps: &mut Vec<atomic::Step>) -> Result<()> {
-        let mut numbers = vec![0; self.store.mounts.len()];
-        for Edit { spot, edit, .. } in edits {
+    /// Writes the temporary files. A file to remove whose folder is gone has no step.
+    fn prepare(&self, temps: &[TempName], edits: &[Edit], steps: &mut Vec<Option<atomic::Step>>) -> Result<()> {
+        for (Edit { spot, edit, .. }, temp) in edits.iter().zip(temps) {
             let mount = &self.store.mounts[spot.mount];
             let open = mount.root.open()?;
             if Some(&open.identity()?) != self.roots.get(&spot.mount) {
                 // Another process may hold the lock of the directory that is there now.
-                let what = mount.root.path().display().to_string();
-                return Err(Error::Unavailable { what, why: "the directory was replaced during the change; try again".into() });
+                return Err(replaced(mount.root.path()));
             }
-            let disk = on_disk(&open, &spot.rel)?.unwrap_or_else(|| spot.rel.clone().into_bytes());
-            let number = &mut numbers[self.store.journal_owner(spot.mount)];
-            let temp = atomic::temp_name(id, *number);
-            *number += 1;
-            steps.extend(atomic::prepare(&open, &disk, edit.bytes.as_deref(), temp, mount.root.path().join(&spot.rel))?);
+            let disk = on_disk(&open, &spot.rel)?;
+            steps.push(atomic::prepare(&open, &disk, edit.bytes.as_deref(), temp.with(""), mount.root.path().join(&spot.rel))?);
         }
         Ok(())
     }
 
-    /// Restores the old content of files. Adds contents that other programs saved meanwhile and that no file has any more.
-    fn put_back(&self, id: &str, edits: &[Edit], displaced: &mut Vec<(Spot, Vec<u8>)>) -> Result<()> {
-        let mut numbers = vec![0; self.store.mounts.len()];
-        for edit in edits {
+    /// Restores the old content of files: of all that it can, also if one fails. What is written comes before what is removed: the
+    /// text of a moved memory is never in neither place. Adds contents that other programs saved meanwhile and that no file has any
+    /// more.
+    fn put_back(&self, temps: &[TempName], edits: &[Edit], displaced: &mut Vec<(usize, Vec<u8>)>) -> Result<()> {
+        let mut order: Vec<usize> = (0..edits.len()).collect();
+        order.sort_by_key(|n| edits[*n].before.is_none());
+        let mut outcome = Ok(());
+        for n in order {
+            let edit = &edits[n];
             let before = edit.before.as_ref().map(|stored| stored.bytes.as_slice());
             let made = edit.edit.bytes.as_deref().map(Version::from_content);
-            let number = &mut numbers[self.store.journal_owner(edit.spot.mount)];
-            let temp = atomic::temp_name(&format!("{id}-back"), *number);
-            *number += 1;
             let mount = &self.store.mounts[edit.spot.mount];
-            let saved = put_now(&mount.root, &edit.spot.rel, made, before, temp)?;
+            let mut saved = Vec::new();
+            let put = put_now(&mount.root, &edit.spot.rel, made, before, temps[n].with("-back"), &mut saved);
             if before.is_none() && !mount.keeps_folders {
-                atomic::prune(&mount.root.open()?, &edit.spot.rel);
+                prune_above(&mount.root, &edit.spot.rel);
             }
-            displaced.extend(saved.into_iter().map(|bytes| (edit.spot.clone(), bytes)));
+            displaced.extend(saved.into_iter().map(|bytes| (n, bytes)));
+            outcome = outcome.and(put);
         }
-        Ok(())
+        outcome
+    }
+}
+
+fn replaced(root: &Path) -> Error {
+    let why = "the directory was replaced during the change; try again".into();
+    Error::Unavailable { what: root.display().to_string(), why }
+}
+
+/// Removes the directories above a file that does not exist, as far as they are empty.
+pub(super) fn prune_above(root: &Root, rel: &str) {
+    if let Ok(open) = root.open() {
+        // Best effort: a directory that cannot be looked at stays.
+        all_on_disk(&open, rel).unwrap_or_default().iter().for_each(|disk| atomic::prune(&open, disk));
     }
 }
 
@@ -287,8 +367,7 @@ impl FileStore {
 
 /// Opens the file of exactly that name below a root.
 pub(super) fn open_exact(open: &Open<'_>, rel: &str) -> Result<Option<File>> {
-    let disk = on_disk(open, rel)?.unwrap_or_else(|| rel.to_owned().into_bytes());
-    Ok(open.file(&disk)?.map(File::from))
+    Ok(open.file(&on_disk(open, rel)?)?.map(File::from))
 }
 
 /// Reads the file of exactly that name below a root. A file that is larger than memdir reads has the content of its beginning, which
@@ -302,23 +381,32 @@ pub(super) fn read_now(root: &Root, rel: &str) -> Result<Option<Vec<u8>>> {
 }
 
 /// Writes or removes one file that has the version `replaces`, durably, without a journal record. If another program saves the
-/// file meanwhile, it keeps that content. Returns contents that other programs saved and that the file no longer has.
-pub(super) fn put_now(root: &Root, rel: &str, replaces: Option<Version>, bytes: Option<&[u8]>, temp: String) -> Result<Vec<Vec<u8>>> {
+/// file meanwhile, it keeps that content. Adds contents that other programs saved and that the file no longer has.
+pub(super) fn put_now(
+    root: &Root,
+    rel: &str,
+    replaces: Option<Version>,
+    bytes: Option<&[u8]>,
+    temp: String,
+    displaced: &mut Vec<Vec<u8>>,
+) -> Result<()> {
     let now = read_now(root, rel)?;
     if now.as_deref().map(Version::from_content) != replaces {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let open = root.open()?;
-    let disk = on_disk(&open, rel)?.unwrap_or_else(|| rel.to_owned().into_bytes());
-    let Some(step) = atomic::prepare(&open, &disk, bytes, temp, root.path().join(rel))? else { return Ok(Vec::new()) };
+    let Some(step) = atomic::prepare(&open, &on_disk(&open, rel)?, bytes, temp, root.path().join(rel))? else { return Ok(()) };
     let committed = step.commit(now.as_deref(), bytes);
+    if let Ok(Committed::Stuck(errno, saved)) = committed {
+        // The temporary file has what was replaced; recovery looks at it.
+        displaced.extend(saved);
+        return Err(step.stuck(errno));
+    }
     step.discard();
-    let displaced = match committed? {
-        Committed::Raced(saved) => saved,
-        Committed::Done => Vec::new(),
-    };
-    step.sync()?;
-    Ok(displaced)
+    if let Committed::Raced(saved) = committed? {
+        displaced.extend(saved);
+    }
+    step.sync()
 }
 
 /// A change that failed.
@@ -328,8 +416,8 @@ pub(super) struct Failed {
     as_before: bool,
     /// Whether another program changed a file meanwhile, so that the change can be planned again.
     pub(super) raced: bool,
-    /// Contents that other programs saved and that no file has any more.
-    displaced: Vec<(Spot, Vec<u8>)>,
+    /// Contents that other programs saved and that no file has any more, each with the position of its edit.
+    displaced: Vec<(usize, Vec<u8>)>,
 }
 
 impl Failed {
@@ -349,22 +437,27 @@ impl From<Error> for Failed {
 }
 
 /// Commits and syncs prepared steps; on failure returns how many are committed.
-fn commit_all(steps: &[atomic::Step], edits: &[Edit]) -> Result<(), (usize, Failed)> {
+fn commit_all(steps: &[Option<atomic::Step>], edits: &[Edit]) -> Result<(), (usize, Failed)> {
     for (n, (step, edit)) in steps.iter().zip(edits).enumerate() {
+        let Some(step) = step else { continue };
         let before = edit.before.as_ref();
         match step.commit(before.map(|stored| stored.bytes.as_slice()), edit.edit.bytes.as_deref()) {
             Ok(Committed::Done) => {}
+            Ok(Committed::Stuck(errno, displaced)) => {
+                let displaced = displaced.into_iter().map(|bytes| (n, bytes)).collect();
+                return Err((n, Failed { as_before: false, displaced, ..step.stuck(errno).into() }));
+            }
             Ok(Committed::Raced(displaced)) => {
-                let displaced = displaced.into_iter().map(|bytes| (edit.spot.clone(), bytes)).collect();
+                let displaced = displaced.into_iter().map(|bytes| (n, bytes)).collect();
                 return Err((n, Failed { displaced, ..Failed::raced(&edit.edit.path, before.map(|stored| stored.version), None) }));
             }
             Err(error) => return Err((n, error.into())),
         }
     }
     // The replaced contents are removed before the sync, so that a power failure leaves no temporary file.
-    steps.iter().for_each(atomic::Step::discard);
+    steps.iter().flatten().for_each(atomic::Step::discard);
     let mut synced = BTreeSet::new();
-    for step in steps {
+    for step in steps.iter().flatten() {
         if synced.insert(step.directory()) {
             step.sync().map_err(|e| (steps.len(), e.into()))?;
         }
@@ -385,7 +478,7 @@ fn draft(edit: &Edit) -> Draft<'_> {
     Draft {
         path: &edit.spot.rel,
         role: edit.edit.role,
-        before: edit.before.as_ref().map(|stored| (stored.bytes.as_slice(), stored.stamp.mtime_ns / 1_000_000)),
+        before: edit.before.as_ref().map(|stored| (stored.bytes.as_slice(), stored.stamp.changed_ms())),
         after: edit.edit.bytes.as_deref(),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::fault;
 use crate::base::{
-    disk::{self, READ_DIR},
+    disk::{self, DirMode, READ_DIR},
     error::{Error, Result},
 };
 use rustix::{
@@ -24,6 +24,8 @@ use std::{
 pub(crate) struct Root {
     path: PathBuf,
     links: Links,
+    /// Whether new files and directories have the permissions that the umask leaves, instead of private ones.
+    shared: bool,
 }
 
 /// Which symbolic links are followed below a root.
@@ -56,7 +58,12 @@ const LINK_HOPS: usize = 8;
 
 impl Root {
     pub(crate) fn new(path: PathBuf, links: Links) -> Self {
-        Root { path, links }
+        Root { path, links, shared: false }
+    }
+
+    /// Returns the root with the permissions of new files and directories: private ones, or what the umask leaves.
+    pub(crate) fn shared(self, shared: bool) -> Self {
+        Root { shared, ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -171,7 +178,7 @@ impl Open<'_> {
         }
     }
 
-    /// Returns the directory of a file (created with mode 0700 if `make`) and its name there. A link at the end is followed if the
+    /// Returns the directory of a file (created if `make`) and its name there. A link at the end is followed if the
     /// mount allows it, so that writing changes its target.
     pub(crate) fn place(&self, rel: &[u8], make: bool) -> Result<Option<Place>> {
         let (parent, name) = split(rel);
@@ -204,7 +211,8 @@ impl Open<'_> {
             None => self.make_dir(parent)?,
         };
         let shown = self.root.path.join(OsStr::from_bytes(parent));
-        let made = fault::point().and_then(|()| disk::create_dir_at(&above, name, &shown));
+        let mode = if self.root.shared { DirMode::Umask } else { DirMode::Private };
+        let made = fault::point().and_then(|()| disk::create_dir_at(&above, name, mode, &shown));
         made.map_err(|e| Error::io("create", self.root.path.join(OsStr::from_bytes(rel)), e))?;
         self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a part of it is a file, not a directory; use another name"))
     }
@@ -212,6 +220,11 @@ impl Open<'_> {
     /// Opens the root's directory again, for reading its entries.
     fn again(&self) -> rustix::io::Result<OwnedFd> {
         fs::openat(&self.fd, c".", READ_DIR, Mode::empty())
+    }
+
+    /// Whether new files have the permissions that the umask leaves.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.root.shared
     }
 
     /// The device and inode of the root's directory.

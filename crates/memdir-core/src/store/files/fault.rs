@@ -16,14 +16,40 @@ pub(crate) fn point() -> std::io::Result<()> {
 #[inline(always)]
 pub(crate) fn kill_point() {}
 
+/// A point before a call that creates, renames or removes a file of a mount, at which a test can act as another program, inject an error or
+/// end the process.
+#[cfg(not(feature = "testing"))]
+#[inline(always)]
+pub(crate) fn file_point(_call: FileCall) -> rustix::io::Result<()> {
+    Ok(())
+}
+
+/// A call that creates, renames or removes a file of a mount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "only tests outside of the crate use it"))]
+pub enum FileCall {
+    /// A rename, or an exchange of two files.
+    Rename,
+    /// A removal of a temporary file.
+    Remove,
+    /// The creation of a temporary file.
+    Create,
+}
+
 #[cfg(feature = "testing")]
-pub(crate) use testing::{kill_point, point};
+pub(crate) use testing::{file_point, kill_point, point};
 
 #[cfg(feature = "testing")]
 pub(crate) mod testing {
-    use std::cell::Cell;
+    use super::FileCall;
+    use rustix::io::Errno;
+    use std::cell::{Cell, RefCell};
+
+    /// What a test does before a call. An error makes the call fail.
+    pub(crate) type FileHook = Box<dyn FnMut(FileCall) -> std::io::Result<()>>;
 
     thread_local! {
+        static FILE_HOOK: RefCell<Option<FileHook>> = const { RefCell::new(None) };
         static LEFT: Cell<Option<u64>> = const { Cell::new(None) };
         static KILL: Cell<Option<u64>> = const { Cell::new(None) };
     }
@@ -36,6 +62,19 @@ pub(crate) mod testing {
     /// Lets this thread pass `n` more points and ends the process at the next one, as `kill -9` does.
     pub(crate) fn kill_after(n: Option<u64>) {
         KILL.with(|left| left.set(n));
+    }
+
+    /// Calls `hook` before every such call of this thread; with `None` no longer.
+    pub(crate) fn on_file_call(hook: Option<FileHook>) {
+        FILE_HOOK.with(|old| *old.borrow_mut() = hook);
+    }
+
+    pub(crate) fn file_point(call: FileCall) -> rustix::io::Result<()> {
+        kill_point();
+        FILE_HOOK.with(|hook| match &mut *hook.borrow_mut() {
+            Some(hook) => hook(call).map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::IO)),
+            None => Ok(()),
+        })
     }
 
     pub(crate) fn kill_point() {

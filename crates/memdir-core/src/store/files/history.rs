@@ -3,6 +3,7 @@
 use super::{
     FileStore, Lock, Spot,
     journal::{Draft, Lookup, Placed, Progress},
+    recover::Settler,
     spellings,
 };
 use crate::{
@@ -77,7 +78,7 @@ impl FileStore {
             };
             if is_open && let Some(_lock) = Lock::try_acquire(&mounted.lock) {
                 // Best effort: otherwise the next writer does it.
-                let _ = self.recover(&[mount].into());
+                let _ = self.recover(&[mount].into(), Settler::Reader);
             }
         }
     }
@@ -92,12 +93,11 @@ impl FileStore {
                 journal.unfinished()?
             };
             let Some(open) = open else { continue };
-            let others =
-                (0..self.mounts.len()).filter(|other| open.record.parts.iter().any(|part| part.root == self.mounts[*other].root.path()));
-            for other in others {
+            for part in &open.record.parts {
+                let Some(other) = self.mounts.iter().position(|mount| mount.root.path() == part.root) else { continue };
                 let mut journal = self.journal(other);
                 journal.ready_to_read()?;
-                if let Lookup::Recorded(placed) = journal.find(&open.record.id, open.record.at)?
+                if let Lookup::Recorded(placed) = journal.find(&open.record.id, part.position.as_ref())?
                     && placed.progress == Progress::Done
                 {
                     applied.insert(open.record.id.clone());
@@ -203,9 +203,9 @@ impl FileStore {
         }
         let Some(_lock) = Lock::try_acquire(&self.mounts[spot.mount].lock) else { return Ok(()) };
         // Read again under the lock: a change may have been in progress.
-        self.recover(&[spot.mount].into())?;
+        self.recover(&[spot.mount].into(), Settler::Reader)?;
         let now = self.read_exact(&spot)?;
-        let before = now.as_ref().map(|stored| (stored.bytes.as_slice(), stored.stamp.mtime_ns / 1_000_000));
+        let before = now.as_ref().map(|stored| (stored.bytes.as_slice(), stored.stamp.changed_ms()));
         self.journal(spot.mount).record_found(&Draft { path: &spot.rel, role: Role::Memory, before, after: None })
     }
 

@@ -2,9 +2,13 @@
 //! recovery can tell a complete change from an interrupted one. It lies outside the mount and is never searched. A damaged record is
 //! skipped and counted; everything else stays usable.
 
+mod frame;
 mod log;
+mod lookup;
+mod record;
 mod repair;
 mod retain;
+mod seen;
 mod table;
 mod texts;
 
@@ -17,8 +21,12 @@ use crate::{
     },
     store::{Actor, Role, Stamp, Verb},
 };
-pub(crate) use log::{ChangePart, FileRecord, Placed, Progress, Record};
-use log::{Log, LogPiece, START, frame};
+pub(crate) use frame::Placed;
+use frame::{START, frame};
+use log::Log;
+pub(crate) use lookup::Lookup;
+pub(crate) use record::{ChangePart, FileRecord, LogPosition, Progress, Record};
+pub(crate) use seen::{SeenFile, SeenFiles};
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap},
@@ -35,9 +43,17 @@ const LOG_FILE: &str = "changes.log";
 pub(crate) struct Draft<'a> {
     pub(crate) path: &'a str,
     pub(crate) role: Role,
-    /// The current content, with its modification time in milliseconds.
+    /// The current content, with the time of its last change in milliseconds.
     pub(crate) before: Option<(&'a [u8], i64)>,
     pub(crate) after: Option<&'a [u8]>,
+}
+
+/// What another program did to a few files at once.
+pub(crate) struct FoundChange<'a> {
+    /// The files as they are now.
+    pub(crate) drafts: &'a [Draft<'a>],
+    /// The earliest time of the change, in milliseconds; 0 if unknown.
+    pub(crate) at: i64,
 }
 
 /// The journal of one mount.
@@ -76,16 +92,6 @@ enum Last {
     Shared(Box<Placed>),
 }
 
-/// What a journal knows of a change.
-#[derive(Debug)]
-pub(crate) enum Lookup {
-    Recorded(Box<Placed>),
-    /// It was never recorded here.
-    Absent,
-    /// Its record may have been here: records were dropped or damaged.
-    Uncertain,
-}
-
 impl Journal {
     pub(crate) fn new(dir: PathBuf, limit: u64) -> Self {
         Journal { dir, limit, opened: None, damage: RefCell::default() }
@@ -96,9 +102,13 @@ impl Journal {
         &self.dir
     }
 
-    /// Whether the journal exists.
-    pub(crate) fn exists(&self) -> bool {
-        self.log_path().is_file()
+    /// Whether the journal exists. Fails if that cannot be told, as when its directory may not be entered.
+    pub(crate) fn exists(&self) -> io::Result<bool> {
+        match self.log_path().metadata() {
+            Ok(meta) => Ok(meta.is_file()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(e),
+        }
     }
 
     /// The number of damaged records that were met.
@@ -147,54 +157,15 @@ impl Journal {
         }
     }
 
-    /// Looks up a change that was made at a time, from the newest record back.
-    pub(crate) fn find(&self, id: &str, at: i64) -> Result<Lookup> {
-        let Some(opened) = &self.opened else { return Ok(Lookup::Uncertain) };
-        let (mut found, mut holes, mut is_past) = (None, self.set_aside_since(at), false);
-        let len = opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))?;
-        // A record that is not settled, or follows one that is not, is after the covered part.
-        opened.log.pieces(opened.covered, len, &mut |piece| {
-            if let LogPiece::Record(placed) = piece
-                && placed.record.id == id
-            {
-                found = Some(placed);
-            }
-            Ok(())
-        })?;
-        if found.is_none() {
-            self.walk_back(opened.covered, &mut |piece| match piece {
-                LogPiece::Record(placed) if placed.record.id == id => {
-                    found = Some(placed);
-                    false
-                }
-                LogPiece::Record(placed) => {
-                    is_past |= placed.record.at < at && placed.record.verb != Verb::Found;
-                    true
-                }
-                LogPiece::Hole(..) => {
-                    // Damage before an older change cannot have hit this one.
-                    holes |= !is_past;
-                    true
-                }
-            })?;
-        }
-        if let Some(placed) = found {
-            return Ok(Lookup::Recorded(placed));
-        }
-        // Compaction drops only records that were there before it.
-        let floor = opened.log.floor();
-        let dropped = floor > START && opened.log.before(floor).map_or(true, |newest| newest.record.at >= at);
-        Ok(if holes || dropped { Lookup::Uncertain } else { Lookup::Absent })
-    }
-
-    /// Returns the newest recorded version of a file: `None` if the journal does not have the file, `Some(None)` if it was removed.
-    pub(crate) fn latest(&self, path: &str) -> Result<Option<Option<Version>>> {
-        Ok(self.newest(path)?.map(|(placed, n)| placed.record.files[n].after))
+    /// Returns where the next record will begin.
+    pub(crate) fn position(&self) -> Option<LogPosition> {
+        let opened = self.opened.as_ref()?;
+        Some(LogPosition { log: opened.log.random_name(), next: opened.covered, damaged: self.damaged_files() })
     }
 
     /// Records a change that is about to be applied; changes by other programs to its files are recorded before it.
     pub(crate) fn begin(&mut self, mut record: Record, drafts: &[Draft<'_>], progress: Progress) -> Result<Placed> {
-        let found = self.external_changes(drafts)?;
+        let found = self.external_changes(drafts, 0)?;
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         let mut frames = Vec::new();
         let mut found_at = None;
@@ -241,104 +212,25 @@ impl Journal {
 
     /// Records the version another program wrote, if it is new.
     pub(crate) fn record_found(&mut self, draft: &Draft<'_>) -> Result<()> {
-        let Some((found, payload)) = self.external_changes(std::slice::from_ref(draft))? else { return Ok(()) };
-        let at = self.opened.as_ref().ok_or_else(not_open)?.covered;
-        self.append(&frame(&found, &payload, Progress::Done, at))?;
-        self.learn_at(at)
+        self.record_all_found(&[FoundChange { drafts: std::slice::from_ref(draft), at: 0 }])
     }
 
-    /// Calls `each` with the applied changes from the newest to the oldest, and whether a damaged record is newer, until it returns
-    /// `false`. A part of a change of several mounts counts as applied if `is_applied` says so, also if it is still open here.
-    pub(crate) fn newest_first(&self, is_applied: &dyn Fn(&Record) -> bool, mut each: impl FnMut(&Placed, bool) -> bool) -> Result<()> {
-        let Some(opened) = &self.opened else { return Ok(()) };
-        let open = self.unfinished()?.filter(|placed| is_applied(&placed.record));
-        if open.is_some_and(|placed| !each(&placed, false)) {
-            return Ok(());
-        }
-        // A whole record with a wrong checksum at the end is damaged, and not one that is being written.
-        let mut beneath = opened.log.is_whole_tail(opened.covered)? && opened.log.at(opened.covered).is_err();
-        if beneath {
-            self.notice_damage(opened.covered, 1);
-        }
-        self.walk_back(opened.covered, &mut |piece| match piece {
-            LogPiece::Record(placed) if placed.progress == Progress::Done => each(&placed, beneath),
-            LogPiece::Record(placed) => {
-                if placed.progress == Progress::Unknown {
-                    self.notice_damage(placed.offset, 1);
-                    beneath = true;
-                }
-                true
-            }
-            LogPiece::Hole(..) => {
-                beneath = true;
-                true
-            }
-        })
-    }
-
-    /// Calls `each` with the records and damaged pieces before an offset, from the newest to the oldest, until it returns `false`.
-    fn walk_back(&self, from: u64, each: &mut dyn FnMut(LogPiece) -> bool) -> Result<()> {
-        let Some(opened) = &self.opened else { return Ok(()) };
-        let mut holes: Option<Vec<(u64, u64)>> = None;
-        let mut end = from;
-        while end > START {
-            let piece = match opened.log.before(end) {
-                Ok(placed) => LogPiece::Record(Box::new(placed)),
-                Err(Error::Corrupt { .. }) => {
-                    // Only a pass from the beginning tells where the damage begins.
-                    let holes = match &mut holes {
-                        Some(holes) => holes,
-                        None => holes.insert(self.holes(end)?),
-                    };
-                    let (start, _) = holes.iter().copied().find(|hole| hole.1 == end).unwrap_or((START, end));
-                    LogPiece::Hole(start, end)
-                }
-                Err(e) => return Err(e),
-            };
-            end = match &piece {
-                LogPiece::Record(placed) => placed.offset,
-                LogPiece::Hole(start, _) => *start,
-            };
-            if let LogPiece::Hole(start, end) = &piece {
-                self.notice_damage(*start, opened.log.records_in((*start, *end))?);
-            }
-            if !each(piece) {
-                break;
+    /// Records what other programs did, each change in a record of its own, with one sync for all of them.
+    pub(crate) fn record_all_found(&mut self, changes: &[FoundChange<'_>]) -> Result<()> {
+        let mut end = self.opened.as_ref().ok_or_else(not_open)?.covered;
+        let (mut frames, mut offsets) = (Vec::new(), Vec::new());
+        for change in changes {
+            if let Some((found, payload)) = self.external_changes(change.drafts, change.at)? {
+                let record = frame(&found, &payload, Progress::Done, end);
+                offsets.push(end);
+                end += record.len() as u64;
+                frames.extend_from_slice(&record);
             }
         }
-        Ok(())
-    }
-
-    /// Returns the damaged pieces before an offset.
-    fn holes(&self, end: u64) -> Result<Vec<(u64, u64)>> {
-        let Some(opened) = &self.opened else { return Ok(Vec::new()) };
-        let mut holes = Vec::new();
-        opened.log.pieces(START, end, &mut |piece| {
-            if let LogPiece::Hole(start, end) = piece {
-                holes.push((start, end));
-            }
-            Ok(())
-        })?;
-        Ok(holes)
-    }
-
-    fn notice_damage(&self, offset: u64, records: u64) {
-        self.damage.borrow_mut().insert(offset, records);
-    }
-
-    /// Calls `each` with the records of one file, from the newest to the oldest, until it returns `false`.
-    pub(crate) fn for_each_of_file(&self, path: &str, mut each: impl FnMut(&Placed, usize) -> bool) -> Result<()> {
-        let mut at = self.newest(path)?;
-        while let Some((placed, n)) = at {
-            if !each(&placed, n) {
-                break;
-            }
-            at = match placed.record.files[n].prev {
-                Some(prev) => self.file_at(prev, path, placed.offset)?,
-                None => None,
-            };
+        if !frames.is_empty() {
+            self.append(&frames)?;
         }
-        Ok(())
+        offsets.into_iter().try_for_each(|at| self.learn_at(at))
     }
 
     /// Returns the stamp of the log, which grows with every record.
@@ -421,61 +313,11 @@ impl Journal {
         }
     }
 
-    fn skip_damage(&mut self, at: u64, next: u64) -> Result<()> {
-        let Some(opened) = &mut self.opened else { return Ok(()) };
-        let records = opened.log.records_in((at, next))?;
-        opened.covered = next;
-        opened.last = Last::Alone;
-        self.notice_damage(at, records);
-        Ok(())
-    }
-
-    /// Truncates a record that a crash tore. Bytes that look like a whole record are kept in a file of their own.
-    fn cut_end(&mut self, at: u64) -> Result<()> {
-        let Some(opened) = &self.opened else { return Ok(()) };
-        if opened.log.is_whole_tail(at)? {
-            let len = opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))?;
-            let bytes = opened.log.bytes(at, len)?;
-            self.keep_damaged(&bytes)?;
-            self.notice_damage(at, 1);
-        }
-        opened.log.cut(at).map_err(|e| Error::io("repair the journal", &opened.log.path, e))
-    }
-
-    /// Renames a journal that cannot be read and creates a new one.
-    fn set_aside(&mut self) -> Result<()> {
-        self.opened = None;
-        self.notice_damage(0, 1);
-        if let Some(aside) = self.damaged_path() {
-            rename(&self.log_path(), &aside)?;
-        }
-        self.ready(true)
-    }
-
-    /// A name for damaged bytes that is not in use.
-    fn damaged_path(&self) -> Option<PathBuf> {
-        (1..).map(|n| self.dir.join(format!("damaged-{n}.log"))).find(|path| !path.exists())
-    }
-
-    /// Whether records were set aside after a time in milliseconds.
-    fn set_aside_since(&self, at: i64) -> bool {
-        let mut files = (1..).map(|n| self.dir.join(format!("damaged-{n}.log")).metadata()).map_while(io::Result::ok);
-        files.any(|meta| meta.mtime() >= at / 1_000)
-    }
-
-    /// Keeps damaged bytes in a file beside the log.
-    fn keep_damaged(&self, bytes: &[u8]) -> Result<()> {
-        match self.damaged_path() {
-            Some(path) => write_new(&path, bytes).map_err(|e| Error::io("set aside a part of the journal in", path, e)),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns a record of what other programs did to the files of a change.
-    fn external_changes(&self, drafts: &[Draft<'_>]) -> Result<Option<(Record, Vec<u8>)>> {
+    /// Returns a record of what other programs did to the files of a change, at the earliest at a time in milliseconds.
+    fn external_changes(&self, drafts: &[Draft<'_>], earliest: i64) -> Result<Option<(Record, Vec<u8>)>> {
         let mut payload = Vec::new();
         let mut files = Vec::new();
-        let mut at = 0;
+        let mut at = earliest;
         for draft in drafts {
             let now = draft.before.map(|(bytes, _)| Version::from_content(bytes));
             let newest = self.newest(draft.path)?;
@@ -558,40 +400,6 @@ impl Journal {
         }
     }
 
-    fn newest(&self, path: &str) -> Result<Option<(Placed, usize)>> {
-        let Some(opened) = &self.opened else { return Ok(None) };
-        let key = table::key(path);
-        match opened.recent.get(&key).copied().or_else(|| opened.table.get(key)) {
-            Some(offset) => self.file_at(offset, path, opened.covered),
-            None => Ok(None),
-        }
-    }
-
-    /// Returns the record of a file at an offset. If it is damaged: the next older one before `end` that has the file.
-    fn file_at(&self, offset: u64, path: &str, end: u64) -> Result<Option<(Placed, usize)>> {
-        let Some(opened) = &self.opened else { return Ok(None) };
-        let position = |placed: &Placed| placed.record.files.iter().position(|file| file.p == path);
-        match opened.log.at(offset) {
-            Ok(placed) => {
-                let n = position(&placed);
-                return Ok(n.map(|n| (placed, n)));
-            }
-            Err(Error::Corrupt { .. }) => {}
-            Err(e) => return Err(e),
-        }
-        let mut found = None;
-        self.walk_back(end, &mut |piece| {
-            if let LogPiece::Record(placed) = piece
-                && placed.progress == Progress::Done
-                && let Some(n) = position(&placed)
-            {
-                found = Some((*placed, n));
-            }
-            found.is_none()
-        })?;
-        Ok(found)
-    }
-
     fn explain(&self, error: Error) -> Error {
         match error {
             Error::Io { source, .. } => Error::Unavailable {
@@ -646,14 +454,10 @@ fn not_open() -> Error {
 fn create(dir: &Path, path: &Path) -> Result<()> {
     disk::create_private_dir(dir).map_err(|e| Error::io("create the journal in", dir, e))?;
     super::fault::kill_point();
-    write_new(path, &log::head(0)?).map_err(|e| Error::io("create the journal", path, e))
+    write_new(path, &frame::head(0)?).map_err(|e| Error::io("create the journal", path, e))
 }
 
 /// Replaces a file of the journal. Only for the holder of the mount's lock.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     disk::replace(path, Replace { temp: TempName::Reused, ..Replace::DURABLE }, |file| file.write_all(bytes))
-}
-
-fn rename(from: &Path, to: &Path) -> Result<()> {
-    rustix::fs::rename(from, to).map_err(|e| Error::io("set aside", from, e.into()))
 }

@@ -12,7 +12,7 @@ use rustix::fd::OwnedFd;
 use std::{
     fs::File,
     os::unix::fs::{MetadataExt as _, PermissionsExt as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// The lock file inside a directory whose file system cannot lock directories. Never listed.
@@ -21,7 +21,8 @@ pub(super) const LOCK_FILE: &str = ".memdir-lock";
 /// A held lock.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _lock: FileLock,
+    lock: FileLock,
+    dir: PathBuf,
 }
 
 impl Lock {
@@ -31,7 +32,7 @@ impl Lock {
         loop {
             let lock = FileLock::acquire_file_until(open(dir)?, deadline, &|| stop.is_stopped()).map_err(|e| Error::io("lock", dir, e))?;
             match lock {
-                Some(lock) if is_current(&lock, dir) => return Ok(Lock { _lock: lock }),
+                Some(lock) if is_current(&lock, dir) => return Ok(Lock { lock, dir: dir.to_owned() }),
                 // The directory was replaced while this process waited: its lock excludes no other process.
                 Some(_) if !deadline.left().is_zero() => {}
                 _ => {
@@ -46,7 +47,17 @@ impl Lock {
     /// Acquires the lock only if it is free.
     pub(crate) fn try_acquire(dir: &Path) -> Option<Lock> {
         let lock = FileLock::acquire_file(open(dir).ok()?, LockWait::Never).ok()??;
-        is_current(&lock, dir).then_some(Lock { _lock: lock })
+        is_current(&lock, dir).then_some(Lock { lock, dir: dir.to_owned() })
+    }
+
+    /// The path of the locked directory.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Whether the path still leads to the locked directory.
+    pub(crate) fn is_current(&self) -> bool {
+        is_current(&self.lock, &self.dir)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::contain::{Links, Root};
 use crate::{
     base::{
-        disk,
+        disk::{self, DirMode},
         error::{Error, Result},
         limits,
         path::MemoryPath,
@@ -59,6 +59,8 @@ pub struct Mount {
     pub file_bytes: usize,
     /// Whether folders stay when their last file is removed.
     pub keeps_folders: bool,
+    /// Whether new files and directories have the permissions that the umask leaves, as in a repository, instead of private ones.
+    pub shared: bool,
     /// Read-only names by the settings of another system: regular expressions that match the whole name, with the mount's prefix.
     pub foreign_read_only: Vec<String>,
     /// Ignored names by the settings of another system, likewise.
@@ -90,6 +92,7 @@ impl Mount {
             late: false,
             file_bytes: limits::MEMORY_BYTES,
             keeps_folders: false,
+            shared: false,
             foreign_read_only: Vec::new(),
             foreign_ignored: Vec::new(),
         }
@@ -107,6 +110,7 @@ impl Mount {
             ignored: self.ignored.clone(),
             only: self.only.clone(),
             inside,
+            shared: self.shared,
             journal_bytes: self.journal_bytes,
             lock: Some(self.lock.clone().unwrap_or_else(|| real_path(&self.root))),
             ..Mount::new("", root, journal)
@@ -131,6 +135,7 @@ pub(crate) struct Mounted {
     pub(crate) trouble: Option<String>,
     /// Whether its directory is created by the first write.
     pub(crate) late: bool,
+    shared: bool,
     /// Whether folders stay when their last file is removed.
     pub(crate) keeps_folders: bool,
     read_only: Patterns,
@@ -169,7 +174,7 @@ impl Mounted {
         // The canonical path, so that a link to the directory has the same lock. A repository's directory is not resolved: a link on
         // the way is refused when the directory is opened.
         let root = if mount.links.fixed { mount.root.clone() } else { real_path(&mount.root) };
-        let trouble = if mount.late { None } else { make_root(mount.access, &root) };
+        let trouble = if mount.late { None } else { make_root(mount.access, mount.shared, &root) };
         let part: Vec<String> = mount.part.iter().flat_map(|name| part_globs(name)).collect();
         // The globs of an outer mount say nothing about the first parts and the depth of names here.
         let whole_only = if mount.inside.is_empty() { mount.only.as_slice() } else { &[] };
@@ -186,10 +191,11 @@ impl Mounted {
                 file_bytes: mount.file_bytes,
             },
             lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
-            root: Root::new(root, mount.links.clone()),
+            root: Root::new(root, mount.links.clone()).shared(mount.shared),
             hidden: mount.hidden,
             trouble,
             late: mount.late,
+            shared: mount.shared,
             keeps_folders: mount.keeps_folders,
             read_only: Patterns::new("read-only pattern", mount, &mount.read_only)?,
             ignored: Patterns::new("ignored pattern", mount, &mount.ignored)?,
@@ -208,7 +214,7 @@ impl Mounted {
         let unavailable = |why| Error::Unavailable { what: self.root.path().display().to_string(), why };
         if self.late && self.info.access == Access::ReadWrite {
             let existed = self.root.path().is_dir();
-            make_root(self.info.access, self.root.path()).map_or(Ok(()), |why| Err(unavailable(why)))?;
+            make_root(self.info.access, self.shared, self.root.path()).map_or(Ok(()), |why| Err(unavailable(why)))?;
             return self.root.open().map(|_| !existed);
         }
         match (self.root.open(), &self.trouble) {
@@ -314,11 +320,12 @@ fn is_nested(inner: &Mounted, outer: &Mounted) -> bool {
     !rel.is_empty() && inner.info.prefix == named && outer.ignored.is_match(&format!("{rel}/any"))
 }
 
-fn make_root(access: Access, root: &Path) -> Option<String> {
+fn make_root(access: Access, shared: bool, root: &Path) -> Option<String> {
     if access == Access::ReadOnly {
         return None;
     }
-    match disk::create_canonical_dir(root) {
+    let mode = if shared { DirMode::Umask } else { DirMode::Private };
+    match disk::create_canonical_dir(root, mode) {
         Err(e) if !root.is_dir() => Some(format!("cannot create {root:?}: {e}")),
         // A directory that exists and cannot be opened is reported when it is used.
         _ => None,

@@ -3,14 +3,16 @@
 //! The change is committed once all of its parts are recorded: a file that still has its old content gets the new one. If a part is
 //! missing or failed, the files that have the new content get the old one back. The outcome follows from the journals alone, so
 //! that processes that can reach only some of the mounts agree on it. A file that has neither content was changed by another
-//! program and stays as it is.
+//! program and stays as it is. If the directory of a mount was replaced since, the files there are not those of the change, and it is
+//! rolled back.
 
 use super::{
-    FileStore, Lock, atomic,
-    change::{put_now, read_now},
+    FileStore, Lock,
+    change::{prune_above, put_now, read_now},
     contain::{Links, Root},
-    journal::{ChangePart, Draft, FileRecord, Journal, Lookup, Placed, Progress},
+    journal::{ChangePart, Draft, FileRecord, Journal, Lookup, Placed, Progress, Record},
     real_path,
+    temps::{self, TempName, keep_save, leftovers},
 };
 use crate::{
     base::{
@@ -20,6 +22,15 @@ use crate::{
     store::Role,
 };
 use std::{collections::BTreeSet, os::unix::fs::MetadataExt as _, path::Path};
+
+/// For which call an interrupted change is settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Settler {
+    /// A change, which must not fail because a temporary file cannot be removed.
+    Writer,
+    /// A read, which leaves to the next writer what it cannot do completely.
+    Reader,
+}
 
 /// The outcome of an interrupted change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +53,20 @@ struct PartState {
     is_locked: bool,
     /// Whether folders without files stay.
     keeps_folders: bool,
-    /// Contents that other programs saved and that no file has any more, each with the position of its file.
-    displaced: Vec<(usize, Vec<u8>)>,
+    /// Whether another directory is at the place of the root since the change, without the change's files.
+    is_replaced: bool,
+    /// Contents that other programs saved and that no file has any more.
+    displaced: Vec<DisplacedSave>,
     _lock: Option<Lock>,
+}
+
+/// What another program saved and no file has any more.
+struct DisplacedSave {
+    /// The position of its file.
+    file: usize,
+    bytes: Vec<u8>,
+    /// Whether the change replaced it last, so that a rollback restores it.
+    is_last: bool,
 }
 
 enum PartJournal {
@@ -56,9 +78,9 @@ enum PartJournal {
 
 /// A file of an interrupted change that must be written or removed.
 struct FileToSettle {
-    /// The positions of its part and of its file.
+    /// The position of its part.
     part: usize,
-    file: usize,
+    temp: TempName,
     rel: String,
     /// The version that it has.
     replaces: Option<Version>,
@@ -66,6 +88,22 @@ struct FileToSettle {
 }
 
 impl PartState {
+    /// A part without displaced saves, in a directory that was not replaced.
+    fn new(root: Root, journal: PartJournal, lookup: Lookup) -> PartState {
+        PartState { root, journal, lookup, is_locked: false, keeps_folders: true, is_replaced: false, displaced: Vec::new(), _lock: None }
+    }
+
+    /// Looks whether the root is still the directory of the change. A directory in which all files are as the change made them is:
+    /// the mount may have been copied.
+    fn look_at_root(mut self) -> PartState {
+        if let Lookup::Recorded(placed) = &self.lookup {
+            let recorded = own_part(&placed.record, self.root.path()).map_or(0, |part| part.inode);
+            let now = self.root.open().and_then(|open| open.identity()).map_or(recorded, |(_, inode)| inode);
+            self.is_replaced = recorded != 0 && recorded != now && !has_all(&self.root, &placed.record, |file| file.after);
+        }
+        self
+    }
+
     fn with_journal<T>(&mut self, store: &FileStore, work: impl FnOnce(&mut Journal, &Lookup) -> Result<T>) -> Result<T> {
         match &mut self.journal {
             PartJournal::Mounted(mount) => work(&mut store.journal(*mount), &self.lookup),
@@ -108,25 +146,29 @@ impl FileStore {
             lock: mounted.lock.clone(),
             inside: links.inside,
             links: links.roots.iter().filter(|root| root.to_str().is_some()).cloned().collect(),
+            inode: 0,
+            keeps_folders: mounted.keeps_folders,
+            temps: String::new(),
+            position: None,
         }
     }
 
     /// Settles the interrupted changes of locked mounts. Before anything is appended to a journal, the change of its last record is
     /// settled in every mount that can be reached.
-    pub(super) fn recover(&self, locked: &BTreeSet<usize>) -> Result<()> {
+    pub(super) fn recover(&self, locked: &BTreeSet<usize>, settler: Settler) -> Result<()> {
         for mount in locked {
             self.journal(*mount).ready_to_write()?;
         }
         for mount in locked {
             loop {
                 let Some(placed) = self.journal(*mount).unfinished()? else { break };
-                self.settle(locked, *mount, placed)?;
+                self.settle(locked, *mount, placed, settler)?;
                 self.journal(*mount).ready_to_write()?;
             }
             let last = self.journal(*mount).shared_last();
             if let Some(placed) = last {
                 if self.is_open_elsewhere(locked, &placed) {
-                    self.settle(locked, *mount, placed)?;
+                    self.settle(locked, *mount, placed, settler)?;
                 }
                 self.journal(*mount).last_is_settled();
             }
@@ -144,14 +186,17 @@ impl FileStore {
         })
     }
 
-    fn settle(&self, locked: &BTreeSet<usize>, mount: usize, placed: Placed) -> Result<()> {
-        let id = placed.record.id.clone();
-        let mut parts = self.parts(locked, mount, placed);
+    fn settle(&self, locked: &BTreeSet<usize>, mount: usize, placed: Placed, settler: Settler) -> Result<()> {
+        let mut parts = self.parts(locked, mount, placed)?;
         for part in &mut parts {
             if let Some(placed) = part.unsettled().cloned() {
-                part.displaced = self.displaced_by_crash(part, &placed)?;
+                self.find_displaced(part, &placed)?;
+                if settler == Settler::Reader && !part.displaced.is_empty() {
+                    let what = "an interrupted change".into();
+                    return Err(Error::Unavailable { what, why: "the next change settles it".into() });
+                }
                 // Files of these names are written again below.
-                sweep(&part.root, &placed, &["-back", "-undo"])?;
+                sweep(&part.root, &placed, &["-back", "-undo"], settler)?;
             }
         }
         let mut outcome = decide(&parts);
@@ -170,69 +215,105 @@ impl FileStore {
         files.sort_by_key(|file| file.bytes.is_none());
         for file in files {
             let part = &mut parts[file.part];
-            let temp = atomic::temp_name(&format!("{id}-undo"), file.file);
-            let saved = put_now(&part.root, &file.rel, file.replaces, file.bytes.as_deref(), temp).map_err(|error| part.explain(error))?;
-            part.displaced.extend(saved.into_iter().map(|bytes| (file.file, bytes)));
+            let mut saved = Vec::new();
+            let temp = file.temp.with("-undo");
+            let put = put_now(&part.root, &file.rel, file.replaces, file.bytes.as_deref(), temp, &mut saved);
+            for bytes in saved {
+                // Kept on disk, because what follows may fail.
+                keep_save(&part.root, &file.rel, &file.temp, &bytes)?;
+                part.displaced.push(DisplacedSave { file: file.temp.file, bytes, is_last: false });
+            }
+            put.map_err(|error| part.explain(error))?;
         }
         let progress = if outcome == Settlement::RollBack { Progress::Void } else { Progress::Done };
         for part in &mut parts {
             if let Some(placed) = part.unsettled().cloned() {
-                self.finish(part, &placed, progress)?;
+                self.finish(part, &placed, progress, settler)?;
             }
         }
         Ok(())
     }
 
-    /// Returns the saves of other programs that a change, or its rollback, replaced just before it crashed: a temporary file has them,
-    /// and they are neither the old nor the new version, nor the beginning of one that was being written.
-    fn displaced_by_crash(&self, part: &mut PartState, placed: &Placed) -> Result<Vec<(usize, Vec<u8>)>> {
-        let mut displaced = Vec::new();
+    /// Finds the saves of other programs that a change, its rollback or its recovery replaced just before it crashed: a temporary file
+    /// has them, and they are neither the old nor the new version, nor the beginning of one that was being written. Those in files whose
+    /// names recovery needs are kept in others.
+    fn find_displaced(&self, part: &mut PartState, placed: &Placed) -> Result<()> {
         for (n, file) in placed.record.files.iter().enumerate() {
-            for suffix in ["", "-back", "-undo"] {
-                let temp = atomic::temp_name(&format!("{}{suffix}", placed.record.id), n);
-                let Some(left) = atomic::leftover(&part.root.open()?, &file.p, &temp) else { continue };
-                let version = Some(Version::from_content(&left));
-                if version == file.before || version == file.after {
-                    continue;
-                }
-                let now = read_now(&part.root, &file.p).ok().flatten();
-                let texts = part.with_journal(self, |journal, _| {
-                    let made = journal.text_to_make(placed, n, now.as_deref()).ok().flatten();
-                    Ok([made, journal.text_to_put_back(placed, n, now.as_deref()).ok().flatten(), now])
-                })?;
-                if !texts.iter().flatten().any(|text| text.starts_with(&left)) {
-                    displaced.push((n, left));
+            let temp = temp_name(&placed.record, part.root.path(), n);
+            let now = read_now(&part.root, &file.p).ok().flatten();
+            let is_made = now.as_deref().map(Version::from_content) == file.after;
+            for purpose in ["", "-back", "-undo"] {
+                for left in leftovers(&part.root, &file.p, &temp.with(purpose))? {
+                    let version = Some(Version::from_content(&left));
+                    if version == file.before || version == file.after {
+                        continue;
+                    }
+                    // Before the exchange the file has not its new content, and the temporary file may have the beginning of it.
+                    let is_replaced = purpose.is_empty() && is_made;
+                    let texts = part.with_journal(self, |journal, _| {
+                        let made = journal.text_to_make(placed, n, now.as_deref()).ok().flatten();
+                        Ok([made, journal.text_to_put_back(placed, n, now.as_deref()).ok().flatten(), now.clone()])
+                    })?;
+                    if !is_replaced && texts.iter().flatten().any(|text| text.starts_with(&left)) {
+                        continue;
+                    }
+                    if !purpose.is_empty() {
+                        keep_save(&part.root, &file.p, &temp, &left)?;
+                        temps::remove(&part.root, &file.p, &temp.with(purpose))?;
+                    } else {
+                        part.displaced.push(DisplacedSave { file: n, bytes: left, is_last: is_replaced });
+                    }
                 }
             }
+            for name in temp.saves() {
+                let saves = leftovers(&part.root, &file.p, &name)?;
+                if saves.is_empty() {
+                    break;
+                }
+                part.displaced.extend(saves.into_iter().map(|bytes| DisplacedSave { file: n, bytes, is_last: false }));
+            }
         }
-        Ok(displaced)
+        Ok(())
     }
 
     /// Marks a part as settled, records what other programs saved, and removes what the change left.
-    fn finish(&self, part: &mut PartState, placed: &Placed, progress: Progress) -> Result<()> {
+    fn finish(&self, part: &mut PartState, placed: &Placed, progress: Progress, settler: Settler) -> Result<()> {
         let displaced = std::mem::take(&mut part.displaced);
         // Before the record is settled, because later no process looks for them; but after what they contain is recorded.
         if displaced.is_empty() {
-            sweep(&part.root, placed, &[""])?;
+            sweep(&part.root, placed, &[""], settler)?;
         }
         prune(part);
         part.with_journal(self, |journal, _| {
             journal.finish(placed, progress)?;
-            for (n, bytes) in &displaced {
-                let found =
-                    Draft { path: &placed.record.files[*n].p, role: Role::Memory, before: Some((bytes, placed.record.at)), after: None };
+            for save in &displaced {
+                let before = Some((save.bytes.as_slice(), placed.record.at));
+                let found = Draft { path: &placed.record.files[save.file].p, role: Role::Memory, before, after: None };
                 // Best effort: the change itself is settled.
                 let _ = journal.record_found(&found);
             }
             Ok(())
         })?;
-        if displaced.is_empty() { Ok(()) } else { sweep(&part.root, placed, &[""]) }
+        if displaced.is_empty() {
+            return Ok(());
+        }
+        sweep(&part.root, placed, &[""], settler)?;
+        for (n, file) in placed.record.files.iter().enumerate() {
+            let temp = temp_name(&placed.record, part.root.path(), n);
+            let mut saves = temp.saves();
+            while let Some(name) = saves.next()
+                && !leftovers(&part.root, &file.p, &name)?.is_empty()
+            {
+                sweep_one(&part.root, &file.p, &name, settler)?;
+            }
+        }
+        Ok(())
     }
 
     /// Collects the parts of a change, this one first.
-    fn parts(&self, locked: &BTreeSet<usize>, mount: usize, placed: Placed) -> Vec<PartState> {
+    fn parts(&self, locked: &BTreeSet<usize>, mount: usize, placed: Placed) -> Result<Vec<PartState>> {
         let own = self.mounts[mount].root.path();
-        let (id, at) = (placed.record.id.clone(), placed.record.at);
+        let id = placed.record.id.clone();
         let mut others = placed.record.parts.clone();
         let mut unknown = 0;
         // Records of older versions have only the roots: a mount outside this space cannot be found by them.
@@ -242,46 +323,28 @@ impl FileStore {
                 None => unknown += 1,
             }
         }
-        let own_part = PartState {
-            root: self.mounts[mount].root.clone(),
-            journal: PartJournal::Mounted(mount),
-            lookup: Lookup::Recorded(Box::new(placed)),
-            is_locked: true,
-            keeps_folders: self.mounts[mount].keeps_folders,
-            displaced: Vec::new(),
-            _lock: None,
+        let here = |mount: usize, lookup: Lookup| {
+            let part = PartState::new(self.mounts[mount].root.clone(), PartJournal::Mounted(mount), lookup);
+            PartState { is_locked: true, keeps_folders: self.mounts[mount].keeps_folders, ..part }.look_at_root()
         };
-        let mut parts = vec![own_part];
+        let mut parts = vec![here(mount, Lookup::Recorded(Box::new(placed)))];
         for part in others.iter().filter(|part| part.root != own) {
-            let here = locked.iter().find(|mount| self.mounts[**mount].root.path() == part.root);
-            parts.push(match here {
-                Some(mount) => PartState {
-                    root: self.mounts[*mount].root.clone(),
-                    lookup: self.journal(*mount).find(&id, at).unwrap_or(Lookup::Uncertain),
-                    journal: PartJournal::Mounted(*mount),
-                    is_locked: true,
-                    keeps_folders: self.mounts[*mount].keeps_folders,
-                    displaced: Vec::new(),
-                    _lock: None,
-                },
+            let state = match locked.iter().find(|mount| self.mounts[**mount].root.path() == part.root) {
+                Some(mount) => {
+                    let found = lookup(&self.journal(*mount), &id, part)?;
+                    here(*mount, found)
+                }
                 None => {
                     let shares_lock = locked.iter().any(|mount| self.mounts[*mount].lock == part.lock);
-                    open_part(part, shares_lock, &id, at)
+                    open_part(part, shares_lock, &id)?
                 }
-            });
+            };
+            parts.push(state);
         }
         for _ in 0..unknown {
-            parts.push(PartState {
-                root: Root::new(Default::default(), Links::default()),
-                journal: PartJournal::Mounted(mount),
-                lookup: Lookup::Uncertain,
-                is_locked: false,
-                keeps_folders: true,
-                displaced: Vec::new(),
-                _lock: None,
-            });
+            parts.push(PartState::new(Root::new(Default::default(), Links::default()), PartJournal::Mounted(mount), Lookup::Uncertain));
         }
-        parts
+        Ok(parts)
     }
 
     /// Returns the files to write or remove. `None` if a text that the outcome needs is damaged.
@@ -305,8 +368,11 @@ impl FileStore {
                 if version != from || from == to {
                     continue;
                 }
+                // A rollback restores what another program saved just before the change.
+                let save = part.displaced.iter().find(|save| save.is_last && save.file == n && !forward);
                 let bytes = match to {
                     None => None,
+                    Some(_) if save.is_some() => save.map(|save| save.bytes.clone()),
                     Some(_) => {
                         let text = part.with_journal(self, |journal, _| match forward {
                             true => journal.text_to_make(&placed, n, now.as_deref()),
@@ -321,7 +387,8 @@ impl FileStore {
                         }
                     }
                 };
-                plan.push(FileToSettle { part: at, file: n, rel: file.p.clone(), replaces: from, bytes });
+                let temp = temp_name(&placed.record, part.root.path(), n);
+                plan.push(FileToSettle { part: at, temp, rel: file.p.clone(), replaces: from, bytes });
             }
         }
         Ok(Some(plan))
@@ -332,7 +399,8 @@ fn decide(parts: &[PartState]) -> Settlement {
     let has = |wanted: &[Progress]| parts.iter().any(|part| part.progress().is_some_and(|progress| wanted.contains(&progress)));
     if has(&[Progress::Done]) {
         Settlement::Complete
-    } else if has(&[Progress::Void, Progress::Failed]) || parts.iter().any(|part| matches!(part.lookup, Lookup::Absent)) {
+    } else if has(&[Progress::Void, Progress::Failed]) || parts.iter().any(|part| matches!(part.lookup, Lookup::Absent) || part.is_replaced)
+    {
         Settlement::RollBack
     } else if parts.iter().any(|part| matches!(part.lookup, Lookup::Uncertain)) {
         Settlement::KeepBoth
@@ -343,42 +411,69 @@ fn decide(parts: &[PartState]) -> Settlement {
 
 /// Whether every file of the parts has its old content.
 fn is_untouched(parts: &[PartState]) -> bool {
-    for part in parts {
-        for file in part.unsettled().into_iter().flat_map(|placed| &placed.record.files) {
-            if !read_now(&part.root, &file.p).is_ok_and(|now| now.as_deref().map(Version::from_content) == file.before) {
-                return false;
-            }
-        }
+    parts
+        .iter()
+        .filter_map(|part| Some((part, part.unsettled()?)))
+        .all(|(part, placed)| has_all(&part.root, &placed.record, |file| file.before))
+}
+
+/// Whether every file of a part has this version.
+fn has_all(root: &Root, record: &Record, version: impl Fn(&FileRecord) -> Option<Version>) -> bool {
+    let has = |file: &FileRecord| read_now(root, &file.p).is_ok_and(|now| now.as_deref().map(Version::from_content) == version(file));
+    record.files.iter().all(has)
+}
+
+/// Returns the description of a mount in a record.
+fn own_part<'a>(record: &'a Record, root: &Path) -> Option<&'a ChangePart> {
+    record.parts.iter().find(|part| part.root == root)
+}
+
+/// Returns the names of the temporary files of a part's n-th file.
+fn temp_name(record: &Record, root: &Path, file: usize) -> TempName {
+    TempName { stem: format!("{}{}", record.id, own_part(record, root).map_or("", |part| &part.temps)), file }
+}
+
+/// Looks up a part of a change. A damaged journal may have had it; one that cannot be read now leaves the change open.
+fn lookup(journal: &Journal, id: &str, part: &ChangePart) -> Result<Lookup> {
+    match journal.find(id, part.position.as_ref()) {
+        Err(Error::Corrupt { .. }) => Ok(Lookup::Uncertain),
+        Err(Error::Io { source, .. }) => Err(unreadable(&source)),
+        found => found,
     }
-    true
+}
+
+/// The error for a journal that cannot be read. It does not name the journal, which may be that of a mount outside this space.
+fn unreadable(source: &std::io::Error) -> Error {
+    Error::Unavailable {
+        what: "an interrupted change of several mounts".into(),
+        why: format!("the journal of its other mount cannot be read: {source}; correct that and try again"),
+    }
 }
 
 /// Opens a part of a change that is not in this space, or not locked. Never waits: a mount that another process uses is settled by
 /// that process. A mount that does not exist any more, or that this user may not write, keeps its open record; its next writer
 /// comes to the same outcome.
-fn open_part(part: &ChangePart, shares_lock: bool, id: &str, at: i64) -> PartState {
+fn open_part(part: &ChangePart, shares_lock: bool, id: &str) -> Result<PartState> {
     let mut journal = Journal::new(part.journal.clone(), u64::MAX);
     let is_writable = rustix::fs::access(&part.root, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
     let trusted = part.root.is_dir() && is_writable && real_path(&part.root) == part.root && is_private(&part.journal);
     let lock = if trusted && !shares_lock { Lock::try_acquire(&part.lock) } else { None };
     let mut is_locked = trusted && (shares_lock || lock.is_some());
     // A journal that was deleted must not be created again: it would look as if it never had the record.
-    let lookup = if journal.exists() {
+    let found = if journal.exists().map_err(|e| unreadable(&e))? {
         is_locked = is_locked && journal.ready_to_write().is_ok();
-        journal.ready_to_read().and_then(|_| journal.find(id, at)).unwrap_or(Lookup::Uncertain)
+        match journal.ready_to_read() {
+            Err(Error::Io { source, .. }) => return Err(unreadable(&source)),
+            Err(_) => Lookup::Uncertain,
+            Ok(_) => lookup(&journal, id, part)?,
+        }
     } else {
         Lookup::Uncertain
     };
     let links = Links { inside: part.inside, roots: part.links.clone(), fixed: false };
-    PartState {
-        root: Root::new(part.root.clone(), links),
-        journal: PartJournal::Opened(Box::new(journal)),
-        lookup,
-        is_locked,
-        keeps_folders: false,
-        displaced: Vec::new(),
-        _lock: lock,
-    }
+    let state = PartState::new(Root::new(part.root.clone(), links), PartJournal::Opened(Box::new(journal)), found).look_at_root();
+    // A directory that replaced the mount's is left alone.
+    Ok(PartState { is_locked: is_locked && !state.is_replaced, keeps_folders: part.keeps_folders, _lock: lock, ..state })
 }
 
 /// Whether only this user can have written the files of a directory: a record leads to other directories, so that another user's
@@ -388,22 +483,30 @@ fn is_private(dir: &Path) -> bool {
 }
 
 /// Removes temporary files of a change.
-fn sweep(root: &Root, placed: &Placed, suffixes: &[&str]) -> Result<()> {
-    let rels: Vec<String> = placed.record.files.iter().map(|file| file.p.clone()).collect();
-    let open = root.open()?;
-    for suffix in suffixes {
-        atomic::sweep(&open, &format!("{}{suffix}", placed.record.id), &rels);
+fn sweep(root: &Root, placed: &Placed, purposes: &[&str], settler: Settler) -> Result<()> {
+    for (n, file) in placed.record.files.iter().enumerate() {
+        let temp = temp_name(&placed.record, root.path(), n);
+        for purpose in purposes {
+            sweep_one(root, &file.p, &temp.with(purpose), settler)?;
+        }
     }
     Ok(())
+}
+
+/// Removes a temporary file. A writer leaves one that it may not remove to `memdir doctor --fix`.
+fn sweep_one(root: &Root, rel: &str, temp: &str, settler: Settler) -> Result<()> {
+    match temps::remove(root, rel, temp) {
+        Err(error) if settler == Settler::Reader => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Removes directories that the change created and that are empty now.
 fn prune(part: &PartState) {
     let files: &[FileRecord] = part.unsettled().map_or(&[], |placed| &placed.record.files);
-    let Ok(open) = part.root.open() else { return };
     for file in files.iter().filter(|_| !part.keeps_folders) {
         if matches!(read_now(&part.root, &file.p), Ok(None)) {
-            atomic::prune(&open, &file.p);
+            prune_above(&part.root, &file.p);
         }
     }
 }

@@ -22,7 +22,7 @@ fn calls() -> Vec<(&'static str, &'static str, Value)> {
         ("native", "memory_read", json!({})),
         ("native", "memory_search", json!({ "query": "deploy" })),
         ("native", "memory_get", json!({ "path": "note" })),
-        ("native", "memory_write", json!({ "path": "new", "content": "" })),
+        ("native", "memory_write", json!({ "path": "new", "content": "new" })),
         ("native", "memory_edit", json!({ "path": "note", "old": "Tuesdays", "new": "" })),
         ("native", "memory_move", json!({ "from": "note", "to": "other" })),
         ("native", "memory_delete", json!({ "path": "note" })),

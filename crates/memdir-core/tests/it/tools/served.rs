@@ -1,9 +1,13 @@
 //! Every word a model reads about the tools is a committed file: the JSON of each tool as served, and `docs/reference/tools.md`.
 //! `UPDATE_DOCS=1 cargo test -p memdir-core served` writes them anew.
 
-use memdir_core::internal::{
-    dialects::DIALECTS,
-    tools::{INSTRUCTIONS, PROMPTS, Tool, native, native_with_log},
+use memdir_core::{
+    FileStore, Mount,
+    internal::{
+        dialects::DIALECTS,
+        prompt::{InstructionsRequest, instructions},
+        tools::{PROMPTS, Tool, native, native_with_log},
+    },
 };
 use serde_json::{Value, json};
 use std::{fmt::Write as _, fs, path::PathBuf};
@@ -43,9 +47,18 @@ fn the_page_on_tools_is_current() {
 fn the_native_list_is_small_and_stands_alone() {
     let tools: Vec<Value> = native().iter().map(Tool::json).collect();
     let list = json!({ "tools": tools }).to_string();
-    assert!(list.len() < 6_000, "tools/list has {} bytes", list.len());
+    assert!(list.len() < 7_000, "tools/list has {} bytes", list.len());
     assert!(!list.contains("$ref") && !list.contains("additionalProperties"));
-    assert!(INSTRUCTIONS.len() < 2_000, "the instructions have {} bytes", INSTRUCTIONS.len());
+    assert!(served(false).len() < 2_000, "the instructions have {} bytes", served(false).len());
+    assert!(served(true).len() < 300, "the brief instructions have {} bytes", served(true).len());
+}
+
+/// The instructions for a space with a project and a person.
+fn served(brief: bool) -> String {
+    let dir = tempfile::TempDir::new().unwrap();
+    let mount = |prefix: &str| Mount::new(prefix, dir.path().join(format!("m{prefix}")), dir.path().join(format!("journal{prefix}")));
+    let store = FileStore::open(&[mount(""), mount("user")]).unwrap();
+    instructions(&store, InstructionsRequest { brief, guidelines: &[] })
 }
 
 /// Words that each text owes its reader: what sets the tool apart, and when to use another.
@@ -78,10 +91,21 @@ fn the_texts_say_what_they_must() {
             assert!(tool.description.contains(word), "{} does not say {word:?}", tool.name);
         }
     }
-    for word in
-        ["memory_search", "memory_read", "memory_write", "memory_delete", "memory_undo", "Never save secrets", "act as if it were empty"]
-    {
-        assert!(INSTRUCTIONS.contains(word), "the instructions do not say {word:?}");
+    let full = served(false);
+    for word in [
+        "memory_search",
+        "memory_read",
+        "memory_write",
+        "memory_delete",
+        "memory_undo",
+        "Never save secrets",
+        "act as if it were empty",
+        "`user/…`",
+    ] {
+        assert!(full.contains(word), "the instructions do not say {word:?}");
+    }
+    for word in ["memory_read without arguments", "memory_write", "`user/…`"] {
+        assert!(served(true).contains(word), "the brief instructions do not say {word:?}");
     }
 }
 
@@ -94,7 +118,13 @@ fn page() -> String {
          A result of a native tool has at most about 8,000 characters and says how to read the rest; a dialect's read returns up to \
          150,000 characters. A failed call returns a result with the error flag and a hint about what to do next.\n\n## Native\n\n",
     );
-    let _ = writeln!(page, "Instructions that the server sends when a client connects:\n\n{}\n", quoted(INSTRUCTIONS));
+    let _ = writeln!(page, "Instructions that the server sends when a client connects:\n\n{}\n", quoted(&served(false)));
+    let _ = writeln!(
+        page,
+        "The guidelines of the settings follow them. A host in which `memdir install` also installed a session hook gets the memory \
+         section from the hook, so its server is started with `--session-hook` and sends only:\n\n{}\n",
+        quoted(&served(true))
+    );
     native_with_log().iter().for_each(|tool| section(&mut page, tool));
     page.push_str("`memory_log` is served only with the setting `log = true`.\n\n## Resources and prompts\n\nThe native tools come with resources (`memory:///NAME`, and `memory:///NAME?lines=42-56`; `memdir://prompt` is the memory section of a system prompt), notifications of changes for clients that subscribe, and these prompts:\n\n");
     for prompt in PROMPTS {

@@ -50,8 +50,13 @@ impl Corpus {
         let words = Vocabulary::new();
         let bytes = generate::memories(&memory, files, &words).map_err(fail)?;
         let memory = memory.canonicalize().map_err(fail)?;
-        let store = FileStore::open(&[Mount::new("", memory.clone(), home.join("journal"))])?;
+        let store = open(&memory, &home)?;
         Ok(Corpus { memory, home, words, bytes, store })
+    }
+
+    /// Opens the memories once more.
+    pub(super) fn open(&self) -> Result<FileStore, Failure> {
+        open(&self.memory, &self.home)
     }
 
     /// A searcher with its index below the corpus's home.
@@ -60,6 +65,10 @@ impl Corpus {
         let cache = self.home.join("cache").join(if embeds { "hybrid" } else { "words" });
         spaces::searcher_in(&self.store, &cache, embedder)
     }
+}
+
+fn open(memory: &Path, home: &Path) -> Result<FileStore, Failure> {
+    Ok(FileStore::open(&[Mount::new("", memory, home.join("journal"))])?)
 }
 
 pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {

@@ -6,6 +6,7 @@ use super::{
     index::Corpus,
     random::Random,
     scratch,
+    timing::{self, REPETITIONS, Times, measure, spawn},
 };
 use crate::{
     args::BenchSearch as Typed,
@@ -22,23 +23,6 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// Times in milliseconds.
-#[derive(Serialize)]
-struct Times {
-    what: String,
-    p50: f64,
-    p99: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ratio: Option<Ratio>,
-}
-
-/// A ratio to another time.
-#[derive(Serialize)]
-struct Ratio {
-    times: f64,
-    of: &'static str,
-}
-
 #[derive(Serialize)]
 struct SearchBenchReport {
     files: u32,
@@ -48,9 +32,6 @@ struct SearchBenchReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     anonymous_bytes: Option<u64>,
 }
-
-/// Number of repetitions of slow measurements.
-const REPETITIONS: usize = 30;
 
 pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
     let scratch = scratch()?;
@@ -78,7 +59,7 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
     let walk = stat_walk(&corpus)?;
     let changed = changed(&corpus, &searcher, &walk)?;
     drop(searcher);
-    let nothing = one_shot("/bin/true", || spawn(Path::new("/bin/true"), &[]))?;
+    let nothing = timing::empty_process()?;
     let process = process_search(&corpus, &queries, &nothing)?;
     let ripgrep = ripgrep(&corpus, &hybrid)?;
     let anonymous_bytes = serving(&corpus, &queries);
@@ -94,32 +75,16 @@ fn settle(corpus: &Corpus, searcher: &Searcher) -> Result<(), Failure> {
     Ok(())
 }
 
-fn timed(what: impl Into<String>, mut all: Vec<f64>) -> Times {
-    all.sort_by(f64::total_cmp);
-    let at = |part: usize| all.get((all.len() * part / 100).min(all.len().saturating_sub(1))).copied().unwrap_or(0.0);
-    Times { what: what.into(), p50: at(50), p99: at(99), ratio: None }
-}
-
-fn measure(times: usize, mut run: impl FnMut(usize) -> Result<(), Failure>) -> Result<Vec<f64>, Failure> {
-    (0..times)
-        .map(|n| {
-            let watch = Stopwatch::start();
-            run(n)?;
-            Ok(watch.elapsed().as_secs_f64() * 1e3)
-        })
-        .collect()
-}
-
 fn warm(what: &str, corpus: &Corpus, searcher: &Searcher, queries: &[Search]) -> Result<Times, Failure> {
     let search = |n: usize| searcher.search(&corpus.store, &queries[n % queries.len()]).map(|_| ()).map_err(Failure::from);
     measure(queries.len().min(100), search)?;
-    Ok(timed(what, measure(queries.len(), search)?))
+    Ok(Times::of(what, measure(queries.len(), search)?))
 }
 
 /// Opens an existing index in a new searcher, without listing the files.
 fn opening(corpus: &Corpus) -> Result<Times, Failure> {
     let all = measure(REPETITIONS, |_| corpus.searcher(true).open().map_err(Failure::from))?;
-    Ok(timed("open the index", all))
+    Ok(Times::of("open the index", all))
 }
 
 /// Walks the files: stats every file and reads none.
@@ -137,7 +102,7 @@ fn stat_walk(corpus: &Corpus) -> Result<Times, Failure> {
         }
         Ok(())
     })?;
-    Ok(timed("walk of the files", all))
+    Ok(Times::of("walk of the files", all))
 }
 
 /// Another program changes a file; the next search in a server finds it.
@@ -162,18 +127,7 @@ fn changed(corpus: &Corpus, searcher: &Searcher, walk: &Times) -> Result<Times, 
             });
         }
     }
-    let times = timed("search after a change in a server", all);
-    Ok(Times { ratio: Some(Ratio { times: times.p50 / walk.p50, of: "a walk" }), ..times })
-}
-
-fn one_shot(what: &str, mut run: impl FnMut() -> Result<(), Failure>) -> Result<Times, Failure> {
-    Ok(timed(what, measure(2 * REPETITIONS, |_| run())?))
-}
-
-#[expect(clippy::disallowed_methods, reason = "the user asked for the cost of processes")]
-fn spawn(program: &Path, args: &[&str]) -> Result<(), Failure> {
-    let fail = |source| Failure::File { doing: "run", path: program.to_owned(), source };
-    Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().map(|_| ()).map_err(fail)
+    Ok(Times::of("search after a change in a server", all).compared_with(walk, "a walk"))
 }
 
 /// Runs each search in its own process.
@@ -185,7 +139,7 @@ fn process_search(corpus: &Corpus, queries: &[Search], nothing: &Times) -> Resul
         let mut command = Command::new(&program);
         command.arg("--dir").arg(&corpus.memory).args(["search", query]);
         command.env("MEMDIR_HOME", &corpus.home).env("XDG_CACHE_HOME", &cache);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().map(|_| ())
+        timing::run_with_input(&mut command, "")
     };
     let fail = |source| Failure::File { doing: "run", path: program.clone(), source };
     for _ in 0..3 {
@@ -193,8 +147,7 @@ fn process_search(corpus: &Corpus, queries: &[Search], nothing: &Times) -> Resul
         std::thread::sleep(std::time::Duration::from_millis(700));
     }
     let all = measure(2 * REPETITIONS, |n| run(&queries[n % queries.len()].query).map_err(fail))?;
-    let times = timed("memdir search as a process", all);
-    Ok(Times { ratio: Some(Ratio { times: times.p50 / nothing.p50, of: "/bin/true" }), ..times })
+    Ok(Times::of("memdir search as a process", all).compared_with(nothing, "/bin/true"))
 }
 
 /// Searches the same words with ripgrep, if it is installed.
@@ -213,8 +166,7 @@ fn ripgrep(corpus: &Corpus, hybrid: &Times) -> Result<Option<Times>, Failure> {
         args.push(memory.clone());
         spawn(Path::new("rg"), &args.iter().map(String::as_str).collect::<Vec<_>>())
     })?;
-    let times = timed("rg -c -i with five words", all);
-    Ok(Some(Times { ratio: Some(Ratio { times: times.p50 / hybrid.p50, of: "a search in a server" }), ..times }))
+    Ok(Some(Times::of("rg -c -i with five words", all).compared_with(hybrid, "a search in a server")))
 }
 
 /// Anonymous memory of a server after some searches.
@@ -256,12 +208,7 @@ fn show(report: &SearchBenchReport, printer: &mut Printer<'_>) -> io::Result<()>
         report.units,
         memdir_core::internal::base::text::human_bytes(report.bytes)
     ))?;
-    let mut rows = vec![["", "p50 ms", "p99 ms", "ratio"].map(str::to_owned).to_vec()];
-    rows.extend(report.times.iter().map(|times| {
-        let ratio = times.ratio.as_ref().map_or(String::new(), |ratio| format!("{:.1} × {}", ratio.times, ratio.of));
-        vec![times.what.clone(), format!("{:.2}", times.p50), format!("{:.2}", times.p99), ratio]
-    }));
-    printer.table(&rows)?;
+    timing::show(&report.times, printer)?;
     match report.anonymous_bytes {
         Some(bytes) => printer.line(format!("anonymous memory while serving: {}", memdir_core::internal::base::text::human_bytes(bytes))),
         None => Ok(()),

@@ -64,7 +64,14 @@ fn note(file: &mut File, word: &str, n: u64) -> io::Result<()> {
 fn apply(memdir: &Memdir, work: &Path, process: u32, n: u64, step: &Step) -> Result<(), Failure> {
     let path = |name: &str| MemoryPath::parse(name);
     let edit = |name: &str, pattern: &str, with: String| -> Result<(), Failure> {
-        memdir.edit(&Edit { path: path(name)?, needle: Needle::Regex(pattern.to_owned()), with, all: false, expect: None })?;
+        memdir.edit(&Edit {
+            path: path(name)?,
+            needle: Needle::Regex(pattern.to_owned()),
+            with,
+            all: false,
+            expect: None,
+            final_newline: false,
+        })?;
         Ok(())
     };
     match step {

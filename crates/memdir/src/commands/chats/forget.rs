@@ -110,7 +110,11 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
     printer.line(format!("forgot {}{shortened}", counted(outcome.removed.len() as u64, "conversation")))?;
     if forgot.searched_again > 0 {
         let searches = if forgot.searched_again == 1 { "search" } else { "searches" };
-        printer.line(format!("verified: {} of {} {searches} still find it", forgot.found_again, forgot.searched_again))?;
+        let (found, all) = (forgot.found_again, forgot.searched_again);
+        printer.line(match found {
+            0 => format!("verified: the deleted text was not found ({all} {searches})"),
+            _ => format!("not verified: {found} of {all} {searches} still found deleted text"),
+        })?;
     }
     printer.note("the hosts' own transcripts are unchanged");
     Ok(())

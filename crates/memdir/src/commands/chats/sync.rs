@@ -88,6 +88,9 @@ fn show(Report { outcome, kept }: &Report, printer: &mut Printer<'_>) -> io::Res
     if outcome.problems.len() > MAX_PROBLEMS {
         printer.note(format!("{} more problems; list all with --json", outcome.problems.len() - MAX_PROBLEMS));
     }
+    for empty in &outcome.empty_hosts {
+        printer.note(format!("{}; {}", empty.describe(), empty.hint()));
+    }
     let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
     printer.line(format!("synced {turns} in {written}; {kept} archived"))
 }

@@ -112,7 +112,7 @@ fn slug(path: &str) -> String {
 /// word of their length that has both a digit and a letter.
 fn short_ids(text: &str) -> Vec<String> {
     let printed =
-        r"(?m)^([0-9a-z]{8})  \d{4}-\d\d-\d\d \d\d:\d\d|\b(?:change|undo|redo|undid|redid|revoke) ([0-9a-z]{8})\b|today \(([0-9a-z]{8})\)";
+        r"(?m)^([0-9a-z]{8})  (?:just now|1 minute ago)|\b(?:change|undo|redo|undid|redid|revoke) ([0-9a-z]{8})\b|now \(([0-9a-z]{8})\)";
     let mut ids: Vec<(usize, String)> = Vec::new();
     for found in Regex::new(printed).unwrap().captures_iter(text) {
         let id = found.iter().skip(1).flatten().next().unwrap();

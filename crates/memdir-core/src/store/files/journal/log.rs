@@ -2,285 +2,18 @@
 //! ever changed in place; it is four bytes that depend on the checksum, so that a flipped bit in them is noticed too. A record that
 //! was torn by a crash is the last one and is truncated. A damaged record is skipped: the next valid one is searched for.
 
-use super::super::fault;
-use crate::{
-    base::{
-        error::{Error, Result},
-        version::Version,
-    },
-    store::{Actor, Role, Verb},
+use super::{
+    super::fault,
+    frame::{BACK, Front, HEAD, Placed, START, is_mark, number},
+    record::{FileRecord, Progress},
 };
-use serde::{Deserialize, Serialize};
+use crate::base::error::{Error, Result};
 use std::{
     fs::File,
     io,
     os::unix::fs::{FileExt as _, MetadataExt as _},
     path::{Path, PathBuf},
 };
-
-/// The state of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// Recorded; its files may not be written yet.
-    Open = 0,
-    /// Applied: its files have the new content.
-    Done = 1,
-    /// Rolled back before it was acknowledged.
-    Void = 2,
-    /// Failed, and not rolled back yet.
-    Failed = 3,
-    /// The state is damaged; the record itself is not.
-    Unknown = 4,
-}
-
-impl Progress {
-    /// Whether recovery has to check the files of the record before anything else is written.
-    pub(crate) fn is_unsettled(self) -> bool {
-        matches!(self, Progress::Open | Progress::Failed | Progress::Unknown)
-    }
-}
-
-/// One change in one mount.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
-    pub(crate) id: String,
-    /// Milliseconds since 1970.
-    pub(crate) at: i64,
-    pub(crate) by: Actor,
-    pub(crate) verb: Verb,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) undoes: Option<String>,
-    pub(crate) files: Vec<FileRecord>,
-    /// Roots of the other mounts the same change touches, in records of older versions.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) peers: Vec<PathBuf>,
-    /// All parts of a change of several mounts, with this one; empty for a change of one mount.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) parts: Vec<ChangePart>,
-    /// Whether compaction dropped other files of the change, or the text before it.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub(crate) cut: bool,
-}
-
-impl Record {
-    /// The roots of the mounts the change touches, which may include the record's own.
-    pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
-        self.peers.iter().map(PathBuf::as_path).chain(self.parts.iter().map(|part| part.root.as_path()))
-    }
-}
-
-/// One mount of a change of several mounts: what a process needs to settle the change there without any other configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ChangePart {
-    /// The canonical root of the mount.
-    #[serde(with = "path_bytes")]
-    pub(crate) root: PathBuf,
-    /// The directory of its journal.
-    #[serde(with = "path_bytes")]
-    pub(crate) journal: PathBuf,
-    /// The directory whose lock protects the mount.
-    #[serde(with = "path_bytes")]
-    pub(crate) lock: PathBuf,
-    /// Whether links that stay below the root are followed.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub(crate) inside: bool,
-    /// The directories into which links that lead out are followed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) links: Vec<PathBuf>,
-}
-
-/// Paths in JSON: a string, or the bytes of a path that is not UTF-8.
-mod path_bytes {
-    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
-    use std::{
-        ffi::OsString,
-        os::unix::ffi::{OsStrExt as _, OsStringExt as _},
-        path::{Path, PathBuf},
-    };
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum PathOrBytes {
-        Text(PathBuf),
-        Bytes(Vec<u8>),
-    }
-
-    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-        match path.to_str() {
-            Some(text) => text.serialize(serializer),
-            None => path.as_os_str().as_bytes().serialize(serializer),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-        Ok(match PathOrBytes::deserialize(deserializer)? {
-            PathOrBytes::Text(path) => path,
-            PathOrBytes::Bytes(bytes) => OsString::from_vec(bytes).into(),
-        })
-    }
-}
-
-/// What a change does to one file. Its new text is `before[..pre] + payload + before[len - suf..]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FileRecord {
-    /// Path in the mount.
-    pub(crate) p: String,
-    #[serde(rename = "r", default = "memory", skip_serializing_if = "is_memory")]
-    pub(crate) role: Role,
-    #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
-    pub(crate) before: Option<Version>,
-    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
-    pub(crate) after: Option<Version>,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) pre: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) suf: u64,
-    /// Bytes of payload.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) n: u64,
-    /// The offset of the previous record of the same file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) prev: Option<u64>,
-    /// The number of records back to the last complete text.
-    #[serde(default, skip_serializing_if = "is_zero32")]
-    pub(crate) depth: u32,
-    /// How the old text follows from the new one, so that a version is found from both sides of a damaged record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) back: Option<BackDifference>,
-}
-
-impl FileRecord {
-    /// The bytes of its payload: those of the new text, then those of the old one.
-    fn payload_len(&self) -> u64 {
-        self.n + self.back.as_ref().map_or(0, |back| back.n)
-    }
-}
-
-/// The old text is `after[..pre] + payload + after[len - suf..]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BackDifference {
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) pre: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) suf: u64,
-    /// Bytes of payload, after those of the new text.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) n: u64,
-}
-
-fn memory() -> Role {
-    Role::Memory
-}
-fn is_memory(role: &Role) -> bool {
-    *role == Role::Memory
-}
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-fn is_zero(n: &u64) -> bool {
-    *n == 0
-}
-fn is_zero32(n: &u32) -> bool {
-    *n == 0
-}
-
-/// A record with its position.
-#[derive(Debug, Clone)]
-pub(crate) struct Placed {
-    pub(crate) offset: u64,
-    pub(crate) end: u64,
-    pub(crate) progress: Progress,
-    pub(crate) record: Record,
-    /// The offset of the payload.
-    pub(crate) payload: u64,
-    sum: [u8; 8],
-    layout: RecordLayout,
-}
-
-const HEAD: &[u8; 16] = b"memdir journal1\n";
-/// The bytes before the first record: the head and the random name of the log.
-pub(crate) const START: u64 = 32;
-/// Checksum and whole length.
-const BACK: u64 = 12;
-
-/// How a record begins. Records of both layouts may be in one log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RecordLayout {
-    /// Mark, one byte of state outside the checksum, two lengths. Only read.
-    Plain,
-    /// Mark, four bytes of state derived from the checksum, two lengths. The checksum depends on the offset of the record, so that
-    /// a copy of a journal inside a memory is never mistaken for a record.
-    Sealed,
-}
-
-impl RecordLayout {
-    fn from_mark(mark: u8) -> Option<RecordLayout> {
-        match mark {
-            0xA5 => Some(RecordLayout::Plain),
-            0xA6 => Some(RecordLayout::Sealed),
-            _ => None,
-        }
-    }
-
-    /// The bytes of the state.
-    fn state_len(self) -> usize {
-        if self == RecordLayout::Plain { 1 } else { 4 }
-    }
-
-    /// The bytes before the header: mark, state, two lengths.
-    fn front_len(self) -> usize {
-        1 + self.state_len() + 8
-    }
-
-    fn checksum(self, offset: u64, lengths: &[u8], body: &[u8]) -> [u8; 8] {
-        let mut hasher = blake3::Hasher::new();
-        if self == RecordLayout::Sealed {
-            hasher.update(&offset.to_be_bytes());
-        }
-        hasher.update(lengths).update(body);
-        first_bytes(&hasher)
-    }
-
-    fn state(self, bytes: &[u8], sum: [u8; 8]) -> Progress {
-        let all = [Progress::Open, Progress::Done, Progress::Void, Progress::Failed];
-        all.into_iter().find(|progress| self.state_bytes(*progress, sum) == bytes).unwrap_or(Progress::Unknown)
-    }
-
-    fn state_bytes(self, progress: Progress, sum: [u8; 8]) -> Vec<u8> {
-        if self == RecordLayout::Plain {
-            return vec![progress as u8];
-        }
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&sum).update(&[progress as u8]);
-        first_bytes::<4>(&hasher).to_vec()
-    }
-}
-
-fn first_bytes<const N: usize>(hasher: &blake3::Hasher) -> [u8; N] {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..N]);
-    bytes
-}
-
-/// The beginning of a record: its layout and the lengths of header and payload.
-struct Front {
-    layout: RecordLayout,
-    header: u64,
-    payload: u64,
-}
-
-impl Front {
-    fn parse(bytes: &[u8]) -> Option<Front> {
-        let layout = RecordLayout::from_mark(*bytes.first()?)?;
-        let lengths = bytes.get(1 + layout.state_len()..layout.front_len())?;
-        Some(Front { layout, header: number(&lengths[..4]), payload: number(&lengths[4..]) })
-    }
-
-    /// The length of the whole record.
-    fn whole(&self) -> u64 {
-        self.layout.front_len() as u64 + self.header + self.payload + BACK
-    }
-}
 
 /// A piece of the log.
 pub(crate) enum LogPiece {
@@ -318,6 +51,11 @@ impl Log {
 
     pub(crate) fn len(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
+    }
+
+    /// The random name of the log.
+    pub(crate) fn random_name(&self) -> u64 {
+        number(&self.name[..8])
     }
 
     /// The length of the log when it was last compacted, unless it is damaged.
@@ -387,7 +125,7 @@ impl Log {
             for (n, byte) in bytes.iter().enumerate() {
                 let offset = from + n as u64;
                 // The length at the end is compared first: the content of almost no candidate is read.
-                if RecordLayout::from_mark(*byte).is_some() && self.framed_end(offset)?.is_some() && self.at(offset).is_ok() {
+                if is_mark(*byte) && self.framed_end(offset)?.is_some() && self.at(offset).is_ok() {
                     return Ok(Some(offset));
                 }
             }
@@ -451,32 +189,8 @@ impl Log {
         Ok(())
     }
 
-    /// Parses the record at the beginning of `bytes`.
     fn parse(&self, bytes: &[u8], offset: u64) -> Result<Placed> {
-        let damaged = || self.damaged(offset);
-        let front = Front::parse(bytes).ok_or_else(damaged)?;
-        let layout = front.layout;
-        let (state, rest) = bytes[1..].split_at(layout.state_len());
-        let (lengths, rest) = rest.split_at(8);
-        let body = rest.get(..(front.header + front.payload) as usize).ok_or_else(damaged)?;
-        let back = rest.get(body.len()..body.len() + BACK as usize).ok_or_else(damaged)?;
-        let sum = layout.checksum(offset, lengths, body);
-        if back[..8] != sum || number(&back[8..]) != front.whole() {
-            return Err(damaged());
-        }
-        let record: Record = serde_json::from_slice(&body[..front.header as usize]).map_err(|_| damaged())?;
-        if record.files.iter().map(FileRecord::payload_len).sum::<u64>() > front.payload {
-            return Err(damaged());
-        }
-        Ok(Placed {
-            offset,
-            end: offset + front.whole(),
-            progress: layout.state(state, sum),
-            record,
-            payload: offset + layout.front_len() as u64 + front.header,
-            sum,
-            layout,
-        })
+        Placed::parse(bytes, offset).ok_or_else(|| self.damaged(offset))
     }
 
     /// Reads the record that ends at `end`.
@@ -515,7 +229,7 @@ impl Log {
     /// Sets the state of a record; needs no disk space. Not synced: recovery derives a lost state from the journals and the files.
     pub(crate) fn note(&self, placed: &Placed, progress: Progress) -> io::Result<()> {
         fault::kill_point();
-        self.file.write_all_at(&placed.layout.state_bytes(progress, placed.sum), placed.offset + 1)?;
+        self.file.write_all_at(&placed.state_bytes(progress), placed.offset + 1)?;
         fault::kill_point();
         Ok(())
     }
@@ -542,33 +256,4 @@ impl Log {
     fn damaged(&self, at: u64) -> Error {
         Error::Corrupt { what: self.path.display().to_string(), why: format!("the record at byte {at} is damaged") }
     }
-}
-
-/// Returns the first bytes of a log: the magic, a random name, and the length after the last compaction.
-pub(crate) fn head(floor: u64) -> Result<Vec<u8>> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|e| Error::Unavailable { what: "random numbers".into(), why: e.to_string() })?;
-    Ok([HEAD.as_slice(), &random, &floor.to_be_bytes()].concat())
-}
-
-/// Encodes a record for an offset of the log.
-pub(crate) fn frame(record: &Record, payload: &[u8], progress: Progress, offset: u64) -> Vec<u8> {
-    let layout = RecordLayout::Sealed;
-    let header = serde_json::to_vec(record).unwrap_or_default();
-    let mut lengths = (header.len() as u32).to_be_bytes().to_vec();
-    lengths.extend_from_slice(&(payload.len() as u32).to_be_bytes());
-    let body = [header.as_slice(), payload].concat();
-    let sum = layout.checksum(offset, &lengths, &body);
-    let mut out = Vec::with_capacity(body.len() + 25);
-    out.push(0xA6);
-    out.extend_from_slice(&layout.state_bytes(progress, sum));
-    out.extend_from_slice(&lengths);
-    out.extend_from_slice(&body);
-    out.extend_from_slice(&sum);
-    out.extend_from_slice(&((out.len() + 4) as u32).to_be_bytes());
-    out
-}
-
-fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
 }

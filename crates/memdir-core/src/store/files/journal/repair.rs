@@ -1,16 +1,87 @@
-//! Repair of a damaged journal: the damaged bytes are kept in a file of their own, and the log is written without them. Every other
-//! record stays.
+//! Damage in a journal: it is noticed and skipped, a torn end is truncated, and a repair keeps the damaged bytes in a file of their own
+//! and writes the log without them. Every other record stays.
 
 use super::{
-    Journal, Progress,
-    log::{LogPiece, START},
+    Journal, Last, Progress,
+    frame::START,
+    log::LogPiece,
     not_open,
     retain::{Rewrite, Texts},
+    write_new,
 };
 use crate::base::error::{Error, Result};
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 impl Journal {
+    /// Returns the damaged pieces before an offset.
+    pub(super) fn holes(&self, end: u64) -> Result<Vec<(u64, u64)>> {
+        let Some(opened) = &self.opened else { return Ok(Vec::new()) };
+        let mut holes = Vec::new();
+        opened.log.pieces(START, end, &mut |piece| {
+            if let LogPiece::Hole(start, end) = piece {
+                holes.push((start, end));
+            }
+            Ok(())
+        })?;
+        Ok(holes)
+    }
+
+    pub(super) fn notice_damage(&self, offset: u64, records: u64) {
+        self.damage.borrow_mut().insert(offset, records);
+    }
+
+    pub(super) fn skip_damage(&mut self, at: u64, next: u64) -> Result<()> {
+        let Some(opened) = &mut self.opened else { return Ok(()) };
+        let records = opened.log.records_in((at, next))?;
+        opened.covered = next;
+        opened.last = Last::Alone;
+        self.notice_damage(at, records);
+        Ok(())
+    }
+
+    /// Truncates a record that a crash tore. Bytes that look like a whole record are kept in a file of their own.
+    pub(super) fn cut_end(&mut self, at: u64) -> Result<()> {
+        let Some(opened) = &self.opened else { return Ok(()) };
+        if opened.log.is_whole_tail(at)? {
+            let len = opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))?;
+            let bytes = opened.log.bytes(at, len)?;
+            self.keep_damaged(&bytes)?;
+            self.notice_damage(at, 1);
+        }
+        opened.log.cut(at).map_err(|e| Error::io("repair the journal", &opened.log.path, e))
+    }
+
+    /// Renames a journal that cannot be read and creates a new one.
+    pub(super) fn set_aside(&mut self) -> Result<()> {
+        self.opened = None;
+        self.notice_damage(0, 1);
+        if let Some(aside) = self.damaged_path() {
+            rename(&self.log_path(), &aside)?;
+        }
+        self.ready(true)
+    }
+
+    /// A name for damaged bytes that is not in use.
+    fn damaged_path(&self) -> Option<PathBuf> {
+        (1..).map(|n| self.dir.join(format!("damaged-{n}.log"))).find(|path| !path.exists())
+    }
+
+    /// The number of files with damaged bytes.
+    pub(super) fn damaged_files(&self) -> u64 {
+        (1..).take_while(|n| self.dir.join(format!("damaged-{n}.log")).exists()).count() as u64
+    }
+
+    /// Keeps damaged bytes in a file beside the log.
+    fn keep_damaged(&self, bytes: &[u8]) -> Result<()> {
+        match self.damaged_path() {
+            Some(path) => write_new(&path, bytes).map_err(|e| Error::io("set aside a part of the journal in", path, e)),
+            None => Ok(()),
+        }
+    }
+
     /// Reads the whole log and returns the number of damaged records.
     pub(crate) fn count_damage(&self) -> Result<u64> {
         let Some(opened) = &self.opened else { return Ok(0) };
@@ -80,4 +151,8 @@ impl Journal {
         self.ready_to_write()?;
         Ok(damaged)
     }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    rustix::fs::rename(from, to).map_err(|e| Error::io("set aside", from, e.into()))
 }

@@ -2,7 +2,9 @@
 
 use super::{
     Draft, Placed, Progress, Record,
-    log::{FileRecord, Log, START, frame, head},
+    frame::{START, frame, head},
+    log::Log,
+    record::FileRecord,
     texts::{self, KnownText},
     write_new,
 };

@@ -69,7 +69,7 @@ impl Table {
     }
 }
 
-fn checksum(front: &[u8], entries: &[u8]) -> [u8; 8] {
+pub(super) fn checksum(front: &[u8], entries: &[u8]) -> [u8; 8] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(front).update(entries);
     let mut sum = [0; 8];

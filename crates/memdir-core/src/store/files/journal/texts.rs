@@ -1,11 +1,7 @@
 //! The texts in the journal: how a record stores them, and how a version is rebuilt. A record holds the difference in both
 //! directions, so that a version is found from an older full text or, past a damaged record, from a newer one.
 
-use super::{
-    Draft, FileRecord, Journal, Placed,
-    log::{BackDifference, Log},
-    not_open,
-};
+use super::{Draft, FileRecord, Journal, Placed, log::Log, not_open, record::BackDifference};
 use crate::base::{
     error::{Error, Result},
     limits,

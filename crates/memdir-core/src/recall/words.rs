@@ -1,7 +1,8 @@
-//! Everyday words, which are used whatever the topic is. In a small memory such a word may be rare without being significant: how
+//! Words that say little about the topic: everyday words, polite words, function words. In a small memory such a word may be rare without being significant: how
 //! common a word is in the language cannot be learnt from fifty notes. English only; in other languages rarity alone decides.
 
-use crate::search::analysis::Analyser;
+use super::typo;
+use crate::search::analysis::{self, Analyser, Word};
 use std::{collections::HashSet, sync::LazyLock};
 
 /// Words of conversation, politeness, time, number and requests, and the few that every coding task has. Stop words are not
@@ -71,25 +72,82 @@ const FILLERS: &str = "\
     numa pode posso quais qual quem seu sua são também você vocês ain aren couldn didn doesn don hadn hasn haven isn \
     mustn needn shouldn wasn weren won wouldn";
 
-static FILLER_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| Analyser::default().split_words(FILLERS).into_iter().map(|word| word.stem).collect());
+/// Words of a request that name no topic. They weigh nothing and are not counted.
+const POLITE: &str = "\
+    actually afaik after again ah ahead already alright also anything anyway anyways apparently appreciate appreciated \
+    asap away aye back basically before bit bro btw buddy can cant cheers cool could coz cuz did do does doesnt done dont \
+    dude dunno everything fine first folks frankly fyi get gimme git give go gonna good got gotta grateful great guess \
+    guys haha hello help here hey hi hm hmm honestly huh iirc im imho imo indeed isnt ive just kind kinda kindly last \
+    later lemme let lets like literally little lol lot made make makes many mate may maybe might more most much must nah \
+    need next nice no nope now obviously oh ok okay one oops perfect perhaps please pls plz quick quickly really right \
+    should show simply since somehow something soon sorry sorta still sure tbh tell thank thanks thats then there thing \
+    things think tho though thx time today too totally two ugh uh um until urgently us very wanna want way well welp whats \
+    when wheres while will wondering wont would wow yeah yep yes yo yup";
 
-/// Whether a stem belongs to a function word.
-pub fn is_filler(stem: &str) -> bool {
-    FILLER_STEMS.contains(stem)
+/// Words of every programming task, which are everyday words too.
+const PROGRAMMING: &str = "\
+    add answer api app arg argument arguments array bool bug bugs build builds button call calls change changes check class \
+    classes clean client close code codes column comment comments constant convert create data debug default delete dict diff \
+    directory docstring each empty error errors every example exception explain extract fail failed fails false field file \
+    files fix fixed fixes flag float folder format func function functions handle helper hide idea implement import info \
+    input instead int issue issues item items job jobs key keys line lines list lists load log logging logs loop loops \
+    message messages method methods missing model models module move name names new none null number object objects old open \
+    option options other output own package page param parameter parameters passed path please print private project public \
+    queries query question read refactor remove rename replace repo repository request response result results return returns \
+    revert row rows run runs same save script server set show simple simpler snippet sort split stack start static step stop \
+    string strings sure table task tasks test tests text trace true type types undo unknown update use used user users uses \
+    using value values var variable variables version view void warning work worked working works write wrong";
+
+/// Everything that is known of words, as stems and as written.
+struct Lists {
+    everyday: HashSet<String>,
+    polite: HashSet<String>,
+    fillers: HashSet<String>,
+    /// The forms that a mistyped word may be meant as, so that it is not taken for a rare one.
+    written: Vec<&'static str>,
+}
+
+static LISTS: LazyLock<Lists> = LazyLock::new(|| {
+    let mut analyser = Analyser::default();
+    let mut stems = |lists: &[&str]| lists.iter().flat_map(|list| analyser.split_words(list)).map(|word| word.stem).collect();
+    Lists {
+        everyday: stems(&[WORDS, PROGRAMMING]),
+        polite: stems(&[POLITE]),
+        fillers: stems(&[FILLERS]),
+        written: [WORDS, PROGRAMMING, POLITE, FILLERS].iter().flat_map(|list| list.split_whitespace()).collect(),
+    }
+});
+
+/// Whether a stem belongs to a function word of a language other than English.
+pub(super) fn is_filler(stem: &str) -> bool {
+    LISTS.fillers.contains(stem)
+}
+
+/// Whether a stem belongs to a word that is polite or asks for something, whatever it is.
+pub(super) fn is_polite(stem: &str) -> bool {
+    LISTS.polite.contains(stem)
 }
 
 /// Whether a stem is a number of at most two digits: these count things or number lines, and mean nothing alone.
-pub fn is_small_number(stem: &str) -> bool {
+pub(super) fn is_small_number(stem: &str) -> bool {
     stem.len() <= 2 && stem.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-static STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| Analyser::default().split_words(WORDS).into_iter().map(|word| word.stem).collect());
-
 /// Whether a stem belongs to an everyday word.
-pub fn is_everyday(stem: &str) -> bool {
-    STEMS.contains(stem)
+pub(super) fn is_everyday(stem: &str) -> bool {
+    LISTS.everyday.contains(stem)
+}
+
+/// Whether a word can say what a message is about: not a stop word, function word, number of two digits or single letter.
+pub(super) fn is_telling(word: &Word) -> bool {
+    let is_letter = word.stem.len() == 1;
+    !word.stop && !is_letter && !is_small_number(&word.stem) && !is_polite(&word.stem) && !is_filler(&word.stem)
+}
+
+/// Whether a word, as written in lower case, is one slip away from a word that says nothing about the topic.
+pub(super) fn is_mistyped_common_word(written: &str) -> bool {
+    let near = |known: &&str| typo::is_one_slip(written, known);
+    LISTS.written.iter().any(near) || analysis::STOP_WORDS.iter().any(near)
 }
 
 #[test]

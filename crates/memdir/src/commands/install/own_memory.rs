@@ -1,0 +1,302 @@
+//! What `memdir install` and `memdir adopt` do about the memory that a host keeps on its own: turn it off, make it use memdir's
+//! directory, or keep it. Memories that the host no longer reads are imported first, as one change.
+
+use crate::{
+    adopt,
+    commands::counted,
+    config::Settings,
+    exit::Failure,
+    hosts::{ConfigFile, Host, HostMemory, InstallScope, Machine, MemoryChoice, MemorySwitch},
+    install::{self, FileOutcome, InstallKey, InstallRequest, Receipts},
+    project_records,
+    scope::{Scope, switched_off},
+    spaces,
+};
+use memdir_core::{
+    Clock as _, Import, ImportOutcome, Incoming, Memdir, Project, SystemClock,
+    internal::{base::shell::quote_posix, project},
+};
+use std::{
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+/// The memory and the machine for which a host's own memory is settled.
+#[derive(Clone, Copy)]
+pub(in crate::commands) struct Place<'a> {
+    pub(in crate::commands) settings: &'a Settings,
+    pub(in crate::commands) space: &'a Scope,
+    pub(in crate::commands) machine: &'a Machine,
+}
+
+impl<'a> Place<'a> {
+    fn request(&self, host: &'a Host, scope: InstallScope, choice: Option<MemoryChoice>) -> InstallRequest<'a> {
+        InstallRequest { host, scope, machine: self.machine, home: &self.settings.home.value, now: SystemClock.now(), choice }
+    }
+
+    /// The memory that the host keeps in a directory of its own, if it has one with memories in it.
+    fn memory(&self, host: &Host) -> Option<HostMemory> {
+        let memory = host.memory?(self.machine)?;
+        let is_separate = memory.path.is_dir() && self.space.mount_at(&memory.path).is_none();
+        is_separate.then_some(memory)
+    }
+}
+
+/// How a host's own memory is settled.
+pub(in crate::commands) struct Settlement {
+    pub(in crate::commands) host: &'static Host,
+    switch: &'static MemorySwitch,
+    pub(in crate::commands) choice: MemoryChoice,
+    /// The scope of the settings that are changed.
+    pub(in crate::commands) scope: InstallScope,
+    pub(in crate::commands) files: Vec<ConfigFile>,
+    /// The directory that is shared.
+    dir: Option<PathBuf>,
+}
+
+impl Settlement {
+    /// Plans a choice about a host's own memory; `None` if the host has no setting for it. Sharing changes the settings of `scope`.
+    pub(in crate::commands) fn new(
+        host: &'static Host,
+        choice: MemoryChoice,
+        scope: InstallScope,
+        place: &Place<'_>,
+    ) -> Result<Option<Settlement>, Failure> {
+        let Some(switch) = &host.memory_switch else { return Ok(None) };
+        let off_by = (switch.state)(place.machine).off_by;
+        let is_off_by_default = off_by.as_deref() == Some(crate::hosts::OFF_BY_DEFAULT);
+        let turned_on = off_by.is_some().then(|| (switch.set)(place.machine, scope, true));
+        let (files, dir) = match choice {
+            // What is off by default stays as it is.
+            MemoryChoice::Replace | MemoryChoice::Both if is_off_by_default => (Vec::new(), None),
+            MemoryChoice::Replace => (vec![(switch.set)(place.machine, scope, false)], None),
+            MemoryChoice::Both => (turned_on.into_iter().collect(), None),
+            MemoryChoice::Share => {
+                let redirect = switch.redirect.ok_or_else(|| cannot_share(host, switch))?;
+                let dir = shared_dir(scope, place)?;
+                let redirected = redirect(place.machine, scope, &dir.display().to_string());
+                (std::iter::once(redirected).chain(turned_on).collect(), Some(dir))
+            }
+        };
+        Ok(Some(Settlement { host, switch, choice, scope, files, dir }))
+    }
+
+    /// Whether the host stops reading its own memories.
+    fn stops_reading(&self) -> bool {
+        self.choice != MemoryChoice::Both && self.switch.covers_files && !self.files.is_empty()
+    }
+
+    /// The host's memories that are imported: those it no longer reads, and that are not memdir's own.
+    fn import(&self, place: &Place<'_>) -> Option<(HostMemory, Import)> {
+        let memory = place.memory(self.host).filter(|_| self.stops_reading())?;
+        let import = import_of(&memory, self.dir.is_some() && self.scope == InstallScope::User, place);
+        (!import.memories.is_empty()).then_some((memory, import))
+    }
+
+    /// What an import would do, for a preview.
+    pub(in crate::commands) fn preview_import(&self, place: &Place<'_>) -> Option<String> {
+        let (memory, import) = self.import(place)?;
+        let memories = counted(import.memories.len() as u64, "memory", "memories");
+        Some(format!("would import {memories} from {}\n", memory.path.display()))
+    }
+
+    /// Imports the memories that the host is about to stop reading, as one change in each project, and returns notes. Nothing is changed
+    /// in the host's files before this has succeeded.
+    pub(in crate::commands) fn import_memories(&self, place: &Place<'_>) -> Result<Vec<String>, Failure> {
+        let mut notes = Vec::new();
+        let import = self.import(place);
+        if import.is_some() || self.dir.is_some() {
+            // Opening the space creates the directory that is shared.
+            let memdir = spaces::open(place.settings, place.space)?.memdir;
+            if let Some(dir) = self.dir.as_ref().filter(|dir| !dir.is_dir()) {
+                std::fs::create_dir_all(dir).map_err(|source| Failure::File { doing: "create", path: dir.clone(), source })?;
+            }
+            if let Some((memory, import)) = import {
+                notes.extend(import_into(&memdir, &memory.path, &import, "")?);
+            }
+        }
+        for (dir, memories) in self.other_dirs(place) {
+            notes.extend(match self.project_of(&dir, place) {
+                Some(project) => import_elsewhere(&dir, &project, place)?,
+                None => vec![self.unread_note(&dir, memories)],
+            });
+        }
+        Ok(notes)
+    }
+
+    /// The directories of memories of other projects that the host stops reading, with the number of their files.
+    fn other_dirs(&self, place: &Place<'_>) -> Vec<(PathBuf, usize)> {
+        if !self.stops_reading() {
+            return Vec::new();
+        }
+        let own = self.host.memory.and_then(|memory| memory(place.machine)).map(|memory| memory.path);
+        let dirs = (self.switch.dirs)(place.machine, self.scope).into_iter();
+        let others = dirs.filter(|dir| Some(dir) != own.as_ref() && place.space.mount_at(dir).is_none());
+        others.map(|dir| (adopt::count_files(&dir), dir)).filter(|(files, _)| *files > 0).map(|(files, dir)| (dir, files)).collect()
+    }
+
+    /// The project into which a directory is imported. A memory that was selected for all projects, and one that is off, take none.
+    fn project_of(&self, dir: &Path, place: &Place<'_>) -> Option<Project> {
+        let settings = place.settings;
+        if self.choice != MemoryChoice::Replace || settings.dir.is_some() || settings.project.is_some() || !settings.only.is_empty() {
+            return None;
+        }
+        let root = (self.switch.project_of)(place.machine, dir)?;
+        let project = project::find(&root, settings.config.worktrees).ok()?;
+        switched_off(settings, [project.id.as_str()]).is_none().then_some(project)
+    }
+
+    /// The note about memories that the host no longer reads and that are not imported.
+    fn unread_note(&self, dir: &Path, memories: usize) -> String {
+        let is_shared = self.dir.is_some() && self.scope == InstallScope::User;
+        let (there, under) = if is_shared { ("", " --under user") } else { ("in that project, ", "") };
+        let (memories, dir) = (counted(memories as u64, "memory", "memories"), dir.display().to_string());
+        let title = self.host.title;
+        format!("{title} no longer reads {memories} in {dir}; {there}import with: memdir import {}{under}", quote_posix(&dir))
+    }
+
+    /// Applies the settings, apart from an installation of tools and hooks.
+    pub(in crate::commands) fn apply(&self, place: &Place<'_>) -> Result<Vec<FileOutcome>, Failure> {
+        Ok(install::apply(&place.request(self.host, self.scope, Some(self.choice)), &self.files)?)
+    }
+
+    /// Takes back the settings of this project if they were made by a choice for this project alone: a choice for all projects
+    /// replaces it.
+    pub(in crate::commands) fn supersede(&self, place: &Place<'_>) -> Result<Vec<FileOutcome>, Failure> {
+        let request = place.request(self.host, InstallScope::Project, None);
+        let receipts = Receipts::load(request.home)?;
+        let is_superseded = self.scope == InstallScope::User
+            && self.choice != MemoryChoice::Share
+            && receipts.get(&request.key()).is_some_and(|receipt| receipt.has_only_settings());
+        if is_superseded { Ok(install::revert(&request)?) } else { Ok(Vec::new()) }
+    }
+}
+
+/// The import of a host's memory. A memory in another format than memdir's gets a folder of its own.
+fn import_of(memory: &HostMemory, for_user: bool, place: &Place<'_>) -> Import {
+    let under = match (for_user || !memory.of_project, memory.mount_options.is_empty()) {
+        (true, true) => "user".to_owned(),
+        (false, true) => String::new(),
+        (true, false) => format!("user/{}", memory.name),
+        (false, false) => memory.name.to_owned(),
+    };
+    let memories: Vec<Incoming> = adopt::read(memory, place.machine);
+    Import { memories, under, ..Import::default() }
+}
+
+/// The memories in a directory of the host's own that memdir does not have: their number, and the directory.
+pub(in crate::commands) fn missing_memories(host: &Host, place: &Place<'_>) -> Option<(usize, HostMemory)> {
+    let memory = place.memory(host)?;
+    let memdir = spaces::open_lazy(place.settings, place.space).ok()?.memdir;
+    let preview = memdir.preview_import(&import_of(&memory, false, place)).ok()?;
+    let is_missing = |outcome: &ImportOutcome| !matches!(outcome, ImportOutcome::Duplicate { .. });
+    let missing = preview.memories.iter().filter(|one| is_missing(&one.outcome)).count();
+    (missing > 0).then_some((missing, memory))
+}
+
+/// Imports memories as one change and returns notes. `place` is where to undo it, if not here.
+fn import_into(memdir: &Memdir, from: &Path, import: &Import, place: &str) -> Result<Vec<String>, Failure> {
+    let imported = memdir.import(import)?;
+    let from = from.display();
+    let skipped = imported.memories.iter().filter_map(|one| match &one.outcome {
+        ImportOutcome::Skipped { why } => Some(format!("not imported: {from}/{}: {why}", one.from)),
+        _ => None,
+    });
+    let is_new = |outcome: &ImportOutcome| matches!(outcome, ImportOutcome::Added { .. } | ImportOutcome::Replaced { .. });
+    let count = imported.memories.iter().filter(|one| is_new(&one.outcome)).count();
+    let summary = imported
+        .change
+        .as_ref()
+        .map(|change| format!("imported {} from {from} (undo{place}: memdir undo {change})", counted(count as u64, "memory", "memories")));
+    Ok(summary.into_iter().chain(skipped).chain(imported.notes).collect())
+}
+
+/// Imports a directory into the memory of another project.
+fn import_elsewhere(dir: &Path, project: &Project, place: &Place<'_>) -> Result<Vec<String>, Failure> {
+    let (settings, places) = (place.settings, place.settings.places());
+    project_records::note(&settings.home.value, project);
+    let id = project_records::read(&settings.home.value, &project.id).and_then(|record| record.memory).unwrap_or(project.id.clone());
+    let memdir = spaces::open_mounts(settings, &[places.mount("", places.project(&id))], &settings.actor.value)?;
+    let memory = HostMemory::for_project("", "", dir.to_owned(), serde_json::Value::Null);
+    import_into(&memdir, dir, &import_of(&memory, false, place), &format!(" in {}", project.root.display()))
+}
+
+fn cannot_share(host: &Host, switch: &MemorySwitch) -> Failure {
+    Failure::Usage {
+        message: format!("{} cannot use memdir's directory for its {}", host.title, switch.name),
+        hint: "use --auto-memory replace or both; no file was changed".into(),
+    }
+}
+
+/// memdir's directory of the user, or of this project.
+fn shared_dir(scope: InstallScope, place: &Place<'_>) -> Result<PathBuf, Failure> {
+    let prefix = if scope == InstallScope::User { "user" } else { "" };
+    let mount = place.space.mounts.iter().find(|placed| placed.mount.prefix == prefix);
+    let none = || Failure::Usage {
+        message: "the selected memory has no directory that a host could share".into(),
+        hint: "omit --only; no file was changed".into(),
+    };
+    match mount {
+        Some(placed) => Ok(placed.mount.root.clone()),
+        None if scope == InstallScope::User => Ok(place.settings.places().user()),
+        None => Err(none()),
+    }
+}
+
+/// Whether the host's own memory is on beside memdir's although nothing was decided about it.
+pub(in crate::commands) fn is_undecided(host: &Host, receipts: &Receipts, machine: &Machine, space: &Scope) -> bool {
+    let Some(switch) = &host.memory_switch else { return false };
+    let state = (switch.state)(machine);
+    let is_shared = state.dir.is_some_and(|dir| space.mount_at(&dir).is_some());
+    state.off_by.is_none() && !is_shared && !is_kept_on_purpose(host, receipts, machine)
+}
+
+/// Whether the user decided to keep the host's own memory beside memdir's.
+pub(in crate::commands) fn is_kept_on_purpose(host: &Host, receipts: &Receipts, machine: &Machine) -> bool {
+    let key = |scope, project| InstallKey { host: host.name.to_owned(), scope, project };
+    let keys = [key(InstallScope::Project, Some(machine.project.clone())), key(InstallScope::User, None)];
+    keys.iter().filter_map(|key| receipts.get(key)).any(|receipt| receipt.memory == Some(MemoryChoice::Both))
+}
+
+/// The note that nothing was decided.
+pub(in crate::commands) fn undecided_note(host: &Host) -> Option<String> {
+    let switch = host.memory_switch.as_ref()?;
+    Some(format!("{} keeps its own {} beside memdir; decide with: {}", host.title, switch.name, decide(host, switch)))
+}
+
+/// The command that decides.
+pub(in crate::commands) fn decide(host: &Host, switch: &MemorySwitch) -> String {
+    let choices = if switch.redirect.is_some() { "replace|share|both" } else { "replace|both" };
+    format!("memdir install {} --auto-memory {choices}", host.name)
+}
+
+/// Asks what to do about a host's own memory. `None` if the input is at its end.
+pub(in crate::commands) fn ask(host: &Host, switch: &MemorySwitch, scope: InstallScope) -> Result<Option<MemoryChoice>, Failure> {
+    let failed = |source: io::Error| Failure::Output { source };
+    let can_share = switch.redirect.is_some();
+    let recommended = if can_share && scope == InstallScope::Project { MemoryChoice::Share } else { MemoryChoice::Replace };
+    let mark = |choice| if choice == recommended { " (recommended)" } else { "" };
+    let mut lines = format!("{} has a memory of its own, its {}:\n", host.title, switch.name);
+    lines.push_str(&format!("  replace  turn it off; memdir is the only memory{}\n", mark(MemoryChoice::Replace)));
+    if can_share {
+        lines.push_str(&format!("  share    make it use memdir's directory, in this project{}\n", mark(MemoryChoice::Share)));
+    }
+    lines.push_str("  both     keep it; the agent is asked to save to memdir\n");
+    let default = if recommended == MemoryChoice::Share { "share" } else { "replace" };
+    write!(anstream::stderr(), "{lines}[Enter: {default}] ").map_err(failed)?;
+    let line = super::read_answer().map_err(failed)?;
+    match line.trim().to_ascii_lowercase().as_str() {
+        "" if line.ends_with('\n') => Ok(Some(recommended)),
+        "" => Ok(None),
+        "r" | "replace" => Ok(Some(MemoryChoice::Replace)),
+        "s" | "share" if can_share => Ok(Some(MemoryChoice::Share)),
+        "b" | "both" => Ok(Some(MemoryChoice::Both)),
+        other => Err(Failure::Usage {
+            message: format!("unknown answer {other:?}"),
+            hint: format!(
+                "run the command again; answers: {}; no file was changed",
+                if can_share { "replace, share, both" } else { "replace, both" }
+            ),
+        }),
+    }
+}

@@ -1,0 +1,183 @@
+//! `memdir rules`: lists the memories with tripwires, and records what the person decides about them. A decision is the person's
+//! alone: it is asked for on a terminal or given with `--yes`, and refused where an agent runs the command.
+
+use super::install::{can_ask, read_answer};
+use crate::{
+    args::{RuleDecision, Rules as Typed, RulesWhat},
+    config::{self, Settings},
+    exit::Failure,
+    output::{CommandOutput, OutputOptions, Printer},
+    rules::{self, Decision, Decisions},
+    scope::Scope,
+    spaces,
+};
+use memdir_core::{Clock as _, Memdir, MemoryPath, Read, Rule, RuleOrigin, Strength, SystemClock, TripwireKind};
+use serde::Serialize;
+use std::io::{self, Write as _};
+
+#[derive(Serialize)]
+struct RuleList {
+    rules: Vec<RuleRow>,
+}
+
+#[derive(Serialize)]
+struct RuleRow {
+    name: String,
+    conditions: Vec<ConditionRow>,
+    /// What the person decided about this very text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Decision>,
+    /// Whether the person accepted an earlier text.
+    changed: bool,
+    origin: RuleOrigin,
+}
+
+#[derive(Serialize)]
+struct ConditionRow {
+    over: TripwireKind,
+    pattern: String,
+    /// What the memory asks for.
+    strength: Strength,
+    /// What it does, after the person's decision; `None` if the rule is rejected.
+    effect: Option<Strength>,
+}
+
+#[derive(Serialize)]
+struct Decided {
+    name: String,
+    decision: Option<Decision>,
+}
+
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
+    let opened = spaces::open_lazy(settings, scope)?;
+    let all = opened.memdir.rules(Some(&scope.tripwires_file(&settings.cache)))?;
+    let outcome = match &args.what {
+        None | Some(RulesWhat::List) => list(&opened.memdir, settings, &all)?,
+        Some(RulesWhat::Accept(typed)) => decide(&opened.memdir, settings, &all, typed, Decision::Accepted, output)?,
+        Some(RulesWhat::Reject(typed)) => decide(&opened.memdir, settings, &all, typed, Decision::Rejected, output)?,
+    };
+    Ok(outcome.with_notes(opened.notes))
+}
+
+fn list(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<CommandOutput, Failure> {
+    let decisions = Decisions::load(&settings.home.value)?;
+    let rules = all.iter().map(|rule| row(memdir, &decisions, rule)).collect::<Result<_, Failure>>()?;
+    Ok(CommandOutput::new(RuleList { rules }, show))
+}
+
+fn row(memdir: &Memdir, decisions: &Decisions, rule: &Rule) -> Result<RuleRow, Failure> {
+    let decision = decisions.get(rule.text);
+    let condition = |wire: &memdir_core::Tripwire| {
+        let strength = rule.when.strength_of(wire);
+        ConditionRow { over: wire.over, pattern: wire.pattern.clone(), strength, effect: rules::effect(strength, decision) }
+    };
+    Ok(RuleRow {
+        name: rule.name.clone(),
+        conditions: rule.when.tripwires.iter().map(condition).collect(),
+        decision,
+        changed: decision.is_none() && decisions.had_accepted(&rule.name),
+        origin: memdir.rule_origin(&rule.path)?,
+    })
+}
+
+fn decide(
+    memdir: &Memdir,
+    settings: &Settings,
+    all: &[Rule],
+    typed: &RuleDecision,
+    decision: Decision,
+    output: OutputOptions,
+) -> Result<CommandOutput, Failure> {
+    let verb = if decision == Decision::Accepted { "accept" } else { "reject" };
+    let command = format!("memdir rules {verb} {}", typed.name);
+    if let Some(variable) = config::agent_variable() {
+        return Err(Failure::Usage {
+            message: format!("only the person can {verb} a rule, but an agent runs this command ({variable} is set)"),
+            hint: format!("in a terminal of your own, run: {command}"),
+        });
+    }
+    let name = memdir.name(&MemoryPath::parse(&typed.name)?);
+    let Some(rule) = all.iter().find(|rule| rule.path == name || rule.name == name.name()) else {
+        memdir.read(&Read::all(name.clone()))?;
+        return Err(Failure::Usage {
+            message: format!("{:?} is not a rule: it has no conditions (`when:`)", name.name()),
+            hint: "list the rules with: memdir rules".into(),
+        });
+    };
+    if !typed.yes {
+        if !can_ask(output) {
+            return Err(Failure::Usage {
+                message: format!("{verb} needs confirmation, but standard input is not a terminal"),
+                hint: format!("read the rule with `memdir read {}`, then run: {command} --yes", rule.name),
+            });
+        }
+        if !confirm(rule, decision).map_err(|source| Failure::Output { source })? {
+            return Ok(CommandOutput::new(Decided { name: rule.name.clone(), decision: None }, show_decided));
+        }
+    }
+    Decisions::record(&settings.home.value, &rule.name, rule.text, decision, SystemClock.now())?;
+    Ok(CommandOutput::new(Decided { name: rule.name.clone(), decision: Some(decision) }, show_decided))
+}
+
+/// Shows the very text that is decided about and asks, on standard error, because the result goes to standard output.
+fn confirm(rule: &Rule, decision: Decision) -> io::Result<bool> {
+    let mut err = anstream::stderr().lock();
+    let mut page = Printer::new(&mut err, OutputOptions::for_stdout(false));
+    page.content(&rule.content)?;
+    let question = match decision {
+        Decision::Accepted => "Accept this text, so that the rule may do what its strength says?",
+        Decision::Rejected => "Reject this text, so that the rule does nothing?",
+    };
+    write!(err, "\n{question} [y/N] ")?;
+    drop(err);
+    Ok(matches!(read_answer()?.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
+    if list.rules.is_empty() {
+        page.note("no rules; a memory with `when:` in its frontmatter is one");
+        return Ok(());
+    }
+    let rows: Vec<Vec<String>> = list.rules.iter().flat_map(rule_rows).collect();
+    page.table(&rows)?;
+    if let Some(rule) = list.rules.iter().find(|rule| rule.conditions.iter().any(is_pending)) {
+        page.note(format!("ask and deny act only after you accepted the text: memdir rules accept {}", rule.name));
+    }
+    Ok(())
+}
+
+/// Whether a condition does less than the memory asks for, because the person has not accepted it.
+fn is_pending(condition: &ConditionRow) -> bool {
+    condition.effect.is_some_and(|effect| effect < condition.strength)
+}
+
+/// One row per condition, with the name of the rule in the first.
+fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
+    let state = match (rule.decision, rule.changed, rule.origin) {
+        (Some(Decision::Accepted), ..) => "accepted".to_owned(),
+        (Some(Decision::Rejected), ..) => "rejected".to_owned(),
+        (None, true, _) => "changed since you accepted it".to_owned(),
+        (None, false, RuleOrigin::Own) => String::new(),
+        (None, false, RuleOrigin::Repository) => "not accepted (from the repository)".to_owned(),
+        (None, false, RuleOrigin::Import) => "not accepted (from an import)".to_owned(),
+        (None, false, RuleOrigin::Pull) => "not accepted (from a pull)".to_owned(),
+    };
+    let one = |(at, condition): (usize, &ConditionRow)| {
+        let (name, state) = if at == 0 { (rule.name.clone(), state.clone()) } else { Default::default() };
+        let effect = match condition.effect {
+            None => "nothing".to_owned(),
+            Some(_) if is_pending(condition) => format!("hold ({} once accepted)", condition.strength.name()),
+            Some(effect) => effect.name().to_owned(),
+        };
+        vec![name, effect, format!("{} {}", condition.over.name(), condition.pattern), state]
+    };
+    rule.conditions.iter().enumerate().map(one).collect()
+}
+
+fn show_decided(decided: &Decided, page: &mut Printer<'_>) -> io::Result<()> {
+    page.line(match decided.decision {
+        Some(Decision::Accepted) => format!("accepted {}", decided.name),
+        Some(Decision::Rejected) => format!("rejected {}", decided.name),
+        None => format!("unchanged: {}", decided.name),
+    })
+}
