@@ -59,6 +59,7 @@ pub use operations::{
     diff::{Diff, VersionDiff},
     edit::{Edit, EditedMemory},
     import::{Import, ImportOutcome, Imported, ImportedMemory, Incoming, OnConflict},
+    inbox::candidate::{Candidate, CandidateKind},
     list::{List, ListedMemory, Listing},
     memory_tests::{Expectation, MemoryTest, TestOutcome, Tested},
     read::{EntrypointReading, Read, Reading},

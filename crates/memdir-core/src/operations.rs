@@ -11,6 +11,7 @@ pub mod diff;
 pub(crate) mod edit;
 pub mod history;
 pub mod import;
+pub(crate) mod inbox;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod memory_tests;

@@ -1,0 +1,3 @@
+//! The inbox: proposed memories that wait for a decision.
+
+pub(crate) mod candidate;
