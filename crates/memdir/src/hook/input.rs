@@ -46,8 +46,8 @@ impl HookInput {
     /// Parses the input of a host. Invalid JSON gives an empty input.
     pub(crate) fn parse(host: &Host, text: &str) -> HookInput {
         let text = text.trim_start_matches('\u{feff}');
-        let value: Value =
-            serde_json::from_str(text).or_else(|_| serde_json::from_str(&replace_lone_surrogates(text))).unwrap_or(Value::Null);
+        let parsed = serde_json::from_str(text).or_else(|_| serde_json::from_str(&replace_lone_surrogates(text)));
+        let Ok(value): Result<Value, _> = parsed else { return HookInput::default() };
         let string = |keys: &[&str]| keys.iter().find_map(|key| value[*key].as_str()).filter(|text| !text.is_empty()).map(str::to_owned);
         let workspace = || value["workspace_roots"][0].as_str().map(str::to_owned);
         HookInput {

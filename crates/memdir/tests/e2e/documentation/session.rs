@@ -78,7 +78,8 @@ impl Session {
     }
 
     /// An output as a page shows it. Replaced by fixed values are: the home and the program's path, today's date, times, durations in
-    /// milliseconds, and the ids of changes, tokens, projects and journals. Versions are hashes of the content and stay.
+    /// milliseconds, the scores of conversations, and the ids of changes, tokens, projects and journals. Versions are hashes of the
+    /// content and stay.
     fn canonical(&mut self, output: &str, days: &[String]) -> String {
         let text = output.replace(env!("CARGO_BIN_EXE_memdir"), PROGRAM).replace(&self.home(), HOME);
         let text = text.replace(&slug(&self.home()), &slug(HOME));
@@ -88,6 +89,9 @@ impl Session {
         let text = Regex::new(r"mdt_[0-9a-f]{64}").unwrap().replace_all(&text, format!("mdt_{}", pseudo(0, 64, HEX))).into_owned();
         let text = days.iter().fold(text, |text, day| with_fixed_day(&text, day));
         let text = Regex::new(r"\b\d+ ms\b").unwrap().replace_all(&text, "8 ms").into_owned();
+        // The text of a conversation has the day in its headings, which moves its vector: .48 on one day, .49 on another.
+        let text = Regex::new(r"(?m)(^chats/\S+  )0\.\d\d").unwrap().replace_all(&text, "${1}0.67").into_owned();
+        let text = Regex::new(r"\(score 0\.\d\d\)").unwrap().replace_all(&text, "(score 0.49)").into_owned();
         Regex::new(r"(?m)^- \d\d:\d\d ").unwrap().replace_all(&text, format!("- {TIME} ")).into_owned()
     }
 
