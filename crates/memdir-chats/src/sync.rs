@@ -156,7 +156,7 @@ impl EmptyHost {
 
     /// Returns what the user can do.
     pub fn hint(&self) -> String {
-        format!("update memdir, or leave the host out with: memdir chats off --host {}", self.host)
+        format!("update memdir, or exclude the host with: memdir chats off --host {}", self.host)
     }
 }
 

@@ -337,13 +337,13 @@ pub(crate) struct Write {
     /// Type of the memory: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Phrase in which the memory will be needed; may be repeated, replaces existing cues; '' removes them
+    /// Search phrase that should find the memory; may be repeated, replaces existing cues; '' removes them
     #[arg(long = "cue", value_name = "TEXT")]
     pub(crate) cues: Vec<String>,
-    /// Show the memory before a command that matches; may be repeated, replaces existing tripwires
+    /// Show the memory before a matching command; may be repeated, replaces existing tripwires
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_command: Vec<String>,
-    /// Show the memory before a file that matches is changed; may be repeated
+    /// Show the memory before a matching file is changed; may be repeated
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_path: Vec<String>,
     /// What the tripwire does: tell, hold, ask or deny [default: hold for commands, else tell]
@@ -375,13 +375,13 @@ pub(crate) struct Cues {
     /// Set the cues of the memories in this file: JSON, or JSON Lines (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "action")]
     pub(crate) from: Option<PathBuf>,
-    /// List cues that searches of agents suggest: the search found nothing, then the memory was read
+    /// List proposed cues: queries of agents that found nothing, just before the memory was read
     #[arg(long, group = "action")]
     pub(crate) proposed: bool,
-    /// Add the proposed cues of this memory to it, or of all memories with `all`
+    /// Accept the proposed cues of this memory, or of all memories with `all`
     #[arg(long, value_name = "NAME", group = "action")]
     pub(crate) accept: Option<String>,
-    /// Drop the proposed cues of this memory, or of all memories with `all`
+    /// Reject the proposed cues of this memory, or of all memories with `all`
     #[arg(long, value_name = "NAME", group = "action")]
     pub(crate) reject: Option<String>,
 }
@@ -558,7 +558,7 @@ pub(crate) struct Log {
     /// Text of the entry (`-` for standard input); the time of day is added
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
-    /// Prefix of the mount whose log to append to
+    /// Prefix of the mount to log to
     #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
 }
@@ -628,16 +628,16 @@ pub(crate) struct Recall {
     /// Maximum number of memories
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = memdir_core::internal::base::limits::RECALL_MEMORIES)]
     pub(crate) limit: usize,
-    /// Exclude memories that the conversation has already seen
+    /// Exclude these memories, which the conversation has already seen
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) shown: Vec<String>,
-    /// Exclude the documentation of tools in use
+    /// Exclude documentation of these tools, which are already in use
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) in_use: Vec<String>,
     /// Show how each memory scores instead of recalling it
     #[arg(long, conflicts_with = "action")]
     pub(crate) explain: bool,
-    /// Show how one memory scores, and what is missing for it to be recalled
+    /// Show how one memory scores, and why it is not recalled
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub(crate) why_not: Option<String>,
     /// Select memories whose tripwire (`when:`) matches an action
@@ -676,12 +676,12 @@ pub(crate) enum RulesWhat {
 Examples:
   memdir rules list --json")]
     List,
-    /// Let a rule ask or deny, as its text says now
+    /// Accept the current text of a rule, so that it can ask or deny
     #[command(after_help = "\
 Examples:
   memdir rules accept rules/push")]
     Accept(RuleDecision),
-    /// Ignore a rule, as its text says now
+    /// Reject the current text of a rule, so that it has no effect
     #[command(after_help = "\
 Examples:
   memdir rules reject team/deploy --yes")]
@@ -735,7 +735,7 @@ pub(crate) enum PromptMode {
     Individual,
     /// Private and team memory
     Team,
-    /// A log per day
+    /// A daily log
     Log,
     /// The memory of the agent in --agent
     Agent,
@@ -1064,7 +1064,7 @@ pub(crate) struct Mcp {
     /// Serve only tools that do not write
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Send brief instructions, because a session hook of the host provides the memory section; set by `memdir install`
+    /// Send brief instructions, for hosts whose session hook provides the memory section (set by `memdir install`)
     #[arg(long, conflicts_with = "http")]
     pub(crate) session_hook: bool,
     /// File with the bearer token of HTTP clients [env: MEMDIR_TOKEN]
@@ -1169,7 +1169,7 @@ pub(crate) struct Install {
     /// Install only the tools
     #[arg(long)]
     pub(crate) no_hooks: bool,
-    /// What to do about the memory that the host keeps on its own [default: ask; without a terminal, nothing]
+    /// What to do about the host's own memory [default: ask; without a terminal, nothing]
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) auto_memory: Option<MemoryChoice>,
 }
@@ -1189,7 +1189,7 @@ pub(crate) struct Hook {
     /// Event of the hook
     #[arg(value_enum)]
     pub(crate) event: Event,
-    /// Print errors on standard error
+    /// Print errors to standard error
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -1225,7 +1225,7 @@ pub(crate) struct Doctor {
     /// Hosts to check [default: all installed]
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
-    /// Reinstall what does not work
+    /// Reinstall what does not work, and repair journals
     #[arg(long)]
     pub(crate) fix: bool,
 }

@@ -219,10 +219,10 @@ fn in_scope(
 fn damage_note(records: u64) -> Option<String> {
     let what = match records {
         0 => return None,
-        1 => "1 record of the journal is damaged and left out".to_owned(),
-        many => format!("{many} records of the journal are damaged and left out"),
+        1 => "1 journal record is damaged and was skipped".to_owned(),
+        many => format!("{many} journal records are damaged and were skipped"),
     };
-    Some(format!("{what}; the rest is complete; set the damage aside with: memdir doctor --fix"))
+    Some(format!("{what}; the other records are intact; repair the journal with: memdir doctor --fix"))
 }
 
 /// Runs a command in an open space that can be searched. Commands that need settings are not available there.
@@ -309,7 +309,7 @@ fn topic_of(text: &str) -> Option<&str> {
 fn topic_memories(memdir: &Memdir, topic: &str) -> Result<Vec<MemoryPath>, Failure> {
     let listing = match topic {
         // A slash alone is more likely a mistake than the wish to change everything.
-        "" => return Err(Error::bad_path("/", "a topic has a name").into()),
+        "" => return Err(Error::bad_path("/", "the topic before the / is empty").into()),
         topic => memdir.list(&List { topic: topic.into(), ..List::default() })?,
     };
     if listing.left_out > 0 {

@@ -113,7 +113,7 @@ Hooks never make a network call. With a remote embedder they find memories by le
 
 ## The host's own memory
 
-Some hosts keep a memory of their own, which would instruct the agent beside memdir. `--auto-memory` decides about it:
+Some hosts have their own memory, which instructs the agent in addition to memdir. `--auto-memory` decides about it:
 
 | choice | effect |
 |---|---|
@@ -180,7 +180,7 @@ fn section(page: &mut String, host: &Host) {
         let _ = writeln!(page, "- the host's own memory: {advice}");
     }
     if host.plugin.is_some() {
-        let _ = writeln!(page, "- memdir as a plugin or extension is found; `memdir install` does not double it");
+        let _ = writeln!(page, "- an installed plugin or extension of memdir is detected; `memdir install` does not install a second time");
     }
 }
 

@@ -99,7 +99,7 @@ fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str)
     }
     match store.remove_leftover_files(&left.prefix) {
         Ok(kept) if kept.is_empty() => DoctorFinding::ok(what, format!("removed: {}", list(&left.files))),
-        Ok(kept) => DoctorFinding::bad(what, format!("of an unknown change: {}", list(&kept)), "read each of them, then delete it"),
+        Ok(kept) => DoctorFinding::bad(what, format!("left by an unknown change: {}", list(&kept)), "read each of them, then delete it"),
         Err(error) => DoctorFinding::bad(what, seen, format!("cannot be fixed: {error}")),
     }
 }

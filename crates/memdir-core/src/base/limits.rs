@@ -140,7 +140,7 @@ pub fn clamp<T: PartialOrd + Display + Copy>(name: &str, given: T, range: &Range
     }
     let (min, max) = (*range.start(), *range.end());
     let used = if given < min { min } else { max };
-    (used, Some(format!("{name} {given} is not in {min} to {max}; used {used}")))
+    (used, Some(format!("{name} {given} is not in the range {min} to {max}; using {used}")))
 }
 
 /// Cues of one memory that count: enough for other wordings, the task, the command and the error, and few enough to stay specific.

@@ -124,7 +124,7 @@ fn reject(text: &str) -> Option<String> {
     // Look-alikes (full-width dots and slashes) must not become separators in another program.
     let folded: String = text.nfkc().collect();
     if folded.matches('/').count() != text.matches('/').count() {
-        return reason("it contains a character that looks like a slash; use / between parts");
+        return reason("it contains a character that looks like a slash; use / between components");
     }
     if let Some(why) = reject_form(&folded) {
         return Some(format!("with look-alike characters normalized (NFKC), {why}"));
@@ -138,7 +138,7 @@ fn reject_form(text: &str) -> Option<String> {
         return reason("it contains a control character (such as NUL, a line break or a text direction mark); remove it");
     }
     if text.contains('\\') {
-        return reason("it contains a backslash; use / between parts");
+        return reason("it contains a backslash; use / between components");
     }
     if text.starts_with('/') {
         return reason("it is an absolute path; use a name relative to the memory directory");
@@ -151,7 +151,7 @@ fn reject_form(text: &str) -> Option<String> {
     }
     let parts: Vec<&str> = text.split('/').collect();
     if parts.len() > limits::NAME_PARTS {
-        return Some(format!("it has {} parts; the limit is {}", parts.len(), limits::NAME_PARTS));
+        return Some(format!("it has {} components; the limit is {}", parts.len(), limits::NAME_PARTS));
     }
     if parts.first() == Some(&"~") {
         return reason("it begins with ~; use a name relative to the memory directory");
@@ -161,16 +161,16 @@ fn reject_form(text: &str) -> Option<String> {
 
 fn reject_part(part: &str) -> Option<String> {
     if part.trim().is_empty() {
-        return Some("it has an empty part; use one / between parts and none at the end".into());
+        return Some("it has an empty component; use one / between components and none at the end".into());
     }
     if part == "." || part == ".." {
-        return Some(format!("it contains the part {part:?}; use a name without it"));
+        return Some(format!("it contains the component {part:?}; use a name without it"));
     }
     if part.len() > limits::NAME_PART_BYTES {
-        return Some(format!("a part has {} bytes; the limit is {}", part.len(), limits::NAME_PART_BYTES));
+        return Some(format!("a component has {} bytes; the limit is {}", part.len(), limits::NAME_PART_BYTES));
     }
     if part.ends_with(['.', ' ']) || part.starts_with(' ') {
-        return Some(format!("the part {part:?} begins or ends with a space or ends with a dot, which some systems cannot store"));
+        return Some(format!("the component {part:?} begins or ends with a space or ends with a dot, which some systems cannot store"));
     }
     if part.eq_ignore_ascii_case(".git") {
         return Some("the directory .git is reserved for git".into());

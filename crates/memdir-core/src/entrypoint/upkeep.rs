@@ -162,7 +162,7 @@ fn apply_dated(
 /// The lines that a repair changed, by paths from the mount's root.
 #[derive(Debug, Default)]
 pub(crate) struct RepairedLines {
-    /// Lines of files that do not exist any more.
+    /// Lines of files that no longer exist.
     pub(crate) removed: Vec<String>,
 }
 
@@ -205,16 +205,16 @@ pub(crate) fn outdated_lines(view: &dyn View, prefix: &str, book: &EntrypointFil
     outdated::outdated(view, prefix, book, Lines::All, &HashSet::new())
 }
 
-/// Returns a note about lines that were removed because their files do not exist any more.
+/// Returns a note about lines that were removed because their files no longer exist.
 fn outdated_note(name: &str, outdated: &[LineChange]) -> Option<String> {
     let gone: Vec<&str> =
         outdated.iter().filter_map(|change| if let LineChange::Gone { path } = change { Some(path.as_str()) } else { None }).collect();
     let shown = gone.iter().take(3).copied().collect::<Vec<_>>().join(", ");
     match gone.len() {
         0 => None,
-        1 => Some(format!("{name}: removed the line of {shown}, which does not exist any more")),
-        count @ ..=3 => Some(format!("{name}: removed the lines of {count} files that do not exist any more: {shown}")),
-        count => Some(format!("{name}: removed the lines of {count} files that do not exist any more: {shown}, …")),
+        1 => Some(format!("{name}: removed the line of {shown}, which no longer exists")),
+        count @ ..=3 => Some(format!("{name}: removed the lines of {count} files that no longer exist: {shown}")),
+        count => Some(format!("{name}: removed the lines of {count} files that no longer exist: {shown}, …")),
     }
 }
 

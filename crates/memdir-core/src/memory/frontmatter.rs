@@ -61,7 +61,7 @@ pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Probl
     let mut inside: Vec<Line<'_>> = Vec::new();
     let mut excess: Option<(u64, String)> = None;
     let close = loop {
-        let Some(line) = lines.next() else { return as_body(1, "the frontmatter is not closed by a line ---".into()) };
+        let Some(line) = lines.next() else { return as_body(1, "the frontmatter has no closing --- line".into()) };
         if line.is("---") || line.is("...") {
             break line;
         }

@@ -1,5 +1,5 @@
 //! Checks all memories for errors and likely mistakes, for users and CI. Changes nothing, except that `fix` adds missing entrypoint
-//! lines and removes those of files that do not exist any more.
+//! lines and removes those of files that no longer exist.
 
 mod alike;
 mod dates;
@@ -134,7 +134,7 @@ pub struct Checked {
     pub without_cues: usize,
     /// Memories whose entrypoint line was added.
     pub fixed: Vec<MemoryPath>,
-    /// Files that do not exist any more and whose entrypoint line was removed, or follows the file to its new name.
+    /// Files that no longer exist and whose entrypoint line was removed, or follows the file to its new name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<MemoryPath>,
     /// The changes that added and removed lines, for undo.

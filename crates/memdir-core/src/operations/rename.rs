@@ -232,18 +232,15 @@ impl References {
             let mount = mount.or_else(|| view.mounts().iter().find(|mount| mount.prefix == *folder));
             let folder = if folder.is_empty() { "." } else { folder };
             if mount.is_some_and(|mount| mount.access == Access::ReadOnly) {
-                self.notes.push(format!("{folder:?} cannot be listed; references to the memory there are unknown"));
+                self.notes.push(format!("{folder:?} cannot be listed, so references in it were not checked"));
             } else {
                 return Err(refuse(format!(
-                    "{folder:?} cannot be listed, so references there would not be updated; check its permissions"
+                    "{folder:?} cannot be listed, so references in it would not be updated; check its permissions"
                 )));
             }
         }
         if walk.left_out > 0 {
-            return Err(refuse(format!(
-                "{} files are beyond the limit of a listing; references there would not be updated",
-                walk.left_out
-            )));
+            return Err(refuse(format!("{} files exceed the listing limit, so references in them would not be updated", walk.left_out)));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Repairs entrypoints: adds missing lines, and removes memdir's own lines of files that do not exist any more. Reports the user's own
+//! Repairs entrypoints: adds missing lines, and removes memdir's own lines of files that no longer exist. Reports the user's own
 //! dead lines and never removes one.
 
 use crate::{
@@ -18,7 +18,7 @@ pub struct Repaired {
     pub missing: Vec<MemoryPath>,
     /// Lines whose memory does not exist. After a repair only the user's own, which are kept: the user decides.
     pub dead: Vec<DeadLine>,
-    /// Files that do not exist any more and whose lines were removed, or follow the file to its new name.
+    /// Files that no longer exist and whose lines were removed, or follow the file to its new name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<String>,
     /// Lines that are too long for a pointer.

@@ -226,8 +226,9 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
 fn check_whole(change: &Change, doing: &str) -> Result<()> {
     let id = &change.id;
     if !change.elsewhere.is_empty() {
-        let why =
-            format!("change {id} also changed memories that are not part of this space; {doing} it where all of them are, with its id");
+        let why = format!(
+            "change {id} also changed memories that are not part of this space; {doing} it by its id in a space that has all of them"
+        );
         return Err(Error::no_change(why));
     }
     if change.incomplete {

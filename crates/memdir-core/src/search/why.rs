@@ -61,7 +61,7 @@ impl fmt::Display for WhyNot {
         match self {
             WhyNot::Returned { rank } => write!(f, "It is among the results, at rank {rank}."),
             WhyNot::Missing => f.write_str("Memory not found. List the names with `memdir list`."),
-            WhyNot::NotSearched => f.write_str("It is not searched: only text files such as Markdown, of at most 64 MB, are."),
+            WhyNot::NotSearched => f.write_str("It is not searched: only text files, such as Markdown, of at most 64 MB are searched."),
             WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that filter."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
                 write!(f, "Its best lines, {lines}, score {score:.2}, below the minimum of {min_score:.2}.")?;

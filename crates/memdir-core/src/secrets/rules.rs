@@ -81,7 +81,7 @@ pub(super) const RULES: [SecretRule; 88] = [
         reach: Reach::Block,
         ..token(
             "putty-key",
-            "a private key of PuTTY",
+            "a PuTTY private key",
             &["Private-Lines: "],
             r"\bPrivate-Lines: [0-9]{1,3}\s+(?P<v>[A-Za-z0-9+/=]{40,}(?:\s+[A-Za-z0-9+/=]{40,})*)",
         )
@@ -93,7 +93,7 @@ pub(super) const RULES: [SecretRule; 88] = [
         &["LS0tLS1CRUdJTi"],
         r"\bLS0tLS1CRUdJTi(?:BSU0EgUFJJVkFURSBLRVkt|BQUklWQVRFIEtFWS0t|BFQyBQUklWQVRFIEtFWS0t|BPUEVOU1NIIFBSSVZBVEUgS0VZ|BFTkNSWVBURUQgUFJJVkFURSBLRVkt)[A-Za-z0-9+/=]{40,}",
     ),
-    token("json-web-key", "a private key as a JSON web key", &["\"kty\""], r#""kty"[ -~]*?"d"\s*:\s*"(?P<v>[A-Za-z0-9_-]{40,})""#),
+    token("json-web-key", "a private JSON Web Key (JWK)", &["\"kty\""], r#""kty"[ -~]*?"d"\s*:\s*"(?P<v>[A-Za-z0-9_-]{40,})""#),
     token(
         "wallet-key",
         "the private key of a wallet",
@@ -101,7 +101,7 @@ pub(super) const RULES: [SecretRule; 88] = [
         r#"\bxprv[1-9A-HJ-NP-Za-km-z]{100,}|\b(?i:private[_ -]?key)["'`]?\s*[:=]\s*["'`]?0x[a-fA-F0-9]{64}\b"#,
     ),
     token("age-key", "an age secret key", &["AGE-SECRET-KEY-1"], r"\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}"),
-    token("jwt", "a signed JSON web token", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
+    token("jwt", "a signed JSON Web Token (JWT)", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
     // Clouds.
     token("aws-access-key", "an AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
     reviewed(
@@ -136,7 +136,12 @@ pub(super) const RULES: [SecretRule; 88] = [
         &["0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"],
         r"\b[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}",
     ),
-    token("azure-signature", "a signed Azure address", &["sig="], r"[?&]sig=(?P<v>[A-Za-z0-9%+/_-]{43,}(?:%3[dD]|=)?)"),
+    token(
+        "azure-signature",
+        "an Azure URL with a shared access signature (SAS)",
+        &["sig="],
+        r"[?&]sig=(?P<v>[A-Za-z0-9%+/_-]{43,}(?:%3[dD]|=)?)",
+    ),
     token("azure-devops-token", "an Azure DevOps token", &["AZDO"], r"\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b"),
     token(
         "cloud-token",
@@ -229,7 +234,7 @@ pub(super) const RULES: [SecretRule; 88] = [
     token("model-key", "a model provider's key (sk-…)", &["sk-"], r"\bsk-(?:[A-Za-z0-9]{40,}|[a-f0-9]{32})\b"),
     token(
         "model-service-key",
-        "a key of a service for models: Fireworks, Cerebras, NVIDIA, Voyage, Jina, ElevenLabs, LangSmith, Langfuse, Pinecone, Tavily, \
+        "an API key of Fireworks, Cerebras, NVIDIA, Voyage, Jina, ElevenLabs, LangSmith, Langfuse, Pinecone, Tavily, \
          Firecrawl, E2B, Apify or Weights & Biases",
         &["fw_", "csk-", "nvapi-", "pa-", "jina_", "sk_", "lsv2_", "sk-lf-", "pcsk_", "tvly-", "fc-", "e2b_", "apify_api_", "wandb_v1_"],
         r"\b(?:fw_[A-Za-z0-9]{22,24}|csk-[a-z0-9]{48}|nvapi-[A-Za-z0-9_-]{60,}|pa-[A-Za-z0-9_-]{43}|jina_[a-f0-9]{32}[A-Za-z0-9_-]{28}|sk_[a-f0-9]{48}|lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}|sk-lf-[a-f0-9]{8}-[a-f0-9-]{27}|pcsk_[A-Za-z0-9]{5,6}_[A-Za-z0-9]{50,}|tvly-(?:dev-|prod-)?[A-Za-z0-9]{28,}|fc-[a-f0-9]{32}|e2b_[a-f0-9]{40}|apify_api_[A-Za-z0-9]{36}|wandb_v1_[A-Za-z0-9_]{40,})\b",
@@ -424,7 +429,7 @@ pub(super) const RULES: [SecretRule; 88] = [
     reviewed(
         token(
             "curl-password",
-            "a password for curl",
+            "a password in a curl command",
             &["curl "],
             r#"\bcurl[ \t](?:[ -~]*?[ \t])?(?:-u[ \t]?|--user[ =])["'`]?(?P<user>[!-~--[:"'`$]]+):(?P<v>[!-~--["'`$<]]{4,})"#,
         ),

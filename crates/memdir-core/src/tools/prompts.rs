@@ -50,7 +50,7 @@ pub const PROMPTS: &[Prompt] = &[
     Prompt {
         name: "add-cues",
         title: "Add cues",
-        description: "Say in which words memories will be needed, for those that have no cues",
+        description: "Write cues (words that later searches will use) for memories without any",
         argument: "topic",
         argument_description: "only the memories under this topic",
         required: false,

@@ -120,7 +120,7 @@ fn every_fault_is_found_with_its_place() {
     links.md:7 DeadReference: mem:improt does not name a memory; did you mean Import, import?
     secret.md:7 Secret: looks like a secret (github-token); remove it here and revoke it
     untyped.md Type: no type; set it to user, feedback, project or reference
-    untyped.md:1 RelativeDate: "yesterday" is a relative date; write the date itself
+    untyped.md:1 RelativeDate: "yesterday" is a relative date; write an absolute date
     untyped.md:3 RepeatsInstructions: repeats text of AGENTS.md; keep it in one place
     untyped.md:5 Gone: mentions src/gone.rs, which no longer exists
     "#);

@@ -69,9 +69,9 @@ fn a_root_that_became_a_link_is_refused_at_every_use() {
         fs::rename(&replaced, top.join("kept")).unwrap();
         symlink(&private, &replaced).unwrap();
         let why = if fixed {
-            "links are not followed in a repository's memories; replace it by a directory"
+            "links are not followed in a repository's memories; replace it with a directory"
         } else {
-            "it was a directory when memdir opened it; to use the target, start memdir again"
+            "it was a directory when memdir opened it; to use the target, restart memdir"
         };
         let refusal = format!("{replaced:?} is a symbolic link: {why}");
         assert_eq!(store.get(&path("a")).unwrap_err().to_string(), refusal);
@@ -335,7 +335,7 @@ fn a_rename_that_cannot_see_all_references_is_refused() {
     disk_full_after(None);
     assert_eq!(
         refused.to_string(),
-        "cannot rename \"deploy\": \"notes\" cannot be listed, so references there would not be updated; check its permissions"
+        "cannot rename \"deploy\": \"notes\" cannot be listed, so references in it would not be updated; check its permissions"
     );
     assert_eq!(files(), before);
     assert_eq!(memdir.rename(&path("deploy"), &path("release")).unwrap().rewritten, ["notes/b"]);

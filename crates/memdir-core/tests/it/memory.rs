@@ -99,7 +99,7 @@ fn an_unknown_type_is_untyped_and_reported() {
 fn rules_in_the_body_are_not_frontmatter() {
     let unclosed = "---\nname: x\n\nbody goes on\n";
     assert_eq!(parse(unclosed).body(), unclosed);
-    assert_eq!(problems(unclosed), [Problem::at(1, "the frontmatter is not closed by a line ---, so everything is read as the body")]);
+    assert_eq!(problems(unclosed), [Problem::at(1, "the frontmatter has no closing --- line, so everything is read as the body")]);
     let ruled = "---\n# Heading\n\nSome prose.\n---\nmore\n";
     assert_eq!(parse(ruled).body(), ruled);
     assert_eq!(problems(ruled).len(), 1);

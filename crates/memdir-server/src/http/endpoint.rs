@@ -222,7 +222,7 @@ impl OpenServices {
     fn space(&mut self, caller: &HttpCaller) -> Result<(ServiceCell, InUse), Response> {
         if !self.spaces.contains_key(caller) {
             if self.spaces.keys().filter(|open| open.id == caller.id).count() >= MAX_SPACES_PER_CALLER && !self.close_oldest(caller.id) {
-                let why = format!("more than {MAX_SPACES_PER_CALLER} projects and narrowed sessions of this token at once");
+                let why = format!("too many projects and narrowed sessions at once: the maximum is {MAX_SPACES_PER_CALLER} per token");
                 return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why));
             }
             if self.spaces.len() >= MAX_OPEN_SPACES && !self.close_oldest_of_most() {

@@ -81,7 +81,7 @@ fn parse(file: &Path, text: &str) -> Result<Vec<CueEntry>, Failure> {
         Err(_) => lines(file, text)?,
     };
     if entries.is_empty() {
-        return Err(invalid(file, "no memories in it".into()));
+        return Err(invalid(file, "it contains no memories".into()));
     }
     entries.into_iter().map(|entry| Ok(CueEntry { path: name(&entry.name)?, cues: entry.cues })).collect()
 }
@@ -107,7 +107,7 @@ fn invalid(file: &Path, why: String) -> Failure {
 fn choose(pending: Vec<CueProposal>, wanted: &str) -> Result<Vec<CueProposal>, Failure> {
     let chosen: Vec<CueProposal> = pending.into_iter().filter(|proposal| is_wanted(proposal, wanted)).collect();
     if chosen.is_empty() {
-        let message = if wanted == ALL { "no proposed cues".to_owned() } else { format!("no proposed cues of {wanted:?}") };
+        let message = if wanted == ALL { "no proposed cues".to_owned() } else { format!("no proposed cues for {wanted:?}") };
         return Err(Failure::Usage { message, hint: "list them with: memdir cues --proposed".into() });
     }
     Ok(chosen)
@@ -154,13 +154,13 @@ fn show_proposed(proposed: &Proposed, printer: &mut Printer<'_>) -> io::Result<(
     }
     match proposed.proposals.is_empty() {
         true => printer.line("no proposed cues")?,
-        false => printer.note("decide with: memdir cues --accept NAME, or --reject NAME".to_owned()),
+        false => printer.note("accept with: memdir cues --accept NAME; reject with: memdir cues --reject NAME".to_owned()),
     }
     Ok(())
 }
 
 fn show_rejected(rejected: &Rejected, printer: &mut Printer<'_>) -> io::Result<()> {
-    printer.line(format!("dropped {}", counted(rejected.rejected.len() as u64, "proposed cue", "proposed cues")))
+    printer.line(format!("rejected {}", counted(rejected.rejected.len() as u64, "proposed cue", "proposed cues")))
 }
 
 fn show_set(set: &CuesSet, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -79,11 +79,11 @@ fn rules_finding(settings: &Settings, scope: &scope::Scope) -> Option<DoctorFind
     let names = |rules: &[&Rule]| rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join(", ");
     let mut seen = Vec::new();
     if !by_default.is_empty() {
-        let what = "holding the first matching command of a conversation, unless they get `strength: tell`";
+        let what = "holding the first matching command of a conversation (the default; `strength: tell` only shows the rule)";
         seen.push(format!("{what}: {}", names(&by_default)));
     }
     if !chosen.is_empty() {
-        seen.push(format!("with a strength of their own: {}", names(&chosen)));
+        seen.push(format!("with an explicit strength: {}", names(&chosen)));
     }
     let seen = format!("{}; list them with: memdir rules", seen.join("; "));
     (!by_default.is_empty() || !chosen.is_empty()).then(|| DoctorFinding::ok("rules", seen))
@@ -199,11 +199,13 @@ impl Checkup<'_> {
             (None, Some(variable), Some(dir)) => Ok(format!("shares {} with memdir; {variable} turns both off", dir.display())),
             (None, None, Some(dir)) => Ok(format!("shares {} with memdir", dir.display())),
             (None, Some(variable), None) => Ok(format!("off in this session: {variable}")),
-            (None, None, None) if is_kept => Ok("on beside memdir, as decided; the agent is asked to save to memdir".to_owned()),
-            (None, None, None) => Err("on beside memdir: two memories instruct the agent".to_owned()),
+            (None, None, None) if is_kept => {
+                Ok("on together with memdir (--auto-memory both); the agent is asked to save to memdir".to_owned())
+            }
+            (None, None, None) => Err("on together with memdir, so two memories instruct the agent".to_owned()),
         };
         let what = format!("its own {}", switch.name);
-        let decide = || format!("decide with: {}", own_memory::decide(host, switch));
+        let decide = || format!("choose with: {}", own_memory::decide(host, switch));
         let mut findings = vec![match seen {
             Ok(seen) => DoctorFinding::ok(what, seen),
             Err(seen) => DoctorFinding::note(what, seen, decide()),
@@ -215,7 +217,7 @@ impl Checkup<'_> {
             let memories = super::counted(count as u64, "memory", "memories");
             let dir = memory.path.display().to_string();
             if is_unread {
-                let seen = format!("{memories} in {dir} not in memdir, and {} does not read them", host.title);
+                let seen = format!("{memories} in {dir}: not in memdir, and not read by {}", host.title);
                 return DoctorFinding::note(memory.title, seen, format!("import with: memdir import {}", quote_posix(&dir)));
             }
             let seen = format!("{memories} in {dir}, which no setting of {} turns off", host.title);
@@ -232,7 +234,7 @@ fn check_plugin(host: &Host, plugin: &InstalledPlugin, files: &[ConfigFile]) -> 
         return DoctorFinding::ok(what, format!("enabled in {file}"));
     }
     let fix = format!("remove one of them: memdir uninstall {}, or {}", host.name, plugin.remove);
-    DoctorFinding::bad(what, format!("enabled in {file} beside memdir install: tools and hooks are doubled"), fix)
+    DoctorFinding::bad(what, format!("enabled in {file} in addition to memdir install: tools and hooks are duplicated"), fix)
 }
 
 fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {

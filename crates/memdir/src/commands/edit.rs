@@ -69,7 +69,7 @@ fn in_editor(args: &Typed, memdir: &Memdir, settings: &Settings) -> Result<Comma
         Failure::Unsaved { cause, kept, resume } if matches!(&*cause, Failure::Core { error: Error::Changed { .. }, .. }) => {
             let options = settings.typed_options();
             let see = format!("memdir {options}diff {} {}", shell::quote_posix(stored.path.name()), stored.version.short());
-            Failure::Unsaved { cause, kept, resume: format!("{resume} (what was changed: {see})") }
+            Failure::Unsaved { cause, kept, resume: format!("{resume} (see what changed with: {see})") }
         }
         failure => failure,
     })?;

@@ -72,7 +72,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
 /// The mount of the team memory: in the directory of `--dir`, else in the repository.
 fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
     let refused = |message| {
-        let hint = "run the command in a git repository, or omit --team";
+        let is_outside_git = settings.dir.is_none() && scope.project.git.is_none();
+        let hint = if is_outside_git { "run the command in a git repository, or omit --team" } else { "omit --team" };
         Failure::Usage { message, hint: hint.into() }
     };
     let Some(dir) = &settings.dir else {
@@ -91,7 +92,7 @@ fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
     let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
     let whole = mounts::one_directory(settings, &dir.value, &configured);
     if whole.entrypoint != EntrypointMode::Kept || !whole.only.is_empty() || whole.access != Access::ReadWrite {
-        return Err(refused(format!("{} is mounted only in part, so it cannot have a team memory", dir.value.display())));
+        return Err(refused(format!("{} is mounted read-only or only in part, so it cannot have a team memory", dir.value.display())));
     }
     Ok(mounts::one_directory(settings, &root, &configured))
 }

@@ -125,8 +125,8 @@ fn confirm(rule: &Rule, decision: Decision) -> io::Result<bool> {
     let mut page = Printer::new(&mut err, OutputOptions::for_stdout(false));
     page.content(&rule.content)?;
     let question = match decision {
-        Decision::Accepted => "Accept this text, so that the rule may do what its strength says?",
-        Decision::Rejected => "Reject this text, so that the rule does nothing?",
+        Decision::Accepted => "Accept this text, so that the rule takes effect with its full strength?",
+        Decision::Rejected => "Reject this text, so that the rule has no effect?",
     };
     write!(err, "\n{question} [y/N] ")?;
     drop(err);
@@ -141,7 +141,7 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
     let rows: Vec<Vec<String>> = list.rules.iter().flat_map(rule_rows).collect();
     page.table(&rows)?;
     if let Some(rule) = list.rules.iter().find(|rule| rule.conditions.iter().any(is_pending)) {
-        page.note(format!("ask and deny act only after you accepted the text: memdir rules accept {}", rule.name));
+        page.note(format!("ask and deny take effect after you accept the text with: memdir rules accept {}", rule.name));
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ pub(crate) enum MemoryChoice {
     Replace,
     /// Make it use memdir's directory of this project
     Share,
-    /// Keep it on beside memdir; the agent saves to memdir
+    /// Keep it on together with memdir; the agent saves to memdir
     Both,
 }
 

@@ -222,14 +222,14 @@ fn check_reports_errors_in_its_exit_status() {
     home.put("found.md", "---\ntype: project\n---\nShipped yesterday.\n");
     assert_snapshot!(home.run(&["check"]), @r#"
     found.md: unlisted: not listed in the entrypoint; add it with: memdir check --fix
-    found.md:4: relative-date: "yesterday" is a relative date; write the date itself
+    found.md:4: relative-date: "yesterday" is a relative date; write an absolute date
     3 files: 1 error, 1 suggestion
     -- stderr
     note: 2 memories have no cues; list them with: memdir cues
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["check", "--fix"]), @r#"
-    found.md:4: relative-date: "yesterday" is a relative date; write the date itself
+    found.md:4: relative-date: "yesterday" is a relative date; write an absolute date
     found.md: added to the entrypoint
     3 files: 0 errors, 1 suggestion
     -- stderr
@@ -237,7 +237,7 @@ fn check_reports_errors_in_its_exit_status() {
     note: 2 memories have no cues; list them with: memdir cues
     "#);
     assert_snapshot!(home.run(&["check", "--strict"]), @r#"
-    found.md:4: relative-date: "yesterday" is a relative date; write the date itself
+    found.md:4: relative-date: "yesterday" is a relative date; write an absolute date
     3 files: 0 errors, 1 suggestion
     -- stderr
     note: 2 memories have no cues; list them with: memdir cues

@@ -138,7 +138,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     "#);
     assert_snapshot!(home.run_with(&["cues", "--from", "-"], "\n"), @"
     -- stderr
-    error: invalid standard input: no memories in it
+    error: invalid standard input: it contains no memories
     -- exit 2
     ");
     assert_eq!((home.text("notes/deploy.md"), home.text("notes/tea.md")), before);
@@ -195,11 +195,11 @@ fn a_search_that_found_nothing_proposes_a_cue_for_the_memory_that_is_read_next()
     notes/deploy: zebra crossing wobble
     notes/tea: quokka haircut
     -- stderr
-    note: decide with: memdir cues --accept NAME, or --reject NAME
+    note: accept with: memdir cues --accept NAME; reject with: memdir cues --reject NAME
     ");
     assert_snapshot!(home.run(&["cues", "--accept", "notes/nothing"]), @r#"
     -- stderr
-    error: no proposed cues of "notes/nothing"
+    error: no proposed cues for "notes/nothing"
     hint: list them with: memdir cues --proposed
     -- exit 2
     "#);
@@ -208,7 +208,7 @@ fn a_search_that_found_nothing_proposes_a_cue_for_the_memory_that_is_read_next()
         home.text("notes/deploy.md"),
         "---\ncues: [\"kubectl\", \"zebra crossing wobble\"]\n---\n\nProduction changes on Tuesdays.\n"
     );
-    assert_snapshot!(home.run(&["cues", "--reject", "all"]), @"dropped 1 proposed cue");
+    assert_snapshot!(home.run(&["cues", "--reject", "all"]), @"rejected 1 proposed cue");
     assert_snapshot!(home.run(&["cues", "--proposed"]), @"no proposed cues");
     assert_eq!(home.text("notes/tea.md"), "Green tea at four.\n");
     let found = talk.call("memory_search", json!({ "query": "zebra crossing wobble" }));

@@ -239,7 +239,7 @@ fn a_text_that_cannot_be_saved_is_kept_and_continued() {
     assert_snapshot!(edited(&home, &script, &["edit", "notes/a"]), @r#"
     -- stderr
     error: memory "notes/a" has changed: expected version e0e63aa4c8e1ed796cb104d8a074e553, found 15548b614ae223099e488095eb989e01
-    hint: your text is in [HOME]/home/edits/notes-a.md; continue with: memdir edit notes/a --draft [HOME]/home/edits/notes-a.md (what was changed: memdir diff notes/a e0e63aa4c8e1)
+    hint: your text is in [HOME]/home/edits/notes-a.md; continue with: memdir edit notes/a --draft [HOME]/home/edits/notes-a.md (see what changed with: memdir diff notes/a e0e63aa4c8e1)
     -- exit 1
     "#);
     assert_eq!((home.text("notes/a.md"), drafts(&home)), ("one\ntheirs\n".into(), vec!["notes-a.md".to_owned()]));

@@ -38,7 +38,7 @@ fn a_team_directory_that_is_a_link_is_reported_and_never_written() {
     assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
     -- stderr
     error: [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
-    hint: run the command in a git repository, or omit --team
+    hint: omit --team
     -- exit 2
     ");
     assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "x"]), @r#"
@@ -86,7 +86,7 @@ fn a_bare_repository_has_no_team_memory() {
     assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
     -- stderr
     error: a bare git repository cannot have a team memory; use one of its worktrees
-    hint: run the command in a git repository, or omit --team
+    hint: omit --team
     -- exit 2
     ");
     assert!(!home.path("shop/.memdir").exists());

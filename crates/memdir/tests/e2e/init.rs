@@ -88,7 +88,7 @@ fn a_team_memory_in_a_directory_is_its_team_folder() {
     assert_snapshot!(home.run(&["init", "--team"]), @"
     -- stderr
     error: [HOME]/memory/team is not a directory, so it cannot be a team memory
-    hint: run the command in a git repository, or omit --team
+    hint: omit --team
     -- exit 2
     ");
     assert_eq!(crate::home::files_below(&home.path("elsewhere")), [""; 0]);

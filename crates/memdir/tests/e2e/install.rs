@@ -468,8 +468,8 @@ fn a_plugin_is_seen_and_not_doubled() {
       ok  mount user/: [HOME]/home/user (created when needed)
     Claude Code
       ok  plugin: enabled in [HOME]/.claude/settings.json
-      note its own auto memory: on beside memdir: two memories instruct the agent
-          decide with: memdir install claude-code --auto-memory replace|share|both
+      note its own auto memory: on together with memdir, so two memories instruct the agent
+          choose with: memdir install claude-code --auto-memory replace|share|both
     Gemini CLI
       ok  extension: enabled in [HOME]/.gemini/extensions/memdir/gemini-extension.json
       ok  its own auto memory: off by default
@@ -492,7 +492,10 @@ fn a_plugin_is_seen_and_not_doubled() {
     let output = home.bare(&["doctor", "claude-code"]).output().unwrap();
     let shown = home.plain(&String::from_utf8(output.stdout).unwrap());
     assert_eq!(output.status.code(), Some(1), "{shown}");
-    assert!(shown.contains("bad plugin: enabled in [HOME]/.claude/plugins/installed_plugins.json beside memdir install"), "{shown}");
+    assert!(
+        shown.contains("bad plugin: enabled in [HOME]/.claude/plugins/installed_plugins.json in addition to memdir install"),
+        "{shown}"
+    );
     edit(&home, ".claude/settings.json", |value| value["enabledPlugins"] = serde_json::json!({ "memdir@memdir": false }));
     assert!(!report(&home, &["doctor", "claude-code"]).contains("plugin"), "it is disabled");
 }

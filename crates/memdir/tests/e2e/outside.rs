@@ -242,7 +242,7 @@ fn the_line_of_a_removed_file_goes_with_the_next_write() {
     assert_snapshot!(home.run(&["write", "d", "new"]), @"
     created d (4 bytes, version 79d1d8da0b62, change [ID])
     -- stderr
-    note: MEMORY.md: removed the line of a.md, which does not exist any more
+    note: MEMORY.md: removed the line of a.md, which no longer exists
     ");
     assert_snapshot!(home.text("MEMORY.md"), @"
     # Memory
@@ -384,9 +384,9 @@ fn conflict_markers_are_reported_with_their_line() {
     home.ok(&["write", "a", conflict]);
     home.ok(&["write", "b", quoted]);
     assert_snapshot!(home.run(&["check"]), @"
-    a.md:5: conflict-marker: begins with <<<<<<<, a conflict marker of a merge; choose a side and remove it
-    a.md:7: conflict-marker: begins with =======, a conflict marker of a merge; choose a side and remove it
-    a.md:9: conflict-marker: begins with >>>>>>>, a conflict marker of a merge; choose a side and remove it
+    a.md:5: conflict-marker: <<<<<<< is a merge conflict marker; resolve the conflict and remove it
+    a.md:7: conflict-marker: ======= is a merge conflict marker; resolve the conflict and remove it
+    a.md:9: conflict-marker: >>>>>>> is a merge conflict marker; resolve the conflict and remove it
     3 files: 3 errors, 0 suggestions
     -- stderr
     note: 2 memories have no cues; list them with: memdir cues

@@ -108,7 +108,7 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     let undone = home.run_bare(&["undo"]);
     assert!(undone.starts_with("undid ") && list(&home).is_empty(), "one change: {undone}");
     assert_snapshot!(run(&home, &["doctor"]).lines().filter(|line| line.contains("note") || line.contains("import with")).collect::<Vec<_>>().join("\n"), @"
-    note Claude Code's auto memory of this project: 2 memories in [HOME]/[CLAUDE] not in memdir, and Claude Code does not read them
+    note Claude Code's auto memory of this project: 2 memories in [HOME]/[CLAUDE]: not in memdir, and not read by Claude Code
         import with: memdir import [HOME]/[CLAUDE]
     ");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
@@ -194,7 +194,7 @@ fn both_keeps_the_auto_memory_and_the_doctor_knows_that_it_was_decided() {
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus"}"#);
     assert_eq!(list(&home), "", "Claude Code still reads them");
     let own: Vec<String> = run(&home, &["doctor"]).lines().filter(|line| line.contains("auto memory")).map(str::to_owned).collect();
-    assert_snapshot!(own.join("\n"), @"  ok  its own auto memory: on beside memdir, as decided; the agent is asked to save to memdir");
+    assert_snapshot!(own.join("\n"), @"  ok  its own auto memory: on together with memdir (--auto-memory both); the agent is asked to save to memdir");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
     assert_eq!(files(&home), before);
 }
@@ -205,7 +205,8 @@ fn without_a_choice_and_a_terminal_nothing_about_it_is_changed_and_the_doctor_sa
     let before = files(&home);
     for args in [&["install", "claude-code"][..], &["install", "--yes"]] {
         let shown = run(&home, args);
-        let note = "note: Claude Code keeps its own auto memory beside memdir; decide with: memdir install claude-code --auto-memory replace|share|both\n";
+        let note =
+            "note: Claude Code's own auto memory is still on; choose with: memdir install claude-code --auto-memory replace|share|both\n";
         assert!(shown.contains(note), "{shown}");
         let value: Value = serde_json::from_str(&read(&home, ".claude/settings.json").replace("// mine", "")).unwrap();
         assert!(value.get("autoMemoryEnabled").is_none() && value.get("autoMemoryDirectory").is_none(), "{value:#}");
@@ -214,7 +215,7 @@ fn without_a_choice_and_a_terminal_nothing_about_it_is_changed_and_the_doctor_sa
         let output = home.bare(&["doctor"]).output().unwrap();
         let shown = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{shown}");
-        let note = "  note its own auto memory: on beside memdir: two memories instruct the agent\n      decide with: memdir install claude-code --auto-memory replace|share|both\n";
+        let note = "  note its own auto memory: on together with memdir, so two memories instruct the agent\n      choose with: memdir install claude-code --auto-memory replace|share|both\n";
         assert!(shown.contains(note), "{shown}");
     }
     home.bare(&["uninstall", "--all"]).output().unwrap();
@@ -324,7 +325,7 @@ fn a_person_is_asked_and_a_dry_run_shows_everything() {
     assert_snapshot!(shown.split("Claude Code (user)").next().unwrap(), @"
 
 
-    Claude Code has a memory of its own, its auto memory:
+    Claude Code has its own memory (auto memory):
       replace  turn it off; memdir is the only memory (recommended)
       share    make it use memdir's directory, in this project
       both     keep it; the agent is asked to save to memdir

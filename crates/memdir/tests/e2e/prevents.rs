@@ -19,7 +19,7 @@ fn a_sibling_directory_with_the_same_beginning_is_not_inside() {
     assert_eq!(files_below(&home.path("memory-evil")), ["x.md"]);
     assert_snapshot!(home.run(&["read", "../memory-evil/x.md"]), @r#"
     -- stderr
-    error: invalid memory name "../memory-evil/x.md": it contains the part ".."; use a name without it
+    error: invalid memory name "../memory-evil/x.md": it contains the component ".."; use a name without it
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -53,7 +53,7 @@ fn a_directory_is_not_read_as_a_memory() {
     home.ok(&["write", "notes/a", "x"]);
     assert_snapshot!(home.run(&["read", "."]), @r#"
     -- stderr
-    error: invalid memory name ".": it contains the part "."; use a name without it
+    error: invalid memory name ".": it contains the component "."; use a name without it
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -150,7 +150,7 @@ fn a_topic_cannot_list_what_is_outside() {
     fs::write(home.path("outside.md"), "x").unwrap();
     assert_snapshot!(home.run(&["list", "../.."]), @r#"
     -- stderr
-    error: invalid memory name "../..": it contains the part ".."; use a name without it
+    error: invalid memory name "../..": it contains the component ".."; use a name without it
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -239,7 +239,7 @@ fn names_that_cannot_be_stored_are_errors_before_any_file_access() {
     assert_eq!(home.files(), Vec::<String>::new());
     assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @r#"
     -- stderr
-    error: invalid memory name "C:\\x": it contains a backslash; use / between parts
+    error: invalid memory name "C:\\x": it contains a backslash; use / between components
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);

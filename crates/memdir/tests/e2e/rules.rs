@@ -508,7 +508,7 @@ fn rules_are_listed_with_what_they_do() {
               tell                       path migrations/
               hold                       command psql
     -- stderr
-    note: ask and deny act only after you accepted the text: memdir rules accept publish
+    note: ask and deny take effect after you accept the text with: memdir rules accept publish
     ");
     let output = home.bare(&["rules", "--json"]).output().unwrap();
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -641,7 +641,7 @@ fn the_doctor_names_the_rules_that_hold() {
     write(&home, "sql", "---\nwhen: {path: '*.sql'}\n---\nMigrations are reviewed.\n");
     let report = home.run_bare(&["doctor"]);
     let line = report.lines().find(|line| line.contains(" rules: ")).unwrap_or(&report);
-    assert_snapshot!(line, @"  ok  rules: holding the first matching command of a conversation, unless they get `strength: tell`: push; with a strength of their own: tag; list them with: memdir rules");
+    assert_snapshot!(line, @"  ok  rules: holding the first matching command of a conversation (the default; `strength: tell` only shows the rule): push; with an explicit strength: tag; list them with: memdir rules");
 }
 
 /// Runs opencode's plugin as opencode does: the first command fails with the rule, the second has it in its result.

@@ -73,14 +73,17 @@ fn numbers_out_of_range_are_clamped_and_the_answer_says_so() {
       
       - Revert the commit and push again.
     -- stderr
-    note: --max-results 500 is not in 1 to 50; used 50
-    note: --min-score -1 is not in 0 to 1; used 0
+    note: --max-results 500 is not in the range 1 to 50; using 50
+    note: --min-score -1 is not in the range 0 to 1; using 0
     ");
     let answer = home.json(&["search", "tabs", "--max-results", "0", "--min-score", "0"]);
-    assert_eq!((answer["results"].as_array().unwrap().len(), &answer["notes"]), (1, &json!(["--max-results 0 is not in 1 to 50; used 1"])));
+    assert_eq!(
+        (answer["results"].as_array().unwrap().len(), &answer["notes"]),
+        (1, &json!(["--max-results 0 is not in the range 1 to 50; using 1"]))
+    );
     let batch = home.run_with(&["search", "--batch", "-", "--json", "--min-score", "7"], "{\"id\": 1, \"query\": \"tabs\"}\n");
     let line: Value = serde_json::from_str(batch.lines().next().unwrap()).unwrap();
-    assert_eq!((&line["results"], &line["notes"]), (&json!([]), &json!(["--min-score 7 is not in 0 to 1; used 1"])));
+    assert_eq!((&line["results"], &line["notes"]), (&json!([]), &json!(["--min-score 7 is not in the range 0 to 1; using 1"])));
     assert_snapshot!(home.run(&["search", "tabs", "--min-score", "high"]), @"
     -- stderr
     error: invalid value 'high' for '--min-score <SCORE>': expected a number from 0 to 1

@@ -69,11 +69,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         add(Some(secret.line), CheckRule::Secret, format!("{sure} ({}); remove it here and revoke it", secret.rule));
     }
     for (line, marker) in conflict_markers(text) {
-        add(
-            Some(line),
-            CheckRule::ConflictMarker,
-            format!("begins with {marker}, a conflict marker of a merge; choose a side and remove it"),
-        );
+        add(Some(line), CheckRule::ConflictMarker, format!("{marker} is a merge conflict marker; resolve the conflict and remove it"));
     }
     for reference in links::references(text, &stored.path) {
         reference_finding(space, &stored.path, &reference, &mut add);
@@ -88,7 +84,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         add(None, CheckRule::Type, "no type; set it to user, feedback, project or reference".into());
     }
     for date in dates::relative_dates(text) {
-        add(Some(date.line), CheckRule::RelativeDate, format!("{:?} is a relative date; write the date itself", date.words));
+        add(Some(date.line), CheckRule::RelativeDate, format!("{:?} is a relative date; write an absolute date", date.words));
     }
     for (line, file) in alike::repeats(text, &space.instructions) {
         add(Some(line), CheckRule::RepeatsInstructions, format!("repeats text of {file}; keep it in one place"));

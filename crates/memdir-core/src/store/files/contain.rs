@@ -85,9 +85,9 @@ impl Root {
     fn replaced_by_link(&self) -> Error {
         let link = self.path.ancestors().filter(|part| part.is_symlink()).last().unwrap_or(&self.path);
         let why = if self.links.fixed {
-            "links are not followed in a repository's memories; replace it by a directory"
+            "links are not followed in a repository's memories; replace it with a directory"
         } else {
-            "it was a directory when memdir opened it; to use the target, start memdir again"
+            "it was a directory when memdir opened it; to use the target, restart memdir"
         };
         Error::Unavailable { what: format!("{link:?} is a symbolic link"), why: why.into() }
     }
@@ -214,7 +214,7 @@ impl Open<'_> {
         let mode = if self.root.shared { DirMode::Umask } else { DirMode::Private };
         let made = fault::point().and_then(|()| disk::create_dir_at(&above, name, mode, &shown));
         made.map_err(|e| Error::io("create", self.root.path.join(OsStr::from_bytes(rel)), e))?;
-        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a part of it is a file, not a directory; use another name"))
+        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a component of it is a file, not a directory; use another name"))
     }
 
     /// Opens the root's directory again, for reading its entries.

@@ -115,8 +115,8 @@ impl PartState {
     fn explain(&self, error: Error) -> Error {
         match (&self.journal, error) {
             (PartJournal::Opened(_), Error::Io { source, .. }) => Error::Unavailable {
-                what: "an interrupted change of several mounts".into(),
-                why: format!("its other mount cannot be written: {source}; correct that and try again"),
+                what: "an interrupted change to several mounts".into(),
+                why: format!("the other mount cannot be written: {source}; fix this and try again"),
             },
             (_, error) => error,
         }
@@ -192,8 +192,8 @@ impl FileStore {
             if let Some(placed) = part.unsettled().cloned() {
                 self.find_displaced(part, &placed)?;
                 if settler == Settler::Reader && !part.displaced.is_empty() {
-                    let what = "an interrupted change".into();
-                    return Err(Error::Unavailable { what, why: "the next change settles it".into() });
+                    let what = "a change was interrupted".into();
+                    return Err(Error::Unavailable { what, why: "the next command that writes repairs it".into() });
                 }
                 // Files of these names are written again below.
                 sweep(&part.root, &placed, &["-back", "-undo"], settler)?;
@@ -445,13 +445,13 @@ fn lookup(journal: &Journal, id: &str, part: &ChangePart) -> Result<Lookup> {
 /// The error for a journal that cannot be read. It does not name the journal, which may be that of a mount outside this space.
 fn unreadable(source: &std::io::Error) -> Error {
     Error::Unavailable {
-        what: "an interrupted change of several mounts".into(),
-        why: format!("the journal of its other mount cannot be read: {source}; correct that and try again"),
+        what: "an interrupted change to several mounts".into(),
+        why: format!("the journal of the other mount cannot be read: {source}; fix this and try again"),
     }
 }
 
 /// Opens a part of a change that is not in this space, or not locked. Never waits: a mount that another process uses is settled by
-/// that process. A mount that does not exist any more, or that this user may not write, keeps its open record; its next writer
+/// that process. A mount that no longer exists, or that this user may not write, keeps its open record; its next writer
 /// comes to the same outcome.
 fn open_part(part: &ChangePart, shares_lock: bool, id: &str) -> Result<PartState> {
     let mut journal = Journal::new(part.journal.clone(), u64::MAX);

@@ -155,12 +155,21 @@ fn numbers_out_of_range_are_clamped_and_the_answer_says_so() {
         let within = search(json!({ "maxResults": most, "minScore": 0 }));
         assert_eq!(within.get("notes"), None, "{system}");
         for (given, notes) in [
-            (json!({ "maxResults": most + 1, "minScore": 0 }), vec![format!("maxResults {} is not in 1 to {most}; used {most}", most + 1)]),
-            (json!({ "maxResults": 1e30, "minScore": 0 }), vec![format!("maxResults {} is not in 1 to {most}; used {most}", i64::MAX)]),
-            (json!({ "maxResults": "500", "minScore": 0 }), vec![format!("maxResults 500 is not in 1 to {most}; used {most}")]),
+            (
+                json!({ "maxResults": most + 1, "minScore": 0 }),
+                vec![format!("maxResults {} is not in the range 1 to {most}; using {most}", most + 1)],
+            ),
+            (
+                json!({ "maxResults": 1e30, "minScore": 0 }),
+                vec![format!("maxResults {} is not in the range 1 to {most}; using {most}", i64::MAX)],
+            ),
+            (json!({ "maxResults": "500", "minScore": 0 }), vec![format!("maxResults 500 is not in the range 1 to {most}; using {most}")]),
             (
                 json!({ "maxResults": 0, "minScore": -0.5 }),
-                vec![format!("maxResults 0 is not in 1 to {most}; used 1"), "minScore -0.5 is not in 0 to 1; used 0".into()],
+                vec![
+                    format!("maxResults 0 is not in the range 1 to {most}; using 1"),
+                    "minScore -0.5 is not in the range 0 to 1; using 0".into(),
+                ],
             ),
         ] {
             let mut answer = search(given.clone());
@@ -169,12 +178,16 @@ fn numbers_out_of_range_are_clamped_and_the_answer_says_so() {
             assert_eq!(answer, within, "{system} {given}");
         }
         let nothing = search(json!({ "min_score": 35 }));
-        assert_eq!((&nothing["results"], &nothing["notes"]), (&json!([]), &json!(["min_score 35 is not in 0 to 1; used 1"])), "{system}");
+        assert_eq!(
+            (&nothing["results"], &nothing["notes"]),
+            (&json!([]), &json!(["min_score 35 is not in the range 0 to 1; using 1"])),
+            "{system}"
+        );
         assert!(desk.error("memory_search", json!({ "query": "deploy", "maxResults": "many" })).contains("a whole number"), "{system}");
         assert!(desk.error("memory_search", json!({ "query": "deploy", "minScore": "nan" })).contains("a number"), "{system}");
     }
     let text = desk("native").text("memory_search", json!({ "query": "deploy", "maxResults": 100, "minScore": 0 }));
-    assert!(text.ends_with("We deploy on Tuesdays.\n\n\n(maxResults 100 is not in 1 to 20; used 20)"), "{text}");
+    assert!(text.ends_with("We deploy on Tuesdays.\n\n\n(maxResults 100 is not in the range 1 to 20; using 20)"), "{text}");
 }
 
 #[test]
@@ -185,7 +198,7 @@ fn the_library_clamps_too() -> Result<(), Error> {
     assert_eq!((within.hits.len(), within.notes), (1, Vec::<String>::new()));
     let outside = answer(0, -1.0)?;
     assert_eq!(outside.hits.len(), 1);
-    assert_eq!(outside.notes, ["max_results 0 is not in 1 to 100; used 1", "min_score -1 is not in 0 to 1; used 0"]);
-    assert_eq!(answer(usize::MAX, f32::NAN)?.notes, [format!("max_results {} is not in 1 to 100; used 100", usize::MAX)]);
+    assert_eq!(outside.notes, ["max_results 0 is not in the range 1 to 100; using 1", "min_score -1 is not in the range 0 to 1; using 0"]);
+    assert_eq!(answer(usize::MAX, f32::NAN)?.notes, [format!("max_results {} is not in the range 1 to 100; using 100", usize::MAX)]);
     Ok(())
 }

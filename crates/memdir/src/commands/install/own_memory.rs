@@ -261,7 +261,7 @@ pub(in crate::commands) fn is_kept_on_purpose(host: &Host, receipts: &Receipts, 
 /// The note that nothing was decided.
 pub(in crate::commands) fn undecided_note(host: &Host) -> Option<String> {
     let switch = host.memory_switch.as_ref()?;
-    Some(format!("{} keeps its own {} beside memdir; decide with: {}", host.title, switch.name, decide(host, switch)))
+    Some(format!("{}'s own {} is still on; choose with: {}", host.title, switch.name, decide(host, switch)))
 }
 
 /// The command that decides.
@@ -276,7 +276,7 @@ pub(in crate::commands) fn ask(host: &Host, switch: &MemorySwitch, scope: Instal
     let can_share = switch.redirect.is_some();
     let recommended = if can_share && scope == InstallScope::Project { MemoryChoice::Share } else { MemoryChoice::Replace };
     let mark = |choice| if choice == recommended { " (recommended)" } else { "" };
-    let mut lines = format!("{} has a memory of its own, its {}:\n", host.title, switch.name);
+    let mut lines = format!("{} has its own memory ({}):\n", host.title, switch.name);
     lines.push_str(&format!("  replace  turn it off; memdir is the only memory{}\n", mark(MemoryChoice::Replace)));
     if can_share {
         lines.push_str(&format!("  share    make it use memdir's directory, in this project{}\n", mark(MemoryChoice::Share)));
