@@ -1470,7 +1470,7 @@ pub(crate) struct BenchIndex {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Memories are generated in a temporary directory, or in --dir, which must be empty and is kept. The hook of a message
-is measured as a process and compared with /bin/true.
+is measured in a new process and compared with /bin/true.
 
 Examples:
   memdir bench recall

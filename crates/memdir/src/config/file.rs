@@ -344,7 +344,7 @@ impl FileText<'_> {
     fn fail(&self, byte: usize, why: &str) -> Failure {
         Failure::Settings {
             message: format!("{}: {}", self.at(byte), why.trim()),
-            hint: "fix the line; docs/reference/config.md lists all settings".into(),
+            hint: "fix the line with: memdir config edit".into(),
         }
     }
 

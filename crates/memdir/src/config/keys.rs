@@ -19,7 +19,7 @@ const fn key(name: &'static str, kind: &'static str, default: &'static str, doc:
 }
 
 impl Key {
-    /// Whether it is a key of a list of tables, such as `mounts.path`, and not one setting.
+    /// Whether it is a key of a array of tables, such as `mounts.path`, and not one setting.
     pub(crate) fn is_in_list(&self) -> bool {
         let above = self.name.rsplit_once('.').map(|(above, _)| above);
         KEYS.iter().any(|key| Some(key.name) == above && key.kind == LIST_OF_TABLES)
@@ -28,8 +28,8 @@ impl Key {
 
 /// The kind of a table.
 pub(crate) const TABLE: &str = "table";
-/// The kind of a list of tables.
-pub(crate) const LIST_OF_TABLES: &str = "list of tables";
+/// The kind of a array of tables.
+pub(crate) const LIST_OF_TABLES: &str = "array of tables";
 
 /// An environment variable, or several with one meaning.
 pub(crate) struct Variable {
@@ -98,15 +98,15 @@ pub(crate) const KEYS: &[Key] = &[
     key("secrets", "table", "", "Exceptions to secret detection."),
     key("secrets.allow", "list of regular expressions", "none", "Patterns of values that are not secrets."),
     key("secrets.allow_rules", "list of strings", "none", "Names of detection rules to skip, as printed in error messages."),
-    key("tokens", "list of tables", "none", "Bearer tokens of HTTP clients, one `[[tokens]]` each; written by `memdir token`."),
+    key("tokens", "array of tables", "none", "Bearer tokens of HTTP clients, one `[[tokens]]` each; written by `memdir token`."),
     key("tokens.person", "string", "required", "The owner, whose memories are `user/`."),
     key("tokens.agent", "string", "none", "The agent that acts for the owner; its memories are named `agent/NAME/…`."),
     key("tokens.projects", "list of strings", "none", "Ids of the projects that the token gives access to."),
     key("tokens.hash", "string", "required", "The hash of the token. The token itself is not stored."),
-    key("projects", "list of tables", "none", "Settings of individual projects, one `[[projects]]` each."),
+    key("projects", "array of tables", "none", "Settings of individual projects, one `[[projects]]` each."),
     key("projects.id", "string", "required", "The id of the project, as printed by `memdir where`."),
     key("projects.enabled", "boolean", "`true`", "Enables memory in this project."),
-    key("mounts", "list of tables", "none", "Additional directories of memories, one `[[mounts]]` each. They must not overlap."),
+    key("mounts", "array of tables", "none", "Additional directories of memories, one `[[mounts]]` each. They must not overlap."),
     key(
         "mounts.name",
         "string",

@@ -280,7 +280,7 @@ fn tilde_and_variables_are_expanded_in_every_path() {
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
     error: [HOME]/home/config.toml:6:8: "${WORK}/w": variable WORK is not set
-    hint: fix the line; docs/reference/config.md lists all settings
+    hint: fix the line with: memdir config edit
     -- exit 3
     "#);
 }
@@ -292,7 +292,7 @@ fn an_invalid_file_is_an_error_with_line_and_hint() {
     assert_snapshot!(home.run(&["list"]), @"
     -- stderr
     error: [HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string
-    hint: fix the line; docs/reference/config.md lists all settings
+    hint: fix the line with: memdir config edit
     -- exit 3
     ");
     assert_snapshot!(home.run(&["list", "--json"]), @r#"
@@ -300,7 +300,7 @@ fn an_invalid_file_is_an_error_with_line_and_hint() {
       "error": {
         "code": "settings",
         "message": "[HOME]/home/config.toml:3:8: invalid type: integer `7`, expected a string",
-        "hint": "fix the line; docs/reference/config.md lists all settings"
+        "hint": "fix the line with: memdir config edit"
       }
     }
     -- exit 3

@@ -147,7 +147,7 @@ fn process_search(corpus: &Corpus, queries: &[Search], nothing: &Times) -> Resul
         std::thread::sleep(std::time::Duration::from_millis(700));
     }
     let all = measure(2 * REPETITIONS, |n| run(&queries[n % queries.len()].query).map_err(fail))?;
-    Ok(Times::of("memdir search as a process", all).compared_with(nothing, "/bin/true"))
+    Ok(Times::of("memdir search in a new process", all).compared_with(nothing, "/bin/true"))
 }
 
 /// Searches the same words with ripgrep, if it is installed.
