@@ -53,7 +53,7 @@ fn validate(cues: &[String]) -> Result<Vec<String>> {
     }
     let bytes: usize = kept.iter().map(String::len).sum();
     if bytes > limits::CUE_BYTES {
-        return Err(Error::bad_input("cues", format!("{bytes} bytes in all; the limit is {}", limits::CUE_BYTES)));
+        return Err(Error::bad_input("cues", format!("{bytes} bytes in total; the limit is {}", limits::CUE_BYTES)));
     }
     Ok(kept)
 }

@@ -114,7 +114,7 @@ fn every_fault_is_found_with_its_place() {
     broken.md:3 Tripwire: when: unknown key "comand"; expected command, path, words, tools or strength
     broken.md:4 Frontmatter: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
     found.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
-    import-again.md NearDuplicate: 100 % identical to import; keep one of them
+    import-again.md NearDuplicate: 100% identical to import; keep one of them
     links.md:7 DeadLink: [[absent]] does not name a memory
     links.md:7 DeadLink: links to nowhere.md, which does not exist
     links.md:7 DeadReference: mem:improt does not name a memory; did you mean Import, import?

@@ -145,7 +145,7 @@ fn settle(
         let choice = match (&host.memory_switch, args.auto_memory) {
             (None, Some(_)) if !args.hosts.is_empty() => {
                 let hint = host.memory_advice.unwrap_or("omit --auto-memory");
-                let message = format!("{} has no setting for a memory of its own", host.title);
+                let message = format!("{} has no setting for its own memory", host.title);
                 return Err(Failure::Usage { message, hint: format!("{hint}; no file was changed") });
             }
             (None, _) => None,

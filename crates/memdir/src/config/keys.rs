@@ -133,7 +133,7 @@ pub(crate) const KEYS: &[Key] = &[
         "Maintains a `MEMORY.md` in the directory. Without it, memdir writes only memories there.",
     ),
     key("mounts.follow_links", "boolean", "`false`", "Follows symbolic links that stay inside the directory."),
-    key("mounts.link_roots", "list of paths", "none", "Directories outside the mount that symbolic links may lead to."),
+    key("mounts.link_roots", "list of paths", "none", "Directories outside the mount that symbolic links may point to."),
     key("mounts.hidden", "boolean", "`false`", "Includes directories whose names begin with a dot."),
     key("mounts.read_only", "list of regular expressions", "none", "Names that are read-only; an expression must match the whole name."),
     key("mounts.ignored", "list of regular expressions", "none", "Names that are hidden; an expression must match the whole name."),

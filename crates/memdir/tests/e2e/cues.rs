@@ -68,7 +68,7 @@ fn write_sets_cues_tripwires_and_pinned() {
     "#);
     assert_snapshot!(home.run(&["write", "a", "x", "--cue", &"long ".repeat(70)]), @"
     -- stderr
-    error: invalid cues: 349 bytes in all; the limit is 300
+    error: invalid cues: 349 bytes in total; the limit is 300
     -- exit 2
     ");
     assert!(!home.memory("a.md").exists());

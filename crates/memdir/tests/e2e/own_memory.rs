@@ -356,13 +356,13 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     ");
     assert_snapshot!(run(&home, &["install", "cursor", "--auto-memory", "replace"]), @"
     -- stderr
-    error: Cursor has no setting for a memory of its own
+    error: Cursor has no setting for its own memory
     hint: kept by Cursor itself and not in a settings file; if it is on, turn it off in Settings > Rules; no file was changed
     -- exit 2
     ");
     assert_snapshot!(run(&home, &["install", "zed", "--auto-memory", "both"]), @"
     -- stderr
-    error: Zed has no setting for a memory of its own
+    error: Zed has no setting for its own memory
     hint: omit --auto-memory; no file was changed
     -- exit 2
     ");

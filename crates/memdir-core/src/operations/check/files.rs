@@ -158,7 +158,7 @@ pub(super) fn between_files(space: &Space<'_>, texts: &[(&Stored, String)], out:
             first.as_str(),
             None,
             CheckRule::NearDuplicate,
-            format!("{percent} % identical to {}; keep one of them", second.name()),
+            format!("{percent}% identical to {}; keep one of them", second.name()),
         ));
     }
 }

@@ -322,7 +322,7 @@ impl Open<'_> {
                 let into = into.display().to_string();
                 let root = self.root.path.display().to_string();
                 format!(
-                    "{link_name} is a symbolic link that leads outside the directory; to allow it, add link_roots = [{into:?}] to the [[mounts]] entry \
+                    "{link_name} is a symbolic link that points outside the directory; to allow it, add link_roots = [{into:?}] to the [[mounts]] entry \
                      with path = {root:?} in memdir's config.toml"
                 )
             }

@@ -67,7 +67,7 @@ fn show(switched: &Switched, printer: &mut Printer<'_>) -> io::Result<()> {
     };
     printer.line(format!("{what} are {}", if switched.on { "on" } else { "off" }))?;
     match (switched.on, switched.chats) {
-        (true, true) => printer.note("every search syncs them; sync now with: memdir chats sync"),
+        (true, true) => printer.note("every search imports new conversations; import them now with: memdir chats sync"),
         (true, false) => printer.note(super::CHATS_ARE_OFF),
         (false, _) => printer.note("archived conversations are kept; remove them with: memdir chats forget"),
     }
