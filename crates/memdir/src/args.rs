@@ -360,8 +360,8 @@ pub(crate) struct Write {
 /// List memories without cues, and set the cues of many in one change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Cues are phrases in which a memory will be needed: other wordings, the task, the command, the
-error. A memory has at most 8, of 300 bytes in all. They are searched and recalled, never shown.
+Cues are phrases that should find a memory: other wordings, the task, the command, the error. A
+memory has at most 8, with 300 bytes in total. Search and recall use them, but never show them.
 
 Examples:
   memdir cues
@@ -391,8 +391,8 @@ pub(crate) struct Cues {
 #[command(after_help = "\
 Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
 returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
-editor exits, or its text cannot be saved, the text is kept in a file, and the message has the
-command to continue.
+editor exits, or its text cannot be saved, the text is kept in a file, and the error message has
+the command to continue with.
 
 Examples:
   memdir edit notes/deploy
@@ -658,7 +658,7 @@ pub(crate) struct Recall {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A rule tells, holds, asks or denies (`strength:`). Rules that ask or deny hold until you accept their text. A rule that you
-reject does nothing. A changed text has no decision.
+reject has no effect. If the text changes, the decision no longer applies.
 
 Examples:
   memdir rules

@@ -80,7 +80,7 @@ pub(crate) fn parse(text: &str) -> (Vec<MemoryTest>, Vec<Problem>) {
         let question = question.trim().trim_start_matches(['-', '*', '+']).trim().trim_matches(['`', '"', '“', '”']).trim();
         match (question.is_empty(), expect(answer.trim())) {
             (false, Some(expect)) => tests.push(MemoryTest { line, question: question.to_owned(), expect }),
-            _ => problems.push(Problem::at(line, "invalid test: expected `question → name` or `question → nothing`")),
+            _ => problems.push(Problem::at(line, "invalid test: expected `question -> name` or `question -> nothing`")),
         }
     }
     (tests, problems)

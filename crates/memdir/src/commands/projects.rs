@@ -98,7 +98,7 @@ fn show_list(list: &ProjectList, printer: &mut Printer<'_>) -> io::Result<()> {
     }));
     printer.table(&rows)?;
     if list.projects.iter().any(|one| one.state == "orphan" && one.memories > 0) {
-        printer.note("the directory of an orphan no longer exists; use its memory with: memdir projects adopt ID");
+        printer.note("the directory of an orphan project no longer exists; use its memory with: memdir projects adopt ID");
     }
     Ok(())
 }

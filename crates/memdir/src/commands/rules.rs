@@ -135,7 +135,7 @@ fn confirm(rule: &Rule, decision: Decision) -> io::Result<bool> {
 
 fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
     if list.rules.is_empty() {
-        page.note("no rules; a memory with `when:` in its frontmatter is one");
+        page.note("no rules; create one with: memdir write NAME TEXT --when-command GLOB");
         return Ok(());
     }
     let rows: Vec<Vec<String>> = list.rules.iter().flat_map(rule_rows).collect();

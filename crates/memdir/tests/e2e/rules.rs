@@ -491,7 +491,7 @@ fn rules_are_listed_with_what_they_do() {
     let home = with_rule(PUSH);
     assert_snapshot!(Home::new().run_bare(&["rules"]), @"
     -- stderr
-    note: no rules; a memory with `when:` in its frontmatter is one
+    note: no rules; create one with: memdir write NAME TEXT --when-command GLOB
     ");
     write(&home, "user/sql", "---\nwhen:\n  path: ['*.sql', migrations/]\n  command: psql\n---\nAsk Ada first.\n");
     write(&home, "publish", "---\nwhen: {command: npm publish, strength: deny}\n---\nNever publish.\n");
