@@ -99,7 +99,9 @@ fn uncued(caller: &ToolContext, topic: &str, proposals: Option<&CueProposals>) -
     }
     let proposed = proposals.map(|proposals| proposals.pending(caller.memdir.store())).unwrap_or_default();
     if !proposed.is_empty() {
-        out.push_str("\nProposed cues, from searches that found nothing before one of these memories was read; keep the existing cues too:\n");
+        out.push_str(
+            "\nProposed cues, from searches that found nothing before one of these memories was read; keep the existing cues too:\n",
+        );
         for proposal in proposed.iter().rev().take(MAX_PROPOSED) {
             let _ = writeln!(out, "- {}: {:?}", proposal.name, proposal.cue);
         }

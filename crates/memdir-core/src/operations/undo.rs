@@ -75,8 +75,7 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
         // A newer change may be in the damaged part of the journal, and taking back another one would be a surprise.
         Some(change) if change.after_damage => {
             let (id, what) = (&change.id, describe_here(change));
-            let why =
-                format!("a journal record is damaged, so {id} ({what}) may not be the newest change; use its id to {doing} it");
+            let why = format!("a journal record is damaged, so {id} ({what}) may not be the newest change; use its id to {doing} it");
             Err(Error::no_change(why))
         }
         Some(change) if mine(change) || (*which == UndoTarget::Last && change.verb == Verb::Found) => Ok(change.clone()),

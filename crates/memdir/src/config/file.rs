@@ -342,10 +342,7 @@ impl FileText<'_> {
     }
 
     fn fail(&self, byte: usize, why: &str) -> Failure {
-        Failure::Settings {
-            message: format!("{}: {}", self.at(byte), why.trim()),
-            hint: "fix the line with: memdir config edit".into(),
-        }
+        Failure::Settings { message: format!("{}: {}", self.at(byte), why.trim()), hint: "fix the line with: memdir config edit".into() }
     }
 
     fn expanded(&self, path: &Spanned<String>, expand: &Expand<'_>) -> Result<PathBuf, Failure> {

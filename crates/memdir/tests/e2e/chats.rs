@@ -43,7 +43,10 @@ fn nothing_is_read_before_chats_are_turned_on() {
     assert_eq!(home.run(&["chats", "sync"]), format!("nothing synced\n{off}"));
     assert_eq!(home.json(&["chats"]), serde_json::json!({ "on": false, "chats": [], "left_out": 0 }));
     assert!(!home.path("home/chats").exists());
-    assert_eq!(home.run(&["chats", "on"]), "chats are on\n-- stderr\nnote: every search imports new conversations; import them now with: memdir chats sync\n");
+    assert_eq!(
+        home.run(&["chats", "on"]),
+        "chats are on\n-- stderr\nnote: every search imports new conversations; import them now with: memdir chats sync\n"
+    );
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
     assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; 2 archived\n");
     assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; 2 archived\n");
