@@ -268,7 +268,9 @@ impl Error {
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
-            Error::BadEdit { .. } => "print the memory with: memdir read NAME; to replace all occurrences, add --all".into(),
+            // Only a text that occurs several times can be replaced everywhere.
+            Error::BadEdit { why } if why.contains("occurs once") => "to replace all occurrences, add --all".into(),
+            Error::BadEdit { .. } => "print the memory with: memdir read NAME".into(),
             // The message already says what is accepted.
             Error::BadInput { .. } => String::new(),
             Error::TooLarge { .. } => "split it into several memories".into(),

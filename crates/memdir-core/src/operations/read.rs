@@ -116,7 +116,8 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
     let total_lines = text::lines(&decoded);
     let range = request.lines.unwrap_or(LineRange { first: 1, last: None });
     if range.first > total_lines.max(1) {
-        return Err(Error::bad_input("lines", format!("{} has {total_lines} lines; {range} is past its end", stored.path.name())));
+        let lines = if total_lines == 1 { "1 line".to_owned() } else { format!("{total_lines} lines") };
+        return Err(Error::bad_input("lines", format!("{} has {lines}; {range} is past its end", stored.path.name())));
     }
     let part = text::truncate_chars(range.slice(&decoded), range.first, request.max_chars);
     let shown = text::lines(part.text);

@@ -126,7 +126,9 @@ impl Checkup<'_> {
         let project = (scope == InstallScope::Project).then(|| machine.project.clone());
         let report = |fixed, findings| HostReport { host: host.name, title: host.title, scope, project: project.clone(), fixed, findings };
         if let Some(gone) = project.as_ref().filter(|project| !project.is_dir()) {
-            let fix = format!("remove the record with: memdir uninstall {} from any directory, or memdir uninstall --all", host.name);
+            // An uninstall elsewhere would remove the installation for all projects instead.
+            let dir = quote_posix(&gone.to_string_lossy());
+            let fix = format!("remove the record with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --scope project", host.name);
             return report(None, vec![DoctorFinding::note("project", format!("{} no longer exists", gone.display()), fix)]);
         }
         let (machine, mut files) = install::expected(self.receipts, &request);

@@ -97,7 +97,7 @@ pub(super) fn problems(name: &str, problems: &[Problem], printer: &mut Printer<'
         printer.note(format!("{name}{line}: {}", problem.what));
     }
     if problems.len() > MAX_PROBLEMS {
-        printer.note(format!("{name}: {} more problems; list all with --json", problems.len() - MAX_PROBLEMS));
+        printer.note(format!("{name}: {} more; list all problems with --json", problems.len() - MAX_PROBLEMS));
     }
 }
 

@@ -26,13 +26,13 @@ fn no_match_and_several_matches_are_errors_with_counts() {
     assert_snapshot!(home.run(&["edit", "a", "two", "2"]), @"
     -- stderr
     error: the text to replace does not occur in the memory
-    hint: print the memory with: memdir read NAME; to replace all occurrences, add --all
+    hint: print the memory with: memdir read NAME
     -- exit 1
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two"]), @"
     -- stderr
     error: the text to replace occurs 2 times, on lines 1, 2; make it longer until it occurs once
-    hint: print the memory with: memdir read NAME; to replace all occurrences, add --all
+    hint: to replace all occurrences, add --all
     -- exit 1
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two", "--all"]), @"edited a (2 replacements, 12 bytes, version 3470982a463d, change [ID])");

@@ -86,7 +86,7 @@ fn show(Report { outcome, kept }: &Report, printer: &mut Printer<'_>) -> io::Res
         });
     }
     if outcome.problems.len() > MAX_PROBLEMS {
-        printer.note(format!("{} more problems; list all with --json", outcome.problems.len() - MAX_PROBLEMS));
+        printer.note(format!("{} more; list all problems with --json", outcome.problems.len() - MAX_PROBLEMS));
     }
     for empty in &outcome.empty_hosts {
         printer.note(format!("{}; {}", empty.describe(), empty.hint()));
