@@ -120,7 +120,7 @@ pub(crate) fn cost(settings: &Settings, scope: &Scope) -> Result<CommandOutput, 
 }
 
 fn show_cost(cost: &CostOutput, printer: &mut Printer<'_>) -> io::Result<()> {
-    let mut rows = vec![["host", "session text", "instructions", "together", "tools"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["host", "session text", "instructions", "subtotal", "tools"].map(str::to_owned).to_vec()];
     rows.extend(cost.hosts.iter().map(|host| {
         let session_text = host.session_text.map_or_else(|| "-".to_owned(), |text| text.tokens.to_string());
         vec![

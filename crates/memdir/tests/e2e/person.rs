@@ -163,7 +163,7 @@ fn a_session_with_four_memories_costs_at_most_a_thousand_tokens() {
     }
     let printed = ok(&home, &["stats", "--cost"]);
     assert_snapshot!(regex::Regex::new("[0-9]{2,}").unwrap().replace_all(&printed, "[N]"), @"
-    host            session text  instructions  together  tools
+    host            session text  instructions  subtotal  tools
     claude-code     [N]           [N]            [N]       [N]
     codex           [N]           [N]            [N]       [N]
     gemini          [N]           [N]            [N]       [N]
