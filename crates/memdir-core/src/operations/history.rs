@@ -43,7 +43,8 @@ fn came_from(changes: &[Change], path: &MemoryPath) -> Option<(MemoryPath, usize
 /// Returns the only change whose id starts with `id`.
 pub fn find_change(store: &dyn Store, id: &str) -> Result<Change> {
     if id.len() < 3 {
-        return Err(Error::bad_input("change id", "use at least three characters of an id from `memdir history`"));
+        let why = format!("{id:?} is too short; use at least three characters of an id from `memdir history`");
+        return Err(Error::bad_input("change", why));
     }
     let filter = ChangeFilter { id: Some(id.to_ascii_lowercase()), ..ChangeFilter::default() };
     let mut found = store.changes(&filter)?;
