@@ -1215,7 +1215,7 @@ pub(crate) struct Uninstall {
     pub(crate) scope: Option<Scope>,
 }
 
-/// Check the installations in agent programs
+/// Check installations, directories and journals
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -69,7 +69,7 @@ fn recalls_are_measured_in_a_process_that_stays_and_as_a_hook() {
     let times = printed["times"].as_array().unwrap();
     let what: Vec<&str> = times.iter().map(|one| one["what"].as_str().unwrap()).collect();
     let expected =
-        ["recall for 20 words", "recall for 60 words", "recall for 300 words", "/bin/true", "hook of a message, from a cold process"];
+        ["recall for 20 words", "recall for 60 words", "recall for 300 words", "/bin/true", "hook of a message in a new process"];
     assert_eq!(what, expected);
     assert!(times.iter().all(|one| one["p50"].as_f64().unwrap() > 0.0), "{printed:#}");
     assert_eq!(times[4]["ratio"]["of"], "/bin/true");

@@ -45,7 +45,7 @@ fn help_lists_every_command_and_exit_status() {
     Agents and hosts:
       install      Install memdir's tools and hooks in agent programs
       uninstall    Remove memdir's tools and hooks from agent programs
-      doctor       Check the installations in agent programs
+      doctor       Check installations, directories and journals
       adopt        Mount the memories of other programs in place
 
     Maintenance:

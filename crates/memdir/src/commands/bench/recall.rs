@@ -82,7 +82,7 @@ fn hook(corpus: &Corpus) -> Result<Times, Failure> {
     };
     run(0, random)?;
     let all = measure(2 * REPETITIONS, |n| run(n + 1, random))?;
-    Ok(Times::of("hook of a message, from a cold process", all))
+    Ok(Times::of("hook of a message in a new process", all))
 }
 
 fn show(report: &RecallBenchReport, printer: &mut Printer<'_>) -> io::Result<()> {
