@@ -138,7 +138,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     "#);
     assert_snapshot!(home.run_with(&["cues", "--from", "-"], "\n"), @"
     -- stderr
-    error: invalid standard input: it contains no memories
+    error: standard input contains no memories
     -- exit 2
     ");
     assert_eq!((home.text("notes/deploy.md"), home.text("notes/tea.md")), before);

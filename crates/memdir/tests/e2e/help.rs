@@ -178,8 +178,8 @@ fn a_command_shows_an_example() {
 
     Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
     returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
-    editor exits, or its text cannot be saved, the text is kept in a file, and the message has the
-    command to continue.
+    editor exits, or its text cannot be saved, the text is kept in a file, and the error message has
+    the command to continue with.
 
     Examples:
       memdir edit notes/deploy
