@@ -19,7 +19,7 @@ pub mod entrypoint {
 
 pub mod memory {
     //! The format of a memory.
-    pub use crate::memory::{compose, edit, lines, links, read_time};
+    pub use crate::memory::{compose, edit, lines, links, read_time, succession};
 }
 
 pub mod operations {

@@ -50,7 +50,11 @@ pub use base::{
     version::Version,
 };
 pub use memdir::Memdir;
-pub use memory::{Kind, Memory, edit::Needle};
+pub use memory::{
+    Kind, Memory,
+    edit::Needle,
+    validity::{MemoryStatus, Outdated, SourceRef, Validity, Verification},
+};
 pub use operations::{
     check::{Check, CheckFinding, CheckRule, CheckSeverity, Checked},
     context::Context,

@@ -145,7 +145,7 @@ fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath,
         }
         let is_link = matches!(reference.kind, ReferenceKind::Link | ReferenceKind::Definition);
         let targets: Vec<String> = match reference.kind {
-            ReferenceKind::Wiki => links::wiki_names(&reference.target, holder).collect(),
+            ReferenceKind::Wiki | ReferenceKind::Field => links::wiki_names(&reference.target, holder).collect(),
             _ => vec![reference.target.clone()],
         };
         let mut there = false;
