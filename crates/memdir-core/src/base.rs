@@ -8,6 +8,7 @@ pub mod glob;
 pub mod limits;
 pub(crate) mod observe;
 pub mod path;
+pub mod phrase;
 pub mod raw;
 pub mod shell;
 pub mod stamp;

@@ -2,7 +2,7 @@
 
 pub mod base {
     //! Errors, paths, text, time, files.
-    pub use crate::base::{day, disk, frame, glob, limits, path, raw, shell, stamp, steps, text, time};
+    pub use crate::base::{day, disk, frame, glob, limits, path, phrase, raw, shell, stamp, steps, text, time};
 }
 
 pub mod dialects {
@@ -19,12 +19,12 @@ pub mod entrypoint {
 
 pub mod memory {
     //! The format of a memory.
-    pub use crate::memory::{compose, edit, lines, links, read_time};
+    pub use crate::memory::{compose, edit, lines, links, read_time, succession};
 }
 
 pub mod operations {
     //! Parts of operations that commands use directly.
-    pub use crate::operations::{check, cues, diff, history, import, read, undo, verify};
+    pub use crate::operations::{check, check_diff, cues, diff, history, import, read, undo, verify};
 }
 
 pub mod project {

@@ -45,19 +45,26 @@ mod tools;
 pub use base::{
     error::{Error, Problem, Remedy, Result},
     path::{InvalidName, MemoryPath},
+    phrase::Phrase,
     text::LineRange,
     time::{Clock, SystemClock},
     version::Version,
 };
 pub use memdir::Memdir;
-pub use memory::{Kind, Memory, edit::Needle};
+pub use memory::{
+    Kind, Memory,
+    edit::Needle,
+    validity::{MemoryStatus, Outdated, SourceRef, Validity, Verification},
+};
 pub use operations::{
     check::{Check, CheckFinding, CheckRule, CheckSeverity, Checked},
+    check_diff::{ChangedFile, CheckDiff, ConcernedRule, DiffChecked, DoubtReason, DoubtfulMemory},
     context::Context,
     cues::{CueEntry, CueProposal, CueProposals, CuesSet, SetCues, UncuedMemory},
     delete::{Delete, Deleted},
     diff::{Diff, VersionDiff},
     edit::{Edit, EditedMemory},
+    forget::{ForgetFile, ForgetFound, ForgetLine, ForgottenMemories},
     import::{Import, ImportOutcome, Imported, ImportedMemory, Incoming, OnConflict},
     inbox::candidate::{Candidate, CandidateKind},
     list::{List, ListedMemory, Listing},
@@ -69,7 +76,7 @@ pub use operations::{
     rules::{MatchedRule, Rule, RuleOrigin},
     stats::{MountStats, Stats},
     undo::{UndoTarget, Undone},
-    verify::{Mention, MentionKind, Verified, Verify},
+    verify::{AnchorFate, AnchorState, FileHistory, Mention, MentionKind, Verified, Verify},
     write::{Saved, Write, WriteMode},
 };
 pub use project::Project;

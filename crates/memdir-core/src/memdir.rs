@@ -4,11 +4,12 @@ use crate::{
     base::{
         error::{Error, Result},
         path::MemoryPath,
+        phrase::Phrase,
         time::{Clock, SystemClock},
     },
     operations::{
-        check, context::Context, cues, delete, diff, edit, history, import, list, log, memory_tests, read, recall, rename, repair, restore,
-        rules, stats, undo, verify, write,
+        check, check_diff, context::Context, cues, delete, diff, edit, forget, history, import, list, log, memory_tests, read, recall,
+        rename, repair, restore, rules, stats, undo, verify, write,
     },
     prompt,
     recall::{RecallExplanation, Recalled, when::Action},
@@ -313,6 +314,22 @@ impl Memdir {
     /// Checks all memories for errors and likely mistakes.
     pub fn check(&self, request: &check::Check<'_>) -> Result<check::Checked> {
         check::check(&*self.store, &self.context, request)
+    }
+
+    /// Compares a change of the project with the memories: which of them it makes doubtful, and which rules concern the changed files.
+    pub fn check_diff(&self, request: &check_diff::CheckDiff<'_>, cache: Option<&Path>) -> Result<check_diff::DiffChecked> {
+        check_diff::check_diff(&*self.store, &self.context, request, cache)
+    }
+
+    /// Finds the places of the space that have the words of a fact.
+    pub fn find_forgettable(&self, phrase: &Phrase) -> Result<forget::ForgetFound> {
+        forget::find_forgettable(&*self.store, phrase)
+    }
+
+    /// Forgets a fact: redacts its words in every writable file and removes the texts that had them from the history. This cannot be
+    /// undone.
+    pub fn forget(&self, phrase: &Phrase) -> Result<forget::ForgottenMemories> {
+        forget::forget(&*self.store, &self.context, phrase)
     }
 
     /// Builds the memory section of a system prompt.

@@ -8,7 +8,9 @@ pub mod lines;
 pub mod links;
 mod pattern;
 mod scalar;
+pub mod succession;
 mod summary;
+pub(crate) mod validity;
 
 use crate::base::{error::Problem, text::lines, time::parse_time};
 use frontmatter::{Field, Frontmatter};
@@ -16,6 +18,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use scalar::Value;
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::Range, str::FromStr};
+use validity::Validity;
 
 /// A memory's text with the positions of its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +132,32 @@ impl Memory {
 
     /// When it was last verified, according to its frontmatter.
     pub fn last_verified(&self) -> Option<Timestamp> {
-        self.time(&["last_verified", "verified_at"])
+        let single = self.time(&["last_verified", "verified_at"]);
+        if self.find("verified").is_none() {
+            return single;
+        }
+        let days = self.validity().verified.into_iter().filter_map(|one| one.at);
+        let newest = days.max().and_then(|day| day.to_zoned(TimeZone::UTC).ok()).map(|day| day.timestamp());
+        single.max(newest)
+    }
+
+    /// The fields that say how far the memory can be trusted.
+    pub fn validity(&self) -> Validity {
+        self.read_validity().0
+    }
+
+    /// What is wrong in the fields of [`Memory::validity`]. Not part of [`Memory::parse`], which every search and hook calls.
+    pub fn validity_problems(&self) -> Vec<Problem> {
+        let (_, problems) = self.read_validity();
+        problems.into_iter().map(|(at, what)| Problem::at(crate::base::text::line_at(&self.text, at), what)).collect()
+    }
+
+    fn read_validity(&self) -> (Validity, Vec<(usize, String)>) {
+        // Nearly every memory has none of the fields.
+        if !Validity::KEYS.iter().any(|key| self.find(key).is_some()) {
+            return (Validity::default(), Vec::new());
+        }
+        validity::parse(|key| self.find(key).map(|field| (&self.text[field.value.clone()], field.lines.start)))
     }
 
     /// When the memory was last known to be true: when it was verified, changed or created according to its frontmatter, else

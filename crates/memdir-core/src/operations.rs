@@ -4,11 +4,13 @@
 //! names. Nothing here prints or reads the environment.
 
 pub mod check;
+pub mod check_diff;
 pub(crate) mod context;
 pub mod cues;
 pub(crate) mod delete;
 pub mod diff;
 pub(crate) mod edit;
+pub(crate) mod forget;
 pub mod history;
 pub mod import;
 pub(crate) mod inbox;

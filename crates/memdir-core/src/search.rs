@@ -15,6 +15,7 @@ pub mod indexing;
 mod meaning;
 mod mount_index;
 mod mount_views;
+mod outdated;
 pub mod query;
 pub mod ranking;
 mod searcher;

@@ -9,6 +9,7 @@ pub use crate::base::stamp::{Source, Stamp};
 use crate::base::{
     error::{Error, Problem, Result},
     path::MemoryPath,
+    phrase::Phrase,
     version::Version,
 };
 use jiff::Timestamp;
@@ -39,6 +40,19 @@ pub trait Store: View + Send + Sync {
 
     /// Returns the bytes a file had at a version, from the journal or the file itself.
     fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>>;
+
+    /// Returns the number of versions and names in the history that have the words.
+    fn count_in_history(&self, phrase: &Phrase) -> Result<usize> {
+        let _ = phrase;
+        Ok(0)
+    }
+
+    /// Removes the texts and names that have the words from the history, and returns their number. The changes stay; asking for a
+    /// removed version is an error that says so. This cannot be undone.
+    fn forget_in_history(&self, phrase: &Phrase) -> Result<usize> {
+        let _ = phrase;
+        Ok(0)
+    }
 
     /// Records the version another program wrote, if the journal does not have it. Best effort, never waits.
     fn notice(&self, path: &MemoryPath);
@@ -300,6 +314,8 @@ pub enum Verb {
     Repair,
     /// Memories were imported.
     Import,
+    /// Words were redacted everywhere; it cannot be undone.
+    Forget,
     /// Another program changed the file; memdir recorded it later.
     Found,
 }
@@ -318,6 +334,7 @@ impl Verb {
             Verb::Restore => "restored",
             Verb::Repair => "repaired",
             Verb::Import => "imported",
+            Verb::Forget => "forgot words in",
             Verb::Found => "changed outside memdir",
         }
     }
@@ -335,6 +352,7 @@ impl Verb {
             Verb::Restore => "restore",
             Verb::Repair => "repair",
             Verb::Import => "import",
+            Verb::Forget => "forget words in",
             Verb::Found => "changed outside memdir",
         }
     }

@@ -187,7 +187,7 @@ impl Open {
             pairs: sum(|unit| unit.body.kept.saturating_sub(1)),
             title: sum(|unit| unit.title.count),
             file: file_words,
-            kind: FileRow::kind_number(file.kind),
+            kind: FileRow::kind_number(file.kind, file.validity),
             counted_files: u32::from(file.is_counted()),
             counted_units: file.counted_units(),
             ..bytemuck::Zeroable::zeroed()

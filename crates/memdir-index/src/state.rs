@@ -10,12 +10,16 @@ use memdir_core::{
     Kind, Result, Version,
     internal::{
         base::{raw::Mapped, stamp::Stamp},
-        search::index::{KnownFile, Totals},
+        search::index::{IndexedValidity, KnownFile, Totals},
     },
 };
-use std::{borrow::Cow, path::Path, sync::Arc};
+use std::{
+    borrow::Cow,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
-const MAGIC: [u8; 8] = *b"mdstate3";
+const MAGIC: [u8; 8] = *b"mdstate4";
 
 /// The extensions of a segment's files: Tantivy's, and our table.
 pub(super) const PARTS: [&str; 7] = ["term", "idx", "pos", "store", "fast", "fieldnorm", "units"];
@@ -86,6 +90,7 @@ pub(super) struct FileRow {
     pub(super) pairs: u32,
     pub(super) title: u32,
     pub(super) file: u32,
+    /// The number of its type in the low byte; above it the packed validity.
     pub(super) kind: u32,
     pub(super) counted_files: u32,
     pub(super) counted_units: u32,
@@ -98,17 +103,24 @@ impl FileRow {
             seen_ns: self.seen_ns,
             version: Version::from_bytes(self.version),
             kind: self.kind(),
+            validity: self.validity(),
             units: self.units,
             unembedded: self.embedder != embedder,
         }
     }
 
     pub(super) fn kind(&self) -> Option<Kind> {
-        (self.kind as usize).checked_sub(1).and_then(|at| Kind::ALL.get(at).copied())
+        ((self.kind & 0xff) as usize).checked_sub(1).and_then(|at| Kind::ALL.get(at).copied())
     }
 
-    pub(super) fn kind_number(kind: Option<Kind>) -> u32 {
-        kind.and_then(|kind| Kind::ALL.iter().position(|k| *k == kind)).map_or(0, |at| at as u32 + 1)
+    pub(super) fn validity(&self) -> IndexedValidity {
+        IndexedValidity::unpack(self.kind >> 8)
+    }
+
+    /// The type and the validity of a file as one number.
+    pub(super) fn kind_number(kind: Option<Kind>, validity: IndexedValidity) -> u32 {
+        let kind = kind.and_then(|kind| Kind::ALL.iter().position(|k| *k == kind)).map_or(0, |at| at as u32 + 1);
+        kind | validity.pack() << 8
     }
 
     pub(super) fn set_stamp(&mut self, stamp: Stamp, seen_ns: i64) {
@@ -185,6 +197,8 @@ pub(super) struct State {
     header: Header,
     /// The mark of the file: another mark means another state.
     pub(super) mark: Mark,
+    /// The rows of the files that name other memories; looked up once.
+    naming_others: OnceLock<Vec<u32>>,
 }
 
 /// Why a state with another fingerprint is not opened.
@@ -192,7 +206,7 @@ pub(super) const OTHER_VERSION: &str = "it was created by another version of mem
 
 impl State {
     pub(super) fn empty() -> State {
-        State { bytes: None, header: Header::zeroed(), mark: Mark::zeroed() }
+        State { bytes: None, header: Header::zeroed(), mark: Mark::zeroed(), naming_others: OnceLock::new() }
     }
 
     /// Maps the state; empty if it does not exist. Returns [`Error::Corrupt`](memdir_core::Error::Corrupt) if it is damaged or
@@ -207,7 +221,7 @@ impl State {
         if u64::from(crc32fast::hash(&mapped[16..])) != header.crc {
             return Err(corrupt(path, "its checksum is wrong"));
         }
-        let state = State { bytes: Some(mapped), header, mark };
+        let state = State { bytes: Some(mapped), header, mark, naming_others: OnceLock::new() };
         match state.names_at() + header.names as usize == state.all().len() {
             true => Ok(state),
             false => Err(corrupt(path, "its size does not match its header")),
@@ -263,6 +277,15 @@ impl State {
     /// Returns the files, ordered by the hashes of their names.
     pub(super) fn rows(&self) -> &[FileRow] {
         self.part(self.rows_at(), self.header.rows)
+    }
+
+    /// Returns the files that name memories which they replace or are replaced by.
+    pub(super) fn naming_others(&self) -> impl Iterator<Item = &FileRow> {
+        let rows = self.rows();
+        let naming = self
+            .naming_others
+            .get_or_init(|| rows.iter().zip(0..).filter(|(row, _)| row.validity().names_others).map(|(_, at)| at).collect());
+        naming.iter().filter_map(|at| rows.get(*at as usize))
     }
 
     pub(super) fn name(&self, row: &FileRow) -> &str {

@@ -31,7 +31,7 @@ use std::{
 
 /// The version of the index format. Raise the number when the analysis, the units, the fields or the layout of a file change; an index
 /// of another version is rebuilt.
-const FORMAT: &str = "memdir search index 3";
+const FORMAT: &str = "memdir search index 4";
 
 /// An index in a directory.
 pub struct TantivyIndex {

@@ -32,6 +32,12 @@ impl IndexView for Snapshot {
         }
     }
 
+    fn naming_others(&self) -> Vec<String> {
+        let state = self.state.naming_others().filter(|row| !self.overlay.rows.contains_key(&row.hash));
+        let overlay = self.overlay.rows.values().flatten().filter(|(row, _)| row.validity().names_others);
+        state.map(|row| self.state.name(row).to_owned()).chain(overlay.map(|(_, name)| name.clone())).collect()
+    }
+
     fn totals(&self) -> Totals {
         self.totals
     }

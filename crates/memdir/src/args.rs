@@ -99,6 +99,7 @@ pub(crate) enum Command {
     Redo(Redo),
     Diff(Diff),
     Restore(Restore),
+    Forget(Forget),
 
     Install(Install),
     Uninstall(Uninstall),
@@ -472,6 +473,28 @@ pub(crate) struct Delete {
     pub(crate) if_version: Option<String>,
 }
 
+/// Forget a fact everywhere: memories, history, conversations, index, caches
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The words match in upper and lower case, in every Unicode form and across line breaks. Everything that will be removed is listed
+first. This is the only change that cannot be undone.
+
+Examples:
+  memdir forget 'maple street 12'
+  memdir forget --dry-run 'maple street 12'
+  memdir forget --yes --json - < words.txt")]
+pub(crate) struct Forget {
+    /// Words of the fact (`-` for standard input)
+    #[arg(value_name = "WORDS", required = true)]
+    pub(crate) words: Vec<String>,
+    /// List what would be removed, and remove nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) dry_run: bool,
+    /// Forget without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
 /// Undo the last change, or any change by its id
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -586,14 +609,31 @@ Exits with 1 if there are errors.
 Examples:
   memdir check
   memdir check --fix
-  memdir check --strict --json")]
+  memdir check --strict --json
+  memdir check --diff origin/main..HEAD
+  memdir check --diff origin/main..HEAD --format markdown > comment.md")]
 pub(crate) struct Check {
     /// Add missing entrypoint lines, and remove those of missing files
     #[arg(long)]
     pub(crate) fix: bool,
-    /// Treat suggestions as errors
+    /// Treat suggestions as errors; with --diff, fail if a memory may be outdated
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Compare a range of commits with the memories instead: which may be outdated, and which rules concern the changed files
+    #[arg(long, value_name = "BASE..HEAD", conflicts_with = "fix")]
+    pub(crate) diff: Option<String>,
+    /// Output format of --diff
+    #[arg(long, value_enum, default_value_t = CheckFormat::Text, requires = "diff")]
+    pub(crate) format: CheckFormat,
+}
+
+/// The output formats of `memdir check --diff`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// Lines for a terminal
+    Text,
+    /// A comment for a pull request
+    Markdown,
 }
 
 /// Run the memory tests in memory.tests.md

@@ -5,6 +5,7 @@ mod adopt;
 mod bench;
 mod chats;
 mod check;
+mod check_diff;
 mod complete;
 mod completions;
 mod config;
@@ -17,6 +18,7 @@ mod doctor;
 mod edit;
 mod entrypoint;
 mod export;
+mod forget;
 mod get;
 mod help;
 mod history;
@@ -128,6 +130,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Edit(args) => space(move |space| edit::run(args, space)).writes(),
         Command::Entrypoint(args) => space(move |space| entrypoint::run(args, space.memdir)).writes_if(args.repair),
         Command::Export(args) => space(move |space| export::run(args, space.memdir)).writes(),
+        Command::Forget(args) => settings(move |settings, scope| forget::run(args, settings, scope, output)).writes(),
         Command::Get(args) => space(move |space| get::run(args, space.memdir)),
         Command::Help(args) => nothing(move || Err(help::run(&args.command))),
         Command::History(args) => space(move |space| history::run(args, space.memdir)),

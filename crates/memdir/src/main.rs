@@ -11,6 +11,7 @@ mod docs;
 mod doctor;
 mod editor;
 mod exit;
+mod git;
 mod hook;
 mod hosts;
 mod install;

@@ -29,12 +29,18 @@ pub struct ForgetRule {
     /// Turns without a time up to this line of the transcript.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<u64>,
+    /// The one turn of this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 impl ForgetRule {
     /// Whether the rule covers a turn of a session that it [applies to](Self::applies_to). A turn without a time is at most as recent as
     /// the last modification of its transcript.
     pub(crate) fn covers(&self, at: Option<Timestamp>, line: u64, modified: Timestamp) -> bool {
+        if let Some(turn) = self.at {
+            return at == Some(turn);
+        }
         match self.lines {
             Some(lines) => at.is_none() && line <= lines,
             None => self.before.is_none_or(|before| at.unwrap_or(modified) < before),
@@ -117,10 +123,68 @@ impl ChatArchive {
         Ok(rules)
     }
 
+    /// Finds the conversations with a turn, or another part, of which `is_wanted` is true, each with its turns.
+    pub fn matching(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<(ArchivedFile, Vec<ChatSection>)>> {
+        let mut found = Vec::new();
+        for file in self.list()?.chats {
+            let Some((_, sections)) = self.read(file.chat.host, &file.chat.key)? else { continue };
+            let turns: Vec<ChatSection> = sections.into_iter().filter(|section| is_wanted(&section.text)).collect();
+            if !turns.is_empty() || header_has(&file.chat, is_wanted) {
+                found.push((file, turns));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Forgets the turns of which `is_wanted` is true, now and whenever the host's transcripts contain them again. A conversation of
+    /// which another part has it, such as its directory, is forgotten as a whole.
+    pub fn forget_matching(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<ForgetOutcome> {
+        let mut outcome = ForgetOutcome::default();
+        let found = self.matching(is_wanted)?;
+        if found.is_empty() {
+            return Ok(outcome);
+        }
+        let _lock = lock::acquire(self.dir())?;
+        // The rules are written first, as in `forget`.
+        let mut rules = self.rules()?;
+        for (file, turns) in &found {
+            // A rule must not have the words either.
+            let Some(session) = Some(file.chat.name()).filter(|name| !is_wanted(name)) else { continue };
+            let rule = |at| ForgetRule { session: Some(session.clone()), at, ..ForgetRule::default() };
+            let new: Vec<ForgetRule> = match header_has(&file.chat, is_wanted) {
+                true => vec![rule(None)],
+                false => turns.iter().filter(|turn| turn.at.is_some()).map(|turn| rule(turn.at)).collect(),
+            };
+            new.into_iter().for_each(|rule| {
+                if !rules.contains(&rule) {
+                    rules.push(rule);
+                }
+            });
+        }
+        self.write_rules(&rules)?;
+        self.remove_leftovers();
+        for (file, _) in found {
+            let whole = header_has(&file.chat, is_wanted);
+            self.forget_sections(&file.chat, file.path, &|section| whole || is_wanted(&section.text), &mut outcome)?;
+        }
+        Ok(outcome)
+    }
+
     fn forget_in(&self, chat: &ArchivedChat, path: PathBuf, rule: &ForgetRule, outcome: &mut ForgetOutcome) -> Result<()> {
-        let Some((mut chat, sections)) = self.read(chat.host, &chat.key)? else { return Ok(()) };
         let latest = chat.updated.or(chat.started).unwrap_or_default();
-        let left: Vec<ChatSection> = sections.iter().filter(|section| !rule.covers(section.at, 0, latest)).cloned().collect();
+        self.forget_sections(chat, path, &|section| rule.covers(section.at, 0, latest), outcome)
+    }
+
+    /// Removes sections of a conversation, and the conversation if none is left.
+    fn forget_sections(
+        &self,
+        chat: &ArchivedChat,
+        path: PathBuf,
+        is_forgotten: &dyn Fn(&ChatSection) -> bool,
+        outcome: &mut ForgetOutcome,
+    ) -> Result<()> {
+        let Some((mut chat, sections)) = self.read(chat.host, &chat.key)? else { return Ok(()) };
+        let left: Vec<ChatSection> = sections.iter().filter(|section| !is_forgotten(section)).cloned().collect();
         if left.is_empty() {
             self.remove(chat.host, &chat.key)?;
             outcome.removed.push(path);
@@ -156,6 +220,22 @@ impl ChatArchive {
     fn rules_path(&self) -> PathBuf {
         self.dir().join("forgotten.json")
     }
+}
+
+/// Whether a part of a conversation besides its turns has it: its title, directory, branch or name. A title that follows from the turns
+/// is made again with them.
+fn header_has(chat: &ArchivedChat, is_wanted: &dyn Fn(&str) -> bool) -> bool {
+    let title = Some(&chat.title).filter(|_| chat.progress.title != TitleRank::FirstWords);
+    let others = [
+        Some(&chat.session),
+        Some(&chat.key),
+        Some(&chat.source),
+        chat.project.as_ref(),
+        chat.branch.as_ref(),
+        chat.resume_id.as_ref(),
+        title,
+    ];
+    others.into_iter().flatten().any(|text| is_wanted(text))
 }
 
 /// Replaces a title that was taken from forgotten words by the first words that are left.

@@ -147,3 +147,6 @@ pub fn clamp<T: PartialOrd + Display + Copy>(name: &str, given: T, range: &Range
 pub const CUES: usize = 8;
 /// Bytes of all cues of one memory. Measured with 130 on average; more would make every memory fit every message.
 pub const CUE_BYTES: usize = 300;
+
+/// Entries of `supersedes`, `superseded_by`, `sources` and `verified` that count: more is a table, which belongs into the text.
+pub const VALIDITY_ITEMS: usize = 64;

@@ -35,7 +35,7 @@ pub(super) struct Frontmatter {
 }
 
 /// The keys that memdir uses; only for these a missing blank after the colon is accepted.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 19] = [
     "name",
     "description",
     "type",
@@ -49,6 +49,12 @@ const KNOWN: [&str; 13] = [
     "pinned",
     "metadata",
     "tags",
+    "stale_after",
+    "status",
+    "supersedes",
+    "superseded_by",
+    "sources",
+    "verified",
 ];
 
 /// Parses the frontmatter, if there is one. `start` is behind a byte order mark.

@@ -1,7 +1,10 @@
 //! References between memories in Markdown: links, definitions, `[[wikilinks]]` and `mem:` names. Finds and rewrites them without
 //! changing any other byte. Links in code are ignored; `mem:` names count everywhere, because they are usually written as code.
 
-use super::lines::FenceScanner;
+use super::{
+    lines::FenceScanner,
+    validity::{self, NameSpan},
+};
 use crate::base::{
     path::{MemoryPath, strip_md},
     steps,
@@ -35,6 +38,8 @@ pub enum ReferenceKind {
     Wiki,
     /// `mem:name`
     Mem,
+    /// A name in the fields `supersedes` and `superseded_by`, resolved like a wikilink.
+    Field,
 }
 
 /// Returns every reference that may name a file in the root of `holder`. URLs and bare anchors are not references.
@@ -45,6 +50,7 @@ pub fn references(text: &str, holder: &MemoryPath) -> Vec<Reference> {
         let target = match spot.kind {
             ReferenceKind::Link | ReferenceKind::Definition => resolve(written, holder.parent())?,
             ReferenceKind::Wiki | ReferenceKind::Mem => written.to_owned(),
+            ReferenceKind::Field => spot.name.clone().unwrap_or_default(),
         };
         Some(Reference { line: lines.line_at(spot.range.start), target, kind: spot.kind })
     };
@@ -69,14 +75,22 @@ pub fn rewrite_all_references<'a>(
             let (from, to) = renamed(strip_md(&resolved))?;
             Some(destination(written, &with_extension_as(&resolved, from, to), holder.parent(), spot.angle))
         }
-        ReferenceKind::Wiki => {
-            let (base, to) = ancestors(holder).find_map(|base| Some((base, renamed(&join(base, strip_md(written)))?.1)))?;
-            let name = to.name().strip_prefix(base).and_then(|rest| if base.is_empty() { Some(rest) } else { rest.strip_prefix('/') });
-            let md = if strip_md(written) == written { "" } else { ".md" };
-            Some(format!("{}{md}", name.unwrap_or(to.name())))
-        }
+        ReferenceKind::Wiki => renamed_name(written, holder, renamed),
+        ReferenceKind::Field => renamed_name(spot.name.as_deref()?, holder, renamed).map(|name| validity::name_token(&name)),
         ReferenceKind::Mem => renamed(strip_md(written)).map(|(from, to)| with_extension_as(written, from, to)),
     })
+}
+
+/// The new form of a name that is resolved from the folders of `holder`, if it names a renamed memory.
+fn renamed_name<'a>(
+    written: &str,
+    holder: &MemoryPath,
+    renamed: &dyn Fn(&str) -> Option<(&'a MemoryPath, &'a MemoryPath)>,
+) -> Option<String> {
+    let (base, to) = ancestors(holder).find_map(|base| Some((base, renamed(&join(base, strip_md(written)))?.1)))?;
+    let name = to.name().strip_prefix(base).and_then(|rest| if base.is_empty() { Some(rest) } else { rest.strip_prefix('/') });
+    let md = if strip_md(written) == written { "" } else { ".md" };
+    Some(format!("{}{md}", name.unwrap_or(to.name())))
 }
 
 /// Returns the text of a memory that moves from `from` to `to`: relative links keep their targets, and links to itself follow it.
@@ -136,6 +150,8 @@ pub(crate) struct ReferenceSpan {
     pub(crate) kind: ReferenceKind,
     pub(crate) range: Range<usize>,
     angle: bool,
+    /// The name in a field of the frontmatter, without the quotes of its token.
+    name: Option<String>,
 }
 
 /// Returns the spans of all references in a text, in order.
@@ -152,6 +168,18 @@ pub(crate) fn spots(text: &str) -> Vec<ReferenceSpan> {
         mem_spots(line, start, &mut found);
     }
     found.sort_by_key(|spot| spot.range.start);
+    let mut names = validity::name_spans(text);
+    // A name may be written as `[[name]]` or `mem:name`, which is a reference already.
+    names.retain(|token| {
+        let next = found.partition_point(|spot| spot.range.end <= token.range.start);
+        found.get(next).is_none_or(|spot| spot.range.start >= token.range.end)
+    });
+    if !names.is_empty() {
+        let field =
+            |token: NameSpan| ReferenceSpan { kind: ReferenceKind::Field, range: token.range, angle: false, name: Some(token.name) };
+        found.extend(names.into_iter().map(field));
+        found.sort_by_key(|spot| spot.range.start);
+    }
     found
 }
 
@@ -225,7 +253,7 @@ impl LineScan<'_> {
         let begin = self.start + at + 2 + lead;
         let range = begin..begin + name.trim().len();
         if !range.is_empty() {
-            self.found.push(ReferenceSpan { kind: ReferenceKind::Wiki, range, angle: false });
+            self.found.push(ReferenceSpan { kind: ReferenceKind::Wiki, range, angle: false, name: None });
         }
         close + 4
     }
@@ -252,7 +280,7 @@ impl LineScan<'_> {
         let target = &target[..target.find(['#', '?']).unwrap_or(target.len())];
         let begin = self.start + at + lead + from;
         if !target.is_empty() {
-            self.found.push(ReferenceSpan { kind, range: begin..begin + target.len(), angle });
+            self.found.push(ReferenceSpan { kind, range: begin..begin + target.len(), angle, name: None });
         }
         (lead + end).max(1)
     }
@@ -305,7 +333,7 @@ fn mem_spots(line: &str, start: usize, found: &mut Vec<ReferenceSpan>) {
         let name = quoted.unwrap_or_else(|| run.trim_end_matches(['.', '/', '-']));
         if !name.is_empty() {
             let begin = start + at + mark.len();
-            found.push(ReferenceSpan { kind: ReferenceKind::Mem, range: begin..begin + name.len(), angle: false });
+            found.push(ReferenceSpan { kind: ReferenceKind::Mem, range: begin..begin + name.len(), angle: false, name: None });
         }
     }
 }

@@ -6,12 +6,17 @@ use crate::{
         path::{self, MemoryPath},
         text, time,
     },
-    memory::{Kind, Memory},
+    memory::{
+        Kind, Memory,
+        succession::{SuccessionFields, Successions},
+        validity::{Outdated, Validity},
+    },
     operations::{context::Context, read::memory_time},
     secrets,
     store::{Entry, Store, mounts},
 };
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The memories to list.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +71,12 @@ pub struct ListedMemory {
     /// Its description, with secrets redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Why it ranks behind other memories. Only with details.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outdated: Option<Outdated>,
+    /// The memory that replaces it. Only with details.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
 }
 
 /// Lists memories. Entrypoints, their pages and tests files are not memories.
@@ -78,17 +89,44 @@ pub(crate) fn list(store: &dyn Store, context: &Context, query: &List) -> Result
     let is_memory = |entry: &&Entry| mounts::file_kind(store, &entry.path).is_listed();
     let entries: Vec<&Entry> = walk.entries.iter().filter(is_memory).collect();
     let mut memories = Vec::with_capacity(entries.len());
+    let mut fields = Vec::new();
     for (n, entry) in entries.iter().enumerate() {
-        let listed = describe(store, context, query, entry, shown_name(&entries, n))?;
+        let listed = describe(store, context, query, entry, shown_name(&entries, n), &mut fields)?;
         memories.extend(listed.filter(|listed| wanted(query, listed)));
     }
+    mark_superseded(store, &entries, &fields, &mut memories);
     memories.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(Listing { memories, problems: walk.problems, left_out: walk.left_out })
 }
 
-fn describe(store: &dyn Store, context: &Context, query: &List, entry: &Entry, name: String) -> Result<Option<ListedMemory>> {
+/// Marks the memories that others of the same mount and listing replace.
+fn mark_superseded(store: &dyn Store, entries: &[&Entry], fields: &[SuccessionFields], memories: &mut [ListedMemory]) {
+    if fields.is_empty() {
+        return;
+    }
+    let names: HashMap<&str, &MemoryPath> = entries.iter().map(|entry| (entry.path.name(), &entry.path)).collect();
+    let mount = |path: &MemoryPath| mounts::mount_of(store, path).map(|mount| mount.prefix.clone());
+    let successions =
+        Successions::new(fields, |holder, name| names.get(name).filter(|path| mount(path) == mount(holder)).map(|path| (*path).clone()));
+    for memory in memories {
+        if let Some(successor) = successions.successor(&memory.path) {
+            memory.outdated = Some(Outdated::Superseded);
+            memory.superseded_by = Some(successor.name().to_owned());
+        }
+    }
+}
+
+fn describe(
+    store: &dyn Store,
+    context: &Context,
+    query: &List,
+    entry: &Entry,
+    name: String,
+    fields: &mut Vec<SuccessionFields>,
+) -> Result<Option<ListedMemory>> {
     let mut time = entry.stamp.modified();
-    let (mut kind, mut description) = (None, None);
+    let now = context.clock.now();
+    let (mut kind, mut description, mut outdated) = (None, None, None);
     if query.details || query.kind.is_some() {
         let stored = match store.get(&entry.path) {
             Ok(Some(stored)) => stored,
@@ -101,10 +139,27 @@ fn describe(store: &dyn Store, context: &Context, query: &List, entry: &Entry, n
         time = memory_time(&memory, &stored);
         kind = memory.kind();
         description = memory.description().map(|text| secrets::redact(text).into_owned());
+        let Validity { supersedes, superseded_by, .. } = {
+            let validity = memory.validity();
+            outdated = validity.outdated(now.to_zoned(context.clock.zone()).date());
+            validity
+        };
+        if !supersedes.is_empty() || !superseded_by.is_empty() {
+            fields.push(SuccessionFields { path: entry.path.clone(), supersedes, superseded_by });
+        }
     }
-    let now = context.clock.now();
     let (age, age_days) = (time::age(now, time), time::age_days(now, time));
-    Ok(Some(ListedMemory { name, path: entry.path.clone(), bytes: entry.stamp.size, age, age_days, kind, description }))
+    Ok(Some(ListedMemory {
+        name,
+        path: entry.path.clone(),
+        bytes: entry.stamp.size,
+        age,
+        age_days,
+        kind,
+        description,
+        outdated,
+        superseded_by: None,
+    }))
 }
 
 fn wanted(query: &List, listed: &ListedMemory) -> bool {

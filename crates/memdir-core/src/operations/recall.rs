@@ -12,7 +12,7 @@ use crate::{
         text::{self, LineRange},
         time,
     },
-    memory::Memory,
+    memory::{Memory, validity::Outdated},
     operations::{
         context::Context,
         read,
@@ -23,6 +23,7 @@ use crate::{
     recall::when::Action,
     store::{Store, mounts},
 };
+use jiff::civil::Date;
 use std::{borrow::Cow, path::Path};
 
 /// The message or action to recall memories for.
@@ -79,13 +80,14 @@ pub(crate) fn recall(store: &dyn Store, context: &Context, request: &Recall<'_>)
                 push(&mut wanted, Wanted::new(&met.path.clone(), None, Some(met)));
             }
         }
+        wanted = by_validity(wanted, &table, store, context);
     }
     let shown: Vec<MemoryPath> = request.shown.iter().filter_map(|name| MemoryPath::parse(name).ok()).collect();
     let shown: Vec<MemoryPath> = shown.into_iter().map(|path| mounts::resolve_alias(store, &path).unwrap_or(path)).collect();
     wanted.retain(|one| !shown.iter().any(|shown| one.path.name() == shown.as_str() || one.path == *shown));
     let rules = request.rules.iter().map(|rule| Wanted { rule: Some(rule), ..Wanted::new(&rule.path, Some(rule.why.clone()), None) });
     let wanted = rules.chain(wanted.into_iter().filter(|one| request.rules.iter().all(|rule| rule.path != one.path))).collect();
-    let wanted = with_places_for_matches(wanted, request.room.memories);
+    let wanted = outdated_last(with_places_for_matches(wanted, request.room.memories));
     let look = request.project.map(ProjectLookup::new);
     let mut texts: Vec<Found> = Vec::new();
     let mut dropped = Vec::new();
@@ -102,6 +104,30 @@ pub(crate) fn recall(store: &dyn Store, context: &Context, request: &Recall<'_>)
     }
     let candidates: Vec<RecallCandidate<'_>> = texts.iter().map(Found::candidate).collect();
     Ok(fit_with(&candidates, dropped, request.room))
+}
+
+/// Replaces superseded memories by their successors, and marks outdated ones.
+fn by_validity<'a>(wanted: Vec<Wanted<'a>>, table: &RecallTable, store: &dyn Store, context: &Context) -> Vec<Wanted<'a>> {
+    let successions = table.successions(store);
+    let today = context.clock.now().to_zoned(context.clock.zone()).date();
+    let mut out: Vec<Wanted<'a>> = Vec::with_capacity(wanted.len());
+    for mut one in wanted {
+        if let Some(successor) = successions.successor(&one.path).cloned() {
+            one.replaces = Some(one.path.name().to_owned());
+            // The match is about the text of the superseded memory.
+            one.met = one.met.map(|met| MessageMatch { path: successor.clone(), ..met });
+            one.path = successor;
+        }
+        (one.outdated, one.stale_after) = table.outdated(&one.path, today).map_or((None, None), |(why, day)| (Some(why), day));
+        push(&mut out, one);
+    }
+    out
+}
+
+/// Moves outdated memories behind the others. Rules that an action matched stay first.
+fn outdated_last(wanted: Vec<Wanted<'_>>) -> Vec<Wanted<'_>> {
+    let (current, outdated): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|one| one.outdated.is_none() || one.rule.is_some());
+    current.into_iter().chain(outdated).collect()
 }
 
 /// Explains what a recall decides about the memories that share a word with a message, best first, and about `name` in any case.
@@ -151,11 +177,16 @@ struct Wanted<'a> {
     why: Option<String>,
     met: Option<MessageMatch>,
     rule: Option<&'a ShownRule>,
+    /// Why it comes after the others.
+    outdated: Option<Outdated>,
+    stale_after: Option<Date>,
+    /// The name of the memory that it is shown for.
+    replaces: Option<String>,
 }
 
 impl<'a> Wanted<'a> {
     fn new(path: &MemoryPath, why: Option<String>, met: Option<MessageMatch>) -> Wanted<'a> {
-        Wanted { path: path.clone(), why, met, rule: None }
+        Wanted { path: path.clone(), why, met, rule: None, outdated: None, stale_after: None, replaces: None }
     }
 }
 
@@ -175,6 +206,9 @@ struct Found {
     gone: Vec<String>,
     missing: Vec<String>,
     is_foreign: bool,
+    outdated: Option<Outdated>,
+    stale_after: Option<Date>,
+    replaces: Option<String>,
 }
 
 impl Found {
@@ -188,6 +222,9 @@ impl Found {
             gone: self.gone.clone(),
             missing: self.missing.clone(),
             is_foreign: self.is_foreign,
+            outdated: self.outdated,
+            stale_after: self.stale_after,
+            replaces: self.replaces.clone(),
         }
     }
 }
@@ -223,6 +260,9 @@ fn read_wanted(
         gone,
         missing,
         is_foreign: wanted.rule.is_some_and(|rule| rule.is_foreign),
+        outdated: wanted.outdated,
+        stale_after: wanted.stale_after,
+        replaces: wanted.replaces.clone(),
     }))
 }
 

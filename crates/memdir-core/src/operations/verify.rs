@@ -1,10 +1,12 @@
 //! Verifies a memory: looks up what it mentions in the project and, if everything exists, records the date.
 
+mod anchors;
 mod git;
 mod lookup;
 mod mentions;
 mod project_symbols;
 
+pub use anchors::{AnchorFate, AnchorState, FileHistory};
 pub use lookup::ProjectLookup;
 pub use mentions::{Mention, MentionKind, mentions};
 
@@ -28,7 +30,7 @@ use serde::Serialize;
 use std::collections::HashSet;
 
 /// The memory to verify.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Verify<'a> {
     /// The memory.
     pub path: MemoryPath,
@@ -36,6 +38,18 @@ pub struct Verify<'a> {
     pub project: Option<&'a Project>,
     /// Records the date even if something no longer exists, because a user has checked it.
     pub anyway: bool,
+    /// The versions of the project's files, for the anchored sources. Without it they are unknown.
+    pub history: Option<&'a dyn FileHistory>,
+}
+
+impl std::fmt::Debug for Verify<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Verify")
+            .field("path", &self.path)
+            .field("project", &self.project)
+            .field("anyway", &self.anyway)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The result of a verification.
@@ -49,6 +63,9 @@ pub struct Verified {
     pub gone: Vec<Mention>,
     /// What could not be looked up.
     pub unknown: Vec<Mention>,
+    /// What became of its anchored sources.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<AnchorState>,
     /// Whether the date was recorded.
     pub stamped: bool,
     /// The change, for undo.
@@ -60,7 +77,15 @@ pub struct Verified {
 pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Result<Verified> {
     let stored = store.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
     let text = write::utf8(&stored.path, &stored.bytes)?;
-    let mut out = Verified { name: stored.path.name().into(), found: vec![], gone: vec![], unknown: vec![], stamped: false, change: None };
+    let mut out = Verified {
+        name: stored.path.name().into(),
+        found: vec![],
+        gone: vec![],
+        unknown: vec![],
+        anchors: anchors::anchor_states(&Memory::parse(text).0.validity(), request.history),
+        stamped: false,
+        change: None,
+    };
     let referred = references(store, request.project, &stored.path, text)?;
     // References to memories are not looked up in the project as well.
     let referred_names: HashSet<&str> = referred.iter().map(|(other, _)| other.text.as_str()).collect();
@@ -74,7 +99,8 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
             None => out.unknown.push(named),
         }
     }
-    if out.gone.is_empty() || request.anyway {
+    let is_true = out.gone.is_empty() && !out.anchors.iter().any(AnchorState::is_broken);
+    if is_true || request.anyway {
         out.change = stamp(store, context, &stored.path)?;
         out.stamped = true;
     }
@@ -145,7 +171,7 @@ fn references(store: &dyn Store, project: Option<&Project>, holder: &MemoryPath,
         }
         let is_link = matches!(reference.kind, ReferenceKind::Link | ReferenceKind::Definition);
         let targets: Vec<String> = match reference.kind {
-            ReferenceKind::Wiki => links::wiki_names(&reference.target, holder).collect(),
+            ReferenceKind::Wiki | ReferenceKind::Field => links::wiki_names(&reference.target, holder).collect(),
             _ => vec![reference.target.clone()],
         };
         let mut there = false;

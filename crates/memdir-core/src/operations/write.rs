@@ -238,7 +238,8 @@ fn appended(old: &[u8], new: &[u8]) -> Vec<u8> {
 
 /// Fields that stay if a new text has frontmatter without them. A model that rewrites a memory writes the fields that it was shown
 /// as an example, and would lose a rule or the cues without noticing.
-const KEPT_FIELDS: [&str; 3] = ["cues", "when", "pinned"];
+/// What was `verified` is the old text, so that field does not stay.
+const KEPT_FIELDS: [&str; 8] = ["cues", "when", "pinned", "stale_after", "status", "supersedes", "superseded_by", "sources"];
 
 /// Ends a text that is not empty with the line ending of its lines: programs that append to a file expect it.
 pub(crate) fn with_final_newline(mut bytes: Vec<u8>) -> Vec<u8> {

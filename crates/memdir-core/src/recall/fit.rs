@@ -2,8 +2,10 @@
 
 use crate::{
     base::{frame, limits, text, time},
+    memory::validity::Outdated,
     secrets,
 };
+use jiff::civil::Date;
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -26,6 +28,12 @@ pub struct RecallCandidate<'a> {
     pub missing: Vec<String>,
     /// Whether other people may have written it, and the person has not accepted it.
     pub is_foreign: bool,
+    /// Why it ranks behind the others.
+    pub outdated: Option<Outdated>,
+    /// The last day on which it was taken for true, if it is stale.
+    pub stale_after: Option<Date>,
+    /// The name of the memory that matched and that this one supersedes.
+    pub replaces: Option<String>,
 }
 
 /// The limits of a recall.
@@ -74,6 +82,12 @@ pub struct ShownMemory {
     pub bytes: usize,
     /// Whether it was cut.
     pub cut: bool,
+    /// Why it ranks behind the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outdated: Option<Outdated>,
+    /// The memory that matched and that this one supersedes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
 }
 
 /// A memory that is not in the text of a recall.
@@ -184,7 +198,14 @@ fn show(candidate: &RecallCandidate<'_>, room: RecallBudget, left: usize, notes:
         let over = tokens(&block).saturating_sub(left);
         if over == 0 {
             let is_cut = cut.cut_by_lines || cut.cut_by_bytes;
-            return Some((block, ShownMemory { name: candidate.name.to_owned(), bytes: cut.text.len(), cut: is_cut }));
+            let shown = ShownMemory {
+                name: candidate.name.to_owned(),
+                bytes: cut.text.len(),
+                cut: is_cut,
+                outdated: candidate.outdated,
+                replaces: candidate.replaces.clone(),
+            };
+            return Some((block, shown));
         }
         // A token has at most four bytes, so each step at least halves the excess.
         bytes = cut.text.len().min(bytes).checked_sub((over * 2).max(64))?;
@@ -201,6 +222,16 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
     let mut out = format!("<memory source=\"{}\"{lines} age=\"{age}\"{why}>\n", frame::attribute(candidate.name));
     if candidate.is_foreign {
         out.push_str(&format!("[{}]\n", frame::SHARED_NOTE.trim_end()));
+    }
+    if let Some(old) = &candidate.replaces {
+        out.push_str(&format!("[supersedes {}, which is not shown]\n", frame::neutral(&secrets::redact(old)).replace(['\n', '\r'], " ")));
+    }
+    match (candidate.outdated, candidate.stale_after) {
+        (Some(Outdated::Stale), Some(day)) => out.push_str(&format!("[stale since {day}: verify before relying on it]\n")),
+        (Some(Outdated::Stale), None) => out.push_str("[stale: verify before relying on it]\n"),
+        (Some(Outdated::Deprecated), _) => out.push_str("[deprecated: no longer valid]\n"),
+        (Some(Outdated::Superseded), _) => out.push_str("[superseded by another memory]\n"),
+        (None, _) => {}
     }
     let gone = candidate.gone.iter().map(|gone| format!("{gone}, which no longer exists"));
     let names: Vec<String> = gone.chain(candidate.missing.iter().cloned()).collect();

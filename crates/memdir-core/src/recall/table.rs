@@ -12,7 +12,11 @@ use crate::{
         path::MemoryPath,
         text,
     },
-    memory::Memory,
+    memory::{
+        Memory,
+        succession::{SuccessionFields, Successions},
+        validity::{MemoryStatus, Outdated, Validity},
+    },
     recall::when::{self, Action, Strength, Tripwire, When},
     search::{analysis::Analyser, indexing::is_racy},
     store::{self, Stamp, Store, mounts},
@@ -21,7 +25,7 @@ pub(super) use encode::RowWords;
 use encode::WordTable;
 use fields::Fields;
 pub(super) use fields::{ABOUT, BODY, NAME, PART};
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 use std::{collections::HashMap, fs, io::Write as _, path::Path};
 
@@ -42,6 +46,33 @@ pub(super) struct TableRow {
     when: When,
     #[serde(default, skip_serializing_if = "is_false")]
     pinned: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    validity: Option<Box<RowValidity>>,
+}
+
+/// How far a memory can be trusted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct RowValidity {
+    #[serde(default, skip_serializing_if = "is_false")]
+    deprecated: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stale_after: Option<Date>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    supersedes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    superseded_by: Vec<String>,
+}
+
+impl RowValidity {
+    fn new(validity: Validity) -> Option<Box<RowValidity>> {
+        let row = RowValidity {
+            deprecated: validity.status == Some(MemoryStatus::Deprecated),
+            stale_after: validity.stale_after,
+            supersedes: validity.supersedes,
+            superseded_by: validity.superseded_by,
+        };
+        (row != RowValidity::default()).then(|| Box::new(row))
+    }
 }
 
 fn is_empty(when: &When) -> bool {
@@ -107,6 +138,36 @@ impl RecallTable {
         self.rows.iter().filter(|row| row.pinned).map(|row| &row.path)
     }
 
+    /// Which memories are replaced by others of the same mount.
+    pub(crate) fn successions(&self, store: &dyn Store) -> Successions {
+        let fields: Vec<SuccessionFields> = self
+            .rows
+            .iter()
+            .filter_map(|row| {
+                let RowValidity { supersedes, superseded_by, .. } = &**row.validity.as_ref()?;
+                let path = row.path.clone();
+                Some(SuccessionFields { path, supersedes: supersedes.clone(), superseded_by: superseded_by.clone() })
+            })
+            .filter(|fields| !fields.supersedes.is_empty() || !fields.superseded_by.is_empty())
+            .collect();
+        if fields.is_empty() {
+            return Successions::default();
+        }
+        let names: HashMap<&str, &MemoryPath> = self.rows.iter().map(|row| (row.path.name(), &row.path)).collect();
+        let mount = |path: &MemoryPath| mounts::mount_of(store, path).map(|mount| mount.prefix.clone());
+        Successions::new(&fields, |holder, name| names.get(name).filter(|path| mount(path) == mount(holder)).map(|path| (*path).clone()))
+    }
+
+    /// Why a memory ranks behind others on this day, and the day after which it is stale.
+    pub(crate) fn outdated(&self, path: &MemoryPath, today: Date) -> Option<(Outdated, Option<Date>)> {
+        let at = self.rows.binary_search_by(|row| row.path.cmp(path)).ok()?;
+        let validity = self.rows[at].validity.as_ref()?;
+        if validity.deprecated {
+            return Some((Outdated::Deprecated, None));
+        }
+        validity.stale_after.filter(|last| today > *last).map(|last| (Outdated::Stale, Some(last)))
+    }
+
     /// The rows, in the order of their names, with their words.
     pub(super) fn rows(&self) -> impl Iterator<Item = (&TableRow, RowWords<'_>)> {
         self.rows.iter().zip(self.words.rows())
@@ -142,5 +203,6 @@ fn read_row(store: &dyn Store, path: &MemoryPath, seen_ns: i64, analyser: &mut A
     } else {
         Fields::of_memory(&stored.path, &memory, analyser)
     };
-    Ok(Some((TableRow { path: stored.path, stamp: stored.stamp, seen_ns, when: when::parse_field(&memory).0, pinned }, fields)))
+    let (when, validity) = (when::parse_field(&memory).0, RowValidity::new(memory.validity()));
+    Ok(Some((TableRow { path: stored.path, stamp: stored.stamp, seen_ns, when, pinned, validity }, fields)))
 }

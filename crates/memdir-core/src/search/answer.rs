@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     base::{error::Error, limits, path::MemoryPath},
-    memory::Kind,
+    memory::{Kind, validity::Outdated},
     store::Source,
 };
 use jiff::Timestamp;
@@ -172,6 +172,12 @@ pub struct Hit {
     /// The memory's type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
+    /// Why it ranks behind other memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outdated: Option<Outdated>,
+    /// The memory that matched and that this one supersedes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
     /// The conversation the lines are from, if they are from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chat: Option<ChatPlace>,
@@ -183,7 +189,8 @@ pub struct Hit {
 /// Why a hit has its rank.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explain {
-    /// The lines of the whole unit that was ranked; the hit's lines are the best of them.
+    /// The lines of the whole unit that was ranked; the hit's lines are the best of them. For a hit that replaces another memory, lines
+    /// of that memory.
     pub unit: String,
     /// The lexical signals, before they are weighted.
     pub parts: Parts,

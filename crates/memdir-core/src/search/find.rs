@@ -8,6 +8,7 @@ use super::{
     index::{Candidate, Counts, IndexQuery, IndexView, KnownFile, Since},
     meaning::Meaning,
     mount_views::SearchMount,
+    outdated::Standings,
     query::{self, Query},
     ranking::{self, Scale},
 };
@@ -19,7 +20,7 @@ use crate::{
         text::LineRange,
         time::Clock,
     },
-    memory::Kind,
+    memory::{Kind, succession::Successions},
     store::{Source, mounts::resolve_alias_among},
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -116,6 +117,8 @@ pub(super) struct Finder<'a> {
     /// The chats that are searched.
     pub(super) chats: Option<ChatFilter>,
     pub(super) clock: &'a dyn Clock,
+    /// Which memories are replaced by others.
+    pub(super) successions: &'a Successions,
 }
 
 impl Finder<'_> {
@@ -223,7 +226,17 @@ impl Finder<'_> {
         let scale = Scale { min_cosine: scale.min_cosine.filter(|_| query.terms.len() <= QUESTION_TERMS), ..scale };
         let decay = search.decay.then(|| self.clock.now());
         let [curated, chats] = candidates;
-        let fuse = |candidates, counts| fuse::fuse(candidates, mass(&query, counts), scale, decay);
+        let standings = Standings {
+            mounts: self.mounts,
+            views,
+            successions: self.successions,
+            today: self.clock.now().to_zoned(self.clock.zone()).date(),
+            // The successor need not have the words of a phrase, lack an excluded word, or be as new as asked.
+            may_replace: must.is_empty() && query.without.is_empty() && search.since.is_none(),
+            is_allowed: &|at, name, known| filter.allows(&self.mounts[at].prefix, name, known),
+        };
+        let fuse =
+            |candidates, counts| fuse::fuse(candidates, mass(&query, counts), scale, decay, &|at, name| standings.standing(at, name));
         let ranked = fuse::share(fuse(curated, &counts[0]), fuse(chats, &counts[1]), search.min_score);
         let method = match (has_vectors, counts.iter().any(has_any_word)) {
             (true, true) => Method::Hybrid,
@@ -249,7 +262,10 @@ impl RankedCandidates {
         let ranked = self.ranked.iter().take_while(|ranked| ranked.score >= search.min_score).count();
         // Phrases are checked in the text itself: a candidate without them is not counted.
         let total = if hits.len() < search.max_results { hits.len() } else { ranked.max(hits.len()) };
-        Answer { hits, total, method: self.method, searched: self.searched, notes: self.notes.clone() }
+        let replaced = hits.iter().filter_map(|hit| Some((hit.replaces.as_ref()?, hit.path.name())));
+        let replaced = replaced.map(|(old, new)| format!("{old} is superseded by {new}, which is shown instead"));
+        let notes = self.notes.iter().cloned().chain(replaced).collect();
+        Answer { hits, total, method: self.method, searched: self.searched, notes }
     }
 
     /// Whether these lines of a text contain every phrase of the query.

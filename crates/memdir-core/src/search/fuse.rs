@@ -2,6 +2,7 @@
 
 use crate::{
     base::day::Day,
+    memory::validity::Outdated,
     search::{
         index::Candidate,
         ranking::{self, Scale},
@@ -25,13 +26,30 @@ pub(crate) struct Ranked {
     pub(crate) decay: Option<f32>,
     /// The number of the query that it answers best: a pasted text is several.
     pub(crate) asked: usize,
+    /// Whether it can be trusted.
+    pub(crate) standing: Standing,
+}
+
+/// Whether a memory is to be shown as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Why it ranks behind other memories.
+    pub(crate) outdated: Option<Outdated>,
+    /// The memory of the same mount that is shown instead, by its name in the mount.
+    pub(crate) successor: Option<String>,
 }
 
 /// The half-life of a dated log's score.
 const HALF_LIFE_DAYS: f32 = 30.0;
 
 /// Scores the candidates of all mounts, best first. Of near duplicates within a file only the first stays.
-pub(super) fn fuse(candidates: Vec<(usize, Source, Candidate)>, mass: f32, scale: Scale, decay: Option<Timestamp>) -> Vec<Ranked> {
+pub(super) fn fuse(
+    candidates: Vec<(usize, Source, Candidate)>,
+    mass: f32,
+    scale: Scale,
+    decay: Option<Timestamp>,
+    standing: &dyn Fn(usize, &str) -> Standing,
+) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|(mount, source, candidate)| {
@@ -39,7 +57,8 @@ pub(super) fn fuse(candidates: Vec<(usize, Source, Candidate)>, mass: f32, scale
             let age = decay.and_then(|now| log_day(&candidate.path).map(|day| days_between(day, now)));
             let decay = age.map(|days| 0.5f32.powf(days / HALF_LIFE_DAYS));
             let score = score * decay.unwrap_or(1.0);
-            Ranked { mount, source, candidate, score, own_score: score, decay, asked: 0 }
+            let standing = standing(mount, &candidate.path);
+            Ranked { mount, source, candidate, score, own_score: score, decay, asked: 0, standing }
         })
         .collect();
     ranked.sort_by(order);
@@ -71,6 +90,7 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
 pub(super) fn share(memories: Vec<Ranked>, chats: Vec<Ranked>, min_score: f32) -> Vec<Ranked> {
     let is_good = |ranked: &Ranked| ranked.score >= min_score;
     let (good, weak): (Vec<Ranked>, Vec<Ranked>) = memories.into_iter().partition(is_good);
+    let good = outdated_last(good);
     let (good_chats, weak_chats): (Vec<Ranked>, Vec<Ranked>) = chats.into_iter().partition(is_good);
     let mut all = Vec::with_capacity(good.len() + good_chats.len() + weak.len() + weak_chats.len());
     let (answers, questions): (Vec<Ranked>, Vec<Ranked>) =
@@ -102,6 +122,22 @@ pub(super) fn share(memories: Vec<Ranked>, chats: Vec<Ranked>, min_score: f32) -
     let mut rest: Vec<Ranked> = weak.into_iter().chain(weak_chats).collect();
     rest.sort_by(order);
     all.extend(rest);
+    all
+}
+
+/// Moves outdated memories behind the others, with at most their scores. A superseded memory is left out if its successor is above it, by
+/// itself or for another memory.
+fn outdated_last(memories: Vec<Ranked>) -> Vec<Ranked> {
+    let (current, outdated): (Vec<Ranked>, Vec<Ranked>) = memories.into_iter().partition(|one| one.standing.outdated.is_none());
+    let mut shown: HashSet<(usize, String)> = HashSet::new();
+    let mut all: Vec<Ranked> = Vec::with_capacity(current.len() + outdated.len());
+    for mut one in current.into_iter().chain(outdated) {
+        let is_new = shown.insert((one.mount, one.standing.successor.clone().unwrap_or_else(|| one.candidate.path.clone())));
+        if is_new || one.standing.successor.is_none() {
+            one.score = one.score.min(all.last().map_or(f32::INFINITY, |above| above.score));
+            all.push(one);
+        }
+    }
     all
 }
 

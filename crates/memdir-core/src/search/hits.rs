@@ -74,17 +74,21 @@ impl HitReader<'_> {
             if hits.len() == search.max_results {
                 break;
             }
-            let key = (ranked.mount, ranked.candidate.path.as_str());
-            let file = match files.entry(key) {
+            let name = ranked.standing.successor.as_deref().unwrap_or(&ranked.candidate.path);
+            let file = match files.entry((ranked.mount, name)) {
                 hash_map::Entry::Occupied(known) => known.into_mut(),
-                hash_map::Entry::Vacant(new) => new.insert(self.file(ranked)?),
+                hash_map::Entry::Vacant(new) => new.insert(self.file(ranked, name)?),
             };
             let Some(file) = file else {
                 stale = true;
                 continue;
             };
             let (decoded, _) = text::decode(&file.stored.bytes);
-            let Some((first, last)) = locate(&ranked.candidate, &file.stored, &decoded, last) else {
+            let located = match ranked.standing.successor {
+                Some(_) => Some(whole_body(file, &decoded)),
+                None => locate(&ranked.candidate, &file.stored, &decoded, last),
+            };
+            let Some((first, last)) = located else {
                 stale = true;
                 continue;
             };
@@ -93,6 +97,10 @@ impl HitReader<'_> {
                 let weights = if ranked.source == Source::Chat { &chats } else { &curated };
                 let hit = self.hit(file, &decoded, (first, last), ranked, &weights[ranked.asked]);
                 if ranked.source == Source::Chat && hits.iter().any(|other: &Hit| is_same_turn(other, &hit)) {
+                    continue;
+                }
+                // The lines were shown in place of a superseded memory.
+                if hits.iter().any(|other: &Hit| other.replaces.is_some() && other.path == hit.path && other.text.contains(&hit.text)) {
                     continue;
                 }
                 let evidence = if ranked.source == Source::Chat { &chat_evidence } else { &curated_evidence };
@@ -134,8 +142,8 @@ impl HitReader<'_> {
     }
 
     /// Reads the file of a candidate, or returns `None` if it is gone.
-    fn file(&self, ranked: &Ranked) -> Result<Option<HitFile>> {
-        let path = MemoryPath::parse(&ranked.candidate.path)?.prefixed(&self.mounts[ranked.mount].prefix);
+    fn file(&self, ranked: &Ranked, name: &str) -> Result<Option<HitFile>> {
+        let path = MemoryPath::parse(name)?.prefixed(&self.mounts[ranked.mount].prefix);
         let Some(stored) = self.store.get(&path)? else { return Ok(None) };
         let (decoded, _) = text::decode(&stored.bytes);
         let (memory, _) = Memory::parse(frontmatter(&decoded));
@@ -149,6 +157,12 @@ impl HitReader<'_> {
             },
         };
         Ok(Some(HitFile { path, stored, memory, redacted }))
+    }
+
+    /// The name of the memory that matched, for a hit that is shown in its place.
+    fn replaced_name(&self, ranked: &Ranked) -> Option<String> {
+        let path = MemoryPath::parse(&ranked.candidate.path).ok()?.prefixed(&self.mounts[ranked.mount].prefix);
+        Some(path.name().to_owned())
     }
 
     fn hit(&self, file: &HitFile, decoded: &str, (first, last): (u64, u64), ranked: &Ranked, weights: &TermWeights<'_>) -> Hit {
@@ -169,11 +183,20 @@ impl HitReader<'_> {
             source: ranked.source,
             age: time::age(self.clock.now(), at),
             headings: cite::headings(file.redacted.as_deref().unwrap_or(decoded), file.memory.body_first_line(), own),
-            kind: ranked.candidate.kind,
+            kind: if ranked.standing.successor.is_some() { file.memory.kind() } else { ranked.candidate.kind },
+            outdated: ranked.standing.outdated,
+            replaces: ranked.standing.successor.as_ref().and_then(|_| self.replaced_name(ranked)),
             explain: None,
             lines: format!("{}-{last_shown}", lines.first),
         }
     }
+}
+
+/// The lines of the text behind the frontmatter; all lines if there is none.
+fn whole_body(file: &HitFile, decoded: &str) -> (u64, u64) {
+    let last = text::lines(decoded).max(1);
+    let first = file.memory.body_first_line();
+    (if first > last { 1 } else { first }, last)
 }
 
 /// Whether two hits are the same turn in two conversations.

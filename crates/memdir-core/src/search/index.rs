@@ -8,10 +8,14 @@ use crate::{
         stamp::Stamp,
         version::Version,
     },
-    memory::Kind,
+    memory::{
+        Kind,
+        validity::{MemoryStatus, Outdated, Validity},
+    },
     search::embed::{Key, Vector},
     store::mounts,
 };
+use jiff::{ToSpan as _, civil::Date};
 use std::{sync::Arc, time::SystemTime};
 
 /// The search index of one mount. Names in it are relative to the mount.
@@ -134,6 +138,8 @@ pub struct IndexFile {
     pub version: Version,
     /// Its type.
     pub kind: Option<Kind>,
+    /// How far it can be trusted.
+    pub validity: IndexedValidity,
     /// Name, description and file name.
     pub head: Words,
     /// The stems of its cues, between blanks. They are in no other field, so that they change neither the words nor the text of a
@@ -152,6 +158,54 @@ impl IndexFile {
     /// Whether it counts as a file for users: an entrypoint that consists of generated lines does not.
     pub fn is_counted(&self) -> bool {
         !mounts::is_pointer_file_name(&self.path) || self.counted_units() > 0
+    }
+}
+
+/// What an index keeps of the [`Validity`] of a memory. The names of other memories are read from the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IndexedValidity {
+    /// Whether its status is `deprecated`.
+    pub deprecated: bool,
+    /// The last day on which it is taken for true.
+    pub stale_after: Option<Date>,
+    /// Whether it names memories that it replaces or is replaced by.
+    pub names_others: bool,
+}
+
+impl IndexedValidity {
+    const DAY_ONE: Date = Date::constant(1970, 1, 1);
+    const DEPRECATED: u32 = 1;
+    const NAMES_OTHERS: u32 = 2;
+
+    /// Whether the memory ranks behind others on this day.
+    pub fn outdated(self, today: Date) -> Option<Outdated> {
+        if self.deprecated {
+            return Some(Outdated::Deprecated);
+        }
+        self.stale_after.filter(|last| today > *last).map(|_| Outdated::Stale)
+    }
+
+    /// Packs it into 24 bits. A day before 1970 becomes the first day of 1970.
+    pub fn pack(self) -> u32 {
+        let day = |date: Date| date.since(Self::DAY_ONE).map_or(0, |span| span.get_days().max(0) as u32);
+        let days = self.stale_after.map_or(0, |date| (day(date) + 1).min((1 << 22) - 1));
+        days << 2 | if self.deprecated { Self::DEPRECATED } else { 0 } | if self.names_others { Self::NAMES_OTHERS } else { 0 }
+    }
+
+    /// Unpacks it.
+    pub fn unpack(bits: u32) -> Self {
+        let stale_after = (bits >> 2).checked_sub(1).and_then(|days| Self::DAY_ONE.checked_add((days as i32).days()).ok());
+        IndexedValidity { deprecated: bits & Self::DEPRECATED != 0, stale_after, names_others: bits & Self::NAMES_OTHERS != 0 }
+    }
+}
+
+impl From<&Validity> for IndexedValidity {
+    fn from(validity: &Validity) -> Self {
+        IndexedValidity {
+            deprecated: validity.status == Some(MemoryStatus::Deprecated),
+            stale_after: validity.stale_after,
+            names_others: !validity.supersedes.is_empty() || !validity.superseded_by.is_empty(),
+        }
     }
 }
 
@@ -254,6 +308,17 @@ pub trait IndexView: Send + Sync {
     /// Calls `each` with every file, in no particular order.
     fn each_file(&self, each: &mut dyn FnMut(&str, KnownFile));
 
+    /// The names of the files that name memories which they replace or are replaced by, in no particular order.
+    fn naming_others(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        self.each_file(&mut |name, known| {
+            if known.validity.names_others {
+                names.push(name.to_owned());
+            }
+        });
+        names
+    }
+
     /// The sums over all files and units.
     fn totals(&self) -> Totals;
 
@@ -281,6 +346,8 @@ pub struct KnownFile {
     pub version: Version,
     /// Its type.
     pub kind: Option<Kind>,
+    /// How far it can be trusted.
+    pub validity: IndexedValidity,
     /// The number of its units.
     pub units: u32,
     /// Whether one of its units has no vector.

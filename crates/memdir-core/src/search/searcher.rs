@@ -14,6 +14,7 @@ use super::{
     meaning::Meaning,
     mount_index::MountIndex,
     mount_views::{CurrentViews, IndexContext, MountViews, SearchMount, all_entries},
+    outdated::SuccessionCache,
     why,
 };
 use crate::{
@@ -23,6 +24,7 @@ use crate::{
         raw,
         time::Clock,
     },
+    memory::succession::Successions,
     store::{MountInfo, Store},
 };
 use std::{
@@ -45,6 +47,8 @@ pub struct Searcher {
     meaning: Option<Meaning>,
     clock: Arc<dyn Clock>,
     analyser: Mutex<Analyser>,
+    /// Which memories name others that they replace.
+    successions: SuccessionCache,
     /// `Some` in a long-lived process.
     background: Option<Background>,
     /// Locates a line of a kept conversation.
@@ -72,6 +76,7 @@ impl Searcher {
             meaning: embedder.map(Meaning::new),
             clock,
             analyser: Mutex::default(),
+            successions: SuccessionCache::default(),
             background: None,
             chats: None,
             chat_sync: None,
@@ -132,7 +137,8 @@ impl Searcher {
     ) -> Result<impl Iterator<Item = Result<Answer>> + 'a> {
         let views = self.views(store)?;
         Ok(searches.into_iter().map(move |search| {
-            let candidates = self.finder(&search).find(&views, &search, &self.analyser)?;
+            let successions = self.successions.successions(store, self.mounts.mounts(), &views)?;
+            let candidates = self.finder(&search, &successions).find(&views, &search, &self.analyser)?;
             let (hits, _) = self.hit_reader(store).hits(&candidates, &search, true)?;
             Ok(candidates.answer(hits, &search))
         }))
@@ -268,7 +274,10 @@ impl Searcher {
 
     /// Ranks candidates in the files as they are now, and returns whether an index was damaged.
     fn candidates(&self, store: &dyn Store, search: &Search) -> Result<(RankedCandidates, bool)> {
-        let (found, mut damaged) = self.with_views(store, |views| self.finder(search).find(views, search, &self.analyser))?;
+        let (found, mut damaged) = self.with_views(store, |views| {
+            let successions = self.successions.successions(store, self.mounts.mounts(), views)?;
+            self.finder(search, &successions).find(views, search, &self.analyser)
+        })?;
         for mount in self.mounts.mounts() {
             damaged |= mount.index.index().damage_report().is_some();
         }
@@ -303,9 +312,9 @@ impl Searcher {
         IndexContext { store, embedder: self.embedder(), clock: &*self.clock }
     }
 
-    fn finder(&self, search: &Search) -> Finder<'_> {
+    fn finder<'a>(&'a self, search: &Search, successions: &'a Successions) -> Finder<'a> {
         let chats = self.chat_sync.as_ref().and_then(|sync| sync.filter(search.all_projects));
-        Finder { mounts: self.mounts.mounts(), meaning: self.meaning.as_ref(), chats, clock: &*self.clock }
+        Finder { mounts: self.mounts.mounts(), meaning: self.meaning.as_ref(), chats, clock: &*self.clock, successions }
     }
 
     fn hit_reader<'a>(&'a self, store: &'a dyn Store) -> HitReader<'a> {

@@ -5,6 +5,7 @@ mod atomic;
 mod change;
 mod contain;
 pub(crate) mod fault;
+mod forget;
 mod history;
 mod journal;
 mod leftovers;
@@ -20,6 +21,7 @@ use crate::{
         error::{Error, Problem, Result},
         limits, observe,
         path::MemoryPath,
+        phrase::Phrase,
         time::Deadline,
         version::Version,
     },
@@ -29,6 +31,7 @@ use crate::{
 };
 use change::Locked;
 pub use contain::Links;
+pub use forget::{count_in_journal, forget_in_journal};
 pub use history::JournalDamage;
 use jiff::Timestamp;
 use journal::Journal;
@@ -306,6 +309,14 @@ impl Store for FileStore {
     fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {
         self.stop.check()?;
         self.old_text(path, version)
+    }
+
+    fn count_in_history(&self, phrase: &Phrase) -> Result<usize> {
+        FileStore::count_in_history(self, phrase)
+    }
+
+    fn forget_in_history(&self, phrase: &Phrase) -> Result<usize> {
+        FileStore::forget_in_history(self, phrase)
     }
 
     fn notice(&self, path: &MemoryPath) {

@@ -136,6 +136,7 @@ fn known(file: &IndexFile) -> KnownFile {
         seen_ns: file.seen_ns,
         version: file.version,
         kind: file.kind,
+        validity: file.validity,
         units: file.units.len() as u32,
         unembedded: file.units.iter().any(|unit| unit.vector.is_none() && unit.points_to.is_none()),
     }

@@ -162,6 +162,12 @@ fn structured(query: &str, answer: &Answer, hits: &[Fitted<'_>]) -> Value {
             if !fitted.hit.headings.is_empty() {
                 result["headings"] = json!(fitted.hit.headings);
             }
+            if let Some(outdated) = fitted.hit.outdated {
+                result["outdated"] = json!(outdated);
+            }
+            if let Some(replaces) = &fitted.hit.replaces {
+                result["replaces"] = json!(replaces);
+            }
             if fitted.hit.masked {
                 result["masked"] = json!(true);
             }
@@ -194,7 +200,9 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
     let mut out = brackets.note();
     for fitted in hits {
         let hit = fitted.hit;
-        let header = format!("{} lines {}{} ({}, score {:.2})", hit.path, fitted.lines, under(fitted), hit.age, rounded_score(hit.score));
+        let mark = hit.outdated.map_or_else(String::new, |outdated| format!(", {outdated}"));
+        let (path, lines, under, score) = (&hit.path, &fitted.lines, under(fitted), rounded_score(hit.score));
+        let header = format!("{path} lines {lines}{under} ({}{mark}, score {score:.2})", hit.age);
         let _ = write!(out, "{}\n{}\n\n", brackets.header(&header), frame::neutral(fitted.text.trim_end()));
         if let Some(chat) = &hit.chat {
             out.truncate(out.trim_end().len());

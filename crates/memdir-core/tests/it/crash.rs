@@ -3,7 +3,7 @@
 
 use crate::file_store::path;
 use memdir_core::{
-    Actor, ChangeFilter, FileStore, Import, Incoming, List, Memdir, Mount, UndoTarget, Write,
+    Actor, ChangeFilter, FileStore, Import, Incoming, List, Memdir, Mount, Phrase, UndoTarget, Write,
     testing::{disk_full_after, kill_after},
 };
 use std::{collections::BTreeMap, fs, path::Path, process::Command, sync::Arc};
@@ -49,6 +49,7 @@ fn act(memdir: &Memdir, what: &str) -> memdir_core::Result<()> {
             let memory = |name: &str| Incoming { name: name.into(), text: long(name) };
             memdir.import(&Import { memories: vec![memory("in/one"), memory("user/in/two")], ..Import::default() })?;
         }
+        "forget" => drop(memdir.forget(&Phrase::parse("end of precious")?)?),
         "undo-rename" => drop(memdir.undo(&UndoTarget::Id(newest("rename")))?),
         "redo-rename" => drop(memdir.redo(&UndoTarget::Id(newest("rename")))?),
         "undo-import" => drop(memdir.undo(&UndoTarget::Id(newest("import")))?),
@@ -223,6 +224,41 @@ fn every_kill_point(what: &str) {
             open(&work, next).write(&Write::create(path(name), "next")).unwrap();
             audit(&work, &states, &format!("{what}, killed at point {n}, then a writer of {next}"));
         }
+    }
+}
+
+#[test]
+fn a_killed_forget_is_finished_by_the_next_one() {
+    let top = TempDir::new().unwrap();
+    let top = top.path().canonicalize().unwrap();
+    let (work, ready) = (top.join("work"), top.join("ready"));
+    fs::create_dir_all(&work).unwrap();
+    prepare(&work, "redo-rename");
+    copy(&work, &ready);
+    let phrase = Phrase::parse("end of precious").unwrap();
+    let before = open(&work, "both").history(&ChangeFilter::default()).unwrap().len();
+    act(&open(&work, "both"), "forget").unwrap();
+    let after = files(&work);
+    for n in 0.. {
+        set(&work, &ready);
+        if is_done_before("forget", n, &work) {
+            assert!(n > 10, "forget has only {n} kill points");
+            break;
+        }
+        let memdir = open(&work, "both");
+        memdir.forget(&phrase).unwrap();
+        assert_eq!(crate::forget::files_with(&work, &phrase), [""; 0], "killed at point {n}");
+        assert_eq!(files(&work), after, "killed at point {n}");
+        let changes = memdir.history(&ChangeFilter::default()).unwrap();
+        let others = changes.iter().filter(|change| change.verb.infinitive() != "forget words in").count();
+        assert_eq!((others, memdir.store().damaged_records()), (before, 0), "killed at point {n}");
+        // A version without the words is still there.
+        let kept = changes
+            .iter()
+            .flat_map(|change| &change.files)
+            .find(|file| file.path.as_str() == "user/kept.md" && file.after.is_some())
+            .unwrap();
+        assert!(memdir.store().text_at(&kept.path, kept.after.unwrap()).unwrap().is_some(), "killed at point {n}");
     }
 }
 

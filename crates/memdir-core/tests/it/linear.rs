@@ -240,6 +240,12 @@ fn frontmatter_is_parsed_and_patched_in_linear_time() {
         Parser { name: "set", bytes: 14_000, run: |text| drop(Memory::parse(text).0.with_field("description", Some("new"))) },
         Parser { name: "add", bytes: 14_000, run: |text| drop(Memory::parse(text).0.with_field("last_verified", Some("2026-01-01"))) },
         Parser { name: "remove", bytes: 14_000, run: |text| drop(Memory::parse(text).0.with_field("description", None)) },
+        Parser { name: "validity", bytes: 14_000, run: |text| drop(Memory::parse(&text.replace("tags:", "supersedes:")).0.validity()) },
+        Parser {
+            name: "names in fields",
+            bytes: 14_000,
+            run: |text| drop(links::references(&text.replace("tags:", "supersedes:"), &path("a/b/c"))),
+        },
         Parser { name: "tripwires", bytes: 14_000, run: |text| drop(when::parse_field(&Memory::parse(text).0)) },
     ];
     assert_eq!(slow(&parsers, texts), [""; 0]);

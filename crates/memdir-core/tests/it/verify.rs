@@ -74,7 +74,7 @@ fn what_no_longer_exists_is_reported_and_a_true_memory_gets_a_date() {
     let memdir = home.open();
     let truth = format!("`src/db.rs` has `open_pool()`, `web/`, `npm run build`, `make deploy`, `{packed}`, `{loose}`, `elsewhere/x.rs`\n");
     memdir.write(&Write::create(path("truth"), truth)).unwrap();
-    let verified = memdir.verify(&Verify { path: path("truth"), project: Some(&project), anyway: false }).unwrap();
+    let verified = memdir.verify(&Verify { path: path("truth"), project: Some(&project), anyway: false, history: None }).unwrap();
     let texts = |named: &[verify::Mention]| named.iter().map(|named| named.text.clone()).collect::<Vec<_>>();
     assert_eq!(texts(&verified.gone), Vec::<String>::new());
     assert_eq!(texts(&verified.unknown), ["elsewhere/x.rs"], "a folder that never was may be another project's");
@@ -84,7 +84,7 @@ fn what_no_longer_exists_is_reported_and_a_true_memory_gets_a_date() {
 
     let stale = "`web/src/old.rs` has `close_pool()`, `npm run lint`, `make clean`, commit abcdef0123, `gone.py`\n";
     memdir.write(&Write::create(path("stale"), stale)).unwrap();
-    let verified = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: false }).unwrap();
+    let verified = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: false, history: None }).unwrap();
     let expected = ["web/src/old.rs", "close_pool", "npm run lint", "make clean"];
     assert_eq!(texts(&verified.gone), expected);
     assert_eq!(texts(&verified.unknown), ["abcdef0123", "gone.py"], "nothing shows that they ever were there");
@@ -92,7 +92,7 @@ fn what_no_longer_exists_is_reported_and_a_true_memory_gets_a_date() {
     assert_eq!(home.file("stale.md"), stale);
     let quick = ["web/src/old.rs", "npm run lint", "make clean"];
     assert_eq!(texts(&verify::gone(&ProjectLookup::new(&project), stale)), quick, "a recall reads no sources");
-    let anyway = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: true }).unwrap();
+    let anyway = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: true, history: None }).unwrap();
     assert!(anyway.stamped && home.file("stale.md").contains("last_verified: 2026-03-01"));
 }
 
@@ -101,9 +101,9 @@ fn without_a_project_nothing_is_gone() {
     let home = Home::new();
     let memdir = home.open();
     memdir.write(&Write::create(path("a"), "`src/gone.rs`\n")).unwrap();
-    let verified = memdir.verify(&Verify { path: path("a"), project: None, anyway: false }).unwrap();
+    let verified = memdir.verify(&Verify { path: path("a"), project: None, anyway: false, history: None }).unwrap();
     assert_eq!((verified.gone.len(), verified.unknown.len(), verified.stamped), (0, 1, true));
-    let missing = memdir.verify(&Verify { path: path("b"), project: None, anyway: false });
+    let missing = memdir.verify(&Verify { path: path("b"), project: None, anyway: false, history: None });
     assert_eq!(missing.unwrap_err().code(), "not_found");
 }
 
@@ -119,7 +119,7 @@ fn what_may_never_have_been_there_is_not_gone() {
     let memdir = home.open();
     let check = |name: &str, text: &str| {
         memdir.write(&Write::create(path(name), text)).unwrap();
-        let verified = memdir.verify(&Verify { path: path(name), project: Some(&project), anyway: false }).unwrap();
+        let verified = memdir.verify(&Verify { path: path(name), project: Some(&project), anyway: false, history: None }).unwrap();
         let shown = verify::missing(memdir.store(), Some(&ProjectLookup::new(&project)), &path(&format!("{name}.md")), text).unwrap();
         (verified.gone.into_iter().map(|named| named.text).collect::<Vec<_>>(), shown)
     };

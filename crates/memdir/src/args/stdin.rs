@@ -87,6 +87,7 @@ impl<'a> Places<'a> {
                 self.texts(&mut args.command);
             }
             Command::Log(args) => self.words(&mut args.text),
+            Command::Forget(args) => self.words(&mut args.words),
             Command::Resume(args) => self.words(&mut args.words),
             Command::Import(args) => self.files(&args.from),
             Command::Cues(args) => self.files(&args.from),

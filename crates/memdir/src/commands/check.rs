@@ -1,6 +1,6 @@
 //! `memdir check`: checks all memories of the space for errors and likely mistakes.
 
-use super::{OpenSpace, counted};
+use super::{OpenSpace, check_diff, counted};
 use crate::{
     args::Check as Typed,
     exit::{Exit, Failure},
@@ -10,6 +10,9 @@ use memdir_core::{Check, CheckFinding, CheckSeverity, Checked};
 use std::io;
 
 pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+    if let Some(range) = &args.diff {
+        return check_diff::run(args, range, space);
+    }
     let project = space.origin.map(|(_, scope)| &scope.project);
     let checked = space.memdir.check(&Check { project, fix: args.fix })?;
     let failed = checked.is_wrong() || (args.strict && !checked.findings.is_empty());

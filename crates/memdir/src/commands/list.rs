@@ -51,7 +51,12 @@ fn show_long(listing: &Listing, printer: &mut Printer<'_>) -> io::Result<()> {
 
 fn row(memory: &ListedMemory) -> Vec<String> {
     let kind = memory.kind.map_or("-", Kind::as_str);
-    let description = memory.description.as_deref().unwrap_or_default();
+    let mark = match (memory.outdated, &memory.superseded_by) {
+        (_, Some(successor)) => format!("[superseded by {successor}] "),
+        (Some(outdated), None) => format!("[{outdated}] "),
+        (None, None) => String::new(),
+    };
+    let description = mark + memory.description.as_deref().unwrap_or_default();
     vec![
         memory.name.clone(),
         kind.into(),

@@ -148,6 +148,9 @@ fn show(results: &SearchResults, printer: &mut Printer<'_>) -> io::Result<()> {
 
 fn show_hit(hit: &Hit, query: &Query, analyser: &mut Analyser, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut heading = format!("{}  {:.2}  {}", printer.strong(&format!("{}:{}", hit.path, hit.lines)), hit.score, printer.dim(&hit.age));
+    if let Some(mark) = hit_mark(hit) {
+        heading.push_str(&format!("  {mark}"));
+    }
     if !hit.headings.is_empty() {
         heading.push_str("  ");
         heading.push_str(&printer.dim(&hit.headings.join(" > ")));
@@ -168,6 +171,13 @@ fn show_hit(hit: &Hit, query: &Query, analyser: &mut Analyser, printer: &mut Pri
         }
     }
     Ok(())
+}
+
+/// What to know about a hit before its text: that it is outdated, or shown in place of another memory.
+fn hit_mark(hit: &Hit) -> Option<String> {
+    let replaces = hit.replaces.as_ref().map(|old| format!("supersedes {old}"));
+    let marks: Vec<String> = hit.outdated.map(|outdated| outdated.to_string()).into_iter().chain(replaces).collect();
+    (!marks.is_empty()).then(|| format!("[{}]", marks.join("; ")))
 }
 
 /// Highlights the words of the query in a line.

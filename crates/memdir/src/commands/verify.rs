@@ -4,14 +4,17 @@ use super::{OpenSpace, name};
 use crate::{
     args::Verify as Typed,
     exit::{Exit, Failure},
+    git::Git,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{Mention, Verified, Verify};
+use memdir_core::{FileHistory, Mention, Verified, Verify};
 use std::io;
 
 pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let project = space.origin.map(|(_, scope)| &scope.project);
-    let verified = space.memdir.verify(&Verify { path: name(&args.name)?, project, anyway: args.force })?;
+    let git = project.and_then(Git::open);
+    let history = git.as_ref().map(|git| git as &dyn FileHistory);
+    let verified = space.memdir.verify(&Verify { path: name(&args.name)?, project, anyway: args.force, history })?;
     let exit = if verified.stamped { Exit::Success } else { Exit::Negative };
     Ok(CommandOutput::new(verified, show).exit(exit))
 }
@@ -20,6 +23,10 @@ fn show(verified: &Verified, printer: &mut Printer<'_>) -> io::Result<()> {
     for gone in &verified.gone {
         let what = printer.red("missing");
         printer.line(format!("{what}  {} (line {})", gone.text, gone.line))?;
+    }
+    for anchor in &verified.anchors {
+        let what = if anchor.is_broken() { printer.red("changed") } else { printer.dim("source ") };
+        printer.line(format!("{what}  {}", anchor.describe()))?;
     }
     for (word, named) in [("found", &verified.found), ("unknown", &verified.unknown)] {
         if !named.is_empty() {

@@ -118,6 +118,7 @@ fn every_command_is_independent_of_other_projects() {
         &["check"],
         &["check", "--json"],
         &["check", "--fix"],
+        &["forget", "--dry-run", "harbour master"],
         &["entrypoint"],
         &["entrypoint", "--repair"],
         &["verify", "heron-harbour"],

@@ -79,6 +79,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
     }
     let (memory, problems) = Memory::parse(text);
     let line_and_text = |problem: &Problem| (problem.line, problem.what.clone());
+    let problems = problems.into_iter().chain(memory.validity_problems()).collect::<Vec<_>>();
     problems.iter().map(line_and_text).for_each(|(line, what)| add(line, CheckRule::Frontmatter, what));
     if memory.field("type").is_none() {
         add(None, CheckRule::Type, "no type; set it to user, feedback, project or reference".into());
@@ -133,6 +134,12 @@ fn reference_finding(
             let reachable = links::wiki_names(target, holder).any(|name| space.exists(&name));
             if !reachable {
                 add(line, CheckRule::DeadLink, format!("[[{target}]] does not name a memory{}", candidates(space, target)));
+            }
+        }
+        ReferenceKind::Field => {
+            if !links::wiki_names(target, holder).any(|name| space.exists(&name)) {
+                let what = format!("the frontmatter names {target:?}, which is not a memory{}", candidates(space, target));
+                add(line, CheckRule::DeadReference, what);
             }
         }
         ReferenceKind::Mem if space.exists(target) => {}

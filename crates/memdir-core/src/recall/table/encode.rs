@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use std::io;
 
 /// A table of another format is ignored.
-const FORMAT: &[u8; 16] = b"memdir recall 1\n";
+const FORMAT: &[u8; 16] = b"memdir recall 2\n";
 /// The format, the length of the rows, and the checksums of rows and words.
 const FRONT: usize = 16 + 4 + 8 + 8;
 

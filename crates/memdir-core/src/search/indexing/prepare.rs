@@ -11,7 +11,7 @@ use crate::{
     search::{
         analysis::{Analyser, TokenSink, Word},
         embed::{EmbedRole, Embedder, Vector, WordSum},
-        index::{IndexFile, IndexUnit, STOP_MARK, Sketch, Words},
+        index::{IndexFile, IndexUnit, IndexedValidity, STOP_MARK, Sketch, Words},
     },
     store::{Stored, mounts},
 };
@@ -69,6 +69,7 @@ impl<'e> Preparer<'e> {
             seen_ns,
             version: stored.version,
             kind: memory.kind(),
+            validity: IndexedValidity::from(&memory.validity()),
             head: self.index_words([memory.name().unwrap_or(file_name), memory.description().unwrap_or("")]),
             cues: self.index_words(memory.cues().iter().map(String::as_str)).stems,
             units: Vec::with_capacity(chunks.units.len()),

@@ -2,6 +2,7 @@
 //! recovery can tell a complete change from an interrupted one. It lies outside the mount and is never searched. A damaged record is
 //! skipped and counted; everything else stays usable.
 
+mod forget;
 mod frame;
 mod log;
 mod lookup;
@@ -341,6 +342,7 @@ impl Journal {
                 prev: newest.map(|(placed, _)| placed.offset),
                 depth: 0,
                 back: None,
+                forgotten: false,
             });
         }
         if files.is_empty() {

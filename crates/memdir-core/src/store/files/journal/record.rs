@@ -160,6 +160,9 @@ pub(crate) struct FileRecord {
     /// How the old text follows from the new one, so that a version is found from both sides of a damaged record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) back: Option<BackDifference>,
+    /// Whether the text after the change was forgotten.
+    #[serde(rename = "f", default, skip_serializing_if = "is_false")]
+    pub(crate) forgotten: bool,
 }
 
 impl FileRecord {

@@ -38,6 +38,7 @@ pub(super) fn file_record(draft: &Draft<'_>, base: Option<(u64, u32)>, payload: 
         prev: base.map(|(offset, _)| offset),
         depth: if whole { 0 } else { base.map_or(0, |(_, depth)| depth + 1) },
         back,
+        forgotten: false,
     }
 }
 
@@ -99,16 +100,20 @@ impl Journal {
     pub(crate) fn text(&self, path: &str, version: Version, now: &dyn Fn() -> Option<Vec<u8>>) -> Result<Option<Vec<u8>>> {
         let Some(opened) = &self.opened else { return Ok(None) };
         let mut chain: Vec<(Placed, usize)> = Vec::new();
-        let mut is_before = false;
+        let (mut is_before, mut is_forgotten) = (false, false);
         self.for_each_of_file(path, |placed, n| {
             let file = &placed.record.files[n];
             is_before |= file.before == Some(version);
+            is_forgotten |= file.forgotten && file.after == Some(version);
             if chain.is_empty() && file.after != Some(version) {
                 return true;
             }
             chain.push((placed.clone(), n));
             file.depth > 0
         })?;
+        if is_forgotten {
+            return Err(Error::no_change(format!("version {} of {path} was forgotten; nothing can bring it back", version.short())));
+        }
         if chain.is_empty() && !is_before {
             return Ok(None);
         }

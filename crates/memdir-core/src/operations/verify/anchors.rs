@@ -1,0 +1,161 @@
+//! Anchored sources: whether the lines of a project's file that a memory rests on have changed since. Pure; the versions of the file come
+//! from a [`FileHistory`].
+
+use crate::{base::limits, memory::validity::Validity};
+use serde::Serialize;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// The versions of a project's files. Commands implement it with git; hooks, tools and searches have none.
+pub trait FileHistory {
+    /// Returns the texts of a file from the content with this hash on, oldest first: one for each commit that changed it, and the one in
+    /// the checkout last if that differs. `None` in place of a text means that the file does not exist. `None` if the content is unknown.
+    fn versions_since(&self, path: &str, blob: &str) -> Option<Vec<Option<String>>>;
+}
+
+/// What became of an anchored source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AnchorState {
+    /// The source as the memory names it.
+    pub source: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub fate: AnchorFate,
+}
+
+/// What became of the lines of an anchored source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum AnchorFate {
+    /// They are as they were.
+    Unchanged {
+        /// Where they are now, if the source names lines.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lines: Option<String>,
+    },
+    /// They changed.
+    Changed {
+        /// The number of versions that changed them: commits, and the checkout if it is not committed.
+        commits: usize,
+    },
+    /// The file no longer exists.
+    Gone,
+    /// It cannot be looked up: no repository, or the content is not in it.
+    Unknown,
+}
+
+impl AnchorState {
+    /// Whether the memory no longer rests on what it names.
+    pub fn is_broken(&self) -> bool {
+        matches!(self.fate, AnchorFate::Changed { .. } | AnchorFate::Gone)
+    }
+
+    /// What became of the source, in words.
+    pub fn describe(&self) -> String {
+        let source = &self.source;
+        match &self.fate {
+            AnchorFate::Unchanged { lines: Some(lines) } if !source.ends_with(&format!(":{lines}")) => {
+                format!("{source}: unchanged, now in lines {lines}")
+            }
+            AnchorFate::Unchanged { .. } => format!("{source}: unchanged"),
+            AnchorFate::Changed { commits: 1 } => format!("{source}: the lines this rests on changed in 1 commit"),
+            AnchorFate::Changed { commits } => format!("{source}: the lines this rests on changed in {commits} commits"),
+            AnchorFate::Gone => format!("{source}: the file no longer exists"),
+            AnchorFate::Unknown => format!("{source}: not found in the history of the project"),
+        }
+    }
+}
+
+/// Looks up the anchored sources of a memory.
+pub(super) fn anchor_states(validity: &Validity, history: Option<&dyn FileHistory>) -> Vec<AnchorState> {
+    let state = |(path, blob, lines): (&str, &str, Option<(u64, u64)>)| {
+        let source = crate::memory::validity::SourceRef::File { path: path.to_owned(), blob: Some(blob.to_owned()), lines }.to_string();
+        let versions = history.and_then(|history| history.versions_since(path, blob));
+        AnchorState { source, fate: versions.map_or(AnchorFate::Unknown, |versions| fate(&versions, lines)) }
+    };
+    validity.anchors().take(limits::VALIDITY_ITEMS).map(state).collect()
+}
+
+/// Follows lines through the versions of a file.
+fn fate(versions: &[Option<String>], lines: Option<(u64, u64)>) -> AnchorFate {
+    let Some(Some(first)) = versions.first() else { return AnchorFate::Unknown };
+    if versions.last().is_some_and(Option::is_none) {
+        return AnchorFate::Gone;
+    }
+    let texts: Vec<&str> = versions.iter().flatten().map(String::as_str).collect();
+    let count = first.lines().count();
+    let (from, to) = lines.map_or((0, count), |(from, to)| ((from as usize - 1).min(count), (to as usize).min(count)));
+    let mut range = from..to;
+    let mut commits = 0;
+    for pair in texts.windows(2).filter(|pair| pair[0] != pair[1]) {
+        let (old, new): (Vec<&str>, Vec<&str>) = (pair[0].lines().collect(), pair[1].lines().collect());
+        let (mapped, is_changed) = follow(&capture_diff_slices(Algorithm::Myers, &old, &new), range);
+        range = mapped;
+        commits += usize::from(is_changed);
+    }
+    match commits {
+        0 => AnchorFate::Unchanged { lines: lines.map(|_| format!("{}-{}", range.start + 1, range.end)) },
+        commits => AnchorFate::Changed { commits },
+    }
+}
+
+/// Maps a range of old lines to new lines, and returns whether one of them changed.
+fn follow(ops: &[DiffOp], range: std::ops::Range<usize>) -> (std::ops::Range<usize>, bool) {
+    let (mut start, mut end, mut is_changed) = (None, None, false);
+    for op in ops {
+        let (old, new) = (op.old_range(), op.new_range());
+        let overlaps = old.start < range.end && old.end > range.start;
+        match op {
+            DiffOp::Equal { .. } => {
+                if (old.start..old.end).contains(&range.start) {
+                    start = Some(new.start + (range.start - old.start));
+                }
+                if old.start < range.end && range.end <= old.end {
+                    end = Some(new.start + (range.end - old.start));
+                }
+            }
+            // An insertion between two of the lines changes them, one before or after them does not.
+            DiffOp::Insert { .. } => is_changed |= range.start < old.start && old.start < range.end,
+            DiffOp::Delete { .. } | DiffOp::Replace { .. } => {
+                if overlaps {
+                    is_changed = true;
+                    if range.start >= old.start {
+                        start = Some(new.start);
+                    }
+                    if range.end <= old.end {
+                        end = Some(new.end);
+                    }
+                }
+            }
+        }
+    }
+    let start = start.unwrap_or(range.start);
+    (start..end.unwrap_or(start).max(start), is_changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AnchorFate, fate};
+
+    fn followed(versions: &[&str], lines: Option<(u64, u64)>) -> AnchorFate {
+        fate(&versions.iter().map(|text| Some((*text).to_owned())).collect::<Vec<_>>(), lines)
+    }
+
+    #[test]
+    fn lines_are_followed_through_insertions_and_changes() {
+        let first = "a\nb\nc\nd\n";
+        let unchanged = |lines: &str| AnchorFate::Unchanged { lines: Some(lines.to_owned()) };
+        assert_eq!(followed(&[first], Some((2, 3))), unchanged("2-3"));
+        assert_eq!(followed(&[first, "x\na\nb\nc\nd\n", "x\ny\na\nb\nc\ne\n"], Some((2, 3))), unchanged("4-5"));
+        assert_eq!(followed(&[first, "a\nb\nx\nc\nd\n"], Some((2, 3))), AnchorFate::Changed { commits: 1 }, "between them");
+        assert_eq!(
+            followed(&[first, "a\nB\nc\nd\n", "z\na\nB\nc\nd\n", "z\na\nB\nC\nd\n"], Some((2, 3))),
+            AnchorFate::Changed { commits: 2 }
+        );
+        assert_eq!(followed(&[first, "a\nd\n"], Some((2, 3))), AnchorFate::Changed { commits: 1 });
+        assert_eq!(followed(&[first, "a\nb\nc\nd\ne\n"], None), AnchorFate::Changed { commits: 1 }, "the whole file");
+        assert_eq!(followed(&[first, first], None), AnchorFate::Unchanged { lines: None });
+        assert_eq!(followed(&[first, "b\nc\n"], Some((2, 9))), AnchorFate::Changed { commits: 1 }, "lines beyond the end");
+        assert_eq!(fate(&[Some(first.into()), None], Some((1, 1))), AnchorFate::Gone);
+        assert_eq!(fate(&[None], None), AnchorFate::Unknown);
+    }
+}

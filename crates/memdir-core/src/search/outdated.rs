@@ -1,0 +1,110 @@
+//! Which memories rank behind others, and which are replaced by their successors, as the files are now.
+
+use super::{
+    fuse::Standing,
+    index::{IndexView, KnownFile},
+    mount_views::SearchMount,
+};
+use crate::{
+    base::{error::Result, path::MemoryPath, text, version::Version},
+    memory::{
+        Memory,
+        succession::{SuccessionFields, Successions},
+        validity::Outdated,
+    },
+    store::{self, Source, Store},
+};
+use jiff::civil::Date;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// The fields of files that name other memories, by path, with the version they were read from.
+#[derive(Default)]
+pub(super) struct SuccessionCache(Mutex<HashMap<MemoryPath, (Version, SuccessionFields)>>);
+
+impl SuccessionCache {
+    /// Returns the successions of all mounts. Reads only files that name other memories and have changed since the last call.
+    pub(super) fn successions(&self, store: &dyn Store, mounts: &[SearchMount], views: &[Arc<dyn IndexView>]) -> Result<Successions> {
+        let mut fields = Vec::new();
+        let curated = || mounts.iter().zip(views).filter(|(mount, _)| mount.source != Source::Chat);
+        for (mount, view) in curated() {
+            let mut names = view.naming_others();
+            names.sort_unstable();
+            for name in names {
+                let Ok(path) = MemoryPath::parse(&name).map(|path| path.prefixed(&mount.prefix)) else { continue };
+                let Some(known) = view.known(&name) else { continue };
+                fields.extend(self.fields(store, path, known.version)?);
+            }
+        }
+        let find = |holder: &MemoryPath, name: &str| {
+            let (mount, view) = curated().find(|(mount, view)| in_mount(mount, holder).is_some_and(|name| view.known(name).is_some()))?;
+            let name = MemoryPath::parse(name).ok()?;
+            let inside = in_mount(mount, &name)?;
+            let there = [format!("{inside}.md"), inside.to_owned()].into_iter().find(|name| view.known(name).is_some())?;
+            MemoryPath::parse(&there).ok().map(|path| path.prefixed(&mount.prefix))
+        };
+        Ok(Successions::new(&fields, find))
+    }
+
+    fn fields(&self, store: &dyn Store, path: MemoryPath, version: Version) -> Result<Option<SuccessionFields>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, fields)) = known.get(&path).filter(|(of, _)| *of == version) {
+            return Ok(Some(fields.clone()));
+        }
+        let Some(stored) = store::if_readable(store.get(&path))? else { return Ok(None) };
+        let validity = Memory::parse(&text::decode(&stored.bytes).0).0.validity();
+        let fields = SuccessionFields { path: path.clone(), supersedes: validity.supersedes, superseded_by: validity.superseded_by };
+        known.insert(path, (stored.version, fields.clone()));
+        Ok(Some(fields))
+    }
+}
+
+/// The standing of memories on one day.
+pub(super) struct Standings<'a> {
+    pub(super) mounts: &'a [SearchMount],
+    pub(super) views: &'a [Arc<dyn IndexView>],
+    pub(super) successions: &'a Successions,
+    pub(super) today: Date,
+    /// Whether a memory may be replaced by another one, which need not have the words of the query.
+    pub(super) may_replace: bool,
+    /// Whether a file of a mount may be a hit.
+    pub(super) is_allowed: &'a dyn Fn(usize, &str, &KnownFile) -> bool,
+}
+
+impl Standings<'_> {
+    /// The standing of a file of a mount.
+    pub(super) fn standing(&self, mount: usize, name: &str) -> Standing {
+        if self.mounts[mount].source == Source::Chat {
+            return Standing::default();
+        }
+        match self.successor(mount, name) {
+            Some((successor, known)) if self.may_replace && (self.is_allowed)(mount, &successor, &known) => {
+                Standing { outdated: known.validity.outdated(self.today), successor: Some(successor) }
+            }
+            Some(_) => Standing { outdated: Some(Outdated::Superseded), successor: None },
+            None => {
+                Standing { outdated: self.views[mount].known(name).and_then(|known| known.validity.outdated(self.today)), successor: None }
+            }
+        }
+    }
+
+    fn successor(&self, mount: usize, name: &str) -> Option<(String, KnownFile)> {
+        if self.successions.is_empty() {
+            return None;
+        }
+        let path = MemoryPath::parse(name).ok()?.prefixed(&self.mounts[mount].prefix);
+        let successor = in_mount(&self.mounts[mount], self.successions.successor(&path)?)?.to_owned();
+        let known = self.views[mount].known(&successor)?;
+        Some((successor, known))
+    }
+}
+
+/// The name of a path in a mount, if it begins with the mount's prefix.
+fn in_mount<'p>(mount: &SearchMount, path: &'p MemoryPath) -> Option<&'p str> {
+    match mount.prefix.as_str() {
+        "" => Some(path.as_str()),
+        prefix => path.as_str().strip_prefix(prefix)?.strip_prefix('/'),
+    }
+}

@@ -1,0 +1,136 @@
+//! Forgetting: no byte of the words is left in memories and journals, everything else stays, and the versions say what happened.
+
+use crate::{
+    file_store::path,
+    support::{self, Desk},
+};
+use memdir_core::{ChangeFilter, Phrase, UndoTarget, Version};
+use serde_json::json;
+use std::{fs, path::Path};
+
+/// The files below a directory that have the words.
+pub(crate) fn files_with(dir: &Path, phrase: &Phrase) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(at) = open.pop() {
+        for entry in fs::read_dir(&at).unwrap().flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            if phrase.is_in(name.as_encoded_bytes()) {
+                found.push(path.display().to_string());
+            }
+            if entry.file_type().unwrap().is_dir() {
+                open.push(path);
+            } else if phrase.is_in(fs::read(&path).unwrap()) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+fn written() -> Desk {
+    let desk = support::native();
+    let write = |name: &str, text: &str| desk.text("memory_write", json!({ "path": name, "content": text, "mode": "replace" }));
+    write(
+        "people/ada",
+        "---\ndescription: Ada lives in Maple Street 12 since May\ntype: user\n---\n\n# Ada\n\nLikes tea.\nLives in\nMAPLE street 12.\n",
+    );
+    write(
+        "people/ada",
+        "---\ndescription: Ada lives in Maple Street 12 since May\ntype: user\n---\n\n# Ada\n\nLikes green tea.\nLives in\nMAPLE street 12.\n",
+    );
+    write("notes/tea", "Green tea at 80 degrees.\n");
+    write("only", "Maple Street 12\n");
+    write("gone", "Was in Maple Street 12, moved.\n");
+    desk.text("memory_delete", json!({ "path": "gone" }));
+    write("maple-street-12", "A house.\n");
+    desk
+}
+
+fn history(desk: &Desk) -> Vec<String> {
+    let all = desk.caller.memdir.history(&ChangeFilter::default()).unwrap();
+    all.iter().map(|change| format!("{} {}", change.verb.past_tense(), change.files.len())).collect()
+}
+
+#[test]
+fn no_byte_is_left_and_everything_else_stays() {
+    let desk = written();
+    let memdir = &desk.caller.memdir;
+    let phrase = Phrase::parse("maple street 12").unwrap();
+    let old = Version::from_content(desk.file("people/ada.md").unwrap().as_bytes());
+    let tea = desk.file("notes/tea.md");
+    let before = history(&desk);
+    let found = memdir.find_forgettable(&phrase).unwrap();
+    let lines: Vec<String> = found
+        .files
+        .iter()
+        .map(|file| format!("{} {} {:?}", file.path, file.whole, file.lines.iter().map(|l| (l.line, l.text.as_str())).collect::<Vec<_>>()))
+        .collect();
+    insta::assert_debug_snapshot!(lines);
+    assert!(found.versions > 4, "{}", found.versions);
+    let forgotten = memdir.forget(&phrase).unwrap();
+    assert_eq!(
+        (forgotten.removed, forgotten.redacted.iter().map(|path| path.as_str()).collect::<Vec<_>>()),
+        (1, vec!["MEMORY.md", "people/ada.md"])
+    );
+    assert_eq!(files_with(desk.top.path(), &phrase), [""; 0]);
+    assert_eq!(
+        desk.file("people/ada.md").unwrap(),
+        "---\ndescription: Ada lives in (forgotten) since May\ntype: user\n---\n\n# Ada\n\nLikes green tea.\nLives in\n(forgotten).\n"
+    );
+    assert_eq!((desk.file("only.md"), desk.file("notes/tea.md")), (None, tea));
+    insta::assert_snapshot!(desk.file("MEMORY.md").unwrap());
+    // The history has the same changes and the one that forgot; the forgotten versions say so.
+    let after = history(&desk);
+    assert_eq!(after[1..], before[..], "{after:?}");
+    assert!(after[0].starts_with("forgot words in"), "{after:?}");
+    let error = memdir.store().text_at(&path("people/ada.md"), old).unwrap_err();
+    assert_eq!(error.to_string(), format!("version {} of people/ada.md was forgotten; nothing can bring it back", old.short()));
+    let undo = memdir.undo(&UndoTarget::Last).unwrap_err();
+    assert!(undo.to_string().contains("was forgotten"), "{undo}");
+    // What was not forgotten can still be undone, and a new change follows.
+    desk.text("memory_write", json!({ "path": "notes/tea", "content": "Black tea.\n", "mode": "replace" }));
+    memdir.undo(&UndoTarget::Last).unwrap();
+    assert_eq!(desk.file("notes/tea.md").unwrap(), "Green tea at 80 degrees.\n");
+    assert_eq!(memdir.store().damaged_records(), 0);
+    // Again there is nothing to do.
+    assert_eq!(memdir.find_forgettable(&phrase).unwrap(), Default::default());
+    assert_eq!(memdir.forget(&phrase).unwrap(), Default::default());
+}
+
+#[test]
+fn a_name_is_forgotten_with_its_memory() {
+    let desk = written();
+    let phrase = Phrase::parse("maple-street").unwrap();
+    let found = desk.caller.memdir.find_forgettable(&phrase).unwrap();
+    assert_eq!(
+        found.files.iter().map(|file| (file.path.as_str(), file.whole)).collect::<Vec<_>>(),
+        [("MEMORY.md", false), ("maple-street-12.md", true)]
+    );
+    desk.caller.memdir.forget(&phrase).unwrap();
+    assert_eq!(files_with(desk.top.path(), &phrase), [""; 0]);
+    let names: Vec<String> = desk
+        .caller
+        .memdir
+        .history(&ChangeFilter::default())
+        .unwrap()
+        .into_iter()
+        .flat_map(|change| change.files)
+        .map(|file| file.path.to_string())
+        .collect();
+    assert!(names.iter().any(|name| name.starts_with("forgotten/")), "{names:?}");
+}
+
+#[test]
+fn texts_of_other_programs_and_bytes_that_are_not_text_are_forgotten_too() {
+    let desk = support::native();
+    desk.put("latin.md", "x");
+    fs::write(desk.root.join("latin.md"), b"\xff Caf\xc3\xa9 Orion \xfe tail\r\n").unwrap();
+    desk.put("logs/2026/01/02.md", "- cafe\u{301}  ORION\n- other\n");
+    desk.caller.memdir.store().record_outside_changes(support::NOW.parse().unwrap(), true).unwrap();
+    let phrase = Phrase::parse("café orion").unwrap();
+    desk.caller.memdir.forget(&phrase).unwrap();
+    assert_eq!(fs::read(desk.root.join("latin.md")).unwrap(), b"\xff (forgotten) \xfe tail\r\n");
+    assert_eq!(desk.file("logs/2026/01/02.md").unwrap(), "- (forgotten)\n- other\n");
+    assert_eq!(files_with(desk.top.path(), &phrase), [""; 0]);
+}

@@ -1,0 +1,238 @@
+//! `memdir forget`: removes the words of a fact from everything memdir keeps, after it has listed every place. Then it searches again, and
+//! writes a receipt without the words.
+
+mod places;
+mod state_files;
+
+use super::{
+    counted,
+    install::{can_ask, read_answer},
+};
+use crate::{
+    args::Forget as Typed,
+    config::Settings,
+    exit::{Exit, Failure},
+    output::{CommandOutput, OutputOptions, Printer, visible},
+    scope::Scope,
+    spaces,
+};
+use memdir_core::{
+    Clock as _, Phrase, Search, SystemClock,
+    internal::{
+        base::disk::{self, Replace},
+        search::ranking::MIN_SCORE,
+    },
+};
+use places::{ForgetPlaces, FoundPlaces};
+use serde::Serialize;
+use std::{
+    io::{self, Write as _},
+    path::PathBuf,
+};
+
+/// The maximum number of lines that are listed for one file.
+const LINES_PER_FILE: usize = 20;
+/// The maximum number of hits that are near in meaning and listed.
+const SIMILAR: usize = 5;
+
+/// The outcome of the command.
+#[derive(Serialize)]
+struct Forgot {
+    found: FoundPlaces,
+    /// `None` with `--dry-run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<Receipt>,
+    /// The file of the receipt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt_file: Option<PathBuf>,
+    /// Memories that are near in meaning and do not have the words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    similar: Vec<String>,
+}
+
+/// What was forgotten, without the words.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Receipt {
+    at: String,
+    by: String,
+    /// Files of memories in which words were redacted.
+    pub(super) redacted: usize,
+    /// Memories that were removed as a whole.
+    pub(super) removed: usize,
+    /// Versions and names that were removed from the history.
+    pub(super) versions: usize,
+    /// Turns that were removed from kept conversations.
+    pub(super) turns: u64,
+    /// Kept conversations that were removed.
+    pub(super) chats: usize,
+    /// Other files of memdir that were changed.
+    pub(super) state_files: usize,
+    /// Derived directories that were removed: search indexes, vectors, tables.
+    pub(super) derived: usize,
+    /// Searches by words and by meaning that were made afterwards.
+    searches: usize,
+    /// Those that found the words again: 0 unless something is wrong.
+    found_again: usize,
+    /// Files that still have the words, and why.
+    remaining: Vec<String>,
+    /// What memdir cannot reach.
+    not_reached: Vec<String>,
+}
+
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
+    if !settings.only.is_empty() {
+        return Err(Failure::Usage {
+            message: "forget covers whole memories, so it cannot be narrowed with --only".into(),
+            hint: "run it without --only".into(),
+        });
+    }
+    let words = args.words.join(" ");
+    let phrase = Phrase::parse(&words)?;
+    let places = ForgetPlaces::open(settings, scope)?;
+    let found = places.find(&phrase)?;
+    if found.is_empty() {
+        return Err(Failure::Negative {
+            code: "not_found",
+            message: "no place has these words".into(),
+            hint: "try fewer words; memdir search finds memories by meaning".into(),
+        });
+    }
+    if args.dry_run {
+        return Ok(CommandOutput::new(Forgot { found, receipt: None, receipt_file: None, similar: Vec::new() }, show));
+    }
+    if !args.yes {
+        confirm(&found, output)?;
+    }
+    let mut receipt = places.forget(&phrase)?;
+    let now = SystemClock.now();
+    (receipt.at, receipt.by) = (now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(), settings.actor.value.clone());
+    let similar = search_again(&words, &phrase, settings, scope, &mut receipt)?;
+    let left = places.find(&phrase)?;
+    receipt.remaining = left.remaining().into_iter().map(|place| phrase.redact(&place).unwrap_or(place)).collect();
+    receipt.not_reached = found.not_reached.iter().map(|place| phrase.redact(place).unwrap_or_else(|| place.clone())).collect();
+    let receipt_file = write_receipt(settings, &receipt)?;
+    let failed = receipt.found_again > 0 || !receipt.remaining.is_empty();
+    let exit = if failed { Exit::Negative } else { Exit::Success };
+    Ok(CommandOutput::new(Forgot { found, receipt: Some(receipt), receipt_file: Some(receipt_file), similar }, show).exit(exit))
+}
+
+/// Lists the places on standard error and asks. Without a terminal, it is an error.
+fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
+    if !can_ask(options) {
+        return Err(Failure::Usage {
+            message: "forgetting needs confirmation, but standard input is not a terminal".into(),
+            hint: "list the places with --dry-run, then add --yes; nothing was removed".into(),
+        });
+    }
+    let asked = || {
+        let mut error = anstream::stderr();
+        for line in listed(found) {
+            writeln!(error, "{}", visible(&line))?;
+        }
+        write!(error, "Forget all of this? It cannot be undone. [y/N] ")?;
+        read_answer()
+    };
+    match asked().map_err(|source| Failure::Output { source })?.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(Failure::Negative { code: "cancelled", message: "cancelled; nothing was removed".into(), hint: String::new() }),
+    }
+}
+
+/// Searches for the words and for their meaning. Returns what is near in meaning and does not have the words.
+fn search_again(words: &str, phrase: &Phrase, settings: &Settings, scope: &Scope, receipt: &mut Receipt) -> Result<Vec<String>, Failure> {
+    if scope.off.is_some() {
+        return Ok(Vec::new());
+    }
+    let memdir = spaces::with_search_once(spaces::open(settings, scope)?.memdir, settings, None)?;
+    let mut similar = Vec::new();
+    // A query in quotes must have the words; the other one is also asked by meaning.
+    for query in [format!("\"{}\"", words.replace('"', " ")), words.to_owned()] {
+        let answer = memdir.search(&Search { max_results: 20, min_score: 0.0, ..Search::new(query) })?;
+        receipt.searches += 1;
+        receipt.found_again += usize::from(answer.hits.iter().any(|hit| phrase.is_in(&hit.text) || phrase.is_in(hit.path.as_str())));
+        let near = answer.hits.iter().filter(|hit| hit.score >= MIN_SCORE && !phrase.is_in(&hit.text));
+        similar = near.map(|hit| format!("{}:{} (score {:.2})", hit.path, hit.lines, hit.score)).take(SIMILAR).collect();
+    }
+    Ok(similar)
+}
+
+fn write_receipt(settings: &Settings, receipt: &Receipt) -> Result<PathBuf, Failure> {
+    let dir = settings.home.value.join("forgotten");
+    let file = dir.join(format!("{}.json", receipt.at.replace(':', "")));
+    let failed = |source| Failure::File { doing: "write", path: file.clone(), source };
+    disk::create_private_dir(&dir).map_err(failed)?;
+    let text = serde_json::to_vec_pretty(receipt).unwrap_or_default();
+    disk::replace(&file, Replace::DURABLE, |out| out.write_all(&text)).map_err(failed)?;
+    Ok(file)
+}
+
+/// The places, one per line, with the lines that have the words.
+fn listed(found: &FoundPlaces) -> Vec<String> {
+    let mut lines = Vec::new();
+    for memory in &found.memories {
+        for file in &memory.files {
+            let name = memory.shown(file.path.as_str());
+            let what = match (&file.read_only, file.whole) {
+                (Some(why), _) => format!("stays: {why}"),
+                (None, true) => "the whole file".to_owned(),
+                (None, false) => counted(file.lines.len() as u64, "line", "lines"),
+            };
+            lines.push(format!("{name}  {what}"));
+            let shown = file.lines.iter().take(LINES_PER_FILE);
+            lines.extend(shown.map(|line| format!("  {}: {}", line.line, line.text.trim())));
+            if file.lines.len() > LINES_PER_FILE {
+                lines.push(format!("  and {} more lines", file.lines.len() - LINES_PER_FILE));
+            }
+        }
+    }
+    if found.versions > 0 {
+        lines.push(format!("history  {}", counted(found.versions as u64, "recorded text or name", "recorded texts and names")));
+    }
+    for chat in &found.chats {
+        lines.push(format!("conversation {}  {}", chat.name, counted(chat.turns, "turn", "turns")));
+        lines.extend(chat.lines.iter().take(LINES_PER_FILE).map(|line| format!("  {line}")));
+    }
+    lines.extend(found.state_files.iter().map(|file| file.display().to_string()));
+    if found.derived > 0 {
+        lines.push("search indexes, vectors and caches  removed and built again".to_owned());
+    }
+    lines
+}
+
+fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
+    for line in listed(&forgot.found) {
+        printer.line(line)?;
+    }
+    let Some(receipt) = &forgot.receipt else {
+        printer.note("nothing was removed; remove all of this with: memdir forget --yes WORDS");
+        return not_reached(&forgot.found.not_reached, printer);
+    };
+    let files = counted((receipt.redacted + receipt.state_files) as u64, "file", "files");
+    let removed = counted(receipt.removed as u64, "memory", "memories");
+    let versions = counted(receipt.versions as u64, "recorded text", "recorded texts");
+    let turns = counted(receipt.turns, "turn", "turns");
+    let chats = counted(receipt.chats as u64, "conversation", "conversations");
+    printer.line(format!("forgot: redacted {files}, removed {removed}, {versions}, {turns} and {chats}"))?;
+    match receipt.found_again {
+        0 => printer
+            .line(format!("verified: {} by words and meaning did not find it", counted(receipt.searches as u64, "search", "searches")))?,
+        found => printer.line(format!("not verified: {found} of {} searches still found it", receipt.searches))?,
+    }
+    for place in &receipt.remaining {
+        printer.line(format!("{}  {place}", printer.red("remains")))?;
+    }
+    if let Some(file) = &forgot.receipt_file {
+        printer.line(format!("receipt: {}", file.display()))?;
+    }
+    for similar in &forgot.similar {
+        printer.note(format!("near in meaning, without the words: {similar}"));
+    }
+    not_reached(&receipt.not_reached, printer)
+}
+
+fn not_reached(places: &[String], printer: &mut Printer<'_>) -> io::Result<()> {
+    for place in places {
+        printer.note(format!("not reached: {place}"));
+    }
+    Ok(())
+}

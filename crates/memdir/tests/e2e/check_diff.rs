@@ -1,0 +1,119 @@
+//! `memdir check --diff`: which memories a range of commits makes doubtful; and `memdir verify` of anchored sources.
+
+use crate::{
+    home::Home,
+    scope::{git, repository, run_in},
+};
+use insta::assert_snapshot;
+use std::fs;
+
+fn put(home: &Home, name: &str, text: &str) {
+    let path = home.path("shop").join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn commit(home: &Home, message: &str) {
+    git(home, "shop", &["add", "-A"]);
+    git(home, "shop", &["commit", "-q", "-m", message]);
+}
+
+/// A repository with sources, and memories about them.
+fn shop() -> Home {
+    let home = Home::new();
+    repository(&home, "shop");
+    put(&home, "src/db.rs", "// head\nfn open_pool() {\n    connect(5)\n}\n\nfn close() {}\n");
+    put(&home, "src/old.rs", "fn legacy_path() {}\n");
+    put(&home, "migrations/1.sql", "create table a;\n");
+    put(&home, "README.md", "Shop\n");
+    commit(&home, "base");
+    git(&home, "shop", &["tag", "base"]);
+    let blob = String::from_utf8(
+        std::process::Command::new("git").args(["hash-object", "src/db.rs"]).current_dir(home.path("shop")).output().unwrap().stdout,
+    )
+    .unwrap();
+    let blob = &blob[..10];
+    let memory = |name: &str, text: &str| {
+        let path = home.path("home/projects").join(id(&home)).join(format!("{name}.md"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    memory("pool", &format!("---\ntype: project\nsources: [src/db.rs@{blob}:2-4]\n---\n\nThe pool has five connections.\n"));
+    memory("close", &format!("---\ntype: project\nsources: [src/db.rs@{blob}:6]\n---\n\nClosing is cheap.\n"));
+    memory("symbols", "---\ntype: project\n---\n\n`legacy_path()` is used nowhere; `open_pool()` is in `src/db.rs`.\n");
+    memory("paths", "---\ntype: project\n---\n\nSee `src/old.rs` and `README.md`.\n");
+    memory(
+        "rule",
+        "---\ntype: feedback\ndescription: Ask before you change a migration\nwhen:\n  path: migrations/**\n---\n\nAsk first.\n",
+    );
+    memory("tea", "---\ntype: project\n---\n\nTea at 80 degrees.\n");
+    home
+}
+
+/// The id of the project's memory.
+fn id(home: &Home) -> String {
+    let output = home.bare(&["where", "--json"]).current_dir(home.path("shop")).output().unwrap();
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    value["project"].as_str().unwrap_or_else(|| panic!("{value:#}")).to_owned()
+}
+
+fn change(home: &Home) {
+    put(home, "src/db.rs", "// head\n// more\nfn open_pool() {\n    connect(9)\n}\n\nfn close() {}\n");
+    fs::remove_file(home.path("shop/src/old.rs")).unwrap();
+    put(home, "migrations/1.sql", "create table b;\n");
+    put(home, "a|b`c.md", "hostile name\n");
+    commit(home, "change");
+}
+
+#[test]
+fn doubtful_memories_and_rules_are_reported() {
+    let home = shop();
+    change(&home);
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD", "--format", "markdown"]), @"");
+    let strict = run_in(&home, "shop", &["check", "--diff", "base..HEAD", "--strict", "--json"]);
+    assert!(strict.ends_with("-- exit 1\n"), "{strict}");
+    let value: serde_json::Value = serde_json::from_str(strict.trim_end_matches("-- exit 1\n")).unwrap();
+    assert_eq!(value["doubtful"][0]["reasons"][0]["why"], "source");
+    assert_eq!(value["rules"][0]["files"][0], "migrations/1.sql");
+    // Nothing is doubtful: exit 0 also with --strict.
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "HEAD..HEAD", "--strict"]), @"");
+}
+
+#[test]
+fn a_memory_that_the_change_updates_is_not_doubtful() {
+    let home = shop();
+    put(&home, ".memdir/db.md", "---\ntype: project\n---\n\n`src/db.rs` opens the pool.\n");
+    commit(&home, "team memory");
+    git(&home, "shop", &["tag", "-f", "base"]);
+    put(&home, ".memdir/db.md", "---\ntype: project\n---\n\n`src/db.rs` opens the pool with nine connections.\n");
+    put(&home, "src/db.rs", "fn open_pool() { connect(9) }\n");
+    commit(&home, "change");
+    let output = run_in(&home, "shop", &["check", "--diff", "base..HEAD", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(value["updated"], serde_json::json!(["team/db"]));
+}
+
+#[test]
+fn a_wrong_range_is_a_usage_error() {
+    let home = shop();
+    for range in ["nosuch..HEAD", "--output=/tmp/x", "HEAD..--no-index"] {
+        let output = run_in(&home, "shop", &["check", &format!("--diff={range}")]);
+        assert!(output.ends_with("-- exit 2\n") && output.contains("hint: "), "{range}: {output}");
+    }
+    assert!(run_in(&home, "work", &["check", "--diff", "a..b"]).contains("--diff needs the git repository of the project"));
+    assert!(run_in(&home, "shop", &["check", "--format", "markdown"]).contains("-- exit 2"));
+}
+
+#[test]
+fn verify_follows_anchored_lines_through_commits() {
+    let home = shop();
+    assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"");
+    change(&home);
+    put(&home, "src/db.rs", "// head\n// more\nfn open_pool() {\n    connect(12)\n}\n\nfn close() {}\n");
+    commit(&home, "again");
+    assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"");
+    fs::remove_file(home.path("shop/src/db.rs")).unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"");
+}
