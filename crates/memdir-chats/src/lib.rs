@@ -11,6 +11,8 @@
 mod archive;
 mod content;
 mod draft;
+#[doc(hidden)]
+pub mod generate;
 mod hosts;
 mod injected;
 mod json;

@@ -3,6 +3,7 @@
 
 mod archive;
 mod corpus;
+mod generated;
 mod hostile;
 mod hosts;
 mod opencode;
