@@ -10,7 +10,7 @@ mod words;
 
 use memdir_core::CandidateKind;
 pub use score::{KindScore, score};
-use script::{Episode, Rng, Step};
+use script::{Rng, ScriptEpisode, ScriptStep};
 
 /// The kinds that are planted.
 pub const PLANTED_KINDS: [CandidateKind; 5] =
@@ -43,7 +43,7 @@ pub struct Generated {
     /// The files, by their paths below a home directory.
     pub files: Vec<(String, String)>,
     /// What was planted.
-    pub planted: Vec<Planted>,
+    pub planted: Vec<PlantedCandidate>,
     /// The number of near misses.
     pub near_misses: usize,
     /// The number of conversations.
@@ -52,7 +52,7 @@ pub struct Generated {
 
 /// A planted candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planted {
+pub struct PlantedCandidate {
     /// The kind.
     pub kind: CandidateKind,
     /// A part of the person's words, or of the command for a scar, that the candidate must contain.
@@ -71,15 +71,15 @@ pub fn generate(seed: u64, plan: GeneratorPlan) -> Generated {
         for kind in PLANTED_KINDS {
             let (evidence, parts) = planted::episodes(kind, i + shift, &mut rng);
             let number = planted.len();
-            episodes.extend(parts.into_iter().map(|episode| Episode { planted: Some(number), group: number, ..episode }));
-            planted.push(Planted { kind, evidence, sessions: Vec::new() });
+            episodes.extend(parts.into_iter().map(|episode| ScriptEpisode { planted: Some(number), group: number, ..episode }));
+            planted.push(PlantedCandidate { kind, evidence, sessions: Vec::new() });
         }
     }
     let mut near_misses = 0;
     for i in 0..plan.per_kind * NEAR_MISSES {
         for kind in PLANTED_KINDS {
             let group = usize::MAX - near_misses;
-            episodes.extend(near::episodes(kind, i + shift, &mut rng).into_iter().map(|episode| Episode { group, ..episode }));
+            episodes.extend(near::episodes(kind, i + shift, &mut rng).into_iter().map(|episode| ScriptEpisode { group, ..episode }));
             near_misses += 1;
         }
     }
@@ -106,13 +106,13 @@ pub fn generate(seed: u64, plan: GeneratorPlan) -> Generated {
 
 /// Distributes episodes over conversations: at most three in one, at most one with a request to remember, none of the same group twice,
 /// and one that must be the last at its end.
-fn distribute(episodes: Vec<Episode>) -> Vec<Vec<Episode>> {
+fn distribute(episodes: Vec<ScriptEpisode>) -> Vec<Vec<ScriptEpisode>> {
     /// The number of conversations that are searched for a place, so that this stays linear.
     const OPEN: usize = 24;
-    let mut conversations: Vec<Vec<Episode>> = Vec::new();
+    let mut conversations: Vec<Vec<ScriptEpisode>> = Vec::new();
     for episode in episodes {
         let from = conversations.len().saturating_sub(OPEN);
-        let fits = |others: &Vec<Episode>| {
+        let fits = |others: &Vec<ScriptEpisode>| {
             others.len() < 3
                 && !others.iter().any(|other| other.group == episode.group || other.is_last)
                 && !(episode.is_remember && others.iter().any(|other| other.is_remember))
@@ -126,8 +126,8 @@ fn distribute(episodes: Vec<Episode>) -> Vec<Vec<Episode>> {
 }
 
 /// Tool output of about this many bytes, in calls of 16 KB.
-fn output(bytes: usize) -> Vec<Step> {
+fn output(bytes: usize) -> Vec<ScriptStep> {
     const CALL_BYTES: usize = 16 << 10;
     const LINE: &str = "   Compiling shop v0.4.1 (crate 17 of 212), 38 warnings, \"remember\" is only a word here\n";
-    (0..bytes / CALL_BYTES).map(|_| Step::shell("make world", &LINE.repeat(CALL_BYTES / LINE.len()))).collect()
+    (0..bytes / CALL_BYTES).map(|_| ScriptStep::shell("make world", &LINE.repeat(CALL_BYTES / LINE.len()))).collect()
 }

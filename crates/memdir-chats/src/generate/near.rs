@@ -2,13 +2,13 @@
 //! boilerplate, and text of assistants and tools.
 
 use super::{
-    script::{Call, CallEnd, Episode, Rng, Step},
+    script::{Rng, ScriptCall, ScriptEnd, ScriptEpisode, ScriptStep},
     words::{FILES, PARTS},
 };
 use memdir_core::CandidateKind;
 
 /// Returns the episodes of a near miss, each for a conversation of its own.
-pub(super) fn episodes(kind: CandidateKind, i: usize, rng: &mut Rng) -> Vec<Episode> {
+pub(super) fn episodes(kind: CandidateKind, i: usize, rng: &mut Rng) -> Vec<ScriptEpisode> {
     match kind {
         CandidateKind::Remember => vec![remember(i, rng)],
         CandidateKind::Denied => vec![denied(i, rng)],
@@ -18,8 +18,8 @@ pub(super) fn episodes(kind: CandidateKind, i: usize, rng: &mut Rng) -> Vec<Epis
     }
 }
 
-fn answered(text: String) -> Vec<Step> {
-    vec![Step::person(text), Step::assistant("Remember that this is what the code does today; I changed nothing.")]
+fn answered(text: String) -> Vec<ScriptStep> {
+    vec![ScriptStep::person(text), ScriptStep::assistant("Remember that this is what the code does today; I changed nothing.")]
 }
 
 fn number(rng: &mut Rng) -> u64 {
@@ -54,92 +54,104 @@ const NOT_REQUESTS: &[&str] = &[
     "Reminder emails of the {} are sent twice for order {n}",
 ];
 
-fn remember(i: usize, rng: &mut Rng) -> Episode {
+fn remember(i: usize, rng: &mut Rng) -> ScriptEpisode {
     let (part, n) = (rng.pick(PARTS), number(rng));
     let fill = |text: &str| text.replace("{}", part).replace("{n}", &n.to_string());
     let steps = match i % 8 {
         // It was asked for, and saved.
         0 => {
             let fact = fill("Remember that the {} uses the key {n}");
-            let save = Call::SaveMemory(fact.clone());
-            vec![Step::person(fact), Step::Call(save, CallEnd::Ok("created notes/key".into())), Step::assistant("Saved.")]
+            let save = ScriptCall::SaveMemory(fact.clone());
+            vec![
+                ScriptStep::person(fact),
+                ScriptStep::Call(save, ScriptEnd::Ok("created notes/key".into())),
+                ScriptStep::assistant("Saved."),
+            ]
         }
         1 => {
             let fact = fill("Merke dir: {} läuft unter der Kennung {n}");
             let path = "/home/ada/.claude/projects/-home-ada-shop/memory/ids.md";
-            let save = Call::Write { path: path.into(), text: fact.clone() };
-            vec![Step::person(fact), Step::Call(save, CallEnd::Ok("File created".into())), Step::assistant("Gespeichert.")]
+            let save = ScriptCall::Write { path: path.into(), text: fact.clone() };
+            vec![
+                ScriptStep::person(fact),
+                ScriptStep::Call(save, ScriptEnd::Ok("File created".into())),
+                ScriptStep::assistant("Gespeichert."),
+            ]
         }
         // Only the assistant and a tool say it.
         2 => vec![
-            Step::person(fill("look at {} and order {n}")),
-            Step::shell("cat NOTES", &fill("Remember: the {} is owned by Dora, see {n}")),
-            Step::assistant(fill("Remember: the {} is owned by Dora, see {n}.")),
+            ScriptStep::person(fill("look at {} and order {n}")),
+            ScriptStep::shell("cat NOTES", &fill("Remember: the {} is owned by Dora, see {n}")),
+            ScriptStep::assistant(fill("Remember: the {} is owned by Dora, see {n}.")),
         ],
         _ => answered(fill(NOT_REQUESTS[(i + rng.below(3)) % NOT_REQUESTS.len()])),
     };
-    Episode { is_remember: true, ..Episode::new(steps) }
+    ScriptEpisode { is_remember: true, ..ScriptEpisode::new(steps) }
 }
 
-fn denied(i: usize, rng: &mut Rng) -> Episode {
+fn denied(i: usize, rng: &mut Rng) -> ScriptEpisode {
     let (part, n) = (rng.pick(PARTS), number(rng));
     let fill = |text: &str| text.replace("{}", part).replace("{n}", &n.to_string());
     let command = fill("deploy-tool push {} --build {n}");
-    let call = || Call::Shell(command.clone());
-    let asked = Step::person(fill("ship the {}, build {n}"));
-    let done = Step::assistant("Done.");
+    let call = || ScriptCall::Shell(command.clone());
+    let asked = ScriptStep::person(fill("ship the {}, build {n}"));
+    let done = ScriptStep::assistant("Done.");
     let steps = match i % 10 {
-        0 => vec![Step::Call(call(), CallEnd::Refused("blocked by hook: no push on Fridays".into())), done],
+        0 => vec![ScriptStep::Call(call(), ScriptEnd::Refused("blocked by hook: no push on Fridays".into())), done],
         1 => vec![
-            Step::fails(&command, 13, "error: permission denied, the request was rejected by user policy"),
-            Step::person(fill("no, don't use that account for {n}, use the one of the {}")),
+            ScriptStep::fails(&command, 13, "error: permission denied, the request was rejected by user policy"),
+            ScriptStep::person(fill("no, don't use that account for {n}, use the one of the {}")),
             done,
         ],
         2 => vec![
-            Step::Call(call(), CallEnd::Denied(None)),
-            Step::person(rng.pick(&[
+            ScriptStep::Call(call(), ScriptEnd::Denied(None)),
+            ScriptStep::person(rng.pick(&[
                 "sorry, wrong key, go ahead",
                 "continue",
                 "oops, that was a mistake, please run it",
                 "weiter",
                 "sí, adelante",
             ])),
-            Step::shell(&command, "pushed"),
+            ScriptStep::shell(&command, "pushed"),
             done,
         ],
         3 => {
-            let steps = vec![asked, Step::Call(call(), CallEnd::Denied(None))];
-            return Episode { is_last: true, ..Episode::new(steps) };
+            let steps = vec![asked, ScriptStep::Call(call(), ScriptEnd::Denied(None))];
+            return ScriptEpisode { is_last: true, ..ScriptEpisode::new(steps) };
         }
         4 => vec![
-            Step::Call(call(), CallEnd::Denied(None)),
-            Step::person(fill("wait, what does the flag --build {n} do?")),
-            Step::assistant("It names the build."),
-            Step::person("ok, go ahead then"),
-            Step::shell(&command, "pushed"),
+            ScriptStep::Call(call(), ScriptEnd::Denied(None)),
+            ScriptStep::person(fill("wait, what does the flag --build {n} do?")),
+            ScriptStep::assistant("It names the build."),
+            ScriptStep::person("ok, go ahead then"),
+            ScriptStep::shell(&command, "pushed"),
             done,
         ],
         5 => vec![
-            Step::Call(call(), CallEnd::Interrupted),
-            Step::person(rng.pick(&["go on", "continue", "continue please", "ok continue"])),
+            ScriptStep::Call(call(), ScriptEnd::Interrupted),
+            ScriptStep::person(rng.pick(&["go on", "continue", "continue please", "ok continue"])),
             done,
         ],
         6 => vec![
-            Step::fails(&command, 1, "! [rejected] main -> main (fetch first)"),
-            Step::person(fill("never mind the old branch, rebase build {n} first")),
+            ScriptStep::fails(&command, 1, "! [rejected] main -> main (fetch first)"),
+            ScriptStep::person(fill("never mind the old branch, rebase build {n} first")),
             done,
         ],
         7 => {
-            vec![Step::shell(&command, "pushed"), Step::person(fill("no, don't push the {} without asking, revert build {n} later")), done]
+            vec![
+                ScriptStep::shell(&command, "pushed"),
+                ScriptStep::person(fill("no, don't push the {} without asking, revert build {n} later")),
+                done,
+            ]
         }
         8 => vec![
-            Step::Call(call(), CallEnd::Refused("the sandbox does not allow network access".into())),
-            Step::person(fill("right, the sandbox has no network for {n}")),
+            ScriptStep::Call(call(), ScriptEnd::Refused("the sandbox does not allow network access".into())),
+            ScriptStep::person(fill("right, the sandbox has no network for {n}")),
             done,
         ],
         _ => answered(fill("if I rejected `git push` for the {}, would you then stop? It is about build {n}")),
     };
-    Episode::new([vec![asked], steps].concat())
+    ScriptEpisode::new([vec![asked], steps].concat())
 }
 
 /// Messages that people type in many conversations and that nobody would save.
@@ -178,8 +190,8 @@ const SIMILAR: &[&str] = &[
     "the {} of customer {n} must never be merged with others",
 ];
 
-fn repeat(i: usize, rng: &mut Rng) -> Vec<Episode> {
-    let one = |text: String| Episode::new(answered(text));
+fn repeat(i: usize, rng: &mut Rng) -> Vec<ScriptEpisode> {
+    let one = |text: String| ScriptEpisode::new(answered(text));
     match i % 6 {
         0..=2 => {
             let text = BOILERPLATE[(i / 6 * 3 + i % 6) % BOILERPLATE.len()];
@@ -203,113 +215,136 @@ fn repeat(i: usize, rng: &mut Rng) -> Vec<Episode> {
         // The same sentence twice in one conversation, and the assistant's in all.
         _ => {
             let text = format!("always pass the request id {} to the {} wrapper", number(rng), rng.pick(PARTS));
-            vec![Episode::new([answered(text.clone()), answered(text)].concat())]
+            vec![ScriptEpisode::new([answered(text.clone()), answered(text)].concat())]
         }
     }
 }
 
-fn scar(i: usize, rng: &mut Rng) -> Vec<Episode> {
+fn scar(i: usize, rng: &mut Rng) -> Vec<ScriptEpisode> {
     let (part, n) = (rng.pick(PARTS), number(rng));
-    let asked = || Step::person(format!("is everything fine with {part} {}?", n % 97));
-    let edit = |rng: &mut Rng| Step::edit(rng.pick(FILES), &format!("let a = {};", number(rng)), &format!("let b = {};", number(rng)));
-    let done = || Step::assistant("It works.");
+    let asked = || ScriptStep::person(format!("is everything fine with {part} {}?", n % 97));
+    let edit =
+        |rng: &mut Rng| ScriptStep::edit(rng.pick(FILES), &format!("let a = {};", number(rng)), &format!("let b = {};", number(rng)));
+    let done = || ScriptStep::assistant("It works.");
     let tool = rng.pick(&["ninja", "gradle", "mvn", "bazel", "tox", "meson"]);
-    let twice =
-        |steps: &mut dyn FnMut() -> Vec<Step>| (0..2).map(|_| Episode::new([vec![asked()], steps(), vec![done()]].concat())).collect();
+    let twice = |steps: &mut dyn FnMut() -> Vec<ScriptStep>| {
+        (0..2).map(|_| ScriptEpisode::new([vec![asked()], steps(), vec![done()]].concat())).collect()
+    };
     match i % 8 {
         // Retried unchanged after an edit.
         0 => {
             let command = format!("{tool} verify {part}");
-            twice(&mut || vec![Step::fails(&command, 1, "1 failed"), edit(rng), Step::shell(&command, "ok")])
+            twice(&mut || vec![ScriptStep::fails(&command, 1, "1 failed"), edit(rng), ScriptStep::shell(&command, "ok")])
         }
         // Another invocation, but in one conversation only.
         1 => {
             let steps = vec![
                 asked(),
-                Step::fails(&format!("{tool} check{n}"), 1, "failed"),
-                Step::shell(&format!("{tool} check{n} --jobs {n}"), "ok"),
+                ScriptStep::fails(&format!("{tool} check{n}"), 1, "failed"),
+                ScriptStep::shell(&format!("{tool} check{n} --jobs {n}"), "ok"),
                 done(),
             ];
-            vec![Episode::new(steps)]
+            vec![ScriptEpisode::new(steps)]
         }
         // Another program.
         2 => {
             let (bad, good) = (format!("{tool} ping{}", n % 7), format!("curl -s localhost/{part}"));
-            twice(&mut || vec![Step::fails(&bad, 7, "connection refused"), Step::shell(&good, "pong")])
+            twice(&mut || vec![ScriptStep::fails(&bad, 7, "connection refused"), ScriptStep::shell(&good, "pong")])
         }
         // Searches that find nothing.
         3 => twice(&mut || {
-            vec![Step::fails(&format!("grep -rn {part}{n} src"), 1, ""), Step::shell(&format!("grep -rni {part} src lib"), "3: x")]
+            vec![
+                ScriptStep::fails(&format!("grep -rn {part}{n} src"), 1, ""),
+                ScriptStep::shell(&format!("grep -rni {part} src lib"), "3: x"),
+            ]
         }),
         // An edit is what helped.
         4 => {
             let bad = format!("{tool} compile-{part}");
-            twice(&mut || vec![Step::fails(&bad, 1, "error: expected `;`"), edit(rng), Step::shell(&format!("{bad} --quiet"), "ok")])
+            twice(&mut || {
+                vec![ScriptStep::fails(&bad, 1, "error: expected `;`"), edit(rng), ScriptStep::shell(&format!("{bad} --quiet"), "ok")]
+            })
         }
         // Another subcommand; the failed one works later.
         5 => {
             let (bad, other) = (format!("{tool} test-{part}"), format!("{tool} format-{part}"));
-            twice(&mut || vec![Step::fails(&bad, 1, "1 failed"), Step::shell(&other, ""), edit(rng), Step::shell(&bad, "ok")])
+            twice(&mut || {
+                vec![ScriptStep::fails(&bad, 1, "1 failed"), ScriptStep::shell(&other, ""), edit(rng), ScriptStep::shell(&bad, "ok")]
+            })
         }
         // Checks are bypassed.
         6 => twice(&mut || {
             vec![
-                Step::fails("git commit -m change", 1, "pre-commit hook failed"),
-                Step::shell("git commit --no-verify -m change", "1 file changed"),
+                ScriptStep::fails("git commit -m change", 1, "pre-commit hook failed"),
+                ScriptStep::shell("git commit --no-verify -m change", "1 file changed"),
             ]
         }),
         // Hypothetical commands, and other operands.
         _ => twice(&mut || {
             vec![
-                Step::fails(&format!("wc -l src/{part}/{n}.rs"), 1, "No such file or directory"),
-                Step::shell(&format!("wc -l src/{part}.rs"), "12"),
-                Step::person(format!("one could run {tool} --offline instead of {tool} for {part} {n}, but leave it")),
+                ScriptStep::fails(&format!("wc -l src/{part}/{n}.rs"), 1, "No such file or directory"),
+                ScriptStep::shell(&format!("wc -l src/{part}.rs"), "12"),
+                ScriptStep::person(format!("one could run {tool} --offline instead of {tool} for {part} {n}, but leave it")),
             ]
         }),
     }
 }
 
-fn reverted(i: usize, rng: &mut Rng) -> Episode {
+fn reverted(i: usize, rng: &mut Rng) -> ScriptEpisode {
     let path = rng.pick(FILES);
     let other = FILES[(FILES.iter().position(|file| *file == path).unwrap_or(0) + 1 + rng.below(FILES.len() - 1)) % FILES.len()];
     let n = number(rng);
     let (old, new, third) = (format!("retries = {n}"), format!("retries = {}", n + 3), format!("retries = {}", n + 11));
-    let first = vec![Step::person("tidy up the retry settings"), Step::edit(path, &old, &new), Step::assistant("I changed the retries.")];
-    let done = Step::assistant("Done.");
+    let first = vec![
+        ScriptStep::person("tidy up the retry settings"),
+        ScriptStep::edit(path, &old, &new),
+        ScriptStep::assistant("I changed the retries."),
+    ];
+    let done = ScriptStep::assistant("Done.");
     let rest = match i % 9 {
-        0 => vec![Step::person(format!("make it {} instead, {} is wrong", n + 11, n + 3)), Step::edit(path, &new, &third), done],
-        1 => vec![Step::person(format!("fine, now continue on main with ticket {n}")), Step::shell("git checkout main", ""), done],
+        0 => {
+            vec![ScriptStep::person(format!("make it {} instead, {} is wrong", n + 11, n + 3)), ScriptStep::edit(path, &new, &third), done]
+        }
+        1 => vec![
+            ScriptStep::person(format!("fine, now continue on main with ticket {n}")),
+            ScriptStep::shell("git checkout main", ""),
+            done,
+        ],
         // The agent cleans up after itself.
         2 => vec![
-            Step::person(format!("find out why order {n} fails")),
-            Step::edit(other, &old, &format!("{old} // debug {n}")),
-            Step::shell(&format!("make debug-{n}"), "trace"),
-            Step::shell(&format!("git checkout -- {other}"), ""),
-            Step::assistant("The cause is the rounding."),
+            ScriptStep::person(format!("find out why order {n} fails")),
+            ScriptStep::edit(other, &old, &format!("{old} // debug {n}")),
+            ScriptStep::shell(&format!("make debug-{n}"), "trace"),
+            ScriptStep::shell(&format!("git checkout -- {other}"), ""),
+            ScriptStep::assistant("The cause is the rounding."),
         ],
-        3 => vec![Step::person(format!("start a branch for ticket {n}")), Step::shell(&format!("git checkout -b ticket-{n}"), ""), done],
+        3 => vec![
+            ScriptStep::person(format!("start a branch for ticket {n}")),
+            ScriptStep::shell(&format!("git checkout -b ticket-{n}"), ""),
+            done,
+        ],
         4 => vec![
-            Step::person(format!("undo the change in {path}? I am not sure about {n}, what do you think?")),
-            Step::assistant("I would keep it."),
+            ScriptStep::person(format!("undo the change in {path}? I am not sure about {n}, what do you think?")),
+            ScriptStep::assistant("I would keep it."),
             done,
         ],
         5 => vec![
-            Step::person(format!("what would git checkout -- {path} do to build {n}?")),
-            Step::assistant("It would discard the change."),
+            ScriptStep::person(format!("what would git checkout -- {path} do to build {n}?")),
+            ScriptStep::assistant("It would discard the change."),
             done,
         ],
         // A file that was not edited here.
         6 => vec![
-            Step::person(format!("put back {other}, I broke it while testing {n}")),
-            Step::shell(&format!("git restore {other}"), ""),
+            ScriptStep::person(format!("put back {other}, I broke it while testing {n}")),
+            ScriptStep::shell(&format!("git restore {other}"), ""),
             done,
         ],
-        7 => vec![Step::person(format!("use the old value there too, as for {n}")), Step::edit(other, &new, &old), done],
+        7 => vec![ScriptStep::person(format!("use the old value there too, as for {n}")), ScriptStep::edit(other, &new, &old), done],
         _ => vec![
-            Step::person(format!("undo the last change of build {n}")),
-            Step::fails(&format!("git restore {path}"), 1, "error: pathspec did not match"),
-            Step::assistant("That did not work, so I left it."),
+            ScriptStep::person(format!("undo the last change of build {n}")),
+            ScriptStep::fails(&format!("git restore {path}"), 1, "error: pathspec did not match"),
+            ScriptStep::assistant("That did not work, so I left it."),
         ],
     };
-    Episode::new([first, rest].concat())
+    ScriptEpisode::new([first, rest].concat())
 }

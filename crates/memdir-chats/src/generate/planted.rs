@@ -1,13 +1,13 @@
 //! The episodes that are evidence for a candidate.
 
 use super::{
-    script::{Call, CallEnd, Episode, Rng, Step},
+    script::{Rng, ScriptCall, ScriptEnd, ScriptEpisode, ScriptStep},
     words::FILES,
 };
 use memdir_core::CandidateKind;
 
 /// Returns the episodes of a planted candidate, each for a conversation of its own, and the words that prove that it was found.
-pub(super) fn episodes(kind: CandidateKind, i: usize, rng: &mut Rng) -> (String, Vec<Episode>) {
+pub(super) fn episodes(kind: CandidateKind, i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
     match kind {
         CandidateKind::Remember => remember(i, rng),
         CandidateKind::Denied => denied(i, rng),
@@ -69,7 +69,7 @@ const REQUESTS: &[(&[&str], &[&str])] = &[
     (&["기억해: {}", "{}는 것을 기억해 줘"], &["스테이징 포트는 5433이라", "가격은 항상 원 단위로 저장한다"]),
 ];
 
-fn remember(i: usize, rng: &mut Rng) -> (String, Vec<Episode>) {
+fn remember(i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
     // Every other request is in English, as in real transcripts; the others take turns.
     let language = if i.is_multiple_of(2) { 0 } else { 1 + i / 2 % 14 };
     let (requests, facts) = REQUESTS[language];
@@ -80,9 +80,12 @@ fn remember(i: usize, rng: &mut Rng) -> (String, Vec<Episode>) {
         1 => format!("Looks right.\n\n{request}"),
         _ => request,
     };
-    let steps =
-        vec![Step::person(text), Step::assistant("Understood, I will keep to that."), Step::shell("git diff --stat", " 1 file changed")];
-    (fact.to_owned(), vec![Episode { is_remember: true, ..Episode::new(steps) }])
+    let steps = vec![
+        ScriptStep::person(text),
+        ScriptStep::assistant("Understood, I will keep to that."),
+        ScriptStep::shell("git diff --stat", " 1 file changed"),
+    ];
+    (fact.to_owned(), vec![ScriptEpisode { is_remember: true, ..ScriptEpisode::new(steps) }])
 }
 
 /// Commands and edits that are denied, each with reasons.
@@ -113,21 +116,30 @@ const DENIED: &[(&str, &[&str])] = &[
     ("edit:.github/workflows/ci.yml", &["don't touch the workflows in this task", "die Workflows gehören nicht zu dieser Aufgabe"]),
 ];
 
-fn denied(i: usize, rng: &mut Rng) -> (String, Vec<Episode>) {
+fn denied(i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
     let (action, reasons) = DENIED[i % DENIED.len()];
     let reason = rng.pick(reasons);
     let call = match action.strip_prefix("edit:") {
-        Some(path) => Call::Edit { path: path.into(), old: "  value: 1".into(), new: format!("  value: {}", rng.below(900) + 2) },
-        None => Call::Shell(action.into()),
+        Some(path) => ScriptCall::Edit { path: path.into(), old: "  value: 1".into(), new: format!("  value: {}", rng.below(900) + 2) },
+        None => ScriptCall::Shell(action.into()),
     };
     // The reason comes as the next message, or with the rejection where the host has a field for it.
     let steps = match rng.below(4) {
-        0 => vec![Step::Call(call, CallEnd::Denied(Some(reason.into()))), Step::assistant("Understood, I leave it.")],
-        1 => vec![Step::Call(call, CallEnd::Interrupted), Step::person(reason), Step::assistant("Understood, I leave it.")],
-        _ => vec![Step::Call(call, CallEnd::Denied(None)), Step::person(reason), Step::assistant("Understood, I leave it.")],
+        0 => vec![ScriptStep::Call(call, ScriptEnd::Denied(Some(reason.into()))), ScriptStep::assistant("Understood, I leave it.")],
+        1 => vec![
+            ScriptStep::Call(call, ScriptEnd::Interrupted),
+            ScriptStep::person(reason),
+            ScriptStep::assistant("Understood, I leave it."),
+        ],
+        _ => vec![
+            ScriptStep::Call(call, ScriptEnd::Denied(None)),
+            ScriptStep::person(reason),
+            ScriptStep::assistant("Understood, I leave it."),
+        ],
     };
-    let asked = Step::person(rng.pick(&["please finish the rest of it", "carry on with the second part", "now the last item of the list"]));
-    (reason.to_owned(), vec![Episode::new([vec![asked], steps].concat())])
+    let asked =
+        ScriptStep::person(rng.pick(&["please finish the rest of it", "carry on with the second part", "now the last item of the list"]));
+    (reason.to_owned(), vec![ScriptEpisode::new([vec![asked], steps].concat())])
 }
 
 /// What a person says again in another conversation, in two wordings.
@@ -157,14 +169,14 @@ const REPEATS: &[&[&str]] = &[
     &["only the release branch is deployed, so target that one", "Only the release branch is deployed so target that one."],
 ];
 
-fn repeat(i: usize, rng: &mut Rng) -> (String, Vec<Episode>) {
+fn repeat(i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
     let wordings = REPEATS[i % REPEATS.len()];
 
     let evidence = evidence(wordings);
     let episode = |wording: &str, rng: &mut Rng| {
         let before = rng.pick(&["", "", "Nice. ", "That works now. "]);
-        let steps = vec![Step::person(format!("{before}{wording}")), Step::assistant("I changed it accordingly.")];
-        Episode::new(steps)
+        let steps = vec![ScriptStep::person(format!("{before}{wording}")), ScriptStep::assistant("I changed it accordingly.")];
+        ScriptEpisode::new(steps)
     };
     let count = 2 + rng.below(2);
     let parts = (0..count).map(|n| episode(wordings[n % wordings.len()], rng)).collect();
@@ -204,19 +216,20 @@ const SCARS: &[(&str, i64, &str, &str)] = &[
     ("pnpm lint", 1, "None of the selected packages has a \"lint\" script", "pnpm -w lint"),
 ];
 
-fn scar(i: usize, rng: &mut Rng) -> (String, Vec<Episode>) {
+fn scar(i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
     let (bad, status, error, good) = SCARS[i % SCARS.len()];
     let mut parts = Vec::new();
     for _ in 0..2 {
         let file = rng.pick(&["tests/cart.py", "checkout", "spec/total_spec.rb", "invoice"]);
-        let mut steps = vec![Step::person(rng.pick(&["check that it still works", "does everything pass?", "verify the change please"]))];
-        steps.push(Step::fails(&bad.replace("{}", file), status, error));
+        let mut steps =
+            vec![ScriptStep::person(rng.pick(&["check that it still works", "does everything pass?", "verify the change please"]))];
+        steps.push(ScriptStep::fails(&bad.replace("{}", file), status, error));
         if rng.below(2) == 0 {
-            steps.push(Step::shell("ls", "Makefile\nsrc"));
+            steps.push(ScriptStep::shell("ls", "Makefile\nsrc"));
         }
-        steps.push(Step::shell(&good.replace("{}", file), "ok"));
-        steps.push(Step::assistant("It passes now."));
-        parts.push(Episode::new(steps));
+        steps.push(ScriptStep::shell(&good.replace("{}", file), "ok"));
+        steps.push(ScriptStep::assistant("It passes now."));
+        parts.push(ScriptEpisode::new(steps));
     }
     (good.replace(" {}", ""), parts)
 }
@@ -236,18 +249,22 @@ const REVERTS: &[&str] = &[
     "roll that back, we keep the old name for compatibility",
 ];
 
-fn reverted(i: usize, rng: &mut Rng) -> (String, Vec<Episode>) {
+fn reverted(i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
     let words = REVERTS[i % REVERTS.len()];
     let path = rng.pick(FILES);
     let number = rng.next() % 100_000;
     let (old, new) = (format!("timeout = {number}"), format!("timeout = {}", number + 7));
-    let mut steps = vec![Step::person("tidy up the settings a little"), Step::edit(path, &old, &new), Step::assistant("I simplified it.")];
-    steps.push(Step::person(words));
+    let mut steps = vec![
+        ScriptStep::person("tidy up the settings a little"),
+        ScriptStep::edit(path, &old, &new),
+        ScriptStep::assistant("I simplified it."),
+    ];
+    steps.push(ScriptStep::person(words));
     match rng.below(3) {
-        0 => steps.push(Step::shell(&format!("git checkout -- {path}"), "")),
-        1 => steps.push(Step::shell(&format!("git restore {path}"), "")),
-        _ => steps.push(Step::edit(path, &new, &old)),
+        0 => steps.push(ScriptStep::shell(&format!("git checkout -- {path}"), "")),
+        1 => steps.push(ScriptStep::shell(&format!("git restore {path}"), "")),
+        _ => steps.push(ScriptStep::edit(path, &new, &old)),
     }
-    steps.push(Step::assistant("It is as it was."));
-    (words.to_owned(), vec![Episode::new(steps)])
+    steps.push(ScriptStep::assistant("It is as it was."));
+    (words.to_owned(), vec![ScriptEpisode::new(steps)])
 }

@@ -5,14 +5,14 @@ mod codex;
 mod copilot;
 mod gemini;
 
-use super::{PROJECT_DIR, script::Step};
+use super::{PROJECT_DIR, script::ScriptStep};
 use jiff::Timestamp;
 use serde_json::Value;
 
 /// Returns the path of a transcript below the home directory, the name of the session and the text of the transcript.
-pub(super) fn transcript(seed: u64, number: usize, steps: &[Step]) -> (String, String, String) {
+pub(super) fn transcript(seed: u64, number: usize, steps: &[ScriptStep]) -> (String, String, String) {
     let id = format!("{:08x}-{number:04x}-4000-8000-{:012x}", seed & 0xffff_ffff, number + 1);
-    let mut lines = Lines::new(&id, number);
+    let mut lines = TranscriptLines::new(&id, number);
     let (path, session) = match number % 4 {
         0 => {
             claude_code::write(steps, &mut lines);
@@ -40,17 +40,17 @@ pub(super) fn project_root() -> (String, String) {
 }
 
 /// The lines of a transcript, with ids and times that ascend.
-struct Lines {
+struct TranscriptLines {
     id: String,
     started: i64,
     count: u64,
     text: String,
 }
 
-impl Lines {
+impl TranscriptLines {
     fn new(id: &str, number: usize) -> Self {
         // 2026-01-15T10:00:00Z, and one hour later for each conversation.
-        Lines { id: id.to_owned(), started: 1_768_471_200 + 3600 * number as i64, count: 0, text: String::new() }
+        TranscriptLines { id: id.to_owned(), started: 1_768_471_200 + 3600 * number as i64, count: 0, text: String::new() }
     }
 
     fn push(&mut self, line: &Value) {

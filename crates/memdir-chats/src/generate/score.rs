@@ -1,6 +1,6 @@
 //! Compares candidates with what was planted: precision and recall for each kind.
 
-use super::{PLANTED_KINDS, Planted};
+use super::{PLANTED_KINDS, PlantedCandidate};
 use memdir_core::{Candidate, CandidateKind};
 
 /// How well one kind was found.
@@ -30,7 +30,10 @@ impl KindScore {
 
 /// Scores candidates, one row for each kind that is planted. Also returns the candidates that were not planted and the planted ones
 /// that were not found, for a person to read.
-pub fn score<'c>(planted: &'c [Planted], candidates: &'c [Candidate]) -> (Vec<KindScore>, Vec<&'c Candidate>, Vec<&'c Planted>) {
+pub fn score<'c>(
+    planted: &'c [PlantedCandidate],
+    candidates: &'c [Candidate],
+) -> (Vec<KindScore>, Vec<&'c Candidate>, Vec<&'c PlantedCandidate>) {
     let mut is_found = vec![false; planted.len()];
     let mut wrong = Vec::new();
     for candidate in candidates.iter().filter(|candidate| PLANTED_KINDS.contains(&candidate.kind)) {
@@ -51,7 +54,7 @@ pub fn score<'c>(planted: &'c [Planted], candidates: &'c [Candidate]) -> (Vec<Ki
 }
 
 /// Whether a candidate is the planted one: the same kind, from its conversations only, with its words.
-fn is_match(planted: &Planted, candidate: &Candidate) -> bool {
+fn is_match(planted: &PlantedCandidate, candidate: &Candidate) -> bool {
     let text = format!("{}\n{}", candidate.words, candidate.text).to_lowercase();
     planted.kind == candidate.kind
         && !candidate.sessions.is_empty()

@@ -36,8 +36,8 @@ impl Rng {
 
 /// A part of a conversation that is planted, or a near miss.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Episode {
-    pub(super) steps: Vec<Step>,
+pub(super) struct ScriptEpisode {
+    pub(super) steps: Vec<ScriptStep>,
     /// The number of the planted candidate that it is evidence for.
     pub(super) planted: Option<usize>,
     /// Episodes of one group are in different conversations.
@@ -48,26 +48,26 @@ pub(super) struct Episode {
     pub(super) is_last: bool,
 }
 
-impl Episode {
-    pub(super) fn new(steps: Vec<Step>) -> Self {
-        Episode { steps, ..Episode::default() }
+impl ScriptEpisode {
+    pub(super) fn new(steps: Vec<ScriptStep>) -> Self {
+        ScriptEpisode { steps, ..ScriptEpisode::default() }
     }
 }
 
 /// One step of a conversation.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
+pub(super) enum ScriptStep {
     /// The person typed this.
     Person(String),
     /// The assistant answered this.
     Assistant(String),
     /// The assistant called a tool.
-    Call(Call, CallEnd),
+    Call(ScriptCall, ScriptEnd),
 }
 
 /// A tool call.
 #[derive(Debug, Clone)]
-pub(super) enum Call {
+pub(super) enum ScriptCall {
     Shell(String),
     Edit {
         path: String,
@@ -86,7 +86,7 @@ pub(super) enum Call {
 
 /// How a call ended.
 #[derive(Debug, Clone)]
-pub(super) enum CallEnd {
+pub(super) enum ScriptEnd {
     Ok(String),
     Failed(i64, String),
     /// The person rejected it, with a reason if the host has a field for it.
@@ -97,25 +97,25 @@ pub(super) enum CallEnd {
     Refused(String),
 }
 
-impl Step {
-    pub(super) fn person(text: impl Into<String>) -> Step {
-        Step::Person(text.into())
+impl ScriptStep {
+    pub(super) fn person(text: impl Into<String>) -> ScriptStep {
+        ScriptStep::Person(text.into())
     }
 
-    pub(super) fn assistant(text: impl Into<String>) -> Step {
-        Step::Assistant(text.into())
+    pub(super) fn assistant(text: impl Into<String>) -> ScriptStep {
+        ScriptStep::Assistant(text.into())
     }
 
-    pub(super) fn shell(command: &str, output: &str) -> Step {
-        Step::Call(Call::Shell(command.into()), CallEnd::Ok(output.into()))
+    pub(super) fn shell(command: &str, output: &str) -> ScriptStep {
+        ScriptStep::Call(ScriptCall::Shell(command.into()), ScriptEnd::Ok(output.into()))
     }
 
-    pub(super) fn fails(command: &str, status: i64, output: &str) -> Step {
-        Step::Call(Call::Shell(command.into()), CallEnd::Failed(status, output.into()))
+    pub(super) fn fails(command: &str, status: i64, output: &str) -> ScriptStep {
+        ScriptStep::Call(ScriptCall::Shell(command.into()), ScriptEnd::Failed(status, output.into()))
     }
 
-    pub(super) fn edit(path: &str, old: &str, new: &str) -> Step {
-        let call = Call::Edit { path: path.into(), old: old.into(), new: new.into() };
-        Step::Call(call, CallEnd::Ok("The file was changed.".into()))
+    pub(super) fn edit(path: &str, old: &str, new: &str) -> ScriptStep {
+        let call = ScriptCall::Edit { path: path.into(), old: old.into(), new: new.into() };
+        ScriptStep::Call(call, ScriptEnd::Ok("The file was changed.".into()))
     }
 }

@@ -1,6 +1,6 @@
 //! The sentences of generated conversations that are neither planted nor a near miss, and the names they are filled with.
 
-use super::script::{Call, CallEnd, Rng, Step};
+use super::script::{Rng, ScriptCall, ScriptEnd, ScriptStep};
 
 /// Names of parts of a program.
 pub(super) const PARTS: &[&str] =
@@ -53,36 +53,39 @@ const ANSWERS: &[&str] = &[
 ];
 
 /// The beginning of a conversation.
-pub(super) fn opening(rng: &mut Rng) -> Vec<Step> {
+pub(super) fn opening(rng: &mut Rng) -> Vec<ScriptStep> {
     let part = rng.pick(PARTS);
-    let mut steps = vec![Step::person(format!("SHOP-{}: {}", 100 + rng.below(9000), rng.pick(OPENINGS).replace("{}", part)))];
+    let mut steps = vec![ScriptStep::person(format!("SHOP-{}: {}", 100 + rng.below(9000), rng.pick(OPENINGS).replace("{}", part)))];
     steps.extend(work(rng));
     steps
 }
 
 /// A message between two episodes, with some work.
-pub(super) fn filler(rng: &mut Rng) -> Vec<Step> {
+pub(super) fn filler(rng: &mut Rng) -> Vec<ScriptStep> {
     let part = rng.pick(PARTS);
-    let mut steps = vec![Step::person(rng.pick(FOLLOW_UPS).replace("{}", part))];
+    let mut steps = vec![ScriptStep::person(rng.pick(FOLLOW_UPS).replace("{}", part))];
     steps.extend(work(rng));
     steps
 }
 
 /// Some calls that succeed, and an answer.
-fn work(rng: &mut Rng) -> Vec<Step> {
+fn work(rng: &mut Rng) -> Vec<ScriptStep> {
     let mut steps = Vec::new();
     for _ in 0..rng.below(3) {
         let file = rng.pick(FILES);
         steps.push(match rng.below(4) {
-            0 => Step::Call(Call::Read(file.into()), CallEnd::Ok("1  use std::fmt;\n2  // remember to update the docs\n".into())),
-            1 => Step::shell(&format!("rg -n total {file}"), "12: let total = 0;"),
-            2 => Step::shell("git status --short", " M src/cart/mod.rs"),
+            0 => ScriptStep::Call(
+                ScriptCall::Read(file.into()),
+                ScriptEnd::Ok("1  use std::fmt;\n2  // remember to update the docs\n".into()),
+            ),
+            1 => ScriptStep::shell(&format!("rg -n total {file}"), "12: let total = 0;"),
+            2 => ScriptStep::shell("git status --short", " M src/cart/mod.rs"),
             _ => {
                 let number = rng.next() % 10_000;
-                Step::edit(file, &format!("let limit = {number};"), &format!("let limit = {};", number + 1))
+                ScriptStep::edit(file, &format!("let limit = {number};"), &format!("let limit = {};", number + 1))
             }
         });
     }
-    steps.push(Step::assistant(rng.pick(ANSWERS)));
+    steps.push(ScriptStep::assistant(rng.pick(ANSWERS)));
     steps
 }
