@@ -39,6 +39,9 @@ const TEMP: (&str, &str) = (".memdir-", ".tmp");
 /// another one.
 const SUPERSEDED: &str = ".was";
 
+/// The folder with what the search for candidates remembers, one file per project. Derived, but it has words of conversations.
+pub(crate) const CANDIDATES_DIR: &str = ".candidates";
+
 /// The directory of archived conversations.
 #[derive(Debug, Clone)]
 pub struct ChatArchive {

@@ -18,7 +18,7 @@ use memdir_core::{Candidate, CandidateKind, Clock, Embedder, Result};
 use repeat::Sentences;
 pub use running::find_in_running;
 use state::{ChatMark, FindState};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A conversation as the detectors see it.
 #[derive(Debug, Clone, Default)]
@@ -121,7 +121,7 @@ pub fn find_new(archive: &ChatArchive, request: &FindRequest<'_>) -> Result<Foun
         new.insert(chat.session.clone());
         state.read(&changed[number], &chat.session, complete);
     }
-    candidates.extend(repeated.into_iter().filter_map(|first| sentences.candidate(first)));
+    candidates.extend(repeated.into_iter().filter_map(|group| sentences.candidate(group)));
     candidates.extend(scar::find(&state.scars, &state.succeeded_set(), &new));
     state.sentences = sentences.all;
     Ok(FoundCandidates { candidates: unique(candidates), read, left, state, archive: archive.clone() })
@@ -134,25 +134,29 @@ fn find_in(chat: &SeenChat, after: u64) -> Vec<Candidate> {
     found
 }
 
-/// Joins candidates with the same key: the newest counts, with the conversations and turns of all.
+/// Joins candidates with the same key: the conversations and turns of all.
 fn unique(candidates: Vec<Candidate>) -> Vec<Candidate> {
     let mut kept: Vec<Candidate> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for candidate in candidates {
-        // A repeat of words that are a candidate already says nothing more.
-        let is_same = |other: &Candidate| other.key == candidate.key;
-        match kept.iter_mut().find(|other| is_same(other)) {
-            Some(other) => {
-                for session in candidate.sessions.into_iter().filter(|session| !other.sessions.contains(session)).collect::<Vec<_>>() {
-                    other.sessions.push(session);
-                }
-                for turn in candidate.turns.into_iter().filter(|turn| !other.turns.contains(turn)).collect::<Vec<_>>() {
-                    other.turns.push(turn);
-                }
-                other.at = other.at.max(candidate.at);
-                other.weight = other.weight.max(candidate.weight);
+        let Some(&place) = places.get(&candidate.key) else {
+            places.insert(candidate.key.clone(), kept.len());
+            kept.push(candidate);
+            continue;
+        };
+        let first = &mut kept[place];
+        for session in candidate.sessions {
+            if !first.sessions.contains(&session) {
+                first.sessions.push(session);
             }
-            None => kept.push(candidate),
         }
+        for turn in candidate.turns {
+            if !first.turns.contains(&turn) {
+                first.turns.push(turn);
+            }
+        }
+        first.at = first.at.max(candidate.at);
+        first.weight = first.weight.max(candidate.weight);
     }
     kept
 }

@@ -90,11 +90,13 @@ impl CallEvidence {
     }
 }
 
-/// Returns the first command of a line that does more than prepare the next one, without what precedes its program.
+/// Returns the first command of a line that does more than prepare the next one, or the first of all, without what precedes its
+/// program.
 pub(crate) fn main_command(line: &str) -> Option<String> {
     const PREPARE: &[&str] = &["cd", "pushd", "export", "source", ".", "set", "echo", "true", "mkdir", "sleep"];
-    let mut all = when::commands(line).into_iter();
-    all.find(|command| !PREPARE.contains(&command.split(' ').next().unwrap_or_default()))
+    let mut all = when::commands(line);
+    let at = all.iter().position(|command| !PREPARE.contains(&command.split(' ').next().unwrap_or_default())).unwrap_or(0);
+    if at < all.len() { Some(all.swap_remove(at)) } else { None }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

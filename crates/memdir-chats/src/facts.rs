@@ -13,7 +13,7 @@ pub struct CallFacts {
 }
 
 /// The digests of the texts of an edit: enough to see that a later edit takes it back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EditDigest {
     /// The digest of the replaced text; 0 if the edit wrote a whole file.
     pub before: u64,

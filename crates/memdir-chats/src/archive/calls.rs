@@ -1,5 +1,5 @@
 //! The tool calls of an archived conversation, in a file beside its text: one JSON object per line. There are two names for it, used in
-//! turns; the header of the conversation says which one counts. So the calls change in the same step as the text.
+//! turns; the one with the hash that the header of the conversation names counts. So the calls change in the same step as the text.
 
 use super::{ArchivedChat, ChatArchive, Lasting, file_name, parts::remove_file, put};
 use crate::{
@@ -14,12 +14,10 @@ use std::{fs, path::PathBuf};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct CallsMark {
-    /// Which of the two files.
-    pub(super) slot: u8,
     /// The number of calls.
     #[serde(skip_serializing_if = "super::is_default")]
     pub(super) count: u64,
-    /// The hash of the file: one that was lost in a power failure is not taken for it.
+    /// The hash of the file: neither an older one nor one that was lost in a power failure is taken for it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) hash: String,
 }
@@ -37,47 +35,56 @@ impl ChatArchive {
 
     /// Returns the calls that the header names, or `None` if there is no such file.
     pub(super) fn calls(&self, chat: &ArchivedChat) -> Option<Vec<CallEvidence>> {
-        let mark = chat.progress.calls.as_ref()?;
-        if mark.count == 0 {
+        if chat.progress.calls.as_ref()?.count == 0 {
             return Some(Vec::new());
         }
-        let bytes = fs::read(self.calls_path(chat.host, &chat.key, mark.slot)).ok()?;
-        if hash(&bytes) != mark.hash {
-            return None;
-        }
+        let (_, bytes) = self.calls_file(chat)?;
         Some(bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }
 
-    /// Writes the newest calls into the file that does not count yet, and returns the mark for the header.
+    /// Reads the file that the header names, and returns which of the two it is.
+    fn calls_file(&self, chat: &ArchivedChat) -> Option<(u8, Vec<u8>)> {
+        let mark = chat.progress.calls.as_ref().filter(|mark| mark.count > 0)?;
+        let read = |slot| fs::read(self.calls_path(chat.host, &chat.key, slot)).ok().map(|bytes| (slot, bytes));
+        (0..2).filter_map(read).find(|(_, bytes)| hash(bytes) == mark.hash)
+    }
+
+    /// Writes the newest calls into the file that does not count, and returns the mark for the header.
     pub(super) fn write_calls(&self, chat: &ArchivedChat, calls: &[CallEvidence]) -> Result<CallsMark> {
-        let slot = chat.progress.calls.as_ref().map_or(0, |mark| 1 - mark.slot.min(1));
         let calls = &calls[calls.len().saturating_sub(MAX_CALLS)..];
         if calls.is_empty() {
-            return Ok(CallsMark { slot, ..CallsMark::default() });
+            return Ok(CallsMark::default());
         }
         let mut text = Vec::new();
         for call in calls {
             text.extend(serde_json::to_vec(call).unwrap_or_default());
             text.push(b'\n');
         }
+        let mark = CallsMark { count: calls.len() as u64, hash: hash(&text) };
+        if chat.progress.calls.as_ref() == Some(&mark) && self.calls_file(chat).is_some() {
+            return Ok(mark);
+        }
+        let slot = self.calls_file(chat).map_or(0, |(slot, _)| 1 - slot);
         // Not durable by itself: the host's transcript has it, and a lost file is noticed by its hash.
         put(&self.calls_path(chat.host, &chat.key, slot), Lasting::No, &mut |out| out.write_all(&text))?;
-        Ok(CallsMark { slot, count: calls.len() as u64, hash: hash(&text) })
+        Ok(mark)
     }
 
-    /// Removes the files with calls, except the one that counts.
-    pub(super) fn remove_calls(&self, host: &Reader, key: &str, keep: Option<&CallsMark>) -> Result<()> {
-        let kept = keep.filter(|mark| mark.count > 0).map(|mark| mark.slot);
-        for slot in (0..2).filter(|slot| kept != Some(*slot)) {
-            remove_file(&self.calls_path(host, key, slot))?;
-        }
-        Ok(())
+    /// Removes the files with calls, except the one that the header names.
+    pub(super) fn remove_calls(&self, chat: &ArchivedChat) -> Result<()> {
+        let kept = self.calls_file(chat).map(|(slot, _)| slot);
+        (0..2).filter(|slot| kept != Some(*slot)).try_for_each(|slot| remove_file(&self.calls_path(chat.host, &chat.key, slot)).map(drop))
     }
 
-    /// Returns the size of the file with the calls.
+    /// Removes all files with calls.
+    pub(super) fn remove_all_calls(&self, host: &Reader, key: &str) -> Result<()> {
+        (0..2).try_for_each(|slot| remove_file(&self.calls_path(host, key, slot)).map(drop))
+    }
+
+    /// Returns the size of the files with the calls.
     pub(super) fn calls_bytes(&self, chat: &ArchivedChat) -> u64 {
-        let Some(mark) = chat.progress.calls.as_ref().filter(|mark| mark.count > 0) else { return 0 };
-        fs::metadata(self.calls_path(chat.host, &chat.key, mark.slot)).map_or(0, |meta| meta.len())
+        let size = |slot| fs::metadata(self.calls_path(chat.host, &chat.key, slot)).map_or(0, |meta| meta.len());
+        if chat.progress.calls.as_ref().is_none_or(|mark| mark.count == 0) { 0 } else { (0..2).map(size).sum() }
     }
 
     fn calls_path(&self, host: &Reader, key: &str, slot: u8) -> PathBuf {

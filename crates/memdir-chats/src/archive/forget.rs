@@ -1,7 +1,7 @@
 //! Forgetting conversations at the user's request. They stay forgotten although the host still has them: the rule is stored in the
 //! archive, and applied to everything that is read later.
 
-use super::{ArchivedChat, ArchivedFile, ChatArchive, ChatSection, Lasting, SUPERSEDED, put};
+use super::{ArchivedChat, ArchivedFile, CANDIDATES_DIR, ChatArchive, ChatSection, Lasting, SUPERSEDED, put};
 use crate::{
     draft::first_words,
     evidence::CallEvidence,
@@ -92,6 +92,12 @@ impl ChatArchive {
             self.write_rules(&rules)?;
         }
         self.remove_leftovers();
+        match fs::remove_dir_all(self.dir().join(CANDIDATES_DIR)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", self.dir().join(CANDIDATES_DIR), error));
+            }
+            _ => {}
+        }
         let mut outcome = ForgetOutcome::default();
         for ArchivedFile { chat, path, .. } in self.list()?.chats {
             if rule.applies_to(&chat.name(), chat.session_project()) {

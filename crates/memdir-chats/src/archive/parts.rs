@@ -149,7 +149,7 @@ impl ChatArchive {
         }
         self.write_part(chat, 0, old, body)?;
         // Removes the parts of a longer text that was replaced, and the calls that no longer count.
-        self.remove_calls(host, &key, chat.progress.calls.as_ref())?;
+        self.remove_calls(chat)?;
         self.remove_parts(host, &key, chat.parts)
     }
 
@@ -175,7 +175,7 @@ impl ChatArchive {
     /// Removes a session from the archive. Returns `false` if it was not archived.
     pub(crate) fn remove(&self, host: &Reader, key: &str) -> Result<bool> {
         // The file that counts the parts is removed last.
-        self.remove_calls(host, key, None)?;
+        self.remove_all_calls(host, key)?;
         self.remove_parts(host, key, 0)?;
         remove_file(&self.path(host, key))
     }

@@ -4,14 +4,19 @@ use super::{
     SeenChat, naming, short_words,
     typed::{is_go_ahead, is_question, says_something},
 };
-use crate::evidence::{CallEvidence, CallOutcome};
+use crate::{
+    evidence::{CallEvidence, CallOutcome},
+    facts::EditDigest,
+};
 use memdir_core::{Candidate, CandidateKind, Kind};
+use std::collections::HashMap;
 
 /// Returns the candidates of a conversation whose reason is one of the turns behind `after`.
 pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let denied = |call: &&CallEvidence| call.is_denied() && (call.command.is_some() || !call.paths.is_empty());
     let mut at = 0;
+    let allowed = Allowed::new(chat);
     let calls: Vec<&CallEvidence> = chat.calls.iter().filter(denied).collect();
     while at < calls.len() {
         // Calls that were denied together have one reason.
@@ -27,7 +32,7 @@ pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
             (None, Some(next)) => (next.text.as_str(), Some(next), next.number),
             (None, None) => continue,
         };
-        if evidence_turn <= after || !is_reason(reason) || group.iter().any(|call| was_allowed(chat, call)) {
+        if evidence_turn <= after || !is_reason(reason) || group.iter().any(|call| allowed.has(call)) {
             continue;
         }
         found.push(candidate(chat, group, reason, cite));
@@ -41,13 +46,21 @@ fn is_reason(text: &str) -> bool {
     says_something(text) && !last.is_empty() && !is_go_ahead(text) && !last.last().is_some_and(|sentence| is_question(sentence))
 }
 
-/// Whether the same action succeeded later in the conversation.
-fn was_allowed(chat: &SeenChat, denied: &CallEvidence) -> bool {
-    let later = chat.calls.iter().rev().take_while(|call| !std::ptr::eq(*call, denied));
-    later.filter(|call| call.outcome == CallOutcome::Succeeded).any(|call| match &denied.command {
-        Some(command) => call.command.as_ref() == Some(command),
-        None => call.edit.is_some() && call.edit == denied.edit && call.paths == denied.paths,
-    })
+/// Actions that succeeded, each with the turn of the last time.
+struct Allowed<'c>(HashMap<(Option<&'c str>, Option<EditDigest>), u64>);
+
+impl<'c> Allowed<'c> {
+    fn new(chat: &'c SeenChat) -> Self {
+        let succeeded =
+            chat.calls.iter().filter(|call| call.outcome == CallOutcome::Succeeded && (call.command.is_some() || call.edit.is_some()));
+        Allowed(succeeded.map(|call| ((call.command.as_deref(), call.edit), call.turn)).collect())
+    }
+
+    /// Whether the same action succeeded in a turn after it was denied.
+    fn has(&self, denied: &CallEvidence) -> bool {
+        let last = self.0.get(&(denied.command.as_deref(), denied.edit));
+        last.is_some_and(|&turn| turn > denied.turn)
+    }
 }
 
 fn candidate(chat: &SeenChat, group: &[&CallEvidence], reason: &str, cite: Option<&super::TypedTurn>) -> Candidate {

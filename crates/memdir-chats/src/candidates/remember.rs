@@ -213,16 +213,21 @@ const CONNECTORS: &[&str] = &[
     "둬",
 ];
 
+/// The requests of one message that count: more are pasted.
+const MAX_REQUESTS: usize = 5;
+
 /// Returns the candidates of a conversation whose request is one of the turns behind `after`.
 pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
     let mut found = Vec::new();
+    let last_saved = chat.calls.iter().filter(|call| saves_memory(call)).map(|call| call.turn).max();
     for (at, turn) in chat.turns.iter().enumerate().filter(|(_, turn)| turn.number > after) {
+        // Something was saved in the turn of the request or after it.
+        if last_saved >= Some(turn.number) {
+            continue;
+        }
         let all = sentences(&turn.text);
-        for (number, sentence) in all.iter().enumerate() {
-            let Some(content) = requested(sentence) else { continue };
-            if is_saved(chat, turn) {
-                break;
-            }
+        for (number, content) in all.iter().enumerate().filter_map(|(at, text)| Some((at, requested(text)?))).take(MAX_REQUESTS) {
+            let sentence = &all[number];
             let (words, content) = if says_something(&content) {
                 ((*sentence).to_owned(), content)
             } else {
@@ -304,11 +309,6 @@ fn without_connectors(rest: &str) -> String {
 
 fn trimmed(text: &str) -> &str {
     text.trim().trim_start_matches([':', ',', '-', '–', '—', '：', '，', '、', '!', '.', ' ']).trim_end()
-}
-
-/// Whether something was saved in the turn of the request or after it.
-fn is_saved(chat: &SeenChat, turn: &TypedTurn) -> bool {
-    chat.calls.iter().any(|call| call.turn >= turn.number && saves_memory(call))
 }
 
 /// Whether a call saves a memory: with a tool for it, or by writing a file that agents load.

@@ -194,6 +194,34 @@ const TASKS: &[&str] = &[
     "lägg",
 ];
 
+/// Beginnings of sentences that only think of something.
+const HYPOTHETICAL: &[&str] = &[
+    "one could",
+    "you could",
+    "we could",
+    "i could",
+    "one might",
+    "you might",
+    "we might",
+    "maybe",
+    "perhaps",
+    "man könnte",
+    "wir könnten",
+    "vielleicht",
+    "se podría",
+    "podríamos",
+    "quizás",
+    "tal vez",
+    "on pourrait",
+    "peut-être",
+    "можно было бы",
+    "может быть",
+    "si potrebbe",
+    "forse",
+    "poderíamos",
+    "talvez",
+];
+
 /// Words that do not count in a comparison.
 const STOP: &[&str] = &[
     "the", "a", "an", "please", "and", "so", "to", "of", "in", "we", "wir", "der", "die", "das", "la", "el", "los", "las", "le", "les",
@@ -231,8 +259,8 @@ pub(super) struct SentenceSeen {
     cite: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<Timestamp>,
-    /// The first sentence of which it is a near duplicate, by its number; its own number if there is none.
-    first: usize,
+    /// The group of near duplicates that it belongs to: the digest of its first sentence.
+    group: u64,
 }
 
 /// All sentences so far, with what finds duplicates among them.
@@ -242,6 +270,7 @@ pub(super) struct Sentences {
     bags: Vec<Bag>,
     buckets: HashMap<(usize, u64), Vec<usize>>,
     by_word: HashMap<String, Vec<usize>>,
+    groups: HashMap<u64, Vec<usize>>,
 }
 
 /// The words of a sentence.
@@ -253,42 +282,42 @@ struct Bag {
 }
 
 impl Sentences {
-    /// Restores the sentences of earlier runs, without those of conversations that are gone.
-    pub(super) fn new(all: Vec<SentenceSeen>) -> Self {
+    /// Restores the sentences of earlier runs.
+    pub(super) fn new(mut all: Vec<SentenceSeen>) -> Self {
+        all.drain(..all.len().saturating_sub(MAX_SENTENCES));
         let mut sentences = Sentences::default();
-        for seen in all.into_iter().rev().take(MAX_SENTENCES).collect::<Vec<_>>().into_iter().rev() {
+        for seen in all {
             let bag = Bag::new(&seen.text);
-            let first = sentences.duplicate_of(&bag, &seen.text, None).unwrap_or(sentences.all.len());
-            sentences.push(SentenceSeen { first, ..seen }, bag);
+            sentences.push(seen, bag);
         }
         sentences
     }
 
-    /// Adds the sentences of the turns behind `after`. Returns the numbers of the first sentences of which there are new duplicates.
-    pub(super) fn add(&mut self, chat: &SeenChat, after: u64, embedder: Option<&dyn Embedder>) -> BTreeSet<usize> {
+    /// Adds the sentences of the turns behind `after`. Returns the groups that have a new sentence of another conversation.
+    pub(super) fn add(&mut self, chat: &SeenChat, after: u64, embedder: Option<&dyn Embedder>) -> BTreeSet<u64> {
         let mut changed = BTreeSet::new();
         for turn in chat.turns.iter().filter(|turn| turn.number > after && turn.text.len() <= MESSAGE_BYTES) {
             for text in sentences(&turn.text).into_iter().filter(|text| may_be_rule(text)) {
                 let bag = Bag::new(text);
-                let first = self.duplicate_of(&bag, text, embedder).unwrap_or(self.all.len());
-                let is_other = self
-                    .all
-                    .get(first)
-                    .is_some_and(|_| self.all.iter().skip(first).any(|seen| seen.first == first && seen.session != chat.session));
-                if is_other {
-                    changed.insert(first);
+                let group = self.duplicate_of(&bag, text, embedder).unwrap_or_else(|| crate::facts::digest(&words(text).join(" ")));
+                if self.members(group).any(|seen| seen.session != chat.session) {
+                    changed.insert(group);
                 }
                 let seen =
-                    SentenceSeen { session: chat.session.clone(), text: text.to_owned(), cite: turn.cite.clone(), at: turn.at, first };
+                    SentenceSeen { session: chat.session.clone(), text: text.to_owned(), cite: turn.cite.clone(), at: turn.at, group };
                 self.push(seen, bag);
             }
         }
         changed
     }
 
-    /// Returns the candidate for a sentence and its duplicates, unless they are boilerplate.
-    pub(super) fn candidate(&self, first: usize) -> Option<Candidate> {
-        let group: Vec<&SentenceSeen> = self.all.iter().skip(first).filter(|seen| seen.first == first).collect();
+    fn members(&self, group: u64) -> impl Iterator<Item = &SentenceSeen> {
+        self.groups.get(&group).into_iter().flatten().map(|&number| &self.all[number])
+    }
+
+    /// Returns the candidate for a group, unless it is boilerplate.
+    pub(super) fn candidate(&self, group: u64) -> Option<Candidate> {
+        let group: Vec<&SentenceSeen> = self.members(group).collect();
         let mut sessions: Vec<String> = Vec::new();
         for seen in &group {
             if !sessions.contains(&seen.session) {
@@ -332,23 +361,24 @@ impl Sentences {
                 places.push(number);
             }
         }
+        self.groups.entry(seen.group).or_default().push(number);
         self.all.push(seen);
         self.bags.push(bag);
     }
 
-    /// Returns the first sentence of which this one is a near duplicate.
-    fn duplicate_of(&self, bag: &Bag, text: &str, embedder: Option<&dyn Embedder>) -> Option<usize> {
+    /// Returns the group of a near duplicate.
+    fn duplicate_of(&self, bag: &Bag, text: &str, embedder: Option<&dyn Embedder>) -> Option<u64> {
         let near: BTreeSet<usize> =
             bands(bag).into_iter().enumerate().filter_map(|band| self.buckets.get(&band)).flatten().copied().collect();
         steps::count(near.len() * bag.words.len());
         if let Some(found) = near.iter().find(|&&other| bag.is_near(&self.bags[other])) {
-            return Some(self.all[*found].first);
+            return Some(self.all[*found].group);
         }
         self.duplicate_by_vector(bag, text, embedder.filter(|embedder| embedder.is_instant() && embedder.understands(text))?)
     }
 
     /// Compares vectors with those of sentences that share a rare word.
-    fn duplicate_by_vector(&self, bag: &Bag, text: &str, embedder: &dyn Embedder) -> Option<usize> {
+    fn duplicate_by_vector(&self, bag: &Bag, text: &str, embedder: &dyn Embedder) -> Option<u64> {
         let rare = bag.words.iter().filter_map(|word| self.by_word.get(word)).filter(|places| places.len() < BUCKET);
         let others: Vec<usize> = rare.flatten().copied().collect::<BTreeSet<_>>().into_iter().take(BUCKET).collect();
         let others: Vec<usize> = others.into_iter().filter(|&other| bag.may_equal(&self.bags[other])).collect();
@@ -361,7 +391,7 @@ impl Sentences {
         let own = vectors.first()?;
         let best =
             vectors[1..].iter().zip(&others).map(|(vector, &other)| (own.cosine(vector), other)).max_by(|a, b| a.0.total_cmp(&b.0))?;
-        (best.0 >= MIN_COSINE).then(|| self.all[best.1].first)
+        (best.0 >= MIN_COSINE).then(|| self.all[best.1].group)
     }
 }
 
@@ -421,6 +451,9 @@ fn may_be_rule(text: &str) -> bool {
     }
     let has_rule = has_rule_word(text);
     let plain = without_fillers(text);
+    if HYPOTHETICAL.iter().any(|start| plain.starts_with(start)) {
+        return false;
+    }
     let first = plain.split(|c: char| !c.is_alphanumeric() && c != '\'').next().unwrap_or_default();
     // Scripts without spaces have no first word, so a rule must say that it is one.
     if text.chars().any(is_cjk) { has_rule } else { has_rule || !TASKS.contains(&first) }

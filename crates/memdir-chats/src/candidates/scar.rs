@@ -22,7 +22,7 @@ const SEARCHES: &[&str] = &[
 
 /// Additions that switch a check off. What only works without a check is not a lesson.
 const BYPASSES: &[&str] =
-    &["--no-verify", "--force", "-f", "--insecure", "-k", "sudo", "--no-gpg-sign", "--force-with-lease", "--skip-checks", "|| true"];
+    &["--no-verify", "--force", "--insecure", "-k", "sudo", "--no-gpg-sign", "--force-with-lease", "--skip-checks", "|| true"];
 
 /// Programs and their subcommands that run another program.
 const RUNNERS: &[(&str, &str)] = &[
@@ -195,10 +195,15 @@ fn change(bad: &Invocation<'_>, good: &Invocation<'_>) -> Option<String> {
     };
     let count = removed.len() + added.len();
     let all = || removed.iter().chain(&added);
-    if count == 0 || count > 8 || all().all(is_operand) || added.iter().any(|word| BYPASSES.contains(&word.as_str())) {
+    if count == 0 || count > 8 || all().all(is_operand) || added.iter().any(|word| is_bypass(&bad.program, word)) {
         return None;
     }
     Some(format!("{}\n{}\n{}", bad.program, removed.join(" "), added.join(" ")))
+}
+
+/// Whether a word switches a check off. `-f` forces in git and names a file elsewhere.
+fn is_bypass(program: &str, word: &str) -> bool {
+    BYPASSES.contains(&word) || (program == "git" && word == "-f")
 }
 
 /// Returns the words that all lines begin with.

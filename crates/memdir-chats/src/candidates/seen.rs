@@ -45,13 +45,7 @@ pub(super) fn changed(archive: &ChatArchive, project: Option<&SearchedProject>, 
         names.insert(format!("{host}/{name}"));
         found.push(ChangedChat { host, name: name.to_owned(), bytes: stamp.size, mtime_ns: stamp.mtime_ns });
     }
-    // The file of a conversation is named after its key, except for keys that are no file names.
-    state.retain(&|session| {
-        names.contains(session)
-            || session
-                .split_once('/')
-                .is_some_and(|(host, key)| reader(host).is_some_and(|host| names.contains(&ChatArchive::file_stem(host, key))))
-    });
+    state.retain(&|session| names.contains(session));
     let is_known = |chat: &ChangedChat| {
         let known = state.chats.get(&format!("{}/{}", chat.host, chat.name));
         known.is_some_and(|known| known.bytes == chat.bytes && known.mtime_ns == chat.mtime_ns)

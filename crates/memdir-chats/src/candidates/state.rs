@@ -3,7 +3,7 @@
 
 use super::{repeat::SentenceSeen, scar::ScarSeen, seen::ChangedChat};
 use crate::{
-    archive::{ChatArchive, Lasting, put},
+    archive::{CANDIDATES_DIR, ChatArchive, Lasting, put},
     selection::SearchedProject,
 };
 use memdir_core::Result;
@@ -20,9 +20,6 @@ const FORM: u32 = 1;
 /// The number of observations that are kept of each kind; the oldest are dropped first.
 const MAX_SEEN: usize = 20_000;
 
-/// The folder below the archive that has one file per project.
-const FOLDER: &str = ".candidates";
-
 /// What was read of the conversations of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -30,7 +27,7 @@ pub(super) struct FindState {
     form: u32,
     #[serde(skip)]
     name: String,
-    /// Conversations by `host/key`.
+    /// Conversations by `host/file`.
     pub(super) chats: BTreeMap<String, ChatMark>,
     pub(super) sentences: Vec<SentenceSeen>,
     pub(super) scars: Vec<ScarSeen>,
@@ -98,5 +95,5 @@ impl FindState {
 }
 
 fn path(archive: &ChatArchive, name: &str) -> PathBuf {
-    archive.dir().join(FOLDER).join(format!("{name}.json"))
+    archive.dir().join(CANDIDATES_DIR).join(format!("{name}.json"))
 }
