@@ -1,5 +1,6 @@
-//! The speed and memory use of a sync: `cargo bench -p memdir-chats --bench chats [megabytes]`.
-//! A plain program that prints megabytes per second and its own peak memory.
+//! The speed and memory use of a sync: `cargo bench -p memdir-chats --bench chats [megabytes]`; of finding candidates:
+//! `cargo bench -p memdir-chats --bench chats candidates [kilobytes]`. A plain program that prints megabytes per second, ratios and its
+//! own peak memory.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -7,7 +8,12 @@
     reason = "a bench creates files and prints what it measured"
 )]
 
-use memdir_chats::{ChatArchive, ChatSettings, Flow, Retention, Roots, SyncLimits, SyncMemo, Syncer, TranscriptCursor, open_sources};
+use memdir_chats::{
+    ChatArchive, ChatSettings, Flow, Retention, Roots, SyncLimits, SyncMemo, Syncer, TranscriptCursor,
+    candidates::{FindRequest, FoundCandidates, find_new},
+    generate::{GeneratorPlan, generate},
+    open_sources,
+};
 use memdir_core::{
     SystemClock,
     internal::{base::time::Stopwatch, secrets},
@@ -20,6 +26,10 @@ use std::{
 };
 
 fn main() {
+    if std::env::args().any(|arg| arg == "candidates") {
+        let kilobytes: usize = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(1024);
+        return [6, 60].into_iter().for_each(|per_kind| candidates(per_kind, kilobytes << 10));
+    }
     let megabytes: u64 = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(500);
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join(".claude/projects/-home-ada-app");
@@ -42,15 +52,7 @@ fn main() {
     let read = watch.elapsed().as_secs_f64();
     println!("read   {size:.0} MB, {turns} events: {:.0} MB/s, peak memory {} kB (before: {before} kB)", size / read, peak_memory());
 
-    let syncer = Syncer {
-        sources,
-        archive: ChatArchive::new(home.path().join("archive")),
-        settings: ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() },
-        redact: Box::new(secrets::redact_strict),
-        clock: Arc::new(SystemClock),
-        project: None,
-        memo: SyncMemo::default(),
-    };
+    let syncer = new_syncer(home.path());
     let (elapsed, turns) = timed_sync(&syncer);
     println!("sync   {size:.0} MB, {turns} sections: {:.0} MB/s, peak memory {} kB", size / elapsed, peak_memory());
 
@@ -64,6 +66,65 @@ fn main() {
     let (first, _) = timed_sync(&syncer);
     let again = (0..10).map(|_| timed_sync(&syncer).0).fold(f64::MAX, f64::min);
     println!("1,000 sessions of {} kB: first {:.0} ms, unchanged {:.1} ms", small.len() / 1000, first * 1000.0, again * 1000.0);
+}
+
+/// Prints what finding candidates costs beside reading: in all conversations, in none that changed, and in one that did.
+fn candidates(per_kind: usize, filler_bytes: usize) {
+    let home = tempfile::tempdir().unwrap();
+    let generated = generate(1, GeneratorPlan { per_kind, filler_bytes });
+    let mut bytes = 0;
+    for (path, text) in &generated.files {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        bytes += text.len();
+        fs::write(path, text).unwrap();
+    }
+    let syncer = new_syncer(home.path());
+    let watch = Stopwatch::start();
+    for source in &syncer.sources {
+        for session in source.sessions().sessions {
+            source.turns(&session, &TranscriptCursor::default(), &mut |_| Ok(Flow::Continue)).unwrap();
+        }
+    }
+    let read = watch.elapsed().as_secs_f64();
+    let (sync, _) = timed_sync(&syncer);
+    let (first, found) = timed_find(&syncer);
+    found.save().unwrap();
+    let unchanged = (0..5).map(|_| timed_find(&syncer).0).fold(f64::MAX, f64::min);
+    let (path, text) = &generated.files[1];
+    fs::write(home.path().join(path), format!("{text}{}\n", text.lines().last().unwrap())).unwrap();
+    timed_sync(&syncer);
+    let (changed, _) = timed_find(&syncer);
+    println!(
+        "{} conversations, {:.0} MB: read {:.0} ms, sync {:.0} ms, candidates {:.0} ms ({:.2} of reading; {} found), unchanged {:.1} ms, one changed {:.1} ms",
+        generated.conversations,
+        bytes as f64 / f64::from(1 << 20),
+        read * 1000.0,
+        sync * 1000.0,
+        first * 1000.0,
+        (read + first) / read,
+        found.candidates.len(),
+        unchanged * 1000.0,
+        changed * 1000.0,
+    );
+}
+
+fn timed_find(syncer: &Syncer) -> (f64, FoundCandidates) {
+    let watch = Stopwatch::start();
+    let found = find_new(&syncer.archive, &FindRequest { project: None, embedder: None, until: None, clock: &SystemClock }).unwrap();
+    (watch.elapsed().as_secs_f64(), found)
+}
+
+fn new_syncer(home: &Path) -> Syncer {
+    Syncer {
+        sources: open_sources(&Roots::under(home)),
+        archive: ChatArchive::new(home.join("archive")),
+        settings: ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() },
+        redact: Box::new(secrets::redact_strict),
+        clock: Arc::new(SystemClock),
+        project: None,
+        memo: SyncMemo::default(),
+    }
 }
 
 /// Syncs and returns the seconds it took and the number of archived sections.

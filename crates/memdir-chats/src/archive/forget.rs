@@ -1,9 +1,10 @@
 //! Forgetting conversations at the user's request. They stay forgotten although the host still has them: the rule is stored in the
 //! archive, and applied to everything that is read later.
 
-use super::{ArchivedChat, ArchivedFile, ChatArchive, ChatSection, Lasting, SUPERSEDED, put};
+use super::{ArchivedChat, ArchivedFile, CANDIDATES_DIR, ChatArchive, ChatSection, Lasting, SUPERSEDED, put};
 use crate::{
     draft::first_words,
+    evidence::CallEvidence,
     lock,
     project::{SessionProject, path_forms},
     transcript::TitleRank,
@@ -97,6 +98,7 @@ impl ChatArchive {
             self.write_rules(&rules)?;
         }
         self.remove_leftovers();
+        self.remove_candidates()?;
         let mut outcome = ForgetOutcome::default();
         for ArchivedFile { chat, path, .. } in self.list()?.chats {
             if rule.applies_to(&chat.name(), chat.session_project()) {
@@ -123,28 +125,31 @@ impl ChatArchive {
         Ok(rules)
     }
 
-    /// Finds the conversations with a turn, or another part, of which `is_wanted` is true, each with its turns.
+    /// Finds the conversations with a turn, a tool call or another part of which `is_wanted` is true, each with its turns.
     pub fn matching(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<(ArchivedFile, Vec<ChatSection>)>> {
         let mut found = Vec::new();
         for file in self.list()?.chats {
-            let Some((_, sections)) = self.read(file.chat.host, &file.chat.key)? else { continue };
+            let Some((chat, sections)) = self.read(file.chat.host, &file.chat.key)? else { continue };
             let turns: Vec<ChatSection> = sections.into_iter().filter(|section| is_wanted(&section.text)).collect();
-            if !turns.is_empty() || header_has(&file.chat, is_wanted) {
+            let has_call = || -> Result<bool> { Ok(self.evidence(&chat)?.iter().any(|call| call_has(call, is_wanted))) };
+            if !turns.is_empty() || header_has(&file.chat, is_wanted) || has_call()? {
                 found.push((file, turns));
             }
         }
         Ok(found)
     }
 
-    /// Forgets the turns of which `is_wanted` is true, now and whenever the host's transcripts contain them again. A conversation of
-    /// which another part has it, such as its directory, is forgotten as a whole.
+    /// Forgets the turns and tool calls of which `is_wanted` is true, now and whenever the host's transcripts contain them again. A
+    /// conversation of which another part has it, such as its directory, is forgotten as a whole.
     pub fn forget_matching(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<ForgetOutcome> {
         let mut outcome = ForgetOutcome::default();
         let found = self.matching(is_wanted)?;
+        // What the search for candidates knows may have the words although no conversation has them any more.
+        let _lock = lock::acquire(self.dir())?;
+        self.remove_candidates()?;
         if found.is_empty() {
             return Ok(outcome);
         }
-        let _lock = lock::acquire(self.dir())?;
         // The rules are written first, as in `forget`.
         let mut rules = self.rules()?;
         for (file, turns) in &found {
@@ -153,7 +158,11 @@ impl ChatArchive {
             let rule = |at| ForgetRule { session: Some(session.clone()), at, ..ForgetRule::default() };
             let new: Vec<ForgetRule> = match header_has(&file.chat, is_wanted) {
                 true => vec![rule(None)],
-                false => turns.iter().filter(|turn| turn.at.is_some()).map(|turn| rule(turn.at)).collect(),
+                false => {
+                    let calls = self.evidence(&file.chat)?.into_iter().filter(|call| call_has(call, is_wanted)).map(|call| call.at);
+                    let times = turns.iter().map(|turn| turn.at).chain(calls);
+                    times.filter(Option::is_some).map(rule).collect()
+                }
             };
             new.into_iter().for_each(|rule| {
                 if !rules.contains(&rule) {
@@ -165,40 +174,57 @@ impl ChatArchive {
         self.remove_leftovers();
         for (file, _) in found {
             let whole = header_has(&file.chat, is_wanted);
-            self.forget_sections(&file.chat, file.path, &|section| whole || is_wanted(&section.text), &mut outcome)?;
+            let is_turn = |section: &ChatSection| whole || is_wanted(&section.text);
+            let is_call = |call: &CallEvidence| whole || call_has(call, is_wanted);
+            self.forget_parts(&file.chat, file.path, &is_turn, &is_call, &mut outcome)?;
         }
         Ok(outcome)
     }
 
     fn forget_in(&self, chat: &ArchivedChat, path: PathBuf, rule: &ForgetRule, outcome: &mut ForgetOutcome) -> Result<()> {
         let latest = chat.updated.or(chat.started).unwrap_or_default();
-        self.forget_sections(chat, path, &|section| rule.covers(section.at, 0, latest), outcome)
+        let is_covered = |at| rule.covers(at, 0, latest);
+        self.forget_parts(chat, path, &|section| is_covered(section.at), &|call| is_covered(call.at), outcome)
     }
 
-    /// Removes sections of a conversation, and the conversation if none is left.
-    fn forget_sections(
+    /// Removes turns and tool calls of a conversation, and the conversation if no turn is left.
+    fn forget_parts(
         &self,
         chat: &ArchivedChat,
         path: PathBuf,
-        is_forgotten: &dyn Fn(&ChatSection) -> bool,
+        is_turn_forgotten: &dyn Fn(&ChatSection) -> bool,
+        is_call_forgotten: &dyn Fn(&CallEvidence) -> bool,
         outcome: &mut ForgetOutcome,
     ) -> Result<()> {
         let Some((mut chat, sections)) = self.read(chat.host, &chat.key)? else { return Ok(()) };
-        let left: Vec<ChatSection> = sections.iter().filter(|section| !is_forgotten(section)).cloned().collect();
+        let left: Vec<ChatSection> = sections.iter().filter(|section| !is_turn_forgotten(section)).cloned().collect();
         if left.is_empty() {
             self.remove(chat.host, &chat.key)?;
             outcome.removed.push(path);
-        } else if left.len() < sections.len() {
+            return Ok(());
+        }
+        let calls = self.evidence(&chat)?;
+        let left_calls = left_calls(&calls, &sections, is_turn_forgotten, is_call_forgotten);
+        if left.len() < sections.len() || left_calls.len() < calls.len() {
             outcome.turns += (sections.len() - left.len()) as u64;
             chat.turns = left.len() as u64;
             chat.started = left.iter().find_map(|section| section.at).or(chat.started);
             if chat.progress.title == TitleRank::FirstWords {
                 retitle(&mut chat, &left);
             }
-            self.write_sections(&chat, &left)?;
+            self.write_sections(&chat, &left, &left_calls)?;
             outcome.shortened.push(path);
         }
         Ok(())
+    }
+
+    /// Removes what the search for candidates knows: it is found again from what is left.
+    fn remove_candidates(&self) -> Result<()> {
+        let dir = self.dir().join(CANDIDATES_DIR);
+        match fs::remove_dir_all(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", dir, error)),
+            _ => Ok(()),
+        }
     }
 
     /// Reads the rules of everything forgotten so far.
@@ -236,6 +262,32 @@ fn header_has(chat: &ArchivedChat, is_wanted: &dyn Fn(&str) -> bool) -> bool {
         title,
     ];
     others.into_iter().flatten().any(|text| is_wanted(text))
+}
+
+/// Whether a text of a tool call has it.
+fn call_has(call: &CallEvidence, is_wanted: &dyn Fn(&str) -> bool) -> bool {
+    let CallEvidence { tool, program, command, paths, error, reason, .. } = call;
+    let optional = [program, command, error, reason].into_iter().flatten();
+    optional.chain(paths).chain([tool]).any(|text| is_wanted(text))
+}
+
+/// Returns the calls that are left, with the numbers that the person's messages have without the forgotten ones.
+fn left_calls(
+    calls: &[CallEvidence],
+    sections: &[ChatSection],
+    is_turn_forgotten: &dyn Fn(&ChatSection) -> bool,
+    is_call_forgotten: &dyn Fn(&CallEvidence) -> bool,
+) -> Vec<CallEvidence> {
+    let mut numbers = vec![0];
+    for section in sections.iter().filter(|section| section.speaker == Speaker::User) {
+        let last = numbers.last().copied().unwrap_or(0);
+        numbers.push(last + u64::from(!is_turn_forgotten(section)));
+    }
+    let renumbered = |call: &CallEvidence| {
+        let turn = usize::try_from(call.turn).ok().and_then(|turn| numbers.get(turn)).copied().unwrap_or(call.turn);
+        CallEvidence { turn, ..call.clone() }
+    };
+    calls.iter().filter(|call| !is_call_forgotten(call)).map(renumbered).collect()
 }
 
 /// Replaces a title that was taken from forgotten words by the first words that are left.

@@ -402,7 +402,7 @@ fn conversations_over_the_limits_are_removed_and_do_not_come_back() {
     let by_age = ChatSettings { retention: Retention { days: 15, bytes: 0 }, ..on() };
     home.sync(&by_age);
     assert_eq!(left(&home), ["s19", "s18", "s17"]);
-    let by_size = ChatSettings { retention: Retention { days: 0, bytes: 3400 }, ..on() };
+    let by_size = ChatSettings { retention: Retention { days: 0, bytes: 3600 }, ..on() };
     let outcome = home.sync(&by_size);
     assert_eq!((left(&home), outcome.removed.len()), (vec!["s19".to_owned(), "s18".to_owned()], 8));
     let outcome = home.sync(&by_size);

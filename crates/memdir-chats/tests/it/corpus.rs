@@ -1,7 +1,10 @@
 //! Real transcripts: no panic, no lost turn, problems with their lines. The counts (user, assistant, tool, problems)
 //! were checked once by hand and by an independent count.
 
-use crate::support::{CLAUDE_CODE, CODEX_HOST, OPENCLAW_HOST, session};
+use crate::{
+    candidates::Home,
+    support::{CLAUDE_CODE, CODEX_HOST, OPENCLAW_HOST, session},
+};
 use memdir_chats::{ChatEvent, Flow, Reader, Roots, Speaker, TranscriptCursor};
 use std::path::PathBuf;
 
@@ -79,4 +82,26 @@ fn every_real_transcript_read_again_from_its_end_has_no_turns() {
         let (_, cursor) = count(host, &dir.join(file), &TranscriptCursor::default());
         assert_eq!(count(host, &dir.join(file), &cursor), ((0, 0, 0, 0), cursor.clone()), "{file}");
     }
+}
+
+#[test]
+fn every_candidate_of_the_real_transcripts_is_known() {
+    let Some(dir) = corpus() else { return };
+    let mut files: Vec<(String, String)> = Vec::new();
+    for (number, (file, host, _)) in GOLDEN.iter().enumerate() {
+        let path = match host.name {
+            "claude-code" => format!(".claude/projects/-p/{number}.jsonl"),
+            "codex" => format!(".codex/sessions/2026/01/15/rollout-2026-01-15T10-00-00-{number}.jsonl"),
+            _ => format!(".openclaw/agents/main/sessions/{number}.jsonl"),
+        };
+        files.push((path, String::from_utf8_lossy(&std::fs::read(dir.join(file)).unwrap()).into_owned()));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let home = Home::new(&files);
+    home.syncer.sync(memdir_chats::SyncLimits::default(), &mut |_| {}).unwrap();
+    let found = home.find().candidates;
+    let shown: Vec<String> =
+        found.iter().map(|found| format!("{:?} {:?} {:?} {:?}", found.kind, found.sessions, found.words, found.text)).collect();
+    // Nobody typed a rule twice, denied an action or asked to remember in these transcripts, so a candidate would be a mistake.
+    assert_eq!(shown, [""; 0]);
 }

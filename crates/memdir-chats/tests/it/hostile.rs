@@ -1,7 +1,7 @@
 //! Transcripts that others prepared: lines of any length and texts of any shape take bounded memory and linear time.
 
 use crate::support::{CLAUDE_CODE, CODEX_HOST, Files, OPENCODE_HOST, events, session};
-use memdir_chats::{Roots, TranscriptCursor};
+use memdir_chats::{Roots, TranscriptCursor, candidates::find_in_running};
 use memdir_core::internal::base::steps;
 use std::{io::Write as _, process::Command};
 
@@ -147,6 +147,39 @@ fn what_was_typed_is_found_in_linear_time() {
             steps::take();
             let (text, _) = events(source.as_ref(), &session(CLAUDE_CODE, &files.root().join("s.jsonl")), &TranscriptCursor::default());
             assert!(text.contains("user 10:00:00"), "{text}");
+            steps::take()
+        };
+        let (once, twice) = (steps_of(100_000), steps_of(200_000));
+        assert!(once > 10_000 && twice * 10 <= once * 23, "{name}: {once} steps for 100,000 bytes, {twice} for 200,000");
+    }
+}
+
+#[test]
+fn candidates_are_found_in_linear_time() {
+    let shapes: &[(&str, &str)] = &[
+        ("requests", "Remember. "),
+        ("requests in one language after the other", "bitte please y et por favor merke dir dass dies "),
+        ("openings", "please and also ok so "),
+        ("sentences", "Never use a b c d. "),
+        ("ends of sentences", ". ! ? "),
+        ("characters without spaces", "请记住不要"),
+        ("fences", "```\n"),
+        ("quotes", "> remember\n"),
+        ("symbols", "a_b=c;{}\n"),
+    ];
+    let redact: &dyn for<'t> Fn(&'t str) -> std::borrow::Cow<'t, str> = &|text| std::borrow::Cow::Borrowed(text);
+    for (name, piece) in shapes {
+        let steps_of = |bytes: usize| {
+            let mut text = String::new();
+            for number in 0..bytes / 4000 {
+                let message = format!("{number} {}", piece.repeat(4000 / piece.len()));
+                let content = serde_json::json!({"role": "user", "content": message});
+                let line = serde_json::json!({"type": "user", "uuid": format!("u{number}"), "timestamp": "2026-01-15T10:00:00Z", "message": content});
+                text.push_str(&format!("{line}\n"));
+            }
+            let files = Files::new(&[("s.jsonl", &text)]);
+            steps::take();
+            find_in_running(CLAUDE_CODE, &files.root().join("s.jsonl"), redact, None, &memdir_core::SystemClock).unwrap();
             steps::take()
         };
         let (once, twice) = (steps_of(100_000), steps_of(200_000));
