@@ -1,6 +1,7 @@
 //! The archive of conversations: one Markdown file per session, replaced atomically, with the position up to which its transcript was
 //! read; the beginning of a long session is in files of its own. Only the owner can read the files. They outlive the host's own.
 
+pub(crate) mod ending;
 mod find;
 pub(crate) mod forget;
 mod header;

@@ -9,6 +9,7 @@
 //! To add a host: a file in `hosts/` with a `READER`, its `mod` line and its line in `READERS`, both in `hosts.rs`.
 
 mod archive;
+mod claude_mem;
 mod content;
 mod draft;
 mod hosts;
@@ -29,9 +30,11 @@ mod walk;
 
 pub use archive::{
     ArchiveListing, ArchivedChat, ArchivedFile, ChatArchive, ChatSection, chat_place,
+    ending::{ChatEnding, EndingQuery, RanCommand},
     forget::{ForgetOutcome, ForgetRule},
     retention::Retention,
 };
+pub use claude_mem::{ClaudeMemContent, count_claude_mem, read_claude_mem};
 pub use hosts::*;
 pub use memdir_core::Speaker;
 pub use project::{SessionProject, path_forms};
