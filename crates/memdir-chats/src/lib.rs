@@ -9,15 +9,21 @@
 //! To add a host: a file in `hosts/` with a `READER`, its `mod` line and its line in `READERS`, both in `hosts.rs`.
 
 mod archive;
+pub mod candidates;
 mod claude_mem;
 mod content;
 mod draft;
+mod evidence;
+mod facts;
+#[doc(hidden)]
+pub mod generate;
 mod hosts;
 mod injected;
 mod json;
 mod jsonl;
 mod lock;
 mod project;
+mod results;
 mod roots;
 mod selection;
 mod short_strings;
@@ -35,6 +41,8 @@ pub use archive::{
     retention::Retention,
 };
 pub use claude_mem::{ClaudeMemContent, count_claude_mem, read_claude_mem};
+pub use evidence::{CallEnd, CallEvidence, CallOutcome, CallStart};
+pub use facts::{CallFacts, EditDigest};
 pub use hosts::*;
 pub use memdir_core::Speaker;
 pub use project::{SessionProject, path_forms};

@@ -2,7 +2,10 @@
 //! headers of recent conversations and the last file of one of them.
 
 use super::{ArchivedChat, ChatArchive, ChatSection, SUPERSEDED, header, is_chat, sections};
-use crate::selection::SearchedProject;
+use crate::{
+    evidence::{CallEvidence, CallOutcome},
+    selection::SearchedProject,
+};
 use jiff::Timestamp;
 use memdir_core::{Error, Result, Speaker, internal::base::limits};
 use std::{
@@ -74,7 +77,9 @@ impl ChatArchive {
         let text = fs::read_to_string(&path).map_err(|source| Error::io("read", &path, source))?;
         let sections = sections(&text);
         let message = sections.iter().rev().find(|section| section.speaker == Speaker::User).map(|section| section.text.clone());
-        let (changed, ran) = actions(&sections);
+        // A conversation whose transcript was gone before calls were kept has them only in its text.
+        let calls = self.evidence(&chat)?;
+        let (changed, ran) = if calls.is_empty() { actions(&sections) } else { kept_actions(&calls) };
         Ok(Some(ChatEnding { chat, at, changed, ran, message }))
     }
 
@@ -109,6 +114,31 @@ fn is_candidate(chat: &ArchivedChat, at: Timestamp, query: &EndingQuery<'_>) -> 
         || query.transcript.is_some_and(|transcript| Path::new(&chat.source) == transcript);
     let is_waiting = chat.progress.is_unanswered() && age < limits::CHAT_RUNNING_SECONDS;
     is_young && !is_running && !is_waiting && !chat.key.contains(SUPERSEDED)
+}
+
+/// The changed files and the last commands of a conversation, from its calls.
+fn kept_actions(calls: &[CallEvidence]) -> (Vec<String>, Vec<RanCommand>) {
+    let (mut changed, mut ran): (Vec<String>, Vec<RanCommand>) = (Vec::new(), Vec::new());
+    for call in calls.iter().rev().filter(|call| !call.is_denied() && call.outcome != CallOutcome::Refused) {
+        if let Some(command) = &call.command {
+            if ran.len() < MAX_COMMANDS {
+                let failed = match call.outcome {
+                    CallOutcome::Failed => Some(true),
+                    CallOutcome::Succeeded => Some(false),
+                    _ => None,
+                };
+                ran.push(RanCommand { line: command.clone(), failed, error: call.error.clone() });
+            }
+        } else if (call.edit.is_some() || is_edit(&call.tool)) && call.outcome != CallOutcome::Failed {
+            for path in &call.paths {
+                if !changed.contains(path) {
+                    changed.push(path.clone());
+                }
+            }
+        }
+    }
+    ran.reverse();
+    (changed, ran)
 }
 
 /// The changed files and the last commands of a conversation, from the tool calls in its text.
