@@ -159,7 +159,7 @@ impl Search {
     fn imports(&self) -> Vec<Finding> {
         let finding = |count: u64, what: String, program: &str, path: &Path| {
             let command = Shell::Posix.line("memdir", &["import".to_owned(), program.to_owned(), path.display().to_string()]);
-            (count > 0).then(|| Finding { kind: FindingKind::Memories, count, what, command })
+            (count > 0).then_some(Finding { kind: FindingKind::Memories, count, what, command })
         };
         let is_imported = |topic: &str| self.own_mounts.iter().any(|mount| mount.root.join(topic).is_dir());
         let database = self.machine.home.join(".claude-mem/claude-mem.db");
