@@ -2,6 +2,7 @@
 //! read; the beginning of a long session is in files of its own. Only the owner can read the files. They outlive the host's own.
 
 mod calls;
+pub(crate) mod ending;
 mod find;
 pub(crate) mod forget;
 mod header;

@@ -10,6 +10,7 @@
 
 mod archive;
 pub mod candidates;
+mod claude_mem;
 mod content;
 mod draft;
 mod evidence;
@@ -35,9 +36,11 @@ mod walk;
 
 pub use archive::{
     ArchiveListing, ArchivedChat, ArchivedFile, ChatArchive, ChatSection, chat_place,
+    ending::{ChatEnding, EndingQuery, RanCommand},
     forget::{ForgetOutcome, ForgetRule},
     retention::Retention,
 };
+pub use claude_mem::{ClaudeMemContent, count_claude_mem, read_claude_mem};
 pub use evidence::{CallEnd, CallEvidence, CallOutcome, CallStart};
 pub use facts::{CallFacts, EditDigest};
 pub use hosts::*;

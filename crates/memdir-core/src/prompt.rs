@@ -7,12 +7,14 @@
 mod beside;
 mod entrypoints;
 mod instructions;
+mod left_off;
 mod parts;
 mod space;
 mod texts;
 
 pub use beside::beside;
 pub use instructions::{InstructionsRequest, instructions};
+pub use left_off::{LeftOff, LeftOffCommand, left_off};
 pub use parts::{OpenPath, SpacePart};
 pub use space::{BuiltPrompt, ModeName, PromptLoad, PromptRequest, log_is_open, log_prefix, main_prefix, prompt};
 

@@ -33,10 +33,14 @@ const OTHER_PROGRAMS: &[fn(&Machine) -> HostMemory] = &[
 /// Finds the memories of other programs, for the user and the current project. Directories without a memory are skipped.
 pub(crate) fn find(machine: &Machine) -> Vec<HostMemory> {
     let hosts = HOSTS.iter().filter_map(|host| host.memory?(machine));
-    let others = OTHER_PROGRAMS.iter().map(|memory| memory(machine));
-    let existing = hosts.chain(others).filter(|memory| memory.path.is_dir());
+    let existing = hosts.chain(other_programs(machine)).filter(|memory| memory.path.is_dir());
     let counted = existing.map(|memory| HostMemory { memories: count_mounted(&memory, machine), ..memory });
     counted.filter(|memory| memory.memories > 0).collect()
+}
+
+/// The memories of programs that memdir is not installed into, whether they exist or not.
+pub(crate) fn other_programs(machine: &Machine) -> impl Iterator<Item = HostMemory> {
+    OTHER_PROGRAMS.iter().map(|memory| memory(machine))
 }
 
 /// The `[[mounts]]` table that mounts a memory under a name.
@@ -60,7 +64,7 @@ fn with_tilde(path: &Path, home: &Path) -> String {
 }
 
 /// The number of memories in the mount, without those it ignores.
-fn count_mounted(memory: &HostMemory, machine: &Machine) -> usize {
+pub(crate) fn count_mounted(memory: &HostMemory, machine: &Machine) -> usize {
     let walk = open(memory, machine).and_then(|store| store.list(""));
     walk.map(|walk| walk.entries.iter().filter(|entry| entry.path.is_md()).count()).unwrap_or_default()
 }
@@ -84,7 +88,7 @@ pub(crate) fn read(memory: &HostMemory, machine: &Machine) -> Vec<Incoming> {
 }
 
 /// Opens the memory of another program for reading.
-fn open(memory: &HostMemory, machine: &Machine) -> memdir_core::Result<FileStore> {
+pub(crate) fn open(memory: &HostMemory, machine: &Machine) -> memdir_core::Result<FileStore> {
     let list =
         |key: &str| serde_json::from_value::<Vec<String>>(memory.mount_options.get(key).cloned().unwrap_or_default()).unwrap_or_default();
     let journal = machine.home.join(".memdir/journal/none");

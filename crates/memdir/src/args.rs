@@ -1340,14 +1340,21 @@ pub(crate) enum BundleFormat {
 Formats: files of `memdir export`, directories of Markdown, the JSONL graph of server-memory, exports of mem0 and
 OpenMemory, and unpacked data exports of ChatGPT and Claude (conversations become logs).
 
+Two programs are named before the path: `claude-mem` with its database, and `basic-memory` with the directory of
+its notes. A file with such a name is imported as ./claude-mem.
+
 Examples:
   memdir import memories.md --dry-run
   memdir import ~/old-notes --under old
-  memdir import memory.jsonl")]
+  memdir import claude-mem ~/.claude-mem/claude-mem.db --from-project shop
+  memdir import basic-memory ~/basic-memory")]
 pub(crate) struct Import {
-    /// Files and directories (`-` for standard input)
+    /// Files and directories (`-` for standard input), or a program and its files
     #[arg(value_name = "FROM", required = true)]
     pub(crate) from: Vec<PathBuf>,
+    /// Import only this project of claude-mem (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) from_project: Vec<String>,
     /// Topic or mount to import into
     #[arg(long, value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) under: String,

@@ -135,7 +135,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Help(args) => nothing(move || Err(help::run(&args.command))),
         Command::History(args) => space(move |space| history::run(args, space.memdir)),
         Command::Hook(args) => nothing(move || Ok(hook::run(args, global))).writes(),
-        Command::Import(args) => space(move |space| import::run(args, space.memdir)).writes(),
+        Command::Import(args) => space(move |space| import::run(args, space.memdir, output)).writes(),
         Command::Index(args) => search(None, move |space| index::run(args, space.memdir, output)),
         Command::Init(args) => settings(move |settings, scope| init::run(args, settings, scope)).writes().may_be_new(),
         Command::Install(args) => settings(move |settings, scope| install::run(args, settings, scope, output)).writes().may_be_new(),

@@ -4,6 +4,7 @@
 mod call;
 mod call_rules;
 mod input;
+mod left_off;
 mod output;
 mod session;
 mod start;
@@ -11,6 +12,7 @@ mod sync;
 
 pub(crate) use call::HookCall;
 pub(crate) use input::HookInput;
+pub(crate) use left_off::{RunningChat, left_off_text};
 pub(crate) use output::render;
 pub(crate) use start::session_text;
 

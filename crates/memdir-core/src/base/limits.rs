@@ -115,6 +115,10 @@ pub const CHAT_NEIGHBOUR_CHARS: usize = 160;
 pub const CHAT_KEEP_DAYS: i64 = 365;
 /// Bytes of stored chats beyond which the oldest are dropped, by default.
 pub const CHAT_KEEP_BYTES: u64 = 1 << 30;
+/// Bytes of the text about the previous conversation at the start of a session: 200 tokens.
+pub const LEFT_OFF_BYTES: usize = 800;
+/// Days after which a previous conversation is not mentioned any more.
+pub const LEFT_OFF_DAYS: u64 = 14;
 /// The maximum number of memories of one recall. More is noise: hosts that select with a model use the same number.
 pub const RECALL_MEMORIES: usize = 5;
 /// Bytes of one recalled memory.

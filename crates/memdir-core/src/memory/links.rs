@@ -93,6 +93,11 @@ fn renamed_name<'a>(
     Some(format!("{}{md}", name.unwrap_or(to.name())))
 }
 
+/// Returns the text with the name in every `[[wikilink]]` changed to what `new` returns for it, or `None` if nothing changes.
+pub(crate) fn rewrite_wikilinks(text: &str, new: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    replace(text, |spot, written| if spot.kind == ReferenceKind::Wiki { new(written) } else { None })
+}
+
 /// Returns the text of a memory that moves from `from` to `to`: relative links keep their targets, and links to itself follow it.
 /// `None` if no link changes.
 pub fn rebase_links(text: &str, from: &MemoryPath, to: &MemoryPath) -> Option<String> {

@@ -1,11 +1,14 @@
 //! Imports memories from other systems in one change. A memory that exists with the same name and text is skipped, and nothing is
 //! overwritten unless the caller asks for it. Memories with equal texts and different names are different memories. `bundle` is memdir's own format for export and import.
 
+pub mod basic_memory;
 pub mod bundle;
 mod conversations;
 mod graph;
 mod mem0;
 mod names;
+
+pub use names::slug;
 
 use crate::{
     base::{
@@ -27,7 +30,6 @@ use crate::{
     },
 };
 use jiff::Timestamp;
-pub use names::slug;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 

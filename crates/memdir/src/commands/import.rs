@@ -1,10 +1,12 @@
 //! `memdir import`: imports memories as one change, which one undo reverts.
 
+mod programs;
+
 use super::counted;
 use crate::{
     args::{self, Import as Typed},
     exit::Failure,
-    output::{CommandOutput, Printer},
+    output::{CommandOutput, OutputOptions, Printer},
 };
 use jiff::Timestamp;
 use memdir_core::{
@@ -34,14 +36,26 @@ struct Report {
     imported: Imported,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Result<CommandOutput, Failure> {
+    let program = programs::named(&args.from)?;
+    let paths = if program.is_some() { &args.from[1..] } else { &args.from[..] };
+    if !args.from_project.is_empty() && program != Some(programs::Program::ClaudeMem) {
+        return Err(Failure::Usage {
+            message: "--from-project selects a project of claude-mem".into(),
+            hint: "import its database with: memdir import claude-mem PATH --from-project NAME".into(),
+        });
+    }
+    let bar = programs::progress_bar(output);
     let mut memories = Vec::new();
     let mut dates = HashMap::new();
     let mut from = Vec::new();
     let mut notes = Vec::new();
-    for path in &args.from {
-        let Found { format, memories: found, dates: own } =
-            if path.is_dir() { directory(path, &mut notes)? } else { file(path, &mut notes)? };
+    for path in paths {
+        let Found { format, memories: found, dates: own } = match program {
+            Some(program) => program.read(path, &args.from_project, &bar, &mut notes)?,
+            None if path.is_dir() => directory(path, &mut notes)?,
+            None => file(path, &mut notes)?,
+        };
         let first = memories.len();
         dates.extend(own.into_iter().map(|(n, at)| (first + n, at)));
         from.push(format!("{}: {format}, {}", path.display(), counted(found.len() as u64, "memory", "memories")));
@@ -53,7 +67,9 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
         args::OnConflict::Replace => OnConflict::Replace,
     };
     let request = Import { memories, under: args.under.clone(), clash, dates };
+    bar.set_message("importing");
     let imported = if args.dry_run { memdir.preview_import(&request)? } else { memdir.import(&request)? };
+    bar.finish_and_clear();
     notes.extend(imported.notes.iter().cloned());
     Ok(CommandOutput::new(Report { dry_run: args.dry_run, from, imported }, show).with_notes(notes))
 }
@@ -62,9 +78,11 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
 struct Found {
     format: String,
     memories: Vec<Incoming>,
-    /// When the Markdown files were last changed, by the positions of their memories.
-    dates: Vec<(usize, Timestamp)>,
+    dates: Dates,
 }
+
+/// When Markdown files were last changed, by the positions of their memories.
+type Dates = Vec<(usize, Timestamp)>;
 
 fn file(path: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
     let bytes = super::input(path)?;
@@ -100,8 +118,14 @@ fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
         }
         return Ok(Found { format, memories: all, dates: Vec::new() });
     }
+    let (memories, dates) = markdown_files(dir, &|name| is_entrypoint(dir, name), notes)?;
+    Ok(Found { format: "directory".to_owned(), memories, dates })
+}
+
+/// Reads the Markdown files below a directory, except for those at its root that are skipped, with the times of their last changes.
+fn markdown_files(dir: &Path, skip: &dyn Fn(&str) -> bool, notes: &mut Vec<String>) -> Result<(Vec<Incoming>, Dates), Failure> {
     let mut files = Vec::new();
-    walk(dir, dir, &mut files)?;
+    walk(dir, dir, skip, &mut files)?;
     files.sort();
     if files.len() > MAX_FILES {
         return Err(Failure::Usage {
@@ -120,16 +144,15 @@ fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
             Err(e) => notes.push(format!("skipped {}: {e}", path.display())),
         }
     }
-    Ok(Found { format: "directory".to_owned(), memories, dates })
+    Ok((memories, dates))
 }
 
 fn modified(path: &Path) -> Option<Timestamp> {
     Timestamp::try_from(path.metadata().ok()?.modified().ok()?).ok()
 }
 
-/// Collects the Markdown files below a directory, without hidden folders, symbolic links, and the directory's own entrypoint,
-/// which the import rewrites.
-fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(), Failure> {
+/// Collects the Markdown files below a directory, without hidden folders, symbolic links, and the files at its root that are skipped.
+fn walk(root: &Path, dir: &Path, skip: &dyn Fn(&str) -> bool, files: &mut Vec<(String, PathBuf)>) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "list", path: dir.to_owned(), source };
     for entry in fs::read_dir(dir).map_err(fail)? {
         let entry = entry.map_err(fail)?;
@@ -139,8 +162,8 @@ fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(
             continue;
         }
         if kind.is_dir() {
-            walk(root, &path, files)?;
-        } else if kind.is_file() && name.to_ascii_lowercase().ends_with(".md") && !(dir == root && is_entrypoint(root, &name)) {
+            walk(root, &path, skip, files)?;
+        } else if kind.is_file() && name.to_ascii_lowercase().ends_with(".md") && !(dir == root && skip(&name)) {
             let relative = path.strip_prefix(root).unwrap_or(&path);
             let parts: Vec<String> = relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
             files.push((parts.join("/"), path));
@@ -149,6 +172,7 @@ fn walk(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(
     Ok(())
 }
 
+/// Whether a file is the directory's own entrypoint, which the import rewrites.
 fn is_entrypoint(root: &Path, name: &str) -> bool {
     let main = choose_entrypoint(|name| root.join(name).is_file());
     name == main || is_page_name(name)

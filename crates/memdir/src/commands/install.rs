@@ -1,6 +1,7 @@
 //! `memdir install`: writes the tools and hooks into hosts' files, each host completely or not at all, and settles what becomes of the
 //! memory that a host keeps on its own.
 
+mod found;
 pub(super) mod own_memory;
 mod show;
 
@@ -36,6 +37,9 @@ pub(super) struct HostOutcome {
     /// What the user does next.
     #[serde(rename = "then", skip_serializing_if = "Option::is_none")]
     pub(super) next_step: Option<String>,
+    /// What a memory could begin with, in the outcome of the first host.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) found: Vec<found::Finding>,
 }
 
 impl HostOutcome {
@@ -46,7 +50,7 @@ impl HostOutcome {
             format!("{}; {}", words.message, words.hint)
         };
         let (files, error) = result.map_or_else(|failure| (Vec::new(), Some(describe(failure))), |files| (files, None));
-        HostOutcome { host: host.name.to_owned(), title: host.title.to_owned(), scope, files, error, next_step: None }
+        HostOutcome { host: host.name.to_owned(), title: host.title.to_owned(), scope, files, error, next_step: None, found: Vec::new() }
     }
 }
 
@@ -91,7 +95,7 @@ pub(crate) fn run(args: &InstallArgs, settings: &Settings, space: &Scope, option
         let (message, hint) = failure.map(|words| (words.message, words.hint)).unwrap_or_default();
         return Err(Failure::Settings { message, hint });
     }
-    let outcomes: Vec<HostOutcome> = results
+    let mut outcomes: Vec<HostOutcome> = results
         .into_iter()
         .map(|(host, result)| {
             let next_step = result.is_ok().then(|| host.next_step.to_owned());
@@ -99,7 +103,16 @@ pub(crate) fn run(args: &InstallArgs, settings: &Settings, space: &Scope, option
         })
         .collect();
     let failures = outcomes.iter().filter(|outcome| outcome.error.is_some()).count();
-    notes.extend(if failures == outcomes.len() { None } else { offer_transcripts(args, settings, options)? });
+    if failures < outcomes.len() {
+        let offered = offer_transcripts(args, settings, options)?;
+        let settled: Vec<&str> = settlements.iter().map(|settlement| settlement.host.name).collect();
+        let found = found::find(&place, &hosts, offered.on, &settled);
+        // The command is part of what was found.
+        let is_found = found.all.iter().any(|finding| finding.kind == found::FindingKind::Conversations);
+        notes.extend(offered.note.filter(|_| offered.on || !is_found));
+        notes.extend(found.is_incomplete.then(|| found::INCOMPLETE.to_owned()));
+        outcomes.first_mut().into_iter().for_each(|outcome| outcome.found.extend(found.all.iter().cloned()));
+    }
     Ok(CommandOutput::new(outcomes, show_outcomes).with_notes(notes).exit(if failures > 0 { Exit::ActionRequired } else { Exit::Success }))
 }
 
@@ -317,21 +330,29 @@ fn parse_answer(line: &str, candidates: &[&'static Host]) -> Result<Vec<&'static
     }
 }
 
-/// Turns the search of past conversations on if the user asks for it; returns a note.
-fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOptions) -> Result<Option<String>, Failure> {
+/// Whether past conversations are on after the installation, and a note about it.
+struct OfferedChats {
+    on: bool,
+    note: Option<String>,
+}
+
+/// Turns the search of past conversations on if the user asks for it.
+fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOptions) -> Result<OfferedChats, Failure> {
     if settings.config.chats.settings.on {
-        return Ok(None);
+        return Ok(OfferedChats { on: true, note: None });
     }
     let is_wanted = args.chats || (!args.yes && can_ask(options) && ask_for_transcripts().map_err(|source| Failure::Output { source })?);
     if !is_wanted {
-        return Ok(Some("past conversations with agents can be searched too; turn this on with: memdir chats on".to_owned()));
+        let note = "past conversations with agents can be searched too; turn this on with: memdir chats on";
+        return Ok(OfferedChats { on: false, note: Some(note.to_owned()) });
     }
     config::edit::change(&settings.file, |document| {
         config::edit::table(document, "chats").insert("on", toml_edit::value(true));
         Ok(())
     })?;
     crate::mounts::chat_archive(settings).create()?;
-    Ok(Some("past conversations are now kept and searched; turn this off with: memdir chats off".to_owned()))
+    let note = "past conversations are now kept and searched; turn this off with: memdir chats off";
+    Ok(OfferedChats { on: true, note: Some(note.to_owned()) })
 }
 
 fn ask_for_transcripts() -> io::Result<bool> {

@@ -39,6 +39,8 @@ pub(crate) struct ConfigFile {
     pub(crate) tokens: Vec<TokenSetting>,
     /// Ids of projects with memory disabled.
     pub(crate) disabled_projects: Vec<String>,
+    /// Whether a conversation begins with how the previous one ended.
+    pub(crate) left_off: bool,
     /// Whether hooks remind the agent to save what it learned.
     pub(crate) remind: bool,
     /// The `[[mounts]]`.
@@ -165,6 +167,7 @@ struct Raw {
 
 #[derive(Debug, Default, Deserialize)]
 struct RawHooks {
+    left_off: Option<bool>,
     #[serde(default)]
     remind: bool,
 }
@@ -264,6 +267,7 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
         allow_rules: raw.secrets.allow_rules,
         tokens: raw.tokens,
         disabled_projects: disabled.collect(),
+        left_off: raw.hooks.left_off.unwrap_or(true),
         remind: raw.hooks.remind,
         mounts,
         extra_paths,
@@ -399,6 +403,7 @@ mod tests {
             keep_days = 30
             keep_bytes = 1000
             [hooks]
+            left_off = false
             remind = true
             [search]
             embedder = "ollama"
@@ -465,6 +470,7 @@ mod tests {
             disabled_projects: [
                 "shop-1",
             ],
+            left_off: false,
             remind: true,
             mounts: [
                 MountSetting {

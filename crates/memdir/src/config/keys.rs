@@ -178,6 +178,12 @@ pub(crate) const KEYS: &[Key] = &[
         "Maximum size of all conversations in bytes, above which the oldest are deleted; 0 for no limit.",
     ),
     key("hooks", "table", "", "Settings of hooks."),
+    key(
+        "hooks.left_off",
+        "boolean",
+        "`true`",
+        "Begins a conversation with how the previous one in this project ended: at most 200 tokens, if conversations are on and it is at most 14 days old.",
+    ),
     key("hooks.remind", "boolean", "`false`", "Reminds the agent once per conversation to save what it learned."),
     key("search", "table", "", "Settings of searches."),
     key(

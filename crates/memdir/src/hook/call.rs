@@ -3,6 +3,7 @@
 use super::{
     DOCTOR_SESSION,
     input::HookInput,
+    left_off::{RunningChat, left_off_text},
     output::HookText,
     session::SessionState,
     start::{self, HostLoads, SessionText, host_loads},
@@ -84,6 +85,8 @@ impl<'a> HookCall<'a> {
             HookEvent::BeforeCompaction => {
                 self.sync();
                 if self.input.will_compact {
+                    // Not every host starts the session again afterwards.
+                    self.session.restart();
                     self.forget_rules();
                     self.log_compaction();
                 }
@@ -103,12 +106,24 @@ impl<'a> HookCall<'a> {
         if self.input.lost_context {
             self.forget_rules();
         }
-        let text = start::session_text(self.host, self.settings, &self.scope, &self.memdir).map_err(Failure::from);
+        let left_off = self.left_off();
+        let text = start::session_text(self.host, self.settings, &self.scope, &self.memdir, left_off.as_deref()).map_err(Failure::from);
         let SessionText { text, load } = self.check(text)?;
         if let Some(load) = load {
             loads::count(&self.settings.home.value, &loads::space(self.memdir.store()), &load);
         }
         Some(text)
+    }
+
+    /// How the previous conversation in this project ended, at most once in each conversation, and not in one that began earlier.
+    fn left_off(&self) -> Option<String> {
+        if self.input.is_continued || self.input.agent.is_some() {
+            return None;
+        }
+        let running = RunningChat { session: self.input.session.as_deref(), transcript: self.input.transcript.as_deref() };
+        let text = left_off_text(self.settings, &self.scope, running, self.memdir.context().clock.now())?;
+        // A host without session ids may repeat it.
+        (self.input.session.is_none() || self.session.record_left_off()).then_some(text)
     }
 
     /// The memories relevant to a message.

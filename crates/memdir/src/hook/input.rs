@@ -22,6 +22,8 @@ pub(crate) struct HookInput {
     pub(crate) actions: Vec<ToolAction>,
     /// Whether the conversation starts again without its earlier context: it was compacted or cleared.
     pub(crate) lost_context: bool,
+    /// Whether the conversation began earlier: it is resumed, forked, compacted or cleared.
+    pub(crate) is_continued: bool,
     /// Whether the context will be compacted, for the hook before that.
     pub(crate) will_compact: bool,
     /// Whether the agent continues only because a hook kept it from stopping.
@@ -58,6 +60,7 @@ impl HookInput {
             prompt: string(&["prompt"]).map(|prompt| (host.typed_text)(&prompt).into_owned()),
             actions: actions(host, &value),
             lost_context: value["source"].as_str().is_some_and(|source| matches!(source, "compact" | "clear")),
+            is_continued: value["source"].as_str().is_some_and(|source| matches!(source, "resume" | "fork" | "compact" | "clear")),
             will_compact: (host.will_compact)(&value),
             stop_hook_active: ["stop_hook_active", "stopHookActive"].iter().any(|key| value[*key] == true),
             event: string(&["hook_event_name", "hookEventName"]),

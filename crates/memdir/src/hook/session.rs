@@ -12,6 +12,7 @@ use std::{
 /// The number of conversations that are kept; beyond it the oldest are removed.
 const MAX_SESSIONS: usize = 200;
 const REMINDED: &str = "# reminded";
+const LEFT_OFF: &str = "# left off";
 const COMPACTS: &str = "# compacts ";
 /// Seconds within which two calls report the same compaction: a host may have hooks in the user scope and in the project scope.
 const SAME_COMPACTION: i64 = 60;
@@ -43,12 +44,21 @@ impl SessionState {
 
     /// Records a reminder; returns `false` if there has been one, or if it cannot be recorded and would be repeated.
     pub(crate) fn record_reminder(&self) -> bool {
+        self.record_once(REMINDED)
+    }
+
+    /// Records that the conversation was told how the previous one ended, as [`SessionState::record_reminder`] does.
+    pub(crate) fn record_left_off(&self) -> bool {
+        self.record_once(LEFT_OFF)
+    }
+
+    fn record_once(&self, mark: &str) -> bool {
         let Some(_lock) = self.lock() else { return false };
-        if self.lines().iter().any(|line| line == REMINDED) {
+        if self.lines().iter().any(|line| line == mark) {
             return false;
         }
-        self.append(&format!("{REMINDED}\n"));
-        self.lines().iter().any(|line| line == REMINDED)
+        self.append(&format!("{mark}\n"));
+        self.lines().iter().any(|line| line == mark)
     }
 
     /// Records a compaction; returns `false` if another call has reported the same one.

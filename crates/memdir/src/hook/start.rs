@@ -7,7 +7,10 @@ use crate::{
     moved, prompt_section,
     scope::Scope,
 };
-use memdir_core::{Memdir, PromptLoad, internal::prompt};
+use memdir_core::{
+    Memdir, PromptLoad,
+    internal::{base::text::json_units, prompt},
+};
 
 /// What a host loads into a conversation by itself.
 pub(super) enum HostLoads {
@@ -38,16 +41,33 @@ pub(crate) struct SessionText {
     pub(crate) load: Option<PromptLoad>,
 }
 
-/// Builds the memory section and the entrypoints, or what the host does not load by itself.
-pub(crate) fn session_text(host: &Host, settings: &Settings, scope: &Scope, memdir: &Memdir) -> memdir_core::Result<SessionText> {
+/// Builds the memory section and the entrypoints, or what the host does not load by itself, and appends the text about the previous
+/// conversation. It comes last, because hosts cache the beginning of a prompt.
+pub(crate) fn session_text(
+    host: &Host,
+    settings: &Settings,
+    scope: &Scope,
+    memdir: &Memdir,
+    left_off: Option<&str>,
+) -> memdir_core::Result<SessionText> {
+    let units = left_off.map_or(0, |text| text.chars().map(json_units).sum::<usize>() + 4);
+    let mut session = memory_text(host, settings, scope, memdir, SESSION_UNITS - units)?;
+    if let Some(left_off) = left_off {
+        let gap = if session.text.trim().is_empty() { "" } else { "\n\n" };
+        session.text = format!("{}{gap}{left_off}\n", session.text.trim_end());
+    }
+    Ok(session)
+}
+
+fn memory_text(host: &Host, settings: &Settings, scope: &Scope, memdir: &Memdir, max_units: usize) -> memdir_core::Result<SessionText> {
     let loads = host_loads(host, scope);
     if let HostLoads::Mount { prefix, .. } = &loads {
         let tools = prompt_section::tool_names(settings.config.log);
-        return Ok(SessionText { text: prompt::beside(memdir.store(), memdir.context(), prefix, tools, SESSION_UNITS), load: None });
+        return Ok(SessionText { text: prompt::beside(memdir.store(), memdir.context(), prefix, tools, max_units), load: None });
     }
     let also = if let HostLoads::Another { name } = loads { Some(beside_own_memory(host, name)) } else { None };
     let more: Vec<String> = also.into_iter().chain(moved_sentence(settings, scope)).collect();
-    let built = prompt_section::build_with(settings, memdir, false, &more, Some(SESSION_UNITS))?;
+    let built = prompt_section::build_with(settings, memdir, false, &more, Some(max_units))?;
     Ok(SessionText { text: built.text, load: Some(built.load) })
 }
 

@@ -32,6 +32,7 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     chats.folders  none  default
     chats.keep_days  365  default
     chats.keep_bytes  1073741824  default
+    hooks.left_off  true  default
     hooks.remind  false  default
     search.embedder  builtin  default
     search.url  none  default
@@ -70,6 +71,7 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     chats.folders  none  default
     chats.keep_days  365  default
     chats.keep_bytes  1073741824  default
+    hooks.left_off  true  default
     hooks.remind  false  default
     search.embedder  builtin  default
     search.url  none  default
@@ -199,6 +201,11 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
         {
           "name": "chats.keep_bytes",
           "value": "1073741824",
+          "from": "default"
+        },
+        {
+          "name": "hooks.left_off",
+          "value": "true",
           "from": "default"
         },
         {
@@ -481,6 +488,7 @@ fn every_setting_is_shown_with_its_value_and_origin() {
     chats.folders  none  default
     chats.keep_days  365  default
     chats.keep_bytes  1073741824  default
+    hooks.left_off  true  default
     hooks.remind  false  default
     search.embedder  builtin  default
     search.url  none  default

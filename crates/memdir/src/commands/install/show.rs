@@ -1,6 +1,6 @@
 //! Prints the table of hosts, planned changes, and what was done for each host.
 
-use super::{HostOutcome, HostStatus, Preview};
+use super::{HostOutcome, HostStatus, Preview, found::Finding};
 use crate::{
     hosts::InstallScope,
     install::{ConfigChange, FileOutcome},
@@ -75,6 +75,13 @@ pub(in crate::commands) fn show_outcomes(outcomes: &Vec<HostOutcome>, page: &mut
         if let Some(next_step) = outcome.next_step.as_ref().filter(|_| !is_unchanged) {
             page.line(format!("  {next_step}"))?;
         }
+    }
+    let found: Vec<&Finding> = outcomes.iter().flat_map(|outcome| &outcome.found).collect();
+    if !found.is_empty() {
+        page.line("found on this machine:")?;
+    }
+    for finding in found {
+        page.line(format!("  {}: {}", finding.what, page.strong(&finding.command)))?;
     }
     Ok(())
 }

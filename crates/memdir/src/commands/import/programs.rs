@@ -1,0 +1,107 @@
+//! The programs that are named before their files: claude-mem with its database, basic-memory with the directory of its notes.
+
+use super::{Found, markdown_files};
+use crate::{commands::counted, exit::Failure, output::OutputOptions};
+use indicatif::{ProgressBar, ProgressStyle};
+use memdir_chats::{ClaudeMemContent, read_claude_mem};
+use memdir_core::{Error, internal::operations::import::basic_memory};
+use std::path::{Path, PathBuf};
+
+/// The maximum number of projects that a note names.
+const NAMED_PROJECTS: usize = 10;
+
+/// A program whose memories are imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Program {
+    ClaudeMem,
+    BasicMemory,
+}
+
+/// The program that the first word names, if paths follow it. A path with such a name is imported as a file.
+pub(super) fn named(from: &[PathBuf]) -> Result<Option<Program>, Failure> {
+    let Some((first, paths)) = from.split_first() else { return Ok(None) };
+    let (program, needs, example) = match first.to_str() {
+        Some("claude-mem") => (Program::ClaudeMem, "its database", "~/.claude-mem/claude-mem.db"),
+        Some("basic-memory") => (Program::BasicMemory, "the directory of its notes", "~/basic-memory"),
+        _ => return Ok(None),
+    };
+    if !paths.is_empty() {
+        return Ok(Some(program));
+    }
+    if first.exists() {
+        return Ok(None);
+    }
+    let name = first.display();
+    Err(Failure::Usage {
+        message: format!("the path of {needs} is missing after `{name}`"),
+        hint: format!("for example: memdir import {name} {example}"),
+    })
+}
+
+/// The progress of an import, on a terminal.
+pub(super) fn progress_bar(output: OutputOptions) -> ProgressBar {
+    let bar = if output.terminal && !output.json { ProgressBar::new(0) } else { ProgressBar::hidden() };
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+impl Program {
+    /// Reads the memories of the program at a path.
+    pub(super) fn read(self, path: &Path, projects: &[String], bar: &ProgressBar, notes: &mut Vec<String>) -> Result<Found, Failure> {
+        match self {
+            Program::ClaudeMem => claude_mem(path, projects, bar, notes),
+            Program::BasicMemory => notes_of_basic_memory(path, notes),
+        }
+    }
+}
+
+fn claude_mem(path: &Path, projects: &[String], bar: &ProgressBar, notes: &mut Vec<String>) -> Result<Found, Failure> {
+    bar.set_message("reading claude-mem");
+    let content = read_claude_mem(path, projects, &mut |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    });
+    let content = content.map_err(|error| match error {
+        Error::BadInput { .. } => Failure::Usage {
+            message: error.command_message(),
+            hint: "name the database of claude-mem, which is usually ~/.claude-mem/claude-mem.db".into(),
+        },
+        other => other.into(),
+    })?;
+    notes.extend(content.problems.iter().map(|problem| format!("{}: {}", path.display(), problem.what)));
+    notes.extend(projects_note(&content, projects));
+    Ok(Found { format: "claude-mem".to_owned(), memories: content.memories, dates: Vec::new() })
+}
+
+/// What the user may want to know about projects: that there are several, or that others were left out.
+fn projects_note(content: &ClaudeMemContent, projects: &[String]) -> Option<String> {
+    if !projects.is_empty() {
+        let left = content.other_projects;
+        return (left > 0).then(|| format!("{} of other projects not imported", counted(left, "row", "rows")));
+    }
+    // What belongs to no project holds in all of them.
+    let all: Vec<String> =
+        content.projects.iter().filter(|(name, _)| !name.is_empty()).map(|(name, count)| format!("{name} ({count})")).collect();
+    if all.len() < 2 {
+        return None;
+    }
+    let named = &all[..all.len().min(NAMED_PROJECTS)];
+    let more = if all.len() > named.len() { format!(", {} more", all.len() - named.len()) } else { String::new() };
+    let all = all.len();
+    Some(format!("{all} projects: {}{more}; import only one of them with: --from-project NAME", named.join(", ")))
+}
+
+fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
+    if !dir.is_dir() {
+        return Err(Failure::Usage {
+            message: format!("{} is not a directory", dir.display()),
+            hint: "name the directory of the notes; `basic-memory project list` shows it".into(),
+        });
+    }
+    let (memories, dates) = markdown_files(dir, &|_| false, notes)?;
+    let converted = basic_memory::convert(memories);
+    notes.extend(converted.problems.iter().map(|problem| format!("{}: {}", dir.display(), problem.what)));
+    Ok(Found { format: converted.from.to_owned(), memories: converted.memories, dates })
+}

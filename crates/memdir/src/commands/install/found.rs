@@ -1,0 +1,217 @@
+//! What `memdir install` finds on the machine that a memory could begin with: memories of other programs, conversations, and what is
+//! wrong in the memories. Counts files and rows, within a time limit, and changes nothing: each finding names the command to run.
+
+use super::own_memory::Place;
+use crate::{
+    adopt,
+    commands::counted,
+    config::{self, Settings},
+    hosts::{Host, HostMemory, Machine, command::Shell},
+    scope::Scope,
+    spaces,
+};
+use memdir_chats::{Reader, count_claude_mem};
+use memdir_core::{Actor, Check, CheckRule, Checked, Memdir, Mount, Project, Source, internal::base::time::Deadline};
+use serde::Serialize;
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{self, Sender},
+    },
+    thread,
+    time::Duration,
+};
+
+/// How long to look. A machine with a thousand conversations takes a tenth of a second.
+const MAX_WAIT: Duration = Duration::from_secs(3);
+
+/// The note if the time was not enough.
+pub(super) const INCOMPLETE: &str =
+    "not everything on this machine was counted in 3 seconds; `memdir check` and `memdir chats sync` take as long as they need";
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(in crate::commands) struct Finding {
+    pub(in crate::commands) kind: FindingKind,
+    pub(in crate::commands) count: u64,
+    /// The description for people, with the count.
+    pub(in crate::commands) what: String,
+    /// The command to run next.
+    pub(in crate::commands) command: String,
+}
+
+/// What a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::commands) enum FindingKind {
+    /// Memories of the host or of another program.
+    Memories,
+    /// Conversations that are not archived yet.
+    Conversations,
+    /// Names of memories, files and commits that no longer exist.
+    DeadReferences,
+    /// Secrets in memories.
+    Secrets,
+}
+
+/// All findings, and whether the time limit ended the search.
+pub(super) struct Findings {
+    pub(super) all: Vec<Finding>,
+    pub(super) is_incomplete: bool,
+}
+
+/// Looks for what the installed hosts and other programs have. `chats_on` is whether conversations are on after the installation,
+/// and `settled` are the hosts whose own memory was decided about just now.
+pub(super) fn find(place: &Place<'_>, hosts: &[&'static Host], chats_on: bool, settled: &[&str]) -> Findings {
+    let search = Search {
+        settings: place.settings.clone(),
+        project: place.space.project.clone(),
+        machine: place.machine.clone(),
+        own_mounts: own_mounts(place.space),
+        memories: host_memories(place, hosts, settled),
+        readers: hosts.iter().filter_map(|host| Some((host.title, host.transcripts?))).collect(),
+        chats_on,
+    };
+    let (sender, receiver) = mpsc::channel();
+    // It only reads, so it may end with the process.
+    thread::spawn(move || search.run(&sender));
+    let deadline = Deadline::after(MAX_WAIT);
+    let mut all = Vec::new();
+    loop {
+        match receiver.recv_timeout(deadline.left()) {
+            Ok(finding) => all.push(finding),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Findings { all, is_incomplete: false },
+            Err(mpsc::RecvTimeoutError::Timeout) => return Findings { all, is_incomplete: true },
+        }
+    }
+}
+
+/// The mounts of the memory that exist; reading them creates nothing.
+fn own_mounts(space: &Scope) -> Vec<Mount> {
+    let mounts = space.mounts_only().into_iter().filter(|mount| mount.source == Source::Memory && mount.root.is_dir());
+    mounts.map(|mount| Mount { late: true, ..mount }).collect()
+}
+
+/// The memories of the hosts and of other programs that are not mounted, and about which nothing was decided.
+fn host_memories(place: &Place<'_>, hosts: &[&'static Host], settled: &[&str]) -> Vec<HostMemory> {
+    let open = hosts.iter().filter(|host| !settled.contains(&host.name));
+    let hosts = open.filter(|host| own_memory_is_read(host, place)).filter_map(|host| host.memory?(place.machine));
+    let all = hosts.chain(adopt::other_programs(place.machine));
+    all.filter(|memory| memory.path.is_dir() && place.space.mount_at(&memory.path).is_none()).collect()
+}
+
+/// Whether a host loads its own memory. What it does not read any more was imported when that was decided.
+fn own_memory_is_read(host: &Host, place: &Place<'_>) -> bool {
+    host.memory_switch.as_ref().is_none_or(|switch| (switch.state)(place.machine).off_by.is_none())
+}
+
+/// What is looked for, on a thread of its own.
+struct Search {
+    settings: Settings,
+    project: Project,
+    machine: Machine,
+    own_mounts: Vec<Mount>,
+    memories: Vec<HostMemory>,
+    readers: Vec<(&'static str, &'static Reader)>,
+    chats_on: bool,
+}
+
+impl Search {
+    /// Sends every finding, the cheapest first. A receiver that is gone ends it.
+    fn run(&self, sender: &Sender<Finding>) {
+        let steps: [&dyn Fn() -> Vec<Finding>; 5] = [
+            &|| self.conversations(),
+            &|| self.memories.iter().filter_map(|memory| self.adoptable(memory)).collect(),
+            &|| self.imports(),
+            &|| self.own_problems(),
+            &|| self.memories.iter().flat_map(|memory| self.problems_in(memory)).collect(),
+        ];
+        for finding in steps.iter().flat_map(|step| step()) {
+            if sender.send(finding).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The conversations of the installed hosts that are not archived.
+    fn conversations(&self) -> Vec<Finding> {
+        let archive = spaces::chat_archive(&self.settings);
+        let roots = config::chat_roots(&self.settings.config.chats.folders);
+        let command = if self.chats_on { "memdir chats sync" } else { "memdir chats on" };
+        let count = |(title, reader): &(&'static str, &'static Reader)| {
+            let sessions = (reader.open)(&roots)?.sessions().sessions;
+            let new = sessions.iter().filter(|session| !archive.path(reader, &session.key).exists()).count() as u64;
+            let what = format!("{} of {title}", counted(new, "conversation", "conversations"));
+            (new > 0).then(|| Finding { kind: FindingKind::Conversations, count: new, what, command: command.to_owned() })
+        };
+        self.readers.iter().filter_map(count).collect()
+    }
+
+    fn adoptable(&self, memory: &HostMemory) -> Option<Finding> {
+        let count = adopt::count_mounted(memory, &self.machine) as u64;
+        let what = format!("{} ({})", counted(count, "memory", "memories"), memory.title);
+        let command = format!("memdir adopt {}", memory.name);
+        (count > 0).then_some(Finding { kind: FindingKind::Memories, count, what, command })
+    }
+
+    /// The memories of programs that are imported by name.
+    fn imports(&self) -> Vec<Finding> {
+        let finding = |count: u64, what: String, program: &str, path: &Path| {
+            let command = Shell::Posix.line("memdir", &["import".to_owned(), program.to_owned(), path.display().to_string()]);
+            (count > 0).then_some(Finding { kind: FindingKind::Memories, count, what, command })
+        };
+        let is_imported = |topic: &str| self.own_mounts.iter().any(|mount| mount.root.join(topic).is_dir());
+        let database = self.machine.home.join(".claude-mem/claude-mem.db");
+        let was_imported = is_imported("claude-mem") || is_imported("logs/imported/claude-mem");
+        let claude_mem = (database.is_file() && !was_imported).then(|| count_claude_mem(&database).ok()).flatten();
+        let claude_mem = claude_mem.and_then(|(observations, summaries)| {
+            let what = format!(
+                "{} and {} of claude-mem",
+                counted(observations, "observation", "observations"),
+                counted(summaries, "session summary", "session summaries")
+            );
+            finding(observations + summaries, what, "claude-mem", &database)
+        });
+        let notes: PathBuf = self.machine.home.join("basic-memory");
+        let count = if notes.is_dir() { adopt::count_files(&notes) as u64 } else { 0 };
+        let what = format!("{} of basic-memory", counted(count, "note", "notes"));
+        claude_mem.into_iter().chain(finding(count, what, "basic-memory", &notes)).collect()
+    }
+
+    /// What is wrong in the memories that memdir has.
+    fn own_problems(&self) -> Vec<Finding> {
+        if self.own_mounts.is_empty() {
+            return Vec::new();
+        }
+        let Ok(memdir) = spaces::open_mounts(&self.settings, &self.own_mounts, &self.settings.actor.value) else { return Vec::new() };
+        let args = self.machine.global_args.iter().cloned().chain(["check".to_owned()]).collect::<Vec<_>>();
+        self.problems(&memdir, "", &Shell::Posix.line("memdir", &args))
+    }
+
+    /// What is wrong in the memories of another program.
+    fn problems_in(&self, memory: &HostMemory) -> Vec<Finding> {
+        let Ok(store) = adopt::open(memory, &self.machine) else { return Vec::new() };
+        let args = ["--dir", &memory.path.display().to_string(), "check"].map(str::to_owned);
+        let memdir = Memdir::new(Arc::new(store), Actor { name: self.settings.actor.value.clone(), session: None });
+        self.problems(&memdir, &format!(" ({})", memory.title), &Shell::Posix.line("memdir", &args))
+    }
+
+    fn problems(&self, memdir: &Memdir, place: &str, command: &str) -> Vec<Finding> {
+        let Ok(checked) = memdir.check(&Check { project: Some(&self.project), fix: false }) else { return Vec::new() };
+        let dead = [CheckRule::DeadLine, CheckRule::DeadLink, CheckRule::DeadReference, CheckRule::Gone];
+        let rows = [
+            (FindingKind::DeadReferences, count(&checked, &dead), "dead reference", "dead references"),
+            (FindingKind::Secrets, count(&checked, &[CheckRule::Secret]), "secret", "secrets"),
+        ];
+        let finding = |(kind, count, one, many): (FindingKind, u64, &str, &str)| {
+            let what = format!("{} in memories{place}", counted(count, one, many));
+            (count > 0).then(|| Finding { kind, count, what, command: command.to_owned() })
+        };
+        rows.into_iter().filter_map(finding).collect()
+    }
+}
+
+fn count(checked: &Checked, rules: &[CheckRule]) -> u64 {
+    checked.findings.iter().filter(|finding| rules.contains(&finding.rule)).count() as u64
+}

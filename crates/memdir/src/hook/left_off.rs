@@ -1,0 +1,61 @@
+//! Where the previous conversation in this project ended, for the start of the next one. Only if conversations are on, and only from the
+//! archive: nothing is synced or waited for.
+
+use crate::{config::Settings, mounts, scope::Scope};
+use jiff::Timestamp;
+use memdir_chats::{EndingQuery, RanCommand, SearchedProject};
+use memdir_core::{
+    Source,
+    internal::{
+        base::{limits, time},
+        prompt::{LeftOff, LeftOffCommand, left_off},
+    },
+};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// The running conversation, which is never the previous one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RunningChat<'a> {
+    pub(crate) session: Option<&'a str>,
+    pub(crate) transcript: Option<&'a Path>,
+}
+
+/// Returns the text about the last conversation in the project of a scope, or `None` if there is none, it is too old, or the settings
+/// turn it off.
+pub(crate) fn left_off_text(settings: &Settings, scope: &Scope, running: RunningChat<'_>, now: Timestamp) -> Option<String> {
+    // Conversations are outside a space that `--dir` or `--only` selects.
+    if !settings.config.left_off || !scope.mounts_only().iter().any(|mount| mount.apart && mount.source == Source::Chat) {
+        return None;
+    }
+    let project = SearchedProject { project: scope.project.clone(), worktrees: settings.config.worktrees };
+    let max_age = Duration::from_secs(limits::LEFT_OFF_DAYS * 24 * 60 * 60);
+    let query = EndingQuery { project: &project, running: running.session, transcript: running.transcript, now, max_age };
+    // An archive that cannot be read is reported by the commands that need it.
+    let end = mounts::chat_archive(settings).ending(&query).ok().flatten()?;
+    let changed: Vec<String> = end.changed.iter().map(|file| relative(file, &[&scope.project.checkout, &scope.project.root])).collect();
+    let ran: Vec<LeftOffCommand<'_>> = end.ran.iter().map(command).collect();
+    let resume = end.chat.resume().map(|resume| resume.to_string());
+    left_off(&LeftOff {
+        source: &format!("chats/{}", end.chat.name()),
+        host: end.chat.host.name,
+        title: &end.chat.title,
+        age: &time::age(now, end.at),
+        changed: &changed,
+        ran: &ran,
+        message: end.message.as_deref(),
+        resume: resume.as_deref(),
+    })
+}
+
+fn command(ran: &RanCommand) -> LeftOffCommand<'_> {
+    LeftOffCommand { line: &ran.line, failed: ran.failed, error: ran.error.as_deref() }
+}
+
+/// A path inside the project, as the agent writes it; others stay absolute.
+fn relative(file: &str, roots: &[&PathBuf]) -> String {
+    let inside = roots.iter().find_map(|root| Path::new(file).strip_prefix(root).ok());
+    inside.map_or_else(|| file.to_owned(), |path| path.display().to_string())
+}
