@@ -12,6 +12,7 @@ pub(crate) mod edit;
 pub mod history;
 pub mod import;
 pub(crate) mod inbox;
+pub mod ledger;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod memory_tests;

@@ -147,3 +147,10 @@ pub fn clamp<T: PartialOrd + Display + Copy>(name: &str, given: T, range: &Range
 pub const CUES: usize = 8;
 /// Bytes of all cues of one memory. Measured with 130 on average; more would make every memory fit every message.
 pub const CUE_BYTES: usize = 300;
+/// Size in bytes above which a ledger file is replaced with its sums at the end of a session: some hundred uses.
+pub const LEDGER_COMPACT_BYTES: u64 = 32 << 10;
+/// Size in bytes above which any process that counts does it: a host without a hook at the end of a session never compacts otherwise.
+pub const LEDGER_MAX_BYTES: u64 = 1 << 20;
+/// Memories of one mount that have counts. Beyond it those that were not used for the longest time are dropped; a line has about 60
+/// bytes, so that a file of sums stays below its maximum size.
+pub const LEDGER_MEMORIES: usize = 10_000;

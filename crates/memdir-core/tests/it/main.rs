@@ -14,6 +14,7 @@ mod faults;
 mod file_store;
 mod import;
 mod journal;
+mod ledger;
 mod linear;
 mod links;
 mod log;
