@@ -91,6 +91,7 @@ pub(crate) enum Command {
     Export(Export),
 
     Recall(Recall),
+    Replay(Replay),
     Rules(Rules),
     Cues(Cues),
     Prompt(Prompt),
@@ -654,6 +655,28 @@ pub(crate) struct Recall {
     pub(crate) path: Vec<PathBuf>,
 }
 
+/// Run past conversations against today's memory
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+For each message of yours: what would be recalled. For each tool call: which rules would fire. Reads archived conversations
+(`memdir chats on`), changes nothing, and gives the same result for the same conversations and memories.
+
+Examples:
+  memdir replay
+  memdir replay --since 2w --explain
+  memdir replay --all-projects --json")]
+pub(crate) struct Replay {
+    /// Replay conversations with messages after this: a period such as 90d or 12w, or a date
+    #[arg(long, value_name = "WHEN", default_value = "90d")]
+    pub(crate) since: String,
+    /// Include the conversations of other projects
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Show each message that recalls something, and each tool call at which a rule fires
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
 /// List the rules (`when:`) of memories; accept or reject them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -1028,7 +1051,8 @@ Examples:
 Examples:
   memdir stats --json
   memdir stats --loads
-  memdir stats --cost")]
+  memdir stats --cost
+  memdir stats --use")]
 pub(crate) struct Stats {
     /// Show how many tokens a session costs in each host, before the first message
     #[arg(long, conflicts_with = "loads")]
@@ -1036,6 +1060,9 @@ pub(crate) struct Stats {
     /// Show how often the prompt was loaded, and its size
     #[arg(long)]
     pub(crate) loads: bool,
+    /// Show how often each memory is used, and what its line in the entrypoint costs
+    #[arg(long = "use", conflicts_with_all = ["cost", "loads"])]
+    pub(crate) uses: bool,
 }
 
 /// Serve memories over the Model Context Protocol
@@ -1405,6 +1432,7 @@ pub(crate) enum BenchWhat {
     Search(BenchSearch),
     Index(BenchIndex),
     Recall(BenchRecall),
+    Replay(BenchReplay),
     #[command(hide = true)]
     TortureWorker(TortureWorker),
 }
@@ -1482,6 +1510,27 @@ pub(crate) struct BenchRecall {
     /// Number of messages of each length
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) messages: u32,
+}
+
+/// Measure how well recall and rules find planted facts in generated conversations
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Plants facts and rules as memories, generates conversations that need some of them, imports these and replays them. The same seed
+gives the same numbers on every machine. With --dir, files are created in that directory and kept; it must be empty.
+
+Examples:
+  memdir bench replay
+  memdir bench replay --files 5000 --seed 2 --json")]
+pub(crate) struct BenchReplay {
+    /// Number of planted facts
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=120))]
+    pub(crate) facts: u32,
+    /// Number of other memories
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub(crate) files: u32,
+    /// Seed of the generator
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// Run one process of `bench torture`

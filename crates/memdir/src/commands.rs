@@ -35,6 +35,7 @@ pub(crate) mod prompt;
 mod read;
 mod recall;
 mod rename;
+mod replay;
 mod restore;
 mod resume;
 mod rules;
@@ -45,6 +46,7 @@ mod test;
 mod token;
 mod undo;
 mod uninstall;
+mod use_stats;
 mod verify;
 mod where_command;
 mod write;
@@ -147,12 +149,14 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Recall(args) => settings(move |settings, scope| recall::run(args, settings, scope)),
         Command::Redo(args) => space(move |space| undo::redo(args, space)).writes(),
         Command::Rename(args) => space(move |space| rename::run(args, space.memdir)).writes(),
+        Command::Replay(args) => settings(move |settings, scope| replay::run(args, settings, scope, output)),
         Command::Restore(args) => space(move |space| restore::run(args, space.memdir)).writes(),
         Command::Resume(args) => settings(move |settings, scope| resume::run(args, settings, scope)),
         Command::Rules(args) => settings(move |settings, scope| rules::run(args, settings, scope, output)).writes(),
         Command::Search(args) => search(args.embedder, move |space| search::run(args, space.memdir)),
         Command::Stats(args) if args.loads => settings(stats::loads),
         Command::Stats(args) if args.cost => settings(stats::cost),
+        Command::Stats(args) if args.uses => space(use_stats::run),
         Command::Stats(_) => search(None, stats::run),
         Command::Status(_) => space(status::run),
         Command::Test(_) => settings(test::run),
@@ -205,6 +209,8 @@ fn in_scope(
     let is_new = !settings.home.value.is_dir();
     let opened = spaces::open_lazy(settings, scope)?;
     let memdir = prepare(opened.memdir)?;
+    // What an agent reads in a shell is a use, as in its tools; what a person reads is not.
+    let memdir = if crate::config::agent_variable().is_some() { memdir.counting_use() } else { memdir };
     let outcome = run(&OpenSpace { memdir: &memdir, origin: Some((settings, scope)) });
     if is_new && settings.dir.is_none() {
         // The home did not exist when the space was opened, so the project could not be recorded then.

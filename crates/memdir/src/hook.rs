@@ -8,6 +8,7 @@ mod output;
 mod session;
 mod start;
 mod sync;
+mod uses;
 
 pub(crate) use call::HookCall;
 pub(crate) use input::HookInput;

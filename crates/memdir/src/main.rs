@@ -20,6 +20,7 @@ mod moved;
 mod output;
 mod project_records;
 mod prompt_section;
+mod replay;
 mod rules;
 mod scope;
 mod serve;

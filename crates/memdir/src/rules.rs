@@ -4,7 +4,7 @@
 mod conversation;
 mod decisions;
 
-pub(crate) use conversation::Conversation;
+pub(crate) use conversation::{Conversation, FiredTripwire, OpenConversation};
 pub(crate) use decisions::{Decision, Decisions};
 
 use memdir_core::Strength;

@@ -14,6 +14,7 @@ use memdir_core::{
     Actor, CueProposals, Embedder, Error, FileStore, Index, Memdir, MemoryPath, Mount, MountInfo, Searcher, Source, Store, SystemClock,
     internal::{
         dialects::{Dialect, DialectPlaces},
+        operations::ledger::UseLedger,
         project, secrets,
         store::{files::journal_name, space::narrow},
     },
@@ -65,7 +66,9 @@ pub(crate) fn open_mounts(settings: &Settings, mounts: &[Mount], actor: &str) ->
 fn memdir_on(store: FileStore, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
     let actor = Actor { name: actor.to_owned(), session: None };
     let allow = config::secret_exceptions(&settings.file, &settings.config)?;
-    Ok(Memdir::new(Arc::new(store), actor).with_allow_list(allow))
+    let memdir = Memdir::new(Arc::new(store), actor).with_allow_list(allow);
+    let counts = settings.config.count_use != Some(false);
+    Ok(if counts { memdir.with_ledger(UseLedger::new(settings.home.value.join("uses"))) } else { memdir })
 }
 
 /// Adds search for a long-lived process. Opens nothing before the first search.

@@ -281,7 +281,32 @@ fn a_rule_that_is_violated_twice_should_be_stronger() {
     assert_eq!(proposed(&memdir), []);
     record(&memdir, "push", &[UseKind::Violated(wire.clone())]);
     let candidates = proposed(&memdir);
-    insta::assert_snapshot!(shown(&candidates), @r#""#);
+    insta::assert_snapshot!(shown(&candidates), @r#"
+    [
+      {
+        "kind": "violated",
+        "name": "push",
+        "type": "feedback",
+        "description": "push was violated 2 times; proposed strength: ask",
+        "text": "push fired 2 times with the strength hold. The next tool call was the same 2 times.\n",
+        "when": {
+          "command": [
+            "git push --force*"
+          ],
+          "path": [
+            "infra/**"
+          ],
+          "strength": "ask"
+        },
+        "words": "",
+        "turns": [],
+        "sessions": [],
+        "at": "2026-09-01T12:00:00Z",
+        "key": "32a8b668fe781e9577813a3ad8f33b8c",
+        "weight": 0.6
+      }
+    ]
+    "#);
     // With the higher strength the counts begin again.
     memdir
         .write(&Write {
@@ -308,7 +333,22 @@ fn a_rule_that_never_fires_in_90_days_can_go() {
     assert_eq!(proposed(&open(dir.path(), 91)), [], "too few conversations");
     sessions(&memdir, 1);
     assert_eq!(proposed(&open(dir.path(), 89)), [], "too early");
-    insta::assert_snapshot!(shown(&proposed(&open(dir.path(), 91))), @r#""#);
+    insta::assert_snapshot!(shown(&proposed(&open(dir.path(), 91))), @r#"
+    [
+      {
+        "kind": "unused",
+        "name": "push",
+        "type": "feedback",
+        "description": "push has not fired in 90 days; proposed: remove it",
+        "text": "push never fired, in 10 conversations that were counted.\n",
+        "words": "",
+        "turns": [],
+        "sessions": [],
+        "key": "183a3bc2e8c05529a97a841bfedbbc07",
+        "weight": 0.2
+      }
+    ]
+    "#);
     record(&open(dir.path(), 60), "push", &[UseKind::Fired("0123abcd".into())]);
     assert_eq!(proposed(&open(dir.path(), 91)), [], "it fired 31 days ago");
 }

@@ -41,6 +41,8 @@ pub(crate) struct ConfigFile {
     pub(crate) disabled_projects: Vec<String>,
     /// Whether hooks remind the agent to save what it learned.
     pub(crate) remind: bool,
+    /// Whether the use of memories is counted, unless that is the default.
+    pub(crate) count_use: Option<bool>,
     /// The `[[mounts]]`.
     pub(crate) mounts: Vec<MountSetting>,
     /// The `memory.extraPaths`, with globs unexpanded.
@@ -147,6 +149,7 @@ struct Raw {
     guidelines: Option<String>,
     #[serde(default)]
     secrets: RawSecrets,
+    count_use: Option<bool>,
     #[serde(default)]
     tokens: Vec<TokenSetting>,
     #[serde(default)]
@@ -265,6 +268,7 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
         tokens: raw.tokens,
         disabled_projects: disabled.collect(),
         remind: raw.hooks.remind,
+        count_use: raw.count_use,
         mounts,
         extra_paths,
         chats,
@@ -391,6 +395,7 @@ mod tests {
             worktrees = "separate"
             team = true
             log = true
+            count_use = false
             guidelines = "Write French."
             secrets = { allow = ["^test"], allow_rules = ["jwt"] }
             memory.extraPaths = ["docs", "*.md"]
@@ -469,6 +474,9 @@ mod tests {
                 "shop-1",
             ],
             remind: true,
+            count_use: Some(
+                false,
+            ),
             mounts: [
                 MountSetting {
                     name: "notes",

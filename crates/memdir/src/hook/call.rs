@@ -73,12 +73,14 @@ impl<'a> HookCall<'a> {
             }
             HookEvent::BeforeTool | HookEvent::AfterTool => self.check_rules(event),
             HookEvent::Stop => {
+                self.count_answer();
                 self.sync();
                 // An agent that a hook keeps from stopping has already been reminded.
                 if self.input.stop_hook_active { None } else { self.remind().map(HookText::from) }
             }
             HookEvent::SessionEnd => {
                 self.sync();
+                self.compact_ledger();
                 None
             }
             HookEvent::BeforeCompaction => {
@@ -105,9 +107,10 @@ impl<'a> HookCall<'a> {
         }
         let text = start::session_text(self.host, self.settings, &self.scope, &self.memdir).map_err(Failure::from);
         let SessionText { text, load } = self.check(text)?;
-        if let Some(load) = load {
-            loads::count(&self.settings.home.value, &loads::space(self.memdir.store()), &load);
+        if let Some(load) = &load {
+            loads::count(&self.settings.home.value, &loads::space(self.memdir.store()), load);
         }
+        self.count_session(&text, load.is_none());
         Some(text)
     }
 
@@ -122,6 +125,7 @@ impl<'a> HookCall<'a> {
         let request = Recall { shown: &shown, project: Some(&self.scope.project), cache: Some(&cache), ..request };
         let recalled = self.check(self.memdir.recall(&request).map_err(Failure::from))?;
         self.session.add_shown(recalled.shown.iter().map(|shown| shown.name.as_str()));
+        self.count_injected(&recalled);
         Some(recalled.text)
     }
 
