@@ -22,6 +22,7 @@ mod help;
 mod history;
 mod hook;
 mod import;
+mod inbox;
 mod index;
 mod init;
 mod install;
@@ -133,6 +134,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::History(args) => space(move |space| history::run(args, space.memdir)),
         Command::Hook(args) => nothing(move || Ok(hook::run(args, global))).writes(),
         Command::Import(args) => space(move |space| import::run(args, space.memdir)).writes(),
+        Command::Inbox(args) => space(move |space| inbox::run(args, space, output)).writes_if(args.what.is_some()),
         Command::Index(args) => search(None, move |space| index::run(args, space.memdir, output)),
         Command::Init(args) => settings(move |settings, scope| init::run(args, settings, scope)).writes().may_be_new(),
         Command::Install(args) => settings(move |settings, scope| install::run(args, settings, scope, output)).writes().may_be_new(),
