@@ -28,6 +28,7 @@ use crate::{
     },
 };
 use jiff::Timestamp;
+pub use names::slug;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
