@@ -10,7 +10,7 @@ use crate::{
     operations::{
         check,
         context::Context,
-        cues, delete, diff, edit, history, import,
+        cues, decide, delete, diff, edit, history, import, inbox,
         ledger::{MemoryUse, UseKind, UseLedger},
         list, log, memory_tests, read, recall, rename, repair, restore, rules, stats, undo, verify, write,
     },
@@ -292,6 +292,48 @@ impl Memdir {
     pub fn delete_all(&self, requests: &[delete::Delete]) -> Result<Vec<delete::Deleted>> {
         let resolved = |request: &delete::Delete| delete::Delete { path: self.name(&request.path), ..request.clone() };
         delete::delete_all(&*self.store, &self.context, &requests.iter().map(resolved).collect::<Vec<_>>())
+    }
+
+    /// Adds candidates to the inbox. One that a memory already says, that is in the inbox, or that was decided about is not added.
+    /// `cache` is the file for the cached table of words.
+    pub fn propose(&self, candidates: &[inbox::candidate::Candidate], cache: Option<&Path>) -> Result<inbox::Proposed> {
+        inbox::propose(&*self.store, &self.context, candidates, cache)
+    }
+
+    /// Returns the memory that already says what a candidate proposes, by a table that was read before.
+    pub fn known_memory(&self, candidate: &inbox::candidate::Candidate, table: &RecallTable) -> Result<Option<inbox::KnownMemory>> {
+        inbox::find_known(&*self.store, table, candidate)
+    }
+
+    /// Lists the candidates that wait for a decision.
+    pub fn inbox(&self) -> Result<inbox::Inbox> {
+        inbox::inbox(&*self.store)
+    }
+
+    /// Lists the rejected candidates whose files are kept.
+    pub fn rejected_candidates(&self) -> Result<Vec<inbox::InboxEntry>> {
+        inbox::rejected_candidates(&*self.store)
+    }
+
+    /// Returns a candidate by its name, with or without the prefix of the inbox.
+    pub fn candidate(&self, name: &MemoryPath) -> Result<inbox::InboxEntry> {
+        inbox::find_entry(&*self.store, name).map(|(_, entry)| entry)
+    }
+
+    /// Accepts a candidate, by its name with or without the prefix of the inbox: it becomes the memory that it proposes, or one with
+    /// another name.
+    pub fn accept(&self, name: &MemoryPath, new_name: Option<&MemoryPath>) -> Result<decide::DecidedCandidate> {
+        decide::accept(&*self.store, &self.context, name, new_name.map(|name| self.name(name)).as_ref())
+    }
+
+    /// Adds the text of a candidate to a memory.
+    pub fn merge(&self, name: &MemoryPath, into: &MemoryPath) -> Result<decide::DecidedCandidate> {
+        decide::merge(&*self.store, &self.context, name, &self.name(into))
+    }
+
+    /// Rejects a candidate. It is never proposed again.
+    pub fn reject(&self, name: &MemoryPath) -> Result<decide::DecidedCandidate> {
+        decide::reject(&*self.store, &self.context, name)
     }
 
     /// Undoes a change.

@@ -6,6 +6,7 @@
 pub mod check;
 pub(crate) mod context;
 pub mod cues;
+pub(crate) mod decide;
 pub(crate) mod delete;
 pub mod diff;
 pub(crate) mod edit;

@@ -92,6 +92,7 @@ pub(crate) enum Command {
 
     Recall(Recall),
     Replay(Replay),
+    Inbox(Inbox),
     Rules(Rules),
     Cues(Cues),
     Prompt(Prompt),
@@ -227,6 +228,8 @@ pub(crate) enum SearchSource {
     Chat,
     /// Other configured directories
     Custom,
+    /// Candidates in the inbox
+    Inbox,
 }
 
 /// The embedding model of one search.
@@ -388,7 +391,7 @@ pub(crate) struct Cues {
 }
 
 /// Edit a memory in your editor, or replace text in it
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
 returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
@@ -718,6 +721,98 @@ pub(crate) struct RuleDecision {
     /// Do not ask for confirmation
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+/// List proposed memories with their evidence, and accept, merge or reject them
+///
+/// memdir proposes memories (candidates) because of what happened in conversations: you asked to remember something, rejected an
+/// action, or said the same thing again. Nothing is a memory before you or the agent accepts it, and what was decided about is never
+/// proposed again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  memdir inbox
+  memdir inbox review
+  memdir inbox accept feedback/no-force-push
+  memdir inbox reject --all")]
+pub(crate) struct Inbox {
+    #[command(subcommand)]
+    pub(crate) what: Option<InboxWhat>,
+    /// Include rejected candidates
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum InboxWhat {
+    /// Show a candidate with its evidence
+    #[command(after_help = "\
+Examples:
+  memdir inbox show feedback/no-force-push")]
+    Show(InboxShow),
+    /// Save a candidate as a memory
+    #[command(after_help = "\
+Examples:
+  memdir inbox accept feedback/no-force-push
+  memdir inbox accept feedback/no-force-push --as rules/push --edit")]
+    Accept(InboxAccept),
+    /// Add the text of a candidate to an existing memory
+    #[command(after_help = "\
+Examples:
+  memdir inbox merge feedback/no-force-push rules/git")]
+    Merge(InboxMerge),
+    /// Reject candidates; they are never proposed again
+    #[command(after_help = "\
+Examples:
+  memdir inbox reject feedback/no-force-push
+  memdir inbox reject --all")]
+    Reject(InboxReject),
+    /// Decide about one candidate after the other, with one key each
+    #[command(after_help = "\
+Examples:
+  memdir inbox review")]
+    Review,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InboxShow {
+    /// Name of the candidate, with or without `inbox/`
+    pub(crate) candidate: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InboxAccept {
+    /// Names of the candidates, with or without `inbox/`
+    #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
+    pub(crate) candidates: Vec<String>,
+    /// Name of the memory [default: the proposed one]
+    #[arg(long = "as", value_name = "NAME", conflicts_with = "all")]
+    pub(crate) new_name: Option<String>,
+    /// Open the memory in the editor afterwards
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) edit: bool,
+    /// Accept every candidate that proposes a new memory
+    #[arg(long, conflicts_with = "candidates")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InboxMerge {
+    /// Name of the candidate, with or without `inbox/`
+    pub(crate) candidate: String,
+    /// Name of the memory that gets the text
+    #[arg(value_name = "INTO")]
+    pub(crate) name: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InboxReject {
+    /// Names of the candidates, with or without `inbox/`
+    #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
+    pub(crate) candidates: Vec<String>,
+    /// Reject every candidate
+    #[arg(long, conflicts_with = "candidates")]
+    pub(crate) all: bool,
 }
 
 /// Print the memory section of a system prompt

@@ -22,6 +22,7 @@ mod help;
 mod history;
 mod hook;
 mod import;
+mod inbox;
 mod index;
 mod init;
 mod install;
@@ -135,6 +136,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::History(args) => space(move |space| history::run(args, space.memdir)),
         Command::Hook(args) => nothing(move || Ok(hook::run(args, global))).writes(),
         Command::Import(args) => space(move |space| import::run(args, space.memdir)).writes(),
+        Command::Inbox(args) => space(move |space| inbox::run(args, space, output)).writes_if(args.what.is_some()),
         Command::Index(args) => search(None, move |space| index::run(args, space.memdir, output)),
         Command::Init(args) => settings(move |settings, scope| init::run(args, settings, scope)).writes().may_be_new(),
         Command::Install(args) => settings(move |settings, scope| install::run(args, settings, scope, output)).writes().may_be_new(),
@@ -156,7 +158,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Search(args) => search(args.embedder, move |space| search::run(args, space.memdir)),
         Command::Stats(args) if args.loads => settings(stats::loads),
         Command::Stats(args) if args.cost => settings(stats::cost),
-        Command::Stats(args) if args.uses => space(use_stats::run),
+        Command::Stats(args) if args.uses => space(use_stats::run).writes(),
         Command::Stats(_) => search(None, stats::run),
         Command::Status(_) => space(status::run),
         Command::Test(_) => settings(test::run),

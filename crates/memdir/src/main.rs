@@ -2,6 +2,7 @@
 
 mod adopt;
 mod args;
+mod candidates;
 mod commands;
 mod config;
 #[cfg(test)]

@@ -5,8 +5,9 @@ use crate::{
     exit::Failure,
     rules::{self, Decisions},
 };
-use memdir_core::{Action, Memdir, MemoryPath, Recall, Recalled, ShownRule, Strength, internal::recall::RecallTable};
+use memdir_core::{Action, Candidate, Memdir, MemoryPath, Recall, Recalled, ShownRule, Strength, internal::recall::RecallTable};
 use serde::Serialize;
+use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     path::Path,
@@ -80,6 +81,20 @@ pub(crate) struct ReplayReport {
     pub(crate) memories: Vec<ReplayedMemory>,
     /// Memories that no message and no call of these conversations needs.
     pub(crate) unused_memories: u64,
+    /// The candidates of these conversations.
+    pub(crate) candidates: CandidateCounts,
+}
+
+/// What today's memory has of the candidates that conversations give.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct CandidateCounts {
+    pub(crate) found: u64,
+    /// By kind.
+    pub(crate) kinds: BTreeMap<&'static str, u64>,
+    /// Those that a memory already says.
+    pub(crate) saved: u64,
+    /// Those about an action at which a rule would fire.
+    pub(crate) caught: u64,
 }
 
 /// How often a memory would be used.
@@ -202,6 +217,30 @@ impl<'a> Replay<'a> {
             Some((path.clone(), FiredRule { name: rule.name.clone(), effect }))
         };
         self.table.tripped(&action).into_iter().filter_map(one).collect()
+    }
+
+    /// Compares a candidate with today's memory: whether a memory says it, and whether a rule would fire at the action it is about.
+    pub(crate) fn add_candidate(&mut self, candidate: &Candidate) -> Result<(), Failure> {
+        let is_saved = self.memdir.known_memory(candidate, &self.table)?.is_some();
+        let patterns = |key: &str| -> Vec<String> {
+            let value = candidate.when.as_ref().and_then(|when| when.get(key));
+            let all = match value {
+                Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
+                Some(Value::String(one)) => vec![one.as_str()],
+                _ => Vec::new(),
+            };
+            // The shortest action that the pattern matches.
+            all.into_iter().map(|pattern| pattern.replace('*', "").trim().to_owned()).collect()
+        };
+        let commands = patterns("command");
+        let is_caught = commands.iter().any(|command| !self.tripped("", Some(command), &[]).is_empty())
+            || patterns("path").into_iter().any(|path| !self.tripped("", None, &[path]).is_empty());
+        let counts = &mut self.report.candidates;
+        counts.found += 1;
+        *counts.kinds.entry(candidate.kind.as_str()).or_default() += 1;
+        counts.saved += u64::from(is_saved);
+        counts.caught += u64::from(is_caught);
+        Ok(())
     }
 
     fn used(&mut self, name: &str) -> &mut ReplayedMemory {

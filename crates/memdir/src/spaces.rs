@@ -86,7 +86,7 @@ pub(crate) fn with_search_once(memdir: Memdir, settings: &Settings, embedder: Op
 /// Adds a searcher, and makes searches import new conversations first and select those of the project, if the space has
 /// conversations.
 fn with_chats(memdir: Memdir, settings: &Settings, searcher: Searcher) -> Memdir {
-    if memdir.store().mounts().iter().any(|mount| mount.apart) {
+    if memdir.store().mounts().iter().any(|mount| mount.source == Source::Chat) {
         let worktrees = settings.config.worktrees;
         let project = project::find(&settings.cwd, worktrees).ok().map(|project| SearchedProject { project, worktrees });
         let syncer = Arc::new(Syncer { project, ..syncer(settings) });
@@ -186,7 +186,7 @@ pub(crate) fn open_dialect(
     let whole = if settings.only.is_empty() { None } else { Some(Scope::whole(settings)?) };
     let scope = whole.as_ref().unwrap_or(scope);
     let home = config::user_home_dir().unwrap_or_else(|| settings.home.value.clone());
-    let extra = scope.mounts_only().into_iter().filter(|mount| mount.source != Source::Memory).collect();
+    let extra = scope.mounts_only().into_iter().filter(|mount| !matches!(mount.source, Source::Memory | Source::Inbox)).collect();
     let places = DialectPlaces {
         dir: settings.dir.as_ref().map(|dir| dir.value.as_path()),
         home: &home,

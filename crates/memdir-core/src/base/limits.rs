@@ -36,6 +36,10 @@ pub const INDEXED_TITLE_BYTES: usize = 4 << 10;
 pub const INDEXED_TITLES_BYTES: usize = 16 << 20;
 /// Bytes of a glob: as long as the longest name. The steps of a match are bounded by the pattern's length times the text's.
 pub const GLOB_BYTES: usize = 1_024;
+/// Bytes of a candidate's file: the proposed text, the person's words and the citations, each with its own limit.
+pub const CANDIDATE_BYTES: usize = 64 << 10;
+/// Open candidates of an inbox; the weakest leave first. More is not read by anyone.
+pub const INBOX_CANDIDATES: usize = 50;
 /// Tripwires of one memory. Each is matched before every action; the rest is reported.
 pub const TRIPWIRES: usize = 256;
 /// Mentions of one memory that are looked up in the project, each of which costs a search of its list of files.

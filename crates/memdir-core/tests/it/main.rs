@@ -13,6 +13,8 @@ mod entrypoint;
 mod faults;
 mod file_store;
 mod import;
+mod inbox;
+mod inbox_crash;
 mod journal;
 mod ledger;
 mod linear;

@@ -14,11 +14,15 @@ use crate::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, ToSpan as _};
-use memdir_chats::{ArchivedChat, ArchivedFile, ChatArchive, ChatSection, SearchedProject, Speaker};
+use memdir_chats::{
+    ArchivedChat, ArchivedFile, CallEvidence, ChatArchive, ChatSection, SearchedProject, Speaker,
+    candidates::{self, FindRequest},
+};
 use memdir_core::{
     Clock as _, Error, List, SystemClock,
     internal::base::{text::ellipsis, time},
 };
+use memdir_embed::StaticModel;
 use serde::Serialize;
 use std::{collections::BTreeSet, io};
 
@@ -73,7 +77,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, look: Output
     };
     let mut chats: Vec<ArchivedFile> = listed.chats.into_iter().filter(|file| is_wanted(&file.chat)).collect();
     // Oldest first, as they happened.
-    chats.reverse();
+    chats.sort_by_cached_key(|file| (file.chat.updated, file.chat.name()));
     if chats.is_empty() {
         notes.push(if settings.config.chats.settings.on {
             "no archived conversations of this project; import them with: memdir chats sync".to_owned()
@@ -101,6 +105,12 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, look: Output
         bar.inc(1);
     }
     bar.finish_and_clear();
+    let model = StaticModel::new();
+    let project = (!args.all_projects).then_some(&project);
+    let request = FindRequest { project, embedder: Some(&model), until: None, clock: &SystemClock };
+    for candidate in candidates::find_all(&archive, &request)?.iter().filter(|one| one.at.is_none_or(|at| at >= since)) {
+        replay.add_candidate(candidate)?;
+    }
     let names: BTreeSet<String> = memdir.list(&List::default())?.memories.into_iter().map(|memory| memory.name).collect();
     let output = ReplayOutput { since, report: replay.finish(&names), explained, omitted };
     Ok(CommandOutput::new(output, show).with_notes(notes))
@@ -115,7 +125,9 @@ pub(super) fn past_conversation(archive: &ChatArchive, chat: &ArchivedChat) -> R
         PastMessage { place: format!("chats/{}/{file}:{}-{}", chat.host, section.lines.0, section.lines.1), text: section.text }
     };
     let messages = sections.into_iter().filter(|section| section.speaker == Speaker::User).map(message).collect();
-    Ok(Some(PastConversation { name: chat.name(), project: chat.project.clone(), messages, calls: Vec::<PastCall>::new() }))
+    let call = |call: CallEvidence| PastCall { turn: call.turn, tool: call.tool, command: call.command, paths: call.paths };
+    let calls = archive.evidence(&chat)?.into_iter().map(call).collect();
+    Ok(Some(PastConversation { name: chat.name(), project: chat.project.clone(), messages, calls }))
 }
 
 /// The beginning of a period: `90d`, `12w`, or a date.
@@ -186,6 +198,17 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         counted(report.calls_with_rules, "tool call", "tool calls"),
         report.rule_tokens
     ))?;
+    let candidates = &report.candidates;
+    if candidates.found > 0 {
+        let kinds: Vec<String> = candidates.kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        printer.line(format!(
+            "{} ({}): {} already saved, {} caught by a rule",
+            counted(candidates.found, "candidate", "candidates"),
+            kinds.join(", "),
+            candidates.saved,
+            candidates.caught
+        ))?;
+    }
     if !report.memories.is_empty() {
         let mut rows = vec![["memory", "recalled", "fired"].map(str::to_owned).to_vec()];
         rows.extend(report.memories.iter().take(TOP).map(|one| vec![one.name.clone(), one.recalled.to_string(), one.fired.to_string()]));

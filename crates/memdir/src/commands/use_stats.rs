@@ -4,6 +4,7 @@ use super::{OpenSpace, counted};
 use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
+    rules::propose_rule_changes,
 };
 use jiff::Timestamp;
 use memdir_core::{
@@ -67,7 +68,11 @@ pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let dead = || memories.iter().filter(|row| row.is_dead_weight);
     let dead_weight = DeadWeight { memories: dead().count(), tokens: dead().map(|row| row.line_tokens).sum() };
     let since = uses.as_ref().and_then(|uses| uses.counted.values().filter_map(|counted| counted.since).min());
-    Ok(CommandOutput::new(UseStats { on: uses.is_some(), since, memories, dead_weight, now }, show))
+    let proposed = space.origin.map(|(settings, scope)| propose_rule_changes(settings, scope, memdir)).transpose()?;
+    let added = proposed.map_or(0, |proposed| proposed.added.len() as u64);
+    let note = (added > 0).then(|| format!("{} about rules; decide with: memdir inbox", counted(added, "new candidate", "new candidates")));
+    let output = CommandOutput::new(UseStats { on: uses.is_some(), since, memories, dead_weight, now }, show);
+    Ok(output.with_notes(note.into_iter().collect()))
 }
 
 /// The memories, the most used first.
@@ -109,6 +114,7 @@ fn show(stats: &UseStats, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     match stats.since {
         Some(since) => printer.line(format!("counted since {}", since.strftime("%Y-%m-%d"))),
+        None if !stats.on => Ok(()),
         None => {
             printer.note("nothing is counted yet; hooks and the server count (see memdir install)");
             Ok(())

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     hosts::HookEvent,
-    rules::{FiredTripwire, OpenConversation},
+    rules::{FiredTripwire, OpenConversation, propose_rule_changes},
 };
 use memdir_core::{
     Recalled, Strength,
@@ -121,10 +121,11 @@ impl HookCall<'_> {
         }
     }
 
-    /// Replaces the lines of large ledger files with their sums, at the end of a conversation.
-    pub(super) fn compact_ledger(&self) {
+    /// Replaces the lines of large ledger files with their sums at the end of a conversation, and proposes what they say about rules.
+    pub(super) fn close_ledger(&self) {
         if let Some(ledger) = self.counting() {
             let _ = ledger.compact(self.memdir.store(), self.memdir.context().clock.now(), self.ledger_wait());
+            self.check(propose_rule_changes(self.settings, &self.scope, &self.memdir));
         }
     }
 

@@ -27,6 +27,7 @@ mod home;
 mod hook;
 mod hostile;
 mod import;
+mod inbox;
 mod init;
 mod input;
 mod install;

@@ -70,10 +70,28 @@ fn past_conversations_are_run_against_todays_memory() {
 #[test]
 fn a_period_without_conversations_is_said_to_be_empty() {
     let home = machine();
-    assert_snapshot!(home.run_bare(&["replay", "--since", "2027-01-01"]), @"");
-    assert_snapshot!(home.run_bare(&["replay", "--since", "soon"]), @"");
+    assert_snapshot!(home.run_bare(&["replay", "--since", "2027-01-01"]), @"
+    0 conversations, 0 messages, 0 tool calls
+    recall: 0 messages with 0 memories recalled, 0 tokens (0 per message)
+    rules: fired at 0 tool calls, 0 tokens
+    3 memories not needed by any of these conversations
+    -- stderr
+    note: no archived conversations of this project; import them with: memdir chats sync
+    ");
+    assert_snapshot!(home.run_bare(&["replay", "--since", "soon"]), @r#"
+    -- stderr
+    error: invalid since: "soon" is neither a period such as 90d nor a date such as 2026-01-31
+    -- exit 2
+    "#);
     let off = Home::new();
-    assert_snapshot!(off.run_bare(&["replay"]), @"");
+    assert_snapshot!(off.run_bare(&["replay"]), @"
+    0 conversations, 0 messages, 0 tool calls
+    recall: 0 messages with 0 memories recalled, 0 tokens (0 per message)
+    rules: fired at 0 tool calls, 0 tokens
+    0 memories not needed by any of these conversations
+    -- stderr
+    note: chats are off, so there is nothing to replay; turn them on with: memdir chats on
+    ");
 }
 
 /// The benchmark is deterministic, and recall is what it is for.

@@ -5,6 +5,7 @@ use crate::{
     talk::{HANDSHAKES, Talk},
 };
 use insta::assert_snapshot;
+use regex::Regex;
 use serde_json::{Value, json};
 use std::thread;
 
@@ -126,8 +127,16 @@ fn uses_are_counted_by_hooks_the_server_and_agents_in_a_shell() {
     home.bare(&["read", "notes/ferry"]).env("CLAUDECODE", "1").output().unwrap();
     // The doctor's session is not a conversation.
     hook(&home, "prompt", "memdir-doctor", json!({ "prompt": "When does the harbour ferry leave?" }));
-    assert_snapshot!(home.run_bare(&["stats", "--use"]), @"");
-    assert_snapshot!(home.run_bare(&["rules"]), @"");
+    let printed = Regex::new(r"since \d{4}-\d\d-\d\d").unwrap().replace(&home.run_bare(&["stats", "--use"]), "since [DATE]").into_owned();
+    assert_snapshot!(printed, @"
+    memory       listed  recalled  found  read  cited  fired  followed  violated  line tokens  last used
+    notes/ferry  10      1         1      2     1      -      -         -         17           today
+    push         10      -         -      -     -      1      -         1         11           today
+    dusty        10      -         -      -     -      -      -         -         11           never (dead weight)
+    dead weight: the lines of 1 memory were loaded 10 times or more without a use; 11 tokens in every conversation
+    counted since [DATE]
+    ");
+    assert_snapshot!(home.run_bare(&["rules"]), @"push  hold  command git push*  fired 1, followed 0, violated 1");
     let ferry = used(&home, "notes/ferry");
     assert_eq!((ferry["read"].as_u64(), ferry["is_dead_weight"].as_bool()), (Some(2), Some(false)), "{ferry}");
     // Only names and numbers are kept, for the owner alone.
@@ -157,12 +166,47 @@ fn twenty_hooks_at_once_lose_no_count() {
     assert_eq!(counts(&home), [20, 10, 10]);
 }
 
+/// A rule that is violated twice is proposed with a higher strength, which only the person accepts.
+#[test]
+fn a_rule_that_is_violated_twice_is_proposed_with_a_higher_strength() {
+    let home = with_rule(PUSH);
+    tried(&home, "s", &["git push", "git push"]);
+    hook(&home, "session-end", "s", json!({ "reason": "exit" }));
+    let proposed = || -> Value {
+        let output = home.bare(&["inbox", "--json"]).output().unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["open"].clone()
+    };
+    assert_eq!(proposed(), json!([]), "once is chance");
+    tried(&home, "t", &["git push", "git push"]);
+    hook(&home, "session-end", "t", json!({ "reason": "exit" }));
+    let open = proposed();
+    assert_eq!(
+        (open[0]["kind"].as_str(), open[0]["proposes"].as_str(), open.as_array().map(Vec::len)),
+        (Some("violated"), Some("push"), Some(1))
+    );
+    hook(&home, "session-end", "t", json!({ "reason": "exit" }));
+    assert_eq!(proposed(), open, "it is proposed once");
+    let name = open[0]["name"].as_str().unwrap();
+    let output = home.bare(&["inbox", "accept", name]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(home.bare(&["read", "push"]).output().unwrap().stdout).unwrap();
+    assert!(text.contains("strength: ask") && text.contains("Never push on Fridays."), "{text}");
+    assert_eq!(counts(&home), [0, 0, 0], "the stronger rule starts at zero");
+    hook(&home, "session-end", "t", json!({ "reason": "exit" }));
+    assert_eq!(proposed(), json!([]));
+}
+
 #[test]
 fn nothing_is_counted_once_the_person_turned_it_off() {
     let home = with_rule(PUSH);
     home.configure("count_use = false\n");
     hook(&home, "session-start", "s", json!({ "source": "startup" }));
     tried(&home, "s", &["git push", "git push"]);
-    assert_snapshot!(home.run_bare(&["stats", "--use"]), @"");
+    assert_snapshot!(home.run_bare(&["stats", "--use"]), @"
+    memory  listed  recalled  found  read  cited  fired  followed  violated  line tokens  last used
+    push    -       -         -      -     -      -      -         -         11           never
+    -- stderr
+    note: uses are not counted: count_use = false; turn it on with: memdir config set count_use true
+    ");
     assert!(!home.path("home/uses").exists());
 }

@@ -32,8 +32,8 @@ const BATCH: usize = 500;
 struct ReplayBenchReport {
     seed: u64,
     memories: usize,
-    /// Memories that are planted facts.
-    facts: usize,
+    /// Memories that are planted facts and rules.
+    planted: usize,
     recall: RecallScore,
     rules: RuleScore,
     replay: ReplayReport,
@@ -114,8 +114,8 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
     recall.tokens_per_message = round(report.recall_tokens as f64 / report.messages.max(1) as f64);
     // The list is as long as the memory, and says nothing about other memories.
     let replay = ReplayReport { memories: Vec::new(), ..report };
-    let facts = planted.memories.len();
-    Ok(CommandOutput::new(ReplayBenchReport { seed: args.seed, memories: memories.len(), facts, recall, rules, replay }, show))
+    let planted = planted.memories.len();
+    Ok(CommandOutput::new(ReplayBenchReport { seed: args.seed, memories: memories.len(), planted, recall, rules, replay }, show))
 }
 
 /// Memories that no message needs, with the words of a language that nobody speaks.
@@ -162,7 +162,7 @@ fn share(part: u64, whole: u64) -> String {
 fn show(report: &ReplayBenchReport, printer: &mut Printer<'_>) -> io::Result<()> {
     let (recall, rules) = (&report.recall, &report.rules);
     let rows = [
-        ("memories, planted facts", format!("{}, {}", report.memories, report.facts)),
+        ("memories, of them planted", format!("{}, {}", report.memories, report.planted)),
         (
             "conversations, messages, commands",
             format!("{}, {}, {}", report.replay.conversations, report.replay.messages, report.replay.calls),
