@@ -46,6 +46,8 @@ fn machine() -> Home {
     let answer = ("answers", "At noon.");
     converse(&home, "a1", &[("says", "When does the harbour ferry leave?"), answer, ("runs", "git push"), ("says", "thanks"), answer]);
     converse(&home, "b2", &[("says", "Is the harbour ferry late?"), answer, ("says", "And when does the harbour ferry leave?"), answer]);
+    let (new, known) = ("Remember: the lighthouse keeper is called Ines.", "Remember that the harbour ferry leaves at noon.");
+    converse(&home, "c3", &[("says", new), answer, ("says", known), answer]);
     ok(&home, &["chats", "sync"]);
     home
 }
@@ -54,17 +56,43 @@ fn machine() -> Home {
 fn past_conversations_are_run_against_todays_memory() {
     let home = machine();
     let since = ["replay", "--since", "2026-08-01"];
-    assert_snapshot!(home.run_bare(&since), @"");
-    assert_snapshot!(home.run_bare(&[&since, ["--explain"].as_slice()].concat()), @"");
+    assert_snapshot!(home.run_bare(&since), @"
+    3 conversations, 6 messages, 1 tool call
+    recall: 3 messages with 3 memories recalled, 219 tokens (36 per message)
+    rules: fired at 1 tool call (hold 1), 73 tokens
+    2 candidates (remember 2): 1 already saved, 0 caught by a rule
+    memory       recalled  fired
+    notes/ferry  3         0
+    push         0         1
+    1 memory not needed by any of these conversations
+    ");
+    assert_snapshot!(home.run_bare(&[&since, ["--explain"].as_slice()].concat()), @"
+    chats/claude-code/b2.md:15-17  Is the harbour ferry late?
+      notes/ferry recalled
+    chats/claude-code/c3.md:23-25  Remember that the harbour ferry leaves at noon.
+      notes/ferry recalled
+    chats/claude-code/a1.md:15-17  When does the harbour ferry leave?
+      notes/ferry recalled
+    claude-code/a1  Bash: git push
+      push holds
+    3 conversations, 6 messages, 1 tool call
+    recall: 3 messages with 3 memories recalled, 219 tokens (36 per message)
+    rules: fired at 1 tool call (hold 1), 73 tokens
+    2 candidates (remember 2): 1 already saved, 0 caught by a rule
+    memory       recalled  fired
+    notes/ferry  3         0
+    push         0         1
+    1 memory not needed by any of these conversations
+    ");
     let json: Value = serde_json::from_str(&ok(&home, &[&since, ["--json"].as_slice()].concat())).unwrap();
-    assert_eq!((json["messages"].as_u64(), json["unused_memories"].as_u64()), (Some(4), Some(1)), "{json:#}");
+    assert_eq!((json["messages"].as_u64(), json["unused_memories"].as_u64()), (Some(6), Some(1)), "{json:#}");
     // The same input gives the same bytes, and nothing is counted.
     assert_eq!(ok(&home, &since), ok(&home, &since));
     assert!(!home.path("home/uses").exists());
     // A memory that is gone is not recalled any more.
     ok(&home, &["delete", "notes/ferry"]);
     let after: Value = serde_json::from_str(&ok(&home, &[&since, ["--json"].as_slice()].concat())).unwrap();
-    assert_eq!((json["recalled"].as_u64(), after["recalled"].as_u64()), (Some(2), Some(0)));
+    assert_eq!((json["recalled"].as_u64(), after["recalled"].as_u64()), (Some(3), Some(0)));
 }
 
 #[test]
@@ -107,4 +135,5 @@ fn planted_facts_are_found_in_generated_conversations() {
     assert_eq!(recall("needed"), 15);
     assert!(recall("found") * 10 >= recall("needed") * 8, "{report:#}");
     assert!(recall("disturbed") * 10 <= recall("quiet"), "{report:#}");
+    assert_eq!(report["rules"], json!({ "needed": 6, "found": 6, "fired": 6 }));
 }
