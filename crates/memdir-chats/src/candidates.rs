@@ -95,7 +95,15 @@ impl FoundCandidates {
 /// Finds candidates in the archived conversations of a project. Only conversations that changed since the last [`FoundCandidates::save`]
 /// are read, and only turns that were not looked at before give candidates.
 pub fn find_new(archive: &ChatArchive, request: &FindRequest<'_>) -> Result<FoundCandidates> {
-    let mut state = FindState::load(archive, request.project);
+    find_after(archive, request, FindState::load(archive, request.project))
+}
+
+/// Finds the candidates of all archived conversations of a project, as if none had been read before. Remembers nothing.
+pub fn find_all(archive: &ChatArchive, request: &FindRequest<'_>) -> Result<Vec<Candidate>> {
+    Ok(find_after(archive, request, FindState::default())?.candidates)
+}
+
+fn find_after(archive: &ChatArchive, request: &FindRequest<'_>, mut state: FindState) -> Result<FoundCandidates> {
     let changed = seen::changed(archive, request.project, &mut state)?;
     let mut sentences = Sentences::new(std::mem::take(&mut state.sentences));
     let (mut candidates, mut repeated, mut new) = (Vec::new(), BTreeSet::new(), HashSet::new());

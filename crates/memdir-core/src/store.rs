@@ -318,6 +318,8 @@ pub enum Verb {
     Forget,
     /// Another program changed the file; memdir recorded it later.
     Found,
+    /// Candidates were added to the inbox. Bare undo and the history of a space omit it.
+    Propose,
 }
 
 impl Verb {
@@ -336,6 +338,7 @@ impl Verb {
             Verb::Import => "imported",
             Verb::Forget => "forgot words in",
             Verb::Found => "changed outside memdir",
+            Verb::Propose => "proposed",
         }
     }
 
@@ -354,6 +357,7 @@ impl Verb {
             Verb::Import => "import",
             Verb::Forget => "forget words in",
             Verb::Found => "changed outside memdir",
+            Verb::Propose => "propose",
         }
     }
 }

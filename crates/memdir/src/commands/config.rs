@@ -63,10 +63,10 @@ struct ConfigChange {
 }
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
-    let (mounts, notes) = (scope.mounts_only(), [scope.off_note(), scope.notes.clone()].concat());
+    let notes = [scope.off_note(), scope.notes.clone()].concat();
     let mut rows = option_rows(settings, scope);
     rows.extend(key_rows(settings)?);
-    let mounts = mounts.into_iter().map(mount_row).collect();
+    let mounts = scope.shown_mounts().map(|placed| mount_row(placed.mount.clone())).collect();
     Ok(CommandOutput::new(ConfigOutput { settings: rows, mounts, in_dir: settings.dir.is_some() }, show).with_notes(notes))
 }
 

@@ -11,7 +11,10 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::{Clock as _, Memdir, MemoryPath, Read, Rule, RuleOrigin, Strength, SystemClock, TripwireKind};
+use memdir_core::{
+    Clock as _, Memdir, MemoryPath, Read, Rule, RuleOrigin, Strength, SystemClock, TripwireKind,
+    internal::operations::ledger::{SpaceUses, TripwireCounts},
+};
 use serde::Serialize;
 use std::io::{self, Write as _};
 
@@ -40,6 +43,9 @@ struct ConditionRow {
     strength: Strength,
     /// What it does, after the person's decision; `None` if the rule is rejected.
     effect: Option<Strength>,
+    /// How often it fired, and what the agent did then.
+    #[serde(flatten)]
+    counts: TripwireCounts,
 }
 
 #[derive(Serialize)]
@@ -61,15 +67,17 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
 
 fn list(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<CommandOutput, Failure> {
     let decisions = Decisions::load(&settings.home.value)?;
-    let rules = all.iter().map(|rule| row(memdir, &decisions, rule)).collect::<Result<_, Failure>>()?;
+    let uses = memdir.ledger().map(|ledger| ledger.read(memdir.store())).unwrap_or_default();
+    let rules = all.iter().map(|rule| row(memdir, &decisions, &uses, rule)).collect::<Result<_, Failure>>()?;
     Ok(CommandOutput::new(RuleList { rules }, show))
 }
 
-fn row(memdir: &Memdir, decisions: &Decisions, rule: &Rule) -> Result<RuleRow, Failure> {
+fn row(memdir: &Memdir, decisions: &Decisions, uses: &SpaceUses, rule: &Rule) -> Result<RuleRow, Failure> {
     let decision = decisions.get(rule.text);
     let condition = |wire: &memdir_core::Tripwire| {
         let strength = rule.when.strength_of(wire);
-        ConditionRow { over: wire.over, pattern: wire.pattern.clone(), strength, effect: rules::effect(strength, decision) }
+        let counts = uses.tripwire(&rule.name, wire, strength);
+        ConditionRow { over: wire.over, pattern: wire.pattern.clone(), strength, effect: rules::effect(strength, decision), counts }
     };
     Ok(RuleRow {
         name: rule.name.clone(),
@@ -138,7 +146,10 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
         page.note("no rules; create one with: memdir write NAME TEXT --when-command GLOB");
         return Ok(());
     }
-    let rows: Vec<Vec<String>> = list.rules.iter().flat_map(rule_rows).collect();
+    let mut rows: Vec<Vec<String>> = list.rules.iter().flat_map(rule_rows).collect();
+    if rows.iter().all(|row| row[USE].is_empty()) {
+        rows.iter_mut().for_each(|row| drop(row.remove(USE)));
+    }
     page.table(&rows)?;
     if let Some(rule) = list.rules.iter().find(|rule| rule.conditions.iter().any(is_pending)) {
         page.note(format!("ask and deny take effect after you accept the text with: memdir rules accept {}", rule.name));
@@ -150,6 +161,9 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
 fn is_pending(condition: &ConditionRow) -> bool {
     condition.effect.is_some_and(|effect| effect < condition.strength)
 }
+
+/// The column with the counts, which is left out if nothing fired.
+const USE: usize = 3;
 
 /// One row per condition, with the name of the rule in the first.
 fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
@@ -169,7 +183,12 @@ fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
             Some(_) if is_pending(condition) => format!("hold ({} once accepted)", condition.strength.name()),
             Some(effect) => effect.name().to_owned(),
         };
-        vec![name, effect, format!("{} {}", condition.over.name(), condition.pattern), state]
+        let counts = &condition.counts;
+        let used = match counts.fired {
+            0 => String::new(),
+            fired => format!("fired {fired}, followed {}, violated {}", counts.followed, counts.violated),
+        };
+        vec![name, effect, format!("{} {}", condition.over.name(), condition.pattern), used, state]
     };
     rule.conditions.iter().enumerate().map(one).collect()
 }

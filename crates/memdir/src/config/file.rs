@@ -1,6 +1,6 @@
 //! `config.toml`: its format, and the errors of invalid files.
 
-use super::keys::KEYS;
+use super::{inbox::InboxSetting, keys::KEYS};
 use crate::exit::Failure;
 use memdir_core::{
     Access, MemoryPath, Source,
@@ -41,8 +41,10 @@ pub(crate) struct ConfigFile {
     pub(crate) disabled_projects: Vec<String>,
     /// Whether a conversation begins with how the previous one ended.
     pub(crate) left_off: bool,
-    /// Whether hooks remind the agent to save what it learned.
-    pub(crate) remind: bool,
+    /// Whether the use of memories is counted, unless that is the default.
+    pub(crate) count_use: Option<bool>,
+    /// The `[inbox]` table.
+    pub(crate) inbox: InboxSetting,
     /// The `[[mounts]]`.
     pub(crate) mounts: Vec<MountSetting>,
     /// The `memory.extraPaths`, with globs unexpanded.
@@ -149,6 +151,7 @@ struct Raw {
     guidelines: Option<String>,
     #[serde(default)]
     secrets: RawSecrets,
+    count_use: Option<bool>,
     #[serde(default)]
     tokens: Vec<TokenSetting>,
     #[serde(default)]
@@ -157,6 +160,8 @@ struct Raw {
     chats: RawChats,
     #[serde(default)]
     hooks: RawHooks,
+    #[serde(default)]
+    inbox: InboxSetting,
     #[serde(default)]
     mounts: Vec<RawMount>,
     #[serde(default)]
@@ -179,6 +184,9 @@ struct RawSecrets {
     #[serde(default)]
     allow_rules: Vec<String>,
 }
+
+/// What is said about `hooks.remind = true`.
+const REMIND_IS_GONE: &str = "hooks.remind has no effect: the stop hook asks about candidates instead (inbox.ask); remove the key";
 
 /// One `[[tokens]]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -251,6 +259,9 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
     let mut problems = Vec::new();
     report_unknown(&file, "", table.get_ref(), &mut problems);
     problems.sort();
+    if raw.hooks.remind {
+        problems.push((usize::MAX, format!("{}: {REMIND_IS_GONE}", path.display())));
+    }
     let mounts = raw.mounts.into_iter().map(|raw| mount(&file, raw, expand)).collect::<Result<_, _>>()?;
     let extra_paths = raw.memory.extra_paths.iter().map(|path| file.expanded(path, expand)).collect::<Result<_, _>>()?;
     let chats = chats(&file, raw.chats, expand)?;
@@ -268,7 +279,8 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
         tokens: raw.tokens,
         disabled_projects: disabled.collect(),
         left_off: raw.hooks.left_off.unwrap_or(true),
-        remind: raw.hooks.remind,
+        count_use: raw.count_use,
+        inbox: raw.inbox,
         mounts,
         extra_paths,
         chats,
@@ -307,7 +319,7 @@ fn search(file: &FileText<'_>, raw: RawSearch, expand: &Expand<'_>) -> Result<Se
 
 fn mount(file: &FileText<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<MountSetting, Failure> {
     let source = raw.source.as_ref().map_or(Source::Memory, |source| *source.get_ref());
-    if source == Source::Chat {
+    if matches!(source, Source::Chat | Source::Inbox) {
         return Err(file.fail(raw.source.map_or(0, |source| source.span().start), "the source of a mount must be \"memory\" or \"custom\""));
     }
     let name = raw.name.get_ref();
@@ -392,6 +404,7 @@ mod tests {
             worktrees = "separate"
             team = true
             log = true
+            count_use = false
             guidelines = "Write French."
             secrets = { allow = ["^test"], allow_rules = ["jwt"] }
             memory.extraPaths = ["docs", "*.md"]
@@ -405,6 +418,17 @@ mod tests {
             [hooks]
             left_off = false
             remind = true
+            [inbox]
+            on = false
+            ask = false
+            without_chats = false
+            remember = "list"
+            denied = "off"
+            repeat = "list"
+            scar = "ask"
+            reverted = "off"
+            violated = "off"
+            unused = "off"
             [search]
             embedder = "ollama"
             url = "http://localhost:11434"
@@ -471,7 +495,21 @@ mod tests {
                 "shop-1",
             ],
             left_off: false,
-            remind: true,
+            count_use: Some(
+                false,
+            ),
+            inbox: InboxSetting {
+                on: false,
+                ask: false,
+                without_chats: false,
+                remember: List,
+                denied: Off,
+                repeat: List,
+                scar: Ask,
+                reverted: Off,
+                violated: Off,
+                unused: Off,
+            },
             mounts: [
                 MountSetting {
                     name: "notes",

@@ -21,6 +21,7 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     team  false  default
     log  false  default
     guidelines  none  default
+    count_use  true  default
     secrets.allow  none  default
     secrets.allow_rules  none  default
     tokens  none  default
@@ -60,6 +61,7 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     team  false  default
     log  false  default
     guidelines  none  default
+    count_use  true  default
     secrets.allow  none  default
     secrets.allow_rules  none  default
     tokens  none  default
@@ -477,6 +479,7 @@ fn every_setting_is_shown_with_its_value_and_origin() {
     team  true  [HOME]/home/config.toml
     log  false  default
     guidelines  Write French. Be brief.  [HOME]/home/config.toml and the environment
+    count_use  true  default
     secrets.allow  none  default
     secrets.allow_rules  none  default
     tokens  none  default

@@ -32,6 +32,7 @@ fn help_lists_every_command_and_exit_status() {
 
     Search and recall:
       recall       Select the memories relevant to a message, or the tripwires of an action
+      replay       Run past conversations against today's memory
       rules        List the rules (`when:`) of memories; accept or reject them
       cues         List memories without cues, and set the cues of many in one change
       prompt       Print the memory section of a system prompt
@@ -126,7 +127,7 @@ fn every_command_is_listed_once_and_explains_itself() {
     let home = Home::new();
     let help = home.run(&["--help"]);
     let mut names = commands(&help);
-    assert_eq!(names.len(), 48, "{names:?}");
+    assert_eq!(names.len(), 50, "{names:?}");
     for name in &names {
         let own = home.run(&[name, "--help"]);
         let about = own.lines().next().unwrap();
@@ -138,7 +139,7 @@ fn every_command_is_listed_once_and_explains_itself() {
     }
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 48, "{names:?}");
+    assert_eq!(names.len(), 50, "{names:?}");
 }
 
 #[test]

@@ -520,7 +520,10 @@ fn rules_are_listed_with_what_they_do() {
           "over": "command",
           "pattern": "npm publish",
           "strength": "deny",
-          "effect": "hold"
+          "effect": "hold",
+          "fired": 0,
+          "followed": 0,
+          "violated": 0
         }
       ],
       "changed": false,
