@@ -72,15 +72,18 @@ impl<'a> HookCall<'a> {
             HookEvent::BeforeTool | HookEvent::AfterTool => self.check_rules(event),
             HookEvent::Stop => {
                 self.sync();
+                self.find_candidates(true);
                 // An agent that a hook keeps from stopping has already been asked.
                 if self.input.stop_hook_active { None } else { self.ask_about_candidates().map(HookText::from) }
             }
             HookEvent::SessionEnd => {
                 self.sync();
+                self.find_candidates(false);
                 None
             }
             HookEvent::BeforeCompaction => {
                 self.sync();
+                self.find_candidates(false);
                 if self.input.will_compact {
                     self.forget_rules();
                     self.log_compaction();
