@@ -206,6 +206,11 @@ impl Scope {
         Ok(())
     }
 
+    /// Whether the space has an inbox.
+    pub(crate) fn has_inbox(&self) -> bool {
+        self.mounts.iter().any(|placed| placed.mount.source == Source::Inbox)
+    }
+
     /// Adds the inbox of the project, unless candidates are off. A folder of the project or another mount keeps the name.
     fn inbox(&mut self, settings: &Settings) {
         if !settings.config.inbox.on {

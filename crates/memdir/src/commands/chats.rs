@@ -50,7 +50,7 @@ pub(crate) fn run(
     match &args.what {
         None => list(args, settings),
         Some(ChatsWhat::Show(args)) => show::run(args, settings),
-        Some(ChatsWhat::Sync(args)) => sync::run(args, settings, look),
+        Some(ChatsWhat::Sync(args)) => sync::run(args, settings, scope, look),
         Some(ChatsWhat::On(args)) => switch::run(args, settings, true),
         Some(ChatsWhat::Off(args)) => switch::run(args, settings, false),
         Some(ChatsWhat::Forget(args)) => forget::run(args, settings),

@@ -4,13 +4,14 @@
 use crate::{
     args::{Args, Global, help},
     config::{KEYS, Settings, TABLE},
+    mounts::{INBOX, OTHER_INBOX},
     output::CommandOutput,
     project_records,
     scope::Scope,
 };
 use clap::{Arg, Command, CommandFactory as _};
 use memdir_chats::READERS;
-use memdir_core::{Actor, FileStore, Kind, List, Memdir, Mount};
+use memdir_core::{Actor, FileStore, Kind, List, Memdir, Mount, Source};
 use serde::Serialize;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -177,7 +178,8 @@ impl<'a> Line<'a> {
             (["chats", ..], "project") => paths(),
             (_, "project") => plain(self.projects()),
             (_, "kind") => plain(Kind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect()),
-            (["write"], "name") => self.memories(start),
+            (["write"] | ["inbox", "merge"], "name") | (["inbox", "accept"], "new_name") => self.memories(start),
+            (["inbox", _], "candidate" | "candidates") => plain(self.candidates()),
             (["log"], "prefix") | (_, "only" | "under" | "topic") => {
                 self.memories(start).into_iter().filter(|one| one.value.ends_with('/')).collect()
             }
@@ -221,6 +223,12 @@ impl<'a> Line<'a> {
         plain(found)
     }
 
+    /// The names of the open candidates.
+    fn candidates(&self) -> Vec<String> {
+        let all = [INBOX, OTHER_INBOX].into_iter().filter_map(|prefix| self.names_below(prefix)).flatten();
+        all.filter(|name| !name.split('/').skip(1).any(|part| part == "rejected")).collect()
+    }
+
     /// The names of the memories of a topic. Opens the space without recording the project.
     fn names_below(&self, topic: &str) -> Option<Vec<String>> {
         let settings = Settings::load(&self.global()).ok()?;
@@ -230,7 +238,8 @@ impl<'a> Line<'a> {
         let store = FileStore::open(&mounts).ok()?;
         let memdir = Memdir::new(Arc::new(store), Actor { name: settings.actor.value.clone(), session: None });
         let listing = memdir.list(&List { topic: topic.to_owned(), ..List::default() }).ok()?;
-        let prefixes = mounts.iter().filter(|mount| topic.is_empty() && !mount.prefix.is_empty()).map(|mount| format!("{}/", mount.prefix));
+        let is_offered = |mount: &&Mount| topic.is_empty() && !mount.prefix.is_empty() && mount.source != Source::Inbox;
+        let prefixes = mounts.iter().filter(is_offered).map(|mount| format!("{}/", mount.prefix));
         Some(listing.memories.into_iter().map(|memory| memory.name).chain(prefixes).collect())
     }
 }

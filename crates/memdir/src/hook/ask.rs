@@ -2,23 +2,46 @@
 //! in a conversation, and only where a person is known to be there.
 
 use super::call::HookCall;
-use crate::{config, hosts};
+use crate::{candidates, config, hosts};
+use jiff::SignedDuration;
 use memdir_core::{
-    CandidateKind, InboxEntry, MemoryPath,
+    CandidateKind, Clock as _, InboxEntry, MemoryPath, SystemClock,
     internal::base::{frame, text},
 };
 use serde_json::json;
+use std::time::Duration;
 
 /// The maximum number of candidates in one question: more would not be decided with care.
 const MAX_ASKED: usize = 3;
 /// The characters of the person's words in the question; the whole candidate can be read.
 const WORDS_CHARS: usize = 240;
+/// The time that must be left to look for candidates.
+const MIN_LEFT: Duration = Duration::from_millis(100);
 /// The beginning of the question.
 const INTRO: &str = include_str!("ask.md");
 /// The messages of a person after which a conversation counts as interactive, if the host does not say so.
 const TYPED_MESSAGES: usize = 2;
 
 impl HookCall<'_> {
+    /// Adds candidates to the inbox: from the archived conversations, or while chats are off and at a `stop` from the running one. Of the
+    /// time that is left for the hook, the half is used.
+    pub(super) fn find_candidates(&self, is_stop: bool) {
+        let left = self.deadline.left();
+        let settings = self.settings;
+        if !settings.config.inbox.on || left < MIN_LEFT || self.input.agent.is_some() {
+            return;
+        }
+        let until = SystemClock.now().checked_add(SignedDuration::try_from(left / 2).unwrap_or_default()).ok();
+        let found = match (self.host.transcripts, self.input.transcript.as_deref()) {
+            _ if settings.config.chats.settings.on => candidates::find_archived(settings, &self.scope, &self.memdir, until),
+            (Some(reader), Some(transcript)) if is_stop => {
+                candidates::find_running(settings, &self.scope, &self.memdir, reader, transcript, until)
+            }
+            _ => return,
+        };
+        self.check(found);
+    }
+
     /// The question about the candidates of this conversation, or `None`: without candidates, if the settings turn it off, in a run
     /// that may have no person, and if the conversation was asked before.
     pub(super) fn ask_about_candidates(&self) -> Option<String> {

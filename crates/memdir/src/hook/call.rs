@@ -74,16 +74,19 @@ impl<'a> HookCall<'a> {
             HookEvent::Stop => {
                 self.count_answer();
                 self.sync();
+                self.find_candidates(true);
                 // An agent that a hook keeps from stopping has already been asked.
                 if self.input.stop_hook_active { None } else { self.ask_about_candidates().map(HookText::from) }
             }
             HookEvent::SessionEnd => {
                 self.sync();
+                self.find_candidates(false);
                 self.close_ledger();
                 None
             }
             HookEvent::BeforeCompaction => {
                 self.sync();
+                self.find_candidates(false);
                 if self.input.will_compact {
                     // Not every host starts the session again afterwards.
                     self.session.restart();

@@ -3,9 +3,11 @@
 use super::{CHATS_ARE_OFF, counted};
 use crate::{
     args::ChatsSync,
+    candidates,
     config::Settings,
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer, visible},
+    scope::Scope,
     spaces,
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -18,7 +20,7 @@ use std::io;
 /// The maximum number of problems that are printed.
 const MAX_PROBLEMS: usize = 10;
 
-pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ChatsSync, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<CommandOutput, Failure> {
     let until = args.seconds.and_then(|seconds| after(i64::try_from(seconds).ok()?.checked_mul(1000)?));
     let bar = if look.terminal && !look.json { ProgressBar::new(0) } else { ProgressBar::hidden() };
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
@@ -36,9 +38,11 @@ pub(crate) fn run(args: &ChatsSync, settings: &Settings, look: OutputOptions) ->
         bar.set_message("indexing");
         memdir.searcher()?.index(memdir.store(), false, &|_| {})?;
     }
+    bar.set_message("candidates");
+    let candidates = find_candidates(settings, scope, until)?;
     bar.finish_and_clear();
     let kept = if outcome.off { 0 } else { crate::mounts::chat_archive(settings).count() };
-    Ok(CommandOutput::new(Report { outcome, kept }, show))
+    Ok(CommandOutput::new(Report { outcome, kept, candidates }, show))
 }
 
 #[derive(Serialize)]
@@ -47,6 +51,18 @@ struct Report {
     outcome: SyncOutcome,
     /// The number of archived conversations.
     kept: usize,
+    /// The names of new candidates in the inbox of this project.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    candidates: Vec<String>,
+}
+
+/// Looks for candidates in the conversations of this project. A memory that is off has no inbox.
+fn find_candidates(settings: &Settings, scope: &Scope, until: Option<Timestamp>) -> Result<Vec<String>, Failure> {
+    if scope.off.is_some() || !settings.config.chats.settings.on {
+        return Ok(Vec::new());
+    }
+    let opened = spaces::open_lazy(settings, scope)?;
+    Ok(candidates::find_archived(settings, scope, &opened.memdir, until)?.added)
 }
 
 /// Syncs for at most [`limits::CHAT_FRESH_MS`], and returns a note if that was not enough.
@@ -66,7 +82,7 @@ fn after(millis: i64) -> Option<Timestamp> {
     SystemClock.now().checked_add(millis.milliseconds()).ok()
 }
 
-fn show(Report { outcome, kept }: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show(Report { outcome, kept, candidates }: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     if outcome.off {
         printer.note(CHATS_ARE_OFF);
         return printer.line("nothing synced");
@@ -92,5 +108,9 @@ fn show(Report { outcome, kept }: &Report, printer: &mut Printer<'_>) -> io::Res
         printer.note(format!("{}; {}", empty.describe(), empty.hint()));
     }
     let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
-    printer.line(format!("synced {turns} in {written}; {kept} archived"))
+    printer.line(format!("synced {turns} in {written}; {kept} archived"))?;
+    if !candidates.is_empty() {
+        printer.line(format!("{} in the inbox; review with: memdir inbox", counted(candidates.len() as u64, "new candidate")))?;
+    }
+    Ok(())
 }
