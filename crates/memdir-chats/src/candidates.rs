@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use memdir_core::{Candidate, CandidateKind, Clock, Embedder, Result};
 use repeat::Sentences;
 pub use running::find_in_running;
+use seen::ChangedChat;
 use state::{ChatMark, FindState};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -105,6 +106,9 @@ pub fn find_all(archive: &ChatArchive, request: &FindRequest<'_>) -> Result<Vec<
 
 fn find_after(archive: &ChatArchive, request: &FindRequest<'_>, mut state: FindState) -> Result<FoundCandidates> {
     let changed = seen::changed(archive, request.project, &mut state)?;
+    if changed.is_empty() {
+        return Ok(FoundCandidates { candidates: Vec::new(), read: 0, left: 0, state, archive: archive.clone() });
+    }
     let mut sentences = Sentences::new(std::mem::take(&mut state.sentences));
     let (mut candidates, mut repeated, mut new) = (Vec::new(), BTreeSet::new(), HashSet::new());
     let (mut read, mut left) = (0, 0);
@@ -127,7 +131,8 @@ fn find_after(archive: &ChatArchive, request: &FindRequest<'_>, mut state: FindS
         state.scars.extend(scars);
         state.add_succeeded(succeeded);
         new.insert(chat.session.clone());
-        state.read(&changed[number], &chat.session, complete);
+        let ChangedChat { bytes, mtime_ns, .. } = changed[number];
+        state.mark(&chat.session, ChatMark { bytes, mtime_ns, turns: complete });
     }
     candidates.extend(repeated.into_iter().filter_map(|group| sentences.candidate(group)));
     candidates.extend(scar::find(&state.scars, &state.succeeded_set(), &new));

@@ -1,7 +1,7 @@
 //! What the search for candidates remembers: how far each conversation was read, and what can become evidence together with a later
 //! conversation. Derived: it may be deleted at any time, and then everything is read once more.
 
-use super::{repeat::SentenceSeen, scar::ScarSeen, seen::ChangedChat};
+use super::{repeat::SentenceSeen, scar::ScarSeen};
 use crate::{
     archive::{CANDIDATES_DIR, ChatArchive, Lasting, put},
     selection::SearchedProject,
@@ -68,9 +68,9 @@ impl FindState {
         self.scars.retain(|seen| is_archived(&seen.session));
     }
 
-    /// Records that a conversation was read up to a message of the person.
-    pub(super) fn read(&mut self, chat: &ChangedChat, session: &str, turns: u64) {
-        self.chats.insert(session.to_owned(), ChatMark { bytes: chat.bytes, mtime_ns: chat.mtime_ns, turns });
+    /// Records how far a conversation was read.
+    pub(super) fn mark(&mut self, session: &str, mark: ChatMark) {
+        self.chats.insert(session.to_owned(), mark);
         if self.scars.len() > MAX_SEEN {
             self.scars.drain(..self.scars.len() - MAX_SEEN);
         }

@@ -58,7 +58,7 @@ fn shown(candidate: &Candidate) -> String {
 #[test]
 fn every_kind_is_found_with_precision_and_recall() {
     let (mut scores, mut details, mut is_bad) = (String::new(), String::new(), false);
-    for seed in [1, 2, 3, 4, 5] {
+    for seed in [1, 2, 3, 11, 23] {
         let (home, generated) = generated(seed);
         let found = home.find();
         let (rows, wrong, missed) = score(&generated.planted, &found.candidates);

@@ -10,7 +10,7 @@ pub(super) fn write(steps: &[ScriptStep], lines: &mut TranscriptLines) {
     for step in steps {
         match step {
             ScriptStep::Person(text) => {
-                push("user.message", json!({ "content": text, "transformedContent": format!("<now>x</now>{text}") }), lines)
+                push("user.message", json!({ "content": text, "transformedContent": format!("<now>x</now>{text}") }), lines);
             }
             ScriptStep::Assistant(text) => {
                 push("assistant.message", json!({ "messageId": lines.unique("m"), "content": text, "toolRequests": [] }), lines);

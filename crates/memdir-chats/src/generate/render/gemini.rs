@@ -13,7 +13,7 @@ pub(super) fn write(steps: &[ScriptStep], lines: &mut TranscriptLines) {
         match step {
             ScriptStep::Person(text) => lines.push(&json!({ "id": id, "timestamp": at, "type": "user", "content": [{ "text": text }] })),
             ScriptStep::Assistant(text) => {
-                lines.push(&json!({ "id": id, "timestamp": at, "type": "gemini", "content": text, "toolCalls": [] }))
+                lines.push(&json!({ "id": id, "timestamp": at, "type": "gemini", "content": text, "toolCalls": [] }));
             }
             ScriptStep::Call(call, end) => {
                 let call = tool_call(call, end, &id, &at);
