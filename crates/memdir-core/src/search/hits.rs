@@ -195,7 +195,10 @@ impl HitReader<'_> {
 /// The lines of the text behind the frontmatter; all lines if there is none.
 fn whole_body(file: &HitFile, decoded: &str) -> (u64, u64) {
     let last = text::lines(decoded).max(1);
-    let first = file.memory.body_first_line();
+    // Only the frontmatter was parsed, so the blank lines behind it are skipped here.
+    let head = file.memory.frontmatter_lines();
+    let blank = decoded.lines().skip(head as usize).take_while(|line| line.trim().is_empty()).count() as u64;
+    let first = head + blank + 1;
     (if first > last { 1 } else { first }, last)
 }
 

@@ -69,15 +69,39 @@ fn change(home: &Home) {
 fn doubtful_memories_and_rules_are_reported() {
     let home = shop();
     change(&home);
-    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD"]), @"");
-    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD", "--format", "markdown"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD"]), @"
+    paths
+      mentions src/old.rs (line 5), which the change removes
+    pool
+      rests on src/db.rs@ae59ba4541:2-4, which the change edits
+    symbols
+      mentions legacy_path (line 5), which the change removes
+      mentions src/db.rs (line 5), which the change [ID]
+    rule  tell rule for migrations/1.sql: Ask before you change a migration
+    4 changed files: 3 memories may be outdated, 1 rule concerns them
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD", "--format", "markdown"]), @"
+    ### memdir: 4 changed files: 3 memories may be outdated, 1 rule concerns them
+
+    | memory | why |
+    |---|---|
+    | `paths` | mentions `src/old.rs` (line 5), which the change removes |
+    | `pool` | rests on `src/db.rs@ae59ba4541:2-4`, which the change edits |
+    | `symbols` | mentions `legacy_path` (line 5), which the change removes<br>mentions `src/db.rs` (line 5), which the change [ID] |
+
+    | rule | strength | files |
+    |---|---|---|
+    | `rule` | tell | `migrations/1.sql` |
+
+    Check each memory, then run `memdir verify NAME` or correct it in this change.
+    ");
     let strict = run_in(&home, "shop", &["check", "--diff", "base..HEAD", "--strict", "--json"]);
     assert!(strict.ends_with("-- exit 1\n"), "{strict}");
     let value: serde_json::Value = serde_json::from_str(strict.trim_end_matches("-- exit 1\n")).unwrap();
-    assert_eq!(value["doubtful"][0]["reasons"][0]["why"], "source");
+    assert_eq!(value["doubtful"][1]["reasons"][0]["why"], "source");
     assert_eq!(value["rules"][0]["files"][0], "migrations/1.sql");
     // Nothing is doubtful: exit 0 also with --strict.
-    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "HEAD..HEAD", "--strict"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "HEAD..HEAD", "--strict"]), @"0 changed files: 0 memories may be outdated, 0 rules concern them");
 }
 
 #[test]
@@ -108,12 +132,28 @@ fn a_wrong_range_is_a_usage_error() {
 #[test]
 fn verify_follows_anchored_lines_through_commits() {
     let home = shop();
-    assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"
+    source  src/db.rs@ae59ba4541:2-4: unchanged
+    verified pool
+    ");
     change(&home);
     put(&home, "src/db.rs", "// head\n// more\nfn open_pool() {\n    connect(12)\n}\n\nfn close() {}\n");
     commit(&home, "again");
-    assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"");
-    assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"
+    changed  src/db.rs@ae59ba4541:2-4: the lines this rests on changed in 2 commits
+    -- stderr
+    note: not verified; correct the memory, or add --force
+    -- exit 1
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"
+    source  src/db.rs@ae59ba4541:6: unchanged, now in lines 7-7
+    verified close
+    ");
     fs::remove_file(home.path("shop/src/db.rs")).unwrap();
-    assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"
+    changed  src/db.rs@ae59ba4541:6: the file no longer exists
+    -- stderr
+    note: not verified; correct the memory, or add --force
+    -- exit 1
+    ");
 }

@@ -66,10 +66,79 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     for dir in ["home", "shop/.memdir", ".cache/memdir"] {
         assert!(dir == ".cache/memdir" || !files_with(&home.path(dir), &phrase).is_empty(), "{dir} has the words before");
     }
-    assert_snapshot!(run_in(&home, "shop", &["forget", "--dry-run", WORDS]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["forget", "--dry-run", WORDS]), @"
+    MEMORY.md  1 line
+      4: - [notes/address](notes/address.md) — Send parcels to Maple Street 12.
+    notes/address.md  1 line
+      1: Send parcels to Maple Street 12.
+    team/MEMORY.md  1 line
+      4: - [door](door.md) — The door of Maple Street 12 is green.
+    team/door.md  1 line
+      1: The door of Maple Street 12 is green.
+    user/MEMORY.md  1 line
+      4: - [ada](ada.md) — Ada: maple street 12.
+    user/ada.md  1 line
+      1: Ada: maple street 12.
+    [HOME]/home/projects/other-[HASH]/MEMORY.md  1 line
+      4: - [visit](visit.md) — On the way to Maple Street 12 there is a bakery.
+    [HOME]/home/projects/other-[HASH]/visit.md  1 line
+      1: On the way to Maple Street 12 there is a bakery.
+    history  13 recorded texts and names
+    conversation claude-code/1af7fc5e-8455  1 turn
+      I live in maple street 12.
+    [HOME]/home/cues/x.jsonl
+    [HOME]/home/edits/draft.md
+    [HOME]/home/inbox/a.json
+    [HOME]/home/plans/plan.md
+    search indexes, vectors and caches  removed and built again
+    -- stderr
+    note: nothing was removed; remove all of this with: memdir forget --yes WORDS
+    note: not reached: the git history of [HOME]/shop/.memdir
+    note: not reached: the hosts' own transcripts, memories and caches
+    note: not reached: other machines, backups, exports, and the history of your shell
+    ");
     assert!(!files_with(&home.path("home"), &phrase).is_empty(), "a dry run removes nothing");
-    assert_snapshot!(run_in(&home, "shop", &["forget", WORDS]), @"");
-    assert_snapshot!(run_in(&home, "shop", &["forget", "--yes", WORDS]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["forget", WORDS]), @"
+    -- stderr
+    error: forgetting needs confirmation, but standard input is not a terminal
+    hint: list the places with --dry-run, then add --yes; nothing was removed
+    -- exit 2
+    ");
+    let forgot = run_in(&home, "shop", &["forget", "--yes", WORDS]);
+    let forgot = regex::Regex::new(r"forgotten/[0-9TZ-]+\.json").unwrap().replace(&forgot, "forgotten/[TIME].json");
+    assert_snapshot!(forgot, @"
+    MEMORY.md  1 line
+      4: - [notes/address](notes/address.md) — Send parcels to Maple Street 12.
+    notes/address.md  1 line
+      1: Send parcels to Maple Street 12.
+    team/MEMORY.md  1 line
+      4: - [door](door.md) — The door of Maple Street 12 is green.
+    team/door.md  1 line
+      1: The door of Maple Street 12 is green.
+    user/MEMORY.md  1 line
+      4: - [ada](ada.md) — Ada: maple street 12.
+    user/ada.md  1 line
+      1: Ada: maple street 12.
+    [HOME]/home/projects/other-[HASH]/MEMORY.md  1 line
+      4: - [visit](visit.md) — On the way to Maple Street 12 there is a bakery.
+    [HOME]/home/projects/other-[HASH]/visit.md  1 line
+      1: On the way to Maple Street 12 there is a bakery.
+    history  13 recorded texts and names
+    conversation claude-code/1af7fc5e-8455  1 turn
+      I live in maple street 12.
+    [HOME]/home/cues/x.jsonl
+    [HOME]/home/edits/draft.md
+    [HOME]/home/inbox/a.json
+    [HOME]/home/plans/plan.md
+    search indexes, vectors and caches  removed and built again
+    forgot: redacted 12 files, removed 0 memories, 13 recorded texts, 1 turn and 0 conversations
+    verified: 2 searches by words and meaning did not find it
+    receipt: [HOME]/home/forgotten/[TIME].json
+    -- stderr
+    note: not reached: the git history of [HOME]/shop/.memdir
+    note: not reached: the hosts' own transcripts, memories and caches
+    note: not reached: other machines, backups, exports, and the history of your shell
+    ");
     for dir in ["home", "shop/.memdir", "other", ".cache/memdir"] {
         assert_eq!(files_with(&home.path(dir), &phrase), [""; 0], "{dir}");
     }
@@ -86,7 +155,12 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     // Search works again, undo says why it cannot, and forgetting again finds nothing.
     assert!(run_in(&home, "shop", &["search", "tea at four"]).starts_with("notes/"));
     assert!(run_in(&home, "shop", &["undo"]).contains("was forgotten"), "{}", run_in(&home, "shop", &["undo"]));
-    assert_snapshot!(run_in(&home, "shop", &["forget", "--yes", WORDS]), @"");
+    assert_snapshot!(run_in(&home, "shop", &["forget", "--yes", WORDS]), @"
+    -- stderr
+    error: no place has these words
+    hint: try fewer words; memdir search finds memories by meaning
+    -- exit 1
+    ");
 }
 
 #[test]
@@ -119,8 +193,17 @@ fn a_directory_alone_is_forgotten_without_the_rest_of_the_home() {
 fn too_few_letters_and_read_only_memories_are_explained() {
     let home = Home::new();
     home.ok(&["write", "a", "A secret garden is here."]);
-    assert_snapshot!(home.run(&["forget", "--yes", "a"]), @"");
-    assert_snapshot!(home.run(&["forget", "--yes", "nowhere to be found"]), @"");
+    assert_snapshot!(home.run(&["forget", "--yes", "a"]), @"
+    -- stderr
+    error: invalid words: at least 3 letters or digits are needed; fewer are in nearly every text
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["forget", "--yes", "nowhere to be found"]), @"
+    -- stderr
+    error: no place has these words
+    hint: try fewer words; memdir search finds memories by meaning
+    -- exit 1
+    ");
     git(&home, "docs", &["init", "-q"]);
     fs::write(home.path("docs/x.md"), "The secret garden.\n").unwrap();
     home.configure(&format!("[[mounts]]\nname = \"docs\"\npath = {:?}\naccess = \"read-only\"\n", home.path("docs")));

@@ -124,7 +124,6 @@ fn every_command_is_independent_of_other_projects() {
         &["check"],
         &["check", "--json"],
         &["check", "--fix"],
-        &["forget", "--dry-run", "harbour master"],
         &["entrypoint"],
         &["entrypoint", "--repair"],
         &["verify", "heron-harbour"],
@@ -158,12 +157,13 @@ fn every_command_is_independent_of_other_projects() {
         &["resume", "harbour master at noon"],
         &["hook", "claude-code", "start", "--explain"],
     ];
-    // Commands that do not depend on a space; `mcp` has its own test, and `watch` repeats `index`.
+    // Commands that do not depend on a space; `mcp` has its own test, `watch` repeats `index`, and `forget` covers every memory.
     let elsewhere = [
         "init",
         "projects",
         "token",
         "watch",
+        "forget",
         "mcp",
         "dialects",
         "install",
