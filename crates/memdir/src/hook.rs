@@ -1,11 +1,11 @@
 //! Hooks: reads the JSON of a host and answers with exactly the keys that host accepts, or with nothing. Never fails: a memory must not
 //! block the agent.
 
-mod ask;
 mod call;
 mod call_rules;
 mod input;
 mod output;
+mod question;
 mod session;
 mod start;
 mod sync;
