@@ -1,12 +1,12 @@
 //! Hooks: reads the JSON of a host and answers with exactly the keys that host accepts, or with nothing. Never fails: a memory must not
 //! block the agent.
 
-mod ask;
 mod call;
 mod call_rules;
 mod input;
 mod left_off;
 mod output;
+mod question;
 mod session;
 mod start;
 mod sync;

@@ -43,7 +43,7 @@ pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure
 /// reading leaves nothing behind.
 pub(crate) fn open_lazy(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
     let home = &settings.home.value;
-    let late = |mount: Mount| Mount { late: mount.root.starts_with(home) && !home.is_dir(), ..mount };
+    let late = |mount: Mount| Mount { late: mount.late || (mount.root.starts_with(home) && !home.is_dir()), ..mount };
     open_with(settings, scope, &scope.mounts_only().into_iter().map(late).collect::<Vec<_>>())
 }
 

@@ -48,9 +48,52 @@ fn a_candidate_is_a_file_with_its_evidence() {
     let desk = support::native_with_inbox();
     assert!(!desk.top.path().join("inbox").exists(), "nothing is created before the first candidate");
     assert_eq!(propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]), ["inbox/feedback/no-force-push"]);
-    insta::assert_snapshot!(file(&desk, "inbox/candidates/feedback/no-force-push.md"), @"");
+    insta::assert_snapshot!(file(&desk, "inbox/candidates/feedback/no-force-push.md"), @r#"
+    ---
+    description: "You said: never force push to main"
+    type: feedback
+    when: {command: ["git push --force*"]}
+    candidate: denied
+    words: never force push to main
+    turns: ["chats/claude-code/1f2e.md:12-14"]
+    conversations: ["claude-code/1f2e"]
+    happened: 2026-08-31T10:00:00Z
+    proposed: 2026-09-01T12:00:00.345Z
+    weight: 0.800
+    key: key-feedback/no-force-push
+    ---
+
+    never force push to main
+    "#);
     let inbox = serde_json::to_value(desk.caller.memdir.inbox().unwrap()).unwrap();
-    insta::assert_snapshot!(serde_json::to_string_pretty(&inbox).unwrap(), @"");
+    insta::assert_snapshot!(serde_json::to_string_pretty(&inbox).unwrap(), @r#"
+    {
+      "prefix": "inbox",
+      "open": [
+        {
+          "name": "inbox/feedback/no-force-push",
+          "proposes": "feedback/no-force-push",
+          "kind": "denied",
+          "type": "feedback",
+          "description": "You said: never force push to main",
+          "when": "{command: [\"git push --force*\"]}",
+          "text": "never force push to main\n",
+          "words": "never force push to main",
+          "turns": [
+            "chats/claude-code/1f2e.md:12-14"
+          ],
+          "sessions": [
+            "claude-code/1f2e"
+          ],
+          "at": "2026-08-31T10:00:00Z",
+          "proposed": "2026-09-01T12:00:00.345Z",
+          "weight": 0.800000011920929,
+          "key": "key-feedback/no-force-push"
+        }
+      ],
+      "rejected": 0
+    }
+    "#);
 }
 
 #[test]
@@ -58,9 +101,25 @@ fn the_tools_accept_a_candidate_and_undo_brings_it_back() {
     let desk = support::native_with_inbox();
     propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]);
     let candidate = file(&desk, "inbox/candidates/feedback/no-force-push.md");
-    insta::assert_snapshot!(desk.text("memory_move", json!({ "from": "inbox/feedback/no-force-push", "to": "feedback/no-force-push" })), @"");
-    insta::assert_snapshot!(file(&desk, "memories/feedback/no-force-push.md"), @"");
-    insta::assert_snapshot!(file(&desk, "memories/MEMORY.md"), @"");
+    let moved = desk.text("memory_move", json!({ "from": "inbox/feedback/no-force-push", "to": "feedback/no-force-push" }));
+    assert!(moved.starts_with("Renamed inbox/feedback/no-force-push to feedback/no-force-push (change "), "{moved}");
+    insta::assert_snapshot!(file(&desk, "memories/feedback/no-force-push.md"), @r#"
+    ---
+    description: "You said: never force push to main"
+    type: feedback
+    when: {command: ["git push --force*"]}
+    source: "denied in claude-code/1f2e, 2026-08-31: \"never force push to main\" (chats/claude-code/1f2e.md:12-14)"
+    ---
+
+    never force push to main
+    "#);
+    insta::assert_snapshot!(file(&desk, "memories/MEMORY.md"), @"
+    # Memory
+
+    <!-- memdir: one line per memory, sorted; write outside these two marks -->
+    - [feedback/no-force-push](feedback/no-force-push.md) — You said: never force push to main
+    <!-- /memdir -->
+    ");
     assert_eq!(open_names(&desk), [""; 0]);
     assert_eq!(propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]), [""; 0], "accepted ones never come back");
 
@@ -121,17 +180,20 @@ fn candidates_are_listed_searched_recalled_and_matched_only_on_request() {
     let recalled = memdir.recall(&memdir_core::Recall { message: Some("may I force push to main?"), ..Default::default() }).unwrap();
     assert_eq!(recalled.text, "");
     assert_eq!(memdir.rules(None).unwrap().len(), 0, "a proposed rule is not a rule");
-    insta::assert_snapshot!(desk.text("memory_search", json!({ "query": "force push", "source": "inbox" })), @"");
+    insta::assert_snapshot!(desk.text("memory_search", json!({ "query": "force push", "source": "inbox" })), @"
+    [inbox/feedback/no-force-push.md lines 15-15 (today, score 0.81)]
+    never force push to main
+    ");
     assert!(desk.text("memory_read", json!({ "topics": ["inbox/feedback/no-force-push"] })).contains("never force push to main"));
 }
 
 #[test]
 fn a_memory_is_never_written_into_the_inbox() {
     let desk = support::native_with_inbox();
-    insta::assert_snapshot!(desk.error("memory_write", json!({ "path": "inbox/todo", "content": "x\n" })), @"");
+    insta::assert_snapshot!(desk.error("memory_write", json!({ "path": "inbox/todo", "content": "x\n" })), @r#"cannot write "inbox/todo": the inbox contains only candidates, which are never recalled; save the memory under another name. Use a name in a writable mount, or change the mount's settings."#);
     desk.text("memory_write", json!({ "path": "notes/todo", "content": "x\n" }));
-    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "notes/todo", "to": "inbox/todo" })), @"");
-    assert!(!desk.top.path().join("inbox").exists());
+    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "notes/todo", "to": "inbox/todo" })), @r#"cannot write "inbox/todo": the inbox contains only candidates, which are never recalled; save the memory under another name. Use a name in a writable mount, or change the mount's settings."#);
+    assert!(!desk.top.path().join("inbox/candidates/todo.md").exists());
 }
 
 #[test]
@@ -150,7 +212,7 @@ fn a_full_inbox_loses_the_weakest_and_oldest_first() {
     let weak = Candidate { weight: 0.1, ..candidate("notes/weak", "") };
     assert_eq!(propose(&desk, &[weak]), [""; 0]);
     let proposed = desk.caller.memdir.propose(&[candidate("notes/strong", "")], None).unwrap();
-    assert_eq!((proposed.added, proposed.removed), (vec!["inbox/notes/strong".into()], vec!["inbox/notes/n10".into()]));
+    assert_eq!((proposed.added, proposed.removed), (vec!["inbox/notes/strong".into()], vec!["inbox/notes/n11".into()]));
     assert_eq!(open_names(&desk)[0], "inbox/notes/strong", "the strongest is listed first");
     assert_eq!(open_names(&desk).len(), 50);
 }
@@ -163,7 +225,18 @@ fn what_a_memory_already_says_is_named_and_not_proposed() {
     let other = candidate("notes/deploy-staging", "deploy the billing service to staging before every release");
     let proposed = desk.caller.memdir.propose(&[said.clone(), other], None).unwrap();
     assert_eq!(proposed.added, ["inbox/notes/deploy-staging"]);
-    insta::assert_snapshot!(serde_json::to_string_pretty(&proposed.known).unwrap(), @"");
+    insta::assert_snapshot!(serde_json::to_string_pretty(&proposed.known).unwrap(), @r#"
+    [
+      {
+        "memory": "notes/deploy",
+        "why": "recalled",
+        "kind": "remember",
+        "words": "deploy the billing service only on tuesdays",
+        "at": "2026-08-31T10:00:00Z",
+        "key": "key-notes/deploy-tuesday"
+      }
+    ]
+    "#);
     assert_eq!(desk.caller.memdir.inbox().unwrap().known.len(), 1);
     assert_eq!(desk.caller.memdir.propose(&[said], None).unwrap().known.len(), 0, "named once");
 }
@@ -175,7 +248,17 @@ fn a_candidate_is_merged_into_a_memory() {
     propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]);
     let merged = desk.caller.memdir.merge(&path("inbox/feedback/no-force-push"), &path("notes/git")).unwrap();
     assert_eq!((merged.outcome, merged.memory.as_str()), (DecisionOutcome::Merged, "notes/git"));
-    insta::assert_snapshot!(file(&desk, "memories/notes/git.md"), @"");
+    insta::assert_snapshot!(file(&desk, "memories/notes/git.md"), @r#"
+    ---
+    type: feedback
+    when: {command: ["git push --force*"]}
+    source: "denied in claude-code/1f2e, 2026-08-31: \"never force push to main\" (chats/claude-code/1f2e.md:12-14)"
+    ---
+
+    Rebase before a merge.
+
+    never force push to main
+    "#);
     assert_eq!(open_names(&desk), [""; 0]);
     desk.caller.memdir.undo(&UndoTarget::Mine).unwrap();
     assert_eq!(open_names(&desk), ["inbox/feedback/no-force-push"]);
@@ -192,11 +275,17 @@ fn a_candidate_about_a_rule_changes_the_rule_or_removes_it() {
     let violated = Candidate { kind: CandidateKind::Violated, when: when.as_object().cloned(), ..candidate("rules/push", "") };
     let unused = Candidate { kind: CandidateKind::Unused, ..candidate("rules/old", "") };
     assert_eq!(propose(&desk, &[violated, unused]), ["inbox/rules/old", "inbox/rules/push"]);
-    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "inbox/rules/push", "to": "rules/push2" })), @"");
+    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "inbox/rules/push", "to": "rules/push2" })), @r#"name: it proposes a change of "rules/push", which only the user accepts: memdir inbox accept. Correct the argument and call again."#);
     let accepted = memdir.accept(&path("rules/push"), None).unwrap();
     assert_eq!((accepted.outcome, accepted.memory.as_str()), (DecisionOutcome::Changed, "rules/push"));
     assert_eq!(accepted.notes, ["the rule holds until you accept it: memdir rules accept rules/push"]);
-    insta::assert_snapshot!(file(&desk, "memories/rules/push.md"), @"");
+    insta::assert_snapshot!(file(&desk, "memories/rules/push.md"), @r#"
+    ---
+    when: {command: ["git push*"], strength: deny}
+    ---
+
+    Run the tests first.
+    "#);
     assert_eq!(memdir.accept(&path("rules/old"), None).unwrap().outcome, DecisionOutcome::Removed);
     assert!(!desk.root.join("rules/old.md").exists());
     memdir.undo(&UndoTarget::Mine).unwrap();
@@ -206,7 +295,7 @@ fn a_candidate_about_a_rule_changes_the_rule_or_removes_it() {
 #[test]
 fn hostile_candidates_are_bounded_and_stay_inside() {
     let desk = support::native_with_inbox();
-    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let secret = format!("ghp_{}", "x7Kq2mVd9RtLw4ZpYb8NcJf3HsGa6UeTo1Xi");
     let huge = "x".repeat(1 << 20);
     let names =
         ["../../etc/passwd", "", "rejected/x", "logs/2026/09/01", "memory.tests", ".hidden/a", "a\0b", "名前/メモ", "notes/a", "notes/a"];
@@ -225,7 +314,18 @@ fn hostile_candidates_are_bounded_and_stay_inside() {
             ..candidate("x", "")
         })
         .collect();
-    insta::assert_snapshot!(propose(&desk, &all).join("\n"), @"");
+    insta::assert_snapshot!(propose(&desk, &all).join("\n"), @"
+    inbox/notes/a
+    inbox/notes/a-2
+    inbox/notes/remember-000
+    inbox/notes/remember-111
+    inbox/notes/remember-222
+    inbox/notes/remember-333
+    inbox/notes/remember-444
+    inbox/notes/remember-555
+    inbox/notes/remember-666
+    inbox/名前/メモ
+    ");
     for entry in desk.caller.memdir.inbox().unwrap().open {
         let text = file(&desk, &format!("inbox/candidates/{}.md", entry.name.strip_prefix("inbox/").unwrap()));
         assert!(text.len() < 20_000 && !text.contains("ghp_"), "{}: {} bytes", entry.name, text.len());

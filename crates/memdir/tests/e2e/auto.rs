@@ -287,12 +287,12 @@ fn a_log_needs_an_existing_mount() {
     let home = Home::new();
     assert_snapshot!(home.run_bare(&["log", "--in", "nosuch", "a day"]), @r#"
     -- stderr
-    error: invalid prefix: no mount has the prefix "nosuch"; available: user
+    error: invalid prefix: no mount has the prefix "nosuch"; available: inbox, user
     -- exit 2
     "#);
     assert_snapshot!(home.run_bare(&["log", "--in", "../x", "a day"]), @r#"
     -- stderr
-    error: invalid prefix: no mount has the prefix "../x"; available: user
+    error: invalid prefix: no mount has the prefix "../x"; available: inbox, user
     -- exit 2
     "#);
     let printed = home.run_bare(&["log", "--in", "global/", "a day"]);

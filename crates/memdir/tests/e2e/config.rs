@@ -35,6 +35,16 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     chats.keep_bytes  1073741824  default
     hooks.left_off  true  default
     hooks.remind  false  default
+    inbox.on  true  default
+    inbox.ask  true  default
+    inbox.without_chats  true  default
+    inbox.remember  ask  default
+    inbox.denied  ask  default
+    inbox.repeat  ask  default
+    inbox.scar  list  default
+    inbox.reverted  list  default
+    inbox.violated  list  default
+    inbox.unused  list  default
     search.embedder  builtin  default
     search.url  none  default
     search.model  none  default
@@ -75,6 +85,16 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     chats.keep_bytes  1073741824  default
     hooks.left_off  true  default
     hooks.remind  false  default
+    inbox.on  true  default
+    inbox.ask  true  default
+    inbox.without_chats  true  default
+    inbox.remember  ask  default
+    inbox.denied  ask  default
+    inbox.repeat  ask  default
+    inbox.scar  list  default
+    inbox.reverted  list  default
+    inbox.violated  list  default
+    inbox.unused  list  default
     search.embedder  builtin  default
     search.url  none  default
     search.model  none  default
@@ -213,6 +233,56 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
         {
           "name": "hooks.remind",
           "value": "false",
+          "from": "default"
+        },
+        {
+          "name": "inbox.on",
+          "value": "true",
+          "from": "default"
+        },
+        {
+          "name": "inbox.ask",
+          "value": "true",
+          "from": "default"
+        },
+        {
+          "name": "inbox.without_chats",
+          "value": "true",
+          "from": "default"
+        },
+        {
+          "name": "inbox.remember",
+          "value": "ask",
+          "from": "default"
+        },
+        {
+          "name": "inbox.denied",
+          "value": "ask",
+          "from": "default"
+        },
+        {
+          "name": "inbox.repeat",
+          "value": "ask",
+          "from": "default"
+        },
+        {
+          "name": "inbox.scar",
+          "value": "list",
+          "from": "default"
+        },
+        {
+          "name": "inbox.reverted",
+          "value": "list",
+          "from": "default"
+        },
+        {
+          "name": "inbox.violated",
+          "value": "list",
+          "from": "default"
+        },
+        {
+          "name": "inbox.unused",
+          "value": "list",
           "from": "default"
         },
         {
@@ -493,6 +563,16 @@ fn every_setting_is_shown_with_its_value_and_origin() {
     chats.keep_bytes  1073741824  default
     hooks.left_off  true  default
     hooks.remind  false  default
+    inbox.on  true  default
+    inbox.ask  true  default
+    inbox.without_chats  true  default
+    inbox.remember  ask  default
+    inbox.denied  ask  default
+    inbox.repeat  ask  default
+    inbox.scar  list  default
+    inbox.reverted  list  default
+    inbox.violated  list  default
+    inbox.unused  list  default
     search.embedder  builtin  default
     search.url  none  default
     search.model  none  default

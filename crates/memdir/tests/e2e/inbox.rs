@@ -54,9 +54,10 @@ fn with_candidates() -> Home {
     home
 }
 
-/// Ages depend on today.
+/// Ages depend on today, and the id of the project on the machine's directory.
 fn aged(text: &str) -> String {
-    regex::Regex::new(r"\d+ (day|week|month|year)s? ago").unwrap().replace_all(text, "[AGE]").into_owned()
+    let text = regex::Regex::new(r"\d+ (day|week|month|year)s? ago").unwrap().replace_all(text, "[AGE]").into_owned();
+    regex::Regex::new(r"work-[0-9a-f]{10}").unwrap().replace_all(&text, "[PROJECT]").into_owned()
 }
 
 fn run(home: &Home, args: &[&str]) -> String {
@@ -89,7 +90,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
     never force push to main
     "#);
     assert_snapshot!(run(&home, &[]), @"
-    0 memories in [HOME]/home/projects/work-d7e29dd9f5
+    0 memories in [HOME]/home/projects/[PROJECT]
     user/  0 memories in [HOME]/home/user
     2 candidates wait in the inbox; review with: memdir inbox
     next: memdir write NAME TEXT, memdir demo, memdir --help

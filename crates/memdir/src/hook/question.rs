@@ -18,7 +18,7 @@ const WORDS_CHARS: usize = 240;
 /// The time that must be left to look for candidates.
 const MIN_LEFT: Duration = Duration::from_millis(100);
 /// The beginning of the question.
-const INTRO: &str = include_str!("candidates.md");
+const INTRO: &str = include_str!("question.md");
 /// The messages of a person after which a conversation counts as interactive, if the host does not say so.
 const TYPED_MESSAGES: usize = 2;
 
