@@ -43,6 +43,7 @@ fn help_lists_every_command_and_exit_status() {
       redo         Redo an undone change
       diff         Show the differences between two versions of a memory
       restore      Restore an earlier version of a memory, even if it was deleted
+      forget       Forget a fact everywhere: memories, history, conversations, index, caches
 
     Agents and hosts:
       install      Install memdir's tools and hooks in agent programs
