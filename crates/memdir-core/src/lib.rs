@@ -57,6 +57,11 @@ pub use operations::{
     cues::{CueEntry, CueProposal, CueProposals, CuesSet, SetCues, UncuedMemory},
     delete::{Delete, Deleted},
     diff::{Diff, VersionDiff},
+    dream::{
+        ApplyDream, Dream, DreamAction, DreamApplied, DreamChange, DreamOperation, DreamPiece, DreamPlan, DreamProgress, DreamPrompt,
+        DreamReason, DreamShelf, DreamState, KeptPlan, LeftOut, LogProgress, PlanState,
+    },
+    dream_summary::DreamSummary,
     edit::{Edit, EditedMemory},
     import::{Import, ImportOutcome, Imported, ImportedMemory, Incoming, OnConflict},
     inbox::candidate::{Candidate, CandidateKind},

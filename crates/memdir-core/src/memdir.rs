@@ -7,8 +7,8 @@ use crate::{
         time::{Clock, SystemClock},
     },
     operations::{
-        check, context::Context, cues, delete, diff, edit, history, import, list, log, memory_tests, read, recall, rename, repair, restore,
-        rules, stats, undo, verify, write,
+        check, context::Context, cues, delete, diff, dream, dream_summary::DreamSummary, edit, history, import, list, log, memory_tests,
+        read, recall, rename, repair, restore, rules, stats, undo, verify, write,
     },
     prompt,
     recall::{RecallExplanation, Recalled, when::Action},
@@ -16,6 +16,7 @@ use crate::{
     secrets,
     store::{Actor, Change, ChangeFilter, Source, Store, mounts, stop::Stop},
 };
+use jiff::Timestamp;
 use std::{path::Path, sync::Arc};
 
 /// A space of memories as one caller sees it. Cloning it is cheap: clones share the store, the indexes and the caches.
@@ -93,6 +94,11 @@ impl Memdir {
     /// Selects the mount that holds the log, by its prefix.
     pub fn with_log_prefix(self, prefix: &str) -> Self {
         Memdir { context: Context { log: Some(prefix.into()), ..self.context }, ..self }
+    }
+
+    /// Adds the report about dreams that status tools and prompts show.
+    pub fn with_dreams(self, dreams: impl Fn(Timestamp) -> DreamSummary + Send + Sync + 'static) -> Self {
+        Memdir { context: Context { dreams: Some(Arc::new(dreams)), ..self.context }, ..self }
     }
 
     /// The underlying store.
@@ -313,6 +319,26 @@ impl Memdir {
     /// Checks all memories for errors and likely mistakes.
     pub fn check(&self, request: &check::Check<'_>) -> Result<check::Checked> {
         check::check(&*self.store, &self.context, request)
+    }
+
+    /// Makes a plan to tidy the memory. Changes nothing.
+    pub fn dream(&self, request: &dream::Dream<'_>) -> Result<dream::DreamPlan> {
+        dream::dream(&*self.store, &self.context, request)
+    }
+
+    /// Applies a plan as one change, without the operations whose memories changed since it was made.
+    pub fn apply_dream(&self, request: &dream::ApplyDream<'_>) -> Result<dream::DreamApplied> {
+        dream::apply(&*self.store, &self.context, request)
+    }
+
+    /// Returns the instructions and the material with which a model proposes operations.
+    pub fn dream_prompt(&self, request: &dream::Dream<'_>) -> Result<dream::DreamPrompt> {
+        dream::dream_prompt(&*self.store, &self.context, request)
+    }
+
+    /// Makes a plan of the operations that a model returned, and lists those whose memories have another version.
+    pub fn plan_from_operations(&self, text: &str) -> Result<(dream::DreamPlan, Vec<dream::LeftOut>)> {
+        dream::plan_from_operations(&*self.store, &self.context, &dream::operation_list(text)?)
     }
 
     /// Builds the memory section of a system prompt.

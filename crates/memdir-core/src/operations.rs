@@ -8,6 +8,8 @@ pub(crate) mod context;
 pub mod cues;
 pub(crate) mod delete;
 pub mod diff;
+pub mod dream;
+pub(crate) mod dream_summary;
 pub(crate) mod edit;
 pub mod history;
 pub mod import;

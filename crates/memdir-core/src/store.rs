@@ -300,6 +300,8 @@ pub enum Verb {
     Repair,
     /// Memories were imported.
     Import,
+    /// A plan to tidy the memory was applied.
+    Dream,
     /// Another program changed the file; memdir recorded it later.
     Found,
 }
@@ -318,6 +320,7 @@ impl Verb {
             Verb::Restore => "restored",
             Verb::Repair => "repaired",
             Verb::Import => "imported",
+            Verb::Dream => "tidied",
             Verb::Found => "changed outside memdir",
         }
     }
@@ -335,6 +338,7 @@ impl Verb {
             Verb::Restore => "restore",
             Verb::Repair => "repair",
             Verb::Import => "import",
+            Verb::Dream => "tidy",
             Verb::Found => "changed outside memdir",
         }
     }

@@ -23,7 +23,7 @@ use crate::{
         raw,
         time::Clock,
     },
-    store::{MountInfo, Store},
+    store::{EntrypointMode, MountInfo, Source, Store},
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -65,6 +65,7 @@ impl Searcher {
             prefix: info.prefix.clone(),
             root: info.root.clone(),
             source: info.source,
+            keeps_archive: info.source == Source::Memory && info.entrypoint == EntrypointMode::Kept,
             index: MountIndex::new(index(info)),
         };
         Searcher {
