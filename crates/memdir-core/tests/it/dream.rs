@@ -110,7 +110,47 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
         ("notes/empty.md", "# Ideas\n"),
     ]);
     let plan = memdir.dream(&Dream::default()).unwrap();
-    insta::assert_snapshot!(render(&plan), @"");
+    insta::assert_snapshot!(render(&plan), @"
+    # Dream plan
+
+    - format: 1
+    - made: 2026-09-01T12:00:00Z
+    - memories: 4
+    - bytes: 288
+
+    > Each operation below is made only if you apply this plan. Delete an operation from its heading to the next one to leave it out.
+    > Change the text in a block to change what is written. The diffs are for reading only.
+    > Apply it with: memdir dream --apply FILE. One `memdir undo` takes all of it back.
+
+    ## 1. merge notes/deploy into notes/deploy-2
+
+    Why: notes/deploy says nothing that is not in notes/deploy-2
+
+    - reason: near-duplicate
+    - confidence: 95 %
+    - write: notes/deploy-2.md@026c3b2b0e142c1fbc45cad690b8655e
+    - move: notes/deploy.md@36f3433619a5b08187f8a1a88a27873f to archive/notes/deploy.md
+
+    ### text of notes/deploy-2.md
+
+    ````markdown
+    ---
+    name: Deploy rule
+    modified: 2026-02-05
+    ---
+
+    Never deploy the shop on Fridays, because nobody is on call.
+    Ask Ada first.
+    ````
+
+    ## 2. archive notes/empty
+
+    Why: notes/empty has a heading and no text
+
+    - reason: empty
+    - confidence: 95 %
+    - move: notes/empty.md@559dd9450e19281d7329cc52192a228f to archive/notes/empty.md
+    ");
 }
 
 #[test]
@@ -152,7 +192,11 @@ fn the_prose_of_an_entrypoint_is_never_changed() {
     let (top, memdir) =
         store_of([("MEMORY.md", prose), ("idea.md", "# Idea\n"), ("deploy.md", "Deploys happen from the main branch only.\n")]);
     let plan = memdir.dream(&Dream::default()).unwrap();
-    assert_eq!(titles(&plan), ["archive idea (empty): idea has a heading and no text"]);
+    let expected = [
+        "archive idea (empty): idea has a heading and no text",
+        "update deploy (unreachable): deploy has no entrypoint line, so no agent learns of it",
+    ];
+    assert_eq!(titles(&plan), expected);
     memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
     let entrypoint = fs::read_to_string(top.path().join("memory/MEMORY.md")).unwrap();
     assert!(entrypoint.starts_with(prose), "{entrypoint}");
@@ -182,7 +226,15 @@ fn logs_become_memories_and_stay_as_they_are() {
     memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
     let files = bytes(top.path());
     assert_eq!(String::from_utf8_lossy(&files["logs/2026/08/2026-08-30.md"]), log);
-    insta::assert_snapshot!(String::from_utf8_lossy(&files["distilled/2026-08.md"]), @"");
+    insta::assert_snapshot!(String::from_utf8_lossy(&files["distilled/2026-08.md"]), @r#"
+    ---
+    name: Facts from the logs of 2026-08
+    description: "decided: releases of the shop leave on Tuesdays"
+    type: project
+    ---
+
+    - 2026-08-30: decided: releases of the shop leave on Tuesdays
+    "#);
     assert!(String::from_utf8_lossy(&files["MEMORY.md"]).contains("distilled/2026-08.md"));
     let again = memdir.dream(&Dream { logs_only: true, logs_through: plan.logs_through, ..Dream::default() }).unwrap();
     assert_eq!(again.operations, [], "it remembers how far it came");

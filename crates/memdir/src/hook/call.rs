@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     config::{self, Settings},
+    dreams,
     exit::Failure,
     hosts::{HookEvent, Host},
     loads,
@@ -79,6 +80,7 @@ impl<'a> HookCall<'a> {
             }
             HookEvent::SessionEnd => {
                 self.sync();
+                self.dream();
                 None
             }
             HookEvent::BeforeCompaction => {
@@ -129,6 +131,14 @@ impl<'a> HookCall<'a> {
     fn sync(&self) {
         if let Some(reader) = self.host.transcripts {
             self.check(sync_transcripts(self.settings, reader.name, self.input.transcript.as_deref(), self.deadline));
+        }
+    }
+
+    /// Counts the session, and starts a detached `memdir dream` if automatic plans are on and one is due.
+    fn dream(&self) {
+        if self.input.session.as_deref() != Some(DOCTOR_SESSION) {
+            let now = self.memdir.context().clock.now();
+            self.check(dreams::session_ended(self.settings, self.memdir.store(), now).map_err(Failure::from));
         }
     }
 
