@@ -64,6 +64,11 @@ pub use operations::{
     decide::{DecidedCandidate, DecisionOutcome},
     delete::{Delete, Deleted},
     diff::{Diff, VersionDiff},
+    dream::{
+        ApplyDream, Dream, DreamAction, DreamApplied, DreamChange, DreamOperation, DreamPiece, DreamPlan, DreamProgress, DreamPrompt,
+        DreamReason, DreamShelf, DreamState, KeptPlan, LeftOut, LogProgress, PlanState,
+    },
+    dream_summary::DreamSummary,
     edit::{Edit, EditedMemory},
     forget::{ForgetFile, ForgetFound, ForgetLine, ForgottenMemories},
     import::{Import, ImportOutcome, Imported, ImportedMemory, Incoming, OnConflict},

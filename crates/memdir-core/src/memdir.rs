@@ -11,7 +11,9 @@ use crate::{
     operations::{
         check, check_diff,
         context::Context,
-        cues, decide, delete, diff, edit, forget, history, import, inbox,
+        cues, decide, delete, diff, dream,
+        dream_summary::DreamSummary,
+        edit, forget, history, import, inbox,
         ledger::{MemoryUse, UseKind, UseLedger},
         list, log, memory_tests, read, recall, rename, repair, restore, rules, stats, undo, verify, write,
     },
@@ -21,6 +23,7 @@ use crate::{
     secrets,
     store::{Actor, Change, ChangeFilter, Source, Store, mounts, stop::Stop},
 };
+use jiff::Timestamp;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 /// A space of memories as one caller sees it. Cloning it is cheap: clones share the store, the indexes and the caches.
@@ -140,6 +143,11 @@ impl Memdir {
     /// Selects the mount that holds the log, by its prefix.
     pub fn with_log_prefix(self, prefix: &str) -> Self {
         Memdir { context: Context { log: Some(prefix.into()), ..self.context }, ..self }
+    }
+
+    /// Adds the report about dreams that status tools and prompts show.
+    pub fn with_dreams(self, dreams: impl Fn(Timestamp) -> DreamSummary + Send + Sync + 'static) -> Self {
+        Memdir { context: Context { dreams: Some(Arc::new(dreams)), ..self.context }, ..self }
     }
 
     /// The underlying store.
@@ -431,6 +439,26 @@ impl Memdir {
     /// undone.
     pub fn forget(&self, phrase: &Phrase) -> Result<forget::ForgottenMemories> {
         forget::forget(&*self.store, &self.context, phrase)
+    }
+
+    /// Makes a plan to tidy the memory. Changes nothing.
+    pub fn dream(&self, request: &dream::Dream<'_>) -> Result<dream::DreamPlan> {
+        dream::dream(&*self.store, &self.context, request)
+    }
+
+    /// Applies a plan as one change, without the operations whose memories changed since it was made.
+    pub fn apply_dream(&self, request: &dream::ApplyDream<'_>) -> Result<dream::DreamApplied> {
+        dream::apply(&*self.store, &self.context, request)
+    }
+
+    /// Returns the instructions and the material with which a model proposes operations.
+    pub fn dream_prompt(&self, request: &dream::Dream<'_>) -> Result<dream::DreamPrompt> {
+        dream::dream_prompt(&*self.store, &self.context, request)
+    }
+
+    /// Makes a plan of the operations that a model returned, and lists those whose memories have another version.
+    pub fn plan_from_operations(&self, text: &str) -> Result<(dream::DreamPlan, Vec<dream::LeftOut>)> {
+        dream::plan_from_operations(&*self.store, &self.context, &dream::operation_list(text)?)
     }
 
     /// Builds the memory section of a system prompt.

@@ -10,6 +10,8 @@ pub mod cues;
 pub(crate) mod decide;
 pub(crate) mod delete;
 pub mod diff;
+pub mod dream;
+pub(crate) mod dream_summary;
 pub(crate) mod edit;
 pub(crate) mod forget;
 pub mod history;

@@ -316,6 +316,8 @@ pub enum Verb {
     Import,
     /// Words were redacted everywhere; it cannot be undone.
     Forget,
+    /// A plan to tidy the memory was applied.
+    Dream,
     /// Another program changed the file; memdir recorded it later.
     Found,
     /// Candidates were added to the inbox. Bare undo and the history of a space omit it.
@@ -337,6 +339,7 @@ impl Verb {
             Verb::Repair => "repaired",
             Verb::Import => "imported",
             Verb::Forget => "forgot words in",
+            Verb::Dream => "tidied",
             Verb::Found => "changed outside memdir",
             Verb::Propose => "proposed",
         }
@@ -356,6 +359,7 @@ impl Verb {
             Verb::Repair => "repair",
             Verb::Import => "import",
             Verb::Forget => "forget words in",
+            Verb::Dream => "tidy",
             Verb::Found => "changed outside memdir",
             Verb::Propose => "propose",
         }

@@ -1,10 +1,12 @@
 //! Test doubles and fault injection, with the feature `testing`.
 
+mod dream;
 mod ram_index;
 mod ram_store;
 
 use crate::base::time::Clock;
 pub use crate::store::files::fault::FileCall;
+pub use dream::{DreamCorpus, DreamScore, PlantedFault, PlantedKind};
 use jiff::{Timestamp, tz::TimeZone};
 pub use ram_index::RamIndex;
 pub use ram_store::RamStore;

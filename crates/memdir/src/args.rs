@@ -115,6 +115,7 @@ pub(crate) enum Command {
     Config(Config),
     Stats(Stats),
     Check(Check),
+    Dream(Dream),
     Verify(Verify),
     Test(Test),
     Entrypoint(Entrypoint),
@@ -580,14 +581,81 @@ pub(crate) struct Entrypoint {
 #[command(after_help = "\
 Examples:
   memdir log 'Ada prefers tabs'
+  memdir log --status
   memdir log --in team 'freeze until 2026-03-09'")]
 pub(crate) struct Log {
     /// Text of the entry (`-` for standard input); the time of day is added
-    #[arg(required = true)]
+    #[arg(required_unless_present = "status")]
     pub(crate) text: Vec<String>,
+    /// Show how far the logs were distilled into memories, and when that is due
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) status: bool,
     /// Prefix of the mount to log to
     #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
+}
+
+/// Tidy the memory: make a plan, read and edit it, apply it, undo it as a whole
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Without options, looks for duplicates, contradictions, outdated facts, relative dates, overlong
+and empty memories, a full entrypoint and facts in daily logs, and keeps the proposals as one
+Markdown file. Nothing is changed before that file is applied. No model is used.
+
+Examples:
+  memdir dream
+  memdir dream --apply latest
+  memdir dream --status
+  memdir dream --logs                    only what finished days of the log hold
+  memdir dream --with claude             show what would be sent to Claude Code, and its size
+  memdir dream --with claude --yes       let its model propose operations, as a plan
+  memdir dream --auto on                 make a plan at the end of a session when one is due")]
+#[command(group(clap::ArgGroup::new("dream_action")))]
+pub(crate) struct Dream {
+    /// Apply this plan as one change; `latest` is the newest plan that was not applied
+    #[arg(long, value_name = "PLAN", group = "dream_action")]
+    pub(crate) apply: Option<PathBuf>,
+    /// With --apply: the share of memories and bytes that the plan may change, in percent [default: 25]
+    #[arg(long, value_name = "PERCENT", requires = "apply", value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub(crate) limit: Option<u64>,
+    /// Plan only how finished days of the daily logs become memories
+    #[arg(long, conflicts_with = "dream_action")]
+    pub(crate) logs: bool,
+    /// Show the kept plans, what was applied, and when the next automatic plan is due
+    #[arg(long, group = "dream_action")]
+    pub(crate) status: bool,
+    /// Print the instructions and the memories for a model, in pieces
+    #[arg(long, group = "dream_action")]
+    pub(crate) prompt: bool,
+    /// With --prompt: the piece to print
+    #[arg(long, value_name = "N", requires = "prompt")]
+    pub(crate) piece: Option<usize>,
+    /// Make a plan of the operations that a model returned as JSON (`-` for standard input)
+    #[arg(long, value_name = "FILE", group = "dream_action")]
+    pub(crate) operations: Option<PathBuf>,
+    /// Let the model of this agent program propose operations; without --yes, only show the command and the size
+    #[arg(long, value_name = "HOST", group = "dream_action")]
+    pub(crate) with: Option<DreamHost>,
+    /// With --with: start the program
+    #[arg(long, requires = "with")]
+    pub(crate) yes: bool,
+    /// Turn automatic plans at the end of sessions on or off
+    #[arg(long, value_name = "on|off", group = "dream_action", value_parser = ["on", "off"])]
+    pub(crate) auto: Option<String>,
+    /// Write the plan to this file instead of keeping it below MEMDIR_HOME
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["apply", "status", "prompt", "auto"])]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// An agent program whose model can propose operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DreamHost {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// Gemini CLI
+    Gemini,
 }
 
 /// Check the references of a memory and mark it as verified today

@@ -15,6 +15,7 @@ mod demo;
 mod dialects;
 mod diff;
 mod doctor;
+mod dream;
 mod edit;
 mod entrypoint;
 mod export;
@@ -130,6 +131,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Dialects(_) => nothing(|| Ok(dialects::run())),
         Command::Diff(args) => space(move |space| diff::run(args, space.memdir)),
         Command::Doctor(args) => settings(move |settings, scope| doctor::run(args, settings, scope)).writes_if(args.fix).may_be_new(),
+        Command::Dream(args) => space(move |space| dream::run(args, space, output)).writes(),
         Command::Edit(args) => space(move |space| edit::run(args, space)).writes(),
         Command::Entrypoint(args) => space(move |space| entrypoint::run(args, space.memdir)).writes_if(args.repair),
         Command::Export(args) => space(move |space| export::run(args, space.memdir)).writes(),
@@ -144,7 +146,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Init(args) => settings(move |settings, scope| init::run(args, settings, scope)).writes().may_be_new(),
         Command::Install(args) => settings(move |settings, scope| install::run(args, settings, scope, output)).writes().may_be_new(),
         Command::List(args) => space(move |space| list::run(args, space.memdir, output)),
-        Command::Log(args) => space(move |space| log::run(args, space.memdir)).writes(),
+        Command::Log(args) => space(move |space| log::run(args, space)).writes(),
         Command::Man(args) => nothing(move || man::run(args)).writes(),
         Command::Mcp(args) => settings(move |settings, scope| mcp::run(args, global, settings, scope)).writes().may_be_new(),
         Command::Path(args) => space(move |space| path::run(args, space.memdir)),

@@ -12,7 +12,7 @@ use crate::{
     args::Global,
     exit::{Failure, near_sibling},
 };
-pub(crate) use file::{ChatsSetting, ConfigFile, EmbedderSetting, MountSetting, SearchSetting, TokenSetting};
+pub(crate) use file::{ChatsSetting, ConfigFile, DreamSetting, EmbedderSetting, MountSetting, SearchSetting, TokenSetting};
 pub(crate) use keys::{FILES, KEYS, Key, LIST_OF_TABLES, TABLE, VARIABLES, Variable};
 pub(crate) use machine::{is_host_variable_set, machine, machine_of_hosts};
 use memdir_core::{
@@ -304,6 +304,11 @@ pub(crate) fn user_home_dir() -> Option<PathBuf> {
 /// The user's editor as a shell command: `VISUAL`, else `EDITOR`.
 pub(crate) fn editor_variable() -> Option<String> {
     ["VISUAL", "EDITOR"].into_iter().filter_map(variable).find(|editor| !editor.trim().is_empty())
+}
+
+/// Whether a program that `memdir dream --with` started runs this process.
+pub(crate) fn is_in_dream() -> bool {
+    env("MEMDIR_DREAM").is_some()
 }
 
 /// The bearer token in the environment, if there is one.

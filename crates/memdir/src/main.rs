@@ -10,6 +10,7 @@ mod distribution;
 #[cfg(test)]
 mod docs;
 mod doctor;
+mod dreams;
 mod editor;
 mod exit;
 mod git;

@@ -3,6 +3,7 @@
 use crate::{
     args::SearchEmbedder,
     config::{self, EmbedderSetting, Settings},
+    dreams,
     exit::Failure,
     loads,
     mounts::{self, kept_mount},
@@ -66,7 +67,8 @@ pub(crate) fn open_mounts(settings: &Settings, mounts: &[Mount], actor: &str) ->
 fn memdir_on(store: FileStore, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
     let actor = Actor { name: actor.to_owned(), session: None };
     let allow = config::secret_exceptions(&settings.file, &settings.config)?;
-    let memdir = Memdir::new(Arc::new(store), actor).with_allow_list(allow);
+    let (shelf, setting) = (dreams::shelf_of(settings, &store), settings.config.dream.clone());
+    let memdir = Memdir::new(Arc::new(store), actor).with_allow_list(allow).with_dreams(move |now| dreams::summary(&shelf, &setting, now));
     let counts = settings.config.count_use != Some(false);
     Ok(if counts { memdir.with_ledger(UseLedger::new(settings.home.value.join("uses"))) } else { memdir })
 }
@@ -202,12 +204,21 @@ pub(crate) fn open_dialect(
     space.check_names(&session.iter().map(|name| MemoryPath::parse(name)).collect::<Result<Vec<_>, _>>()?)?;
     let served = if settings.only.is_empty() { space.mounts.clone() } else { narrow(&space.mounts, &settings.only)? };
     let mounts = if session.is_empty() { served } else { narrowed(space.mounts, &settings.only, session)? };
-    Ok((with_search(open_mounts(settings, &mounts, &settings.actor.value)?, settings)?, space.root))
+    let memdir = open_mounts(settings, &mounts, &settings.actor.value)?;
+    let (shelf, setting) =
+        (dreams::shelf_of(settings, memdir.store()), dreams::setting_of_daemon(&settings.config.dream, &space.root, &settings.cwd));
+    let memdir = memdir.with_dreams(move |now| dreams::summary(&shelf, &setting, now));
+    Ok((with_search(memdir, settings)?, space.root))
 }
 
 /// The proposed cues of a space, kept in memdir's home.
 pub(crate) fn cue_proposals(settings: &Settings, store: &dyn Store) -> CueProposals {
     CueProposals::new(settings.home.value.join("cues").join(format!("{}.jsonl", loads::space(store))))
+}
+
+/// The embedder of the settings if it is built in. A plan never makes a network call.
+pub(crate) fn instant_embedder(settings: &Settings) -> Option<Arc<dyn Embedder>> {
+    (settings.config.search.embedder == EmbedderSetting::Builtin).then(|| Arc::new(StaticModel::new()) as Arc<dyn Embedder>)
 }
 
 /// Opens one directory without any settings, for the demo and the benchmarks.

@@ -165,3 +165,17 @@ pub const LEDGER_MAX_BYTES: u64 = 1 << 20;
 /// Memories of one mount that have counts. Beyond it those that were not used for the longest time are dropped; a line has about 60
 /// bytes, so that a file of sums stays below its maximum size.
 pub const LEDGER_MEMORIES: usize = 10_000;
+/// Bytes of one memory that a dream compares. A larger one is a document.
+pub const DREAM_FILE_BYTES: u64 = 1 << 20;
+/// Bytes of all memories that a dream holds in memory at once.
+pub const DREAM_BYTES: u64 = 256 << 20;
+/// Operations of one plan. A person reads every one of them.
+pub const DREAM_OPERATIONS: usize = 1_000;
+/// Bytes of a plan or of a list of operations.
+pub const DREAM_PLAN_BYTES: usize = 32 << 20;
+/// Bytes of a memory's body above which a dream proposes to split it: twice what a recall shows.
+pub const DREAM_LONG_BYTES: usize = 2 * RECALL_BYTES;
+/// Bytes of one piece of material for a model: about 8,000 tokens, so that its answer can repeat most of it.
+pub const DREAM_PIECE_BYTES: usize = 32 << 10;
+/// Pieces of material for a model.
+pub const DREAM_PIECES: usize = 40;

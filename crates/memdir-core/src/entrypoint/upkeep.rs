@@ -47,6 +47,12 @@ pub(crate) fn set_lines(view: &dyn View, books: &EntrypointCache, edits: &[FileE
     apply(view, books, memory_updates(edits))
 }
 
+/// Like [`set_lines`], but changes only memdir's own lines: a line that a person wrote stays, also if its memory is moved away.
+pub(crate) fn set_lines_beside_prose(view: &dyn View, books: &EntrypointCache, edits: &[FileEdit]) -> Result<EntrypointEdits> {
+    let update = |(path, update)| (path, if matches!(update, LineUpdate::Remove) { LineUpdate::Drop } else { update });
+    apply(view, books, memory_updates(edits).into_iter().map(update).collect())
+}
+
 /// Like [`set_lines`], for memories whose dates are known from elsewhere.
 pub(crate) fn set_lines_dated(
     view: &dyn View,
@@ -114,6 +120,8 @@ enum LineUpdate {
     Set(Vec<u8>),
     /// The line is removed.
     Remove,
+    /// The line is removed if memdir wrote it.
+    Drop,
     /// The line describes a memory with another name and these bytes.
     Rename(MemoryPath, Vec<u8>),
 }
@@ -231,7 +239,7 @@ impl OwnDates {
         let (path, bytes) = match update {
             LineUpdate::Set(bytes) => (path, bytes),
             LineUpdate::Rename(to, bytes) => (to, bytes),
-            LineUpdate::Remove => return,
+            LineUpdate::Remove | LineUpdate::Drop => return,
         };
         self.written.entry(path.clone()).or_insert_with(|| own_date(bytes).unwrap_or(i64::MAX));
     }
@@ -270,6 +278,7 @@ fn line_change(prefix: &str, path: &MemoryPath, update: LineUpdate) -> LineChang
     let rel = |path: &MemoryPath| path.strip_prefix(prefix).unwrap_or_else(|| path.clone());
     match update {
         LineUpdate::Remove => LineChange::Remove { path: rel(path).to_string() },
+        LineUpdate::Drop => LineChange::Gone { path: rel(path).to_string() },
         LineUpdate::Set(bytes) => {
             let (title, hook) = line::title_and_hook(rel(path).name(), &bytes);
             LineChange::Set { path: rel(path).to_string(), title, hook }

@@ -3,9 +3,11 @@
 use crate::{
     base::time::Clock,
     entrypoint::upkeep::EntrypointCache,
+    operations::dream_summary::DreamSummary,
     secrets,
     store::{Actor, Intent, Verb},
 };
+use jiff::Timestamp;
 use std::sync::Arc;
 
 /// The actor, the clock, the allow list and the caches of a space.
@@ -19,6 +21,8 @@ pub struct Context {
     pub allow: Arc<secrets::Allow>,
     /// The prefix of the mount that holds the log, if it is not the main one.
     pub log: Option<Arc<str>>,
+    /// Reports when memories were last tidied, if the program keeps plans.
+    pub dreams: Option<Arc<dyn Fn(Timestamp) -> DreamSummary + Send + Sync>>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) entrypoint_cache: Arc<EntrypointCache>,
 }
@@ -26,7 +30,7 @@ pub struct Context {
 impl Context {
     /// Returns a context with empty caches.
     pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Context { actor, clock, allow: Arc::default(), log: None, entrypoint_cache: Arc::default() }
+        Context { actor, clock, allow: Arc::default(), log: None, dreams: None, entrypoint_cache: Arc::default() }
     }
 
     pub(crate) fn intent(&self, verb: Verb) -> Intent {

@@ -13,7 +13,10 @@ use crate::{
     },
     operations::{context::Context, read::memory_time},
     secrets,
-    store::{Entry, Store, mounts},
+    store::{
+        Entry, Store,
+        mounts::{self, FileKind},
+    },
 };
 use serde::Serialize;
 use std::collections::HashMap;
@@ -86,7 +89,12 @@ pub(crate) fn list(store: &dyn Store, context: &Context, query: &List) -> Result
         topic => MemoryPath::parse(topic)?.as_str().to_owned(),
     };
     let walk = store.list(&topic)?;
-    let is_memory = |entry: &&Entry| mounts::file_kind(store, &entry.path).is_listed();
+    // Archived memories are listed only if the topic names their folder.
+    let names_archive = MemoryPath::parse(&topic).is_ok_and(|topic| mounts::file_kind(store, &topic) == FileKind::Archived);
+    let is_memory = |entry: &&Entry| match mounts::file_kind(store, &entry.path) {
+        FileKind::Archived => names_archive,
+        kind => kind.is_listed(),
+    };
     let entries: Vec<&Entry> = walk.entries.iter().filter(is_memory).collect();
     let mut memories = Vec::with_capacity(entries.len());
     let mut fields = Vec::new();

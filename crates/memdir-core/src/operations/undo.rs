@@ -1,11 +1,15 @@
-//! Undoes and redoes changes. Both are changes themselves. Undo fails with a diff if a memory was changed since. A change of another
+//! Undoes and redoes changes. Both are changes themselves. Undo fails with a diff if a memory was changed since; only the undo of a dream
+//! leaves such memories as they are and names them. A change of another
 //! actor is only undone if the caller gives its id; a change made outside memdir also if it is the newest of all.
 
 use crate::{
-    base::error::{Error, Result},
+    base::{
+        error::{Error, Result},
+        path::{MemoryPath, strip_md},
+    },
     entrypoint::upkeep,
     operations::{context::Context, diff, history},
-    store::{Change, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with},
+    store::{Change, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
 use std::collections::HashSet;
@@ -197,9 +201,13 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
     let touches: Vec<_> = undone.files.iter().map(|file| file.path.clone()).collect();
     let (change, mut notes) = change_with(store, &intent, &touches, |view| {
         let (mut edits, mut notes) = (Vec::new(), Vec::new());
-        for file in undone.files.iter().filter(|file| file.role == Role::Memory) {
+        let left = if undone.verb == Verb::Dream { changed_since(view, &undone)? } else { HashSet::new() };
+        for file in undone.files.iter().filter(|file| file.role == Role::Memory && !left.contains(&file.path)) {
             check_unchanged_since(store, view, file)?;
             edits.push(old_bytes(store, file)?);
+        }
+        if edits.is_empty() && !left.is_empty() {
+            return Err(Error::no_change(format!("every memory of change {} was changed since; {}", undone.id, left_note(&left))));
         }
         let kept: Vec<&FileChange> = undone.files.iter().filter(|file| file.role == Role::Entrypoint).collect();
         // A change made outside memdir did not change the lines of its memories, but a later change may have.
@@ -215,10 +223,46 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
             notes = lines.notes;
             edits.extend(lines.edits);
         }
+        notes.extend((!left.is_empty()).then(|| left_note(&left)));
         Ok((edits, notes))
     })?;
     notes.extend(upkeep::narrowed_mount_note(store, undone.files.iter().map(|file| &file.path)));
     Ok(Undone { undone, change, notes })
+}
+
+/// The memories of a dream that were changed since, which its undo leaves as they are: a dream touches many memories, and one of them
+/// must not keep the others from being restored. The archived copy of a memory that exists again stays too.
+fn changed_since(view: &dyn View, undone: &Change) -> Result<HashSet<MemoryPath>> {
+    let mut left = HashSet::new();
+    for file in undone.files.iter().filter(|file| file.role == Role::Memory) {
+        if version_at(view, file)? != file.after {
+            left.insert(file.path.clone());
+        }
+    }
+    let copies: Vec<MemoryPath> = undone
+        .files
+        .iter()
+        .filter(|file| file.before.is_none() && is_copy_of_any(view, &file.path, &left))
+        .map(|file| file.path.clone())
+        .collect();
+    left.extend(copies);
+    Ok(left)
+}
+
+/// Whether a path is the archived copy of one of these memories, with or without a number.
+fn is_copy_of_any(view: &dyn View, path: &MemoryPath, originals: &HashSet<MemoryPath>) -> bool {
+    let Some((mount, rel)) = mounts::locate(view.mounts(), path.as_str()) else { return false };
+    let Some(rel) = rel.strip_prefix(mounts::ARCHIVE_FOLDER).and_then(|rel| rel.strip_prefix('/')) else { return false };
+    originals.iter().filter_map(|original| original.strip_prefix(&mount.prefix)).any(|original| {
+        let rest = strip_md(rel).strip_prefix(original.name());
+        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok()))
+    })
+}
+
+fn left_note(left: &HashSet<MemoryPath>) -> String {
+    let mut names: Vec<&str> = left.iter().map(MemoryPath::name).collect();
+    names.sort_unstable();
+    format!("left as they are, because they were changed since: {}", names.join(", "))
 }
 
 /// Fails if a part of a change is unknown or not accessible here: undoing the rest would lose or duplicate what it moved.

@@ -88,7 +88,8 @@ impl RecallTable {
     /// changed table is written back to `cache` if possible.
     pub fn read(store: &dyn Store, cache: Option<&Path>, now: Timestamp) -> Result<RecallTable> {
         let old = cache.and_then(|cache| encode::decode(fs::read(cache).ok()?)).unwrap_or_default();
-        let entries: Vec<_> = store.list("")?.entries.into_iter().filter(|entry| entry.path.is_md()).collect();
+        let is_archived = |path: &MemoryPath| mounts::file_kind(store, path) == mounts::FileKind::Archived;
+        let entries: Vec<_> = store.list("")?.entries.into_iter().filter(|entry| entry.path.is_md() && !is_archived(&entry.path)).collect();
         let is_current =
             |row: &TableRow, entry: &store::Entry| row.path == entry.path && row.stamp == entry.stamp && !is_racy(row.stamp, row.seen_ns);
         // Both are sorted, so an unchanged space is seen without looking anything up.

@@ -21,7 +21,10 @@ use crate::{
         time::Clock,
     },
     memory::{Kind, succession::Successions},
-    store::{Source, mounts::resolve_alias_among},
+    store::{
+        Source,
+        mounts::{ARCHIVE_FOLDER, is_below, resolve_alias_among},
+    },
 };
 use jiff::{Timestamp, tz::TimeZone};
 use std::{
@@ -184,16 +187,20 @@ impl Finder<'_> {
             .iter()
             .map(|mount| {
                 let chats = self.chats.as_ref().filter(|_| mount.source == Source::Chat);
-                let filter = &filter;
+                let (filter, hides_archive) = (&filter, filter.hides_archive(mount));
                 Box::new(move |name: &str, known: &KnownFile| {
-                    filter.allows(&mount.prefix, name, known) && chats.is_none_or(|covers| covers(name))
+                    filter.allows(&mount.prefix, name, known)
+                        && chats.is_none_or(|covers| covers(name))
+                        && !(hides_archive && is_below(name, ARCHIVE_FOLDER))
                 }) as Box<_>
             })
             .collect();
         let queries: Vec<(usize, IndexQuery<'_>)> = (0..self.mounts.len())
             .filter(|at| filter.source.is_none_or(|source| source == self.mounts[*at].source) && views[*at].totals().units > 0)
             .map(|at| {
-                let is_open = filter.is_open() && (self.chats.is_none() || self.mounts[at].source != Source::Chat);
+                let is_open = filter.is_open()
+                    && !filter.hides_archive(&self.mounts[at])
+                    && (self.chats.is_none() || self.mounts[at].source != Source::Chat);
                 let files = if is_open { None } else { Some(&*filters[at]) };
                 let ask = IndexQuery {
                     terms: &query.terms,
@@ -407,6 +414,12 @@ impl FileFilter {
     /// Whether every file of a mount may be a hit.
     fn is_open(&self) -> bool {
         self.kind.is_none() && self.under.is_empty()
+    }
+
+    /// Whether a mount has archived memories that are not searched, because the search does not name their folder.
+    fn hides_archive(&self, mount: &SearchMount) -> bool {
+        let folder = if mount.prefix.is_empty() { ARCHIVE_FOLDER.to_owned() } else { format!("{}/{ARCHIVE_FOLDER}", mount.prefix) };
+        mount.keeps_archive && !self.under.iter().any(|under| is_below(under, &folder)) && mount.root.join(ARCHIVE_FOLDER).is_dir()
     }
 
     fn allows(&self, prefix: &str, name: &str, known: &KnownFile) -> bool {

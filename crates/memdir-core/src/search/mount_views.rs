@@ -29,6 +29,8 @@ pub(crate) struct SearchMount {
     pub(crate) root: PathBuf,
     /// Its source class.
     pub(crate) source: Source,
+    /// Whether its archived memories are searched only on request.
+    pub(crate) keeps_archive: bool,
     /// Its index.
     pub(crate) index: MountIndex,
 }

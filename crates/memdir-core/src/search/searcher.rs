@@ -26,7 +26,7 @@ use crate::{
         time::Clock,
     },
     memory::succession::Successions,
-    store::{MountInfo, Source, Store},
+    store::{EntrypointMode, MountInfo, Source, Store},
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -72,6 +72,7 @@ impl Searcher {
             prefix: info.prefix.clone(),
             root: info.root.clone(),
             source: info.source,
+            keeps_archive: info.source == Source::Memory && info.entrypoint == EntrypointMode::Kept,
             index: MountIndex::new(index(info)),
         };
         let (inbox, mounts) = store.mounts().iter().map(mount).partition(|mount| mount.source == Source::Inbox);

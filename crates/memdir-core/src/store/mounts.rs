@@ -6,7 +6,7 @@ use crate::{
         error::Result,
         path::{MemoryPath, strip_md},
     },
-    store::{EntrypointMode, MountInfo, Stored, View},
+    store::{EntrypointMode, MountInfo, Source, Stored, View},
 };
 use std::path::PathBuf;
 
@@ -19,6 +19,9 @@ pub const TESTS_FILE: &str = "memory.tests.md";
 /// The folder at a mount's root that holds logs.
 pub const LOGS_FOLDER: &str = "logs";
 
+/// The folder at the root of a mount that keeps an entrypoint, for memories that a dream archived.
+pub const ARCHIVE_FOLDER: &str = "archive";
+
 /// What a file of a mount is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
@@ -26,6 +29,9 @@ pub enum FileKind {
     Memory,
     /// A log: listed and searched like a memory, but without an entrypoint line and a type.
     Log,
+    /// An archived memory: read by its name, and listed and searched only if the caller names the folder. It has no entrypoint line and
+    /// is not recalled.
+    Archived,
     /// The entrypoint of a mount that keeps one.
     Entrypoint,
     /// An overflow page of the entrypoint.
@@ -43,7 +49,7 @@ impl FileKind {
     /// Whether searches include the file. The questions of memory tests would answer themselves, and the lines of overflow pages
     /// repeat what the memories say.
     pub fn is_searched(self) -> bool {
-        self.is_listed() || self == FileKind::Entrypoint
+        self.is_listed() || matches!(self, FileKind::Entrypoint | FileKind::Archived)
     }
 
     /// Whether memdir maintains lines that point to memories in the file.
@@ -58,15 +64,21 @@ pub fn file_kind(view: &dyn View, path: &MemoryPath) -> FileKind {
     if rel == TESTS_FILE {
         return FileKind::Tests;
     }
-    if rel.strip_prefix(LOGS_FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+    if is_below(rel, LOGS_FOLDER) {
         return FileKind::Log;
     }
     match mount.entrypoint {
         EntrypointMode::Off => FileKind::Memory,
+        EntrypointMode::Kept if mount.source == Source::Memory && is_below(rel, ARCHIVE_FOLDER) => FileKind::Archived,
         EntrypointMode::Kept if is_page_name(rel) => FileKind::Page,
         EntrypointMode::Kept if is_entrypoint_of(view, &mount.prefix, rel) => FileKind::Entrypoint,
         EntrypointMode::Kept => FileKind::Memory,
     }
+}
+
+/// Whether a path from a mount's root is a folder or lies below it.
+pub(crate) fn is_below(rel: &str, folder: &str) -> bool {
+    rel.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether the entrypoint has a line for the memory: the mount keeps an entrypoint, and the file is neither a log nor special.

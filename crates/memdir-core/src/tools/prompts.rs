@@ -56,4 +56,13 @@ pub const PROMPTS: &[Prompt] = &[
         required: false,
         text: include_str!("../../texts/prompts/add-cues.md"),
     },
+    Prompt {
+        name: "dream",
+        title: "Tidy memories",
+        description: "Propose operations that tidy the memory, for a plan that the user applies",
+        argument: "topic",
+        argument_description: "only the memories under this topic",
+        required: false,
+        text: include_str!("../../texts/prompts/dream-mcp.md"),
+    },
 ];

@@ -7,6 +7,7 @@ mod crash;
 mod cues;
 mod dialects;
 mod disk;
+mod dream;
 mod edit;
 mod embed;
 mod entrypoint;

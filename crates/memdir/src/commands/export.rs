@@ -66,6 +66,11 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     Ok(CommandOutput::new(exported, show).with_notes(notes))
 }
 
+/// Writes a file that must not exist.
+pub(super) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    write(path, text, false)
+}
+
 /// Writes a file; replaces an existing one only with `force`.
 fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "write", path: path.to_owned(), source };

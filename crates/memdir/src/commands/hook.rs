@@ -22,6 +22,10 @@ pub(crate) fn run(args: &HookArgs, global: &Global) -> CommandOutput {
 }
 
 fn call(args: &HookArgs, global: &Global) -> Result<(String, Vec<String>), Failure> {
+    // A model that memdir started to tidy memories gets none of them, and starts nothing.
+    if crate::config::is_in_dream() {
+        return Ok((String::new(), Vec::new()));
+    }
     let deadline = Deadline::after(Duration::from_millis(limits::HOOK_WAIT_MS));
     let input = HookInput::parse(args.host, &String::from_utf8_lossy(&crate::args::stdin::read()?));
     let mut settings = Settings::load(global)?;

@@ -1,14 +1,21 @@
-//! `memdir log`: appends an entry to today's log.
+//! `memdir log`: appends an entry to today's log, or shows how far the logs were distilled.
 
+use super::OpenSpace;
 use crate::{
     args::Log as Typed,
+    dreams,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{Memdir, Saved, internal::prompt};
+use memdir_core::{Clock as _, DreamSummary, Saved, SystemClock, internal::prompt};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+    let memdir = space.memdir;
+    if let (true, Some((settings, _))) = (args.status, space.origin) {
+        let summary = dreams::summary(&dreams::shelf_of(settings, memdir.store()), &settings.config.dream, SystemClock.now());
+        return Ok(CommandOutput::new(summary, show_status));
+    }
     let prefix = match args.prefix.trim_end_matches('/') {
         "" => prompt::log_prefix(memdir.store(), memdir.context()),
         named => named,
@@ -21,5 +28,11 @@ fn show(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
     let path = printer.strong(&saved.name);
     printer.line(format!("logged to {path}"))?;
     saved.notes.iter().for_each(|note| printer.note(note));
+    Ok(())
+}
+
+fn show_status(summary: &DreamSummary, printer: &mut Printer<'_>) -> io::Result<()> {
+    summary.lines(SystemClock.now()).iter().try_for_each(|line| printer.line(line))?;
+    printer.note("distil finished days with: memdir dream --logs, then memdir dream --apply latest");
     Ok(())
 }

@@ -53,8 +53,40 @@ pub(crate) struct ConfigFile {
     pub(crate) chats: ChatsSetting,
     /// The `[search]` table.
     pub(crate) search: SearchSetting,
+    /// The `[dream]` table.
+    pub(crate) dream: DreamSetting,
     /// Messages about unknown keys.
     pub(crate) problems: Vec<String>,
+}
+
+/// The `[dream]` table.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub(crate) struct DreamSetting {
+    pub(crate) auto: bool,
+    pub(crate) hours: i64,
+    pub(crate) sessions: u64,
+    pub(crate) minutes: i64,
+    pub(crate) log_hours: i64,
+    pub(crate) log_sessions: u64,
+    pub(crate) model_seconds: u64,
+    pub(crate) model_cost: f64,
+}
+
+impl Default for DreamSetting {
+    fn default() -> Self {
+        // The two for logs are those of the agent-memory daemon.
+        DreamSetting {
+            auto: false,
+            hours: 24,
+            sessions: 5,
+            minutes: 10,
+            log_hours: 48,
+            log_sessions: 8,
+            model_seconds: 300,
+            model_cost: 1.0,
+        }
+    }
 }
 
 /// The `[search]` table.
@@ -168,6 +200,8 @@ struct Raw {
     memory: RawMemory,
     #[serde(default)]
     search: RawSearch,
+    #[serde(default)]
+    dream: DreamSetting,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -285,6 +319,7 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
         extra_paths,
         chats,
         search,
+        dream: raw.dream,
         problems: problems.into_iter().map(|(_, problem)| problem).collect(),
     })
 }
@@ -429,6 +464,15 @@ mod tests {
             reverted = "off"
             violated = "off"
             unused = "off"
+            [dream]
+            auto = true
+            hours = 12
+            sessions = 3
+            minutes = 5
+            log_hours = 24
+            log_sessions = 4
+            model_seconds = 60
+            model_cost = 0.5
             [search]
             embedder = "ollama"
             url = "http://localhost:11434"

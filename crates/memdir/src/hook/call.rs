@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     config::{self, Settings},
+    dreams,
     exit::Failure,
     hosts::{HookEvent, Host},
     loads,
@@ -82,6 +83,7 @@ impl<'a> HookCall<'a> {
                 self.sync();
                 self.find_candidates(false);
                 self.close_ledger();
+                self.dream();
                 None
             }
             HookEvent::BeforeCompaction => {
@@ -149,6 +151,14 @@ impl<'a> HookCall<'a> {
     fn sync(&self) {
         if let Some(reader) = self.host.transcripts {
             self.check(sync_transcripts(self.settings, reader.name, self.input.transcript.as_deref(), self.deadline));
+        }
+    }
+
+    /// Counts the session, and starts a detached `memdir dream` if automatic plans are on and one is due.
+    fn dream(&self) {
+        if self.input.session.as_deref() != Some(DOCTOR_SESSION) {
+            let now = self.memdir.context().clock.now();
+            self.check(dreams::session_ended(self.settings, self.memdir.store(), now).map_err(Failure::from));
         }
     }
 

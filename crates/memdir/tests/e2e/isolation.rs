@@ -111,6 +111,8 @@ fn every_command_is_independent_of_other_projects() {
         &["cues"],
         &["cues", "--json"],
         &["cues", "--proposed"],
+        &["dream"],
+        &["dream", "--prompt"],
         &["cues", "--from", "cues.jsonl"],
         &["test"],
         &["prompt"],

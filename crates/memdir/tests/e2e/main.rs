@@ -18,6 +18,7 @@ mod dialects;
 mod diff;
 mod disk;
 mod documentation;
+mod dream;
 mod edit;
 mod entrypoint;
 mod errors;

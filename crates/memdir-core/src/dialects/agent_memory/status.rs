@@ -1,9 +1,10 @@
-//! `memory_daemon_status`: that memdir needs no daemon and consolidates nothing, and what another program's lock file says.
+//! `memory_daemon_status`: that memdir needs no daemon, when memories were last tidied and are due again, and what another program's lock
+//! file says.
 
 use super::sessions_prefix;
 use crate::{
     base::{error::Result, path::MemoryPath, text, time::age},
-    operations::raw_files,
+    operations::{dream_summary::DreamSummary, raw_files},
     tools::{ToolContext, ToolResult, args::Args},
 };
 use serde_json::json;
@@ -23,20 +24,38 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         // Narrowed to a part without sessions.
         Err(_) => Vec::new(),
     };
+    let dreams = caller.memdir.context().dreams.as_ref().map(|dreams| dreams(now));
+    let applied = dreams.as_ref().and_then(|dreams| dreams.last_applied);
+    let since_applied = applied.filter(|at| last.is_none_or(|last| *at > last));
+    let (last, by) = match since_applied {
+        Some(at) => (Some(at), ", by memdir dream"),
+        None => (last, ", by another program"),
+    };
     let since = sessions.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
-    let lines = [
+    let is_due = |dreams: &DreamSummary| {
+        last.is_none_or(|last| now.as_second() - last.as_second() >= dreams.min_hours * 3_600) && since as u64 >= dreams.min_sessions
+    };
+    let due = dreams.as_ref().is_some_and(is_due);
+    let mut lines = vec![
         "Daemon: not needed; saved sessions are available at once".to_owned(),
-        "Consolidation: none; memdir keeps sessions as they are".to_owned(),
+        match &dreams {
+            None => "Consolidation: none; memdir keeps sessions as they are".to_owned(),
+            Some(_) => "Consolidation: memdir dream makes a plan, which the user applies; sessions stay as they are".to_owned(),
+        },
         match (holder, last) {
             (Some(pid), _) => format!("Last consolidation: another program runs one now (PID {pid})"),
-            (None, Some(last)) => format!("Last consolidation: {} ({}), by another program", seconds(last), age(now, last)),
+            (None, Some(last)) => format!("Last consolidation: {} ({}){by}", seconds(last), age(now, last)),
             (None, None) => "Last consolidation: never".to_owned(),
         },
-        format!("Sessions: {}, of which {since} since then", sessions.len()),
     ];
+    lines.extend(dreams.as_ref().map(|dreams| match due {
+        true => format!("Next consolidation: due; {} h and {} sessions have passed", dreams.min_hours, dreams.min_sessions),
+        false => format!("Next consolidation: when {} h and {} sessions have passed", dreams.min_hours, dreams.min_sessions),
+    }));
+    lines.push(format!("Sessions: {}, of which {since} since then", sessions.len()));
     let fields = json!({
-        "lastRun": last.map(seconds), "runningPid": holder, "sessions": sessions.len(), "sessionsSince": since, "due": false,
-        "minHours": null, "minSessions": null,
+        "lastRun": last.map(seconds), "runningPid": holder, "sessions": sessions.len(), "sessionsSince": since, "due": due,
+        "minHours": dreams.as_ref().map(|dreams| dreams.min_hours), "minSessions": dreams.as_ref().map(|dreams| dreams.min_sessions),
     });
     Ok(ToolResult::new(fields, lines.join("\n")))
 }

@@ -1,0 +1,227 @@
+//! Makes a plan: reads the memories, asks every detector, and keeps one operation per file, the surest first. Writes nothing.
+
+use super::{
+    DreamAction, DreamChange, DreamOperation, DreamPlan, DreamReason, contradictions, dates, duplicates, empty, entrypoint, evidence, logs,
+    long,
+    material::{Material, MaterialFile},
+    superseded, validate,
+};
+use crate::{
+    base::{error::Result, limits, path::MemoryPath},
+    entrypoint::upkeep,
+    memory::links,
+    operations::{context::Context, diff, verify::ProjectLookup},
+    project::Project,
+    search::embed::Embedder,
+    store::{EntrypointMode, Store, View, mounts},
+};
+use jiff::civil::Date;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What a plan is made from.
+#[derive(Clone, Copy, Default)]
+pub struct Dream<'a> {
+    /// The project that the memories are about, if known.
+    pub project: Option<&'a Project>,
+    /// Finds texts of the same meaning. Only an instant embedder is used.
+    pub embedder: Option<&'a dyn Embedder>,
+    /// How often each memory was used, if that is counted.
+    pub uses: Option<&'a dyn Fn(&MemoryPath) -> u64>,
+    /// The last day whose log an applied plan covered.
+    pub logs_through: Option<Date>,
+    /// Which part of the memory the plan is about.
+    pub logs_only: bool,
+    /// Called while memories are read.
+    pub progress: Option<&'a dyn Fn(DreamProgress)>,
+}
+
+/// The progress of making a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DreamProgress {
+    /// The number of files read so far.
+    pub done: usize,
+    /// The number of files to read.
+    pub of: usize,
+}
+
+impl Dream<'_> {
+    pub(super) fn report(&self, progress: DreamProgress) {
+        if let Some(report) = self.progress {
+            report(progress);
+        }
+    }
+}
+
+/// Makes a plan. The same memories, the same project and the same day give the same plan.
+pub fn dream(store: &dyn Store, context: &Context, request: &Dream<'_>) -> Result<DreamPlan> {
+    let (now, zone) = (context.clock.now(), context.clock.zone());
+    let today = now.to_zoned(zone.clone()).date();
+    let material = Material::read(store, request)?;
+    let weight = |file: &MaterialFile| request.uses.map_or(0, |uses| uses(&file.path));
+    let mut notes = material.notes.clone();
+    let distilled = logs::find(&material, request.logs_through, today);
+    let mut found = Vec::new();
+    if !request.logs_only {
+        let look = request.project.map(ProjectLookup::new);
+        found.extend(empty::find(&material));
+        found.extend(duplicates::find(&material, request.embedder, &weight)?);
+        found.extend(superseded::find(&material, now));
+        found.extend(contradictions::find(&material));
+        found.extend(evidence::find(&material, look.as_ref(), now));
+        found.extend(dates::find(store, &material, &zone));
+        found.extend(long::find(&material));
+    }
+    found.extend(distilled.operations);
+    if !request.logs_only {
+        let (lines, line_notes) = entrypoint::find(store, &material, &weight)?;
+        found.extend(lines);
+        notes.extend(line_notes);
+        found.extend(empty::unreachable(store, &material, &unlisted(store, context)?)?);
+    }
+    let (operations, dropped) = select(store, context, &material, found)?;
+    notes.extend(dropped);
+    let logs_through = distilled.through.or(request.logs_through);
+    Ok(DreamPlan { made: now, memories: material.files.len(), bytes: material.bytes, logs_through, operations, notes })
+}
+
+/// Moves a memory to the archive of its mount.
+pub(super) fn to_archive(file: &MaterialFile) -> DreamChange {
+    let rel = file.path.strip_prefix(&file.prefix).unwrap_or_else(|| file.path.clone());
+    let to = rel.prefixed(mounts::ARCHIVE_FOLDER).prefixed(&file.prefix);
+    DreamChange::Move { path: file.path.clone(), version: file.version, to }
+}
+
+/// The name of a memory in the archive of its mount that no file has yet.
+pub(super) fn free_archive_name(view: &dyn View, rel: &MemoryPath, prefix: &str) -> Result<MemoryPath> {
+    let wanted = rel.prefixed(mounts::ARCHIVE_FOLDER).prefixed(prefix);
+    let mut free = wanted.clone();
+    let mut n = 1;
+    while view.get(&free)?.is_some() {
+        n += 1;
+        free = MemoryPath::parse(&format!("{}-{n}.md", wanted.name()))?;
+    }
+    Ok(free)
+}
+
+fn unlisted(store: &dyn Store, context: &Context) -> Result<HashSet<MemoryPath>> {
+    let mut out = HashSet::new();
+    for mount in store.mounts().iter().filter(|mount| mount.entrypoint == EntrypointMode::Kept) {
+        // Without an entrypoint there is nothing that a memory could be missing from.
+        if mounts::entrypoint_file(store, &mount.prefix)?.is_some() {
+            out.extend(upkeep::unlisted(store, &context.entrypoint_cache, &mount.prefix)?);
+        }
+    }
+    Ok(out)
+}
+
+/// Keeps one operation per file and adds the references that follow moved files. Returns notes about what was dropped.
+fn select(
+    store: &dyn Store,
+    context: &Context,
+    material: &Material,
+    found: Vec<DreamOperation>,
+) -> Result<(Vec<DreamOperation>, Vec<String>)> {
+    let by_path: HashMap<&MemoryPath, &MaterialFile> = material.files.iter().chain(&material.logs).map(|file| (&file.path, file)).collect();
+    let referrers = referrers(material, &found);
+    let (mut taken, mut read, mut out) = (HashSet::new(), HashSet::new(), Vec::new());
+    let (mut overlapping, mut refused, mut over) = (0, 0, 0);
+    for mut operation in found {
+        if out.len() >= limits::DREAM_OPERATIONS {
+            over += 1;
+            continue;
+        }
+        for change in &mut operation.changes {
+            if let DreamChange::Move { path, to, .. } = change
+                && let Some(file) = by_path.get(path)
+            {
+                *to = free_archive_name(store, &file.path.strip_prefix(&file.prefix).unwrap_or_else(|| file.path.clone()), &file.prefix)?;
+            }
+        }
+        relink(&mut operation, &referrers, &by_path);
+        let files: Vec<MemoryPath> = operation.files().cloned().collect();
+        let is_taken = files.iter().any(|file| taken.contains(file) || read.contains(file))
+            || operation.sources.iter().any(|(file, _)| taken.contains(file));
+        if is_taken {
+            overlapping += 1;
+            continue;
+        }
+        if validate::check(store, context, &operation).is_err() {
+            refused += 1;
+            continue;
+        }
+        operation.diff = diffs(&operation, &by_path);
+        read.extend(operation.sources.iter().map(|(file, _)| file.clone()));
+        taken.extend(files);
+        out.push(operation);
+    }
+    // The surest first; of equal ones those of one kind together.
+    out.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(a.reason.cmp(&b.reason)).then_with(|| a.title().cmp(&b.title())));
+    let note = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let notes = [
+        note(overlapping, "more proposals concern files of this plan; they come with the next one"),
+        note(refused, "proposals were left out because they would write a secret, or a file that is read-only or too large"),
+        note(over, "more proposals did not fit into this plan; they come with the next one"),
+    ];
+    Ok((out, notes.into_iter().flatten().collect()))
+}
+
+/// The memories that refer to each memory that an operation moves.
+fn referrers(material: &Material, found: &[DreamOperation]) -> BTreeMap<String, Vec<MemoryPath>> {
+    let moved: HashSet<&str> = found
+        .iter()
+        .flat_map(|operation| &operation.changes)
+        .filter_map(|change| if let DreamChange::Move { path, .. } = change { Some(path.name()) } else { None })
+        .collect();
+    let mut out: BTreeMap<String, Vec<MemoryPath>> = BTreeMap::new();
+    if moved.is_empty() {
+        return out;
+    }
+    for file in &material.files {
+        let text = file.memory.text();
+        if !text.contains("](") && !text.contains("[[") && !text.contains("mem:") && !text.contains("]:") {
+            continue;
+        }
+        for reference in links::references(text, &file.path) {
+            let names = [reference.target.clone()].into_iter().chain(links::wiki_names(&reference.target, &file.path));
+            for name in names {
+                let name = crate::base::path::strip_md(&name).to_owned();
+                if moved.contains(name.as_str()) {
+                    out.entry(name).or_default().push(file.path.clone());
+                }
+            }
+        }
+    }
+    out
+}
+
+fn relink(operation: &mut DreamOperation, referrers: &BTreeMap<String, Vec<MemoryPath>>, by_path: &HashMap<&MemoryPath, &MaterialFile>) {
+    let own: HashSet<MemoryPath> = operation.files().cloned().collect();
+    let mut follow: Vec<MemoryPath> = Vec::new();
+    for change in &operation.changes {
+        if let DreamChange::Move { path, .. } = change {
+            follow.extend(referrers.get(path.name()).into_iter().flatten().filter(|path| !own.contains(*path)).cloned());
+        }
+    }
+    follow.sort();
+    follow.dedup();
+    let relinks = follow.into_iter().filter_map(|path| Some(DreamChange::Relink { version: by_path.get(&path)?.version, path }));
+    operation.changes.extend(relinks);
+}
+
+/// The differences that the reader of a plan sees.
+fn diffs(operation: &DreamOperation, by_path: &HashMap<&MemoryPath, &MaterialFile>) -> String {
+    let mut out = String::new();
+    for change in &operation.changes {
+        match change {
+            DreamChange::Write { path, text, .. } => {
+                let old = by_path.get(path).map_or("", |file| file.memory.text());
+                out.push_str(&diff::unified(path, old, text));
+            }
+            DreamChange::New { path, text } if operation.action != DreamAction::Create || operation.reason != DreamReason::Log => {
+                out.push_str(&format!("--- /dev/null\n+++ b/{path} ({} bytes)\n", text.len()));
+            }
+            _ => {}
+        }
+    }
+    out
+}

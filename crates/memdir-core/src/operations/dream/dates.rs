@@ -1,0 +1,208 @@
+//! Makes relative dates absolute. The day on which a line was written comes from the journal, else from the memory or its file.
+
+use super::{
+    DreamAction, DreamChange, DreamOperation, DreamReason,
+    material::{Material, MaterialFile},
+};
+use crate::{
+    operations::check::{RelativeDate, relative_dates},
+    store::{ChangeFilter, Store, Verb},
+};
+use jiff::{
+    ToSpan as _,
+    civil::{Date, Weekday},
+    tz::TimeZone,
+};
+
+/// Returns the proposed updates.
+pub(super) fn find(store: &dyn Store, material: &Material, zone: &TimeZone) -> Vec<DreamOperation> {
+    material.files.iter().filter_map(|file| absolute(store, file, zone)).collect()
+}
+
+fn absolute(store: &dyn Store, file: &MaterialFile, zone: &TimeZone) -> Option<DreamOperation> {
+    let text = file.memory.text();
+    let first = file.memory.body_first_line();
+    let dates: Vec<RelativeDate> = relative_dates(text).into_iter().filter(|date| date.line >= first).collect();
+    if dates.is_empty() {
+        return None;
+    }
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let versions = versions(store, file);
+    let mut made = Vec::new();
+    for date in &dates {
+        let line = lines.get_mut(usize::try_from(date.line).ok()?.checked_sub(1)?)?;
+        let written = written_on(&versions, line).unwrap_or(file.at).to_zoned(zone.clone()).date();
+        let Some(at) = line.find(&date.words) else { continue };
+        let end = at + date.words.len();
+        let Some(absolute) = resolve(&date.words, written).filter(|_| !line[end..].starts_with(['\'', '’'])) else { continue };
+        let absolute = fitted(&absolute, &line[..at], &date.words);
+        made.push(format!("{:?} is {absolute:?}", date.words));
+        line.replace_range(at..end, &absolute);
+    }
+    if made.is_empty() {
+        return None;
+    }
+    Some(DreamOperation {
+        action: DreamAction::Update,
+        reason: DreamReason::RelativeDate,
+        why: format!("{}: {}", file.name(), made.join(", ")),
+        confidence: 85,
+        sources: Vec::new(),
+        changes: vec![DreamChange::Write { path: file.path.clone(), version: file.version, text: lines.concat() }],
+        diff: String::new(),
+    })
+}
+
+/// The texts that a memory had, oldest first, with the times at which they were written by a memdir process. The frontmatter's own
+/// dates are better than the time of an import.
+fn versions(store: &dyn Store, file: &MaterialFile) -> Vec<(jiff::Timestamp, String)> {
+    let filter = ChangeFilter { path: Some(file.path.clone()), most: 50, ..ChangeFilter::default() };
+    let mut out = Vec::new();
+    for change in store.changes(&filter).unwrap_or_default().into_iter().rev() {
+        let after = change.files.iter().find(|changed| changed.path == file.path).and_then(|changed| changed.after);
+        if matches!(change.verb, Verb::Import | Verb::Found | Verb::Rename) && out.is_empty() {
+            return Vec::new();
+        }
+        let text = after.and_then(|version| store.text_at(&file.path, version).ok().flatten());
+        out.extend(text.map(|text| (change.at, String::from_utf8_lossy(&text).into_owned())));
+    }
+    out
+}
+
+/// When a line was first written.
+fn written_on(versions: &[(jiff::Timestamp, String)], line: &str) -> Option<jiff::Timestamp> {
+    versions.iter().find(|(_, text)| text.contains(line.trim_end())).map(|(at, _)| *at)
+}
+
+/// The date as it fits the words before it: no second preposition, and a capital where one was.
+fn fitted(absolute: &str, before: &str, words: &str) -> String {
+    let last = before.split_whitespace().next_back().unwrap_or_default().to_lowercase();
+    let has_preposition = ["on", "in", "since", "by", "until", "till", "from", "before", "after", "of"].contains(&last.as_str());
+    let bare = absolute.strip_prefix("on ").or_else(|| absolute.strip_prefix("in ")).filter(|_| has_preposition).unwrap_or(absolute);
+    let mut chars = bare.chars();
+    match chars.next() {
+        Some(first) if words.starts_with(char::is_uppercase) => format!("{}{}", first.to_uppercase(), chars.as_str()),
+        _ => bare.to_owned(),
+    }
+}
+
+/// Resolves the words of a relative date that were written on a day; `None` if they name no certain day, week, month or year.
+fn resolve(words: &str, day: Date) -> Option<String> {
+    let lower = words.to_lowercase();
+    let parts: Vec<&str> = lower.split_whitespace().collect();
+    let on = |date: Date| Some(format!("on {date}"));
+    match parts.as_slice() {
+        ["yesterday"] | ["last", "night"] => on(day.yesterday().ok()?),
+        ["tomorrow"] => on(day.tomorrow().ok()?),
+        ["today" | "tonight"] | ["this", "morning" | "afternoon" | "evening"] => on(day),
+        ["last" | "past" | "previous", unit] => relative_unit(unit, -1, day),
+        ["this", unit] => relative_unit(unit, 0, day),
+        ["next" | "coming", unit] => relative_unit(unit, 1, day),
+        ["since", name] => Some(format!("since {}", day.nth_weekday(-1, weekday(name)?).ok()?)),
+        [word @ ("by" | "until" | "till"), name] => Some(format!("{word} {}", day.yesterday().ok()?.nth_weekday(1, weekday(name)?).ok()?)),
+        ["in", amount, unit] => shifted(number(amount)?, unit, day),
+        [amount, unit, "ago"] => shifted(-number(amount)?, unit, day),
+        _ => None,
+    }
+}
+
+fn relative_unit(unit: &str, step: i64, day: Date) -> Option<String> {
+    let moved = |span: jiff::Span| day.checked_add(span).ok();
+    match unit {
+        "week" => {
+            let date = moved(step.weeks())?;
+            let monday = date.tomorrow().ok()?.nth_weekday(-1, Weekday::Monday).ok()?;
+            Some(format!("in the week of {monday}"))
+        }
+        "month" => Some(moved(step.months())?.strftime("in %Y-%m").to_string()),
+        "year" => Some(moved(step.years())?.strftime("in %Y").to_string()),
+        "quarter" => {
+            let date = moved((3 * step).months())?;
+            Some(format!("in {}-Q{}", date.year(), (date.month() - 1) / 3 + 1))
+        }
+        name => match (weekday(name), month(name)) {
+            (Some(weekday), _) if step < 0 => Some(format!("on {}", day.nth_weekday(-1, weekday).ok()?)),
+            (Some(weekday), _) if step == 0 => Some(format!("on {}", day.yesterday().ok()?.nth_weekday(1, weekday).ok()?)),
+            (Some(weekday), _) => Some(format!("on {}", day.nth_weekday(1, weekday).ok()?)),
+            (None, Some(month)) => {
+                let year = match step {
+                    -1 if month >= day.month() => day.year() - 1,
+                    1 if month <= day.month() => day.year() + 1,
+                    _ => day.year(),
+                };
+                Some(format!("in {year}-{month:02}"))
+            }
+            _ => None,
+        },
+    }
+}
+
+fn shifted(amount: i64, unit: &str, day: Date) -> Option<String> {
+    match unit.trim_end_matches('s') {
+        "day" => Some(format!("on {}", day.checked_add(amount.days()).ok()?)),
+        "week" => Some(format!("around {}", day.checked_add(amount.weeks()).ok()?)),
+        "month" => Some(day.checked_add(amount.months()).ok()?.strftime("in %Y-%m").to_string()),
+        "year" => Some(day.checked_add(amount.years()).ok()?.strftime("in %Y").to_string()),
+        _ => None,
+    }
+}
+
+fn number(text: &str) -> Option<i64> {
+    const WORDS: [&str; 11] = ["a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let in_words = || WORDS.iter().position(|word| *word == text).map(|at| (at as i64).max(1));
+    text.parse().ok().filter(|number| (0..=1_000).contains(number)).or_else(in_words)
+}
+
+fn weekday(name: &str) -> Option<Weekday> {
+    let days =
+        [Weekday::Monday, Weekday::Tuesday, Weekday::Wednesday, Weekday::Thursday, Weekday::Friday, Weekday::Saturday, Weekday::Sunday];
+    let names = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    names.iter().position(|day| *day == name).map(|at| days[at])
+}
+
+fn month(name: &str) -> Option<i8> {
+    const MONTHS: [&str; 12] =
+        ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+    MONTHS.iter().position(|month| *month == name).map(|at| at as i8 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fitted, resolve};
+    use jiff::civil::date;
+
+    #[test]
+    fn relative_dates_are_resolved_from_the_day_of_writing() {
+        // A Thursday.
+        let day = date(2026, 3, 5);
+        for (words, absolute) in [
+            ("yesterday", "on 2026-03-04"),
+            ("Tomorrow", "on 2026-03-06"),
+            ("last week", "in the week of 2026-02-23"),
+            ("this week", "in the week of 2026-03-02"),
+            ("next Tuesday", "on 2026-03-10"),
+            ("last Friday", "on 2026-02-27"),
+            ("by Friday", "by 2026-03-06"),
+            ("by Thursday", "by 2026-03-05"),
+            ("since Monday", "since 2026-03-02"),
+            ("3 days ago", "on 2026-03-02"),
+            ("two weeks ago", "around 2026-02-19"),
+            ("in two months", "in 2026-05"),
+            ("last month", "in 2026-02"),
+            ("next quarter", "in 2026-Q2"),
+            ("last March", "in 2025-03"),
+            ("next year", "in 2027"),
+        ] {
+            assert_eq!(resolve(words, day).as_deref(), Some(absolute), "{words}");
+        }
+        for words in ["this sprint", "last summer", "several days ago"] {
+            assert_eq!(resolve(words, day), None, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_date_fits_the_words_around_it() {
+        assert_eq!(fitted("on 2026-03-04", "frozen since ", "yesterday"), "2026-03-04");
+        assert_eq!(fitted("on 2026-03-04", "", "Yesterday"), "On 2026-03-04");
+    }
+}

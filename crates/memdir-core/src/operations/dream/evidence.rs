@@ -1,0 +1,72 @@
+//! Finds memories that rest on something that does not exist any more, and memories whose date of expiry has passed. They are marked as
+//! deprecated, which ranks them last; their text stays.
+
+use super::{
+    DreamAction, DreamChange, DreamOperation, DreamReason,
+    material::{Material, MaterialFile},
+};
+use crate::{
+    memory::{Memory, read_time},
+    operations::verify::{self, ProjectLookup},
+};
+use jiff::Timestamp;
+
+/// Returns the proposed updates.
+pub(super) fn find(material: &Material, look: Option<&ProjectLookup<'_>>, now: Timestamp) -> Vec<DreamOperation> {
+    material.files.iter().filter_map(|file| stale(file, now).or_else(|| gone(file, look?, now))).collect()
+}
+
+fn is_deprecated(file: &MaterialFile) -> bool {
+    file.memory.field("status").is_some_and(|status| status.eq_ignore_ascii_case("deprecated"))
+}
+
+fn stale(file: &MaterialFile, now: Timestamp) -> Option<DreamOperation> {
+    let written = file.memory.field("stale_after")?;
+    if read_time(written)? >= now || is_deprecated(file) {
+        return None;
+    }
+    let text = file.memory.with_field("status", Some("deprecated"));
+    Some(update(file, DreamReason::Stale, format!("{} was valid until {written}", file.name()), 85, text))
+}
+
+fn gone(file: &MaterialFile, look: &ProjectLookup<'_>, now: Timestamp) -> Option<DreamOperation> {
+    // A user's memories are not about this project.
+    if !matches!(file.prefix.as_str(), "" | "team") || is_deprecated(file) {
+        return None;
+    }
+    let body = file.memory.body_first_line();
+    let mentions: Vec<verify::Mention> = verify::mentions(file.memory.text()).into_iter().filter(|named| named.line >= body).collect();
+    let (mut missing, mut present) = (Vec::new(), 0);
+    for named in &mentions {
+        match look.is_there(named) {
+            Some(false) => missing.push(named.text.as_str()),
+            Some(true) => present += 1,
+            None => {}
+        }
+    }
+    missing.dedup();
+    if missing.is_empty() || file.memory.body().contains("no longer exist") {
+        return None;
+    }
+    let names = missing.iter().take(5).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let verb = if missing.len() == 1 { "no longer exists" } else { "no longer exist" };
+    let day = now.to_zoned(jiff::tz::TimeZone::UTC).date();
+    let text = format!("{}\n\n> Checked on {day}: {names} {verb}.\n", file.memory.text().trim_end());
+    let (text, confidence) = match present {
+        0 => (Memory::parse(&text).0.with_field("status", Some("deprecated")), 75),
+        _ => (text, 60),
+    };
+    Some(update(file, DreamReason::EvidenceGone, format!("{} mentions {names}, which {verb}", file.name()), confidence, text))
+}
+
+fn update(file: &MaterialFile, reason: DreamReason, why: String, confidence: u8, text: String) -> DreamOperation {
+    DreamOperation {
+        action: DreamAction::Update,
+        reason,
+        why,
+        confidence,
+        sources: Vec::new(),
+        changes: vec![DreamChange::Write { path: file.path.clone(), version: file.version, text }],
+        diff: String::new(),
+    }
+}

@@ -1,0 +1,235 @@
+//! Reads the memories that a plan is made from, and computes what the detectors compare. Texts beyond a limit are left out and counted,
+//! so that a plan never needs more memory than the limit allows.
+
+use super::{
+    Dream, DreamProgress,
+    words::{self, Sentence, Token, TokenClass},
+};
+use crate::{
+    base::{error::Result, limits, path::MemoryPath, version::Version},
+    memory::Memory,
+    operations::read,
+    store::{
+        Access, EntrypointMode, Source, Store, if_readable,
+        mounts::{self, FileKind},
+    },
+};
+use jiff::Timestamp;
+
+/// The memories of the writable mounts that keep an entrypoint.
+#[derive(Debug, Default)]
+pub(super) struct Material {
+    pub(super) files: Vec<MaterialFile>,
+    /// Daily logs, in the order of their days.
+    pub(super) logs: Vec<MaterialFile>,
+    pub(super) bytes: u64,
+    pub(super) notes: Vec<String>,
+}
+
+/// One memory.
+#[derive(Debug)]
+pub(super) struct MaterialFile {
+    pub(super) path: MemoryPath,
+    /// The prefix of its mount.
+    pub(super) prefix: String,
+    pub(super) version: Version,
+    pub(super) memory: Memory,
+    /// When it was last known to be true.
+    pub(super) at: Timestamp,
+    pub(super) features: Features,
+}
+
+/// What the detectors compare, as hashes, so that ten thousand memories need little room.
+#[derive(Debug, Default)]
+pub(super) struct Features {
+    /// The content words of the title.
+    pub(super) title: Vec<u64>,
+    /// The content words of title and body, with the parts of compound words; sorted, without duplicates.
+    pub(super) words: Vec<u64>,
+    /// Numbers, paths, identifiers and names of the body; sorted, without duplicates.
+    pub(super) facts: Vec<u64>,
+    /// Pairs of neighbouring content words; sorted, without duplicates.
+    pub(super) pairs: Vec<u64>,
+    /// The number of negations.
+    pub(super) negations: usize,
+    /// The number of content words.
+    pub(super) count: usize,
+    /// All words in order, as one hash.
+    pub(super) whole: u64,
+    pub(super) claims: Vec<Claim>,
+}
+
+/// A statement that another memory may contradict: equal keys with different values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub(super) key: u64,
+    pub(super) value: u64,
+    /// The index of its sentence.
+    pub(super) sentence: u32,
+    /// The subject has only one word, so the titles must be equal too.
+    pub(super) is_weak: bool,
+}
+
+impl Material {
+    /// Reads the material.
+    pub(super) fn read(store: &dyn Store, request: &Dream<'_>) -> Result<Material> {
+        let mut out = Material::default();
+        let walk = store.list("")?;
+        let (mut omitted, of) = (0, walk.entries.len());
+        for (done, entry) in walk.entries.into_iter().enumerate() {
+            request.report(DreamProgress { done, of });
+            store.check_stopped()?;
+            let Some(mount) = mounts::mount_of(store, &entry.path) else { continue };
+            let is_ours = mount.access == Access::ReadWrite && mount.source == Source::Memory && mount.entrypoint == EntrypointMode::Kept;
+            let prefix = mount.prefix.clone();
+            let kind = mounts::file_kind(store, &entry.path);
+            if !is_ours || !entry.path.is_md() || !matches!(kind, FileKind::Memory | FileKind::Log) {
+                continue;
+            }
+            if entry.stamp.size > limits::DREAM_FILE_BYTES || out.bytes + entry.stamp.size > limits::DREAM_BYTES {
+                omitted += 1;
+                continue;
+            }
+            let Some(stored) = if_readable(store.get(&entry.path))? else { continue };
+            let Ok(text) = std::str::from_utf8(&stored.bytes) else { continue };
+            let (memory, _) = Memory::parse(text);
+            let at = read::memory_time(&memory, &stored);
+            out.bytes += stored.bytes.len() as u64;
+            let features = if kind == FileKind::Log { Features::default() } else { Features::new(&memory, stored.path.name()) };
+            let file = MaterialFile { path: stored.path, prefix, version: stored.version, at, memory, features };
+            if kind == FileKind::Log { out.logs.push(file) } else { out.files.push(file) }
+        }
+        request.report(DreamProgress { done: of, of });
+        if omitted > 0 {
+            out.notes.push(format!("{omitted} files are too large to be compared and were left out"));
+        }
+        Ok(out)
+    }
+}
+
+impl MaterialFile {
+    /// The title and the name of the file.
+    pub(super) fn name(&self) -> &str {
+        self.path.name()
+    }
+
+    /// The day of the file, for texts.
+    pub(super) fn day(&self) -> jiff::civil::Date {
+        self.at.to_zoned(jiff::tz::TimeZone::UTC).date()
+    }
+
+    /// The sentences of its body.
+    pub(super) fn sentences(&self) -> Vec<Sentence> {
+        words::sentences(self.memory.body())
+    }
+}
+
+impl Features {
+    fn new(memory: &Memory, name: &str) -> Features {
+        let mut out = Features::default();
+        let title = memory.title(name);
+        out.title = words::title_words(title).iter().map(|word| words::hash_of([word.as_str()])).collect();
+        out.words.clone_from(&out.title);
+        let sentences = words::sentences(memory.body());
+        let mut all = Vec::new();
+        for (at, sentence) in sentences.iter().enumerate() {
+            let content: Vec<&Token> = sentence.tokens.iter().filter(|token| token.is_content()).collect();
+            out.count += content.len();
+            for token in &content {
+                let hash = words::hash_of([token.text.as_str()]);
+                out.words.push(hash);
+                out.words.extend(
+                    token.text.split(['-', '/', '_']).filter(|part| part.len() < token.text.len()).map(|part| words::hash_of([part])),
+                );
+                if matches!(token.class, TokenClass::Fact | TokenClass::Name) {
+                    out.facts.push(hash);
+                }
+            }
+            out.pairs.extend(content.windows(2).map(|pair| words::hash_of(pair.iter().map(|token| token.text.as_str()))));
+            out.negations += sentence.tokens.iter().filter(|token| token.class == TokenClass::Negation).count();
+            all.extend(sentence.tokens.iter().map(|token| token.text.as_str()));
+            out.claims.extend(claims(at as u32, sentence));
+        }
+        out.whole = words::hash_of(all);
+        for list in [&mut out.words, &mut out.facts, &mut out.pairs] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        out
+    }
+}
+
+/// At most so many facts of one sentence may be the one that differs. Longer lists are tables.
+const MOST_FACTS: usize = 4;
+
+/// The statements of a sentence: each of its facts as the value of the rest, its polarity, and the value behind `is` or a colon.
+fn claims(at: u32, sentence: &Sentence) -> Vec<Claim> {
+    let of = |class: TokenClass| sentence.tokens.iter().filter(move |token| token.class == class).map(|token| token.text.as_str());
+    let mut skeleton: Vec<&str> = of(TokenClass::Word).chain(of(TokenClass::Name)).collect();
+    skeleton.sort_unstable();
+    let facts: Vec<&str> = of(TokenClass::Fact).collect();
+    let negative = of(TokenClass::Negation).count() % 2 == 1;
+    let mut out = Vec::new();
+    if skeleton.is_empty() || facts.len() > MOST_FACTS || skeleton.len() > 24 {
+        return out;
+    }
+    let is_weak = skeleton.len() < 2;
+    let keyed = |kind: &'static str, other: &[&str]| {
+        words::hash_of([kind].into_iter().chain(skeleton.iter().copied()).chain(["|"]).chain(other.iter().copied()))
+    };
+    for (n, fact) in facts.iter().enumerate().filter(|(_, fact)| !is_time(fact)) {
+        let others: Vec<&str> = facts.iter().enumerate().filter(|(other, _)| *other != n).map(|(_, other)| *other).collect();
+        let polarity = if negative { "not" } else { "" };
+        let key = words::mix(keyed("fact", &others) ^ words::hash_of([polarity]));
+        out.push(Claim { key, value: words::hash_of([*fact]), sentence: at, is_weak });
+    }
+    if skeleton.len() >= 3 {
+        out.push(Claim { key: keyed("polarity", &facts), value: u64::from(negative), sentence: at, is_weak });
+    }
+    out.extend(value_claim(at, sentence));
+    out
+}
+
+/// The claim of `SUBJECT is VALUE` with a short value of names and words.
+fn value_claim(at: u32, sentence: &Sentence) -> Option<Claim> {
+    let copula = sentence.tokens.iter().position(|token| token.class == TokenClass::Copula)?;
+    let (subject, value) = sentence.tokens.split_at(copula);
+    let content = |tokens: &[Token]| tokens.iter().filter(|token| token.is_content()).map(|token| token.text.clone()).collect::<Vec<_>>();
+    let (mut subject, value_words) = (content(subject), content(value));
+    let is_name = value.iter().any(|token| token.class == TokenClass::Name);
+    let has_facts = value.iter().any(|token| token.class == TokenClass::Fact || token.class == TokenClass::Negation);
+    if !is_name || has_facts || subject.is_empty() || !(1..=3).contains(&value_words.len()) {
+        return None;
+    }
+    subject.sort_unstable();
+    let key = words::hash_of(["value"].into_iter().chain(subject.iter().map(String::as_str)));
+    Some(Claim { key, value: words::hash_of(value_words.iter().map(String::as_str)), sentence: at, is_weak: subject.len() < 2 })
+}
+
+/// Whether a fact is a date or a time of day: two events at two times do not contradict each other.
+fn is_time(fact: &str) -> bool {
+    let digits = fact.bytes().filter(u8::is_ascii_digit).count();
+    let marks = fact.bytes().filter(|byte| matches!(byte, b'-' | b'/' | b':' | b'.')).count();
+    (digits + marks == fact.len() && marks == 2 && digits >= 6) || (fact.contains(':') && digits >= 3 && digits + 1 == fact.len())
+}
+
+/// Counts common elements of two sorted lists.
+pub(super) fn common(a: &[u64], b: &[u64]) -> usize {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                (i, j, count) = (i + 1, j + 1, count + 1);
+            }
+        }
+    }
+    count
+}
+
+/// Whether two memories are about different things: each has a word in its title that the other one lacks altogether.
+pub(super) fn are_about_different_things(a: &Features, b: &Features) -> bool {
+    let lacks = |title: &[u64], words: &[u64]| title.iter().any(|word| words.binary_search(word).is_err());
+    lacks(&a.title, &b.words) && lacks(&b.title, &a.words)
+}

@@ -1,0 +1,218 @@
+//! Keeps the plans of one space and what became of them, in a directory outside of every mount. Plans are private: they contain the texts
+//! of memories.
+
+use super::{DreamPlan, parse, render};
+use crate::{
+    base::{
+        disk::{self, FileLock, LockWait, Replace},
+        error::{Error, Result},
+    },
+    store::{Change, ChangeFilter, Store, Verb},
+};
+use jiff::{Timestamp, civil::Date};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+/// The plans that are kept; the oldest are removed.
+const MAX_PLANS: usize = 20;
+/// The applied plans that are remembered.
+const MAX_APPLIED: usize = 100;
+
+/// The plans of one space.
+#[derive(Debug, Clone)]
+pub struct DreamShelf {
+    dir: PathBuf,
+}
+
+/// A kept plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeptPlan {
+    /// The file.
+    pub file: PathBuf,
+    /// When the plan was made.
+    pub made: Timestamp,
+    /// The number of operations in the file now.
+    pub operations: usize,
+    /// What became of it.
+    pub state: PlanState,
+}
+
+/// What became of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlanState {
+    /// It was not applied.
+    Open,
+    /// It was applied as this change.
+    Applied(String),
+    /// The file cannot be parsed, for this reason.
+    Invalid(String),
+}
+
+/// What is remembered about the dreams of a space.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DreamState {
+    /// When the last plan was made.
+    pub last_plan: Option<Timestamp>,
+    /// The number of its operations.
+    pub last_operations: usize,
+    /// When a session end last looked whether a plan is due.
+    pub last_look: Option<Timestamp>,
+    /// Sessions that ended since the last plan.
+    pub sessions: u64,
+    /// Why the last automatic plan could not be made.
+    pub last_error: Option<String>,
+    /// The plans that were applied, oldest first.
+    pub applied: Vec<LogProgress>,
+}
+
+/// An applied plan, and how far it covered the logs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogProgress {
+    /// When it was applied.
+    pub at: Timestamp,
+    /// The file name of the plan.
+    pub plan: String,
+    /// The change.
+    pub change: String,
+    /// The number of operations that were applied.
+    pub operations: usize,
+    /// The last day whose log it covered.
+    pub logs_through: Option<Date>,
+}
+
+impl DreamState {
+    /// The last day whose log an applied plan covers, without plans that were undone.
+    pub fn logs_through(&self, store: &dyn Store) -> Result<Option<Date>> {
+        if self.applied.iter().all(|applied| applied.logs_through.is_none()) {
+            return Ok(None);
+        }
+        let undone = undone(&store.changes(&ChangeFilter { most: 1_000, ..ChangeFilter::default() })?);
+        Ok(self.applied.iter().filter(|applied| !undone.contains(&applied.change)).filter_map(|applied| applied.logs_through).max())
+    }
+}
+
+/// The ids of changes that are undone, given the changes newest first.
+fn undone(changes: &[Change]) -> Vec<String> {
+    let mut cancelled: Vec<String> = Vec::new();
+    let mut out = Vec::new();
+    for change in changes {
+        if let Some(undoes) = change.undoes.as_ref().filter(|_| !cancelled.contains(&change.id.0)) {
+            cancelled.push(undoes.0.clone());
+            if change.verb == Verb::Undo {
+                out.push(undoes.0.clone());
+            }
+        }
+    }
+    out
+}
+
+impl DreamShelf {
+    /// The plans that are kept in a directory, which need not exist.
+    pub fn new(dir: impl Into<PathBuf>) -> DreamShelf {
+        DreamShelf { dir: dir.into() }
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Keeps a plan and returns its file.
+    pub fn keep(&self, plan: &DreamPlan) -> Result<PathBuf> {
+        let text = render(plan);
+        let stamp = plan.made.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
+        let write = || -> io::Result<PathBuf> {
+            disk::create_private_dir(&self.dir)?;
+            let _lock = FileLock::for_update(&self.state_file(), LockWait::COMMAND)?;
+            let name = |n: usize| if n == 0 { format!("plan-{stamp}.md") } else { format!("plan-{stamp}-{n}.md") };
+            let file = (0..1_000).map(|n| self.dir.join(name(n))).find(|file| !file.exists());
+            let file = file.ok_or_else(|| io::Error::from(io::ErrorKind::AlreadyExists))?;
+            disk::replace(&file, Replace::DURABLE, |file| file.write_all(text.as_bytes()))?;
+            self.drop_oldest();
+            Ok(file)
+        };
+        write().map_err(|error| Error::io("keep a plan in", &self.dir, error))
+    }
+
+    /// The kept plans, newest first.
+    pub fn plans(&self) -> Vec<KeptPlan> {
+        let state = self.state();
+        let mut files = self.files();
+        files.reverse();
+        files.into_iter().map(|file| kept(&state, file)).collect()
+    }
+
+    /// The newest kept plan that was not applied.
+    pub fn newest_open(&self) -> Option<KeptPlan> {
+        self.plans().into_iter().find(|plan| plan.state == PlanState::Open)
+    }
+
+    /// What is remembered. An unreadable file counts as empty.
+    pub fn state(&self) -> DreamState {
+        fs::read(self.state_file()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    /// Changes what is remembered, under a lock.
+    pub fn update(&self, wait: LockWait, change: impl FnOnce(&mut DreamState)) -> io::Result<DreamState> {
+        disk::create_private_dir(&self.dir)?;
+        let _lock = FileLock::for_update(&self.state_file(), wait)?;
+        let before = self.state();
+        let mut state = before.clone();
+        change(&mut state);
+        let excess = state.applied.len().saturating_sub(MAX_APPLIED);
+        state.applied.drain(..excess);
+        if state != before {
+            let text = serde_json::to_string_pretty(&state)?;
+            disk::replace(&self.state_file(), Replace::DURABLE, |file| file.write_all(text.as_bytes()))?;
+        }
+        Ok(state)
+    }
+
+    /// Locks the making of plans; `None` if another process makes one. The lock ends with the process.
+    pub fn lock_making(&self) -> io::Result<Option<FileLock>> {
+        disk::create_private_dir(&self.dir)?;
+        FileLock::acquire(&self.dir.join("making.lock"), LockWait::Never)
+    }
+
+    fn state_file(&self) -> PathBuf {
+        self.dir.join("state.json")
+    }
+
+    /// The files of plans, oldest first.
+    fn files(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_plan = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("plan-") && name.ends_with(".md"))
+        };
+        let mut files: Vec<PathBuf> = entries.filter(is_plan).collect();
+        files.sort();
+        files
+    }
+
+    fn drop_oldest(&self) {
+        let files = self.files();
+        let excess = files.len().saturating_sub(MAX_PLANS);
+        // What cannot be removed is removed next time.
+        files.iter().take(excess).for_each(|file| drop(fs::remove_file(file)));
+    }
+}
+
+fn kept(state: &DreamState, file: PathBuf) -> KeptPlan {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let parsed =
+        fs::read_to_string(&file).map_err(|error| error.to_string()).and_then(|text| parse(&text).map_err(|error| error.to_string()));
+    let applied = state.applied.iter().rev().find(|applied| applied.plan == name);
+    match (parsed, applied) {
+        (Ok(plan), Some(applied)) => {
+            KeptPlan { file, made: plan.made, operations: plan.operations.len(), state: PlanState::Applied(applied.change.clone()) }
+        }
+        (Ok(plan), None) => KeptPlan { file, made: plan.made, operations: plan.operations.len(), state: PlanState::Open },
+        (Err(why), _) => KeptPlan { file, made: Timestamp::UNIX_EPOCH, operations: 0, state: PlanState::Invalid(why) },
+    }
+}

@@ -1,0 +1,149 @@
+//! Finds memories that another one replaces: by `supersedes`, `superseded_by` or `status: deprecated` in the frontmatter, or because a
+//! newer memory says that something was replaced.
+
+use super::{
+    DreamAction, DreamChange, DreamOperation, DreamReason, assemble,
+    material::{Material, MaterialFile},
+    words::{self, TokenClass},
+};
+use crate::base::path::strip_md;
+use jiff::Timestamp;
+use std::collections::HashMap;
+
+/// Days after which a deprecated memory that nothing replaces is archived.
+const DEPRECATED_DAYS: i64 = 90;
+
+/// Returns the proposed archives and updates.
+pub(super) fn find(material: &Material, now: Timestamp) -> Vec<DreamOperation> {
+    let mut out = declared(material, now);
+    out.extend(replaced_terms(material));
+    out
+}
+
+/// What the frontmatter declares.
+fn declared(material: &Material, now: Timestamp) -> Vec<DreamOperation> {
+    let by_name: HashMap<(&str, &str), &MaterialFile> =
+        material.files.iter().map(|file| ((file.prefix.as_str(), file.name()), file)).collect();
+    let mut out = Vec::new();
+    for file in &material.files {
+        for name in names(file, "supersedes") {
+            if let Some(old) = by_name.get(&(file.prefix.as_str(), strip_md(&name))).filter(|old| old.path != file.path) {
+                out.push(archive(old, format!("{} supersedes it", file.name()), 95, Some(file)));
+            }
+        }
+        if let Some(new) = names(file, "superseded_by").iter().find_map(|name| by_name.get(&(file.prefix.as_str(), strip_md(name)))) {
+            out.push(archive(file, format!("it is superseded by {}", new.name()), 95, Some(new)));
+        } else if file.memory.field("status").is_some_and(|status| status.eq_ignore_ascii_case("deprecated"))
+            && crate::base::time::age_days(now, file.at) >= DEPRECATED_DAYS
+        {
+            out.push(archive(file, format!("it is deprecated and was not changed since {}", file.day()), 70, None));
+        }
+    }
+    out
+}
+
+/// The names in a field: one, or a list.
+fn names(file: &MaterialFile, key: &str) -> Vec<String> {
+    let Some(raw) = file.memory.raw(key) else { return Vec::new() };
+    raw.split(['\n', ','])
+        .map(|part| part.trim_matches(|c: char| c.is_whitespace() || matches!(c, '[' | ']' | '"' | '\'' | '-')))
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn archive(file: &MaterialFile, why: String, confidence: u8, source: Option<&MaterialFile>) -> DreamOperation {
+    DreamOperation {
+        action: DreamAction::Archive,
+        reason: DreamReason::Superseded,
+        why: format!("{}: {why}", file.name()),
+        confidence,
+        sources: source.map(|file| (file.path.clone(), file.version)).into_iter().collect(),
+        changes: vec![assemble::to_archive(file)],
+        diff: String::new(),
+    }
+}
+
+/// Verbs that say that one thing took the place of another: `moved from X to Y`, `replaced X with Y`.
+const REPLACING: [(&str, &str, &str); 6] = [
+    ("mov", "from", "to"),
+    ("migrat", "from", "to"),
+    ("switch", "from", "to"),
+    ("replac", "", "with"),
+    ("replac", "", "by"),
+    ("chang", "from", "to"),
+];
+
+/// Older memories that name what a newer one says was replaced.
+fn replaced_terms(material: &Material) -> Vec<DreamOperation> {
+    let mut replaced: HashMap<(&str, String), (&MaterialFile, String, String)> = HashMap::new();
+    for file in &material.files {
+        for sentence in file.sentences() {
+            if let Some((old, new)) = replacement(&sentence.source) {
+                replaced.entry((file.prefix.as_str(), old)).or_insert((file, new, sentence.source.clone()));
+            }
+        }
+    }
+    if replaced.is_empty() {
+        return Vec::new();
+    }
+    material.files.iter().filter_map(|file| outdated(file, &replaced)).collect()
+}
+
+/// The name of what was replaced, and of what replaced it, in lower case.
+fn replacement(sentence: &str) -> Option<(String, String)> {
+    let tokens = words::tokens(sentence);
+    let at = |n: usize| tokens.get(n).map_or("", |token| token.text.as_str());
+    for (n, token) in tokens.iter().enumerate() {
+        for (verb, from, to) in REPLACING {
+            let shift = usize::from(!from.is_empty());
+            if token.text.starts_with(verb) && (from.is_empty() || at(n + 1) == from) && at(n + 2 + shift) == to {
+                let (old, new) = (tokens.get(n + 1 + shift)?, tokens.get(n + 3 + shift)?);
+                let is_term = |class| matches!(class, TokenClass::Name);
+                return (is_term(old.class) && is_term(new.class)).then(|| (old.text.clone(), new.text.clone()));
+            }
+        }
+    }
+    None
+}
+
+fn outdated(file: &MaterialFile, replaced: &HashMap<(&str, String), (&MaterialFile, String, String)>) -> Option<DreamOperation> {
+    for sentence in file.sentences() {
+        for token in sentence.tokens.iter().filter(|token| token.class == TokenClass::Name) {
+            let Some((newer, new, statement)) = replaced.get(&(file.prefix.as_str(), token.text.clone())) else { continue };
+            let mentions_new = sentence.tokens.iter().any(|other| other.text == *new);
+            let is_past =
+                sentence.tokens.iter().any(|other| matches!(other.text.as_str(), "was" | "were" | "had" | "old" | "former" | "previously"));
+            // The sentence must state how things are now, and share a further word with the replacement.
+            let shared = sentence
+                .tokens
+                .iter()
+                .filter(|other| other.class == TokenClass::Word && words::tokens(statement).iter().any(|word| word.text == other.text))
+                .count();
+            if newer.path == file.path || newer.at <= file.at || mentions_new || is_past || shared == 0 {
+                continue;
+            }
+            let mut lines: Vec<String> = file.memory.body().split_inclusive('\n').map(str::to_owned).collect();
+            let line = lines.get_mut(sentence.line)?;
+            let end = line.trim_end().len();
+            line.insert_str(
+                end,
+                &format!(" (Superseded on {} by [[{}]]: {}.)", newer.day(), newer.name(), statement.trim_end_matches('.')),
+            );
+            return Some(DreamOperation {
+                action: DreamAction::Update,
+                reason: DreamReason::Superseded,
+                why: format!("{} says {:?}; {} is newer and says {statement:?}", file.name(), sentence.source, newer.name()),
+                confidence: 55,
+                sources: vec![(newer.path.clone(), newer.version)],
+                changes: vec![DreamChange::Write {
+                    path: file.path.clone(),
+                    version: file.version,
+                    text: file.memory.with_body(&lines.concat()),
+                }],
+                diff: String::new(),
+            });
+        }
+    }
+    None
+}

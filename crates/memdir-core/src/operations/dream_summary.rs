@@ -1,0 +1,47 @@
+//! What tools, prompts and `memdir log --status` say about dreams. A value that the program passes in: the library does not look for it.
+
+use crate::base::time;
+use jiff::{Timestamp, civil::Date};
+use serde::Serialize;
+
+/// When memories were last tidied, what was done, and when it is due again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DreamSummary {
+    /// When a plan was last applied.
+    pub last_applied: Option<Timestamp>,
+    /// The number of operations that were applied then.
+    pub operations: usize,
+    /// When a plan was last made.
+    pub last_plan: Option<Timestamp>,
+    /// Plans that wait to be applied.
+    pub open_plans: usize,
+    /// The last day whose log is distilled.
+    pub logs_through: Option<Date>,
+    /// Hours after which the logs are due again.
+    pub min_hours: i64,
+    /// Sessions after which they are due again.
+    pub min_sessions: u64,
+    /// Whether these hours have passed.
+    pub hours_passed: bool,
+    /// Whether plans are made automatically.
+    pub auto: bool,
+}
+
+impl DreamSummary {
+    /// The summary in lines for people and models.
+    pub fn lines(&self, now: Timestamp) -> Vec<String> {
+        let ago = |at: Option<Timestamp>| at.map_or("never".to_owned(), |at| time::relative(now, at));
+        let did = self.last_applied.map_or(String::new(), |_| format!(", {} operations", self.operations));
+        let due = match self.hours_passed {
+            true => "now".to_owned(),
+            false => format!("{} h after the last one", self.min_hours),
+        };
+        vec![
+            format!("last distilled: {}{did}", ago(self.last_applied)),
+            format!("logs distilled through: {}", self.logs_through.map_or("none".to_owned(), |day| day.to_string())),
+            format!("last plan: {}; {} waiting to be applied", ago(self.last_plan), self.open_plans),
+            format!("next due: {due}, or after {} sessions", self.min_sessions),
+            format!("automatic plans: {}", if self.auto { "on" } else { "off" }),
+        ]
+    }
+}

@@ -1,0 +1,298 @@
+//! Dreams: what a plan finds, that it is read back as it was written, and that applying it loses nothing.
+
+mod crash;
+mod hostile;
+mod undo;
+
+use crate::project::{place, put, repository};
+use memdir_core::{
+    Actor, ApplyDream, Dream, DreamAction, DreamPlan, DreamReason, FileStore, List, Memdir, Mount, Read, Write, WriteMode,
+    internal::{
+        operations::dream::{parse, render},
+        project::{self, Worktrees},
+    },
+    testing::{DreamCorpus, DreamScore, FixedClock},
+};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use tempfile::TempDir;
+
+pub(crate) fn open(dir: &Path) -> Memdir {
+    let mount = Mount::new("", dir.join("memory"), dir.join("journal"));
+    let clock = FixedClock("2026-09-01T12:00:00Z".parse().unwrap());
+    Memdir::with_clock(Arc::new(FileStore::open(&[mount]).unwrap()), Actor { name: "ada".into(), session: None }, Arc::new(clock))
+}
+
+/// A memory of these files, written by another program.
+pub(crate) fn store_of<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> (TempDir, Memdir) {
+    let top = TempDir::new().unwrap();
+    for (path, text) in files {
+        put(&top.path().join("memory").join(path), text);
+    }
+    let memdir = open(top.path());
+    (top, memdir)
+}
+
+/// Every file of the memory.
+pub(crate) fn bytes(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn walk(dir: &Path, top: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(dir).unwrap().flatten() {
+            if entry.file_type().unwrap().is_dir() {
+                walk(&entry.path(), top, out);
+            } else {
+                out.insert(entry.path().strip_prefix(top).unwrap().display().to_string(), fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    let mut out = BTreeMap::new();
+    walk(&dir.join("memory"), &dir.join("memory"), &mut out);
+    out
+}
+
+fn titles(plan: &DreamPlan) -> Vec<String> {
+    plan.operations.iter().map(|operation| format!("{} ({}): {}", operation.title(), operation.reason.as_str(), operation.why)).collect()
+}
+
+/// The share of planted faults that are found, and of proposals that are false. The bounds are those that the project promises.
+#[test]
+fn planted_faults_are_found_and_true_memories_are_left_alone() {
+    for seed in [1, 7, 2026] {
+        let corpus = DreamCorpus::generate(seed);
+        assert!(corpus.files.len() >= 900, "{}", corpus.files.len());
+        let (_temp, top) = place();
+        let repo = repository(top.join("repo"));
+        corpus.project.iter().for_each(|file| put(&repo.join(file), "x\n"));
+        let project = project::find(&repo, Worktrees::Shared).unwrap();
+        let (_memory, memdir) = store_of(corpus.files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+        let plan = memdir.dream(&Dream { project: Some(&project), ..Dream::default() }).unwrap();
+        let score = DreamScore::new(&corpus, &plan);
+        let summary = format!(
+            "seed {seed}: found {:.1} %, false {:.1} %, false merges and archives {:.1} % of {}; {:?}\nfalse: {:#?}",
+            score.found_percent(),
+            score.false_percent(),
+            score.false_removals_percent(),
+            score.removals,
+            score.found,
+            score.false_operations
+        );
+        eprintln!("{summary}");
+        assert!(score.found_percent() >= 90.0, "{summary}");
+        assert!(score.false_percent() <= 10.0, "{summary}");
+        assert!(score.false_removals_percent() <= 2.0, "{summary}");
+        assert_eq!(parse(&render(&plan)).unwrap().operations.len(), plan.operations.len());
+        assert_eq!(memdir.dream(&Dream { project: Some(&project), ..Dream::default() }).unwrap(), plan, "the same memories, the same plan");
+    }
+}
+
+#[test]
+fn a_plan_is_read_back_as_it_was_written() {
+    let corpus = DreamCorpus::generate(3);
+    let (_memory, memdir) = store_of(corpus.files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let mut plan = memdir.dream(&Dream::default()).unwrap();
+    let mut parsed = parse(&render(&plan)).unwrap();
+    // The diffs and the notes are for the reader only.
+    plan.notes.clear();
+    plan.operations.iter_mut().chain(&mut parsed.operations).for_each(|operation| operation.diff.clear());
+    assert_eq!(parsed, plan);
+}
+
+#[test]
+fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
+    let (_top, memdir) = store_of([
+        (
+            "notes/deploy.md",
+            "---\nname: Deploy rule\nmodified: 2026-01-05\n---\n\nNever deploy the shop on Fridays, because nobody is on call.\n",
+        ),
+        (
+            "notes/deploy-2.md",
+            "---\nname: Deploy rule\nmodified: 2026-02-05\n---\n\nNever deploy the shop on Fridays, because nobody is on call.\nAsk Ada first.\n",
+        ),
+        ("notes/see.md", "See [[deploy-2]] before a release of the shop.\n"),
+        ("notes/empty.md", "# Ideas\n"),
+    ]);
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    insta::assert_snapshot!(render(&plan), @"
+    # Dream plan
+
+    - format: 1
+    - made: 2026-09-01T12:00:00Z
+    - memories: 4
+    - bytes: 288
+
+    > Each operation below is made only if you apply this plan. Delete an operation from its heading to the next one to leave it out.
+    > Change the text in a block to change what is written. The diffs are for reading only.
+    > Apply it with: memdir dream --apply FILE. One `memdir undo` takes all of it back.
+
+    ## 1. merge notes/deploy into notes/deploy-2
+
+    Why: notes/deploy says nothing that is not in notes/deploy-2
+
+    - reason: near-duplicate
+    - confidence: 95 %
+    - write: notes/deploy-2.md@026c3b2b0e142c1fbc45cad690b8655e
+    - move: notes/deploy.md@36f3433619a5b08187f8a1a88a27873f to archive/notes/deploy.md
+
+    ### text of notes/deploy-2.md
+
+    ````markdown
+    ---
+    name: Deploy rule
+    modified: 2026-02-05
+    ---
+
+    Never deploy the shop on Fridays, because nobody is on call.
+    Ask Ada first.
+    ````
+
+    ## 2. archive notes/empty
+
+    Why: notes/empty has a heading and no text
+
+    - reason: empty
+    - confidence: 95 %
+    - move: notes/empty.md@559dd9450e19281d7329cc52192a228f to archive/notes/empty.md
+    ");
+}
+
+#[test]
+fn merging_keeps_both_texts_and_archives_the_copy() {
+    let (top, memdir) = store_of([
+        (
+            "a.md",
+            "---\nname: Backups\nmodified: 2026-01-05\n---\n\nBackups of the shop run every night at the data center.\nThey are kept for ninety days in the vault.\n",
+        ),
+        (
+            "b.md",
+            "---\nname: Backups\nmodified: 2026-03-05\n---\n\nBackups of the shop run every night at the data center.\nThey are kept for ninety days in the vault.\nRestores were rehearsed.\n",
+        ),
+        ("c.md", "The plan is in [backups](a.md) and in [[b]].\n"),
+    ]);
+    let before = bytes(top.path());
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    let merge = plan.operations.iter().find(|operation| operation.action == DreamAction::Merge).unwrap();
+    assert_eq!(merge.title(), "merge a into b");
+    let applied = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
+    assert_eq!(applied.left_out, []);
+    let after = bytes(top.path());
+    assert_eq!(after["archive/a.md"], before["a.md"], "archived, not deleted");
+    assert!(!after.contains_key("a.md"));
+    assert_eq!(String::from_utf8_lossy(&after["c.md"]), "The plan is in [backups](b.md) and in [[b]].\n", "references follow");
+    let names: Vec<String> = memdir.list(&List::default()).unwrap().memories.into_iter().map(|memory| memory.name).collect();
+    assert_eq!(names, ["b", "c"], "what is archived is not listed");
+    let archived: Vec<String> =
+        memdir.list(&List { topic: "archive".into(), ..List::default() }).unwrap().memories.into_iter().map(|memory| memory.name).collect();
+    assert_eq!(archived, ["archive/a"], "except by its folder");
+    assert!(memdir.read(&Read::all(crate::operations::path("archive/a"))).is_ok());
+    assert!(!String::from_utf8_lossy(&after["MEMORY.md"]).contains("archive/"), "no entrypoint line");
+}
+
+/// A hand-written entrypoint keeps its text, also where it links an archived memory.
+#[test]
+fn the_prose_of_an_entrypoint_is_never_changed() {
+    let prose = "# Our memory\n\nStart with [the old idea](idea.md) and [deploy](deploy.md).\n- [Idea](idea.md) — read this first\n";
+    let (top, memdir) =
+        store_of([("MEMORY.md", prose), ("idea.md", "# Idea\n"), ("deploy.md", "Deploys happen from the main branch only.\n")]);
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    let expected = [
+        "archive idea (empty): idea has a heading and no text",
+        "update deploy (unreachable): deploy has no entrypoint line, so no agent learns of it",
+    ];
+    assert_eq!(titles(&plan), expected);
+    memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
+    let entrypoint = fs::read_to_string(top.path().join("memory/MEMORY.md")).unwrap();
+    assert!(entrypoint.starts_with(prose), "{entrypoint}");
+}
+
+#[test]
+fn relative_dates_get_the_day_on_which_the_line_was_written() {
+    let top = TempDir::new().unwrap();
+    let memdir = open(top.path());
+    let path = crate::operations::path("notes/freeze");
+    memdir.write(&Write::create(path.clone(), "The freeze began yesterday and ends next Friday.\n")).unwrap();
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
+    let text = memdir.read(&Read::all(path)).unwrap().content;
+    assert_eq!(text, "The freeze began on 2026-08-31 and ends on 2026-09-04.\n");
+}
+
+#[test]
+fn logs_become_memories_and_stay_as_they_are() {
+    let log = "- 09:00 started work\n- 10:00 decided: releases of the shop leave on Tuesdays\n- 11:00 ran the tests\n";
+    let (top, memdir) = store_of([
+        ("logs/2026/08/2026-08-30.md", log),
+        ("logs/2026/09/2026-09-01.md", "- 10:00 decided: today is not finished yet, so wait\n"),
+    ]);
+    let plan = memdir.dream(&Dream { logs_only: true, ..Dream::default() }).unwrap();
+    assert_eq!(plan.logs_through.unwrap().to_string(), "2026-08-30");
+    memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
+    let files = bytes(top.path());
+    assert_eq!(String::from_utf8_lossy(&files["logs/2026/08/2026-08-30.md"]), log);
+    insta::assert_snapshot!(String::from_utf8_lossy(&files["distilled/2026-08.md"]), @r#"
+    ---
+    name: Facts from the logs of 2026-08
+    description: "decided: releases of the shop leave on Tuesdays"
+    type: project
+    ---
+
+    - 2026-08-30: decided: releases of the shop leave on Tuesdays
+    "#);
+    assert!(String::from_utf8_lossy(&files["MEMORY.md"]).contains("distilled/2026-08.md"));
+    let again = memdir.dream(&Dream { logs_only: true, logs_through: plan.logs_through, ..Dream::default() }).unwrap();
+    assert_eq!(again.operations, [], "it remembers how far it came");
+    let from_start = memdir.dream(&Dream { logs_only: true, ..Dream::default() }).unwrap();
+    assert_eq!(from_start.operations, [], "what a memory says is not proposed again");
+}
+
+#[test]
+fn a_contradiction_keeps_both_statements_with_the_newer_beside_the_older() {
+    let (top, memdir) = store_of([
+        ("old.md", "---\nname: Gateway port\nmodified: 2026-01-05\n---\n\nThe gateway listens on port 8080.\n"),
+        ("new.md", "---\nname: Gateway port\nmodified: 2026-05-05\n---\n\nThe gateway listens on port 9443.\nSince the migration.\n"),
+        ("other.md", "---\nname: Mailer port\nmodified: 2026-05-05\n---\n\nThe mailer listens on port 2525.\n"),
+    ]);
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    let reasons: Vec<DreamReason> = plan.operations.iter().map(|operation| operation.reason).collect();
+    assert_eq!(reasons, [DreamReason::Contradiction], "{:?}", titles(&plan));
+    memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
+    let old = String::from_utf8_lossy(&bytes(top.path())["old.md"]).into_owned();
+    assert!(
+        old.contains("The gateway listens on port 8080. (Superseded on 2026-05-05 by [[new]]: The gateway listens on port 9443.)"),
+        "{old}"
+    );
+}
+
+/// The limit on what one plan touches, and the five operations that are always allowed.
+#[test]
+fn a_plan_touches_a_quarter_of_the_memory_at_most() {
+    let texts: Vec<(String, String)> = (0..10).map(|n| (format!("n{n}.md"), "# Only a heading\n".to_owned())).collect();
+    let (top, memdir) = store_of(texts.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let mut plan = memdir.dream(&Dream::default()).unwrap();
+    assert_eq!(plan.operations.len(), 10);
+    let before = bytes(top.path());
+    let refused = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "plan: it changes 10 of 10 memories (100 % of the memories or bytes); the limit is 25 %; delete operations from the plan, or apply it with --limit 100"
+    );
+    assert_eq!(bytes(top.path()), before);
+    plan.operations.truncate(5);
+    assert_eq!(memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap().applied.len(), 5);
+}
+
+#[test]
+fn archived_memories_are_found_only_on_request_and_not_recalled() {
+    let desk = crate::support::native();
+    put(&desk.root.join("archive/old.md"), "The okapi budget is in the vault.\n");
+    put(&desk.root.join("new.md"), "The giraffe budget is elsewhere.\n");
+    let found = desk.text("memory_search", serde_json::json!({ "query": "okapi budget vault" }));
+    assert!(!found.contains("archive/old"), "{found}");
+    let found = desk.text("memory_search", serde_json::json!({ "query": "okapi budget vault path:archive" }));
+    assert!(found.contains("archive/old"), "{found}");
+    let recalled = desk
+        .caller
+        .memdir
+        .recall(&memdir_core::Recall { message: Some("What is the okapi budget in the vault?"), ..Default::default() })
+        .unwrap();
+    assert!(!recalled.text.contains("archive/old"), "{}", recalled.text);
+    desk.caller.memdir.write(&Write::create(crate::operations::path("archive/old"), "x\n").mode(WriteMode::Replace)).unwrap();
+    assert!(!fs::read_to_string(desk.root.join("MEMORY.md")).unwrap_or_default().contains("archive/old"));
+}

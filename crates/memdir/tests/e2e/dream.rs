@@ -1,0 +1,222 @@
+//! `memdir dream`: a plan, an edited plan, applying and undoing it, and models that behave, hang, fail or lie.
+
+use crate::home::{Home, feed};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Output};
+
+fn filled() -> Home {
+    let home = Home::new();
+    home.put(
+        "notes/rota.md",
+        "---\nname: Rota\nmodified: 2026-01-05\n---\n\nThe rota of the shop is decided on the first Monday of a month.\n",
+    );
+    home.put(
+        "notes/rota-copy.md",
+        "---\nname: Rota\nmodified: 2026-02-05\n---\n\nThe rota of the shop is decided on the first Monday of a month.\n",
+    );
+    home.put("notes/empty.md", "# Ideas\n");
+    home.put("notes/kept.md", "---\nname: Backups\n---\n\nBackups leave the data center at four.\n");
+    home
+}
+
+/// The file of the newest plan.
+fn plan_file(home: &Home) -> String {
+    home.json(&["dream", "--status"])["plans"][0]["file"].as_str().unwrap().to_owned()
+}
+
+/// A transcript without the names of plans.
+fn told(home: &Home, args: &[&str]) -> String {
+    regex::Regex::new(r"\[HOME\]/home/dreams/\S+\.md").unwrap().replace_all(&home.run(args), "[PLAN]").into_owned()
+}
+
+#[test]
+fn a_plan_is_made_edited_applied_and_undone() {
+    let home = filled();
+    assert_snapshot!(told(&home, &["dream"]), @"");
+    let before = home.files();
+    let plan = fs::read_to_string(plan_file(&home)).unwrap();
+    // The person leaves the merge out.
+    let merge = plan.split("\n## ").find(|part| part.contains(". merge ")).unwrap();
+    fs::write(plan_file(&home), plan.replace(&format!("\n## {merge}"), "")).unwrap();
+    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"");
+    assert!(home.files().contains(&"archive/notes/empty.md".to_owned()));
+    assert!(home.files().contains(&"notes/rota-copy.md".to_owned()), "left out by the person");
+    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"");
+    assert_snapshot!(home.run(&["undo"]), @"");
+    assert_eq!(
+        home.files().iter().filter(|file| !file.starts_with("MEMORY")).collect::<Vec<_>>(),
+        before.iter().filter(|file| !file.starts_with("MEMORY")).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_plan_whose_memories_changed_is_not_a_success() {
+    let home = filled();
+    home.ok(&["dream"]);
+    for name in ["notes/rota.md", "notes/rota-copy.md", "notes/empty.md"] {
+        home.put(name, "Something else.\n");
+    }
+    home.put("notes/kept.md", "Else.\n");
+    let file = plan_file(&home);
+    let output = home.command(&["dream", "--apply", &file]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("0 operations applied"), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_snapshot!(home.run_with(&["dream", "--apply", "-"], "nonsense\n"), @"");
+}
+
+#[test]
+fn a_clean_memory_needs_no_plan() {
+    let home = Home::new();
+    home.ok(&["write", "notes/kept", "Backups leave the data center at four."]);
+    assert_snapshot!(home.run(&["dream"]), @"");
+    assert_eq!(home.json(&["dream", "--status"])["plans"], json!([]));
+}
+
+#[test]
+fn logs_are_distilled_and_the_status_tells_how_far() {
+    let home = Home::new();
+    home.put("logs/2026/01/2026-01-15.md", "- 09:00 started work\n- 10:00 decided: releases of the shop leave on Tuesdays\n");
+    assert!(home.ok(&["log", "--status"]).starts_with("last distilled: never\nlogs distilled through: none\n"));
+    home.ok(&["dream", "--logs"]);
+    home.ok(&["dream", "--apply", "latest"]);
+    let status = home.ok(&["log", "--status"]);
+    assert!(status.starts_with("last distilled: just now, 1 operations\nlogs distilled through: 2026-01-15\n"), "{status}");
+    assert!(home.ok(&["dream", "--logs"]).starts_with("nothing to tidy"));
+    // What is undone is not distilled, so it is proposed again.
+    home.ok(&["undo"]);
+    assert!(home.ok(&["dream", "--logs"]).contains("create distilled/2026-01"));
+}
+
+#[test]
+fn operations_of_an_agent_become_a_plan_and_nothing_else() {
+    let home = filled();
+    let list = json!({ "operations": [{ "action": "archive", "path": "notes/empty", "why": "it has no text" }] });
+    let output = feed(&mut home.command(&["dream", "--operations", "-"]), list.to_string().as_bytes());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(home.files().contains(&"notes/empty.md".to_owned()), "nothing is changed yet");
+    home.ok(&["dream", "--apply", "latest"]);
+    assert!(home.files().contains(&"archive/notes/empty.md".to_owned()));
+    let hostile = json!([{ "action": "create", "path": "../../x", "text": "x" }]);
+    assert_snapshot!(home.run_with(&["dream", "--operations", "-"], hostile.to_string()), @"");
+    assert!(home.ok(&["dream", "--prompt"]).contains("<memory source=\"notes/kept@"));
+}
+
+/// Installs a program `claude` that runs this script.
+fn fake(home: &Home, script: &str) {
+    fs::create_dir_all(home.path("bin")).unwrap();
+    fs::write(home.path("bin/claude"), format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(home.path("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn with_claude(home: &Home, args: &[&str]) -> Output {
+    let mut command = home.command(&[&["dream", "--with", "claude"], args].concat());
+    command.env("PATH", format!("{}:/usr/bin:/bin", home.path("bin").display()));
+    command.output().unwrap()
+}
+
+#[test]
+fn a_model_is_shown_before_it_is_asked() {
+    let home = filled();
+    fake(&home, "touch \"$HOME/started\"");
+    let output = with_claude(&home, &[]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("claude -p --output-format json --tools '' --strict-mcp-config"), "{text}");
+    assert!(text.contains("would run 1 times, with about "), "{text}");
+    assert!(!home.path("started").exists(), "nothing runs without --yes");
+}
+
+#[test]
+fn a_model_that_answers_with_operations_makes_a_plan() {
+    let home = filled();
+    let answer = json!({ "operations": [{ "action": "archive", "path": "notes/empty", "why": "no text" }] }).to_string();
+    let result = json!({ "type": "result", "is_error": false, "result": format!("```json\n{answer}\n```") }).to_string();
+    // The material arrives on standard input, the guard in the environment, and the directory is empty.
+    fake(
+        &home,
+        &format!("cat > \"$HOME/asked\"\necho \"$MEMDIR_DREAM\" > \"$HOME/guard\"\nls > \"$HOME/dir\"\ncat <<'END'\n{result}\nEND"),
+    );
+    let output = with_claude(&home, &["--yes"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let plan = fs::read_to_string(plan_file(&home)).unwrap();
+    assert!(plan.contains("## 1. archive notes/empty") && plan.contains("Why: no text"), "{plan}");
+    assert!(home.files().contains(&"notes/empty.md".to_owned()), "only a plan is made");
+    assert!(fs::read_to_string(home.path("asked")).unwrap().contains("Backups leave the data center"));
+    assert_eq!(fs::read_to_string(home.path("guard")).unwrap(), "1\n");
+    assert_eq!(fs::read_to_string(home.path("dir")).unwrap(), "settings.json\n");
+}
+
+#[test]
+fn a_model_that_misbehaves_changes_nothing() {
+    let home = filled();
+    home.configure("[dream]\nmodel_seconds = 1\n");
+    let cases = [
+        ("hangs", "sleep 600", "claude gave no answer within 1 s and was ended"),
+        // Its own stop hook holds the output open after it ended.
+        ("has a stop hook", "(sleep 600) & echo '{\"result\":\"x\"}'", "claude gave no answer within 1 s and was ended"),
+        ("fails", "echo 'out of credit' >&2; exit 1", "claude ended with status 1: out of credit"),
+        ("prints prose", "echo 'I archived everything for you.'", "operations: it is not a list of operations in JSON"),
+        ("prints garbage", "head -c 100000 /dev/urandom", "the answer is not valid UTF-8"),
+        ("prints nothing", "true", "operations: it is not a list of operations in JSON"),
+        ("reports an error", "echo '{\"is_error\":true,\"result\":\"limit reached\"}'", "the program reports an error: limit reached"),
+        (
+            "leaves the memory",
+            "echo '{\"result\":\"[{\\\"action\\\":\\\"create\\\",\\\"path\\\":\\\"../x\\\",\\\"text\\\":\\\"x\\\"}]\"}'",
+            "operation 1: invalid memory name",
+        ),
+    ];
+    let before = home.files();
+    for (what, script, why) in cases {
+        fake(&home, script);
+        let output = with_claude(&home, &["--yes"]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{what}: {errors}");
+        assert!(errors.contains(why), "{what}: {errors}");
+        assert_eq!(home.files(), before, "{what}");
+        assert_eq!(home.json(&["dream", "--status"])["plans"], json!([]), "{what}");
+    }
+    fs::remove_file(home.path("bin/claude")).unwrap();
+    assert!(String::from_utf8_lossy(&with_claude(&home, &["--yes"]).stderr).contains("claude cannot be started"));
+}
+
+/// A model that memdir started gets no memories from hooks and starts no model.
+#[test]
+fn a_dream_does_not_start_within_a_dream() {
+    let home = filled();
+    fake(&home, "true");
+    let mut command = home.command(&["dream", "--with", "claude", "--yes"]);
+    let output = command.env("MEMDIR_DREAM", "1").env("PATH", format!("{}:/usr/bin:/bin", home.path("bin").display())).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let mut hook = home.command(&["hook", "claude-code", "session-start"]);
+    let output = feed(hook.env("MEMDIR_DREAM", "1"), b"{\"session_id\":\"s\"}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+}
+
+#[test]
+fn the_end_of_a_session_makes_a_plan_when_one_is_due() {
+    let home = filled();
+    home.configure("[dream]\nsessions = 2\n");
+    let end = |home: &Home, session: &str| {
+        let input = json!({ "session_id": session, "cwd": home.path("work") });
+        let output = feed(&mut home.command(&["hook", "claude-code", "session-end"]), input.to_string().as_bytes());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    };
+    let status = |home: &Home| home.json(&["dream", "--status"]);
+    end(&home, "a");
+    end(&home, "b");
+    assert_eq!((&status(&home)["plans"], &status(&home)["sessions"]), (&json!([]), &json!(0)), "nothing runs unless it is turned on");
+    assert!(home.ok(&["dream", "--auto", "on"]).starts_with("automatic plans are on"));
+    end(&home, "c");
+    assert_eq!(status(&home)["waiting"], "1 of 2 sessions ended since the last one");
+    assert_eq!(status(&home)["plans"], json!([]));
+    end(&home, "d");
+    // The process is detached, so the test asks until its plan is there.
+    let made = (0..3_000).map(|_| status(&home)).find(|status| status["last_plan"] != Value::Null);
+    let made = made.expect("a plan");
+    assert_eq!(made["plans"].as_array().map(Vec::len), Some(1), "{made}");
+    assert!(home.files().contains(&"notes/empty.md".to_owned()), "a plan is never applied by itself");
+    end(&home, "e");
+    assert!(status(&home)["waiting"].as_str().unwrap().starts_with("the last one was made"));
+    home.ok(&["dream", "--auto", "off"]);
+    assert_eq!(status(&home)["waiting"], "automatic plans are off");
+}
