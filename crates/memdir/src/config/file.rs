@@ -616,7 +616,9 @@ mod tests {
                 query_prefix: "search_query: ",
                 passage_prefix: "search_document: ",
             },
-            problems: [],
+            problems: [
+                "config.toml: hooks.remind has no effect: the stop hook asks about candidates instead (inbox.ask); remove the key",
+            ],
         }
         "#);
         let named: Vec<&str> = KEYS.iter().map(|key| key.name.rsplit('.').next().unwrap()).collect();
