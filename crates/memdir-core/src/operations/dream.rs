@@ -16,17 +16,19 @@ mod material;
 mod operation_list;
 mod parse;
 mod prompt;
+mod request;
 mod shelf;
 mod superseded;
 mod validate;
 mod words;
 
 pub use apply::{ApplyDream, DreamApplied, LeftOut, apply};
-pub use assemble::{Dream, DreamProgress, dream};
+pub use assemble::dream;
 pub use format::render;
 pub use operation_list::{operation_list, plan_from_operations};
 pub use parse::parse;
 pub use prompt::{DreamPiece, DreamPrompt, dream_prompt};
+pub use request::{Dream, DreamProgress};
 pub use shelf::{DreamShelf, DreamState, KeptPlan, LogProgress, PlanState};
 
 use crate::base::{path::MemoryPath, version::Version};

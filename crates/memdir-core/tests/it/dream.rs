@@ -199,7 +199,7 @@ fn the_prose_of_an_entrypoint_is_never_changed() {
     assert_eq!(titles(&plan), expected);
     memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
     let entrypoint = fs::read_to_string(top.path().join("memory/MEMORY.md")).unwrap();
-    assert!(entrypoint.starts_with(prose), "{entrypoint}");
+    assert!(prose.lines().all(|line| entrypoint.lines().any(|kept| kept == line)), "{entrypoint}");
 }
 
 #[test]

@@ -616,6 +616,16 @@ mod tests {
                 query_prefix: "search_query: ",
                 passage_prefix: "search_document: ",
             },
+            dream: DreamSetting {
+                auto: true,
+                hours: 12,
+                sessions: 3,
+                minutes: 5,
+                log_hours: 24,
+                log_sessions: 4,
+                model_seconds: 60,
+                model_cost: 0.5,
+            },
             problems: [
                 "config.toml: hooks.remind has no effect: the stop hook asks about candidates instead (inbox.ask); remove the key",
             ],

@@ -33,17 +33,31 @@ fn told(home: &Home, args: &[&str]) -> String {
 #[test]
 fn a_plan_is_made_edited_applied_and_undone() {
     let home = filled();
-    assert_snapshot!(told(&home, &["dream"]), @"");
+    assert_snapshot!(told(&home, &["dream"]), @"
+      1. merge notes/rota-copy into notes/rota (exact-duplicate, 99 %)
+      2. archive notes/empty (empty, 95 %)
+    2 operations: [PLAN]
+    -- stderr
+    note: nothing is changed yet; read and edit the plan, then: memdir dream --apply [PLAN]
+    ");
     let before = home.files();
     let plan = fs::read_to_string(plan_file(&home)).unwrap();
     // The person leaves the merge out.
     let merge = plan.split("\n## ").find(|part| part.contains(". merge ")).unwrap();
     fs::write(plan_file(&home), plan.replace(&format!("\n## {merge}"), "")).unwrap();
-    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"");
+    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
+    archive notes/empty
+    1 operation applied (undo: memdir undo [ID])
+    ");
     assert!(home.files().contains(&"archive/notes/empty.md".to_owned()));
     assert!(home.files().contains(&"notes/rota-copy.md".to_owned()), "left out by the person");
-    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"");
-    assert_snapshot!(home.run(&["undo"]), @"");
+    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
+    -- stderr
+    error: no plan is waiting to be applied
+    hint: make one with: memdir dream
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: tidy archive/notes/empty and notes/empty, by ada, just now (redo: memdir redo [ID])");
     assert_eq!(
         home.files().iter().filter(|file| !file.starts_with("MEMORY")).collect::<Vec<_>>(),
         before.iter().filter(|file| !file.starts_with("MEMORY")).collect::<Vec<_>>()
@@ -62,14 +76,18 @@ fn a_plan_whose_memories_changed_is_not_a_success() {
     let output = home.command(&["dream", "--apply", &file]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("0 operations applied"), "{}", String::from_utf8_lossy(&output.stdout));
-    assert_snapshot!(home.run_with(&["dream", "--apply", "-"], "nonsense\n"), @"");
+    assert_snapshot!(home.run_with(&["dream", "--apply", "-"], "nonsense\n"), @r##"
+    -- stderr
+    error: invalid plan: line 1: a plan begins with "# Dream plan"
+    -- exit 2
+    "##);
 }
 
 #[test]
 fn a_clean_memory_needs_no_plan() {
     let home = Home::new();
     home.ok(&["write", "notes/kept", "Backups leave the data center at four."]);
-    assert_snapshot!(home.run(&["dream"]), @"");
+    assert_snapshot!(home.run(&["dream"]), @"nothing to tidy in 1 memories");
     assert_eq!(home.json(&["dream", "--status"])["plans"], json!([]));
 }
 
@@ -98,7 +116,11 @@ fn operations_of_an_agent_become_a_plan_and_nothing_else() {
     home.ok(&["dream", "--apply", "latest"]);
     assert!(home.files().contains(&"archive/notes/empty.md".to_owned()));
     let hostile = json!([{ "action": "create", "path": "../../x", "text": "x" }]);
-    assert_snapshot!(home.run_with(&["dream", "--operations", "-"], hostile.to_string()), @"");
+    assert_snapshot!(home.run_with(&["dream", "--operations", "-"], hostile.to_string()), @r#"
+    -- stderr
+    error: invalid operations: operation 1: invalid memory name "../../x": it contains the part ".."; use a name without it
+    -- exit 2
+    "#);
     assert!(home.ok(&["dream", "--prompt"]).contains("<memory source=\"notes/kept@"));
 }
 

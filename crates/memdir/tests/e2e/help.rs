@@ -58,6 +58,7 @@ fn help_lists_every_command_and_exit_status() {
       config       Show the settings and where they come from, or change them
       stats        Show statistics about memories, the index and the journal
       check        Check all memories for errors and likely mistakes
+      dream        Tidy the memory: make a plan, read and edit it, apply it, undo it as a whole
       verify       Check the references of a memory and mark it as verified today
       test         Run the memory tests in memory.tests.md
       entrypoint   Check that the entrypoint lists every memory

@@ -275,7 +275,7 @@ fn resources_prompts_and_completions_are_served() {
         assert_eq!(values, json!({ "values": ["notes", "notes/a b"], "total": 2, "hasMore": false }));
         let prompts = talk.ask("prompts/list", json!({}))["result"]["prompts"].clone();
         let names: Vec<&str> = prompts.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["remember", "recall", "review-memory", "add-cues", "memory"]);
+        assert_eq!(names, ["remember", "recall", "review-memory", "add-cues", "dream", "memory"]);
         let section = home.ok(&["prompt", "--tools"]);
         let got = talk.ask("prompts/get", json!({ "name": "memory" }));
         assert_eq!(got["result"]["messages"][0]["content"]["text"].as_str().map(str::trim_end), Some(section.trim_end()), "{got}");

@@ -1,9 +1,9 @@
 //! Makes a plan: reads the memories, asks every detector, and keeps one operation per file, the surest first. Writes nothing.
 
 use super::{
-    DreamAction, DreamChange, DreamOperation, DreamPlan, DreamReason, contradictions, dates, duplicates, empty, entrypoint, evidence, logs,
-    long,
-    material::{Material, MaterialFile},
+    Dream, DreamAction, DreamChange, DreamOperation, DreamPlan, DreamReason, contradictions, dates, duplicates, empty, entrypoint,
+    evidence, logs, long,
+    material::{Material, MaterialFile, free_archive_name},
     superseded, validate,
 };
 use crate::{
@@ -11,46 +11,9 @@ use crate::{
     entrypoint::upkeep,
     memory::links,
     operations::{context::Context, diff, verify::ProjectLookup},
-    project::Project,
-    search::embed::Embedder,
-    store::{EntrypointMode, Store, View, mounts},
+    store::{EntrypointMode, Store, mounts},
 };
-use jiff::civil::Date;
 use std::collections::{BTreeMap, HashMap, HashSet};
-
-/// What a plan is made from.
-#[derive(Clone, Copy, Default)]
-pub struct Dream<'a> {
-    /// The project that the memories are about, if known.
-    pub project: Option<&'a Project>,
-    /// Finds texts of the same meaning. Only an instant embedder is used.
-    pub embedder: Option<&'a dyn Embedder>,
-    /// How often each memory was used, if that is counted.
-    pub uses: Option<&'a dyn Fn(&MemoryPath) -> u64>,
-    /// The last day whose log an applied plan covered.
-    pub logs_through: Option<Date>,
-    /// Which part of the memory the plan is about.
-    pub logs_only: bool,
-    /// Called while memories are read.
-    pub progress: Option<&'a dyn Fn(DreamProgress)>,
-}
-
-/// The progress of making a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DreamProgress {
-    /// The number of files read so far.
-    pub done: usize,
-    /// The number of files to read.
-    pub of: usize,
-}
-
-impl Dream<'_> {
-    pub(super) fn report(&self, progress: DreamProgress) {
-        if let Some(report) = self.progress {
-            report(progress);
-        }
-    }
-}
 
 /// Makes a plan. The same memories, the same project and the same day give the same plan.
 pub fn dream(store: &dyn Store, context: &Context, request: &Dream<'_>) -> Result<DreamPlan> {
@@ -82,25 +45,6 @@ pub fn dream(store: &dyn Store, context: &Context, request: &Dream<'_>) -> Resul
     notes.extend(dropped);
     let logs_through = distilled.through.or(request.logs_through);
     Ok(DreamPlan { made: now, memories: material.files.len(), bytes: material.bytes, logs_through, operations, notes })
-}
-
-/// Moves a memory to the archive of its mount.
-pub(super) fn to_archive(file: &MaterialFile) -> DreamChange {
-    let rel = file.path.strip_prefix(&file.prefix).unwrap_or_else(|| file.path.clone());
-    let to = rel.prefixed(mounts::ARCHIVE_FOLDER).prefixed(&file.prefix);
-    DreamChange::Move { path: file.path.clone(), version: file.version, to }
-}
-
-/// The name of a memory in the archive of its mount that no file has yet.
-pub(super) fn free_archive_name(view: &dyn View, rel: &MemoryPath, prefix: &str) -> Result<MemoryPath> {
-    let wanted = rel.prefixed(mounts::ARCHIVE_FOLDER).prefixed(prefix);
-    let mut free = wanted.clone();
-    let mut n = 1;
-    while view.get(&free)?.is_some() {
-        n += 1;
-        free = MemoryPath::parse(&format!("{}-{n}.md", wanted.name()))?;
-    }
-    Ok(free)
 }
 
 fn unlisted(store: &dyn Store, context: &Context) -> Result<HashSet<MemoryPath>> {

@@ -1,10 +1,12 @@
-//! Makes relative dates absolute. The day on which a line was written comes from the journal, else from the memory or its file.
+//! Makes relative dates absolute. The day on which a line was written comes from the journal, else from the
+//! frontmatter or the name of the memory, else from its file.
 
 use super::{
     DreamAction, DreamChange, DreamOperation, DreamReason,
     material::{Material, MaterialFile},
 };
 use crate::{
+    base::day::Day,
     operations::check::{RelativeDate, relative_dates},
     store::{ChangeFilter, Store, Verb},
 };
@@ -28,10 +30,19 @@ fn absolute(store: &dyn Store, file: &MaterialFile, zone: &TimeZone) -> Option<D
     }
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
     let versions = versions(store, file);
-    let mut made = Vec::new();
+    let (mut made, mut is_certain) = (Vec::new(), true);
     for date in &dates {
-        let line = lines.get_mut(usize::try_from(date.line).ok()?.checked_sub(1)?)?;
-        let written = written_on(&versions, line).unwrap_or(file.at).to_zoned(zone.clone()).date();
+        let number = usize::try_from(date.line).ok()?.checked_sub(1)?;
+        // The line as it was written: an earlier date on it may be absolute already.
+        let original = text.split_inclusive('\n').nth(number)?;
+        let known = written_on(&versions, original).map(|at| at.to_zoned(zone.clone()).date()).or_else(|| own_day(file, zone));
+        let written = known.unwrap_or_else(|| file.at.to_zoned(zone.clone()).date());
+        is_certain &= known.is_some();
+        // "Today" often means "nowadays"; without the day of writing it is left alone.
+        if known.is_none() && date.words.eq_ignore_ascii_case("today") {
+            continue;
+        }
+        let line = lines.get_mut(number)?;
         let Some(at) = line.find(&date.words) else { continue };
         let end = at + date.words.len();
         let Some(absolute) = resolve(&date.words, written).filter(|_| !line[end..].starts_with(['\'', '’'])) else { continue };
@@ -46,11 +57,21 @@ fn absolute(store: &dyn Store, file: &MaterialFile, zone: &TimeZone) -> Option<D
         action: DreamAction::Update,
         reason: DreamReason::RelativeDate,
         why: format!("{}: {}", file.name(), made.join(", ")),
-        confidence: 85,
+        // The time of a file is often that of a copy or a checkout.
+        confidence: if is_certain { 85 } else { 40 },
         sources: Vec::new(),
         changes: vec![DreamChange::Write { path: file.path.clone(), version: file.version, text: lines.concat() }],
         diff: String::new(),
     })
+}
+
+/// The day of the frontmatter, or the one in the memory's name.
+fn own_day(file: &MaterialFile, zone: &TimeZone) -> Option<Date> {
+    let named = || {
+        let day = Day::find(file.name()).filter(|day| day.day > 0)?;
+        Date::new(i16::try_from(day.year).ok()?, i8::try_from(day.month).ok()?, i8::try_from(day.day).ok()?).ok()
+    };
+    file.memory.own_date().map(|at| at.to_zoned(zone.clone()).date()).or_else(named)
 }
 
 /// The texts that a memory had, oldest first, with the times at which they were written by a memdir process. The frontmatter's own

@@ -222,7 +222,7 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
     };
     let only = if differing.is_empty() { String::new() } else { format!("; only there: {}", differing.join(", ")) };
     let mut changes = vec![DreamChange::Write { path: kept.path.clone(), version: kept.version, text }];
-    changes.extend(others.iter().map(|file| super::assemble::to_archive(file)));
+    changes.extend(others.iter().map(|file| super::material::to_archive(file)));
     DreamOperation {
         action: DreamAction::Merge,
         reason,

@@ -1,8 +1,8 @@
 //! Finds memories without content, and memories that no line and no link leads to. A file is never touched because it lacks frontmatter.
 
 use super::{
-    DreamAction, DreamChange, DreamOperation, DreamReason, assemble,
-    material::{Material, MaterialFile},
+    DreamAction, DreamChange, DreamOperation, DreamReason,
+    material::{Material, MaterialFile, to_archive},
 };
 use crate::{
     base::{error::Result, path::MemoryPath},
@@ -29,7 +29,7 @@ fn archive(file: &MaterialFile) -> DreamOperation {
         why: format!("{} {what}", file.name()),
         confidence: 95,
         sources: Vec::new(),
-        changes: vec![assemble::to_archive(file)],
+        changes: vec![to_archive(file)],
         diff: String::new(),
     }
 }

@@ -2,7 +2,7 @@
 //! so that a plan never needs more memory than the limit allows.
 
 use super::{
-    Dream, DreamProgress,
+    Dream, DreamChange, DreamProgress,
     words::{self, Sentence, Token, TokenClass},
 };
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     memory::Memory,
     operations::read,
     store::{
-        Access, EntrypointMode, Source, Store, if_readable,
+        Access, EntrypointMode, Source, Store, View, if_readable,
         mounts::{self, FileKind},
     },
 };
@@ -232,4 +232,23 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> usize {
 pub(super) fn are_about_different_things(a: &Features, b: &Features) -> bool {
     let lacks = |title: &[u64], words: &[u64]| title.iter().any(|word| words.binary_search(word).is_err());
     lacks(&a.title, &b.words) && lacks(&b.title, &a.words)
+}
+
+/// Moves a memory to the archive of its mount.
+pub(super) fn to_archive(file: &MaterialFile) -> DreamChange {
+    let rel = file.path.strip_prefix(&file.prefix).unwrap_or_else(|| file.path.clone());
+    let to = rel.prefixed(mounts::ARCHIVE_FOLDER).prefixed(&file.prefix);
+    DreamChange::Move { path: file.path.clone(), version: file.version, to }
+}
+
+/// The name of a memory in the archive of its mount that no file has yet.
+pub(super) fn free_archive_name(view: &dyn View, rel: &MemoryPath, prefix: &str) -> Result<MemoryPath> {
+    let wanted = rel.prefixed(mounts::ARCHIVE_FOLDER).prefixed(prefix);
+    let mut free = wanted.clone();
+    let mut n = 1;
+    while view.get(&free)?.is_some() {
+        n += 1;
+        free = MemoryPath::parse(&format!("{}-{n}.md", wanted.name()))?;
+    }
+    Ok(free)
 }

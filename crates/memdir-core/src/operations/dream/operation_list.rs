@@ -194,7 +194,7 @@ fn check_kept(old: &[&Stored], new: &str) -> Result<()> {
 fn archived(store: &dyn Store, stored: &Stored) -> Result<DreamChange> {
     let prefix = mounts::mount_of(store, &stored.path).map(|mount| mount.prefix.clone()).unwrap_or_default();
     let rel = stored.path.strip_prefix(&prefix).unwrap_or_else(|| stored.path.clone());
-    let to = super::assemble::free_archive_name(store, &rel, &prefix)?;
+    let to = super::material::free_archive_name(store, &rel, &prefix)?;
     Ok(DreamChange::Move { path: stored.path.clone(), version: stored.version, to })
 }
 

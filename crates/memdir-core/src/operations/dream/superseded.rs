@@ -2,8 +2,8 @@
 //! newer memory says that something was replaced.
 
 use super::{
-    DreamAction, DreamChange, DreamOperation, DreamReason, assemble,
-    material::{Material, MaterialFile},
+    DreamAction, DreamChange, DreamOperation, DreamReason,
+    material::{Material, MaterialFile, to_archive},
     words::{self, TokenClass},
 };
 use crate::base::path::strip_md;
@@ -59,7 +59,7 @@ fn archive(file: &MaterialFile, why: String, confidence: u8, source: Option<&Mat
         why: format!("{}: {why}", file.name()),
         confidence,
         sources: source.map(|file| (file.path.clone(), file.version)).into_iter().collect(),
-        changes: vec![assemble::to_archive(file)],
+        changes: vec![to_archive(file)],
         diff: String::new(),
     }
 }
