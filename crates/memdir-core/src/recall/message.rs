@@ -68,6 +68,19 @@ pub struct RecallExplanation {
     pub matched: Vec<(String, f32)>,
 }
 
+impl RecallExplanation {
+    /// Describes what was decided, and why.
+    pub fn describe(&self) -> String {
+        match self.verdict {
+            RecallVerdict::Recalled => "recalled".to_owned(),
+            RecallVerdict::BelowThreshold => format!("not recalled: {:.2} below the threshold", self.missing),
+            RecallVerdict::FarBelowBest => format!("not recalled: {:.2} too far below the best memory", self.missing),
+            RecallVerdict::NothingInCommon => "not recalled: shares no word with the message".to_owned(),
+            RecallVerdict::MemoryIgnored => "not recalled: the message asks to ignore memory".to_owned(),
+        }
+    }
+}
+
 /// What was decided about a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

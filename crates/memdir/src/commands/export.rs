@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
 }
 
 /// Writes a file; replaces an existing one only with `force`.
-fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "write", path: path.to_owned(), source };
     let prepared = disk::prepare(path, Replace::DURABLE, |file| file.write_all(text.as_bytes())).map_err(fail)?;
     let put = if force { prepared.commit() } else { prepared.commit_new() };

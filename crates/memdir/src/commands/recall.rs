@@ -10,8 +10,7 @@ use crate::{
     spaces,
 };
 use memdir_core::{
-    Action, MatchedRule, Memdir, MemoryPath, Recall, RecallBudget, RecallExplanation, RecallVerdict, Recalled, RuleOrigin, ShownRule,
-    Strength,
+    Action, MatchedRule, Memdir, MemoryPath, Recall, RecallBudget, RecallExplanation, Recalled, RuleOrigin, ShownRule, Strength,
 };
 use serde::Serialize;
 use std::io;
@@ -121,14 +120,7 @@ fn show_explained(explained: &Vec<RecallExplanation>, printer: &mut Printer<'_>)
         printer.note("no memory shares a word with the message".to_owned());
     }
     for one in explained {
-        let verdict = match one.verdict {
-            RecallVerdict::Recalled => "recalled".to_owned(),
-            RecallVerdict::BelowThreshold => format!("not recalled: {:.2} below the threshold", one.missing),
-            RecallVerdict::FarBelowBest => format!("not recalled: {:.2} too far below the best memory", one.missing),
-            RecallVerdict::NothingInCommon => "not recalled: shares no word with the message".to_owned(),
-            RecallVerdict::MemoryIgnored => "not recalled: the message asks to ignore memory".to_owned(),
-        };
-        printer.line(format!("{}  {}", printer.strong(&one.name), verdict))?;
+        printer.line(format!("{}  {}", printer.strong(&one.name), one.describe()))?;
         if one.matched.is_empty() {
             continue;
         }

@@ -21,9 +21,9 @@ struct RuleList {
 }
 
 #[derive(Serialize)]
-struct RuleRow {
-    name: String,
-    conditions: Vec<ConditionRow>,
+pub(super) struct RuleRow {
+    pub(super) name: String,
+    pub(super) conditions: Vec<ConditionRow>,
     /// What the person decided about this very text.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<Decision>,
@@ -33,9 +33,9 @@ struct RuleRow {
 }
 
 #[derive(Serialize)]
-struct ConditionRow {
-    over: TripwireKind,
-    pattern: String,
+pub(super) struct ConditionRow {
+    pub(super) over: TripwireKind,
+    pub(super) pattern: String,
     /// What the memory asks for.
     strength: Strength,
     /// What it does, after the person's decision; `None` if the rule is rejected.
@@ -60,9 +60,13 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
 }
 
 fn list(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<CommandOutput, Failure> {
+    Ok(CommandOutput::new(RuleList { rules: rows(memdir, settings, all)? }, show))
+}
+
+/// Describes rules with what the person decided about them.
+pub(super) fn rows(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<Vec<RuleRow>, Failure> {
     let decisions = Decisions::load(&settings.home.value)?;
-    let rules = all.iter().map(|rule| row(memdir, &decisions, rule)).collect::<Result<_, Failure>>()?;
-    Ok(CommandOutput::new(RuleList { rules }, show))
+    all.iter().map(|rule| row(memdir, &decisions, rule)).collect()
 }
 
 fn row(memdir: &Memdir, decisions: &Decisions, rule: &Rule) -> Result<RuleRow, Failure> {
@@ -151,9 +155,9 @@ fn is_pending(condition: &ConditionRow) -> bool {
     condition.effect.is_some_and(|effect| effect < condition.strength)
 }
 
-/// One row per condition, with the name of the rule in the first.
-fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
-    let state = match (rule.decision, rule.changed, rule.origin) {
+/// What the person decided about a rule, and where its text came from.
+pub(super) fn state(rule: &RuleRow) -> String {
+    match (rule.decision, rule.changed, rule.origin) {
         (Some(Decision::Accepted), ..) => "accepted".to_owned(),
         (Some(Decision::Rejected), ..) => "rejected".to_owned(),
         (None, true, _) => "changed since you accepted it".to_owned(),
@@ -161,15 +165,23 @@ fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
         (None, false, RuleOrigin::Repository) => "not accepted (from the repository)".to_owned(),
         (None, false, RuleOrigin::Import) => "not accepted (from an import)".to_owned(),
         (None, false, RuleOrigin::Pull) => "not accepted (from a pull)".to_owned(),
-    };
+    }
+}
+
+/// What a condition does, after the person's decision.
+pub(super) fn effect(condition: &ConditionRow) -> String {
+    match condition.effect {
+        None => "nothing".to_owned(),
+        Some(_) if is_pending(condition) => format!("hold ({} once accepted)", condition.strength.name()),
+        Some(effect) => effect.name().to_owned(),
+    }
+}
+
+/// One row per condition, with the name of the rule in the first.
+fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
     let one = |(at, condition): (usize, &ConditionRow)| {
-        let (name, state) = if at == 0 { (rule.name.clone(), state.clone()) } else { Default::default() };
-        let effect = match condition.effect {
-            None => "nothing".to_owned(),
-            Some(_) if is_pending(condition) => format!("hold ({} once accepted)", condition.strength.name()),
-            Some(effect) => effect.name().to_owned(),
-        };
-        vec![name, effect, format!("{} {}", condition.over.name(), condition.pattern), state]
+        let (name, state) = if at == 0 { (rule.name.clone(), state(rule)) } else { Default::default() };
+        vec![name, effect(condition), format!("{} {}", condition.over.name(), condition.pattern), state]
     };
     rule.conditions.iter().enumerate().map(one).collect()
 }
