@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from fake_model import FakeModel
+from terminal import Terminal
 
 SESSION_SECONDS = 240
 """The longest that one conversation may take: the programs start slowly on a busy machine."""
@@ -40,6 +41,7 @@ PERSON = "Answers of at most three sentences, please"
 DEPLOY = "Deploys of the shop go out on Tuesday mornings"
 RULE = "Run the smoke tests before every push"
 SAVED = "We chose NATS over Kafka"
+REQUESTED = "invoices of the shop are rounded per line"
 
 
 class Host:
@@ -177,9 +179,30 @@ def checks(machine):
     machine.run(["memdir", "chats", "sync"], check=False)
     chats = json.loads(machine.run(["memdir", "chats", "--json"]).stdout)["chats"]
     yield "chats taken in", sum(chat["turns"] > 0 for chat in chats) == 3
+    if host.name == "claude-code":
+        yield from interactive_checks(machine)
     machine.run(["memdir", "uninstall", host.name])
     left = [name for name, text in machine.configuration().items() if is_setting(name) and b"memdir hook" in text]
     yield "nothing left behind", not left
+
+
+def interactive_checks(machine):
+    """A conversation on a terminal: the person asks to remember something, the agent is asked about it and accepts, a later one recalls it."""
+    settings = machine.home / ".claude.json"
+    known = json.loads(settings.read_text()) if settings.exists() else {}
+    known |= {"hasCompletedOnboarding": True, "theme": "dark", "customApiKeyResponses": {"approved": ["fake"], "rejected": []}}
+    known.setdefault("projects", {}).setdefault(str(machine.work), {}).update(hasTrustDialogAccepted=True, hasCompletedProjectOnboarding=True)
+    settings.write_text(json.dumps(known))
+    machine.fake.take_requests()
+    with Terminal(["claude", "--dangerously-skip-permissions"], machine.work, machine.environment) as terminal:
+        terminal.type(f"Remember that {REQUESTED}.", when="shortcuts|bypass permissions", seconds=SESSION_SECONDS)
+        is_accepted = terminal.wait_for(lambda: REQUESTED in machine.run(["memdir", "search", REQUESTED], check=False).stdout, SESSION_SECONDS)
+    requests = [json.dumps(body, ensure_ascii=False) for _, body in machine.fake.take_requests()]
+    yield "terminal: asked", any("accept: memory_move" in request for request in requests)
+    yield "terminal: accepted", is_accepted
+    yield "terminal: inbox empty", not json.loads(machine.run(["memdir", "inbox", "--json"]).stdout)["open"]
+    requests = machine.converse("How are invoices of the shop rounded, per line or per invoice?")
+    yield "terminal: recalled", any(REQUESTED in request for request in requests)
 
 
 def is_setting(name):

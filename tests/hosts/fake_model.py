@@ -2,7 +2,8 @@
 
 It speaks the Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini protocols, keeps every request, and answers with
 scripted tool calls. A prompt that contains `SCRIPT:name` runs the steps of that script, one per answer; any other prompt is answered
-with a short text. What reaches the model is what a kept request contains.
+with a short text. What reaches the model is what a kept request contains. A question of memdir about candidates is answered with the
+calls that accept them.
 """
 
 import gzip
@@ -13,6 +14,7 @@ import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 USAGE = {"input_tokens": 100, "output_tokens": 10}
+ACCEPT = re.compile(r"accept: memory_move (\{.*?\})")
 
 
 class FakeModel:
@@ -53,6 +55,7 @@ class FakeModel:
         """
         names = re.findall(r"SCRIPT:(\w+)", prompts)
         script = self.scripts.get(names[-1], []) if names else []
+        script = [(["memory_move"], json.loads(call)) for call in ACCEPT.findall(prompts)] or script
         if results >= len(script) or not tools:
             return None, "All done."
         wanted, arguments = script[results]
@@ -77,11 +80,11 @@ def text_of(content):
 
 
 def since_script(messages, is_person, is_result):
-    """Returns the person's last text with a script, and the number of tool results after it."""
+    """Returns the person's last text with a script or a question, and the number of tool results after it."""
     prompt, results = "", 0
     for message in messages:
         text = text_of(message) if is_person(message) else ""
-        if "SCRIPT:" in text:
+        if "SCRIPT:" in text or ACCEPT.search(text):
             prompt, results = text, 0
         results += is_result(message)
     return prompt, results

@@ -50,10 +50,10 @@ await story(async (browser) => {
   }
   await page.goto(`${base}/`);
   await page.fill("#find", "friday");
-  await page.click("text=Search");
+  await page.click("form.find button");
   assert.match(await page.textContent("#hits li"), /notes\/deploy/);
   await page.click("#hits li a");
-  await page.click("text=Edit");
+  await page.click(".actions a.button");
   await page.fill("#text", "Deploy on Mondays.\n");
   await page.click("button.main");
   assert.match(await page.textContent("p.done"), /Saved/);

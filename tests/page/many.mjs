@@ -14,7 +14,7 @@ await story(async (browser) => {
   await page.goto(`${base}/memories?topic=bulk`);
   await check(page, "a topic with 10,000 memories");
   assert.equal(await page.locator("tbody tr").count(), 100);
-  await page.click("text=Next");
+  await page.click("a[rel=next]");
   assert.equal(await page.locator("tbody tr").count(), 100);
   await page.goto(`${base}/search`);
   await page.locator("#q").pressSequentially("zebra9999");

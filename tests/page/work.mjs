@@ -29,7 +29,7 @@ await story(async (browser) => {
   await page.waitForSelector("#text");
   const before = await page.inputValue("#text");
   await page.fill("#text", `${before}\nAlso **oolong**.\n`);
-  await page.click("text=Preview");
+  await page.click("button[value=preview]");
   assert.equal(await page.textContent(".preview strong"), "oolong");
   assert.match(await page.textContent(".preview .diff"), /\+Also \*\*oolong\*\*\./);
   assert.equal(memdir("read", "notes/tea"), before);
@@ -53,7 +53,7 @@ await story(async (browser) => {
   await page.keyboard.press("u");
   await page.waitForSelector("p.done");
   assert.match(memdir("read", "notes/tea"), /white tea/);
-  await page.click("text=Undo");
+  await page.click(".head button");
   await page.waitForSelector("p.done");
   assert.match(memdir("read", "notes/tea"), /oolong/);
 
@@ -68,7 +68,7 @@ await story(async (browser) => {
   await page.click("button.main");
   await page.waitForSelector("p.done");
   assert.match(memdir("read", "notes/new"), /Coffee/);
-  await page.click("text=Delete");
+  await page.click("button.danger");
   await page.waitForSelector("p.done");
   assert.throws(() => memdir("read", "notes/new"), /not found/);
 

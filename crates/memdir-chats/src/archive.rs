@@ -1,6 +1,7 @@
 //! The archive of conversations: one Markdown file per session, replaced atomically, with the position up to which its transcript was
 //! read; the beginning of a long session is in files of its own. Only the owner can read the files. They outlive the host's own.
 
+mod calls;
 mod find;
 pub(crate) mod forget;
 mod header;
@@ -98,6 +99,12 @@ pub(super) struct ReadProgress {
     /// Whether the last turn calls memdir, and was not archived.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) calls_memory: bool,
+    /// The number of the person's messages.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) users: u64,
+    /// The file with its tool calls; `None` if it was archived before they were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) calls: Option<calls::CallsMark>,
 }
 
 impl ReadProgress {

@@ -1,10 +1,15 @@
 //! The content of a message, in the block formats that hosts share with small differences: texts and tool calls in order.
-//! Thinking, images and tool output are skipped while decoding.
+//! Thinking and images are skipped while decoding; of tool output only its beginning and end are read.
 
 use crate::{
+    evidence::CallStart,
+    facts::CallFacts,
     injected,
     json::{Args, Flag, FromJson, Obj, Str, loose},
+    results::Excerpt,
+    transcript::{ChatEvent, EventSink, Flow, Turn},
 };
+use jiff::Timestamp;
 use memdir_core::Speaker;
 use serde::{Deserialize, Deserializer, de::SeqAccess};
 use std::borrow::Cow;
@@ -23,8 +28,74 @@ pub(super) enum Part<'a> {
     Text(Cow<'a, str>),
     /// A bare string in a list of blocks.
     Bare(Cow<'a, str>),
-    /// A tool call: name and short arguments.
-    Call(String),
+    /// A tool call.
+    Call(Box<CallPart>),
+    /// The result of a tool call.
+    Result(Box<ResultPart>),
+}
+
+/// A tool call: name and short arguments, and what is evidence.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct CallPart {
+    pub(super) text: String,
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) facts: CallFacts,
+}
+
+impl CallPart {
+    pub(super) fn new(name: &str, id: &str, args: Args) -> Box<CallPart> {
+        let text = call_text(name, &args);
+        Box::new(CallPart { text, id: id.to_owned(), tool: name.to_owned(), facts: args.1 })
+    }
+}
+
+/// The result of a tool call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ResultPart {
+    pub(super) id: String,
+    pub(super) excerpt: Excerpt,
+    pub(super) is_error: bool,
+}
+
+/// A part of a message as it is emitted: a turn, and the call that it is, if it is one.
+#[derive(Debug, Clone)]
+pub(super) struct MessagePart<'a> {
+    pub(super) speaker: Speaker,
+    pub(super) text: Cow<'a, str>,
+    pub(super) call: Option<Box<CallPart>>,
+}
+
+impl<'a> MessagePart<'a> {
+    pub(super) fn text(speaker: Speaker, text: Cow<'a, str>) -> Self {
+        MessagePart { speaker, text, call: None }
+    }
+
+    pub(super) fn call(mut call: Box<CallPart>) -> Self {
+        MessagePart { speaker: Speaker::Tool, text: Cow::Owned(std::mem::take(&mut call.text)), call: Some(call) }
+    }
+}
+
+/// Emits the parts of a message that have a text, each call behind its turn.
+pub(super) fn emit_parts(
+    parts: Vec<MessagePart<'_>>,
+    message: Option<&str>,
+    at: Option<Timestamp>,
+    line: u64,
+    sink: &mut EventSink<'_>,
+) -> memdir_core::Result<Flow> {
+    let mut flow = Flow::Continue;
+    for MessagePart { speaker, text, call } in parts.into_iter().filter(|part| !part.text.trim().is_empty()) {
+        let message = message.map(Cow::Borrowed);
+        if sink(ChatEvent::Turn(Turn { speaker, at, text, message: message.clone(), line }))? == Flow::Stop {
+            flow = Flow::Stop;
+        }
+        if let Some(call) = call {
+            let CallPart { id, tool, facts, .. } = *call;
+            sink(ChatEvent::Call(CallStart { id: id.into(), tool: tool.into(), message, at, line, facts }))?;
+        }
+    }
+    Ok(flow)
 }
 
 impl<'a> Content<'a> {
@@ -32,7 +103,7 @@ impl<'a> Content<'a> {
     pub(super) fn into_text(self) -> Cow<'a, str> {
         let mut texts = self.parts.into_iter().filter_map(|part| match part {
             Part::Text(text) => Some(text),
-            Part::Bare(_) | Part::Call(_) => None,
+            Part::Bare(_) | Part::Call(_) | Part::Result(_) => None,
         });
         let Some(first) = texts.next() else { return Cow::Borrowed("") };
         texts.fold(first, |mut all, text| {
@@ -86,6 +157,14 @@ struct Block<'a> {
     text: Str<'a>,
     #[serde(borrow, default)]
     name: Str<'a>,
+    #[serde(borrow, default)]
+    id: Str<'a>,
+    #[serde(borrow, default)]
+    tool_use_id: Str<'a>,
+    #[serde(default)]
+    content: Excerpt,
+    #[serde(default)]
+    is_error: Flag,
     #[serde(default)]
     input: Args,
     #[serde(default)]
@@ -101,21 +180,35 @@ struct Block<'a> {
 pub(super) struct Call<'a> {
     #[serde(borrow, default)]
     pub(super) name: Str<'a>,
+    #[serde(borrow, default, alias = "toolCallId")]
+    pub(super) id: Str<'a>,
     #[serde(default, alias = "arguments", alias = "input")]
     pub(super) args: Args,
+}
+
+impl Call<'_> {
+    /// Returns the call with its text.
+    pub(super) fn into_part(self) -> Box<CallPart> {
+        CallPart::new(self.name.as_str(), self.id.as_str(), self.args)
+    }
 }
 
 impl<'a> Block<'a> {
     fn part(self) -> Option<Part<'a>> {
         if let Some(call) = self.function_call.0 {
-            return Some(Part::Call(call_text(call.name.as_str(), &call.args)));
+            return Some(Part::Call(call.into_part()));
         }
         match self.kind.as_str() {
             "" | "text" | "input_text" | "output_text" if !self.thought.0 => self.text.0.map(Part::Text),
             "tool_use" | "toolCall" | "tool_call" | "server_tool_use" | "mcp_tool_use" => {
                 let args = if self.input.0.is_empty() { self.arguments } else { self.input };
-                Some(Part::Call(call_text(self.name.as_str(), &args)))
+                Some(Part::Call(CallPart::new(self.name.as_str(), self.id.as_str(), args)))
             }
+            "tool_result" => Some(Part::Result(Box::new(ResultPart {
+                id: self.tool_use_id.as_str().to_owned(),
+                excerpt: self.content,
+                is_error: self.is_error.0,
+            }))),
             _ => None,
         }
     }
@@ -128,7 +221,7 @@ pub(super) fn call_text(name: &str, args: &Args) -> String {
 }
 
 /// Returns the user's turn: one, even if it came in several blocks. `user_text` removes injected text from a block.
-pub(super) fn user_parts<'a>(content: Content<'a>, user_text: fn(Cow<'_, str>) -> Cow<'_, str>) -> Vec<(Speaker, Cow<'a, str>)> {
+pub(super) fn user_parts<'a>(content: Content<'a>, user_text: fn(Cow<'_, str>) -> Cow<'_, str>) -> Vec<MessagePart<'a>> {
     let mut parts = content.parts;
     for part in &mut parts {
         if let Part::Text(text) = part {
@@ -137,15 +230,15 @@ pub(super) fn user_parts<'a>(content: Content<'a>, user_text: fn(Cow<'_, str>) -
     }
     parts.retain(|part| matches!(part, Part::Text(text) if !text.trim().is_empty()));
     let text = Content { parts }.into_text();
-    if text.is_empty() { Vec::new() } else { vec![(Speaker::User, text)] }
+    if text.is_empty() { Vec::new() } else { vec![MessagePart::text(Speaker::User, text)] }
 }
 
 /// Returns the assistant's texts and tool calls, in order.
-pub(super) fn assistant_parts(content: Content<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
+pub(super) fn assistant_parts(content: Content<'_>) -> Vec<MessagePart<'_>> {
     let part = |part| match part {
-        Part::Text(text) if !injected::is_placeholder(&text) => Some((Speaker::Assistant, text)),
-        Part::Call(call) => Some((Speaker::Tool, Cow::Owned(call))),
-        Part::Text(_) | Part::Bare(_) => None,
+        Part::Text(text) if !injected::is_placeholder(&text) => Some(MessagePart::text(Speaker::Assistant, text)),
+        Part::Call(call) => Some(MessagePart::call(call)),
+        Part::Text(_) | Part::Bare(_) | Part::Result(_) => None,
     };
     content.parts.into_iter().filter_map(part).collect()
 }
@@ -154,27 +247,33 @@ pub(super) fn assistant_parts(content: Content<'_>) -> Vec<(Speaker, Cow<'_, str
 mod tests {
     use super::*;
 
-    fn parts(json: &str) -> Vec<Part<'_>> {
-        serde_json::from_str::<Content<'_>>(json).unwrap().parts
+    fn parts(json: &str) -> Vec<String> {
+        let shown = |part| match part {
+            Part::Text(text) => format!("text {text}"),
+            Part::Bare(text) => format!("bare {text}"),
+            Part::Call(call) => format!("call [{}] {}", call.id, call.text),
+            Part::Result(result) => format!("result [{}] {:?}", result.id, result.excerpt.head()),
+        };
+        serde_json::from_str::<Content<'_>>(json).unwrap().parts.into_iter().map(shown).collect()
     }
 
     #[test]
     fn blocks_of_every_host() {
-        assert_eq!(parts(r#""hello""#), [Part::Text("hello".into())]);
+        assert_eq!(parts(r#""hello""#), ["text hello"]);
         assert_eq!(
             parts(
                 r#"[{"type":"thinking","thinking":"hm","signature":"x"},{"type":"text","text":"a"},{"type":"tool_use","id":"t","name":"Read","input":{"path":"b"}},
-                {"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"never"}]},{"type":"image","source":{"data":"AAAA"}},"bare",7,null]"#
+                {"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"output"}]},{"type":"image","source":{"data":"AAAA"}},"bare",7,null]"#
             ),
-            [Part::Text("a".into()), Part::Call("Read path=b".into()), Part::Bare("bare".into())]
+            ["text a", "call [t] Read path=b", "result [t] \"output\"", "bare bare"]
         );
         assert_eq!(
             parts(
                 r#"[{"text":"thinking","thought":true},{"text":"said"},{"functionCall":{"name":"ls","args":{"dir":"."}}},{"inlineData":{"data":"AAAA"}}]"#
             ),
-            [Part::Text("said".into()), Part::Call("ls dir=.".into())]
+            ["text said", "call [] ls dir=."]
         );
-        assert_eq!(parts(r#"{"text":"one part"}"#), [Part::Text("one part".into())]);
-        assert_eq!(parts("null"), []);
+        assert_eq!(parts(r#"{"text":"one part"}"#), ["text one part"]);
+        assert_eq!(parts("null"), [""; 0]);
     }
 }

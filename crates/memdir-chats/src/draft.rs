@@ -2,6 +2,7 @@
 //! temporary file, so that memory use is a few bytes per turn.
 
 use crate::{
+    evidence::{self, CallEnd, CallEvidence, CallStart, MAX_CALLS, OwnedEnd},
     json::one_line,
     transcript::{Rewind, Turn},
 };
@@ -16,7 +17,7 @@ use memdir_core::{
 use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io::{self, Read, Seek, SeekFrom, Write},
     path::Path,
 };
@@ -39,6 +40,18 @@ pub(super) struct Draft<'r> {
     entries: Vec<Entry>,
     /// The message whose turns are being replaced, and the position of the next one.
     replacing: Option<(u64, usize)>,
+    calls: DraftCalls,
+}
+
+/// The tool calls that were read. Those that were rewound stay here, without an entry.
+#[derive(Default)]
+struct DraftCalls {
+    all: Vec<CallEvidence>,
+    by_id: HashMap<u64, usize>,
+    /// The ends of calls that began before this draft.
+    ends: Vec<OwnedEnd>,
+    /// Whether the calls before this draft that have not ended were interrupted.
+    is_interrupted: bool,
 }
 
 /// One turn without its text.
@@ -54,6 +67,20 @@ struct Entry {
 enum Kind {
     Turn(Speaker),
     Compacted,
+    /// A call, by its number in the draft.
+    Call(usize),
+}
+
+/// What was written of a draft.
+pub(super) struct WrittenDraft {
+    /// The last turn.
+    pub(super) last: LastTurn,
+    /// The number of the person's messages up to here.
+    pub(super) users: u64,
+    /// The offset of each section.
+    pub(super) sections: Vec<u64>,
+    /// The tool calls.
+    pub(super) calls: Vec<CallEvidence>,
 }
 
 /// The turn that was written last: decides whether the next one starts a section.
@@ -75,7 +102,14 @@ fn is_zero(number: &u64) -> bool {
 impl<'r> Draft<'r> {
     /// Creates an empty draft that spools into `dir`.
     pub(super) fn new(dir: &Path, redact: &'r Redact<'r>) -> Self {
-        Draft { redact, texts: tempfile::spooled_tempfile_in(SPOOL_BYTES, dir), end: 0, entries: Vec::new(), replacing: None }
+        Draft {
+            redact,
+            texts: tempfile::spooled_tempfile_in(SPOOL_BYTES, dir),
+            end: 0,
+            entries: Vec::new(),
+            replacing: None,
+            calls: DraftCalls::default(),
+        }
     }
 
     /// Removes secrets from a text.
@@ -85,12 +119,12 @@ impl<'r> Draft<'r> {
 
     /// Whether there are no turns.
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.iter().all(|entry| matches!(entry.kind, Kind::Call(_)))
     }
 
     /// Returns the number of turns: at least as many as there will be sections.
     pub(super) fn len(&self) -> u64 {
-        self.entries.len() as u64
+        self.entries.iter().filter(|entry| !matches!(entry.kind, Kind::Call(_))).count() as u64
     }
 
     /// Removes all turns.
@@ -98,6 +132,7 @@ impl<'r> Draft<'r> {
         self.entries.clear();
         self.replacing = None;
         self.end = 0;
+        self.calls = DraftCalls::default();
     }
 
     /// Adds a turn, redacted and escaped.
@@ -114,6 +149,45 @@ impl<'r> Draft<'r> {
     /// Adds a mark that the host compacted its context here.
     pub(super) fn push_compacted(&mut self, at: Option<Timestamp>) -> io::Result<()> {
         self.add(Kind::Compacted, at, 0, "")
+    }
+
+    /// Adds a tool call.
+    pub(super) fn push_call(&mut self, call: &CallStart<'_>) -> io::Result<()> {
+        let evidence = call.evidence(self.redact);
+        let number = self.calls.all.len();
+        if evidence.id != 0 {
+            self.calls.by_id.insert(evidence.id, number);
+        }
+        self.calls.all.push(evidence);
+        self.add(Kind::Call(number), call.at, call.message.as_deref().map_or(0, hash), "")
+    }
+
+    /// Completes a tool call, of this draft or of an earlier one.
+    pub(super) fn end_call(&mut self, end: &CallEnd<'_>) {
+        let end = end.redacted(self.redact);
+        match self.calls.by_id.get(&end.id).and_then(|&number| self.calls.all.get_mut(number)) {
+            Some(call) => end.apply(call),
+            None if self.calls.ends.len() < MAX_CALLS => self.calls.ends.push(end),
+            None => {}
+        }
+    }
+
+    /// Marks the calls that have not ended as interrupted.
+    pub(super) fn interrupt_calls(&mut self) {
+        self.calls.is_interrupted |= self.calls.all.is_empty();
+        evidence::interrupt(&mut self.calls.all);
+    }
+
+    /// Completes the calls of earlier drafts.
+    pub(super) fn complete(&mut self, archived: &mut [CallEvidence]) {
+        for end in self.calls.ends.drain(..) {
+            if let Some(call) = archived.iter_mut().rev().find(|call| call.id == end.id && end.id != 0) {
+                end.apply(call);
+            }
+        }
+        if self.calls.is_interrupted {
+            evidence::interrupt(archived);
+        }
     }
 
     fn add(&mut self, kind: Kind, at: Option<Timestamp>, message: u64, text: &str) -> io::Result<()> {
@@ -207,11 +281,16 @@ impl<'r> Draft<'r> {
         (times().min(), times().max())
     }
 
-    /// Writes the turns as sections that continue after `last`. Returns the new last turn and the offset of each section.
-    pub(super) fn write(&mut self, mut last: LastTurn, out: &mut (impl Write + Seek)) -> io::Result<(LastTurn, Vec<u64>)> {
-        let mut sections = Vec::new();
+    /// Writes the turns as sections that continue after `last`, which follow `users` messages of the person.
+    pub(super) fn write(&mut self, mut last: LastTurn, mut users: u64, out: &mut (impl Write + Seek)) -> io::Result<WrittenDraft> {
+        let (mut sections, mut calls) = (Vec::new(), Vec::new());
         let mut text = String::new();
         for entry in &self.entries {
+            if let Kind::Call(number) = entry.kind {
+                calls.push(CallEvidence { turn: users, ..self.calls.all[number].clone() });
+                continue;
+            }
+            users += u64::from(entry.kind == Kind::Turn(Speaker::User));
             text.clear();
             self.texts.seek(SeekFrom::Start(entry.from))?;
             (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
@@ -239,7 +318,7 @@ impl<'r> Draft<'r> {
             }
             last = LastTurn { speaker: Some(speaker), message: entry.message };
         }
-        Ok((last, sections))
+        Ok(WrittenDraft { last, users, sections, calls })
     }
 }
 

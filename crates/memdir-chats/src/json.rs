@@ -1,6 +1,7 @@
 //! Lenient JSON values: a field of an unexpected type counts as absent, so that one malformed field does not invalidate
 //! the whole record. They decode from buffered lines (borrowing) and from streams.
 
+use crate::facts::{self, ArgStrings, CallFacts, FactsBuilder};
 use jiff::Timestamp;
 use memdir_core::internal::base::{limits, text::floor_char_boundary};
 use serde::{
@@ -204,9 +205,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
 }
 
 /// The arguments of a tool call on one line: `file_path=src/main.rs limit=20`. They are still long enough here for a secret
-/// in them to be recognized; they are truncated when they are archived.
+/// in them to be recognized; they are truncated when they are archived. The second field has the arguments that are evidence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Args(pub(super) String);
+pub(super) struct Args(pub(super) String, pub(super) CallFacts);
 
 impl<'de> FromJson<'de> for Args {
     fn text(text: Cow<'de, str>) -> Self {
@@ -216,20 +217,25 @@ impl<'de> FromJson<'de> for Args {
         {
             return args;
         }
-        Args(long_line(&text))
+        Args(long_line(&text), facts::from_text(&text))
     }
     fn list<A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
-        ArgValue::list(list).map(|value| Args(value.0))
+        ArgValue::list(list).map(|value| {
+            let mut facts = FactsBuilder::default();
+            facts.add("command", &value.1);
+            Args(value.0, facts.finish())
+        })
     }
     fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
-        let mut out = String::new();
+        let (mut out, mut facts) = (String::new(), FactsBuilder::default());
         while let Some(key) = object.next_key::<Str<'de>>()? {
-            if out.len() > limits::CHAT_TOOL_RAW_CHARS {
+            if out.len() > limits::CHAT_TOOL_RAW_CHARS && !facts::is_known(key.as_str()) {
                 object.next_value::<IgnoredAny>()?;
                 continue;
             }
             let value = object.next_value::<ArgValue>()?;
-            if value.0.is_empty() {
+            facts.add(key.as_str(), &value.1);
+            if value.0.is_empty() || out.len() > limits::CHAT_TOOL_RAW_CHARS {
                 continue;
             }
             if !out.is_empty() {
@@ -239,28 +245,29 @@ impl<'de> FromJson<'de> for Args {
             out.push('=');
             out.push_str(&value.0);
         }
-        Ok(Args(long_line(&out)))
+        Ok(Args(long_line(&out), facts.finish()))
     }
 }
 loose!(Args);
 
-/// The value of one argument.
+/// The value of one argument on one line, and its strings as they are.
 #[derive(Default)]
-struct ArgValue(String);
+struct ArgValue(String, ArgStrings);
 
 impl<'de> FromJson<'de> for ArgValue {
     fn text(text: Cow<'de, str>) -> Self {
-        ArgValue(long_line(&text))
+        ArgValue(long_line(&text), ArgStrings::new(&text))
     }
     fn number(number: f64) -> Self {
-        ArgValue(number.to_string())
+        ArgValue(number.to_string(), ArgStrings::default())
     }
     fn flag(flag: bool) -> Self {
-        ArgValue(flag.to_string())
+        ArgValue(flag.to_string(), ArgStrings::default())
     }
     fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
-        let mut out = String::new();
+        let (mut out, mut strings) = (String::new(), ArgStrings::default());
         while let Some(item) = list.next_element::<ArgValue>()? {
+            strings.append(item.1);
             if !item.0.is_empty() && out.len() < limits::CHAT_TOOL_RAW_CHARS {
                 if !out.is_empty() {
                     out.push(' ');
@@ -268,11 +275,11 @@ impl<'de> FromJson<'de> for ArgValue {
                 out.push_str(&item.0);
             }
         }
-        Ok(ArgValue(long_line(&out)))
+        Ok(ArgValue(long_line(&out), strings))
     }
     fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(ArgValue("{…}".into()))
+        Ok(ArgValue("{…}".into(), ArgStrings::default()))
     }
 }
 loose!(ArgValue);
@@ -399,5 +406,26 @@ mod tests {
         let record: Record<'_> = serde_json::from_str(r#"{"name":"n","at":1705315801000,"flag":true}"#).unwrap();
         assert_eq!(record.at.0.unwrap().to_string(), "2024-01-15T10:50:01Z");
         assert_eq!((record.name.as_str(), record.flag), ("n", Flag(true)));
+    }
+
+    fn facts_of(json: &str) -> CallFacts {
+        serde_json::from_str::<Args>(json).unwrap().1
+    }
+
+    #[test]
+    fn arguments_of_every_host_are_recognized() {
+        assert_eq!(facts_of(r#"{"command":"cd a &&\ncargo test","timeout":5}"#).command.as_deref(), Some("cd a &&\ncargo test"));
+        assert_eq!(facts_of(r#""{\"command\":[\"bash\",\"-lc\",\"cargo test\"]}""#).command.as_deref(), Some("cargo test"));
+        assert_eq!(facts_of(r#"{"command":["git","status"]}"#).command.as_deref(), Some("git status"));
+        let there = facts_of(r#"{"file_path":"a.rs","old_string":"one","new_string":" two\n"}"#);
+        let back = facts_of(r#"{"path":"a.rs","old_str":"two","new_str":"one"}"#);
+        assert_eq!((there.paths.as_slice(), back.paths.as_slice()), (&["a.rs".to_owned()][..], &["a.rs".to_owned()][..]));
+        let (there, back) = (there.edit.unwrap(), back.edit.unwrap());
+        assert_eq!((there.before, there.after), (back.after, back.before));
+        let patch = facts_of(r#""*** Begin Patch\n*** Update File: a.rs\n@@\n-one\n+two\n*** End Patch""#);
+        assert_eq!((patch.paths, patch.edit), (vec!["a.rs".to_owned()], Some(there)));
+        let long = format!(r#"{{"noise":"{} end","file_path":"a.rs"}}"#, "x ".repeat(5000));
+        assert_eq!(facts_of(&long).paths, ["a.rs"]);
+        assert_eq!(facts_of("null"), CallFacts::default());
     }
 }

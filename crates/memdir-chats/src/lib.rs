@@ -9,14 +9,20 @@
 //! To add a host: a file in `hosts/` with a `READER`, its `mod` line and its line in `READERS`, both in `hosts.rs`.
 
 mod archive;
+pub mod candidates;
 mod content;
 mod draft;
+mod evidence;
+mod facts;
+#[doc(hidden)]
+pub mod generate;
 mod hosts;
 mod injected;
 mod json;
 mod jsonl;
 mod lock;
 mod project;
+mod results;
 mod roots;
 mod selection;
 mod short_strings;
@@ -32,6 +38,8 @@ pub use archive::{
     forget::{ForgetOutcome, ForgetRule},
     retention::Retention,
 };
+pub use evidence::{CallEnd, CallEvidence, CallOutcome, CallStart};
+pub use facts::{CallFacts, EditDigest};
 pub use hosts::*;
 pub use memdir_core::Speaker;
 pub use project::{SessionProject, path_forms};

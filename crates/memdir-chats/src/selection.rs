@@ -33,7 +33,7 @@ pub struct SearchedProject {
 impl SearchedProject {
     /// Whether a conversation is one of the project's: its directory belongs to the project, or the conversation belongs to no
     /// directory at all, and so to no other project.
-    fn includes(&self, session: SessionProject<'_>) -> bool {
+    pub fn includes(&self, session: SessionProject<'_>) -> bool {
         let is_below = || session.is_in(&self.project.checkout) || session.is_in(&self.project.root);
         let Some(dir) = session.dir else { return session.host.is_transcript_of.is_none() || is_below() };
         match project::find(dir, self.worktrees) {

@@ -70,6 +70,9 @@ pub(super) struct SessionState {
     /// Whether no turn was found in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) empty: bool,
+    /// Whether its tool calls are archived, or cannot be.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) has_calls: bool,
 }
 
 impl SyncState {

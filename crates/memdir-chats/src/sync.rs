@@ -76,7 +76,8 @@ impl Syncer {
             return Ok(SyncOutcome { busy: true, ..SyncOutcome::default() });
         }
         archive.remove_leftovers();
-        let mut run = Run { syncer: self, limits, rules: archive.rules()?, outcome: SyncOutcome::default() };
+        let mut run =
+            Run { syncer: self, limits, rules: archive.rules()?, outcome: SyncOutcome::default(), upgrade_bytes: MAX_UPGRADE_BYTES };
         let before = SyncState::load(archive.dir());
         let mut state = before.clone();
         state.settings = settings.hash();
@@ -85,13 +86,16 @@ impl Syncer {
             state.archived = Some(archive.list()?.chats.iter().map(known).collect());
         }
         let changed = run.changed(sources, &before, &mut state);
-        for (i, (source, session)) in changed.iter().enumerate() {
+        for (i, Changed { source, session, is_upgrade }) in changed.iter().enumerate() {
             if run.is_over() {
-                run.outcome.left += changed.len() - i;
+                run.outcome.left += changed[i..].iter().filter(|changed| !changed.is_upgrade).count();
                 break;
             }
             progress(SyncProgress { done: i, total: changed.len(), session });
-            run.sync_session(*source, session, &mut state);
+            if !is_upgrade || run.may_upgrade(session) {
+                run.sync_session(*source, session, &mut state);
+                run.upgrade_bytes = run.upgrade_bytes.saturating_sub(if *is_upgrade { session.stamp.size } else { 0 });
+            }
         }
         if run.outcome.left > 0 {
             // The remaining sessions must be found again, so no source counts as unchanged.
@@ -241,12 +245,28 @@ impl SyncOutcome {
     }
 }
 
+/// The number of bytes of unchanged transcripts that one sync reads again for their tool calls; the rest is left for the next syncs.
+const MAX_UPGRADE_BYTES: u64 = 1 << 30;
+
+/// The size of a transcript above which a sync with a time limit does not read it again: it might start over each time.
+const MAX_LIMITED_UPGRADE_BYTES: u64 = 16 << 20;
+
+/// A session that is read.
+struct Changed<'s> {
+    source: &'s dyn ChatSource,
+    session: SessionFile,
+    /// Whether it is unchanged, and read only because it was archived without its tool calls.
+    is_upgrade: bool,
+}
+
 /// One sync in progress.
 struct Run<'a> {
     syncer: &'a Syncer,
     limits: SyncLimits,
     rules: Vec<ForgetRule>,
     outcome: SyncOutcome,
+    /// How many bytes may still be read for tool calls.
+    upgrade_bytes: u64,
 }
 
 impl Run<'_> {
@@ -254,13 +274,14 @@ impl Run<'_> {
         self.limits.until.is_some_and(|until| self.syncer.clock.now() >= until)
     }
 
-    /// Lists the sessions that may have changed, newest first.
-    fn changed<'s>(
-        &mut self,
-        sources: &'s [Box<dyn ChatSource>],
-        before: &SyncState,
-        state: &mut SyncState,
-    ) -> Vec<(&'s dyn ChatSource, SessionFile)> {
+    /// Whether a transcript may be read again for its tool calls.
+    fn may_upgrade(&self, session: &SessionFile) -> bool {
+        let max_bytes = if self.limits.until.is_some() { MAX_LIMITED_UPGRADE_BYTES } else { u64::MAX };
+        session.stamp.size <= max_bytes && self.upgrade_bytes > 0
+    }
+
+    /// Lists the sessions that may have changed, newest first, and behind them those that were archived without their tool calls.
+    fn changed<'s>(&mut self, sources: &'s [Box<dyn ChatSource>], before: &SyncState, state: &mut SyncState) -> Vec<Changed<'s>> {
         let settings = &self.syncer.settings;
         let oldest = settings.retention.oldest(self.syncer.clock.now());
         let same_settings = before.settings == state.settings;
@@ -269,7 +290,8 @@ impl Run<'_> {
             let stamp = source.stamp();
             let name = source.reader().name;
             let seen = before.sources.get(name);
-            if stamp.is_some() && seen == stamp.as_ref() && same_settings {
+            let have_calls = before.of_host(name).all(|session| session.has_calls || session.off);
+            if stamp.is_some() && seen == stamp.as_ref() && same_settings && have_calls {
                 self.outcome.sessions += before.of_host(name).count();
                 continue;
             }
@@ -288,12 +310,16 @@ impl Run<'_> {
                         && self.has_same_switch(known, &session)
                         && (same_settings || self.is_archived(known, &session))
                 });
-                if !is_same && oldest.is_none_or(|oldest| session.stamp.modified() >= oldest) {
-                    changed.push((source.as_ref(), session));
+                let is_upgrade = is_same && known.is_some_and(|known| !known.has_calls && !known.off && self.is_archived(known, &session));
+                if (!is_same || is_upgrade) && oldest.is_none_or(|oldest| session.stamp.modified() >= oldest) {
+                    changed.push(Changed { source: source.as_ref(), session, is_upgrade });
                 }
             }
         }
-        changed.sort_by(|(_, a), (_, b)| b.stamp.mtime_ns.cmp(&a.stamp.mtime_ns).then_with(|| a.key.cmp(&b.key)));
+        changed.sort_by(|a, b| {
+            let newest = || b.session.stamp.mtime_ns.cmp(&a.session.stamp.mtime_ns);
+            a.is_upgrade.cmp(&b.is_upgrade).then_with(newest).then_with(|| a.session.key.cmp(&b.session.key))
+        });
         changed
     }
 
@@ -322,6 +348,8 @@ impl Run<'_> {
                     state.archived.get_or_insert_default().insert(stem, ArchivedState::new(&reading.chat));
                 }
                 let empty = !reading.has_turns && reading.chat.turns == 0;
+                // A transcript that lost its turns has no calls either.
+                let has_calls = reading.chat.progress.calls.is_some() || (!read.stopped && self.may_upgrade(session));
                 let (turns, written, project, off) = (reading.added, reading.written, reading.chat.project.take(), reading.off);
                 self.outcome.turns += turns;
                 if written {
@@ -336,7 +364,7 @@ impl Run<'_> {
                     self.outcome.left += 1;
                     state.sources.clear();
                 } else {
-                    state.sessions.insert(session.name(), SessionState { stamp: session.stamp, project, off, empty });
+                    state.sessions.insert(session.name(), SessionState { stamp: session.stamp, project, off, empty, has_calls });
                 }
             }
             Err(error) => self.failed(session, &error, state),

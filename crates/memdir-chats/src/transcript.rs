@@ -1,5 +1,6 @@
 //! The content of a transcript as a stream of events, and the position up to which it was read.
 
+use crate::evidence::{CallEnd, CallStart};
 use jiff::Timestamp;
 use memdir_core::{Problem, Result, Speaker, internal::base::limits};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,12 @@ pub enum ChatEvent<'a> {
     Info(SessionInfo<'a>),
     /// A turn.
     Turn(Turn<'a>),
+    /// A tool call begins; its turn, if it has one, was emitted before.
+    Call(CallStart<'a>),
+    /// A tool call ends, which may have begun in an earlier call.
+    CallEnd(CallEnd<'a>),
+    /// The user interrupted the calls that have not ended.
+    Interrupted,
     /// The host compacted its context here.
     Compacted(Option<Timestamp>),
     /// The turns of this message are void; those that follow with the same message replace them.

@@ -24,7 +24,7 @@ pub mod memory {
 
 pub mod operations {
     //! Parts of operations that commands use directly.
-    pub use crate::operations::{check, cues, diff, history, import, read, undo, verify};
+    pub use crate::operations::{check, cues, diff, history, import, ledger, read, undo, verify};
 }
 
 pub mod project {

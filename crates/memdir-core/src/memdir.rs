@@ -2,21 +2,25 @@
 
 use crate::{
     base::{
+        disk::LockWait,
         error::{Error, Result},
         path::MemoryPath,
         time::{Clock, SystemClock},
     },
     operations::{
-        check, context::Context, cues, delete, diff, edit, history, import, list, log, memory_tests, read, recall, rename, repair, restore,
-        rules, stats, undo, verify, write,
+        check,
+        context::Context,
+        cues, decide, delete, diff, edit, history, import, inbox,
+        ledger::{MemoryUse, UseKind, UseLedger},
+        list, log, memory_tests, read, recall, rename, repair, restore, rules, stats, undo, verify, write,
     },
     prompt,
-    recall::{RecallExplanation, Recalled, when::Action},
+    recall::{RecallExplanation, RecallTable, Recalled, when::Action},
     search::{Answer, Search, Searcher, chats::ChatSync},
     secrets,
     store::{Actor, Change, ChangeFilter, Source, Store, mounts, stop::Stop},
 };
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 /// A space of memories as one caller sees it. Cloning it is cheap: clones share the store, the indexes and the caches.
 #[derive(Clone)]
@@ -26,6 +30,9 @@ pub struct Memdir {
     pub(crate) searcher: Option<Arc<Searcher>>,
     pub(crate) chats: Option<Arc<dyn ChatSync>>,
     pub(crate) no_chats: Option<Arc<str>>,
+    ledger: Option<UseLedger>,
+    /// Whether searches and reads are counted in the ledger.
+    counts_use: bool,
 }
 
 impl Memdir {
@@ -36,7 +43,7 @@ impl Memdir {
 
     /// Opens a space whose time comes from `clock`.
     pub fn with_clock(store: Arc<dyn Store>, actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Memdir { store, context: Context::new(actor, clock), searcher: None, chats: None, no_chats: None }
+        Memdir { store, context: Context::new(actor, clock), searcher: None, chats: None, no_chats: None, ledger: None, counts_use: false }
     }
 
     /// Returns the same space for another actor.
@@ -62,6 +69,45 @@ impl Memdir {
     /// Records why this space has no chats although they are turned on.
     pub fn without_chats(self, why: &str) -> Self {
         Memdir { no_chats: Some(why.into()), ..self }
+    }
+
+    /// Adds the ledger, in which renamed memories keep their counts.
+    pub fn with_ledger(self, ledger: UseLedger) -> Self {
+        Memdir { ledger: Some(ledger), ..self }
+    }
+
+    /// The ledger, unless uses are not counted.
+    pub fn ledger(&self) -> Option<&UseLedger> {
+        self.ledger.as_ref()
+    }
+
+    /// Returns the same space for an agent: what it finds and reads is counted in the ledger.
+    pub fn counting_use(&self) -> Self {
+        Memdir { counts_use: true, ..self.clone() }
+    }
+
+    /// Counts uses. Best effort: a count is not worth an error.
+    fn count_uses(&self, uses: impl FnOnce() -> Vec<(MemoryPath, UseKind)>) {
+        if let Some(ledger) = self.ledger.as_ref().filter(|_| self.counts_use) {
+            let uses = uses();
+            let uses: Vec<MemoryUse<'_>> = uses.iter().map(|(path, kind)| MemoryUse { name: path.as_str(), kind: kind.clone() }).collect();
+            let _ = ledger.record(&*self.store, &uses, self.context.clock.now(), LockWait::BEST_EFFORT);
+        }
+    }
+
+    /// Moves the counts of renamed memories. Best effort, like counting.
+    fn move_counts(&self, renames: &[(MemoryPath, MemoryPath)]) {
+        if let Some(ledger) = &self.ledger {
+            let _ = ledger.record_renames(&*self.store, renames, self.context.clock.now(), LockWait::BEST_EFFORT);
+        }
+    }
+
+    /// Moves the counts of memories that an undone or redone change renamed.
+    fn with_counts_moved(&self, undone: undo::Undone) -> undo::Undone {
+        if let Some(ledger) = &self.ledger {
+            let _ = ledger.record_change(&*self.store, &undone.change, self.context.clock.now(), LockWait::BEST_EFFORT);
+        }
+        undone
     }
 
     /// Whether chats are turned off.
@@ -133,12 +179,20 @@ impl Memdir {
 
     /// Reads one memory, or a range of its lines.
     pub fn read(&self, request: &read::Read) -> Result<read::Reading> {
-        self.resolved(
+        let reading = self.resolved(
             &request.path,
             request,
             |request, path| request.path = path,
             |request| read::read(&*self.store, &self.context, request),
-        )
+        )?;
+        self.count_uses(|| self.memories_among([&reading.path], &UseKind::Read));
+        Ok(reading)
+    }
+
+    /// The memories among some files, each once, as uses of a kind. Entrypoints are not memories.
+    fn memories_among<'a>(&self, paths: impl IntoIterator<Item = &'a MemoryPath>, kind: &UseKind) -> Vec<(MemoryPath, UseKind)> {
+        let memories: BTreeSet<&MemoryPath> = paths.into_iter().filter(|path| mounts::file_kind(&*self.store, path).is_listed()).collect();
+        memories.into_iter().map(|path| (path.clone(), kind.clone())).collect()
     }
 
     /// Lists memories.
@@ -168,6 +222,7 @@ impl Memdir {
         searcher.work_after(&self.store);
         let why = self.why_no_chats().filter(|_| search.source == Some(Source::Chat));
         answer.notes.extend(why.map(str::to_owned));
+        self.count_uses(|| self.memories_among(answer.hits.iter().map(|hit| &hit.path), &UseKind::Searched));
         Ok(answer)
     }
 
@@ -210,13 +265,17 @@ impl Memdir {
 
     /// Renames a memory and rewrites every reference to it.
     pub fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<rename::Renamed> {
-        rename::rename(&*self.store, &self.context, &self.name(from), &self.name(to))
+        let renamed = rename::rename(&*self.store, &self.context, &self.name(from), &self.name(to))?;
+        self.move_counts(&[(renamed.from.clone(), renamed.to.clone())]);
+        Ok(renamed)
     }
 
     /// Renames memories in one change, each from its old name to its new one, and rewrites every reference to them.
     pub fn rename_all(&self, names: &[(MemoryPath, MemoryPath)]) -> Result<rename::RenamedMemories> {
         let names: Vec<_> = names.iter().map(|(from, to)| (self.name(from), self.name(to))).collect();
-        rename::rename_all(&*self.store, &self.context, &names)
+        let renamed = rename::rename_all(&*self.store, &self.context, &names)?;
+        self.move_counts(&renamed.renamed.iter().map(|one| (one.from.clone(), one.to.clone())).collect::<Vec<_>>());
+        Ok(renamed)
     }
 
     /// Deletes a memory. [`Memdir::undo`] restores it.
@@ -235,14 +294,56 @@ impl Memdir {
         delete::delete_all(&*self.store, &self.context, &requests.iter().map(resolved).collect::<Vec<_>>())
     }
 
+    /// Adds candidates to the inbox. One that a memory already says, that is in the inbox, or that was decided about is not added.
+    /// `cache` is the file for the cached table of words.
+    pub fn propose(&self, candidates: &[inbox::candidate::Candidate], cache: Option<&Path>) -> Result<inbox::Proposed> {
+        inbox::propose(&*self.store, &self.context, candidates, cache)
+    }
+
+    /// Returns the memory that already says what a candidate proposes, by a table that was read before.
+    pub fn known_memory(&self, candidate: &inbox::candidate::Candidate, table: &RecallTable) -> Result<Option<inbox::KnownMemory>> {
+        inbox::find_known(&*self.store, table, candidate)
+    }
+
+    /// Lists the candidates that wait for a decision.
+    pub fn inbox(&self) -> Result<inbox::Inbox> {
+        inbox::inbox(&*self.store)
+    }
+
+    /// Lists the rejected candidates whose files are kept.
+    pub fn rejected_candidates(&self) -> Result<Vec<inbox::InboxEntry>> {
+        inbox::rejected_candidates(&*self.store)
+    }
+
+    /// Returns a candidate by its name, with or without the prefix of the inbox.
+    pub fn candidate(&self, name: &MemoryPath) -> Result<inbox::InboxEntry> {
+        inbox::find_entry(&*self.store, name).map(|(_, entry)| entry)
+    }
+
+    /// Accepts a candidate, by its name with or without the prefix of the inbox: it becomes the memory that it proposes, or one with
+    /// another name.
+    pub fn accept(&self, name: &MemoryPath, new_name: Option<&MemoryPath>) -> Result<decide::DecidedCandidate> {
+        decide::accept(&*self.store, &self.context, name, new_name.map(|name| self.name(name)).as_ref())
+    }
+
+    /// Adds the text of a candidate to a memory.
+    pub fn merge(&self, name: &MemoryPath, into: &MemoryPath) -> Result<decide::DecidedCandidate> {
+        decide::merge(&*self.store, &self.context, name, &self.name(into))
+    }
+
+    /// Rejects a candidate. It is never proposed again.
+    pub fn reject(&self, name: &MemoryPath) -> Result<decide::DecidedCandidate> {
+        decide::reject(&*self.store, &self.context, name)
+    }
+
     /// Undoes a change.
     pub fn undo(&self, which: &undo::UndoTarget) -> Result<undo::Undone> {
-        undo::undo(&*self.store, &self.context, which)
+        undo::undo(&*self.store, &self.context, which).map(|undone| self.with_counts_moved(undone))
     }
 
     /// Redoes a change that was undone.
     pub fn redo(&self, which: &undo::UndoTarget) -> Result<undo::Undone> {
-        undo::redo(&*self.store, &self.context, which)
+        undo::redo(&*self.store, &self.context, which).map(|undone| self.with_counts_moved(undone))
     }
 
     /// Records what other programs did to the memories in the journal, so that the history shows it. A mount that another process is
@@ -323,6 +424,16 @@ impl Memdir {
     /// Selects the memories relevant to a message, or the tripwires of an action.
     pub fn recall(&self, request: &recall::Recall<'_>) -> Result<Recalled> {
         recall::recall(&*self.store, &self.context, request)
+    }
+
+    /// Reads the table that recalls are decided by, for many of them in a row. `cache` is the file for the cached table.
+    pub fn recall_table(&self, cache: Option<&Path>) -> Result<RecallTable> {
+        RecallTable::read(&*self.store, cache, self.context.clock.now())
+    }
+
+    /// Like [`Memdir::recall`], by a table that was read before.
+    pub fn recall_from(&self, request: &recall::Recall<'_>, table: &RecallTable) -> Result<Recalled> {
+        recall::recall_from(&*self.store, &self.context, request, Some(table))
     }
 
     /// Lists the rules: the memories with tripwires. `cache` is the file for the cached table of tripwires.

@@ -6,12 +6,14 @@
 pub mod check;
 pub(crate) mod context;
 pub mod cues;
+pub(crate) mod decide;
 pub(crate) mod delete;
 pub mod diff;
 pub(crate) mod edit;
 pub mod history;
 pub mod import;
 pub(crate) mod inbox;
+pub mod ledger;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod memory_tests;

@@ -302,6 +302,8 @@ pub enum Verb {
     Import,
     /// Another program changed the file; memdir recorded it later.
     Found,
+    /// Candidates were added to the inbox. Bare undo and the history of a space omit it.
+    Propose,
 }
 
 impl Verb {
@@ -319,6 +321,7 @@ impl Verb {
             Verb::Repair => "repaired",
             Verb::Import => "imported",
             Verb::Found => "changed outside memdir",
+            Verb::Propose => "proposed",
         }
     }
 
@@ -336,6 +339,7 @@ impl Verb {
             Verb::Repair => "repair",
             Verb::Import => "import",
             Verb::Found => "changed outside memdir",
+            Verb::Propose => "propose",
         }
     }
 }

@@ -190,6 +190,6 @@ impl ServedTool {
     /// Returns the caller of one call, which ends at its next step after `stop`. Blocks while the space is opened again.
     pub(crate) fn caller(&self, actor: Actor, session: bool, stop: &Stop) -> Result<ToolContext, String> {
         let memdir = self.group.current_space()?;
-        Ok(ToolContext { memdir: memdir.for_actor(actor).with_stop(stop), session, root: self.group.root.clone() })
+        Ok(ToolContext { memdir: memdir.for_actor(actor).with_stop(stop).counting_use(), session, root: self.group.root.clone() })
     }
 }

@@ -93,6 +93,8 @@ pub(crate) enum Command {
     View(View),
 
     Recall(Recall),
+    Replay(Replay),
+    Inbox(Inbox),
     Rules(Rules),
     Cues(Cues),
     Prompt(Prompt),
@@ -228,6 +230,8 @@ pub(crate) enum SearchSource {
     Chat,
     /// Other configured directories
     Custom,
+    /// Candidates in the inbox
+    Inbox,
 }
 
 /// The embedding model of one search.
@@ -389,7 +393,7 @@ pub(crate) struct Cues {
 }
 
 /// Edit a memory in your editor, or replace text in it
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
 returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
@@ -656,6 +660,28 @@ pub(crate) struct Recall {
     pub(crate) path: Vec<PathBuf>,
 }
 
+/// Run past conversations against today's memory
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+For each message of yours: what would be recalled. For each tool call: which rules would fire. Reads archived conversations
+(`memdir chats on`), changes nothing, and gives the same result for the same conversations and memories.
+
+Examples:
+  memdir replay
+  memdir replay --since 2w --explain
+  memdir replay --all-projects --json")]
+pub(crate) struct Replay {
+    /// Replay conversations with messages after this: a period such as 90d or 12w, or a date
+    #[arg(long, value_name = "WHEN", default_value = "90d")]
+    pub(crate) since: String,
+    /// Include the conversations of other projects
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Show each message that recalls something, and each tool call at which a rule fires
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
 /// List the rules (`when:`) of memories; accept or reject them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -697,6 +723,98 @@ pub(crate) struct RuleDecision {
     /// Do not ask for confirmation
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+/// List proposed memories with their evidence, and accept, merge or reject them
+///
+/// memdir proposes memories (candidates) because of what happened in conversations: you asked to remember something, rejected an
+/// action, or said the same thing again. Nothing is a memory before you or the agent accepts it, and what was decided about is never
+/// proposed again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  memdir inbox
+  memdir inbox review
+  memdir inbox accept feedback/no-force-push
+  memdir inbox reject --all")]
+pub(crate) struct Inbox {
+    #[command(subcommand)]
+    pub(crate) what: Option<InboxWhat>,
+    /// Include rejected candidates
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum InboxWhat {
+    /// Show a candidate with its evidence
+    #[command(after_help = "\
+Examples:
+  memdir inbox show feedback/no-force-push")]
+    Show(InboxShow),
+    /// Save a candidate as a memory
+    #[command(after_help = "\
+Examples:
+  memdir inbox accept feedback/no-force-push
+  memdir inbox accept feedback/no-force-push --as rules/push --edit")]
+    Accept(InboxAccept),
+    /// Add the text of a candidate to an existing memory
+    #[command(after_help = "\
+Examples:
+  memdir inbox merge feedback/no-force-push rules/git")]
+    Merge(InboxMerge),
+    /// Reject candidates; they are never proposed again
+    #[command(after_help = "\
+Examples:
+  memdir inbox reject feedback/no-force-push
+  memdir inbox reject --all")]
+    Reject(InboxReject),
+    /// Decide about one candidate after the other, with one key each
+    #[command(after_help = "\
+Examples:
+  memdir inbox review")]
+    Review,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InboxShow {
+    /// Name of the candidate, with or without `inbox/`
+    pub(crate) candidate: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InboxAccept {
+    /// Names of the candidates, with or without `inbox/`
+    #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
+    pub(crate) candidates: Vec<String>,
+    /// Name of the memory [default: the proposed one]
+    #[arg(long = "as", value_name = "NAME", conflicts_with = "all")]
+    pub(crate) new_name: Option<String>,
+    /// Open the memory in the editor afterwards
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) edit: bool,
+    /// Accept every candidate that proposes a new memory
+    #[arg(long, conflicts_with = "candidates")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InboxMerge {
+    /// Name of the candidate, with or without `inbox/`
+    pub(crate) candidate: String,
+    /// Name of the memory that gets the text
+    #[arg(value_name = "INTO")]
+    pub(crate) name: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InboxReject {
+    /// Names of the candidates, with or without `inbox/`
+    #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
+    pub(crate) candidates: Vec<String>,
+    /// Reject every candidate
+    #[arg(long, conflicts_with = "candidates")]
+    pub(crate) all: bool,
 }
 
 /// Print the memory section of a system prompt
@@ -1030,7 +1148,8 @@ Examples:
 Examples:
   memdir stats --json
   memdir stats --loads
-  memdir stats --cost")]
+  memdir stats --cost
+  memdir stats --use")]
 pub(crate) struct Stats {
     /// Show how many tokens a session costs in each host, before the first message
     #[arg(long, conflicts_with = "loads")]
@@ -1038,6 +1157,9 @@ pub(crate) struct Stats {
     /// Show how often the prompt was loaded, and its size
     #[arg(long)]
     pub(crate) loads: bool,
+    /// Show how often each memory is used, and what its line in the entrypoint costs
+    #[arg(long = "use", conflicts_with_all = ["cost", "loads"])]
+    pub(crate) uses: bool,
 }
 
 /// Serve memories over the Model Context Protocol
@@ -1449,6 +1571,7 @@ pub(crate) enum BenchWhat {
     Search(BenchSearch),
     Index(BenchIndex),
     Recall(BenchRecall),
+    Replay(BenchReplay),
     #[command(hide = true)]
     TortureWorker(TortureWorker),
 }
@@ -1526,6 +1649,27 @@ pub(crate) struct BenchRecall {
     /// Number of messages of each length
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) messages: u32,
+}
+
+/// Measure how well recall and rules find planted facts in generated conversations
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Plants facts and rules as memories, generates conversations that need some of them, imports these and replays them. The same seed
+gives the same numbers on every machine. With --dir, files are created in that directory and kept; it must be empty.
+
+Examples:
+  memdir bench replay
+  memdir bench replay --files 5000 --seed 2 --json")]
+pub(crate) struct BenchReplay {
+    /// Number of planted facts
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=120))]
+    pub(crate) facts: u32,
+    /// Number of other memories
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub(crate) files: u32,
+    /// Seed of the generator
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// Run one process of `bench torture`

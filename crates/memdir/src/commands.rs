@@ -22,6 +22,7 @@ mod help;
 mod history;
 mod hook;
 mod import;
+mod inbox;
 mod index;
 mod init;
 mod install;
@@ -35,6 +36,7 @@ pub(crate) mod prompt;
 mod read;
 mod recall;
 mod rename;
+mod replay;
 mod restore;
 mod resume;
 mod rules;
@@ -46,6 +48,7 @@ mod token;
 mod ui;
 mod undo;
 mod uninstall;
+mod use_stats;
 mod verify;
 mod view;
 mod where_command;
@@ -135,6 +138,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::History(args) => space(move |space| history::run(args, space.memdir)),
         Command::Hook(args) => nothing(move || Ok(hook::run(args, global))).writes(),
         Command::Import(args) => space(move |space| import::run(args, space.memdir)).writes(),
+        Command::Inbox(args) => space(move |space| inbox::run(args, space, output)).writes_if(args.what.is_some()),
         Command::Index(args) => search(None, move |space| index::run(args, space.memdir, output)),
         Command::Init(args) => settings(move |settings, scope| init::run(args, settings, scope)).writes().may_be_new(),
         Command::Install(args) => settings(move |settings, scope| install::run(args, settings, scope, output)).writes().may_be_new(),
@@ -149,12 +153,14 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Recall(args) => settings(move |settings, scope| recall::run(args, settings, scope)),
         Command::Redo(args) => space(move |space| undo::redo(args, space)).writes(),
         Command::Rename(args) => space(move |space| rename::run(args, space.memdir)).writes(),
+        Command::Replay(args) => settings(move |settings, scope| replay::run(args, settings, scope, output)),
         Command::Restore(args) => space(move |space| restore::run(args, space.memdir)).writes(),
         Command::Resume(args) => settings(move |settings, scope| resume::run(args, settings, scope)),
         Command::Rules(args) => settings(move |settings, scope| rules::run(args, settings, scope, output)).writes(),
         Command::Search(args) => search(args.embedder, move |space| search::run(args, space.memdir)),
         Command::Stats(args) if args.loads => settings(stats::loads),
         Command::Stats(args) if args.cost => settings(stats::cost),
+        Command::Stats(args) if args.uses => space(use_stats::run).writes(),
         Command::Stats(_) => search(None, stats::run),
         Command::Status(_) => space(status::run),
         Command::Test(_) => settings(test::run),
@@ -209,6 +215,8 @@ fn in_scope(
     let is_new = !settings.home.value.is_dir();
     let opened = spaces::open_lazy(settings, scope)?;
     let memdir = prepare(opened.memdir)?;
+    // What an agent reads in a shell is a use, as in its tools; what a person reads is not.
+    let memdir = if crate::config::agent_variable().is_some() { memdir.counting_use() } else { memdir };
     let outcome = run(&OpenSpace { memdir: &memdir, origin: Some((settings, scope)) });
     if is_new && settings.dir.is_none() {
         // The home did not exist when the space was opened, so the project could not be recorded then.

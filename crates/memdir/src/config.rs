@@ -3,6 +3,7 @@
 pub(crate) mod edit;
 mod expand;
 mod file;
+mod inbox;
 mod keys;
 mod machine;
 mod repository;
@@ -308,6 +309,11 @@ pub(crate) fn editor_variable() -> Option<String> {
 /// The bearer token in the environment, if there is one.
 pub(crate) fn token_variable() -> Option<String> {
     variable("MEMDIR_TOKEN")
+}
+
+/// A variable that a host sets for the programs that it starts.
+pub(crate) fn host_variable(key: &str) -> Option<String> {
+    variable(key)
 }
 
 /// The variable by which a host marks the commands of its agent, if it is set.

@@ -1,6 +1,7 @@
 //! Hooks: reads the JSON of a host and answers with exactly the keys that host accepts, or with nothing. Never fails: a memory must not
 //! block the agent.
 
+mod ask;
 mod call;
 mod call_rules;
 mod input;
@@ -8,6 +9,7 @@ mod output;
 mod session;
 mod start;
 mod sync;
+mod uses;
 
 pub(crate) use call::HookCall;
 pub(crate) use input::HookInput;

@@ -16,6 +16,7 @@ mod host_memory;
 pub(crate) mod jsonc;
 mod machine;
 mod opencode;
+mod run_marks;
 pub(crate) mod text_edit;
 pub(crate) mod toml;
 mod vscode;
@@ -26,6 +27,7 @@ pub(crate) use config_edit::{ConfigEdit, ConfigFile, ConfigFormat};
 pub(crate) use hooks::{Delivery, HookEvent, HookReply, HookSpec, ToolCall, ToolDecision};
 pub(crate) use host_memory::{HostMemory, MemoryChoice, MemoryImport, MemorySwitch, OwnMemory};
 pub(crate) use machine::{InstallScope, Machine, Os};
+pub(crate) use run_marks::{RunMarks, is_nested};
 
 use serde_json::Value;
 use std::{borrow::Cow, path::PathBuf};
@@ -85,6 +87,8 @@ pub(crate) struct Host {
     pub(crate) can_ask: bool,
     /// What the user typed of the message in the input of a hook.
     pub(crate) typed_text: fn(&str) -> Cow<'_, str>,
+    /// Whether a person reads the answers of a run, if the host's marks say so.
+    pub(crate) is_interactive: fn(&RunMarks<'_>) -> Option<bool>,
     /// Whether the input of the hook before a compaction announces one that will happen.
     pub(crate) will_compact: fn(&Value) -> bool,
     /// Where the input of a hook names the tool that is about to run.
@@ -140,6 +144,7 @@ const BASE: Host = Host {
     hook_output: |_| None,
     can_ask: false,
     typed_text: |message| Cow::Borrowed(message),
+    is_interactive: |_| None,
     will_compact: |_| true,
     tool_call: |_| ToolCall::Named,
     hook_command_keys: &["command"],

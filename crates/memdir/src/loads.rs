@@ -2,7 +2,7 @@
 //! machine.
 
 use memdir_core::{
-    PromptLoad, Store, Version,
+    PromptLoad, Source, Store, Version,
     internal::base::disk::{self, FileLock, LockWait, Replace},
 };
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,11 @@ struct LoadLine {
 
 /// Identifies a space by its directories and their rules. A hash, so that the file contains no paths.
 pub(crate) fn space(store: &dyn Store) -> String {
-    let mounts = store.mounts().iter().map(|mount| format!("{}={}={}", mount.prefix, mount.root.display(), mount.rules));
+    let mounts = store
+        .mounts()
+        .iter()
+        .filter(|mount| mount.source != Source::Inbox)
+        .map(|mount| format!("{}={}={}", mount.prefix, mount.root.display(), mount.rules));
     let mut mounts: Vec<String> = mounts.collect();
     mounts.sort();
     Version::from_content(mounts.join("\n").as_bytes()).to_string()

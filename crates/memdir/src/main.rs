@@ -2,6 +2,7 @@
 
 mod adopt;
 mod args;
+mod candidates;
 mod commands;
 mod config;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod moved;
 mod output;
 mod project_records;
 mod prompt_section;
+mod replay;
 mod rules;
 mod scope;
 mod serve;

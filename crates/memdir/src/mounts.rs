@@ -5,7 +5,7 @@ use memdir_chats::{ChatArchive, READERS};
 use memdir_core::{
     Access, EntrypointMode, Links, MemoryPath, Mount, Source,
     internal::{
-        base::glob::escape,
+        base::{glob::escape, limits},
         store::files::{journal_name, real_path},
     },
 };
@@ -13,6 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// The prefix of kept conversations.
 pub(crate) const CHATS: &str = "chats";
+
+/// The prefix of candidates, and of candidates in a space with another folder or mount of that name.
+pub(crate) const INBOX: &str = "inbox";
+pub(crate) const OTHER_INBOX: &str = "memdir-inbox";
 
 /// The store of kept conversations.
 pub(crate) fn chat_archive(settings: &Settings) -> ChatArchive {
@@ -37,6 +41,19 @@ pub(crate) fn kept_mount(settings: &Settings) -> Option<Mount> {
         only,
         ..with_journal(settings, CHATS, keep.dir().to_owned())
     })
+}
+
+/// The mount of a project's candidates: apart from the memories, without an entrypoint, and created by the first candidate.
+pub(crate) fn inbox_mount(settings: &Settings, project: &str, prefix: &str) -> Mount {
+    let root = settings.home.value.join(INBOX).join(project).join("candidates");
+    Mount {
+        source: Source::Inbox,
+        entrypoint: EntrypointMode::Off,
+        apart: true,
+        late: true,
+        file_bytes: limits::CANDIDATE_BYTES,
+        ..with_journal(settings, prefix, root)
+    }
 }
 
 /// Whether a repository's `.memdir` is its team memory.

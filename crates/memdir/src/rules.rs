@@ -3,9 +3,11 @@
 
 mod conversation;
 mod decisions;
+mod proposals;
 
-pub(crate) use conversation::Conversation;
+pub(crate) use conversation::{Conversation, FiredTripwire, OpenConversation};
 pub(crate) use decisions::{Decision, Decisions};
+pub(crate) use proposals::propose_rule_changes;
 
 use memdir_core::Strength;
 

@@ -8,7 +8,7 @@ use crate::{
     mounts, project_records,
 };
 use memdir_core::{
-    EntrypointMode, Error, MemoryPath, Mount, Project, Version,
+    EntrypointMode, Error, MemoryPath, Mount, Project, Source, Version,
     internal::{
         project::{self, ProjectKind},
         store::{
@@ -89,6 +89,11 @@ impl Scope {
     /// The mounts without their reasons.
     pub(crate) fn mounts_only(&self) -> Vec<Mount> {
         self.mounts.iter().map(|placed| placed.mount.clone()).collect()
+    }
+
+    /// The mounts that people are shown: an inbox is created by its first candidate, and says nothing before.
+    pub(crate) fn shown_mounts(&self) -> impl Iterator<Item = &Placed> {
+        self.mounts.iter().filter(|placed| placed.mount.source != Source::Inbox || placed.mount.root.is_dir())
     }
 
     /// The mount of a directory.
@@ -197,7 +202,24 @@ impl Scope {
         }
         // Last, so that a mount of the repository cannot replace a mount of the user.
         self.repository_mounts(settings, repository);
+        self.inbox(settings);
         Ok(())
+    }
+
+    /// Adds the inbox of the project, unless candidates are off. A folder of the project or another mount keeps the name.
+    fn inbox(&mut self, settings: &Settings) {
+        if !settings.config.inbox.on {
+            return;
+        }
+        let own = self.mounts.iter().find(|placed| placed.mount.prefix.is_empty()).map(|placed| placed.mount.root.join(mounts::INBOX));
+        let is_used = self.has(mounts::INBOX) || own.is_some_and(|folder| folder.symlink_metadata().is_ok());
+        let (prefix, why) = match is_used {
+            false => (mounts::INBOX, "candidates: memories that are proposed because of what happened in conversations"),
+            true => (mounts::OTHER_INBOX, "candidates; another folder or mount has the name inbox/"),
+        };
+        if !self.has(prefix) {
+            self.add(mounts::inbox_mount(settings, &self.id, prefix), why);
+        }
     }
 
     /// Adds the team memory, if there is one.

@@ -14,6 +14,7 @@ use memdir_core::{
     Actor, CueProposals, Embedder, Error, FileStore, Index, Memdir, MemoryPath, Mount, MountInfo, Searcher, Source, Store, SystemClock,
     internal::{
         dialects::{Dialect, DialectPlaces},
+        operations::ledger::UseLedger,
         project, secrets,
         store::{files::journal_name, space::narrow},
     },
@@ -65,7 +66,9 @@ pub(crate) fn open_mounts(settings: &Settings, mounts: &[Mount], actor: &str) ->
 fn memdir_on(store: FileStore, settings: &Settings, actor: &str) -> Result<Memdir, Failure> {
     let actor = Actor { name: actor.to_owned(), session: None };
     let allow = config::secret_exceptions(&settings.file, &settings.config)?;
-    Ok(Memdir::new(Arc::new(store), actor).with_allow_list(allow))
+    let memdir = Memdir::new(Arc::new(store), actor).with_allow_list(allow);
+    let counts = settings.config.count_use != Some(false);
+    Ok(if counts { memdir.with_ledger(UseLedger::new(settings.home.value.join("uses"))) } else { memdir })
 }
 
 /// Adds search for a long-lived process. Opens nothing before the first search.
@@ -83,7 +86,7 @@ pub(crate) fn with_search_once(memdir: Memdir, settings: &Settings, embedder: Op
 /// Adds a searcher, and makes searches import new conversations first and select those of the project, if the space has
 /// conversations.
 fn with_chats(memdir: Memdir, settings: &Settings, searcher: Searcher) -> Memdir {
-    if memdir.store().mounts().iter().any(|mount| mount.apart) {
+    if memdir.store().mounts().iter().any(|mount| mount.source == Source::Chat) {
         let worktrees = settings.config.worktrees;
         let project = project::find(&settings.cwd, worktrees).ok().map(|project| SearchedProject { project, worktrees });
         let syncer = Arc::new(Syncer { project, ..syncer(settings) });
@@ -183,7 +186,7 @@ pub(crate) fn open_dialect(
     let whole = if settings.only.is_empty() { None } else { Some(Scope::whole(settings)?) };
     let scope = whole.as_ref().unwrap_or(scope);
     let home = config::user_home_dir().unwrap_or_else(|| settings.home.value.clone());
-    let extra = scope.mounts_only().into_iter().filter(|mount| mount.source != Source::Memory).collect();
+    let extra = scope.mounts_only().into_iter().filter(|mount| !matches!(mount.source, Source::Memory | Source::Inbox)).collect();
     let places = DialectPlaces {
         dir: settings.dir.as_ref().map(|dir| dir.value.as_path()),
         home: &home,

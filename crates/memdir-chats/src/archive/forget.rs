@@ -4,6 +4,7 @@
 use super::{ArchivedChat, ArchivedFile, ChatArchive, ChatSection, Lasting, SUPERSEDED, put};
 use crate::{
     draft::first_words,
+    evidence::CallEvidence,
     lock,
     project::{SessionProject, path_forms},
     transcript::TitleRank,
@@ -131,7 +132,9 @@ impl ChatArchive {
             if chat.progress.title == TitleRank::FirstWords {
                 retitle(&mut chat, &left);
             }
-            self.write_sections(&chat, &left)?;
+            let is_left = |at: Option<Timestamp>| !rule.covers(at, 0, latest);
+            let calls = left_calls(self.evidence(&chat)?, &sections, &is_left);
+            self.write_sections(&chat, &left, &calls)?;
             outcome.shortened.push(path);
         }
         Ok(())
@@ -156,6 +159,21 @@ impl ChatArchive {
     fn rules_path(&self) -> PathBuf {
         self.dir().join("forgotten.json")
     }
+}
+
+/// Returns the calls that are left, with the numbers that the person's messages have without the forgotten ones.
+fn left_calls(calls: Vec<CallEvidence>, sections: &[ChatSection], is_left: &dyn Fn(Option<Timestamp>) -> bool) -> Vec<CallEvidence> {
+    let messages = sections.iter().filter(|section| section.speaker == Speaker::User);
+    let mut numbers = vec![0];
+    for section in messages {
+        let last = numbers.last().copied().unwrap_or(0);
+        numbers.push(last + u64::from(is_left(section.at)));
+    }
+    let renumbered = |call: CallEvidence| {
+        let turn = usize::try_from(call.turn).ok().and_then(|turn| numbers.get(turn)).copied().unwrap_or(call.turn);
+        CallEvidence { turn, ..call }
+    };
+    calls.into_iter().filter(|call| is_left(call.at)).map(renumbered).collect()
 }
 
 /// Replaces a title that was taken from forgotten words by the first words that are left.

@@ -4,9 +4,10 @@
 use super::{ArchivedChat, ChatArchive, ChatSection, Lasting, ReadProgress, SUPERSEDED, WriteMode, file_name, header, put, sections};
 use crate::{
     draft::{self, Draft},
+    evidence::CallEvidence,
     source::Reader,
 };
-use memdir_core::{Error, Result};
+use memdir_core::{Error, Result, Speaker};
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -65,10 +66,10 @@ impl ChatArchive {
         }
     }
 
-    /// Returns the total size of a session's parts.
+    /// Returns the total size of a session's files besides the one with its end.
     pub(super) fn parts_bytes(&self, chat: &ArchivedChat) -> u64 {
         let size = |part| fs::metadata(self.part_path(chat.host, &chat.key, part)).map_or(0, |meta| meta.len());
-        (1..=chat.parts).map(size).sum()
+        (1..=chat.parts).map(size).sum::<u64>() + self.calls_bytes(chat)
     }
 
     /// Writes a session: the archived text if the draft is appended to it, then the draft. Completes the header with the number of
@@ -76,18 +77,28 @@ impl ChatArchive {
     pub(crate) fn write(&self, chat: &mut ArchivedChat, mode: WriteMode, draft: &mut Draft<'_>) -> Result<()> {
         let failed = |source| Error::io("write", self.path(chat.host, &chat.key), source);
         let mut body = tempfile::spooled_tempfile_in(1 << 20, &self.dir);
-        let (last, starts) = draft.write(chat.progress.last.clone(), &mut body).map_err(failed)?;
-        let old = match mode {
-            WriteMode::Append => self.body(chat.host, &chat.key).map_err(failed)?,
-            WriteMode::Replace => None,
+        let written = draft.write(chat.progress.last.clone(), chat.progress.users, &mut body).map_err(failed)?;
+        let (old, archived) = match mode {
+            WriteMode::Append => (self.body(chat.host, &chat.key).map_err(failed)?, self.calls(chat)),
+            WriteMode::Replace => (None, Some(Vec::new())),
         };
-        chat.progress.last = last;
-        chat.turns += starts.len() as u64;
-        self.write_parts(chat, old, &mut body, &starts)
+        // A chat whose earlier calls are not known gets them when it is read again from its beginning.
+        chat.progress.calls = match archived {
+            Some(mut calls) => {
+                draft.complete(&mut calls);
+                calls.extend(written.calls);
+                Some(self.write_calls(chat, &calls)?)
+            }
+            None => None,
+        };
+        chat.progress.last = written.last;
+        chat.progress.users = written.users;
+        chat.turns += written.sections.len() as u64;
+        self.write_parts(chat, old, &mut body, &written.sections)
     }
 
-    /// Writes a session with only these sections.
-    pub(crate) fn write_sections(&self, chat: &ArchivedChat, sections: &[ChatSection]) -> Result<()> {
+    /// Writes a session with only these sections and calls.
+    pub(crate) fn write_sections(&self, chat: &ArchivedChat, sections: &[ChatSection], calls: &[CallEvidence]) -> Result<()> {
         let failed = |source| Error::io("write", self.path(chat.host, &chat.key), source);
         let mut body = tempfile::spooled_tempfile_in(1 << 20, &self.dir);
         let mut starts = Vec::new();
@@ -96,7 +107,12 @@ impl ChatArchive {
             draft::write_heading(section.speaker, section.at, &mut body).map_err(failed)?;
             write!(body, "\n{}\n", section.text).map_err(failed)?;
         }
-        self.write_parts(&mut ArchivedChat { parts: 0, ..chat.clone() }, None, &mut body, &starts)
+        let mut chat = ArchivedChat { parts: 0, ..chat.clone() };
+        chat.progress.users = sections.iter().filter(|section| section.speaker == Speaker::User).count() as u64;
+        if chat.progress.calls.is_some() {
+            chat.progress.calls = Some(self.write_calls(&chat, calls)?);
+        }
+        self.write_parts(&mut chat, None, &mut body, &starts)
     }
 
     /// Copies the archived text of a session to another name if the draft that is about to replace it is shorter and lacks some of
@@ -111,9 +127,10 @@ impl ChatArchive {
         if draft.has_lines(lines).map_err(failed)? {
             return Ok(());
         }
+        let calls = self.evidence(&chat)?;
         let names = (1..).map(|number| format!("{key}{SUPERSEDED}{number}"));
         let Some(key) = names.into_iter().find(|name| !self.path(host, name).exists()) else { return Ok(()) };
-        self.write_sections(&ArchivedChat { key, ..chat }, &sections)
+        self.write_sections(&ArchivedChat { key, ..chat }, &sections, &calls)
     }
 
     /// Writes the text of a session behind the text of its last file. Parts that become full are written first, the file with the
@@ -131,7 +148,8 @@ impl ChatArchive {
             from = cut;
         }
         self.write_part(chat, 0, old, body)?;
-        // Removes the parts of a longer text that was replaced.
+        // Removes the parts of a longer text that was replaced, and the calls that no longer count.
+        self.remove_calls(host, &key, chat.progress.calls.as_ref())?;
         self.remove_parts(host, &key, chat.parts)
     }
 
@@ -157,6 +175,7 @@ impl ChatArchive {
     /// Removes a session from the archive. Returns `false` if it was not archived.
     pub(crate) fn remove(&self, host: &Reader, key: &str) -> Result<bool> {
         // The file that counts the parts is removed last.
+        self.remove_calls(host, key, None)?;
         self.remove_parts(host, key, 0)?;
         remove_file(&self.path(host, key))
     }
@@ -196,7 +215,7 @@ fn cuts(old: u64, bytes: u64, starts: &[u64], max_bytes: u64) -> Vec<u64> {
 }
 
 /// Removes a file. Returns `false` if it did not exist.
-fn remove_file(path: &Path) -> Result<bool> {
+pub(super) fn remove_file(path: &Path) -> Result<bool> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -2,12 +2,13 @@
 //! directory comes from the records. Sub-agents' files, progress records and injected text are skipped.
 
 use crate::{
-    content::{Content, assistant_parts, user_parts},
+    content::{Content, MessagePart, Part, ResultPart, assistant_parts, emit_parts, user_parts},
     injected,
     json::{Flag, FromJson, Obj, Str, Time, loose},
     jsonl::{self, LineOutcome, RawRecord},
+    results::claude_end,
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
-    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor, Turn},
+    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor},
     walk,
 };
 use jiff::Timestamp;
@@ -188,7 +189,32 @@ struct Record<'a> {
     ai_title: Str<'a>,
     #[serde(borrow, default)]
     custom_title: Str<'a>,
+    #[serde(borrow, default)]
+    tool_use_result: UseResult<'a>,
 }
+
+/// What a record says about the result of a tool besides the result itself: an error text, or whether the tool was interrupted.
+#[derive(Default)]
+struct UseResult<'a> {
+    text: Option<Cow<'a, str>>,
+    is_interrupted: bool,
+}
+
+impl<'de: 'a, 'a> FromJson<'de> for UseResult<'a> {
+    fn text(text: Cow<'de, str>) -> Self {
+        UseResult { text: Some(text), is_interrupted: false }
+    }
+    fn object<A: serde::de::MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        #[derive(Default, Deserialize)]
+        struct Interrupted {
+            #[serde(default)]
+            interrupted: Flag,
+        }
+        let found = Interrupted::deserialize(serde::de::value::MapAccessDeserializer::new(object))?;
+        Ok(UseResult { text: None, is_interrupted: found.interrupted.0 })
+    }
+}
+loose!(UseResult<'a>);
 
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Origin<'a> {
@@ -296,6 +322,15 @@ impl Parser {
                 return Ok(LineOutcome::Next);
             }
         };
+        // A result says the same however often it is read, so copies of its record do no harm.
+        for ResultPart { id, excerpt, is_error } in &turns.results {
+            let besides = &turns.record.tool_use_result;
+            let end = claude_end(id, excerpt, *is_error, besides.is_interrupted, besides.text.as_deref().unwrap_or_default());
+            sink(ChatEvent::CallEnd(end))?;
+        }
+        if turns.is_interruption {
+            sink(ChatEvent::Interrupted)?;
+        }
         if turns.parts.is_empty() {
             return Ok(LineOutcome::Next);
         }
@@ -305,13 +340,7 @@ impl Parser {
         if !self.is_new(&turns.record) {
             return Ok(LineOutcome::Next);
         }
-        let mut flow = Flow::Continue;
-        for (speaker, text) in turns.parts {
-            let message = turns.message.as_deref().map(Cow::Borrowed);
-            if sink(ChatEvent::Turn(Turn { speaker, at: turns.record.timestamp.0, text, message, line }))? == Flow::Stop {
-                flow = Flow::Stop;
-            }
-        }
+        let flow = emit_parts(turns.parts, turns.message.as_deref(), turns.record.timestamp.0, line, sink)?;
         Ok(if flow == Flow::Stop { LineOutcome::Stop } else { LineOutcome::Next })
     }
 
@@ -382,7 +411,11 @@ fn title(rank: TitleRank, title: Str<'_>, sink: &mut EventSink<'_>) -> Result<Li
 struct RecordTurns<'a> {
     record: Record<'a>,
     message: Option<String>,
-    parts: Vec<(Speaker, Cow<'a, str>)>,
+    parts: Vec<MessagePart<'a>>,
+    /// The results of earlier calls.
+    results: Vec<ResultPart>,
+    /// Whether the host notes here that the person interrupted the calls.
+    is_interruption: bool,
 }
 
 impl<'a> Record<'a> {
@@ -417,8 +450,21 @@ impl<'a> Record<'a> {
             MessageField::Absent => (std::mem::take(&mut self.content), Str::default()),
         };
         let message = id.non_empty().or(self.uuid.non_empty()).map(str::to_owned);
+        let (mut results, mut is_interruption) = (Vec::new(), false);
+        let mut content = content;
+        content.parts.retain_mut(|part| match part {
+            Part::Result(result) => {
+                results.push(std::mem::take(&mut **result));
+                false
+            }
+            Part::Text(text) => {
+                is_interruption |= speaker == Speaker::User && text.starts_with("[Request interrupted by user");
+                true
+            }
+            Part::Bare(_) | Part::Call(_) => true,
+        });
         let parts = if speaker == Speaker::User { user_parts(content, user_text) } else { assistant_parts(content) };
-        Ok(RecordTurns { record: self, message, parts })
+        Ok(RecordTurns { record: self, message, parts, results, is_interruption })
     }
 }
 

@@ -2,19 +2,19 @@
 //! the events beside it repeat the same content. Instructions, context, reasoning and sub-agents are skipped.
 
 use crate::{
-    content::{Call, Content, assistant_parts, call_text, user_parts},
+    content::{Call, CallPart, Content, MessagePart, assistant_parts, emit_parts, user_parts},
     injected,
     json::{Args, Count, FromJson, Obj, Str, Time, loose},
     jsonl::{self, LineOutcome, RawRecord},
+    results::{Excerpt, codex_end},
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
-    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor, Turn},
+    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor},
     walk,
 };
 use memchr::memmem;
-use memdir_core::{Error, Result, Speaker};
+use memdir_core::{Error, Result};
 use serde::{Deserialize, Deserializer};
 use std::{
-    borrow::Cow,
     collections::HashMap,
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
@@ -72,7 +72,7 @@ impl ChatSource for CodexSource {
 }
 
 /// Returns the key of a rollout: the part of its file name after the time.
-fn rollout_key(name: &str) -> Option<&str> {
+pub(crate) fn rollout_key(name: &str) -> Option<&str> {
     let name = name.strip_suffix(".zst").unwrap_or(name);
     let rest = name.strip_suffix(".jsonl")?.strip_prefix("rollout-")?;
     // The id follows `2026-01-15T10-30-00-`.
@@ -112,18 +112,9 @@ fn read(session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>
     jsonl::each(session, &from, sink, is_wanted, &mut |raw, line, sink| parser.line(raw, line, sink))
 }
 
-/// Payloads that are never decoded: tool output, and events that repeat other records.
-const SKIPPED: [&[u8]; 9] = [
-    b"function_call_output\"",
-    b"custom_tool_call_output\"",
-    b"tool_search_output\"",
-    b"reasoning\"",
-    b"token_count\"",
-    b"agent_reasoning",
-    b"exec_command_",
-    b"mcp_tool_call_",
-    b"patch_apply_",
-];
+/// Payloads that are never decoded: results of searches, and events that repeat other records.
+const SKIPPED: [&[u8]; 7] =
+    [b"tool_search_output\"", b"reasoning\"", b"token_count\"", b"agent_reasoning", b"exec_command_", b"mcp_tool_call_", b"patch_apply_"];
 
 /// Whether a line may contain a turn or metadata, decided by the type of its payload.
 fn is_wanted(line: &[u8]) -> bool {
@@ -150,8 +141,12 @@ struct Record<'a> {
     content: Content<'a>,
     #[serde(borrow, default)]
     name: Str<'a>,
+    #[serde(borrow, default)]
+    call_id: Str<'a>,
     #[serde(default)]
     arguments: Args,
+    #[serde(default)]
+    output: Excerpt,
     #[serde(borrow, default)]
     git: Obj<Git<'a>>,
 }
@@ -172,6 +167,10 @@ struct Payload<'a> {
     function_call: Obj<Call<'a>>,
     #[serde(borrow, default)]
     name: Str<'a>,
+    #[serde(borrow, default)]
+    call_id: Str<'a>,
+    #[serde(default)]
+    output: Excerpt,
     #[serde(default)]
     arguments: Args,
     #[serde(default)]
@@ -253,7 +252,8 @@ impl Parser {
             sink(ChatEvent::Info(SessionInfo { branch, started: at, ..SessionInfo::default() }))?;
             return Ok(LineOutcome::Next);
         }
-        match (record.kind.as_str(), record.payload.0) {
+        let mut record = record;
+        match (record.kind.as_str(), record.payload.0.take()) {
             ("session_meta", Some(payload)) => self.session(payload, at, sink),
             ("turn_context", Some(payload)) if !self.has_directory => {
                 self.has_directory = payload.cwd.non_empty().is_some();
@@ -264,10 +264,11 @@ impl Parser {
             ("event_msg", Some(payload)) if payload.kind.as_str() == "thread_rolled_back" => {
                 self.emit(ChatEvent::Rewind(Rewind::UserTurns(payload.num_turns.0.unwrap_or(0))), sink)
             }
+            ("event_msg", Some(payload)) if payload.kind.as_str() == "turn_aborted" => self.emit(ChatEvent::Interrupted, sink),
             ("response_item", Some(payload)) => self.item(payload, at, line, sink),
-            ("message" | "function_call", None) => {
-                let (name, arguments, role, content) = (record.name, record.arguments, record.role, record.content);
-                self.item(Payload { kind: record.kind, name, arguments, role, content, ..Payload::default() }, at, line, sink)
+            ("message" | "function_call" | "function_call_output", None) => {
+                let Record { kind, name, call_id, arguments, output, role, content, .. } = record;
+                self.item(Payload { kind, name, call_id, arguments, output, role, content, ..Payload::default() }, at, line, sink)
             }
             _ => Ok(LineOutcome::Next),
         }
@@ -301,37 +302,36 @@ impl Parser {
     }
 
     fn item(&mut self, item: Payload<'_>, at: Option<jiff::Timestamp>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-        let message = item.id.0.clone();
-        let mut step = LineOutcome::Next;
-        for (speaker, text) in parts(item) {
-            let message = message.as_deref().map(Cow::Borrowed);
-            if let LineOutcome::Stop = self.emit(ChatEvent::Turn(Turn { speaker, at, text, message, line }), sink)? {
-                step = LineOutcome::Stop;
-            }
+        if self.is_subagent {
+            return Ok(LineOutcome::Next);
         }
-        Ok(step)
+        if matches!(item.kind.as_str(), "function_call_output" | "custom_tool_call_output") {
+            return self.emit(ChatEvent::CallEnd(codex_end(item.call_id.as_str(), &item.output)), sink);
+        }
+        let message = item.id.0.clone();
+        let flow = emit_parts(parts(item), message.as_deref(), at, line, sink)?;
+        Ok(if flow == Flow::Stop { LineOutcome::Stop } else { LineOutcome::Next })
     }
 }
 
 /// Returns the turns of an item.
-fn parts(item: Payload<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
-    let call = |name: &str, args: &Args| vec![(Speaker::Tool, Cow::Owned(call_text(name, args)))];
+fn parts(item: Payload<'_>) -> Vec<MessagePart<'_>> {
+    let id = item.call_id;
+    let call = |name: &str, args: Args| vec![MessagePart::call(CallPart::new(name, id.as_str(), args))];
     match item.kind.as_str() {
         "message" | "" => match item.role.as_str() {
             "user" => user_parts(item.content, injected::codex_user_text),
             "assistant" => {
                 let mut parts = assistant_parts(item.content);
-                if let Some(called) = item.function_call.0 {
-                    parts.extend(call(called.name.as_str(), &called.args));
-                }
+                parts.extend(item.function_call.0.map(|called| MessagePart::call(called.into_part())));
                 parts
             }
             _ => Vec::new(),
         },
-        "function_call" => call(item.name.as_str(), &item.arguments),
-        "custom_tool_call" => call(item.name.as_str(), &item.input),
-        "local_shell_call" => call("shell", &item.action.0.unwrap_or_default().command),
-        "web_search_call" => call("web_search", &item.action.0.unwrap_or_default().query),
+        "function_call" => call(item.name.as_str(), item.arguments),
+        "custom_tool_call" => call(item.name.as_str(), item.input),
+        "local_shell_call" => call("shell", item.action.0.unwrap_or_default().command),
+        "web_search_call" => call("web_search", item.action.0.unwrap_or_default().query),
         _ => Vec::new(),
     }
 }
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn tool_output_is_skipped_by_its_first_bytes() {
-        assert!(!is_wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"function_call_output","output":"..."}}"#));
+        assert!(!is_wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"tool_search_output","output":"..."}}"#));
         assert!(!is_wanted(br#"{"timestamp":"x","type":"event_msg","payload":{"type":"token_count"}}"#));
         assert!(is_wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"function_call","name":"x"}}"#));
         assert!(is_wanted(br#"{"timestamp":"x","type":"response_item","payload":{"type":"message","role":"user"}}"#));

@@ -1,19 +1,20 @@
-//! Copilot CLI: one folder per session under `session-state/`, with the events of the session as JSONL. Only messages are read: what
-//! tools and hooks did is in events of their own, and a message lists the tools it calls.
+//! Copilot CLI: one folder per session under `session-state/`, with the events of the session as JSONL. Only messages and the ends of
+//! tool calls are read: a message lists the tools it calls.
 
 use crate::{
-    content::{Call, call_text},
+    content::{Call, MessagePart, emit_parts},
     injected,
     json::{Flag, List, Obj, Str, Time},
     jsonl::{self, LineOutcome, RawRecord},
+    results::{Excerpt, copilot_end},
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
-    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor, Turn},
+    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor},
     walk,
 };
 use memchr::memmem;
 use memdir_core::{Result, Speaker};
 use serde::Deserialize;
-use std::{borrow::Cow, path::PathBuf};
+use std::path::PathBuf;
 
 /// The transcripts of Copilot CLI.
 pub const READER: Reader = Reader {
@@ -51,8 +52,15 @@ impl ChatSource for CopilotSource {
     }
 }
 
-/// Types of events that are never decoded: the output of tools and hooks, and pieces of messages that follow as a whole.
-const SKIPPED: [&[u8]; 4] = [b"tool.", b"hook.", b"assistant.message_delta\"", b"assistant.reasoning"];
+/// Types of events that are never decoded: the progress of tools, the output of hooks, and pieces of messages that follow as a whole.
+const SKIPPED: [&[u8]; 6] = [
+    b"tool.execution_start\"",
+    b"tool.execution_p",
+    b"tool.user_requested\"",
+    b"hook.",
+    b"assistant.message_delta\"",
+    b"assistant.reasoning",
+];
 
 /// Whether a line may contain a turn or metadata, decided by the type of the event.
 fn is_wanted(line: &[u8]) -> bool {
@@ -105,6 +113,22 @@ struct Data<'a> {
     parent_tool_call_id: Str<'a>,
     #[serde(default)]
     success: Succeeded,
+    /// The call that ended, its result and its error.
+    #[serde(borrow, default)]
+    tool_call_id: Str<'a>,
+    #[serde(default)]
+    result: Excerpt,
+    #[serde(borrow, default)]
+    error: Obj<CallError<'a>>,
+}
+
+/// Why a tool call failed.
+#[derive(Debug, Clone, Default, Deserialize)]
+struct CallError<'a> {
+    #[serde(borrow, default)]
+    code: Str<'a>,
+    #[serde(default)]
+    message: Excerpt,
 }
 
 /// Where a session takes place.
@@ -152,34 +176,25 @@ fn parse_line(raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result
             sink(ChatEvent::Info(SessionInfo { title, ..SessionInfo::default() }))?
         }
         "session.compaction_complete" if data.success.0.0 => sink(ChatEvent::Compacted(at))?,
-        "user.message" => emit(vec![(Speaker::User, injected::user_text(data.content.0.unwrap_or_default()))], &id, at, line, sink)?,
+        "tool.execution_complete" => {
+            let error = data.error.0.unwrap_or_default();
+            let excerpt = if error.message.head().is_empty() { &data.result } else { &error.message };
+            sink(ChatEvent::CallEnd(copilot_end(data.tool_call_id.as_str(), data.success.0.0, error.code.as_str(), excerpt)))?
+        }
+        "abort" => sink(ChatEvent::Interrupted)?,
+        "user.message" => {
+            let typed = MessagePart::text(Speaker::User, injected::user_text(data.content.0.unwrap_or_default()));
+            emit_parts(vec![typed], id.non_empty(), at, line, sink)?
+        }
         "assistant.message" => {
             let message = if data.message_id.non_empty().is_some() { data.message_id } else { id };
-            let mut parts = vec![(Speaker::Assistant, data.content.0.unwrap_or_default())];
-            parts.extend(data.tool_requests.0.iter().map(|call| (Speaker::Tool, Cow::Owned(call_text(call.name.as_str(), &call.args)))));
-            emit(parts, &message, at, line, sink)?
+            let mut parts = vec![MessagePart::text(Speaker::Assistant, data.content.0.unwrap_or_default())];
+            parts.extend(data.tool_requests.0.into_iter().map(|call| MessagePart::call(call.into_part())));
+            emit_parts(parts, message.non_empty(), at, line, sink)?
         }
         _ => Flow::Continue,
     };
     Ok(if flow == Flow::Stop { LineOutcome::Stop } else { LineOutcome::Next })
-}
-
-/// Emits the turns of a message that have a text.
-fn emit(
-    parts: Vec<(Speaker, Cow<'_, str>)>,
-    message: &Str<'_>,
-    at: Option<jiff::Timestamp>,
-    line: u64,
-    sink: &mut EventSink<'_>,
-) -> Result<Flow> {
-    let mut flow = Flow::Continue;
-    for (speaker, text) in parts.into_iter().filter(|(_, text)| !text.trim().is_empty()) {
-        let message = message.non_empty().map(Cow::Borrowed);
-        if sink(ChatEvent::Turn(Turn { speaker, at, text, message, line }))? == Flow::Stop {
-            flow = Flow::Stop;
-        }
-    }
-    Ok(flow)
 }
 
 #[cfg(test)]
@@ -188,7 +203,7 @@ mod tests {
 
     #[test]
     fn tool_output_is_skipped_by_its_first_bytes() {
-        assert!(!is_wanted(br#"{"type":"tool.execution_complete","data":{"result":"..."}}"#));
+        assert!(!is_wanted(br#"{"type":"tool.execution_start","data":{"arguments":"..."}}"#));
         assert!(!is_wanted(br#"{"id":"1","type":"hook.end","data":{}}"#));
         assert!(!is_wanted(br#"{"type":"assistant.message_delta","data":{}}"#));
         assert!(is_wanted(br#"{"type":"assistant.message","data":{}}"#));

@@ -5,14 +5,16 @@
 //! the conversation: that is in the records of single messages. Without any of these, all messages at once are the conversation.
 
 use crate::{
-    content::{Call, Content, Part, assistant_parts, call_text},
+    content::{CallPart, Content, MessagePart, Part, assistant_parts, emit_parts},
+    evidence::CallEnd,
     injected,
-    json::{FromJson, List, Obj, Str, Time, loose, repair},
+    json::{Args, FromJson, List, Obj, Str, Time, loose, repair},
     jsonl::{self, LineOutcome, RawRecord},
     project::folder_below,
+    results::{Excerpt, gemini_end},
     short_strings::ShortStrings,
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
-    transcript::{ChatEvent, EventSink, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor, Turn},
+    transcript::{ChatEvent, EventSink, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor},
     walk,
 };
 use memdir_core::{Error, Problem, Result, Speaker};
@@ -152,7 +154,7 @@ struct Record<'a> {
     #[serde(borrow, default)]
     display_content: Content<'a>,
     #[serde(borrow, default)]
-    tool_calls: List<Call<'a>>,
+    tool_calls: List<EndedCall<'a>>,
     #[serde(borrow, default)]
     session_id: Str<'a>,
     #[serde(default)]
@@ -197,7 +199,43 @@ struct Message<'a> {
     #[serde(borrow, default)]
     display_content: Content<'a>,
     #[serde(borrow, default)]
-    tool_calls: List<Call<'a>>,
+    tool_calls: List<EndedCall<'a>>,
+}
+
+/// A tool call with its result.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct EndedCall<'a> {
+    #[serde(borrow, default)]
+    id: Str<'a>,
+    #[serde(borrow, default)]
+    name: Str<'a>,
+    #[serde(default)]
+    args: Args,
+    #[serde(borrow, default)]
+    status: Str<'a>,
+    #[serde(default)]
+    result: List<FunctionResult>,
+}
+
+/// One part of a result.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct FunctionResult {
+    #[serde(default, rename = "functionResponse")]
+    response: Obj<FunctionResponse>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct FunctionResponse {
+    #[serde(default)]
+    response: Excerpt,
+}
+
+impl EndedCall<'_> {
+    /// Returns how the call ended. Ids are unique within one conversation only if they are those of calls.
+    fn end(&self) -> CallEnd<'_> {
+        let excerpt = self.result.0.first().and_then(|result| result.response.0.as_ref()).map(|response| response.response.clone());
+        gemini_end(self.id.as_str(), self.status.as_str(), &excerpt.unwrap_or_default())
+    }
 }
 
 /// The first string of a list.
@@ -284,33 +322,32 @@ impl Parser {
             return Ok(());
         }
         let (at, id) = (message.timestamp.0, message.id.0.clone());
+        let calls = message.tool_calls.0.clone();
         let parts = parts(message);
         if let Some(id) = id.as_deref().filter(|id| !id.is_empty())
             && self.seen.insert(id.to_owned(), !parts.is_empty()).is_some()
         {
             sink(ChatEvent::Replace(id))?;
         }
-        for (speaker, text) in parts {
-            sink(ChatEvent::Turn(Turn { speaker, at, text, message: id.as_deref().map(Cow::Borrowed), line }))?;
-        }
-        Ok(())
+        emit_parts(parts, id.as_deref(), at, line, sink)?;
+        calls.iter().filter(|call| call.id.non_empty().is_some()).try_for_each(|call| sink(ChatEvent::CallEnd(call.end())).map(drop))
     }
 }
 
 /// Returns the turns of a message.
-fn parts(message: Message<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
+fn parts(message: Message<'_>) -> Vec<MessagePart<'_>> {
     match message.kind.as_str() {
         "user" => {
             // The displayed text is what was typed; the content may have files inserted.
             let shown = with_bare_text(message.display_content).into_text();
             let written = if shown.trim().is_empty() { with_bare_text(message.content).into_text() } else { shown };
             let text = injected::gemini_user_text(written);
-            if text.trim().is_empty() { Vec::new() } else { vec![(Speaker::User, text)] }
+            if text.trim().is_empty() { Vec::new() } else { vec![MessagePart::text(Speaker::User, text)] }
         }
         "gemini" => {
             let mut parts = assistant_parts(with_bare_text(message.content));
-            let calls = message.tool_calls.0.iter().map(|call| (Speaker::Tool, Cow::Owned(call_text(call.name.as_str(), &call.args))));
-            parts.extend(calls);
+            let calls = message.tool_calls.0.into_iter();
+            parts.extend(calls.map(|call| MessagePart::call(CallPart::new(call.name.as_str(), call.id.as_str(), call.args))));
             parts
         }
         _ => Vec::new(),

@@ -2,20 +2,19 @@
 //! sessions are skipped, sessions that were reset are read; sub-agents and heartbeats are not conversations.
 
 use crate::{
-    content::{Content, assistant_parts, user_parts},
+    content::{Content, MessagePart, assistant_parts, emit_parts, user_parts},
     injected,
     json::{Obj, Str, Time, repair},
     jsonl::{self, LineOutcome, RawRecord},
     short_strings::ShortStrings,
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
     sqlite::{self, Database, OpenDatabase, through_sql},
-    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor, Turn},
+    transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor},
     walk,
 };
-use memdir_core::{Problem, Result, Speaker, Stamp};
+use memdir_core::{Problem, Result, Stamp};
 use serde::Deserialize;
 use std::{
-    borrow::Cow,
     collections::HashMap,
     io,
     path::{Path, PathBuf},
@@ -261,21 +260,14 @@ fn entry(raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<Line
         ("compaction", _) => sink(ChatEvent::Compacted(at))?,
         ("message", Some(message)) => {
             let at = at.or(message.timestamp.0);
-            let mut flow = Flow::Continue;
-            for (speaker, text) in parts(message) {
-                let message = record.id.non_empty().map(Cow::Borrowed);
-                if sink(ChatEvent::Turn(Turn { speaker, at, text, message, line }))? == Flow::Stop {
-                    flow = Flow::Stop;
-                }
-            }
-            flow
+            emit_parts(parts(message), record.id.non_empty(), at, line, sink)?
         }
         _ => Flow::Continue,
     };
     Ok(if flow == Flow::Stop { LineOutcome::Stop } else { LineOutcome::Next })
 }
 
-fn parts(message: Message<'_>) -> Vec<(Speaker, Cow<'_, str>)> {
+fn parts(message: Message<'_>) -> Vec<MessagePart<'_>> {
     match message.role.as_str() {
         "user" => user_parts(message.content, injected::openclaw_user_text),
         "assistant" => assistant_parts(message.content),

@@ -42,8 +42,10 @@ impl<'a> Reading<'a> {
     pub(super) fn begin(run: &Run<'a>, session: &'a SessionFile) -> Result<Reading<'a>> {
         let syncer = run.syncer;
         let old = syncer.archive.get(session.host, &session.key)?;
-        // Without a cursor it is unknown how much of the transcript is archived, so it is read again.
-        let mode = if old.as_ref().is_some_and(|chat| chat.progress.cursor.at > 0) { WriteMode::Append } else { WriteMode::Replace };
+        // Without a cursor it is unknown how much of the transcript is archived, so it is read again; so are the tool calls of a
+        // conversation that was archived without them.
+        let is_known = |chat: &ArchivedChat| chat.progress.cursor.at > 0 && (chat.progress.calls.is_some() || !run.may_upgrade(session));
+        let mode = if old.as_ref().is_some_and(is_known) { WriteMode::Append } else { WriteMode::Replace };
         let chat = old.filter(|_| mode == WriteMode::Append).unwrap_or_else(|| empty(session));
         let mut reading = Reading {
             syncer,
@@ -106,6 +108,14 @@ impl<'a> Reading<'a> {
             ChatEvent::Info(info) => self.apply_info(info),
             ChatEvent::Compacted(at) => self.draft.push_compacted(at).map_err(io)?,
             ChatEvent::Replace(message) => self.draft.replace(message),
+            ChatEvent::Call(call) => {
+                self.decide();
+                if !self.off && !self.is_forgotten(call.at, call.line) {
+                    self.draft.push_call(&call).map_err(io)?;
+                }
+            }
+            ChatEvent::CallEnd(end) => self.draft.end_call(&end),
+            ChatEvent::Interrupted => self.draft.interrupt_calls(),
             ChatEvent::Rewind(rewind) => {
                 self.rewound = true;
                 self.must_start_over |= !self.draft.rewind(rewind) && self.mode == WriteMode::Append;
@@ -114,15 +124,19 @@ impl<'a> Reading<'a> {
                 self.has_turns = true;
                 self.chat.progress.calls_memory = is_memory_call(&turn);
                 self.decide();
-                let modified = self.session.stamp.modified();
-                let is_forgotten = || self.session_rules.iter().any(|rule| rule.covers(turn.at, turn.line, modified));
-                if !self.off && !self.chat.progress.calls_memory && !is_forgotten() {
+                if !self.off && !self.chat.progress.calls_memory && !self.is_forgotten(turn.at, turn.line) {
                     self.draft.push_turn(&turn).map_err(io)?;
                 }
             }
         }
         let is_over = self.until.is_some_and(|until| self.syncer.clock.now() >= until);
         Ok(if self.off || self.must_start_over || is_over { Flow::Stop } else { Flow::Continue })
+    }
+
+    /// Whether a rule covers what happened at this time, on this line.
+    fn is_forgotten(&self, at: Option<Timestamp>, line: u64) -> bool {
+        let modified = self.session.stamp.modified();
+        self.session_rules.iter().any(|rule| rule.covers(at, line, modified))
     }
 
     /// Decides whether the session may be archived and which rules apply to it, for the directory known so far.

@@ -2,7 +2,10 @@
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests create files directly, and fail by panicking")]
 
 mod archive;
+mod candidates;
 mod corpus;
+mod evidence;
+mod generated;
 mod hostile;
 mod hosts;
 mod opencode;

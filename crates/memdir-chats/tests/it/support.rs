@@ -59,11 +59,14 @@ pub(crate) fn session(host: &'static Reader, path: &Path) -> SessionFile {
     }
 }
 
-/// The events of a session, one per line, and the outcome.
+/// The events of a session without its tool calls' evidence, one per line, and the outcome.
 pub(crate) fn events(source: &dyn ChatSource, session: &SessionFile, from: &TranscriptCursor) -> (String, ReadOutcome) {
     let mut out = String::new();
     let outcome = source
         .turns(session, from, &mut |event| {
+            if matches!(event, ChatEvent::Call(_) | ChatEvent::CallEnd(_) | ChatEvent::Interrupted) {
+                return Ok(Flow::Continue);
+            }
             out.push_str(&line(&event));
             out.push('\n');
             Ok(Flow::Continue)
@@ -76,6 +79,9 @@ fn line(event: &ChatEvent<'_>) -> String {
     let time = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), |at| at.strftime("%H:%M:%S").to_string());
     match event {
         ChatEvent::Restart => "restart".into(),
+        ChatEvent::Call(call) => format!("call [{}] {}", call.id, call.tool),
+        ChatEvent::CallEnd(end) => format!("end [{}] {:?}", end.id, end.outcome),
+        ChatEvent::Interrupted => "interrupted".into(),
         ChatEvent::Compacted(at) => format!("compacted {}", time(*at)),
         ChatEvent::Replace(id) => format!("replace {id}"),
         ChatEvent::Rewind(Rewind::To(id)) => format!("rewind to {id}"),

@@ -36,6 +36,10 @@ pub const INDEXED_TITLE_BYTES: usize = 4 << 10;
 pub const INDEXED_TITLES_BYTES: usize = 16 << 20;
 /// Bytes of a glob: as long as the longest name. The steps of a match are bounded by the pattern's length times the text's.
 pub const GLOB_BYTES: usize = 1_024;
+/// Bytes of a candidate's file: the proposed text, the person's words and the citations, each with its own limit.
+pub const CANDIDATE_BYTES: usize = 64 << 10;
+/// Open candidates of an inbox; the weakest leave first. More is not read by anyone.
+pub const INBOX_CANDIDATES: usize = 50;
 /// Tripwires of one memory. Each is matched before every action; the rest is reported.
 pub const TRIPWIRES: usize = 256;
 /// Mentions of one memory that are looked up in the project, each of which costs a search of its list of files.
@@ -147,3 +151,10 @@ pub fn clamp<T: PartialOrd + Display + Copy>(name: &str, given: T, range: &Range
 pub const CUES: usize = 8;
 /// Bytes of all cues of one memory. Measured with 130 on average; more would make every memory fit every message.
 pub const CUE_BYTES: usize = 300;
+/// Size in bytes above which a ledger file is replaced with its sums at the end of a session: some hundred uses.
+pub const LEDGER_COMPACT_BYTES: u64 = 32 << 10;
+/// Size in bytes above which any process that counts does it: a host without a hook at the end of a session never compacts otherwise.
+pub const LEDGER_MAX_BYTES: u64 = 1 << 20;
+/// Memories of one mount that have counts. Beyond it those that were not used for the longest time are dropped; a line has about 60
+/// bytes, so that a file of sums stays below its maximum size.
+pub const LEDGER_MEMORIES: usize = 10_000;

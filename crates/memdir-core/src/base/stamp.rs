@@ -13,6 +13,8 @@ pub enum Source {
     Custom,
     /// Past conversations.
     Chat,
+    /// Candidates that wait for a decision. Searched only by this name, never recalled.
+    Inbox,
 }
 
 /// The metadata that changes when a file changes.

@@ -3,7 +3,7 @@
 use crate::{
     base::{error::Result, path::MemoryPath, version::Version},
     entrypoint::upkeep,
-    operations::{context::Context, read},
+    operations::{context::Context, inbox, read},
     store::{ChangeId, Expect, FileEdit, Role, Store, Verb, change_with},
 };
 use serde::Serialize;
@@ -44,6 +44,7 @@ pub(crate) fn delete(store: &dyn Store, context: &Context, request: &Delete) -> 
 /// one has the notes of the change.
 pub(crate) fn delete_all(store: &dyn Store, context: &Context, requests: &[Delete]) -> Result<Vec<Deleted>> {
     let touches: Vec<MemoryPath> = requests.iter().map(|request| request.path.clone()).collect();
+    inbox::record_decisions(store, touches.iter().map(|path| (path, None)))?;
     let (change, (mut deleted, notes)) = change_with(store, &context.intent(Verb::Delete), &touches, |view| {
         let mut edits: Vec<FileEdit> = Vec::new();
         let mut deleted: Vec<Deleted> = Vec::new();

@@ -5,7 +5,7 @@ use crate::{
         error::{Error, Result},
         path::MemoryPath,
     },
-    store::{Change, ChangeFilter, Role, Store},
+    store::{Change, ChangeFilter, Role, Store, Verb},
 };
 
 /// Maximum number of renames that the history of one memory follows.
@@ -13,7 +13,7 @@ const NAMES: usize = 50;
 
 /// Returns the changes that match a filter. The history of one memory includes its earlier names.
 pub fn history(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Change>> {
-    let Some(path) = &filter.path else { return store.changes(filter) };
+    let Some(path) = &filter.path else { return without_proposals(store, filter) };
     let mut changes = store.changes(&ChangeFilter { most: 0, ..filter.clone() })?;
     let mut path = path.clone();
     for _ in 0..NAMES {
@@ -28,6 +28,27 @@ pub fn history(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Change>> 
         changes.truncate(filter.most);
     }
     Ok(changes)
+}
+
+/// Returns the changes of the whole space. Proposed candidates are omitted: nobody asked for them, so nobody looks for them there. A
+/// change that is named by its id is always found.
+fn without_proposals(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Change>> {
+    if filter.id.is_some() {
+        return store.changes(filter);
+    }
+    let mut most = filter.most;
+    loop {
+        let mut changes = store.changes(&ChangeFilter { most, ..filter.clone() })?;
+        let is_all = filter.most == 0 || changes.len() < most;
+        changes.retain(|change| change.verb != Verb::Propose);
+        if is_all || changes.len() >= filter.most {
+            if filter.most > 0 {
+                changes.truncate(filter.most);
+            }
+            return Ok(changes);
+        }
+        most *= 4;
+    }
 }
 
 /// Returns the previous name of a memory, and the index of the change that renamed it.

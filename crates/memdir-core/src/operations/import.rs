@@ -18,6 +18,7 @@ use crate::{
     memory::Memory,
     operations::{
         context::Context,
+        inbox,
         list::{self, List},
         read, write,
     },
@@ -27,6 +28,7 @@ use crate::{
     },
 };
 use jiff::Timestamp;
+pub use names::slug;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -254,7 +256,7 @@ fn one(
         // An existing file keeps its name.
         _ => there.unwrap_or(wanted),
     };
-    if let Err(error) = view.check_writable(&path) {
+    if let Err(error) = view.check_writable(&path).and_then(|()| inbox::refuse_new_file(view, &path)) {
         return skipped(error.to_string());
     }
     let name = path.name().to_owned();

@@ -62,9 +62,15 @@ pub struct ShownRule {
 
 /// Recalls memories. The text is empty if nothing is relevant.
 pub(crate) fn recall(store: &dyn Store, context: &Context, request: &Recall<'_>) -> Result<Recalled> {
+    let needs_table = request.message.is_some() || request.action.is_some();
+    let table = if needs_table { Some(RecallTable::read(store, request.cache, context.clock.now())?) } else { None };
+    recall_from(store, context, request, table.as_ref())
+}
+
+/// Recalls memories by a table that was read before, for many recalls of the same memories. Without one, only rules are shown.
+pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall<'_>, table: Option<&RecallTable>) -> Result<Recalled> {
     let mut wanted: Vec<Wanted<'_>> = Vec::new();
-    if request.message.is_some() || request.action.is_some() {
-        let table = RecallTable::read(store, request.cache, context.clock.now())?;
+    if let Some(table) = table {
         if request.message.is_some() {
             table.pinned().for_each(|path| push(&mut wanted, Wanted::new(path, Some("it is pinned".into()), None)));
         }
@@ -75,7 +81,7 @@ pub(crate) fn recall(store: &dyn Store, context: &Context, request: &Recall<'_>)
             }
         }
         if let Some(message) = request.message {
-            for met in message::matching_memories(store, &table, &ends(message)) {
+            for met in message::matching_memories(store, table, &ends(message)) {
                 push(&mut wanted, Wanted::new(&met.path.clone(), None, Some(met)));
             }
         }

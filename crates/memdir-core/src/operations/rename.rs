@@ -9,8 +9,8 @@ use crate::{
     },
     entrypoint::upkeep::{self, RenamedFile},
     memory::links,
-    operations::{context::Context, read, write},
-    store::{Access, ChangeId, FileEdit, Role, Store, Verb, View, Walk, change_with, mounts},
+    operations::{context::Context, inbox, read, write},
+    store::{Access, ChangeId, FileEdit, Role, Source, Store, Verb, View, Walk, change_with, mounts},
 };
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -73,6 +73,7 @@ pub(crate) fn rename(store: &dyn Store, context: &Context, from: &MemoryPath, to
 
 /// Renames memories in one change, each from its old name to its new one. If one of them cannot be renamed, none is.
 pub(crate) fn rename_all(store: &dyn Store, context: &Context, names: &[(MemoryPath, MemoryPath)]) -> Result<RenamedMemories> {
+    inbox::record_decisions(store, names.iter().map(|(from, to)| (from, Some(to))))?;
     let (change, renamed) = change_with(store, &context.intent(Verb::Rename), &writable(store, names), |view| {
         let files = planned(store, view, context, names)?;
         let mut refs = References::new(view, &files);
@@ -132,14 +133,15 @@ fn planned(store: &dyn Store, view: &dyn View, context: &Context, names: &[(Memo
         if !seen.insert(target.clone()) {
             return Err(Error::bad_input("names", format!("two memories would be named {:?}", target.name())));
         }
-        files.push(RenamedFile { from: stored.path, to: target, bytes: stored.bytes });
+        let bytes = inbox::moved_bytes(view, &stored, &target)?;
+        files.push(RenamedFile { from: stored.path, to: target, bytes });
     }
     Ok(files)
 }
 
-/// One file in every writable mount, because any of them may contain a reference.
+/// One file in every writable mount, because any of them may contain a reference. Candidates are not searched for references.
 fn writable(store: &dyn Store, names: &[(MemoryPath, MemoryPath)]) -> Vec<MemoryPath> {
-    let mounts = store.mounts().iter().filter(|mount| mount.access == Access::ReadWrite);
+    let mounts = store.mounts().iter().filter(|mount| mount.access == Access::ReadWrite && mount.source != Source::Inbox);
     let mut touches: Vec<MemoryPath> = mounts.filter_map(|mount| mounts::entrypoint_path(&mount.prefix).ok()).collect();
     touches.extend(names.iter().flat_map(|(from, to)| [from.clone(), to.clone()]));
     touches

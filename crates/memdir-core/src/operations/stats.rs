@@ -60,6 +60,9 @@ pub(crate) fn stats(store: &dyn Store) -> Result<Stats> {
         let unreadable = usize::from(entrypoint.is_err());
         let text = entrypoint.ok().flatten().map(|stored| String::from_utf8_lossy(&stored.bytes).into_owned());
         let loaded = text.as_deref().map(crate::entrypoint::load);
+        if mount.source == Source::Inbox && memories().next().is_none() {
+            continue;
+        }
         mounts.push(MountStats {
             prefix: mount.prefix.clone(),
             root: mount.root.clone(),

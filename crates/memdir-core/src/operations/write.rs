@@ -10,7 +10,7 @@ use crate::{
     },
     entrypoint::upkeep,
     memory::{self, Kind, Memory, cues},
-    operations::{context::Context, read},
+    operations::{context::Context, inbox, read},
     recall::when,
     secrets::{self, SecretSeverity},
     store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View, change_with, mounts},
@@ -136,6 +136,7 @@ pub(crate) fn write(store: &dyn Store, context: &Context, request: &Write) -> Re
         upkeep::refuse_pages(view, &path)?;
         if there.is_none() {
             check_name(context, &path)?;
+            inbox::refuse_new_file(view, &path)?;
         }
         let limit = mounts::mount_of(view, &path).map_or(limits::MEMORY_BYTES, |mount| mount.file_bytes);
         let bytes = new_bytes(request, there.as_ref(), limit)?;

@@ -68,19 +68,6 @@ pub struct RecallExplanation {
     pub matched: Vec<(String, f32)>,
 }
 
-impl RecallExplanation {
-    /// Describes what was decided, and why.
-    pub fn describe(&self) -> String {
-        match self.verdict {
-            RecallVerdict::Recalled => "recalled".to_owned(),
-            RecallVerdict::BelowThreshold => format!("not recalled: {:.2} below the threshold", self.missing),
-            RecallVerdict::FarBelowBest => format!("not recalled: {:.2} too far below the best memory", self.missing),
-            RecallVerdict::NothingInCommon => "not recalled: shares no word with the message".to_owned(),
-            RecallVerdict::MemoryIgnored => "not recalled: the message asks to ignore memory".to_owned(),
-        }
-    }
-}
-
 /// What was decided about a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -120,6 +107,19 @@ fn explanation(found: MessageMatch, bar: f32, ignored: bool) -> RecallExplanatio
         _ => RecallVerdict::Recalled,
     };
     RecallExplanation { name: found.path.name().to_owned(), verdict, features: found.features, missing, matched: found.matched }
+}
+
+impl RecallExplanation {
+    /// The verdict in words.
+    pub fn verdict_text(&self) -> String {
+        match self.verdict {
+            RecallVerdict::Recalled => "recalled".to_owned(),
+            RecallVerdict::BelowThreshold => format!("not recalled: {:.2} below the threshold", self.missing),
+            RecallVerdict::FarBelowBest => format!("not recalled: {:.2} too far below the best memory", self.missing),
+            RecallVerdict::NothingInCommon => "not recalled: shares no word with the message".to_owned(),
+            RecallVerdict::MemoryIgnored => "not recalled: the message asks to ignore memory".to_owned(),
+        }
+    }
 }
 
 fn scored(store: &dyn Store, table: &RecallTable, message: &str) -> Vec<ScoredRow> {

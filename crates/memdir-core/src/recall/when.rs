@@ -19,6 +19,7 @@ use crate::{
     memory::Memory,
     search::analysis,
 };
+pub use command::commands;
 pub(crate) use format::to_yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -57,6 +57,8 @@ impl<'a> IndexContext<'a> {
 /// The mounts of a space and their views.
 pub(crate) struct MountViews {
     mounts: Vec<SearchMount>,
+    /// Whether these are the mounts of candidates, which are searched apart from all others.
+    is_inbox: bool,
     /// `Some` in a long-lived process.
     watched: Option<Mutex<WatchedViews>>,
 }
@@ -80,7 +82,8 @@ pub(crate) struct CurrentViews {
 
 impl MountViews {
     pub(crate) fn new(mounts: Vec<SearchMount>) -> Self {
-        MountViews { mounts, watched: None }
+        let is_inbox = mounts.first().is_some_and(|mount| mount.source == Source::Inbox);
+        MountViews { mounts, is_inbox, watched: None }
     }
 
     /// Keeps views between calls, guarded by file system events.
@@ -95,7 +98,7 @@ impl MountViews {
     /// Returns views with everything that is on disk now.
     pub(crate) fn current(&self, context: IndexContext<'_>) -> Result<CurrentViews> {
         let Some(watched) = &self.watched else {
-            return Ok(CurrentViews { views: self.refresh(context, &all_entries(context.store)?)?, changed: false });
+            return Ok(CurrentViews { views: self.refresh(context, &self.all_entries(context.store)?)?, changed: false });
         };
         let mut watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
         let marks = context.store.marks();
@@ -113,7 +116,7 @@ impl MountViews {
         if !certain {
             watches = self.mounts.iter().map_while(|mount| TreeWatch::new(&mount.root)).collect();
         }
-        let entries = known.map_or_else(|| all_entries(context.store), Ok)?;
+        let entries = known.map_or_else(|| self.all_entries(context.store), Ok)?;
         watched.views = self.refresh(context, &entries)?;
         watched.entries = entries;
         watched.marks = marks;
@@ -164,6 +167,11 @@ impl MountViews {
         Some(entries).filter(|entries| !entries.is_empty())
     }
 
+    /// Every file that is searched here.
+    fn all_entries(&self, store: &dyn Store) -> Result<Vec<Entry>> {
+        if self.is_inbox { inbox_entries(store) } else { all_entries(store) }
+    }
+
     /// Brings the views in step with the entries.
     fn refresh(&self, context: IndexContext<'_>, entries: &[Entry]) -> Result<Vec<Arc<dyn IndexView>>> {
         let view = |mount: &SearchMount| mount.index.view(&context.indexer(mount), &self.entries_of(mount, entries), &|_| {});
@@ -171,10 +179,19 @@ impl MountViews {
     }
 }
 
-/// Every file of the space that is searched, including those of mounts that are listed only on request.
+/// Every candidate.
+fn inbox_entries(store: &dyn Store) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for mount in store.mounts().iter().filter(|mount| mount.source == Source::Inbox) {
+        entries.extend(store.list(&mount.prefix)?.entries);
+    }
+    Ok(entries)
+}
+
+/// Every file of the space that is searched, including those of mounts that are listed only on request, without candidates.
 pub(crate) fn all_entries(store: &dyn Store) -> Result<Vec<Entry>> {
     let mut entries = store.list("")?.entries;
-    for mount in store.mounts().iter().filter(|mount| mount.apart) {
+    for mount in store.mounts().iter().filter(|mount| mount.apart && mount.source != Source::Inbox) {
         entries.extend(store.list(&mount.prefix)?.entries);
     }
     // The questions of a tests file would find themselves.

@@ -106,6 +106,7 @@ impl Query {
                     "memory" => Source::Memory,
                     "custom" => Source::Custom,
                     "chat" => Source::Chat,
+                    "inbox" => Source::Inbox,
                     _ => return false,
                 };
                 self.source = Some(source);

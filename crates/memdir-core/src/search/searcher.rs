@@ -14,6 +14,7 @@ use super::{
     meaning::Meaning,
     mount_index::MountIndex,
     mount_views::{CurrentViews, IndexContext, MountViews, SearchMount, all_entries},
+    query::Query,
     why,
 };
 use crate::{
@@ -23,11 +24,11 @@ use crate::{
         raw,
         time::Clock,
     },
-    store::{MountInfo, Store},
+    store::{MountInfo, Source, Store},
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 /// Files without vectors that are embedded after an answer.
@@ -42,6 +43,8 @@ const REBUILT: &str = "the search index was damaged and has been rebuilt";
 /// Searches the mounts of a space. Keep one: it remembers what it has opened.
 pub struct Searcher {
     mounts: MountViews,
+    /// The candidates, which are searched and indexed only on request: they must not cost other searches anything.
+    inbox: MountViews,
     meaning: Option<Meaning>,
     clock: Arc<dyn Clock>,
     analyser: Mutex<Analyser>,
@@ -67,8 +70,10 @@ impl Searcher {
             source: info.source,
             index: MountIndex::new(index(info)),
         };
+        let (inbox, mounts) = store.mounts().iter().map(mount).partition(|mount| mount.source == Source::Inbox);
         Searcher {
-            mounts: MountViews::new(store.mounts().iter().map(mount).collect()),
+            mounts: MountViews::new(mounts),
+            inbox: MountViews::new(inbox),
             meaning: embedder.map(Meaning::new),
             clock,
             analyser: Mutex::default(),
@@ -100,13 +105,15 @@ impl Searcher {
 
     /// Searches the files as they are now.
     pub fn search(&self, store: &dyn Store, search: &Search) -> Result<Answer> {
+        let operator = self.source_operator(search).map(|source| Search { source: Some(source), ..search.clone() });
+        let search = operator.as_ref().unwrap_or(search);
         let mut last = None;
         let mut rebuilt = false;
         // A file that changed between ranking and reading is ranked again.
         for attempt in 1..=ATTEMPTS {
             let (candidates, was_rebuilt) = self.candidates(store, search)?;
             rebuilt |= was_rebuilt;
-            let (hits, stale) = self.hit_reader(store).hits(&candidates, search, attempt == ATTEMPTS)?;
+            let (hits, stale) = self.hit_reader(store, search).hits(&candidates, search, attempt == ATTEMPTS)?;
             last = Some(candidates.answer(hits, search));
             if !stale {
                 break;
@@ -132,8 +139,11 @@ impl Searcher {
     ) -> Result<impl Iterator<Item = Result<Answer>> + 'a> {
         let views = self.views(store)?;
         Ok(searches.into_iter().map(move |search| {
+            if search.source == Some(Source::Inbox) {
+                return self.search(store, &search);
+            }
             let candidates = self.finder(&search).find(&views, &search, &self.analyser)?;
-            let (hits, _) = self.hit_reader(store).hits(&candidates, &search, true)?;
+            let (hits, _) = self.hit_reader(store, &search).hits(&candidates, &search, true)?;
             Ok(candidates.answer(hits, &search))
         }))
     }
@@ -259,7 +269,11 @@ impl Searcher {
 
     /// Returns views with everything that is on disk now.
     pub(crate) fn views(&self, store: &dyn Store) -> Result<Vec<Arc<dyn IndexView>>> {
-        let CurrentViews { views, changed } = self.mounts.current(self.context(store))?;
+        self.views_of(&self.mounts, store)
+    }
+
+    fn views_of(&self, mounts: &MountViews, store: &dyn Store) -> Result<Vec<Arc<dyn IndexView>>> {
+        let CurrentViews { views, changed } = mounts.current(self.context(store))?;
         if let Some(background) = self.background.as_ref().filter(|_| changed) {
             background.files_changed();
         }
@@ -268,8 +282,9 @@ impl Searcher {
 
     /// Ranks candidates in the files as they are now, and returns whether an index was damaged.
     fn candidates(&self, store: &dyn Store, search: &Search) -> Result<(RankedCandidates, bool)> {
-        let (found, mut damaged) = self.with_views(store, |views| self.finder(search).find(views, search, &self.analyser))?;
-        for mount in self.mounts.mounts() {
+        let mounts = self.mounts_for(search);
+        let (found, mut damaged) = self.with_views(mounts, store, |views| self.finder(search).find(views, search, &self.analyser))?;
+        for mount in mounts.mounts() {
             damaged |= mount.index.index().damage_report().is_some();
         }
         Ok((found, damaged))
@@ -277,16 +292,21 @@ impl Searcher {
 
     /// Runs a lookup over views with everything that is on disk now, and returns whether an index was damaged. An index that
     /// answers impossibly is discarded and made again, and the lookup is repeated.
-    pub(crate) fn with_views<T>(&self, store: &dyn Store, find: impl Fn(&[Arc<dyn IndexView>]) -> Result<T>) -> Result<(T, bool)> {
+    fn with_views<T>(
+        &self,
+        mounts: &MountViews,
+        store: &dyn Store,
+        find: impl Fn(&[Arc<dyn IndexView>]) -> Result<T>,
+    ) -> Result<(T, bool)> {
         let lost = raw::lost_pages();
-        let views = self.views(store)?;
+        let views = self.views_of(mounts, store)?;
         match catch_unwind(AssertUnwindSafe(|| find(&views))) {
             // Pages that were lost meanwhile were read as zeros.
             Ok(Ok(found)) if raw::lost_pages() == lost => Ok((found, false)),
             Ok(Err(error)) if !matches!(error, Error::Corrupt { .. } | Error::Io { .. }) => Err(error),
             _ => {
-                self.mounts.forget()?;
-                Ok((find(&self.views(store)?)?, true))
+                mounts.forget()?;
+                Ok((find(&self.views_of(mounts, store)?)?, true))
             }
         }
     }
@@ -303,12 +323,26 @@ impl Searcher {
         IndexContext { store, embedder: self.embedder(), clock: &*self.clock }
     }
 
-    fn finder(&self, search: &Search) -> Finder<'_> {
-        let chats = self.chat_sync.as_ref().and_then(|sync| sync.filter(search.all_projects));
-        Finder { mounts: self.mounts.mounts(), meaning: self.meaning.as_ref(), chats, clock: &*self.clock }
+    /// The source of candidates, if an operator of the query asks for it.
+    fn source_operator(&self, search: &Search) -> Option<Source> {
+        if search.source.is_some() || !search.query.contains("source:inbox") {
+            return None;
+        }
+        let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
+        Query::parse(&search.query, &mut analyser).source.filter(|source| *source == Source::Inbox)
     }
 
-    fn hit_reader<'a>(&'a self, store: &'a dyn Store) -> HitReader<'a> {
-        HitReader { store, mounts: self.mounts.mounts(), analyser: &self.analyser, chats: self.chats, clock: &*self.clock }
+    /// The mounts that a search covers: those of candidates if it asks for them, else all others.
+    fn mounts_for(&self, search: &Search) -> &MountViews {
+        if search.source == Some(Source::Inbox) { &self.inbox } else { &self.mounts }
+    }
+
+    fn finder(&self, search: &Search) -> Finder<'_> {
+        let chats = self.chat_sync.as_ref().and_then(|sync| sync.filter(search.all_projects));
+        Finder { mounts: self.mounts_for(search).mounts(), meaning: self.meaning.as_ref(), chats, clock: &*self.clock }
+    }
+
+    fn hit_reader<'a>(&'a self, store: &'a dyn Store, search: &Search) -> HitReader<'a> {
+        HitReader { store, mounts: self.mounts_for(search).mounts(), analyser: &self.analyser, chats: self.chats, clock: &*self.clock }
     }
 }

@@ -26,7 +26,8 @@ pub(crate) const MIN_SCORE_PARAM: Param = Param::number("minScore", 0.0, 1.0).al
 pub(crate) const SOURCES: &[&str] = &["all", "memory", "chat", "custom"];
 /// Every source, and the chats of all projects.
 const ALL_PROJECTS: &str = "all-projects";
-const SOURCE: Param = Param::choice("source", &["all", "memory", "chat", "custom", ALL_PROJECTS]).aliases(&["sources"]).default_text("all");
+const SOURCE: Param =
+    Param::choice("source", &["all", "memory", "chat", "custom", "inbox", ALL_PROJECTS]).aliases(&["sources"]).default_text("all");
 pub(crate) const TYPES: &[&str] = &["user", "feedback", "project", "reference"];
 pub(crate) const TYPE: Param = Param::choice("type", TYPES).aliases(&["kind"]);
 pub(crate) const SINCE: Param = Param::text("since").aliases(&["after"]).describe("not older than this date, e.g. 2026-01-31");
@@ -90,6 +91,7 @@ pub(crate) fn request(args: &Args<'_>, source: &Param) -> Result<Search> {
             Some("memory") => Some(Source::Memory),
             Some("chat") => Some(Source::Chat),
             Some("custom") => Some(Source::Custom),
+            Some("inbox") => Some(Source::Inbox),
             _ => None,
         },
         kind: args.text(&TYPE)?.map(|kind| kind.parse()).transpose()?,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use memdir_core::{
-    Actor, FileStore, Memdir, Mount, Searcher,
+    Actor, EntrypointMode, FileStore, Memdir, Mount, Searcher, Source,
     internal::{
         dialects::{self, DialectPlaces},
         store::stop::Stop,
@@ -45,6 +45,21 @@ fn native_tools(tools: &'static [Tool]) -> Desk {
     let root = top.path().join("memories");
     let mounts = vec![Mount::new("", &root, top.path().join("journal"))];
     open(top, mounts, root, tools)
+}
+
+/// The native tools on an empty directory and an empty inbox.
+pub(crate) fn native_with_inbox() -> Desk {
+    let top = TempDir::new().unwrap();
+    let root = top.path().join("memories");
+    let inbox = Mount {
+        source: Source::Inbox,
+        entrypoint: EntrypointMode::Off,
+        apart: true,
+        late: true,
+        ..Mount::new("inbox", top.path().join("inbox/candidates"), top.path().join("inbox-journal"))
+    };
+    let mounts = vec![Mount::new("", &root, top.path().join("journal")), inbox];
+    open(top, mounts, root, tools::native())
 }
 
 /// A dialect as it is without any configuration, in a home and project of its own.

@@ -112,7 +112,8 @@ impl McpSession {
         let stop_work = stop.clone();
         let run = move || {
             let memdir = space().map_err(|why| ErrorData::invalid_request(why, None))?;
-            let caller = ToolContext { memdir: memdir.for_actor(actor).with_stop(&stop_work), session, root: PathBuf::new() };
+            let caller =
+                ToolContext { memdir: memdir.for_actor(actor).with_stop(&stop_work).counting_use(), session, root: PathBuf::new() };
             work(&caller).map_err(|error| to_error_data(&error))
         };
         let slots = (&*self.server.slots, CallKind::Read);

@@ -24,7 +24,7 @@ fn render(unified: &str, skipped: usize) -> Markup {
         @if unified.is_empty() {
             p.quiet { "No differences." }
         } @else {
-            div.scroll tabindex="0" role="region" aria-label="Differences" {
+            div.scroll tabindex="0" role="group" aria-label="Differences" {
                 pre.diff {
                     @for line in redacted.lines().skip(skipped).take(MAX_DIFF_LINES) {
                         @match line.as_bytes().first() {

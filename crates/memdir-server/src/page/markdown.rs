@@ -45,7 +45,7 @@ pub(super) fn render(text: &str, resolve: &dyn Fn(&str, bool) -> Target) -> Mark
             }
             // A wide block can be scrolled with the keyboard.
             Event::Start(Tag::CodeBlock(_)) => {
-                events.push(Event::InlineHtml("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Code\">".into()));
+                events.push(Event::InlineHtml("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Code\">".into()));
                 events.push(Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)));
             }
             Event::End(TagEnd::CodeBlock) => {
@@ -53,7 +53,7 @@ pub(super) fn render(text: &str, resolve: &dyn Fn(&str, bool) -> Target) -> Mark
                 events.push(Event::InlineHtml("</div>".into()));
             }
             Event::Start(Tag::Table(alignments)) => {
-                events.push(Event::InlineHtml("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">".into()));
+                events.push(Event::InlineHtml("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">".into()));
                 events.push(Event::Start(Tag::Table(vec![pulldown_cmark::Alignment::None; alignments.len()])));
             }
             Event::End(TagEnd::Table) => {

@@ -33,6 +33,7 @@ const PAGES: &[(&str, View)] = &[
     ("/search", views::search::show),
     ("/new", views::edit::show_new),
     ("/edit/{*name}", views::edit::show),
+    ("/inbox", views::inbox::show),
     ("/timeline", views::timeline::show),
     ("/change/{*name}", views::timeline::show_change),
     ("/chats", views::chats::show),
@@ -48,6 +49,7 @@ const PAGES: &[(&str, View)] = &[
 const CHANGES: &[(&str, View)] = &[
     ("/save", views::edit::save),
     ("/delete", views::edit::delete),
+    ("/decide", views::inbox::decide),
     ("/verify", views::memory::verify),
     ("/restore", views::timeline::restore),
     ("/undo", views::timeline::undo),

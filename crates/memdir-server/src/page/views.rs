@@ -5,6 +5,7 @@ pub(super) mod edit;
 pub(super) mod help;
 pub(super) mod home;
 pub(super) mod hosts;
+pub(super) mod inbox;
 pub(super) mod memories;
 pub(super) mod memory;
 pub(super) mod neighbours;

@@ -4,8 +4,10 @@ mod audit;
 mod changes;
 mod generate;
 mod index;
+mod planted;
 mod random;
 mod recall;
+mod replay;
 mod search;
 mod timing;
 mod torture;
@@ -25,6 +27,7 @@ pub(crate) fn run(bench: &Bench, dir: Option<&Path>, options: OutputOptions) -> 
         BenchWhat::Search(args) => search::run(args, dir),
         BenchWhat::Index(args) => index::run(args, dir),
         BenchWhat::Recall(args) => recall::run(args, dir),
+        BenchWhat::Replay(args) => replay::run(args, dir),
         BenchWhat::TortureWorker(args) => worker::run(args),
     }
 }

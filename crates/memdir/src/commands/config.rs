@@ -63,9 +63,9 @@ struct ConfigChange {
 }
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
-    let (mounts, notes) = (scope.mounts_only(), [scope.off_note(), scope.notes.clone()].concat());
+    let notes = [scope.off_note(), scope.notes.clone()].concat();
     let rows = setting_rows(settings, scope)?;
-    let mounts = mounts.into_iter().map(mount_row).collect();
+    let mounts = scope.shown_mounts().map(|placed| mount_row(placed.mount.clone())).collect();
     Ok(CommandOutput::new(ConfigOutput { settings: rows, mounts, in_dir: settings.dir.is_some() }, show).with_notes(notes))
 }
 

@@ -120,7 +120,7 @@ fn show_explained(explained: &Vec<RecallExplanation>, printer: &mut Printer<'_>)
         printer.note("no memory shares a word with the message".to_owned());
     }
     for one in explained {
-        printer.line(format!("{}  {}", printer.strong(&one.name), one.describe()))?;
+        printer.line(format!("{}  {}", printer.strong(&one.name), one.verdict_text()))?;
         if one.matched.is_empty() {
             continue;
         }

@@ -11,7 +11,10 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::{Clock as _, Memdir, MemoryPath, Read, Rule, RuleOrigin, Strength, SystemClock, TripwireKind};
+use memdir_core::{
+    Clock as _, Memdir, MemoryPath, Read, Rule, RuleOrigin, Strength, SystemClock, TripwireKind,
+    internal::operations::ledger::{SpaceUses, TripwireCounts},
+};
 use serde::Serialize;
 use std::io::{self, Write as _};
 
@@ -40,6 +43,9 @@ pub(super) struct ConditionRow {
     strength: Strength,
     /// What it does, after the person's decision; `None` if the rule is rejected.
     effect: Option<Strength>,
+    /// How often it fired, and what the agent did then.
+    #[serde(flatten)]
+    pub(super) counts: TripwireCounts,
 }
 
 #[derive(Serialize)]
@@ -66,14 +72,16 @@ fn list(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<CommandOut
 /// Describes rules with what the person decided about them.
 pub(super) fn rows(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<Vec<RuleRow>, Failure> {
     let decisions = Decisions::load(&settings.home.value)?;
-    all.iter().map(|rule| row(memdir, &decisions, rule)).collect()
+    let uses = memdir.ledger().map(|ledger| ledger.read(memdir.store())).unwrap_or_default();
+    all.iter().map(|rule| row(memdir, &decisions, &uses, rule)).collect()
 }
 
-fn row(memdir: &Memdir, decisions: &Decisions, rule: &Rule) -> Result<RuleRow, Failure> {
+fn row(memdir: &Memdir, decisions: &Decisions, uses: &SpaceUses, rule: &Rule) -> Result<RuleRow, Failure> {
     let decision = decisions.get(rule.text);
     let condition = |wire: &memdir_core::Tripwire| {
         let strength = rule.when.strength_of(wire);
-        ConditionRow { over: wire.over, pattern: wire.pattern.clone(), strength, effect: rules::effect(strength, decision) }
+        let counts = uses.tripwire(&rule.name, wire, strength);
+        ConditionRow { over: wire.over, pattern: wire.pattern.clone(), strength, effect: rules::effect(strength, decision), counts }
     };
     Ok(RuleRow {
         name: rule.name.clone(),
@@ -142,7 +150,10 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
         page.note("no rules; a memory with `when:` in its frontmatter is one");
         return Ok(());
     }
-    let rows: Vec<Vec<String>> = list.rules.iter().flat_map(rule_rows).collect();
+    let mut rows: Vec<Vec<String>> = list.rules.iter().flat_map(rule_rows).collect();
+    if rows.iter().all(|row| row[USE].is_empty()) {
+        rows.iter_mut().for_each(|row| drop(row.remove(USE)));
+    }
     page.table(&rows)?;
     if let Some(rule) = list.rules.iter().find(|rule| rule.conditions.iter().any(is_pending)) {
         page.note(format!("ask and deny act only after you accepted the text: memdir rules accept {}", rule.name));
@@ -154,6 +165,9 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
 fn is_pending(condition: &ConditionRow) -> bool {
     condition.effect.is_some_and(|effect| effect < condition.strength)
 }
+
+/// The column with the counts, which is left out if nothing fired.
+const USE: usize = 3;
 
 /// What the person decided about a rule, and where its text came from.
 pub(super) fn state(rule: &RuleRow) -> String {
@@ -181,7 +195,12 @@ pub(super) fn effect(condition: &ConditionRow) -> String {
 fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
     let one = |(at, condition): (usize, &ConditionRow)| {
         let (name, state) = if at == 0 { (rule.name.clone(), state(rule)) } else { Default::default() };
-        vec![name, effect(condition), format!("{} {}", condition.over.name(), condition.pattern), state]
+        let counts = &condition.counts;
+        let used = match counts.fired {
+            0 => String::new(),
+            fired => format!("fired {fired}, followed {}, violated {}", counts.followed, counts.violated),
+        };
+        vec![name, effect(condition), format!("{} {}", condition.over.name(), condition.pattern), used, state]
     };
     rule.conditions.iter().enumerate().map(one).collect()
 }

@@ -93,6 +93,7 @@ fn request(args: &Typed) -> Result<(Search, Vec<String>), Failure> {
             SearchSource::Memory => Some(Source::Memory),
             SearchSource::Chat => Some(Source::Chat),
             SearchSource::Custom => Some(Source::Custom),
+            SearchSource::Inbox => Some(Source::Inbox),
         },
         kind: args.kind.as_deref().map(str::parse).transpose()?,
         since: args.since.as_deref().map(|date| parse_since("since", date, &TimeZone::UTC)).transpose()?,

@@ -216,6 +216,7 @@ fn row(mount: &MountStats, in_dir: bool) -> Vec<String> {
         Source::Memory => "memory",
         Source::Custom => "custom",
         Source::Chat => "chat",
+        Source::Inbox => "inbox",
     };
     let prefix = mount_label(&mount.prefix, in_dir);
     vec![

@@ -7,7 +7,7 @@ use crate::{
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
-    Change, ChangeFilter, List, Memdir,
+    Change, ChangeFilter, List, Memdir, Source,
     internal::{
         base::time,
         operations::undo::{describe, newest},
@@ -29,6 +29,9 @@ struct Status {
     /// The project that was moved here, if its memories are not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     moved: Option<MovedProject>,
+    /// The number of candidates that wait for a decision.
+    #[serde(skip_serializing_if = "is_zero")]
+    candidates: usize,
     #[serde(skip)]
     last_age: String,
 }
@@ -53,13 +56,19 @@ pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     Ok(CommandOutput::new(
         Status {
             version: env!("CARGO_PKG_VERSION"),
-            mounts: memdir.store().mounts().iter().map(mounted).collect(),
+            mounts: memdir.store().mounts().iter().filter(|mount| mount.source != Source::Inbox).map(mounted).collect(),
+            // A space without an inbox has no candidates.
+            candidates: memdir.inbox().map_or(0, |inbox| inbox.open.len()),
             moved: space.origin.and_then(|(settings, scope)| moved::moved_from(settings, scope)),
             last_age: last_change.as_ref().map_or_else(String::new, |change| time::relative(now, change.at)),
             last_change,
         },
         show,
     ))
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 fn show(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -71,6 +80,10 @@ fn show(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     if let Some(moved) = &status.moved {
         printer.line(format!("this project was moved: {moved}"))?;
+    }
+    if status.candidates > 0 {
+        let waiting = counted(status.candidates as u64, "candidate waits", "candidates wait");
+        printer.line(format!("{waiting} in the inbox; review with: memdir inbox"))?;
     }
     match &status.last_change {
         Some(change) => {

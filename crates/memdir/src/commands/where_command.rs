@@ -41,7 +41,7 @@ struct MountRow {
 }
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
-    let mounts = scope.mounts.iter().map(|placed| MountRow {
+    let mounts = scope.shown_mounts().map(|placed| MountRow {
         prefix: placed.mount.prefix.clone(),
         path: placed.mount.root.clone(),
         access: placed.mount.access,

@@ -1,6 +1,6 @@
 //! `config.toml`: its format, and the errors of invalid files.
 
-use super::keys::KEYS;
+use super::{inbox::InboxSetting, keys::KEYS};
 use crate::exit::Failure;
 use memdir_core::{
     Access, MemoryPath, Source,
@@ -39,8 +39,10 @@ pub(crate) struct ConfigFile {
     pub(crate) tokens: Vec<TokenSetting>,
     /// Ids of projects with memory disabled.
     pub(crate) disabled_projects: Vec<String>,
-    /// Whether hooks remind the agent to save what it learned.
-    pub(crate) remind: bool,
+    /// Whether the use of memories is counted, unless that is the default.
+    pub(crate) count_use: Option<bool>,
+    /// The `[inbox]` table.
+    pub(crate) inbox: InboxSetting,
     /// The `[[mounts]]`.
     pub(crate) mounts: Vec<MountSetting>,
     /// The `memory.extraPaths`, with globs unexpanded.
@@ -147,6 +149,7 @@ struct Raw {
     guidelines: Option<String>,
     #[serde(default)]
     secrets: RawSecrets,
+    count_use: Option<bool>,
     #[serde(default)]
     tokens: Vec<TokenSetting>,
     #[serde(default)]
@@ -155,6 +158,8 @@ struct Raw {
     chats: RawChats,
     #[serde(default)]
     hooks: RawHooks,
+    #[serde(default)]
+    inbox: InboxSetting,
     #[serde(default)]
     mounts: Vec<RawMount>,
     #[serde(default)]
@@ -176,6 +181,9 @@ struct RawSecrets {
     #[serde(default)]
     allow_rules: Vec<String>,
 }
+
+/// What is said about `hooks.remind = true`.
+const REMIND_IS_GONE: &str = "hooks.remind has no effect: the stop hook asks about candidates instead (inbox.ask); remove the key";
 
 /// One `[[tokens]]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -248,6 +256,9 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
     let mut problems = Vec::new();
     report_unknown(&file, "", table.get_ref(), &mut problems);
     problems.sort();
+    if raw.hooks.remind {
+        problems.push((usize::MAX, format!("{}: {REMIND_IS_GONE}", path.display())));
+    }
     let mounts = raw.mounts.into_iter().map(|raw| mount(&file, raw, expand)).collect::<Result<_, _>>()?;
     let extra_paths = raw.memory.extra_paths.iter().map(|path| file.expanded(path, expand)).collect::<Result<_, _>>()?;
     let chats = chats(&file, raw.chats, expand)?;
@@ -264,7 +275,8 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
         allow_rules: raw.secrets.allow_rules,
         tokens: raw.tokens,
         disabled_projects: disabled.collect(),
-        remind: raw.hooks.remind,
+        count_use: raw.count_use,
+        inbox: raw.inbox,
         mounts,
         extra_paths,
         chats,
@@ -303,7 +315,7 @@ fn search(file: &FileText<'_>, raw: RawSearch, expand: &Expand<'_>) -> Result<Se
 
 fn mount(file: &FileText<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<MountSetting, Failure> {
     let source = raw.source.as_ref().map_or(Source::Memory, |source| *source.get_ref());
-    if source == Source::Chat {
+    if matches!(source, Source::Chat | Source::Inbox) {
         return Err(file.fail(raw.source.map_or(0, |source| source.span().start), "the source of a mount must be \"memory\" or \"custom\""));
     }
     let name = raw.name.get_ref();
@@ -391,6 +403,7 @@ mod tests {
             worktrees = "separate"
             team = true
             log = true
+            count_use = false
             guidelines = "Write French."
             secrets = { allow = ["^test"], allow_rules = ["jwt"] }
             memory.extraPaths = ["docs", "*.md"]
@@ -403,6 +416,17 @@ mod tests {
             keep_bytes = 1000
             [hooks]
             remind = true
+            [inbox]
+            on = false
+            ask = false
+            without_chats = false
+            remember = "list"
+            denied = "off"
+            repeat = "list"
+            scar = "ask"
+            reverted = "off"
+            violated = "off"
+            unused = "off"
             [search]
             embedder = "ollama"
             url = "http://localhost:11434"
@@ -468,7 +492,21 @@ mod tests {
             disabled_projects: [
                 "shop-1",
             ],
-            remind: true,
+            count_use: Some(
+                false,
+            ),
+            inbox: InboxSetting {
+                on: false,
+                ask: false,
+                without_chats: false,
+                remember: List,
+                denied: Off,
+                repeat: List,
+                scar: Ask,
+                reverted: Off,
+                violated: Off,
+                unused: Off,
+            },
             mounts: [
                 MountSetting {
                     name: "notes",

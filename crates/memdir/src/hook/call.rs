@@ -23,9 +23,6 @@ use memdir_core::{
 };
 use std::cell::RefCell;
 
-/// The reminder to save what was learned.
-const REMINDER: &str = include_str!("remind.md");
-
 /// A hook that was called.
 pub(crate) struct HookCall<'a> {
     pub(super) host: &'static Host,
@@ -69,16 +66,19 @@ impl<'a> HookCall<'a> {
             HookEvent::SessionStart => self.start().map(HookText::from),
             HookEvent::Prompt => {
                 let prompt = self.input.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty())?;
+                self.session.record_message();
                 self.recall(prompt).map(HookText::from)
             }
             HookEvent::BeforeTool | HookEvent::AfterTool => self.check_rules(event),
             HookEvent::Stop => {
+                self.count_answer();
                 self.sync();
-                // An agent that a hook keeps from stopping has already been reminded.
-                if self.input.stop_hook_active { None } else { self.remind().map(HookText::from) }
+                // An agent that a hook keeps from stopping has already been asked.
+                if self.input.stop_hook_active { None } else { self.ask_about_candidates().map(HookText::from) }
             }
             HookEvent::SessionEnd => {
                 self.sync();
+                self.close_ledger();
                 None
             }
             HookEvent::BeforeCompaction => {
@@ -105,9 +105,10 @@ impl<'a> HookCall<'a> {
         }
         let text = start::session_text(self.host, self.settings, &self.scope, &self.memdir).map_err(Failure::from);
         let SessionText { text, load } = self.check(text)?;
-        if let Some(load) = load {
-            loads::count(&self.settings.home.value, &loads::space(self.memdir.store()), &load);
+        if let Some(load) = &load {
+            loads::count(&self.settings.home.value, &loads::space(self.memdir.store()), load);
         }
+        self.count_session(&text, load.is_none());
         Some(text)
     }
 
@@ -122,6 +123,7 @@ impl<'a> HookCall<'a> {
         let request = Recall { shown: &shown, project: Some(&self.scope.project), cache: Some(&cache), ..request };
         let recalled = self.check(self.memdir.recall(&request).map_err(Failure::from))?;
         self.session.add_shown(recalled.shown.iter().map(|shown| shown.name.as_str()));
+        self.count_injected(&recalled);
         Some(recalled.text)
     }
 
@@ -150,11 +152,6 @@ impl<'a> HookCall<'a> {
             entry.push_str(&format!(" {:?}; full text: memdir chats show {}", kept.title, kept.name()));
         }
         self.check(self.memdir.log("", &entry).map_err(Failure::from));
-    }
-
-    /// The reminder to save what was learned, at most once in each conversation, if the settings turn it on.
-    fn remind(&self) -> Option<String> {
-        (self.settings.config.remind && self.session.record_reminder()).then(|| REMINDER.to_owned())
     }
 
     /// Returns the value, or records the error.

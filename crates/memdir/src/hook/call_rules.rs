@@ -15,10 +15,10 @@ const DENIED: &str = include_str!("denied.md");
 const ASK: &str = include_str!("ask.md");
 
 /// A rule that matches the action.
-struct ActiveRule {
-    matched: MatchedRule,
+pub(super) struct ActiveRule {
+    pub(super) matched: MatchedRule,
     /// What it does at most, after the person's decision.
-    effect: Strength,
+    pub(super) effect: Strength,
     is_accepted: bool,
     /// Whether other people may have written it, and the person has not accepted it.
     is_foreign: bool,
@@ -46,7 +46,10 @@ impl HookCall<'_> {
     /// Applies the rules that match the action. Before a tool they may hold, put to the person or deny it; what else they have to say
     /// goes to the model after the tool, in hosts that have a hook there.
     pub(super) fn check_rules(&self, event: HookEvent) -> Option<HookText> {
-        let mut rules = self.matching_rules()?;
+        let Some(mut rules) = self.matching_rules() else {
+            self.settle_fired(event);
+            return None;
+        };
         let is_before = event == HookEvent::BeforeTool;
         let tells = !is_before || !self.host.hooks.iter().any(|hook| hook.event == HookEvent::AfterTool);
         let mut conversation = self.conversation.open(self.memdir.context().clock.now(), self.deadline);
@@ -66,10 +69,13 @@ impl HookCall<'_> {
                 rule.is_repeated = conversation.as_mut().is_some_and(|conversation| conversation.record_shown(&id, &action));
             }
         }
+        let shows = tells || (is_before && decision(&rules).is_some());
+        let outcomes = self.count_fired(&rules, shows, event, conversation.as_mut());
         // Nothing holds before it is recorded: an action that is held again and again would never run.
         if !conversation.is_some_and(|conversation| conversation.commit()) {
             rules.iter_mut().for_each(|rule| (rule.holds, rule.is_repeated) = (false, false));
         }
+        self.record_uses(outcomes);
         let decision = decision(&rules).filter(|_| is_before);
         if decision.is_none() && !tells {
             return None;

@@ -26,6 +26,8 @@ pub(crate) struct HookInput {
     pub(crate) will_compact: bool,
     /// Whether the agent continues only because a hook kept it from stopping.
     pub(crate) stop_hook_active: bool,
+    /// What the agent answered, for the hook at its end.
+    pub(crate) answer: Option<String>,
     /// The host's name for the event, in hosts that follow Claude Code.
     pub(crate) event: Option<String>,
 }
@@ -60,6 +62,7 @@ impl HookInput {
             lost_context: value["source"].as_str().is_some_and(|source| matches!(source, "compact" | "clear")),
             will_compact: (host.will_compact)(&value),
             stop_hook_active: ["stop_hook_active", "stopHookActive"].iter().any(|key| value[*key] == true),
+            answer: string(&["last_assistant_message", "prompt_response"]),
             event: string(&["hook_event_name", "hookEventName"]),
         }
     }

@@ -1,4 +1,5 @@
-//! The state of one conversation between two hooks: which memories it has seen, and whether it was reminded. Derived: without it a
+//! The state of one conversation between two hooks: which memories it has seen, how many messages the
+//! person typed, and whether it was asked about candidates. Derived: without it a
 //! memory is shown twice, and nothing else.
 
 use jiff::Timestamp;
@@ -11,7 +12,10 @@ use std::{
 
 /// The number of conversations that are kept; beyond it the oldest are removed.
 const MAX_SESSIONS: usize = 200;
-const REMINDED: &str = "# reminded";
+const ASKED: &str = "# asked";
+const MESSAGE: &str = "# message";
+/// The number of messages that are counted.
+const MAX_MESSAGES: usize = 8;
 const COMPACTS: &str = "# compacts ";
 /// Seconds within which two calls report the same compaction: a host may have hooks in the user scope and in the project scope.
 const SAME_COMPACTION: i64 = 60;
@@ -41,14 +45,28 @@ impl SessionState {
         self.append(&names.filter(|name| !name.starts_with('#')).map(|name| format!("{name}\n")).collect::<String>());
     }
 
-    /// Records a reminder; returns `false` if there has been one, or if it cannot be recorded and would be repeated.
-    pub(crate) fn record_reminder(&self) -> bool {
+    /// Records the question about candidates; returns `false` if there has been one, or if it cannot be recorded and would be
+    /// repeated.
+    pub(crate) fn record_question(&self) -> bool {
         let Some(_lock) = self.lock() else { return false };
-        if self.lines().iter().any(|line| line == REMINDED) {
+        if self.lines().iter().any(|line| line == ASKED) {
             return false;
         }
-        self.append(&format!("{REMINDED}\n"));
-        self.lines().iter().any(|line| line == REMINDED)
+        self.append(&format!("{ASKED}\n"));
+        self.lines().iter().any(|line| line == ASKED)
+    }
+
+    /// Records a message of the person. Beyond [`MAX_MESSAGES`] nothing depends on the number.
+    pub(crate) fn record_message(&self) {
+        let _lock = self.lock();
+        if self.messages() < MAX_MESSAGES {
+            self.append(&format!("{MESSAGE}\n"));
+        }
+    }
+
+    /// The number of messages of the person, at most [`MAX_MESSAGES`].
+    pub(crate) fn messages(&self) -> usize {
+        self.lines().iter().filter(|line| *line == MESSAGE).count()
     }
 
     /// Records a compaction; returns `false` if another call has reported the same one.
@@ -65,7 +83,7 @@ impl SessionState {
         lines.iter().find(is_now).is_none_or(|line| *line == mine)
     }
 
-    /// Forgets the memories it has seen, because the conversation begins or was compacted. Reminders and compactions are kept.
+    /// Forgets the memories it has seen, because the conversation begins or was compacted. Questions, messages and compactions are kept.
     pub(crate) fn restart(&self) {
         let _lock = self.lock();
         let notes: String = self.lines().iter().filter(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
@@ -128,17 +146,17 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_reminded_once() {
+    fn a_conversation_is_asked_once() {
         let dir = tempfile::tempdir().unwrap();
         let session = SessionState::new(dir.path(), "codex", Some("s"));
-        assert!(session.record_reminder());
-        assert!(!session.record_reminder());
+        assert!(session.record_question());
+        assert!(!session.record_question());
         session.restart();
-        assert!(!session.record_reminder());
-        assert!(!SessionState::new(dir.path(), "codex", None).record_reminder());
+        assert!(!session.record_question());
+        assert!(!SessionState::new(dir.path(), "codex", None).record_question());
         fs::remove_dir_all(dir.path().join("sessions")).unwrap();
         fs::write(dir.path().join("sessions"), "in the way").unwrap();
-        assert!(!session.record_reminder(), "a reminder that cannot be recorded would be repeated");
+        assert!(!session.record_question(), "a question that cannot be recorded would be repeated");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{
     command::Shell,
     config_edit::server_file,
     hooks::{claude_output, hook},
-    jsonc,
+    jsonc, run_marks,
 };
 use serde_json::{Value, json};
 use std::{
@@ -27,6 +27,7 @@ pub(super) const HOST: Host = Host {
     next_step: "Start a new session; /mcp lists memdir.",
     hooks: HOOKS,
     hook_output: claude_output,
+    is_interactive: run_marks::claude_code,
     defers_tools: true,
     plugin: Some(plugin),
     can_ask: true,

@@ -6,7 +6,7 @@ use super::{
     command::{Shell, is_our_hook},
     config_edit::server_file,
     hooks::{claude_output, hook},
-    jsonc, toml,
+    jsonc, run_marks, toml,
 };
 use serde_json::{Value, json};
 use std::{fs, path::PathBuf};
@@ -17,6 +17,7 @@ pub(super) const HOST: Host = Host {
     programs: &["codex"],
     traces: |machine| vec![home(machine)],
     variables: &["CODEX_HOME"],
+    is_interactive: run_marks::codex,
     agent_variables: &["CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"],
     config: |machine, scope| Some(config(machine, scope)),
     instructions: "AGENTS.md",

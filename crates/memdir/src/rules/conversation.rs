@@ -31,11 +31,27 @@ const HELD: &str = "held";
 const FOREIGN: &str = "foreign";
 const SHOWN: &str = "shown";
 const COMPACTED: &str = "compacted";
+const FIRED: &str = "fired";
+const VIOLATED: &str = "violated";
+const SETTLED: &str = "settled";
 
 /// The state of one conversation, or of one subagent in it.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     file: Option<PathBuf>,
+}
+
+/// A tripwire that fired. The next tool call decides whether it is followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FiredTripwire {
+    /// The name of the memory.
+    pub(crate) name: String,
+    /// The id of the tripwire in the ledger.
+    pub(crate) tripwire: String,
+    /// The hash of the action that it fired for.
+    action: String,
+    /// Whether the same action was the next tool call.
+    pub(crate) is_violated: bool,
 }
 
 /// The state while it is locked.
@@ -47,6 +63,8 @@ pub(crate) struct OpenConversation {
     held: HashMap<String, i64>,
     shown: HashSet<String>,
     foreign: usize,
+    /// The tripwires that fired for the last action.
+    fired: Vec<FiredTripwire>,
     /// Whether a foreign rule holds the action at hand.
     holds_foreign: bool,
     added: String,
@@ -87,6 +105,7 @@ impl Conversation {
             held: HashMap::new(),
             shown: HashSet::new(),
             foreign: 0,
+            fired: Vec::new(),
             holds_foreign: false,
             added: String::new(),
         };
@@ -94,10 +113,15 @@ impl Conversation {
         (bytes < MAX_BYTES).then_some(open)
     }
 
+    /// Whether anything was recorded of this conversation.
+    pub(crate) fn exists(&self) -> bool {
+        self.file.as_ref().is_some_and(|file| file.exists())
+    }
+
     /// Records that the conversation lost its context, so that its rules hold again.
     pub(crate) fn record_compaction(&self, now: Timestamp, deadline: Deadline) {
         // Without a state there is nothing to forget.
-        if self.file.as_ref().is_some_and(|file| file.exists())
+        if self.exists()
             && let Some(mut open) = self.open(now, deadline)
         {
             open.add(COMPACTED);
@@ -120,7 +144,15 @@ impl OpenConversation {
             [COMPACTED] => {
                 self.held.clear();
                 self.shown.clear();
+                self.fired.clear();
             }
+            [kind @ (FIRED | VIOLATED), action, tripwire, name @ ..] => self.fired.push(FiredTripwire {
+                name: name.join(" "),
+                tripwire: (*tripwire).to_owned(),
+                action: (*action).to_owned(),
+                is_violated: *kind == VIOLATED,
+            }),
+            [SETTLED] => self.fired.clear(),
             _ => {}
         }
     }
@@ -154,6 +186,42 @@ impl OpenConversation {
         is_repeated
     }
 
+    /// Records that a tripwire fires for an action; returns `false` if it did for the same action just before, which is one violation
+    /// and not another warning.
+    pub(crate) fn fire(&mut self, name: &str, tripwire: &str, action: &str) -> bool {
+        let fired = FiredTripwire { name: name.to_owned(), tripwire: tripwire.to_owned(), action: action_hash(action), is_violated: false };
+        if self.fired.iter().any(|other| *other == FiredTripwire { is_violated: true, ..fired.clone() }) {
+            return false;
+        }
+        if self.bytes < MAX_SHOWN_BYTES {
+            self.add(&format!("{FIRED} {} {tripwire} {name}", fired.action));
+            self.fired.push(fired);
+        }
+        true
+    }
+
+    /// Decides about the tripwires that fired before this tool call: the same action again violates them. `None` is the end of the
+    /// agent's turn, which violates nothing. Returns those that are decided now.
+    pub(crate) fn settle(&mut self, action: Option<&str>) -> Vec<FiredTripwire> {
+        if self.fired.is_empty() {
+            return Vec::new();
+        }
+        self.add(SETTLED);
+        let action = action.map(action_hash);
+        let mut settled = Vec::new();
+        for fired in std::mem::take(&mut self.fired) {
+            if Some(&fired.action) == action.as_ref() {
+                let violated = FiredTripwire { is_violated: true, ..fired };
+                self.add(&format!("{VIOLATED} {} {} {}", violated.action, violated.tripwire, violated.name));
+                self.fired.push(violated.clone());
+                settled.push(violated);
+            } else if !fired.is_violated {
+                settled.push(fired);
+            }
+        }
+        settled
+    }
+
     /// Writes what was recorded; returns whether it is written.
     pub(crate) fn commit(self) -> bool {
         let mut file: &File = self.lock.file();
@@ -164,6 +232,11 @@ impl OpenConversation {
         // The first line break ends a line that a killed process left incomplete.
         self.added.push_str(&format!("\n{line}\n"));
     }
+}
+
+/// What makes two actions the same, in 16 characters.
+fn action_hash(action: &str) -> String {
+    blake3::hash(action.as_bytes()).to_hex()[..16].to_owned()
 }
 
 /// Removes the states of old conversations.
@@ -270,6 +343,29 @@ mod tests {
         assert_eq!([shown("r", "push"), shown("r", "push"), shown("r", "pull"), shown("s", "push")], [false, true, false, false]);
         conversation.record_compaction(at(0), soon());
         assert!(!shown("r", "push"));
+    }
+
+    #[test]
+    fn the_next_action_violates_or_follows_what_fired() {
+        let dir = tempfile::tempdir().unwrap();
+        let conversation = Conversation::new(dir.path(), "codex", Some("s"), None);
+        let step = |fires: &[&str], action: Option<&str>| {
+            let mut open = conversation.open(at(0), soon()).unwrap();
+            let settled = open.settle(action);
+            let fired: Vec<bool> = fires.iter().map(|name| open.fire(name, "0123abcd", action.unwrap_or_default())).collect();
+            assert!(open.commit());
+            (settled.into_iter().map(|one| (one.name, one.is_violated)).collect::<Vec<_>>(), fired)
+        };
+        let one = |name: &str, is_violated: bool| (name.to_owned(), is_violated);
+        assert_eq!(step(&["a rule", "b"], Some("push")), (vec![], vec![true, true]));
+        assert_eq!(step(&["a rule"], Some("push")), (vec![one("a rule", true), one("b", true)], vec![false]));
+        assert_eq!(step(&["a rule"], Some("push")), (vec![one("a rule", true), one("b", true)], vec![false]));
+        assert_eq!(step(&[], Some("test")), (vec![], vec![]), "what was violated is not followed as well");
+        assert_eq!(step(&["a rule"], Some("push")), (vec![], vec![true]));
+        assert_eq!(step(&[], None), (vec![one("a rule", false)], vec![]), "the turn is over");
+        assert_eq!(step(&["a rule"], Some("push")), (vec![], vec![true]));
+        conversation.record_compaction(at(0), soon());
+        assert_eq!(step(&[], Some("push")), (vec![], vec![]), "the context is lost");
     }
 
     #[test]

@@ -85,19 +85,6 @@ fn a_hook_prints_nothing_if_memory_is_off() {
 }
 
 #[test]
-fn a_stop_gives_one_reminder_if_it_is_turned_on() {
-    let home = Home::new();
-    let input = json!({ "session_id": "s", "cwd": project(&home), "stop_hook_active": false });
-    assert_eq!(output_of(&home, &["codex", "stop"], &input), "");
-    home.configure("[hooks]\nremind = true\n");
-    let value: Value = serde_json::from_str(&output_of(&home, &["codex", "stop"], &input)).unwrap();
-    assert_eq!(value["decision"], "block");
-    assert_eq!(output_of(&home, &["codex", "stop"], &input), "");
-    let other = json!({ "session_id": "t", "cwd": project(&home), "stop_hook_active": true });
-    assert_eq!(output_of(&home, &["codex", "stop"], &other), "");
-}
-
-#[test]
 fn the_end_of_a_session_copies_its_conversation() {
     let home = Home::new();
     let line = r#"{"type":"user","cwd":"/w","uuid":"u1","timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":"Why is the login slow?"}}"#;

@@ -102,6 +102,11 @@ fn every_command_is_independent_of_other_projects() {
         &["search", "--batch", "batch.jsonl", "--json"],
         &["recall", "When does the ferry leave the harbour?"],
         &["recall", "--action", "--tool", "Bash", "--command", "ferry now"],
+        &["replay"],
+        &["replay", "--all-projects"],
+        &["inbox"],
+        &["inbox", "--all", "--json"],
+        &["inbox", "show", "etzal-harbour"],
         &["rules"],
         &["cues"],
         &["cues", "--json"],
@@ -113,6 +118,7 @@ fn every_command_is_independent_of_other_projects() {
         &["prompt", "log"],
         &["stats"],
         &["stats", "--loads"],
+        &["stats", "--use"],
         &["index"],
         &["index", "--rebuild"],
         &["check"],
@@ -130,6 +136,7 @@ fn every_command_is_independent_of_other_projects() {
         &["restore", "etzal-harbour", version],
         &["export"],
         &["export", "--format", "json"],
+        &["view", "-o", "view.html"],
         &["import", "new.md", "--dry-run"],
         &["import", "new.md"],
         &["log", "low water"],
@@ -151,13 +158,14 @@ fn every_command_is_independent_of_other_projects() {
         &["resume", "harbour master at noon"],
         &["hook", "claude-code", "start", "--explain"],
     ];
-    // Commands that do not depend on a space; `mcp` has its own test, and `watch` repeats `index`.
+    // Commands that do not depend on a space; `mcp` and `ui` have their own tests, and `watch` repeats `index`.
     let elsewhere = [
         "init",
         "projects",
         "token",
         "watch",
         "mcp",
+        "ui",
         "dialects",
         "install",
         "uninstall",

@@ -1,6 +1,6 @@
 //! `memdir ui` in a real browser: the stories in `tests/page` drive Chromium. `scripts/test-page-setup` installs what they need.
 
-use crate::{chats, home::Home, web::HttpClient};
+use crate::{chats, home::Home, inbox, web::HttpClient};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -94,6 +94,8 @@ fn seeded() -> Home {
     let said = serde_json::json!({ "type": "user", "cwd": home.path("work"), "uuid": "u9", "timestamp": "2026-03-01T10:00:00Z",
         "message": { "role": "user", "content": format!("{} what about this?", script()) } });
     fs::write(dir.join("77777777-8455.jsonl"), format!("{said}\n")).unwrap();
+    inbox::plant(&home, &inbox::DENIED);
+    inbox::plant(&home, &inbox::Planted { name: "notes/release-day", ..inbox::REMEMBERED });
     run(&home, &["chats", "on"]);
     run(&home, &["chats", "sync"]);
     home
@@ -187,5 +189,32 @@ fn a_taken_port_is_an_error_with_a_next_step() {
     let server = PageServer::start(&home, &[]);
     let port = server.parts().0.rsplit(':').next().unwrap().to_owned();
     let told = home.run_bare(&["ui", "--no-open", "--port", &port]).replace(&port, "[PORT]");
-    insta::assert_snapshot!(told, @"");
+    insta::assert_snapshot!(told, @r"
+    -- stderr
+    error: cannot listen on 127.0.0.1:[PORT]: Address already in use (os error 98)
+    hint: choose another port with --port, or omit it for any free one
+    -- exit 3
+    ");
+}
+
+#[test]
+fn view_exports_one_file_without_secrets_and_private_memories() {
+    let home = seeded();
+    let file = home.path("view.html");
+    let path = file.to_str().unwrap();
+    run(&home, &["view", "-o", path]);
+    let html = fs::read_to_string(&file).unwrap();
+    assert!(html.contains("Never deploy on a Friday") && html.contains("<a href=\"#m"), "{html}");
+    assert!(!html.contains("Short answers, please"), "user/ is private");
+    assert!(!html.contains("<script>globalThis") && !html.contains("<img"), "{html}");
+    let again = home.run_bare(&["view", "-o", path]);
+    assert!(again.contains("already exists"), "{again}");
+    run(&home, &["view", "-o", path, "--force", "--include", "user"]);
+    assert!(fs::read_to_string(&file).unwrap().contains("Short answers, please"));
+    assert!(home.run_bare(&["view", "-o", path, "--include", "nobody"]).contains("no mount has the prefix \"nobody\""));
+    let memory = fs::read_dir(home.path("home/projects")).unwrap().next().unwrap().unwrap().path().join("memory");
+    fs::write(memory.join("notes/key.md"), format!("The key is {}.\n", chats::token())).unwrap();
+    run(&home, &["view", "-o", path, "--force"]);
+    let html = fs::read_to_string(&file).unwrap();
+    assert!(html.contains("The key is [secret: ") && !html.contains(&chats::token()), "{html}");
 }

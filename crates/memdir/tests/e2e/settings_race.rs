@@ -163,25 +163,6 @@ fn every_load_of_the_prompt_is_counted_while_old_ones_are_dropped() {
     assert_eq!(counted["modes"]["individual"]["loads"], 12, "{counted}");
 }
 
-#[test]
-fn a_conversation_is_reminded_once_by_simultaneous_hooks() {
-    let home = Home::new();
-    home.configure("[hooks]\nremind = true\n");
-    fs::create_dir_all(home.path("work")).unwrap();
-    for session in 0..4 {
-        let input = json!({ "session_id": format!("s{session}"), "cwd": home.path("work"), "hook_event_name": "Stop" }).to_string();
-        fs::write(home.path("input.json"), input).unwrap();
-        let commands = (0..8).map(|_| {
-            let mut command = home.bare(&["hook", "claude-code", "stop"]);
-            command.stdin(fs::File::open(home.path("input.json")).unwrap());
-            command
-        });
-        let outputs = at_once(commands.collect());
-        all_succeed(&outputs);
-        assert_eq!(outputs.iter().filter(|output| !output.stdout.is_empty()).count(), 1, "session {session}");
-    }
-}
-
 /// Whether a process waits for a lock; `false` if it ends without waiting.
 #[cfg(target_os = "linux")]
 fn waits_for_a_lock(child: &mut Child) -> bool {

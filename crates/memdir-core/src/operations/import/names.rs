@@ -6,7 +6,7 @@ use crate::base::{error::Result, path::MemoryPath};
 const PART_CHARS: usize = 60;
 
 /// Makes a path component from any text: letters and digits of every script in lower case, with hyphens between them.
-pub(super) fn slug(text: &str) -> String {
+pub fn slug(text: &str) -> String {
     let mut out = String::new();
     for c in text.trim().chars().flat_map(char::to_lowercase) {
         if c.is_alphanumeric() {

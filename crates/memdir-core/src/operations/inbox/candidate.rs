@@ -56,3 +56,34 @@ pub enum CandidateKind {
     /// A rule has not fired in 90 days: its removal is proposed.
     Unused,
 }
+
+impl CandidateKind {
+    /// All of them.
+    pub const ALL: [CandidateKind; 7] = [
+        CandidateKind::Remember,
+        CandidateKind::Denied,
+        CandidateKind::Repeat,
+        CandidateKind::Scar,
+        CandidateKind::Reverted,
+        CandidateKind::Violated,
+        CandidateKind::Unused,
+    ];
+
+    /// The word in the frontmatter and in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CandidateKind::Remember => "remember",
+            CandidateKind::Denied => "denied",
+            CandidateKind::Repeat => "repeat",
+            CandidateKind::Scar => "scar",
+            CandidateKind::Reverted => "reverted",
+            CandidateKind::Violated => "violated",
+            CandidateKind::Unused => "unused",
+        }
+    }
+
+    /// Whether it proposes to change or remove an existing memory, by its name, rather than a new one.
+    pub fn changes_memory(self) -> bool {
+        matches!(self, CandidateKind::Violated | CandidateKind::Unused)
+    }
+}

@@ -50,16 +50,17 @@ pub(super) fn matches(pattern: &str, line: &str) -> bool {
         Some(glob) => glob.matches(command),
         None => command.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace)),
     };
-    let all = || {
-        let mut all = Vec::new();
-        commands(line, MAX_DEPTH, &mut all);
-        all
-    };
-    !pattern.is_empty() && (one(line.trim()) || all().iter().any(|command| one(command)))
+    !pattern.is_empty() && (one(line.trim()) || commands(line).iter().any(|command| one(command)))
 }
 
-/// Collects the commands of a line, each with single spaces between its words and without what precedes the program.
-fn commands(line: &str, deep: usize, out: &mut Vec<String>) {
+/// Returns the commands of a line, each with single spaces between its words and without what precedes the program.
+pub fn commands(line: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    collect(line, MAX_DEPTH, &mut all);
+    all
+}
+
+fn collect(line: &str, deep: usize, out: &mut Vec<String>) {
     steps::count(line.len());
     let (mut start, mut quote) = (0, None);
     let mut chars = line.char_indices();
@@ -84,7 +85,7 @@ fn command(text: &str, deep: usize, out: &mut Vec<String>) {
     let Some(program) = rest.first().map(|word| program_name(word)) else { return };
     let script = script(&program, rest);
     if let Some(script) = script.filter(|_| deep > 0) {
-        commands(&script, deep - 1, out);
+        collect(&script, deep - 1, out);
     }
     out.push(joined(&program, &rest[1..]));
     if program == "git" {

@@ -32,7 +32,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     let path = context.url(&if host.is_empty() { "/chats?".to_owned() } else { format!("/chats?host={}&", encode(host)) });
     let body = html! {
         h1 { "Chats" }
-        form.filters role="search" method="get" action=(context.url("/search")) {
+        form.filters method="get" action=(context.url("/search")) {
             input type="hidden" name="source" value="chat";
             label { "Search chats " input type="search" name="q" maxlength="2000"; }
             button type="submit" { "Search" }

@@ -9,7 +9,10 @@ use crate::page::{
 use maud::{Markup, html};
 use memdir_core::{
     ChangeFilter, Check, CheckSeverity, Result, Stats,
-    internal::base::{limits, text},
+    internal::{
+        base::{limits, text},
+        secrets,
+    },
 };
 use std::collections::HashSet;
 
@@ -30,6 +33,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     let body = html! {
         h1 { "Memory" }
         div.cards {
+            (waiting(context))
             (counts(context, &stats))
             (health(context, &stats)?)
         }
@@ -56,6 +60,20 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
         }
     };
     Ok(Page::reply("Home", "/", body))
+}
+
+/// What waits for a decision. A space without an inbox has no card.
+fn waiting(context: &ViewContext<'_>) -> Markup {
+    let Ok(inbox) = context.space.memdir.inbox() else { return html! {} };
+    html! {
+        section.card {
+            h2 { a href=(context.url("/inbox")) { (counted(inbox.open.len(), "memory proposed", "memories proposed")) } }
+            ul.plain {
+                @for entry in inbox.open.iter().take(MAX_CHATS) { li { (entry.proposes) p.quiet { (secrets::redact(&entry.description)) } } }
+                @if inbox.open.is_empty() { li.quiet { "Nothing waits in the inbox." } }
+            }
+        }
+    }
 }
 
 fn counts(context: &ViewContext<'_>, stats: &Stats) -> Markup {

@@ -8,7 +8,7 @@ use crate::page::{
 use maud::{Markup, html};
 use memdir_core::{
     LineRange, List, ListedMemory, Read, Result,
-    internal::{base::text, secrets},
+    internal::{base::text, operations::ledger::UseCounts, secrets},
 };
 use std::collections::BTreeMap;
 
@@ -100,17 +100,19 @@ fn topic_table(context: &ViewContext<'_>, topic: &str, topics: &BTreeMap<&str, T
 }
 
 fn memory_table(context: &ViewContext<'_>, memories: &[&ListedMemory]) -> Result<Markup> {
+    let memdir = &context.space.memdir;
+    let uses = memdir.ledger().map(|ledger| ledger.read(memdir.store()));
     let mut rows = Vec::with_capacity(memories.len());
     for memory in memories {
         // Only what is shown is read: a listing with details would read every file of the topic.
         let first = Some(LineRange { first: 1, last: Some(1) });
-        let read = context.space.memdir.read(&Read { path: memory.path.clone(), lines: first, max_chars: 1 }).ok();
+        let read = memdir.read(&Read { path: memory.path.clone(), lines: first, max_chars: 1 }).ok();
         rows.push((memory, read));
     }
     Ok(html! {
         table.list {
             caption { "Memories" }
-            thead { tr { th scope="col" { "Name" } th scope="col" { "Description" } th scope="col" { "Type" } th scope="col" { "Age" } th.number scope="col" { "Size" } } }
+            thead { tr { th scope="col" { "Name" } th scope="col" { "Description" } th scope="col" { "Type" } th scope="col" { "Age" } th.number scope="col" { "Size" } @if uses.is_some() { th.number scope="col" { "Used" } } } }
             tbody {
                 @for (memory, read) in &rows {
                     @let leaf = memory.name.rsplit('/').next().unwrap_or_default();
@@ -122,9 +124,15 @@ fn memory_table(context: &ViewContext<'_>, memories: &[&ListedMemory]) -> Result
                         td data-label="Type" { (kind) }
                         td data-label="Age" { (read.as_ref().map_or(&memory.age, |read| &read.age)) }
                         td.number data-label="Size" { (text::human_bytes(memory.bytes)) }
+                        @if let Some(uses) = &uses { td.number data-label="Used" { (used(&uses.memory(&memory.name))) } }
                     }
                 }
             }
         }
     })
+}
+
+/// How often agents used a memory: recalled, found, read or cited it, or were told a rule.
+fn used(counts: &UseCounts) -> u64 {
+    counts.injected + counts.fired + counts.searched + counts.read + counts.cited
 }

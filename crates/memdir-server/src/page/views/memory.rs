@@ -50,7 +50,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
         div.columns {
             article.text {
                 @if is_plain {
-                    div.scroll tabindex="0" role="region" aria-label="Text" { pre { (secrets::redact(&reading.content)) } }
+                    div.scroll tabindex="0" role="group" aria-label="Text" { pre { (secrets::redact(&reading.content)) } }
                 } @else {
                     (render_text(context, &memory, &reading.path))
                 }
@@ -202,7 +202,7 @@ fn recalls(context: &ViewContext<'_>, memory: &Memory, reading: &Reading, messag
                 button type="submit" { "Try" }
             }
             @if let Some(one) = explained {
-                p role="status" { strong { (one.describe()) } }
+                p role="status" { strong { (one.verdict_text()) } }
                 @if !one.matched.is_empty() {
                     p.quiet { "Shared words: " (one.matched.iter().map(|(stem, _)| stem.as_str()).collect::<Vec<_>>().join(", ")) }
                 }

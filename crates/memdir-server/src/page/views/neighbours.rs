@@ -33,7 +33,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -
     let question = format!("{} {}", memory.title(&reading.name), memory.description().unwrap_or_default());
     let question =
         if memory.description().is_some() { question } else { format!("{question} {}", text::truncate_bytes(memory.body(), 300)) };
-    let search = Search { source: Some(Source::Memory), max_results: MAX_EACH * 2, min_score: 0.0, ..Search::new(question) };
+    let search = Search { source: Some(Source::Memory), max_results: MAX_EACH * 2, ..Search::new(question) };
     // Without an index, links and backlinks are still shown.
     let near = memdir.search(&search).map(|answer| answer.hits).unwrap_or_default();
     add(near.into_iter().map(|hit| hit.path).collect(), Relation::Near);

@@ -23,7 +23,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
         @for part in &parts {
             details.part open {
                 summary { (part.title) " " span.quiet { (part.lines.iter().map(|line| tokens(line)).sum::<usize>()) " tokens" } }
-                div.scroll tabindex="0" role="region" aria-label=(format!("Lines of {}", part.title)) {
+                div.scroll tabindex="0" role="group" aria-label=(format!("Lines of {}", part.title)) {
                     table.prompt {
                         tbody {
                             @for line in &part.lines {

@@ -29,7 +29,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
                             td { (layout::memory_link(context, &rule.name)) }
                             td.wide { @for one in &rule.conditions { div { (one.over) " " code { (one.pattern) } } } }
                             td data-label="Does" { @for one in &rule.conditions { div { (one.effect) } } }
-                            td data-label="State" { (rule.state) }
+                            td data-label="State" { @if rule.state.is_empty() { "your own" } @else { (rule.state) } }
                             @if has_counts {
                                 @let counts = rule.counts.unwrap_or_default();
                                 td.number data-label="Fired" { (counts[0]) }

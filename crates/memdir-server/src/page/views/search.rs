@@ -112,12 +112,13 @@ fn render_hit(context: &ViewContext<'_>, hit: &Hit, highlighter: &mut Highlighte
         Some(chat) => context.url(&format!("/chat/{}", encode(&format!("{}/{}", chat.host, chat.session)))),
         None => context.memory_url(hit.path.name()),
     };
-    let title = hit.chat.as_ref().map_or_else(|| hit.path.name().to_owned(), |chat| chat.describe());
+    let title = hit.chat.as_ref().map_or(hit.path.name(), |chat| chat.title.as_str());
     let count = hit.text.lines().count();
     html! {
         li data-row {
             h2 { a.name href=(url) { (title) } }
             p.quiet {
+                @if let Some(chat) = &hit.chat { "conversation in " (chat.host) " · " }
                 "lines " (hit.lines) " · score " (format!("{:.2}", hit.score)) " · " (hit.age)
                 @if let Some(kind) = hit.kind { " · " (kind.as_str()) }
                 @if !hit.headings.is_empty() { " · " (hit.headings.join(" › ")) }

@@ -10,7 +10,7 @@ use crate::{
     scope::Scope,
 };
 use memdir_chats::ArchivedChat;
-use memdir_core::{Error, Memdir, Result, ResumeCommand};
+use memdir_core::{Error, Memdir, Result, ResumeCommand, internal::operations::ledger::TripwireCounts};
 use memdir_server::{ChatRow, ChatText, ChatsView, HostFinding, HostFindings, HostRow, PageSource, RuleCondition, RuleRow, SettingRow};
 
 /// This machine.
@@ -51,11 +51,14 @@ impl PageSource for LocalSource {
             pattern: one.pattern.clone(),
             effect: rules::effect(one),
         };
-        let row = |rule: &rules::RuleRow| RuleRow {
-            name: rule.name.clone(),
-            conditions: rule.conditions.iter().map(condition).collect(),
-            state: rules::state(rule),
-            counts: None,
+        let row = |rule: &rules::RuleRow| {
+            let sum = |count: fn(&TripwireCounts) -> u64| rule.conditions.iter().map(|one| count(&one.counts)).sum::<u64>();
+            RuleRow {
+                name: rule.name.clone(),
+                conditions: rule.conditions.iter().map(condition).collect(),
+                state: rules::state(rule),
+                counts: Some([sum(|counts| counts.fired), sum(|counts| counts.followed), sum(|counts| counts.violated)]),
+            }
         };
         Ok(rows.iter().map(row).collect())
     }

@@ -1,0 +1,169 @@
+//! Candidates for memories, found in conversations: what a person typed and what became of tool calls. Never from text of an assistant
+//! or a tool, and without a model. [`find_new`] reads the archive, [`find_in_running`] one transcript, of which it keeps nothing.
+
+mod denied;
+mod naming;
+mod remember;
+mod repeat;
+mod reverted;
+mod running;
+mod scar;
+mod seen;
+mod state;
+mod typed;
+
+use crate::{archive::ChatArchive, evidence::CallEvidence, selection::SearchedProject};
+use jiff::Timestamp;
+use memdir_core::{Candidate, CandidateKind, Clock, Embedder, Result};
+use repeat::Sentences;
+pub use running::find_in_running;
+use state::{ChatMark, FindState};
+use std::collections::{BTreeSet, HashSet};
+
+/// A conversation as the detectors see it.
+#[derive(Debug, Clone, Default)]
+struct SeenChat {
+    /// `host/key`.
+    session: String,
+    /// The working directory.
+    project: Option<String>,
+    /// What the person typed, in order.
+    turns: Vec<TypedTurn>,
+    calls: Vec<CallEvidence>,
+}
+
+/// A message that the person typed.
+#[derive(Debug, Clone, Default)]
+struct TypedTurn {
+    /// Its number among the person's messages, counted from 1.
+    number: u64,
+    at: Option<Timestamp>,
+    text: String,
+    /// `chats/claude-code/1f2e.md:12-14`; `None` if it is not archived.
+    cite: Option<String>,
+}
+
+impl SeenChat {
+    /// Returns the person's message with this number.
+    fn turn(&self, number: u64) -> Option<&TypedTurn> {
+        let at = self.turns.partition_point(|turn| turn.number < number);
+        self.turns.get(at).filter(|turn| turn.number == number)
+    }
+}
+
+/// Characters of a person's words in a candidate.
+const WORDS_CHARS: usize = 600;
+
+/// Returns a person's words, verbatim up to a limit.
+fn short_words(text: &str) -> String {
+    let text = text.trim();
+    text.char_indices().nth(WORDS_CHARS).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
+}
+
+/// What is searched for candidates.
+pub struct FindRequest<'a> {
+    /// The project whose conversations are read; `None` for all.
+    pub project: Option<&'a SearchedProject>,
+    /// Finds repeats with other words. Only an instant one is used.
+    pub embedder: Option<&'a dyn Embedder>,
+    /// The time at which reading stops; the rest is found the next time. `None` for no limit.
+    pub until: Option<Timestamp>,
+    /// The clock.
+    pub clock: &'a dyn Clock,
+}
+
+/// The candidates with evidence that was not seen before.
+pub struct FoundCandidates {
+    /// The candidates. One that was found before with less evidence has the same key.
+    pub candidates: Vec<Candidate>,
+    /// The number of conversations that were read because they had changed.
+    pub read: usize,
+    /// The number of changed conversations that were left for the next time.
+    pub left: usize,
+    state: FindState,
+    archive: ChatArchive,
+}
+
+impl FoundCandidates {
+    /// Remembers what was read, so that it is not found again. To be called when the candidates are stored; without it, the next call
+    /// of [`find_new`] finds them again.
+    pub fn save(&self) -> Result<()> {
+        self.state.save(&self.archive)
+    }
+}
+
+/// Finds candidates in the archived conversations of a project. Only conversations that changed since the last [`FoundCandidates::save`]
+/// are read, and only turns that were not looked at before give candidates.
+pub fn find_new(archive: &ChatArchive, request: &FindRequest<'_>) -> Result<FoundCandidates> {
+    find_after(archive, request, FindState::load(archive, request.project))
+}
+
+/// Finds the candidates of all archived conversations of a project, as if none had been read before. Remembers nothing.
+pub fn find_all(archive: &ChatArchive, request: &FindRequest<'_>) -> Result<Vec<Candidate>> {
+    Ok(find_after(archive, request, FindState::default())?.candidates)
+}
+
+fn find_after(archive: &ChatArchive, request: &FindRequest<'_>, mut state: FindState) -> Result<FoundCandidates> {
+    let changed = seen::changed(archive, request.project, &mut state)?;
+    let mut sentences = Sentences::new(std::mem::take(&mut state.sentences));
+    let (mut candidates, mut repeated, mut new) = (Vec::new(), BTreeSet::new(), HashSet::new());
+    let (mut read, mut left) = (0, 0);
+    for (number, chat) in changed.iter().enumerate() {
+        if request.until.is_some_and(|until| request.clock.now() >= until) {
+            left = changed.len() - number;
+            break;
+        }
+        read += 1;
+        let Some((chat, complete)) = seen::read(archive, chat)? else { continue };
+        let before = state.chats.get(&chat.session).map_or(0, |mark: &ChatMark| mark.turns);
+        // A transcript that was rewound has fewer turns than before.
+        let after = if before > complete { 0 } else { before };
+        let finished = SeenChat { turns: chat.turns.iter().filter(|turn| turn.number <= complete).cloned().collect(), ..chat.clone() };
+        candidates.extend(find_in(&finished, after));
+        candidates.extend(reverted::find(&finished, after));
+        repeated.extend(sentences.add(&finished, after, request.embedder));
+        let (scars, succeeded) = scar::observe(&chat);
+        state.scars.retain(|seen| seen.session != chat.session);
+        state.scars.extend(scars);
+        state.add_succeeded(succeeded);
+        new.insert(chat.session.clone());
+        state.read(&changed[number], &chat.session, complete);
+    }
+    candidates.extend(repeated.into_iter().filter_map(|first| sentences.candidate(first)));
+    candidates.extend(scar::find(&state.scars, &state.succeeded_set(), &new));
+    state.sentences = sentences.all;
+    Ok(FoundCandidates { candidates: unique(candidates), read, left, state, archive: archive.clone() })
+}
+
+/// Returns the candidates that need one conversation only and no later knowledge: *remember* and *denied*.
+fn find_in(chat: &SeenChat, after: u64) -> Vec<Candidate> {
+    let mut found = remember::find(chat, after);
+    found.extend(denied::find(chat, after));
+    found
+}
+
+/// Joins candidates with the same key: the newest counts, with the conversations and turns of all.
+fn unique(candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let mut kept: Vec<Candidate> = Vec::new();
+    for candidate in candidates {
+        // A repeat of words that are a candidate already says nothing more.
+        let is_same = |other: &Candidate| other.key == candidate.key;
+        match kept.iter_mut().find(|other| is_same(other)) {
+            Some(other) => {
+                for session in candidate.sessions.into_iter().filter(|session| !other.sessions.contains(session)).collect::<Vec<_>>() {
+                    other.sessions.push(session);
+                }
+                for turn in candidate.turns.into_iter().filter(|turn| !other.turns.contains(turn)).collect::<Vec<_>>() {
+                    other.turns.push(turn);
+                }
+                other.at = other.at.max(candidate.at);
+                other.weight = other.weight.max(candidate.weight);
+            }
+            None => kept.push(candidate),
+        }
+    }
+    kept
+}
+
+/// The kinds that [`find_in_running`] finds.
+pub const RUNNING_KINDS: [CandidateKind; 2] = [CandidateKind::Remember, CandidateKind::Denied];

@@ -1,0 +1,150 @@
+//! Adds candidates to the inbox, in one change. The change is recorded like every other one, but bare `undo` and the history of the
+//! space do not show it: nobody but memdir made it.
+
+use super::{
+    InboxEntry, REJECTED,
+    candidate::Candidate,
+    candidate_file,
+    decided::{decided_keys, directory},
+    entries,
+    known::{self, KnownMemory},
+    mount,
+};
+use crate::{
+    base::{
+        disk,
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+    },
+    operations::context::Context,
+    store::{FileEdit, MountInfo, Role, Store, Verb, View, change_with, mounts},
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use std::{collections::HashSet, path::Path};
+
+/// What became of proposed candidates.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Proposed {
+    /// The names of the candidates that were added.
+    pub added: Vec<String>,
+    /// The number of candidates that are in the inbox already.
+    pub open: usize,
+    /// The number of candidates that were accepted or rejected before.
+    pub decided: usize,
+    /// The names of weaker candidates that left the full inbox.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
+    /// Memories that already say what would have been proposed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<KnownMemory>,
+}
+
+/// Adds candidates that are neither in the inbox nor decided about. If more than [`limits::INBOX_CANDIDATES`] are open, the weakest
+/// leave, of equally weak ones the oldest.
+pub(crate) fn propose(store: &dyn Store, context: &Context, candidates: &[Candidate], cache: Option<&Path>) -> Result<Proposed> {
+    let MountInfo { prefix, root, .. } = mount(store)?.clone();
+    // Nearly always all of them are known: no lock, no directory, no change.
+    let all: Vec<&Candidate> = candidates.iter().collect();
+    let (_, first) = plan(store, context, &all, &prefix, &root)?;
+    if first.added.is_empty() {
+        return Ok(first);
+    }
+    let mut seen = decided_keys(&root);
+    seen.extend(entries(store, &prefix)?.into_iter().map(|entry| entry.key));
+    seen.extend(known::list(store).into_iter().map(|known| known.key));
+    let fresh = all.into_iter().filter(|candidate| !seen.contains(&candidate.key)).collect();
+    let (new, known) = known::split_known(store, context, fresh, cache)?;
+    if new.is_empty() {
+        return Ok(Proposed { added: Vec::new(), removed: Vec::new(), known, ..first });
+    }
+    // The keys of decisions are kept there.
+    let created = disk::create_private_dir(directory(&root));
+    created.map_err(|source| Error::Io { doing: "create", path: directory(&root).to_owned(), source })?;
+    let touches = [mounts::entrypoint_path(&prefix)?];
+    let (_, proposed) = change_with(store, &context.intent(Verb::Propose), &touches, |view| plan(view, context, &new, &prefix, &root))?;
+    Ok(Proposed { open: first.open, decided: first.decided, known, ..proposed })
+}
+
+/// An open candidate, or one that is proposed.
+struct Ranked<'a> {
+    name: String,
+    weight: f32,
+    newest: Timestamp,
+    /// `Some` for a proposed one.
+    new: Option<(&'a Candidate, MemoryPath)>,
+}
+
+fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &str, root: &Path) -> Result<(Vec<FileEdit>, Proposed)> {
+    let now = context.clock.now();
+    let there = entries(view, prefix)?;
+    let decided = decided_keys(root);
+    let mut keys: HashSet<String> = there.iter().map(|entry| entry.key.clone()).collect();
+    let rejected_keys: HashSet<&str> = there.iter().filter(|entry| entry.rejected).map(|entry| entry.key.as_str()).collect();
+    let mut names: HashSet<String> = there.iter().map(|entry| entry.name.clone()).collect();
+    let mut proposed = Proposed::default();
+    let mut ranked: Vec<Ranked<'_>> = Vec::new();
+    for candidate in candidates.iter().copied() {
+        if decided.contains(&candidate.key) || rejected_keys.contains(candidate.key.as_str()) {
+            proposed.decided += 1;
+            continue;
+        }
+        if !keys.insert(candidate.key.clone()) {
+            proposed.open += 1;
+            continue;
+        }
+        let Some(path) = free_path(candidate, prefix, &mut names) else { continue };
+        ranked.push(Ranked {
+            name: path.name().to_owned(),
+            weight: candidate_file::clamped(candidate.weight),
+            newest: candidate.at.unwrap_or(now),
+            new: Some((candidate, path)),
+        });
+    }
+    let (rejected, open): (Vec<_>, Vec<_>) = there.into_iter().partition(|entry| entry.rejected);
+    ranked.extend(open.into_iter().map(|entry| Ranked { weight: entry.weight, newest: entry.newest(), name: entry.name, new: None }));
+    ranked.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.newest.cmp(&a.newest)).then(a.name.cmp(&b.name)));
+    let mut edits = Vec::new();
+    for (at, one) in ranked.into_iter().enumerate() {
+        let stays = at < limits::INBOX_CANDIDATES;
+        match one.new {
+            Some((candidate, path)) if stays => {
+                proposed.added.push(one.name);
+                edits.push(FileEdit { path, bytes: Some(candidate_file::to_bytes(candidate, now)), role: Role::Memory });
+            }
+            None if !stays => {
+                edits.push(removal(&one.name)?);
+                proposed.removed.push(one.name);
+            }
+            _ => {}
+        }
+    }
+    if !proposed.added.is_empty() {
+        edits.extend(excess_rejected(rejected)?);
+    }
+    Ok((edits, proposed))
+}
+
+/// The removal of the oldest rejected candidates beyond the limit. Their keys stay.
+fn excess_rejected(mut rejected: Vec<InboxEntry>) -> Result<Vec<FileEdit>> {
+    rejected.sort_by_key(|entry| std::cmp::Reverse(entry.proposed));
+    rejected.iter().skip(limits::INBOX_CANDIDATES).map(|entry| removal(&entry.name)).collect()
+}
+
+fn removal(name: &str) -> Result<FileEdit> {
+    Ok(FileEdit { path: MemoryPath::parse(name)?.with_md(), bytes: None, role: Role::Memory })
+}
+
+/// A path whose name is free, among the open candidates and the rejected ones: a candidate is rejected by a move to the same name
+/// there.
+fn free_path(candidate: &Candidate, prefix: &str, names: &mut HashSet<String>) -> Option<MemoryPath> {
+    let relative = candidate_file::relative_path(candidate)?;
+    let name = relative.name().to_owned();
+    let numbered = (2..1_000).map(|n| format!("{name}-{n}"));
+    let free = std::iter::once(name.clone())
+        .chain(numbered)
+        .find(|name| !names.contains(&format!("{prefix}/{name}")) && !names.contains(&format!("{prefix}/{REJECTED}/{name}")))?;
+    names.insert(format!("{prefix}/{free}"));
+    Some(MemoryPath::parse(&free).ok()?.with_md().prefixed(prefix))
+}

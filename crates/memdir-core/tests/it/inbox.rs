@@ -1,0 +1,239 @@
+//! The inbox: candidates are proposed, accepted, merged and rejected, by the library and by the tools.
+
+use crate::support::{self, Desk, put};
+use memdir_core::{Candidate, CandidateKind, DecisionOutcome, Kind, List, MemoryPath, Search, Source, UndoTarget};
+use serde_json::json;
+use std::fs;
+
+fn candidate(name: &str, words: &str) -> Candidate {
+    Candidate {
+        kind: CandidateKind::Remember,
+        name: name.into(),
+        memory_type: Kind::Feedback,
+        description: format!("You said: {words}"),
+        text: format!("{words}\n"),
+        when: None,
+        words: words.into(),
+        turns: vec!["chats/claude-code/1f2e.md:12-14".into()],
+        sessions: vec!["claude-code/1f2e".into()],
+        at: Some("2026-08-31T10:00:00Z".parse().unwrap()),
+        key: format!("key-{name}"),
+        weight: 0.8,
+    }
+}
+
+fn denied(name: &str, words: &str) -> Candidate {
+    let when = json!({ "command": "git push --force*" });
+    Candidate { kind: CandidateKind::Denied, when: when.as_object().cloned(), ..candidate(name, words) }
+}
+
+fn path(name: &str) -> MemoryPath {
+    MemoryPath::parse(name).unwrap()
+}
+
+fn propose(desk: &Desk, candidates: &[Candidate]) -> Vec<String> {
+    desk.caller.memdir.propose(candidates, None).unwrap().added
+}
+
+fn open_names(desk: &Desk) -> Vec<String> {
+    desk.caller.memdir.inbox().unwrap().open.into_iter().map(|entry| entry.name).collect()
+}
+
+fn file(desk: &Desk, name: &str) -> String {
+    fs::read_to_string(desk.top.path().join(name)).unwrap()
+}
+
+#[test]
+fn a_candidate_is_a_file_with_its_evidence() {
+    let desk = support::native_with_inbox();
+    assert!(!desk.top.path().join("inbox").exists(), "nothing is created before the first candidate");
+    assert_eq!(propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]), ["inbox/feedback/no-force-push"]);
+    insta::assert_snapshot!(file(&desk, "inbox/candidates/feedback/no-force-push.md"), @"");
+    let inbox = serde_json::to_value(desk.caller.memdir.inbox().unwrap()).unwrap();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&inbox).unwrap(), @"");
+}
+
+#[test]
+fn the_tools_accept_a_candidate_and_undo_brings_it_back() {
+    let desk = support::native_with_inbox();
+    propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]);
+    let candidate = file(&desk, "inbox/candidates/feedback/no-force-push.md");
+    insta::assert_snapshot!(desk.text("memory_move", json!({ "from": "inbox/feedback/no-force-push", "to": "feedback/no-force-push" })), @"");
+    insta::assert_snapshot!(file(&desk, "memories/feedback/no-force-push.md"), @"");
+    insta::assert_snapshot!(file(&desk, "memories/MEMORY.md"), @"");
+    assert_eq!(open_names(&desk), [""; 0]);
+    assert_eq!(propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]), [""; 0], "accepted ones never come back");
+
+    desk.text("memory_undo", json!({}));
+    assert_eq!(file(&desk, "inbox/candidates/feedback/no-force-push.md"), candidate);
+    assert!(!desk.root.join("feedback/no-force-push.md").exists());
+    assert_eq!(open_names(&desk), ["inbox/feedback/no-force-push"]);
+}
+
+#[test]
+fn a_rejected_candidate_never_comes_back_even_without_its_file() {
+    let desk = support::native_with_inbox();
+    let all = [candidate("notes/a", "one two three"), candidate("notes/b", "four five six"), candidate("notes/c", "seven eight nine")];
+    propose(&desk, &all);
+    desk.text("memory_move", json!({ "from": "inbox/notes/a", "to": "inbox/rejected/notes/a" }));
+    desk.text("memory_delete", json!({ "path": "inbox/notes/b" }));
+    let rejected = desk.caller.memdir.reject(&path("notes/c")).unwrap();
+    assert_eq!((rejected.outcome, rejected.memory.as_str()), (DecisionOutcome::Rejected, "inbox/rejected/notes/c"));
+    assert_eq!(open_names(&desk), [""; 0]);
+    assert_eq!(desk.caller.memdir.inbox().unwrap().rejected, 2);
+    fs::remove_dir_all(desk.top.path().join("inbox/candidates")).unwrap();
+    let again = desk.caller.memdir.propose(&all, None).unwrap();
+    assert_eq!((again.added.len(), again.decided), (0, 3));
+}
+
+#[test]
+fn a_proposal_is_not_a_change_that_bare_undo_takes_back() {
+    let desk = support::native_with_inbox();
+    let memdir = &desk.caller.memdir;
+    desk.text("memory_write", json!({ "path": "notes/deploy", "content": "Deploy on Tuesdays.\n" }));
+    propose(&desk, &[candidate("notes/a", "one two three")]);
+    assert_eq!(memdir.history(&Default::default()).unwrap().len(), 1);
+    memdir.undo(&UndoTarget::Last).unwrap();
+    assert!(!desk.root.join("notes/deploy.md").exists());
+    assert_eq!(open_names(&desk), ["inbox/notes/a"]);
+    assert!(memdir.undo(&UndoTarget::Last).is_err(), "nothing else can be undone without its id");
+    let by_name = memdir.history(&memdir_core::ChangeFilter { path: Some(path("inbox/notes/a")), ..Default::default() }).unwrap();
+    assert_eq!(by_name.len(), 1, "the history of the candidate has it");
+    memdir.undo(&UndoTarget::Id(by_name[0].id.to_string())).unwrap();
+    assert_eq!(open_names(&desk), [""; 0]);
+}
+
+#[test]
+fn candidates_are_listed_searched_recalled_and_matched_only_on_request() {
+    let desk = support::native_with_inbox();
+    let memdir = &desk.caller.memdir;
+    propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]);
+    assert_eq!(memdir.list(&List::default()).unwrap().memories.len(), 0);
+    assert_eq!(memdir.list(&List { topic: "inbox".into(), ..List::default() }).unwrap().memories.len(), 1);
+    let search = |source, query: &str| {
+        let found = memdir.search(&Search { source, ..Search::new(query) }).unwrap();
+        found.hits.into_iter().map(|hit| hit.path.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(search(None, "force push"), [""; 0]);
+    assert_eq!(search(Some(Source::Memory), "force push"), [""; 0]);
+    assert_eq!(search(Some(Source::Inbox), "force push"), ["inbox/feedback/no-force-push.md"]);
+    assert_eq!(search(None, "force push source:inbox"), ["inbox/feedback/no-force-push.md"]);
+    let recalled = memdir.recall(&memdir_core::Recall { message: Some("may I force push to main?"), ..Default::default() }).unwrap();
+    assert_eq!(recalled.text, "");
+    assert_eq!(memdir.rules(None).unwrap().len(), 0, "a proposed rule is not a rule");
+    insta::assert_snapshot!(desk.text("memory_search", json!({ "query": "force push", "source": "inbox" })), @"");
+    assert!(desk.text("memory_read", json!({ "topics": ["inbox/feedback/no-force-push"] })).contains("never force push to main"));
+}
+
+#[test]
+fn a_memory_is_never_written_into_the_inbox() {
+    let desk = support::native_with_inbox();
+    insta::assert_snapshot!(desk.error("memory_write", json!({ "path": "inbox/todo", "content": "x\n" })), @"");
+    desk.text("memory_write", json!({ "path": "notes/todo", "content": "x\n" }));
+    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "notes/todo", "to": "inbox/todo" })), @"");
+    assert!(!desk.top.path().join("inbox").exists());
+}
+
+#[test]
+fn a_full_inbox_loses_the_weakest_and_oldest_first() {
+    let desk = support::native_with_inbox();
+    let many: Vec<Candidate> = (0..60)
+        .map(|n| Candidate {
+            weight: 0.5,
+            at: format!("2026-08-{:02}T10:00:00Z", 1 + n / 2).parse().ok(),
+            ..candidate(&format!("notes/n{n:02}"), "")
+        })
+        .collect();
+    let proposed = desk.caller.memdir.propose(&many, None).unwrap();
+    assert_eq!((proposed.added.len(), proposed.removed.len()), (50, 0));
+    assert!(!proposed.added.contains(&"inbox/notes/n00".into()) && proposed.added.contains(&"inbox/notes/n59".into()));
+    let weak = Candidate { weight: 0.1, ..candidate("notes/weak", "") };
+    assert_eq!(propose(&desk, &[weak]), [""; 0]);
+    let proposed = desk.caller.memdir.propose(&[candidate("notes/strong", "")], None).unwrap();
+    assert_eq!((proposed.added, proposed.removed), (vec!["inbox/notes/strong".into()], vec!["inbox/notes/n10".into()]));
+    assert_eq!(open_names(&desk)[0], "inbox/notes/strong", "the strongest is listed first");
+    assert_eq!(open_names(&desk).len(), 50);
+}
+
+#[test]
+fn what_a_memory_already_says_is_named_and_not_proposed() {
+    let desk = support::native_with_inbox();
+    desk.text("memory_write", json!({ "path": "notes/deploy", "content": "Deploy the billing service on Tuesdays only.\n" }));
+    let said = candidate("notes/deploy-tuesday", "deploy the billing service only on tuesdays");
+    let other = candidate("notes/deploy-staging", "deploy the billing service to staging before every release");
+    let proposed = desk.caller.memdir.propose(&[said.clone(), other], None).unwrap();
+    assert_eq!(proposed.added, ["inbox/notes/deploy-staging"]);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&proposed.known).unwrap(), @"");
+    assert_eq!(desk.caller.memdir.inbox().unwrap().known.len(), 1);
+    assert_eq!(desk.caller.memdir.propose(&[said], None).unwrap().known.len(), 0, "named once");
+}
+
+#[test]
+fn a_candidate_is_merged_into_a_memory() {
+    let desk = support::native_with_inbox();
+    desk.text("memory_write", json!({ "path": "notes/git", "content": "Rebase before a merge.\n", "type": "feedback" }));
+    propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]);
+    let merged = desk.caller.memdir.merge(&path("inbox/feedback/no-force-push"), &path("notes/git")).unwrap();
+    assert_eq!((merged.outcome, merged.memory.as_str()), (DecisionOutcome::Merged, "notes/git"));
+    insta::assert_snapshot!(file(&desk, "memories/notes/git.md"), @"");
+    assert_eq!(open_names(&desk), [""; 0]);
+    desk.caller.memdir.undo(&UndoTarget::Mine).unwrap();
+    assert_eq!(open_names(&desk), ["inbox/feedback/no-force-push"]);
+    assert!(!file(&desk, "memories/notes/git.md").contains("force"));
+}
+
+#[test]
+fn a_candidate_about_a_rule_changes_the_rule_or_removes_it() {
+    let desk = support::native_with_inbox();
+    let memdir = &desk.caller.memdir;
+    desk.text("memory_write", json!({ "path": "rules/push", "content": "Run the tests first.\n", "when": { "command": "git push*" } }));
+    desk.text("memory_write", json!({ "path": "rules/old", "content": "Old.\n", "when": { "command": "svn commit" } }));
+    let when = json!({ "command": "git push*", "strength": "deny" });
+    let violated = Candidate { kind: CandidateKind::Violated, when: when.as_object().cloned(), ..candidate("rules/push", "") };
+    let unused = Candidate { kind: CandidateKind::Unused, ..candidate("rules/old", "") };
+    assert_eq!(propose(&desk, &[violated, unused]), ["inbox/rules/old", "inbox/rules/push"]);
+    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "inbox/rules/push", "to": "rules/push2" })), @"");
+    let accepted = memdir.accept(&path("rules/push"), None).unwrap();
+    assert_eq!((accepted.outcome, accepted.memory.as_str()), (DecisionOutcome::Changed, "rules/push"));
+    assert_eq!(accepted.notes, ["the rule holds until you accept it: memdir rules accept rules/push"]);
+    insta::assert_snapshot!(file(&desk, "memories/rules/push.md"), @"");
+    assert_eq!(memdir.accept(&path("rules/old"), None).unwrap().outcome, DecisionOutcome::Removed);
+    assert!(!desk.root.join("rules/old.md").exists());
+    memdir.undo(&UndoTarget::Mine).unwrap();
+    assert!(desk.root.join("rules/old.md").exists());
+}
+
+#[test]
+fn hostile_candidates_are_bounded_and_stay_inside() {
+    let desk = support::native_with_inbox();
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let huge = "x".repeat(1 << 20);
+    let names =
+        ["../../etc/passwd", "", "rejected/x", "logs/2026/09/01", "memory.tests", ".hidden/a", "a\0b", "名前/メモ", "notes/a", "notes/a"];
+    let all: Vec<Candidate> = names
+        .iter()
+        .enumerate()
+        .map(|(n, name)| Candidate {
+            name: (*name).into(),
+            key: format!("{n}{n}{n}"),
+            words: format!("---\r\nkey: \"other\"\r\n{secret} {huge}"),
+            description: format!("a\nb: {secret} {huge}"),
+            text: format!("---\nkey: stolen\n---\n{secret}\n{huge}"),
+            turns: vec![huge.clone(); 20],
+            sessions: vec!["a\nb".into(); 20],
+            weight: f32::NAN,
+            ..candidate("x", "")
+        })
+        .collect();
+    insta::assert_snapshot!(propose(&desk, &all).join("\n"), @"");
+    for entry in desk.caller.memdir.inbox().unwrap().open {
+        let text = file(&desk, &format!("inbox/candidates/{}.md", entry.name.strip_prefix("inbox/").unwrap()));
+        assert!(text.len() < 20_000 && !text.contains("ghp_"), "{}: {} bytes", entry.name, text.len());
+        assert!(entry.key.len() == 3 && entry.sessions == vec!["a b"; 8] && entry.weight == 0.0, "{entry:?}");
+    }
+    put(&desk.top.path().join("inbox/candidates/by-hand.md"), "A note.\n");
+    fs::write(desk.top.path().join("inbox/candidates/broken.md"), b"---\nkey: \xff\xfe\n").unwrap();
+    assert_eq!(desk.caller.memdir.inbox().unwrap().open.len(), 12);
+    desk.text("memory_move", json!({ "from": "inbox/by-hand", "to": "notes/by-hand" }));
+    assert_eq!(file(&desk, "memories/notes/by-hand.md"), "A note.\n");
+}

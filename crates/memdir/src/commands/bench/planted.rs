@@ -1,0 +1,202 @@
+//! Generated facts, and transcripts of Claude Code whose messages and commands need them or do not: the same for the same seed.
+
+use super::random::Random;
+use memdir_core::Incoming;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+const PARTS: &[&str] = &[
+    "billing service",
+    "search index",
+    "image cache",
+    "mail relay",
+    "login page",
+    "export job",
+    "report generator",
+    "payment gateway",
+    "feature flags",
+    "audit log",
+    "job queue",
+    "metrics dashboard",
+    "session store",
+    "rate limiter",
+    "invoice printer",
+    "tax calculator",
+    "shipping label",
+    "stock counter",
+    "price list",
+    "coupon engine",
+    "chat widget",
+    "video player",
+    "map tiles",
+    "backup robot",
+];
+
+/// What is known about a part: a topic, the text of the memory, and messages that need it. `{part}` and `{n}` are replaced.
+const FACTS: &[(&str, &str, [&str; 2])] = &[
+    (
+        "port",
+        "The {part} listens on port {n}. Nothing else may use it.",
+        ["Which port does the {part} listen on?", "curl says connection refused for the {part}, what port is it on again?"],
+    ),
+    (
+        "timeout",
+        "The {part} has had a timeout of {n} seconds since the outage.",
+        [
+            "requests to the {part} hang, what is its timeout?",
+            "Set the timeout of the {part} in the staging config to what it is in production.",
+        ],
+    ),
+    (
+        "owner",
+        "The team of room {n} owns the {part}. Ask them before its schema changes.",
+        ["Who owns the {part}? I want to change its schema.", "I need a new column in the schema of the {part}, please add it"],
+    ),
+    (
+        "tests",
+        "Tests of the {part} need a database on the test host, started with fixtures {n}.",
+        ["Run the tests of the {part} and tell me what fails.", "the {part} tests fail on my machine with a missing database"],
+    ),
+    (
+        "retry",
+        "The {part} retries a failed request {n} times. Do not add retries around it.",
+        ["Add a retry around failed requests of the {part}.", "failed requests of the {part}: how often do we retry?"],
+    ),
+];
+
+/// Messages that no fact is about, some of them with words of facts.
+const CHATTER: &[&str] = &[
+    "thanks, looks good",
+    "yes",
+    "go on",
+    "Rename the variable in main.rs to something shorter.",
+    "why does rustc say E0308 here?",
+    "Please write a commit message for this.",
+    "can you explain what this function does",
+    "What time is it in Tokyo?",
+    "Open a port in the firewall? No, forget it.",
+    "is there a timeout in CSS animations",
+    "Who wrote the original C compiler?",
+    "the tests are green now",
+    "retry that",
+    "use tabs instead of spaces in this file",
+    "Summarise the last three commits.",
+    "nein, die andere Datei",
+    "それで大丈夫です",
+    "remove the debug output again",
+    "how long is a marathon?",
+    "Make the heading bold.",
+    "Sort the imports.",
+    "the second one, please",
+    "undo that edit",
+    "What does `git rebase --onto` do?",
+    "Add a doc comment to the struct.",
+];
+
+/// A generated world: memories, and conversations about them.
+pub(super) struct Planted {
+    /// The memories with facts and rules.
+    pub(super) memories: Vec<Incoming>,
+    /// The transcripts, by their paths below a home directory.
+    pub(super) transcripts: Vec<(String, String)>,
+    /// The names of facts by the messages that need them.
+    needs: BTreeMap<String, String>,
+    /// The names of rules by the commands that they are about.
+    commands: BTreeMap<String, String>,
+}
+
+impl Planted {
+    /// The directory in which all conversations are held.
+    pub(super) const PROJECT: &'static str = "/home/ada/shop";
+
+    /// Plants facts: half of what is known about the parts is asked for in a message, and a part has a rule for its release.
+    pub(super) fn generate(seed: u64, facts: usize) -> Planted {
+        let random = &mut Random::new(seed);
+        let mut all: Vec<(usize, usize)> = (0..PARTS.len()).flat_map(|part| (0..FACTS.len()).map(move |fact| (part, fact))).collect();
+        shuffle(&mut all, random);
+        all.truncate(facts);
+        let mut planted = Planted { memories: Vec::new(), transcripts: Vec::new(), needs: BTreeMap::new(), commands: BTreeMap::new() };
+        // A message, or a command of the agent.
+        let mut steps: Vec<(Option<String>, Option<String>)> = Vec::new();
+        for (number, (part, fact)) in all.iter().enumerate() {
+            let (part, (topic, text, messages)) = (PARTS[*part], FACTS[*fact]);
+            let n = 11 + random.below(89);
+            let fill = |text: &str| text.replace("{part}", part).replace("{n}", &n.to_string());
+            let name = format!("facts/{}-{topic}", part.replace(' ', "-"));
+            let text = format!("---\ntype: project\ndescription: {topic} of the {part}\n---\n{}\n", fill(text));
+            planted.memories.push(Incoming { name: name.clone(), text });
+            // What is not asked for is there to be confused with what is.
+            if number % 2 == 0 {
+                let message = fill(messages[random.below(2) as usize]);
+                planted.needs.insert(message.clone(), name);
+                steps.push((Some(message), None));
+            }
+            steps.extend((0..2).map(|_| (Some(chatter(random)), None)));
+        }
+        for part in PARTS.iter().take(facts.div_ceil(5)) {
+            let slug = part.replace(' ', "-");
+            let name = format!("rules/release-{slug}");
+            let text = format!(
+                "---\ntype: feedback\nwhen:\n  command: make release-{slug}*\n---\nRelease the {part} only from the main branch.\n"
+            );
+            planted.memories.push(Incoming { name: name.clone(), text });
+            let command = format!("make release-{slug} VERSION=1.{}", random.below(50));
+            planted.commands.insert(command.clone(), name);
+            let near = [format!("grep -rn release-{slug} Makefile"), format!("make build-{slug}"), "cargo test".to_owned()];
+            steps.push((None, Some(command)));
+            steps.extend(near.into_iter().map(|command| (None, Some(command))));
+        }
+        shuffle(&mut steps, random);
+        planted.transcripts = steps.chunks(12).enumerate().map(|(number, steps)| transcript(number, steps)).collect();
+        planted
+    }
+
+    /// The fact that a message needs.
+    pub(super) fn fact_of(&self, message: &str) -> Option<&str> {
+        self.needs.get(message.trim()).map(String::as_str)
+    }
+
+    /// The rule that a command needs.
+    pub(super) fn rule_of(&self, command: &str) -> Option<&str> {
+        self.commands.get(command.trim()).map(String::as_str)
+    }
+}
+
+fn chatter(random: &mut Random) -> String {
+    CHATTER[random.below(CHATTER.len() as u64) as usize].to_owned()
+}
+
+fn shuffle<T>(list: &mut [T], random: &mut Random) {
+    for at in (1..list.len()).rev() {
+        list.swap(at, random.below(at as u64 + 1) as usize);
+    }
+}
+
+/// A conversation in the format of Claude Code. It begins with a message, as every conversation does.
+fn transcript(number: usize, steps: &[(Option<String>, Option<String>)]) -> (String, String) {
+    let session = format!("00000000-0000-4000-8000-{number:012}");
+    let mut lines = Vec::new();
+    let mut record = |kind: &str, content: serde_json::Value| {
+        let at = lines.len();
+        let time = format!("2026-01-{:02}T{:02}:{:02}:{:02}.000Z", 1 + number / 24 % 28, number % 24, at / 60, at % 60);
+        lines.push(
+            json!({ "type": kind, "uuid": format!("u{at}"), "sessionId": session, "cwd": Planted::PROJECT, "timestamp": time,
+                "message": { "role": kind, "id": format!("m{at}"), "content": content } })
+            .to_string(),
+        );
+    };
+    record("user", json!("Good morning."));
+    record("assistant", json!([{ "type": "text", "text": "Good morning. What is next?" }]));
+    for (at, (message, command)) in steps.iter().enumerate() {
+        if let Some(message) = message {
+            record("user", json!(message));
+            record("assistant", json!([{ "type": "text", "text": "Done." }]));
+        }
+        if let Some(command) = command {
+            let id = format!("toolu_{number}_{at}");
+            record("assistant", json!([{ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } }]));
+            record("user", json!([{ "type": "tool_result", "tool_use_id": id, "content": "ok" }]));
+        }
+    }
+    (format!(".claude/projects/-home-ada-shop/{session}.jsonl"), lines.join("\n") + "\n")
+}

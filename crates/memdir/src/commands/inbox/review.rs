@@ -1,0 +1,91 @@
+//! `memdir inbox review`: shows one candidate after the other on a terminal and reads one key for each.
+
+use super::{Decisions, accept_one, show};
+use crate::{
+    commands::{install::can_ask, name},
+    exit::Failure,
+    output::{CommandOutput, OutputOptions, Printer},
+};
+use console::Term;
+use memdir_core::{DecidedCandidate, InboxEntry, Memdir};
+use std::io::{self, Write as _};
+
+/// The keys, as they are shown.
+const KEYS: &str = "[a]ccept  [r]eject  [m]erge into…  [n]ame and accept…  [s]kip  [q]uit";
+
+/// What a key does.
+enum Choice {
+    Decided(DecidedCandidate),
+    Skip,
+    Quit,
+}
+
+pub(super) fn run(memdir: &Memdir, output: OutputOptions) -> Result<CommandOutput, Failure> {
+    if !can_ask(output) {
+        return Err(Failure::Usage {
+            message: "a review needs a terminal".into(),
+            hint: "list the candidates with `memdir inbox`, then run: memdir inbox accept|merge|reject NAME".into(),
+        });
+    }
+    let mut decided = Vec::new();
+    let open = memdir.inbox()?.open;
+    let count = open.len();
+    for (number, entry) in open.into_iter().enumerate() {
+        match decide(memdir, &entry, &format!("{} of {count}", number + 1))? {
+            Choice::Decided(one) => decided.push(one),
+            Choice::Skip => {}
+            Choice::Quit => break,
+        }
+    }
+    Ok(CommandOutput::new(Decisions { decided }, show::decisions))
+}
+
+/// Shows a candidate and reads keys until one of them settles it. An error is shown, and another key can be pressed.
+fn decide(memdir: &Memdir, entry: &InboxEntry, position: &str) -> Result<Choice, Failure> {
+    let failed = |source| Failure::Output { source };
+    present(memdir, entry, position).map_err(failed)?;
+    let term = Term::stderr();
+    loop {
+        let key = term.read_char().map_err(failed)?;
+        let outcome = match key.to_ascii_lowercase() {
+            'a' => accept_one(memdir, &entry.name, None),
+            'r' => Ok(memdir.reject(&name(&entry.name)?)?),
+            'm' => match ask("merge into: ").map_err(failed)? {
+                Some(into) => name(&into).and_then(|into| Ok(memdir.merge(&name(&entry.name)?, &into)?)),
+                None => continue,
+            },
+            'n' => match ask("save as: ").map_err(failed)? {
+                Some(new) => name(&new).and_then(|new| accept_one(memdir, &entry.name, Some(&new))),
+                None => continue,
+            },
+            's' | ' ' => return Ok(Choice::Skip),
+            'q' | '\u{1b}' | '\u{3}' | '\u{4}' => return Ok(Choice::Quit),
+            _ => continue,
+        };
+        match outcome {
+            Ok(decided) => return Ok(Choice::Decided(decided)),
+            Err(failure) => {
+                let text = failure.text();
+                let mut err = anstream::stderr().lock();
+                writeln!(err, "error: {}\nhint: {}\n{KEYS}", text.message, text.hint).map_err(failed)?;
+            }
+        }
+    }
+}
+
+/// Prints a candidate on standard error, because the decisions go to standard output.
+fn present(memdir: &Memdir, entry: &InboxEntry, position: &str) -> io::Result<()> {
+    let mut err = anstream::stderr().lock();
+    let mut page = Printer::new(&mut err, OutputOptions::for_stdout(false));
+    page.line(format!("\n{position}"))?;
+    show::summary(entry, memdir.context().clock.now(), &mut page)?;
+    page.content(&entry.text)?;
+    page.line(KEYS)
+}
+
+/// Asks for a line; `None` if it is empty.
+fn ask(question: &str) -> io::Result<Option<String>> {
+    write!(anstream::stderr().lock(), "{question}")?;
+    let line = crate::commands::install::read_answer()?;
+    Ok(Some(line.trim().to_owned()).filter(|line| !line.is_empty()))
+}

@@ -1,0 +1,117 @@
+//! Prints candidates and decisions.
+
+use super::{Decisions, InboxList, ShownCandidate};
+use crate::output::Printer;
+use jiff::Timestamp;
+use memdir_core::{
+    CandidateKind, DecidedCandidate, DecisionOutcome, InboxEntry,
+    internal::base::{text::ellipsis, time},
+};
+use std::io;
+
+/// The characters of the person's words in a list.
+const WORDS_CHARS: usize = 160;
+/// The memories that are named because they already say something.
+const MAX_KNOWN: usize = 5;
+
+pub(super) fn list(list: &InboxList, printer: &mut Printer<'_>) -> io::Result<()> {
+    if list.inbox.open.is_empty() {
+        printer.note("no candidates wait for a decision");
+    }
+    for entry in list.inbox.open.iter().chain(&list.rejected_candidates) {
+        summary(entry, list.now, printer)?;
+    }
+    for known in list.inbox.known.iter().take(MAX_KNOWN) {
+        let said = ellipsis(&one_line(&known.words), WORDS_CHARS).into_owned();
+        printer.line(format!("you have this: {} ({}): \"{said}\"", printer.strong(&known.memory), known.why))?;
+    }
+    if !list.inbox.open.is_empty() {
+        printer.note("decide with: memdir inbox review, or memdir inbox accept|merge|reject NAME");
+    }
+    Ok(())
+}
+
+/// A candidate in a few lines.
+pub(super) fn summary(entry: &InboxEntry, now: Timestamp, printer: &mut Printer<'_>) -> io::Result<()> {
+    let state = if entry.rejected { "rejected, " } else { "" };
+    let age = time::relative(now, entry.proposed);
+    printer.line(format!("{}  {state}{}, {age}", printer.strong(&entry.name), reason(entry.kind)))?;
+    let said = if entry.words.is_empty() { &entry.description } else { &entry.words };
+    printer.line(format!("  \"{}\"", ellipsis(&one_line(said), WORDS_CHARS)))?;
+    if let Some(when) = &entry.when {
+        printer.line(format!("  when: {when}"))?;
+    }
+    let evidence = if entry.turns.is_empty() { &entry.sessions } else { &entry.turns };
+    if !evidence.is_empty() {
+        printer.line(printer.dim(&format!("  evidence: {}", evidence.join(", "))))?;
+    }
+    Ok(())
+}
+
+pub(super) fn candidate(shown: &ShownCandidate, printer: &mut Printer<'_>) -> io::Result<()> {
+    let ShownCandidate { entry, now } = shown;
+    let verb = match entry.kind {
+        Some(CandidateKind::Violated) => "changes",
+        Some(CandidateKind::Unused) => "removes",
+        _ => "proposes",
+    };
+    printer.line(format!("{}  {}, {}", printer.strong(&entry.name), reason(entry.kind), time::relative(*now, entry.proposed)))?;
+    let kind = entry.memory_type.map_or(String::new(), |kind| format!(" ({kind})"));
+    printer.line(format!("{verb}: {}{kind}", entry.proposes))?;
+    printer.line(format!("description: {}", entry.description))?;
+    if let Some(when) = &entry.when {
+        printer.line(format!("when: {when}"))?;
+    }
+    if !entry.words.is_empty() {
+        printer.line(format!("you said: \"{}\"", one_line(&entry.words)))?;
+    }
+    for turn in &entry.turns {
+        printer.line(format!("turn: {turn}"))?;
+    }
+    for session in &entry.sessions {
+        printer.line(format!("conversation: {session}"))?;
+    }
+    printer.line("")?;
+    printer.content(&entry.text)
+}
+
+pub(super) fn decisions(decisions: &Decisions, printer: &mut Printer<'_>) -> io::Result<()> {
+    if decisions.decided.is_empty() {
+        printer.note("no candidates wait for a decision");
+    }
+    decisions.decided.iter().try_for_each(|decided| {
+        decided.notes.iter().for_each(|note| printer.note(note.clone()));
+        printer.line(sentence(decided))
+    })
+}
+
+/// What became of a candidate, on one line.
+pub(super) fn sentence(decided: &DecidedCandidate) -> String {
+    let DecidedCandidate { candidate, memory, change, .. } = decided;
+    let undo = format!("(undo: memdir undo {change})");
+    match decided.outcome {
+        DecisionOutcome::Saved => format!("accepted {candidate} as {memory} {undo}"),
+        DecisionOutcome::Merged => format!("merged {candidate} into {memory} {undo}"),
+        DecisionOutcome::Changed => format!("changed the rule of {memory} {undo}"),
+        DecisionOutcome::Removed => format!("deleted {memory} {undo}"),
+        DecisionOutcome::Rejected => format!("rejected {candidate} {undo}"),
+    }
+}
+
+/// Why a candidate is proposed.
+fn reason(kind: Option<CandidateKind>) -> &'static str {
+    match kind {
+        Some(CandidateKind::Remember) => "you asked to remember it",
+        Some(CandidateKind::Denied) => "you stopped an action",
+        Some(CandidateKind::Repeat) => "you said it in several conversations",
+        Some(CandidateKind::Scar) => "a command failed, another one worked",
+        Some(CandidateKind::Reverted) => "an edit was undone",
+        Some(CandidateKind::Violated) => "a rule was violated twice",
+        Some(CandidateKind::Unused) => "a rule has not fired in 90 days",
+        None => "written by another program",
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
