@@ -101,6 +101,11 @@ fn seeded() -> Home {
     home
 }
 
+/// The directory of the project's memories.
+fn memory_dir(home: &Home) -> PathBuf {
+    fs::read_dir(home.path("home/projects")).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap()
+}
+
 fn script() -> &'static str {
     "\"><script>globalThis.ran = 1</script><img src=\"http://evil.invalid/x.png\" onerror=\"globalThis.ran = 1\">"
 }
@@ -119,9 +124,7 @@ fn hostile() -> String {
 fn every_view_is_accessible_and_runs_nothing_of_a_memory() {
     let home = seeded();
     // Names with markup are valid file names.
-    let project = home.path("home/projects");
-    let memory = fs::read_dir(&project).unwrap().next().unwrap().unwrap().path().join("memory");
-    fs::write(memory.join("notes/<img src=x onerror=alert(1)>.md"), format!("A strange name. {}\n", chats::token())).unwrap();
+    fs::write(memory_dir(&home).join("notes/<img src=x onerror=alert(1)>.md"), format!("A strange name. {}\n", chats::token())).unwrap();
     play(&home, "views.mjs");
 }
 
@@ -139,8 +142,7 @@ fn only_the_browser_with_the_token_gets_in_and_nothing_needs_a_script() {
 fn ten_thousand_memories_stay_small_pages() {
     let home = Home::new();
     run(&home, &["write", "notes/first", "The first memory.\n"]);
-    let project = fs::read_dir(home.path("home/projects")).unwrap().next().unwrap().unwrap().path();
-    let bulk = project.join("memory/bulk");
+    let bulk = memory_dir(&home).join("bulk");
     fs::create_dir_all(&bulk).unwrap();
     for n in 0..10_000 {
         fs::write(bulk.join(format!("m{n:04}.md")), format!("---\ndescription: Note number {n}\n---\nThe animal is zebra{n:04}.\n"))
@@ -212,8 +214,7 @@ fn view_exports_one_file_without_secrets_and_private_memories() {
     run(&home, &["view", "-o", path, "--force", "--include", "user"]);
     assert!(fs::read_to_string(&file).unwrap().contains("Short answers, please"));
     assert!(home.run_bare(&["view", "-o", path, "--include", "nobody"]).contains("no mount has the prefix \"nobody\""));
-    let memory = fs::read_dir(home.path("home/projects")).unwrap().next().unwrap().unwrap().path().join("memory");
-    fs::write(memory.join("notes/key.md"), format!("The key is {}.\n", chats::token())).unwrap();
+    fs::write(memory_dir(&home).join("notes/key.md"), format!("The key is {}.\n", chats::token())).unwrap();
     run(&home, &["view", "-o", path, "--force"]);
     let html = fs::read_to_string(&file).unwrap();
     assert!(html.contains("The key is [secret: ") && !html.contains(&chats::token()), "{html}");
