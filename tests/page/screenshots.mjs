@@ -12,7 +12,7 @@ await story(async (browser) => {
   const chat = await page.getAttribute("ul.rows a.name", "href");
   await page.goto(`${base}/timeline`);
   const change = await page.getAttribute("ol.changes a.name", "href");
-  const all = { ...views, chat: chat.slice(new URL(base).pathname.length), change: change.slice(new URL(base).pathname.length), dream: "/dream?plan=1" };
+  const all = { ...views, chat: chat.slice(new URL(base).pathname.length), change: change.slice(new URL(base).pathname.length) };
   for (const [name, path] of Object.entries(all)) {
     for (const [width, height] of [[1280, 900], [390, 844]]) {
       await page.setViewportSize({ width, height });

@@ -1210,7 +1210,7 @@ The page is served on 127.0.0.1 only. The printed URL works once, for a minute; 
 Examples:
   memdir ui
   memdir ui --no-open --port 7338
-  memdir ui --no-open --json     print the URL as JSON")]
+  memdir ui --no-open --json")]
 pub(crate) struct Ui {
     /// Port on 127.0.0.1 [default: any free one]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]

@@ -34,6 +34,8 @@ fn help_lists_every_command_and_exit_status() {
 
     Search and recall:
       recall       Select the memories relevant to a message, or the tripwires of an action
+      replay       Run past conversations against today's memory
+      inbox        List proposed memories with their evidence, and accept, merge or reject them
       rules        List the rules (`when:`) of memories; accept or reject them
       cues         List memories without cues, and set the cues of many in one change
       prompt       Print the memory section of a system prompt
