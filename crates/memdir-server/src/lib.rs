@@ -1,5 +1,5 @@
-//! The MCP server over stdio and streamable HTTP. It serves the tools, resources and prompts of `memdir-core` and has no rules
-//! about memories of its own.
+//! The MCP server over stdio and streamable HTTP, and the pages for people. They serve the tools, resources, prompts and operations of
+//! `memdir-core` and have no rules about memories of their own.
 
 mod call;
 mod catalog;
@@ -7,6 +7,7 @@ mod error;
 mod http;
 mod learned;
 mod mcp;
+mod page;
 mod prompts;
 mod resources;
 mod stdio;
@@ -16,4 +17,8 @@ mod workers;
 pub use catalog::{CatalogError, CurrentSpace, PromptSection, ToolCatalog, ToolFilter, ToolGroup};
 pub use error::ServeError;
 pub use http::{BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, serve_http};
+pub use page::{
+    ChatRow, ChatText, ChatsView, ExportedView, HostFinding, HostFindings, HostRow, PageOptions, PageSource, PageSpace, RuleCondition,
+    RuleRow, SettingRow, Viewer, export_view, serve_page,
+};
 pub use stdio::serve_stdio;

@@ -82,6 +82,7 @@ pub(crate) enum Command {
     Undo(Undo),
     History(History),
     Resume(Resume),
+    Ui(Ui),
 
     Init(Init),
     Get(Get),
@@ -89,6 +90,7 @@ pub(crate) enum Command {
     Log(Log),
     Import(Import),
     Export(Export),
+    View(View),
 
     Recall(Recall),
     Replay(Replay),
@@ -1306,6 +1308,48 @@ pub(crate) struct Mcp {
     /// Origin of browser pages to accept, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
     pub(crate) origin: Vec<String>,
+}
+
+/// Open a page in the browser to see, search and correct memories
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The page is served on 127.0.0.1 only. The printed URL works once, for a minute; the browser then has a session.
+
+Examples:
+  memdir ui
+  memdir ui --no-open --port 7338
+  memdir ui --no-open --json")]
+pub(crate) struct Ui {
+    /// Port on 127.0.0.1 [default: any free one]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+    /// Do not start a browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Stop after this time without a request; 0 for never
+    #[arg(long, value_name = "MINUTES", default_value_t = 60)]
+    pub(crate) idle: u32,
+}
+
+/// Export memories as one self-contained HTML file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The file needs no server and loads nothing. Secrets are redacted. Only the memories of the project and the team are in it;
+other mounts, such as user/, are left out unless they are named.
+
+Examples:
+  memdir view -o memory.html
+  memdir view -o memory.html --include user")]
+pub(crate) struct View {
+    /// File to write
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Prefixes of other mounts to include
+    #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
+    pub(crate) include: Vec<String>,
+    /// Overwrite the file
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// List the memory systems that `memdir mcp --dialect` emulates

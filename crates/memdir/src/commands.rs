@@ -48,10 +48,12 @@ mod stats;
 mod status;
 mod test;
 mod token;
+mod ui;
 mod undo;
 mod uninstall;
 mod use_stats;
 mod verify;
+mod view;
 mod where_command;
 mod write;
 
@@ -168,9 +170,11 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Status(_) => space(status::run),
         Command::Test(_) => settings(test::run),
         Command::Token(args) => settings(move |settings, _| token::run(args, settings)).writes().may_be_new(),
+        Command::Ui(args) => settings(move |settings, scope| ui::run(args, settings, scope, output)).writes(),
         Command::Undo(args) => space(move |space| undo::undo(args, space)).writes(),
         Command::Uninstall(args) => settings(move |settings, _| uninstall::run(args, settings)).writes().may_be_new(),
         Command::Verify(args) => space(move |space| verify::run(args, space)).writes(),
+        Command::View(args) => space(move |space| view::run(args, space)).writes(),
         Command::Watch(_) => search(None, move |space| index::watch(space.memdir, output)),
         Command::Where(_) => settings(|settings, scope| Ok(where_command::run(settings, scope))).may_be_new(),
         Command::Write(args) => space(move |space| write::run(args, space.memdir)).writes(),

@@ -102,7 +102,7 @@ fn find_literal(text: &str, needle: &str) -> Result<Vec<Replacement>> {
 }
 
 /// Converts a replacement to `\r\n` if every line of the text ends in it.
-fn with_line_endings_of<'a>(text: &str, with: &'a str) -> Cow<'a, str> {
+pub fn with_line_endings_of<'a>(text: &str, with: &'a str) -> Cow<'a, str> {
     let ends = text.matches('\n').count();
     let all_crlf = ends > 0 && text.matches("\r\n").count() == ends;
     if all_crlf && with.contains('\n') { Cow::Owned(to_crlf(with)) } else { Cow::Borrowed(with) }

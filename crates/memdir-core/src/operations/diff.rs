@@ -7,7 +7,7 @@ use crate::{
         version::Version,
     },
     operations::read,
-    store::{ChangeFilter, Store},
+    store::{ChangeFilter, FileChange, Store},
 };
 use serde::Serialize;
 use similar::TextDiff;
@@ -95,8 +95,14 @@ pub(crate) fn version_text(store: &dyn Store, path: &MemoryPath, version: Versio
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Returns the unified diff of what a change did to one file.
+pub fn file_diff(store: &dyn Store, file: &FileChange) -> Result<String> {
+    let text = |version: Option<Version>| version.map_or(Ok(String::new()), |version| version_text(store, &file.path, version));
+    Ok(unified(&file.path, &text(file.before)?, &text(file.after)?))
+}
+
 /// Returns the unified diff of two texts; empty if they are equal.
-pub(crate) fn unified(path: &MemoryPath, from: &str, to: &str) -> String {
+pub fn unified(path: &MemoryPath, from: &str, to: &str) -> String {
     if from == to {
         return String::new();
     }

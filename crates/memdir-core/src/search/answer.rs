@@ -217,3 +217,36 @@ pub struct Explain {
     /// The query's words with the number of units that have each.
     pub terms: Vec<(String, u64)>,
 }
+
+impl Explain {
+    /// Explains the rank in three lines: the signals, the score they add up to, and the words with how common they are.
+    pub fn lines(&self) -> Vec<String> {
+        let parts = &self.parts;
+        let signals = [
+            ("text", parts.body),
+            ("title", parts.title),
+            ("adjacent words", parts.pair),
+            ("identifiers", parts.code),
+            ("neighbour", parts.neighbour),
+            ("whole file", parts.parent),
+            ("entrypoint line", parts.pointer),
+            ("cues", parts.cue),
+            ("date", parts.date),
+        ];
+        let signals: Vec<String> =
+            signals.iter().filter(|(_, value)| *value > 0.0).map(|(name, value)| format!("{name} {value:.2}")).collect();
+        let terms: Vec<String> = self.terms.iter().map(|(term, units)| format!("{term} ({units})")).collect();
+        let cosine = self.cosine.map_or(String::new(), |cosine| format!(", cosine {cosine:.2}"));
+        let role = if self.assistant { ", assistant message" } else { "" };
+        let signals = if self.by_meaning { "no shared word, near in meaning".to_owned() } else { signals.join(", ") };
+        let Explain { mass, sum, half, .. } = self;
+        let mut score = format!("maximum {mass:.2}{cosine}; score {:.2} = {sum:.3} / ({sum:.3} + {half:.2})", sum / (sum + half));
+        if let Some(decay) = self.decay {
+            score.push_str(&format!(", times {decay:.2} for its age"));
+        }
+        if let Some(own) = self.own_score {
+            score.push_str(&format!("; limited from {own:.2} to the score of a memory above it"));
+        }
+        vec![format!("unit {}{role}: {signals}", self.unit), score, format!("terms (units): {}", terms.join(", "))]
+    }
+}

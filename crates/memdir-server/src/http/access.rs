@@ -17,7 +17,7 @@ use std::{net::SocketAddr, sync::Arc};
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Decides which requests are accepted, and whose they are.
-pub(super) struct AccessControl {
+pub(crate) struct AccessControl {
     token: Option<BearerToken>,
     callers: Option<Arc<dyn CallerDirectory>>,
     hosts: Vec<String>,
@@ -26,7 +26,7 @@ pub(super) struct AccessControl {
 }
 
 impl AccessControl {
-    pub(super) fn new(options: &HttpOptions, address: SocketAddr) -> Self {
+    pub(crate) fn new(options: &HttpOptions, address: SocketAddr) -> Self {
         let mut hosts: Vec<String> = LOOPBACK_HOSTS.map(ToOwned::to_owned).to_vec();
         if !address.ip().is_unspecified() {
             hosts.push(if address.is_ipv6() { format!("[{}]", address.ip()) } else { address.ip().to_string() });
@@ -38,7 +38,7 @@ impl AccessControl {
 
     /// Checks host and origin. Any web page can make a browser send requests to this machine, even to a host name of its own
     /// (DNS rebinding), so both must be allowed.
-    pub(super) fn check_host_and_origin<B>(&self, request: &Request<B>) -> Result<(), Response> {
+    pub(crate) fn check_host_and_origin<B>(&self, request: &Request<B>) -> Result<(), Response> {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
         let host = host.or_else(|| request.uri().authority().map(|authority| authority.as_str().to_ascii_lowercase()));
         let Some(host) = host else { return Err(text(StatusCode::BAD_REQUEST, "missing Host header")) };

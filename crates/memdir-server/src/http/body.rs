@@ -46,7 +46,7 @@ const ALL_BODY_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 const BODY_UNIT: usize = 1 << 10;
 
 /// The memory for request bodies of one caller, and of all callers together. A body that has no room waits.
-pub(super) struct BodyBudget {
+pub(crate) struct BodyBudget {
     own: Arc<Semaphore>,
     all: Arc<Semaphore>,
 }
@@ -84,19 +84,36 @@ impl BodyBudget {
 
 /// Memory that is reserved for a body, until the request has been answered.
 #[derive(Default)]
-pub(super) struct ReservedBody {
+pub(crate) struct ReservedBody {
     bytes: usize,
     permits: Vec<OwnedSemaphorePermit>,
 }
 
 /// Reads a body and checks that it is JSON.
-pub(super) async fn read_json(headers: &HeaderMap, mut body: Body, budget: &BodyBudget) -> Result<(Bytes, ReservedBody), Response> {
-    let is_json = |value: &HeaderValue| {
-        let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-        media_type.eq_ignore_ascii_case("application/json")
+pub(super) async fn read_json(headers: &HeaderMap, body: Body, budget: &BodyBudget) -> Result<(Bytes, ReservedBody), Response> {
+    let (bytes, reserved) = read_body(headers, body, "application/json", budget).await?;
+    if depth(&bytes) > MAX_DEPTH {
+        return Err(parse_error(&format!("nested deeper than {MAX_DEPTH} levels")));
+    }
+    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes) {
+        return Err(parse_error(&error.to_string()));
+    }
+    Ok((bytes, reserved))
+}
+
+/// Reads a body of this media type.
+pub(crate) async fn read_body(
+    headers: &HeaderMap,
+    mut body: Body,
+    media_type: &str,
+    budget: &BodyBudget,
+) -> Result<(Bytes, ReservedBody), Response> {
+    let has_type = |value: &HeaderValue| {
+        let given = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        given.eq_ignore_ascii_case(media_type)
     };
-    if !headers.get(header::CONTENT_TYPE).is_some_and(is_json) {
-        return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"));
+    if !headers.get(header::CONTENT_TYPE).is_some_and(has_type) {
+        return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("Content-Type must be {media_type}")));
     }
     let announced =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|length| length.parse::<usize>().ok());
@@ -112,12 +129,6 @@ pub(super) async fn read_json(headers: &HeaderMap, mut body: Body, budget: &Body
         Ok(bytes) => bytes?,
         Err(_) => return Err(closing(text(StatusCode::REQUEST_TIMEOUT, format!("body not received within {BODY_SECS} seconds")))),
     };
-    if depth(&bytes) > MAX_DEPTH {
-        return Err(parse_error(&format!("nested deeper than {MAX_DEPTH} levels")));
-    }
-    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes) {
-        return Err(parse_error(&error.to_string()));
-    }
     Ok((bytes, reserved))
 }
 

@@ -115,7 +115,7 @@ impl Entries {
 
 /// A connection; closed for the table when its last clone is dropped.
 #[derive(Clone)]
-pub(super) struct Connection(Arc<OpenConnection>);
+pub(crate) struct Connection(Arc<OpenConnection>);
 
 struct OpenConnection {
     id: u64,
@@ -163,7 +163,7 @@ impl Connection {
 
     /// Assigns the connection to the caller of its present request. Returns `false` if the caller has too many connections, all of
     /// them in use.
-    pub(super) fn assign(&self, caller: Option<CallerId>) -> bool {
+    pub(crate) fn assign(&self, caller: Option<CallerId>) -> bool {
         let owner = ConnectionOwner::Caller(caller);
         let mut entries = self.0.table.entries();
         let Some(entry) = entries.connections.get_mut(&self.0.id) else { return true };

@@ -11,12 +11,12 @@ use axum::{
 use rmcp::{ErrorData, model::RequestId};
 
 /// Returns a response with a line of plain text.
-pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Response {
+pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Response {
     with_type(status, "text/plain; charset=utf-8", text.into())
 }
 
 /// Returns a plain-text response that asks the client to try again in a second.
-pub(super) fn retry_later(status: StatusCode, message: &str) -> Response {
+pub(crate) fn retry_later(status: StatusCode, message: &str) -> Response {
     with_header(text(status, message), header::RETRY_AFTER, "1")
 }
 

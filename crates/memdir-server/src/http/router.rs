@@ -1,12 +1,12 @@
 //! The routes of the HTTP server, and the layers that every request passes before it reaches one.
 
 use super::{
-    MAX_HEAD_BYTES,
     access::{AccessControl, is_forwarded},
     body::{self, ReservedBody},
     caller::{CallerId, HttpCaller},
     connections::Connection,
     endpoint::HttpEndpoint,
+    layers::limit_request,
     options::HttpOptions,
     rate::{RateLimiter, WRONG_TOKEN_COST},
     response::{retry_later, rpc_error, text, with_header},
@@ -14,7 +14,6 @@ use super::{
 use crate::mcp::{ConnectionId, malformed_initialize, not_a_message};
 use axum::{
     Extension, Router,
-    body::HttpBody as _,
     extract::{Request, State},
     http::{
         Method, StatusCode,
@@ -80,28 +79,10 @@ impl HttpState {
 #[derive(Clone, Copy)]
 struct AuthorizedCaller(Option<CallerId>);
 
-/// The outermost layer: limits the head, drains bodies that no route has read, and sets the CORS headers of the response.
+/// The outermost layer: limits the request, and sets the CORS headers of the response.
 async fn finish(request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let expects_continue = request.headers().contains_key(header::EXPECT);
-    let (request, unread) = if request.body().is_end_stream() {
-        (request, None)
-    } else {
-        let (parts, body) = request.into_parts();
-        let (body, unread) = body::recoverable(body);
-        (Request::from_parts(parts, body), Some(unread))
-    };
-    // The parser of the head checks its size only between two reads.
-    let head: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-    let mut response = if head > MAX_HEAD_BYTES {
-        drop(request);
-        text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, format!("header fields too large: the maximum is {MAX_HEAD_BYTES} bytes"))
-    } else {
-        next.run(request).await
-    };
-    if let Some(body) = unread.and_then(|mut unread| unread.try_recv().ok()) {
-        response = body::drain_unread(response, expects_continue, body).await;
-    }
+    let mut response = limit_request(request, next).await;
     if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id"));

@@ -2,9 +2,9 @@
 
 mod export;
 mod forget;
-mod show;
+pub(super) mod show;
 mod switch;
-mod sync;
+pub(super) mod sync;
 
 use crate::{
     args::{ChatFilter, Chats, ChatsWhat},
@@ -167,7 +167,7 @@ impl Filter {
 }
 
 /// Returns the note about archived conversations while chats are off.
-fn off_note(settings: &Settings) -> Option<String> {
+pub(super) fn off_note(settings: &Settings) -> Option<String> {
     (!settings.config.chats.settings.on).then(|| "chats are off, so this may be out of date; turn them on with: memdir chats on".to_owned())
 }
 

@@ -30,10 +30,10 @@ struct ConfigOutput {
 }
 
 #[derive(Serialize)]
-struct SettingRow {
-    name: &'static str,
-    value: String,
-    from: String,
+pub(super) struct SettingRow {
+    pub(super) name: &'static str,
+    pub(super) value: String,
+    pub(super) from: String,
 }
 
 #[derive(Serialize)]
@@ -64,10 +64,16 @@ struct ConfigChange {
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     let notes = [scope.off_note(), scope.notes.clone()].concat();
-    let mut rows = option_rows(settings, scope);
-    rows.extend(key_rows(settings)?);
+    let rows = setting_rows(settings, scope)?;
     let mounts = scope.shown_mounts().map(|placed| mount_row(placed.mount.clone())).collect();
     Ok(CommandOutput::new(ConfigOutput { settings: rows, mounts, in_dir: settings.dir.is_some() }, show).with_notes(notes))
+}
+
+/// Every setting with its value and its origin.
+pub(super) fn setting_rows(settings: &Settings, scope: &Scope) -> Result<Vec<SettingRow>, Failure> {
+    let mut rows = option_rows(settings, scope);
+    rows.extend(key_rows(settings)?);
+    Ok(rows)
 }
 
 /// The settings that are options or variables.

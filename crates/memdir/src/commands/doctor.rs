@@ -23,28 +23,35 @@ use serde::Serialize;
 use std::{io, path::PathBuf};
 
 #[derive(Serialize)]
-struct DoctorReport {
+pub(super) struct DoctorReport {
     ok: bool,
     version: &'static str,
     #[serde(rename = "grounds")]
-    directories: Vec<DoctorFinding>,
-    hosts: Vec<HostReport>,
+    pub(super) directories: Vec<DoctorFinding>,
+    pub(super) hosts: Vec<HostReport>,
 }
 
 #[derive(Serialize)]
-struct HostReport {
+pub(super) struct HostReport {
     host: &'static str,
-    title: &'static str,
+    pub(super) title: &'static str,
     scope: InstallScope,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<PathBuf>,
     /// The result of `--fix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<String>,
-    findings: Vec<DoctorFinding>,
+    pub(super) findings: Vec<DoctorFinding>,
 }
 
 pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) -> Result<CommandOutput, Failure> {
+    let report = report(args, settings, scope)?;
+    let exit = if report.ok { Exit::Success } else { Exit::Negative };
+    Ok(CommandOutput::new(report, show).exit(exit))
+}
+
+/// Checks the directories and the installations.
+pub(super) fn report(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) -> Result<DoctorReport, Failure> {
     let machine = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
     let label = |prefix: &str| mount_label(prefix, settings.dir.is_some());
@@ -66,8 +73,7 @@ pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) 
     let mut hosts: Vec<HostReport> = selected.iter().map(|(host, scope, machine)| checkup.run(host, *scope, machine)).collect();
     checkup.add_host_findings(&selected, &machine, &mut hosts);
     let ok = directories.iter().chain(hosts.iter().flat_map(|host| &host.findings)).all(|finding| finding.ok);
-    let report = DoctorReport { ok, version: env!("CARGO_PKG_VERSION"), directories, hosts };
-    Ok(CommandOutput::new(report, show).exit(if ok { Exit::Success } else { Exit::Negative }))
+    Ok(DoctorReport { ok, version: env!("CARGO_PKG_VERSION"), directories, hosts })
 }
 
 /// The rules that stop actions; nothing if there are none, or if the space cannot be opened, which other checks report.

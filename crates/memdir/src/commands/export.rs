@@ -72,7 +72,7 @@ pub(super) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Writes a file; replaces an existing one only with `force`.
-fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "write", path: path.to_owned(), source };
     let prepared = disk::prepare(path, Replace::DURABLE, |file| file.write_all(text.as_bytes())).map_err(fail)?;
     let put = if force { prepared.commit() } else { prepared.commit_new() };

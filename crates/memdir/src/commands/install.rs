@@ -54,6 +54,18 @@ impl HostOutcome {
     }
 }
 
+impl HostStatus {
+    /// How memdir is installed in the host; empty if it is not.
+    pub(super) fn installed(&self) -> String {
+        let plugin = self.plugin.as_ref().map(|_| "installed as a plugin");
+        let scopes = self.installed.iter().map(|scope| match scope {
+            InstallScope::User => "installed",
+            InstallScope::Project => "installed in this project",
+        });
+        scopes.chain(plugin).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// The planned change of one file.
 #[derive(Debug, Serialize)]
 pub(super) struct Preview {
@@ -64,11 +76,11 @@ pub(super) struct Preview {
 
 /// One row of the table of hosts.
 #[derive(Debug, Serialize)]
-struct HostStatus {
-    host: &'static str,
-    title: &'static str,
+pub(super) struct HostStatus {
+    pub(super) host: &'static str,
+    pub(super) title: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    found: Option<PathBuf>,
+    pub(super) found: Option<PathBuf>,
     installed: Vec<InstallScope>,
     /// The file that shows memdir as a plugin or extension of the host.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -254,8 +266,7 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
     if !args.hosts.is_empty() {
         return Ok(Selection::Hosts(args.hosts.clone()));
     }
-    let receipts = Receipts::load(&settings.home.value)?;
-    let statuses = || HOSTS.iter().map(|host| status(host, machine, &receipts)).collect::<Vec<_>>();
+    let statuses = statuses(settings, machine)?;
     let has_plugin = |host: &Host| host.plugin.and_then(|find| find(machine)).is_some();
     let is_candidate =
         |host: &&'static Host| host.detect(machine).is_some() && (host.config)(machine, args.scope).is_some() && !has_plugin(host);
@@ -264,7 +275,7 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
         return Ok(Selection::Hosts(candidates));
     }
     if candidates.is_empty() || !(can_ask(options) || args.all) {
-        return Ok(Selection::ShowTable(statuses()));
+        return Ok(Selection::ShowTable(statuses));
     }
     if !can_ask(options) {
         let names: Vec<&str> = candidates.iter().map(|host| host.name).collect();
@@ -273,13 +284,19 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
             hint: "add --yes, or --dry-run to show the changes; no file was changed".into(),
         });
     }
-    let answer = ask(&statuses(), &candidates).map_err(|source| Failure::Output { source })?;
+    let answer = ask(&statuses, &candidates).map_err(|source| Failure::Output { source })?;
     parse_answer(&answer, &candidates).map(Selection::Hosts)
 }
 
 /// Whether there is a terminal on which to ask the user.
 pub(super) fn can_ask(options: OutputOptions) -> bool {
     options.terminal && !options.json && io::stdin().is_terminal()
+}
+
+/// The table of hosts.
+pub(super) fn statuses(settings: &Settings, machine: &Machine) -> Result<Vec<HostStatus>, Failure> {
+    let receipts = Receipts::load(&settings.home.value)?;
+    Ok(HOSTS.iter().map(|host| status(host, machine, &receipts)).collect())
 }
 
 fn status(host: &Host, machine: &Machine, receipts: &Receipts) -> HostStatus {

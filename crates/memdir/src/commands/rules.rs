@@ -24,9 +24,9 @@ struct RuleList {
 }
 
 #[derive(Serialize)]
-struct RuleRow {
-    name: String,
-    conditions: Vec<ConditionRow>,
+pub(super) struct RuleRow {
+    pub(super) name: String,
+    pub(super) conditions: Vec<ConditionRow>,
     /// What the person decided about this very text.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<Decision>,
@@ -36,16 +36,16 @@ struct RuleRow {
 }
 
 #[derive(Serialize)]
-struct ConditionRow {
-    over: TripwireKind,
-    pattern: String,
+pub(super) struct ConditionRow {
+    pub(super) over: TripwireKind,
+    pub(super) pattern: String,
     /// What the memory asks for.
     strength: Strength,
     /// What it does, after the person's decision; `None` if the rule is rejected.
     effect: Option<Strength>,
     /// How often it fired, and what the agent did then.
     #[serde(flatten)]
-    counts: TripwireCounts,
+    pub(super) counts: TripwireCounts,
 }
 
 #[derive(Serialize)]
@@ -66,10 +66,14 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
 }
 
 fn list(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<CommandOutput, Failure> {
+    Ok(CommandOutput::new(RuleList { rules: rows(memdir, settings, all)? }, show))
+}
+
+/// Describes rules with what the person decided about them.
+pub(super) fn rows(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<Vec<RuleRow>, Failure> {
     let decisions = Decisions::load(&settings.home.value)?;
     let uses = memdir.ledger().map(|ledger| ledger.read(memdir.store())).unwrap_or_default();
-    let rules = all.iter().map(|rule| row(memdir, &decisions, &uses, rule)).collect::<Result<_, Failure>>()?;
-    Ok(CommandOutput::new(RuleList { rules }, show))
+    all.iter().map(|rule| row(memdir, &decisions, &uses, rule)).collect()
 }
 
 fn row(memdir: &Memdir, decisions: &Decisions, uses: &SpaceUses, rule: &Rule) -> Result<RuleRow, Failure> {
@@ -165,9 +169,9 @@ fn is_pending(condition: &ConditionRow) -> bool {
 /// The column with the counts, which is left out if nothing fired.
 const USE: usize = 3;
 
-/// One row per condition, with the name of the rule in the first.
-fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
-    let state = match (rule.decision, rule.changed, rule.origin) {
+/// What the person decided about a rule, and where its text came from.
+pub(super) fn state(rule: &RuleRow) -> String {
+    match (rule.decision, rule.changed, rule.origin) {
         (Some(Decision::Accepted), ..) => "accepted".to_owned(),
         (Some(Decision::Rejected), ..) => "rejected".to_owned(),
         (None, true, _) => "changed since you accepted it".to_owned(),
@@ -175,20 +179,28 @@ fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
         (None, false, RuleOrigin::Repository) => "not accepted (from the repository)".to_owned(),
         (None, false, RuleOrigin::Import) => "not accepted (from an import)".to_owned(),
         (None, false, RuleOrigin::Pull) => "not accepted (from a pull)".to_owned(),
-    };
+    }
+}
+
+/// What a condition does, after the person's decision.
+pub(super) fn effect(condition: &ConditionRow) -> String {
+    match condition.effect {
+        None => "nothing".to_owned(),
+        Some(_) if is_pending(condition) => format!("hold ({} once accepted)", condition.strength.name()),
+        Some(effect) => effect.name().to_owned(),
+    }
+}
+
+/// One row per condition, with the name of the rule in the first.
+fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
     let one = |(at, condition): (usize, &ConditionRow)| {
-        let (name, state) = if at == 0 { (rule.name.clone(), state.clone()) } else { Default::default() };
-        let effect = match condition.effect {
-            None => "nothing".to_owned(),
-            Some(_) if is_pending(condition) => format!("hold ({} once accepted)", condition.strength.name()),
-            Some(effect) => effect.name().to_owned(),
-        };
+        let (name, state) = if at == 0 { (rule.name.clone(), state(rule)) } else { Default::default() };
         let counts = &condition.counts;
         let used = match counts.fired {
             0 => String::new(),
             fired => format!("fired {fired}, followed {}, violated {}", counts.followed, counts.violated),
         };
-        vec![name, effect, format!("{} {}", condition.over.name(), condition.pattern), used, state]
+        vec![name, effect(condition), format!("{} {}", condition.over.name(), condition.pattern), used, state]
     };
     rule.conditions.iter().enumerate().map(one).collect()
 }

@@ -12,7 +12,7 @@ use memdir_core::{
     internal::{
         base::{limits, time::parse_since},
         search::{
-            self, Explain,
+            self,
             analysis::Analyser,
             query::{self, Query},
         },
@@ -166,7 +166,7 @@ fn show_hit(hit: &Hit, query: &Query, analyser: &mut Analyser, printer: &mut Pri
         printer.line(line)?;
     }
     if let Some(explain) = &hit.explain {
-        for line in explained(explain) {
+        for line in explain.lines() {
             let line = printer.dim(&format!("  | {line}"));
             printer.line(line)?;
         }
@@ -195,33 +195,4 @@ fn highlighted(line: &str, query: &Query, analyser: &mut Analyser, printer: &Pri
     }
     out.push_str(&line[at..]);
     out
-}
-
-fn explained(explain: &Explain) -> Vec<String> {
-    let parts = &explain.parts;
-    let signals = [
-        ("text", parts.body),
-        ("title", parts.title),
-        ("adjacent words", parts.pair),
-        ("identifiers", parts.code),
-        ("neighbour", parts.neighbour),
-        ("whole file", parts.parent),
-        ("entrypoint line", parts.pointer),
-        ("cues", parts.cue),
-        ("date", parts.date),
-    ];
-    let signals: Vec<String> = signals.iter().filter(|(_, value)| *value > 0.0).map(|(name, value)| format!("{name} {value:.2}")).collect();
-    let terms: Vec<String> = explain.terms.iter().map(|(term, units)| format!("{term} ({units})")).collect();
-    let cosine = explain.cosine.map_or(String::new(), |cosine| format!(", cosine {cosine:.2}"));
-    let role = if explain.assistant { ", assistant message" } else { "" };
-    let signals = if explain.by_meaning { "no shared word, near in meaning".to_owned() } else { signals.join(", ") };
-    let Explain { mass, sum, half, .. } = explain;
-    let mut score = format!("maximum {mass:.2}{cosine}; score {:.2} = {sum:.3} / ({sum:.3} + {half:.2})", sum / (sum + half));
-    if let Some(decay) = explain.decay {
-        score.push_str(&format!(", times {decay:.2} for its age"));
-    }
-    if let Some(own) = explain.own_score {
-        score.push_str(&format!("; limited from {own:.2} to the score of a memory above it"));
-    }
-    vec![format!("unit {}{role}: {signals}", explain.unit), score, format!("terms (units): {}", terms.join(", "))]
 }

@@ -21,6 +21,7 @@ fn help_lists_every_command_and_exit_status() {
       undo         Undo the last change, or any change by its id
       history      Show the history of changes, newest first
       resume       Find a past conversation and print the command that resumes it
+      ui           Open a page in the browser to see, search and correct memories
 
     Memories:
       init         Create a memory directory with an entrypoint
@@ -29,6 +30,7 @@ fn help_lists_every_command_and_exit_status() {
       log          Append an entry to today's log
       import       Import memories from files and other programs
       export       Export memories as one file
+      view         Export memories as one self-contained HTML file
 
     Search and recall:
       recall       Select the memories relevant to a message, or the tripwires of an action
@@ -130,7 +132,7 @@ fn every_command_is_listed_once_and_explains_itself() {
     let home = Home::new();
     let help = home.run(&["--help"]);
     let mut names = commands(&help);
-    assert_eq!(names.len(), 51, "{names:?}");
+    assert_eq!(names.len(), 53, "{names:?}");
     for name in &names {
         let own = home.run(&[name, "--help"]);
         let about = own.lines().next().unwrap();
@@ -142,7 +144,7 @@ fn every_command_is_listed_once_and_explains_itself() {
     }
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 51, "{names:?}");
+    assert_eq!(names.len(), 53, "{names:?}");
 }
 
 #[test]

@@ -17,17 +17,17 @@ fn inbox(home: &Home) -> PathBuf {
 }
 
 /// A candidate as memdir writes it.
-struct Planted<'a> {
-    name: &'a str,
-    kind: &'a str,
-    words: &'a str,
-    conversation: &'a str,
-    when: &'a str,
+pub(crate) struct Planted<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) kind: &'a str,
+    pub(crate) words: &'a str,
+    pub(crate) conversation: &'a str,
+    pub(crate) when: &'a str,
 }
 
-const REMEMBERED: Planted<'_> =
+pub(crate) const REMEMBERED: Planted<'_> =
     Planted { name: "notes/deploy", kind: "remember", words: "remember: deploy on Tuesdays", conversation: "claude-code/s", when: "" };
-const DENIED: Planted<'_> = Planted {
+pub(crate) const DENIED: Planted<'_> = Planted {
     name: "feedback/no-force-push",
     kind: "denied",
     words: "never force push to main",
@@ -35,7 +35,7 @@ const DENIED: Planted<'_> = Planted {
     when: "when: {command: [\"git push --force*\"]}\n",
 };
 
-fn plant(home: &Home, planted: &Planted<'_>) {
+pub(crate) fn plant(home: &Home, planted: &Planted<'_>) {
     let Planted { name, kind, words, conversation, when } = planted;
     let file = inbox(home).join("candidates").join(format!("{name}.md"));
     fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -138,6 +138,7 @@ fn every_command_is_independent_of_other_projects() {
         &["restore", "etzal-harbour", version],
         &["export"],
         &["export", "--format", "json"],
+        &["view", "-o", "view.html"],
         &["import", "new.md", "--dry-run"],
         &["import", "new.md"],
         &["log", "low water"],
@@ -159,7 +160,8 @@ fn every_command_is_independent_of_other_projects() {
         &["resume", "harbour master at noon"],
         &["hook", "claude-code", "start", "--explain"],
     ];
-    // Commands that do not depend on a space; `mcp` has its own test, `watch` repeats `index`, and `forget` covers every memory.
+    // Commands that do not depend on a space; `mcp` and `ui` have their own tests, `watch` repeats `index`, and `forget` covers every
+    // memory.
     let elsewhere = [
         "init",
         "projects",
@@ -167,6 +169,7 @@ fn every_command_is_independent_of_other_projects() {
         "watch",
         "forget",
         "mcp",
+        "ui",
         "dialects",
         "install",
         "uninstall",

@@ -48,6 +48,7 @@ mod mcp_limits;
 mod mcp_live;
 mod outside;
 mod own_memory;
+mod page;
 mod path;
 mod person;
 mod prevents;

@@ -50,11 +50,7 @@ impl Web {
     }
 
     pub(crate) fn connect(&self) -> HttpClient {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        // Head and body are two writes, between which Nagle's algorithm would wait.
-        stream.set_nodelay(true).unwrap();
-        HttpClient { reader: BufReader::new(stream.try_clone().unwrap()), stream, host: self.address.to_string(), session: None }
+        HttpClient::connect(self.address)
     }
 
     /// Sends SIGTERM and waits for the server to exit.
@@ -102,6 +98,14 @@ impl Reply {
 }
 
 impl HttpClient {
+    pub(crate) fn connect(address: SocketAddr) -> HttpClient {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        // Head and body are two writes, between which Nagle's algorithm would wait.
+        stream.set_nodelay(true).unwrap();
+        HttpClient { reader: BufReader::new(stream.try_clone().unwrap()), stream, host: address.to_string(), session: None }
+    }
+
     /// Sends a request with these headers, valid or not.
     pub(crate) fn request(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         self.head(method, path, headers, Some(body.len()));

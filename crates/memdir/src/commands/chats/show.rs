@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<CommandOutput
 }
 
 /// Returns the text after the frontmatter.
-fn body(text: &str) -> &str {
+pub(in crate::commands) fn body(text: &str) -> &str {
     text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(text, |(_, body)| body.trim_start_matches('\n'))
 }
 

@@ -66,7 +66,7 @@ fn find_candidates(settings: &Settings, scope: &Scope, until: Option<Timestamp>)
 }
 
 /// Syncs for at most [`limits::CHAT_FRESH_MS`], and returns a note if that was not enough.
-pub(super) fn catch_up(settings: &Settings) -> Result<Vec<String>, Failure> {
+pub(in crate::commands) fn catch_up(settings: &Settings) -> Result<Vec<String>, Failure> {
     let outcome = sync(settings, SyncLimits { until: after(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
     Ok(outcome.note().into_iter().collect())
 }

@@ -15,13 +15,7 @@ pub(super) fn show_table(statuses: &[HostStatus], page: &mut Printer<'_>) -> io:
     let mut rows = vec![["host", "program", "found", "memdir"].map(str::to_owned).to_vec()];
     rows.extend(statuses.iter().map(|status| {
         let found = status.found.as_ref().map_or_else(|| "-".to_owned(), |path| path.display().to_string());
-        let plugin = status.plugin.as_ref().map(|_| "installed as a plugin");
-        let scopes = status.installed.iter().map(|scope| match scope {
-            InstallScope::User => "installed",
-            InstallScope::Project => "installed in this project",
-        });
-        let scopes = scopes.chain(plugin);
-        vec![status.host.to_owned(), status.title.to_owned(), found, scopes.collect::<Vec<_>>().join(", ")]
+        vec![status.host.to_owned(), status.title.to_owned(), found, status.installed()]
     }));
     page.table(&rows)
 }

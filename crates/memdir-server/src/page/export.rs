@@ -1,0 +1,132 @@
+//! Exports memories as one self-contained HTML file: readable without a script, with a small one for search. Secrets are redacted.
+
+use super::{
+    assets, backlinks,
+    markdown::{self, Target},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use memdir_core::{
+    List, Memdir, Memory, MemoryPath, Result,
+    internal::{
+        base::{text, time},
+        memory::links::{self, Reference, ReferenceKind},
+        secrets,
+        store::mounts,
+    },
+};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+
+/// An exported file.
+#[derive(Debug, Clone)]
+pub struct ExportedView {
+    /// The HTML.
+    pub html: String,
+    /// Number of memories in it.
+    pub memories: usize,
+    /// The prefixes of mounts that were left out.
+    pub left_out: Vec<String>,
+}
+
+struct ExportedMemory {
+    id: String,
+    name: String,
+    age: String,
+    memory: Memory,
+    path: MemoryPath,
+}
+
+/// Renders the memories of the mounts that `includes` accepts by their prefix.
+pub fn export_view(memdir: &Memdir, title: &str, includes: &dyn Fn(&str) -> bool) -> Result<ExportedView> {
+    let store = memdir.store();
+    let prefix_of = |path: &MemoryPath| mounts::mount_of(store, path).map(|mount| mount.prefix.clone()).unwrap_or_default();
+    let mut memories = Vec::new();
+    for listed in memdir.list(&List::default())?.memories {
+        if !includes(&prefix_of(&listed.path)) {
+            continue;
+        }
+        // A file that vanished or cannot be read is not in the export.
+        let Ok(Some(stored)) = store.get(&listed.path) else { continue };
+        let (memory, _) = Memory::parse(&secrets::redact(&text::decode(&stored.bytes).0));
+        let age = time::age(memdir.context().clock.now(), memory.last_confirmed(stored.stamp.modified()));
+        memories.push(ExportedMemory { id: format!("m{}", memories.len() + 1), name: listed.name, age, memory, path: stored.path });
+    }
+    let left_out = store.mounts().iter().map(|mount| mount.prefix.clone()).filter(|prefix| !includes(prefix)).collect();
+    let ids: BTreeMap<&str, &str> = memories.iter().map(|one| (one.path.name(), one.id.as_str())).collect();
+    let html = document(memdir, title, &memories, &ids).into_string();
+    Ok(ExportedView { html, memories: memories.len(), left_out })
+}
+
+fn document(memdir: &Memdir, title: &str, memories: &[ExportedMemory], ids: &BTreeMap<&str, &str>) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                // Only the stylesheet and the script of this file, by their hashes: nothing is loaded, and nothing else runs.
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                title { (title) }
+                style { (PreEscaped(assets::STYLE)) }
+            }
+            body.export {
+                a.skip href="#main" { "Skip to content" }
+                header.top { form.find #search role="search" hidden {
+                    label.hidden for="find" { "Search memories" }
+                    input #find type="search" placeholder="Search" autocomplete="off";
+                    span #count role="status" {}
+                } }
+                main #main tabindex="-1" {
+                    h1 { (title) }
+                    p.quiet { (memories.len()) " memories" }
+                    nav aria-label="Memories" { ul.plain.index { @for one in memories { li { a href=(format!("#{}", one.id)) { (one.name) } } } } }
+                    @for one in memories { (article(memdir, one, ids)) }
+                }
+                script { (PreEscaped(assets::EXPORT_SCRIPT)) }
+            }
+        }
+    }
+}
+
+fn article(memdir: &Memdir, one: &ExportedMemory, ids: &BTreeMap<&str, &str>) -> Markup {
+    let keys: Vec<&str> = one.memory.keys().collect();
+    let text = markdown::render(one.memory.body(), &|destination, is_wiki| {
+        let reference = if is_wiki {
+            Some(Reference { line: 0, target: destination.to_owned(), kind: ReferenceKind::Wiki })
+        } else {
+            links::resolve(destination.split('#').next().unwrap_or_default(), one.path.parent()).map(|target| Reference {
+                line: 0,
+                target,
+                kind: ReferenceKind::Link,
+            })
+        };
+        let found = reference.and_then(|reference| backlinks::find(memdir, &reference, &one.path));
+        match found.and_then(|path| ids.get(path.name()).map(|id| format!("#{id}"))) {
+            Some(place) => Target::Page(place),
+            None => markdown::web_target(destination),
+        }
+    });
+    html! {
+        article.text.exported id=(one.id) {
+            h2 { (one.memory.title(&one.name)) }
+            p.quiet { code { (one.name) } " · " (one.age) }
+            @if !keys.is_empty() {
+                dl { @for key in keys { dt { (key) } dd { (one.memory.field(key).or_else(|| one.memory.raw(key)).unwrap_or("–")) } } }
+            }
+            (text)
+        }
+    }
+}
+
+/// The policy of an exported file.
+fn policy() -> String {
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    format!(
+        "default-src 'none'; style-src {}; script-src {}; form-action 'none'; base-uri 'none'",
+        hash(assets::STYLE),
+        hash(assets::EXPORT_SCRIPT)
+    )
+}

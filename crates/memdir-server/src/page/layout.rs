@@ -1,0 +1,191 @@
+//! The shell around every page, and the small parts that several views share.
+
+use super::{
+    assets,
+    params::encode,
+    reply::{Page, Reply, ViewContext, html_response},
+};
+use axum::{http::StatusCode, response::Response};
+use jiff::Timestamp;
+use maud::{DOCTYPE, Markup, html};
+use memdir_core::{Error, internal::base::time};
+
+/// The navigation: the path of a page and its name.
+const PLACES: [(&str, &str); 9] = [
+    ("/", "Home"),
+    ("/memories", "Memories"),
+    ("/inbox", "Inbox"),
+    ("/timeline", "Timeline"),
+    ("/chats", "Chats"),
+    ("/rules", "Rules"),
+    ("/prompt", "Prompt"),
+    ("/hosts", "Hosts"),
+    ("/settings", "Settings"),
+];
+
+/// Renders a page inside the shell.
+pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
+    let version = assets::version();
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (page.title) " · memdir" }
+                link rel="icon" type="image/svg+xml" href=(context.url(&format!("/icon.svg?v={version}")));
+                link rel="stylesheet" href=(context.url(&format!("/style.css?v={version}")));
+                script src=(context.url(&format!("/script.js?v={version}"))) defer {}
+            }
+            body data-base=(context.base) data-place=(page.place) {
+                a.skip href="#main" { "Skip to content" }
+                header.top {
+                    nav aria-label="Pages" {
+                        ul {
+                            @for (place, name) in PLACES {
+                                li { a href=(context.url(place)) aria-current=[(place == page.place).then_some("page")] { (name) } }
+                            }
+                        }
+                    }
+                    (search_box(context, "", page.place == "/search"))
+                }
+                div #live role="status" aria-live="polite" {}
+                main #main tabindex="-1" { (page.body) }
+                footer.bottom {
+                    p {
+                        "Signed in as " strong { (context.space.viewer.name) } " · "
+                        a href=(context.url("/help")) { "Help and keys" } " · memdir " (env!("CARGO_PKG_VERSION"))
+                    }
+                }
+            }
+        }
+    }
+    .into_string()
+}
+
+/// The search box of the header; on the search page, that page has its own.
+fn search_box(context: &ViewContext<'_>, query: &str, is_hidden: bool) -> Markup {
+    html! {
+        @if !is_hidden {
+            form.find role="search" method="get" action=(context.url("/search")) {
+                label.hidden for="find" { "Search memories" }
+                input #find type="search" name="q" value=(query) placeholder="Search ( / )" autocomplete="off" maxlength="2000";
+                button type="submit" { "Search" }
+            }
+        }
+    }
+}
+
+/// The beginning of every form that changes something.
+pub(super) fn form_token(context: &ViewContext<'_>) -> Markup {
+    html! { input type="hidden" name="csrf" value=(context.csrf); }
+}
+
+/// A link to a memory.
+pub(super) fn memory_link(context: &ViewContext<'_>, name: &str) -> Markup {
+    html! { a.name href=(context.memory_url(name)) { (name) } }
+}
+
+/// A time, as an age with the exact time as its title.
+pub(super) fn when(context: &ViewContext<'_>, at: Timestamp) -> Markup {
+    let clock = &context.space.memdir.context().clock;
+    let exact = at.to_zoned(clock.zone()).strftime("%Y-%m-%d %H:%M").to_string();
+    html! { time datetime=(at.to_string()) title=(exact) { (time::relative(clock.now(), at)) } }
+}
+
+/// Notes about a result.
+pub(super) fn notes(notes: &[String]) -> Markup {
+    html! {
+        @if !notes.is_empty() {
+            ul.notes { @for note in notes { li { (note) } } }
+        }
+    }
+}
+
+/// Links to the previous and the next page of a list; `path` ends with `?` or `&`.
+pub(super) fn pages(path: &str, number: usize, has_more: bool) -> Markup {
+    html! {
+        @if number > 1 || has_more {
+            nav.pages aria-label="Pages of this list" {
+                @if number > 1 { a rel="prev" href=(format!("{path}page={}", number - 1)) { "← Previous" } }
+                span { "Page " (number) }
+                @if has_more { a rel="next" href=(format!("{path}page={}", number + 1)) { "Next →" } }
+            }
+        }
+    }
+}
+
+/// A page with a message.
+pub(super) fn message_reply(status: StatusCode, title: &str, message: &str) -> Reply {
+    Reply::Page(Page { status, title: title.to_owned(), place: "", body: html! { h1 { (title) } p { (message) } } })
+}
+
+/// The page of an error, with what to do next.
+pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
+    let (status, title) = match error {
+        Error::NotFound { .. } | Error::NoChat { .. } | Error::NoChange { .. } => (StatusCode::NOT_FOUND, "Not found"),
+        Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } => (StatusCode::CONFLICT, "Conflict"),
+        Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "Read-only"),
+        Error::Io { .. } | Error::Unavailable { .. } | Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "Not available"),
+        _ => (StatusCode::BAD_REQUEST, "Not possible"),
+    };
+    let near: &[String] = if let Error::NotFound { near, .. } = error { near } else { &[] };
+    let message = error.to_string();
+    let (first, rest) = message.split_once('\n').unwrap_or((&message, ""));
+    let body = html! {
+        h1 { (title) }
+        p.error role="alert" { (first) }
+        @if !rest.is_empty() { (super::lines::diff(rest)) }
+        p { (error.command_hint()) }
+        @if !near.is_empty() {
+            h2 { "Similar names" }
+            ul { @for name in near { li { (memory_link(context, name)) } } }
+        }
+    };
+    Reply::Page(Page { status, title: title.to_owned(), place: "", body })
+}
+
+/// The answer to a request without a session. It names no path, so that a stranger learns nothing.
+pub(super) fn no_session(status: StatusCode) -> Response {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "No session · memdir" }
+            }
+            body {
+                main {
+                    h1 { "No session" }
+                    p { "This link has been used, has expired, or belongs to a server that has ended." }
+                    p { "Open the page again with: " code { "memdir ui" } }
+                }
+            }
+        }
+    };
+    html_response(status, page.into_string())
+}
+
+/// Formats a count with its noun.
+pub(super) fn counted(count: usize, noun: &str, plural: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {plural}") }
+}
+
+/// The breadcrumbs of a memory: its topics.
+pub(super) fn breadcrumbs(context: &ViewContext<'_>, name: &str) -> Markup {
+    let parts: Vec<&str> = name.split('/').collect();
+    let topics = parts.iter().enumerate().take(parts.len() - 1).map(|(n, part)| (*part, parts[..=n].join("/")));
+    html! {
+        nav.crumbs aria-label="Topics" {
+            ol {
+                li { a href=(context.url("/memories")) { "All" } }
+                @for (part, topic) in topics {
+                    li { a href=(context.url(&format!("/memories?topic={}", encode(&topic)))) { (part) } }
+                }
+            }
+        }
+    }
+}

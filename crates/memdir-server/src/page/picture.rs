@@ -1,0 +1,74 @@
+//! A small picture of a memory and its neighbours, as SVG. Pure.
+
+use maud::{Markup, html};
+use memdir_core::internal::base::text::ellipsis;
+
+/// How a neighbour is related to the memory in the middle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// The memory refers to it.
+    Link,
+    /// It refers to the memory.
+    Backlink,
+    /// It is near in meaning.
+    Near,
+}
+
+impl Relation {
+    /// All of them, in the order of the picture.
+    pub(super) const ALL: [Relation; 3] = [Relation::Link, Relation::Backlink, Relation::Near];
+
+    /// The heading of a list of them.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Relation::Link => "Refers to",
+            Relation::Backlink => "Referred to by",
+            Relation::Near => "Near in meaning",
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Relation::Link => "link",
+            Relation::Backlink => "backlink",
+            Relation::Near => "near",
+        }
+    }
+}
+
+/// A memory beside the one in the middle.
+pub(super) struct Neighbour {
+    pub(super) name: String,
+    pub(super) url: String,
+    pub(super) relation: Relation,
+}
+
+/// The width of the picture; the stylesheet scales it.
+const WIDTH: usize = 720;
+/// The height of one row.
+const ROW: usize = 34;
+/// Characters of a name that fit.
+const MAX_CHARS: usize = 30;
+
+/// Draws the memory on the left and its neighbours in rows on the right, so that no label can overlap another.
+pub(super) fn draw(name: &str, neighbours: &[Neighbour]) -> Markup {
+    let height = neighbours.len() * ROW + ROW;
+    let middle = height / 2;
+    html! {
+        svg.graph viewBox=(format!("0 0 {WIDTH} {height}")) role="group" aria-label=(format!("Neighbours of {name}")) {
+            @for (n, one) in neighbours.iter().enumerate() {
+                @let y = ROW + n * ROW;
+                path class=(one.relation.class()) fill="none" d=(format!("M 250 {middle} C 330 {middle} 330 {y} 410 {y}")) {}
+            }
+            circle.own cx="250" cy=(middle) r="6" {}
+            text.own x="238" y=(middle + 5) text-anchor="end" { (ellipsis(name, MAX_CHARS)) }
+            @for (n, one) in neighbours.iter().enumerate() {
+                @let y = ROW + n * ROW;
+                a href=(one.url) {
+                    circle class=(one.relation.class()) cx="410" cy=(y) r="6" {}
+                    text x="424" y=(y + 5) { (ellipsis(&one.name, MAX_CHARS)) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Sessions of a browser: the token of the first URL, which is used once and soon, and the cookie and form token it is exchanged
+//! for. Secrets are compared in constant time and never printed.
+
+use jiff::{SignedDuration, Timestamp};
+use memdir_core::Clock;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use subtle::ConstantTimeEq as _;
+
+/// Seconds for which the token of the first URL is valid.
+const START_SECS: i64 = 60;
+/// Hours after which a session ends, however much it is used.
+const SESSION_HOURS: i64 = 24;
+/// The name of the cookie.
+const COOKIE: &str = "memdir";
+
+/// Why there is no randomness to make secrets from.
+pub(super) type NoRandomness = getrandom::Error;
+
+/// The sessions of one server.
+pub(super) struct Sessions {
+    clock: Arc<dyn Clock>,
+    /// The path that everything is served under. It cannot be guessed, because ports of one host share their cookies.
+    base: String,
+    state: Mutex<SessionState>,
+}
+
+struct SessionState {
+    start: Option<StartToken>,
+    open: Vec<Session>,
+    last_used: Timestamp,
+}
+
+struct StartToken {
+    secret: String,
+    until: Timestamp,
+}
+
+/// One browser.
+#[derive(Clone)]
+pub(super) struct Session {
+    secret: String,
+    /// The token that every form repeats.
+    pub(super) csrf: String,
+    until: Timestamp,
+}
+
+impl Sessions {
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Result<Self, NoRandomness> {
+        let now = clock.now();
+        let start = StartToken { secret: random_secret()?, until: after_secs(now, START_SECS) };
+        let state = Mutex::new(SessionState { start: Some(start), open: Vec::new(), last_used: now });
+        Ok(Sessions { clock, base: format!("/{}", random_secret()?), state })
+    }
+
+    /// The path prefix of every page, without a final slash.
+    pub(super) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The path and query of the first request, while its token is unused.
+    pub(super) fn start_path(&self) -> Option<String> {
+        self.state().start.as_ref().map(|start| format!("{}/start?token={}", self.base, start.secret))
+    }
+
+    /// Exchanges the token of the first URL for a session. Returns the value of its `Set-Cookie` header, or `None` if the token is
+    /// wrong, used or expired. A wrong token does not use up the right one.
+    pub(super) fn exchange(&self, token: &str) -> Result<Option<String>, NoRandomness> {
+        let now = self.clock.now();
+        let mut state = self.state();
+        if !state.start.as_ref().is_some_and(|start| is_equal(&start.secret, token)) {
+            return Ok(None);
+        }
+        let is_valid = state.start.take().is_some_and(|start| now < start.until);
+        if !is_valid {
+            return Ok(None);
+        }
+        let session = Session { secret: random_secret()?, csrf: random_secret()?, until: after_secs(now, SESSION_HOURS * 3_600) };
+        let cookie = format!("{COOKIE}={}; Path={}; HttpOnly; SameSite=Strict", session.secret, self.base);
+        state.open.push(session);
+        Ok(Some(cookie))
+    }
+
+    /// Returns the session of a `Cookie` header, and records that the server is in use.
+    pub(super) fn authenticate(&self, cookies: &str) -> Option<Session> {
+        let now = self.clock.now();
+        let mut state = self.state();
+        state.open.retain(|session| now < session.until);
+        let values = cookies.split(';').filter_map(|cookie| cookie.trim().split_once('=')).filter(|(name, _)| *name == COOKIE);
+        let secrets: Vec<&str> = values.map(|(_, value)| value).collect();
+        let found = state.open.iter().find(|session| secrets.iter().any(|secret| is_equal(&session.secret, secret))).cloned()?;
+        state.last_used = now;
+        Some(found)
+    }
+
+    /// Seconds since the last authenticated request, or since the start.
+    pub(super) fn idle_secs(&self) -> i64 {
+        self.clock.now().duration_since(self.state().last_used).as_secs()
+    }
+
+    fn state(&self) -> MutexGuard<'_, SessionState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Session {
+    /// Returns whether a form carries the token of this session.
+    pub(super) fn accepts(&self, csrf: &str) -> bool {
+        is_equal(&self.csrf, csrf)
+    }
+}
+
+fn after_secs(now: Timestamp, secs: i64) -> Timestamp {
+    now.checked_add(SignedDuration::from_secs(secs)).unwrap_or(now)
+}
+
+fn is_equal(own: &str, given: &str) -> bool {
+    own.as_bytes().ct_eq(given.as_bytes()).into()
+}
+
+/// Returns 32 random bytes as text. Fails rather than to return something that can be guessed.
+fn random_secret() -> Result<String, NoRandomness> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    #[derive(Default)]
+    struct Seconds(AtomicI64);
+
+    impl Clock for Seconds {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_second(self.0.load(Ordering::Relaxed)).unwrap()
+        }
+
+        fn zone(&self) -> jiff::tz::TimeZone {
+            jiff::tz::TimeZone::UTC
+        }
+    }
+
+    fn token(sessions: &Sessions) -> String {
+        sessions.start_path().unwrap().split_once("token=").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn a_token_is_used_once() {
+        let sessions = Sessions::new(Arc::new(Seconds::default())).unwrap();
+        let token = token(&sessions);
+        assert!(sessions.exchange("wrong").unwrap().is_none());
+        let cookie = sessions.exchange(&token).unwrap().unwrap();
+        assert!(cookie.ends_with(&format!("; Path={}; HttpOnly; SameSite=Strict", sessions.base())));
+        assert!(sessions.exchange(&token).unwrap().is_none());
+        assert!(sessions.start_path().is_none());
+        let session = sessions.authenticate(&format!("other=1; {}", cookie.split(';').next().unwrap())).unwrap();
+        assert!(session.accepts(&session.csrf) && !session.accepts(""));
+        assert!(sessions.authenticate("memdir=").is_none());
+    }
+
+    #[test]
+    fn a_token_expires_after_a_minute_and_a_session_after_a_day() {
+        let clock = Arc::new(Seconds::default());
+        let sessions = Sessions::new(clock.clone()).unwrap();
+        let late = token(&sessions);
+        clock.0.store(START_SECS, Ordering::Relaxed);
+        assert!(sessions.exchange(&late).unwrap().is_none());
+        let sessions = Sessions::new(clock.clone()).unwrap();
+        let cookie = sessions.exchange(&token(&sessions)).unwrap().unwrap();
+        let cookie = cookie.split(';').next().unwrap();
+        clock.0.store(SESSION_HOURS * 3_600, Ordering::Relaxed);
+        assert!(sessions.authenticate(cookie).is_some());
+        assert_eq!(sessions.idle_secs(), 0);
+        clock.0.store(SESSION_HOURS * 3_600 + START_SECS, Ordering::Relaxed);
+        assert!(sessions.authenticate(cookie).is_none());
+        assert_eq!(sessions.idle_secs(), START_SECS);
+    }
+}

@@ -1,0 +1,37 @@
+//! [`PageSpace`]: everything a view gets.
+
+use super::{backlinks::Backlinks, source::PageSource};
+use memdir_core::{Memdir, Project};
+use std::{path::PathBuf, sync::Arc};
+
+/// Who looks at the pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Viewer {
+    /// The name that changes are recorded for.
+    pub name: String,
+    /// Whether the viewer may change memories.
+    pub may_write: bool,
+}
+
+/// A space of memories as one viewer sees it on pages. Cloning it is cheap.
+#[derive(Clone)]
+pub struct PageSpace {
+    /// The memories, for the viewer as the actor.
+    pub memdir: Memdir,
+    /// Who looks.
+    pub viewer: Viewer,
+    /// What only the program around the pages knows.
+    pub source: Arc<dyn PageSource>,
+    /// The project that the memories are about, if there is one.
+    pub project: Option<Project>,
+    /// The file for the cached table of tripwires.
+    pub tripwires: Option<PathBuf>,
+    pub(super) backlinks: Arc<Backlinks>,
+}
+
+impl PageSpace {
+    /// Creates a space for pages.
+    pub fn new(memdir: Memdir, viewer: Viewer, source: Arc<dyn PageSource>) -> Self {
+        PageSpace { memdir, viewer, source, project: None, tripwires: None, backlinks: Arc::default() }
+    }
+}

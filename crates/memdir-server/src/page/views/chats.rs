@@ -1,0 +1,95 @@
+//! Past conversations: a list, one conversation to read, and the command that resumes it.
+
+use crate::page::{
+    layout::{self, counted},
+    markdown,
+    params::{Params, encode},
+    reply::{Page, Reply, ViewContext},
+    source::ChatRow,
+};
+use maud::{Markup, html};
+use memdir_core::{
+    LineRange, Result,
+    internal::{base::text, secrets},
+};
+
+/// Conversations on one page.
+const PER_PAGE: usize = 50;
+/// Lines of a conversation on one page.
+const LINES_PER_PAGE: u64 = 600;
+/// Bytes of a conversation on one page: a line may be long.
+const MAX_BYTES: usize = 200_000;
+
+/// Lists conversations, of one host with `?host=`.
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+    let view = context.space.source.chats()?;
+    let host = query.get("host");
+    let mut hosts: Vec<&str> = view.chats.iter().map(|chat| chat.host.as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let number = query.number("page");
+    let matching: Vec<&ChatRow> = view.chats.iter().filter(|chat| host.is_empty() || chat.host == host).collect();
+    let path = context.url(&if host.is_empty() { "/chats?".to_owned() } else { format!("/chats?host={}&", encode(host)) });
+    let body = html! {
+        h1 { "Chats" }
+        form.filters method="get" action=(context.url("/search")) {
+            input type="hidden" name="source" value="chat";
+            label { "Search chats " input type="search" name="q" maxlength="2000"; }
+            button type="submit" { "Search" }
+        }
+        @if hosts.len() > 1 {
+            form.filters method="get" action=(context.url("/chats")) {
+                label { "Host " select name="host" {
+                    option value="" { "any" }
+                    @for name in &hosts { option value=(name) selected[*name == host] { (name) } }
+                } }
+                button type="submit" { "Show" }
+            }
+        }
+        (layout::notes(&view.notes))
+        @if matching.is_empty() { p { "No conversations." } }
+        ul.plain.rows {
+            @for chat in matching.iter().skip((number - 1) * PER_PAGE).take(PER_PAGE) {
+                li data-row {
+                    a.name href=(context.url(&format!("/chat/{}", encode(&chat.id)))) { (secrets::redact(&chat.title)) }
+                    (about(context, chat))
+                }
+            }
+        }
+        (layout::pages(&path, number, matching.len() > number * PER_PAGE))
+    };
+    Ok(Page::reply("Chats", "/chats", body))
+}
+
+fn about(context: &ViewContext<'_>, chat: &ChatRow) -> Markup {
+    html! {
+        p.quiet {
+            (chat.host)
+            @if let Some(at) = chat.updated { " · " (layout::when(context, at)) }
+            " · " (counted(chat.turns as usize, "turn", "turns"))
+            @if let Some(project) = &chat.project { " · " (project) }
+        }
+    }
+}
+
+/// Shows one conversation, some lines at a time.
+pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<Reply> {
+    let chat = context.space.source.chat(id)?;
+    let (number, total) = (query.number("page"), text::lines(&chat.text));
+    let first = (number as u64 - 1) * LINES_PER_PAGE + 1;
+    let part = LineRange { first, last: Some(first + LINES_PER_PAGE - 1) }.slice(&chat.text);
+    let shown = text::truncate_bytes(part, MAX_BYTES);
+    let redacted = secrets::redact(shown);
+    let path = context.url(&format!("/chat/{}?", encode(id)));
+    let body = html! {
+        h1 { (secrets::redact(&chat.row.title)) }
+        (about(context, &chat.row))
+        @if let Some(resume) = &chat.row.resume {
+            p.copy { "Resume with " code #resume { (resume) } " " button type="button" data-copy="resume" hidden { "Copy" } }
+        }
+        article.text { (markdown::render(&redacted, &|destination, _| markdown::web_target(destination))) }
+        @if shown.len() < part.len() { p.quiet { "This part is too long for a page; read all of it with: memdir chats show " (id) } }
+        (layout::pages(&path, number, total > first + LINES_PER_PAGE - 1))
+    };
+    Ok(Page::reply(chat.row.title.clone(), "/chats", body))
+}

@@ -1,0 +1,142 @@
+//! Home: what happened, what waits, how the memory is, and where the work was left off.
+
+use crate::page::{
+    layout::{self, counted},
+    params::{Params, encode},
+    reply::{Page, Reply, ViewContext},
+    views::timeline,
+};
+use maud::{Markup, html};
+use memdir_core::{
+    ChangeFilter, Check, CheckSeverity, Result, Stats,
+    internal::{
+        base::{limits, text},
+        secrets,
+    },
+};
+use std::collections::HashSet;
+
+/// Changes that are shown.
+const MAX_CHANGES: usize = 8;
+/// Conversations that are shown.
+const MAX_CHATS: usize = 3;
+/// Memories up to which all of them are checked for the page. A check reads every file.
+const MAX_CHECKED: usize = 500;
+
+/// Shows the home page.
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+    let memdir = &context.space.memdir;
+    let stats = memdir.stats()?;
+    let changes = memdir.history(&ChangeFilter { most: MAX_CHANGES, ..ChangeFilter::default() })?;
+    // Without chats, or if they cannot be read, the rest of the page is still useful.
+    let chats = context.space.source.chats().unwrap_or_default();
+    let body = html! {
+        h1 { "Memory" }
+        div.cards {
+            (waiting(context))
+            (counts(context, &stats))
+            (health(context, &stats)?)
+        }
+        div.columns {
+            section {
+                h2 { "What happened" }
+                @if changes.is_empty() { p { "No changes yet. Save the first memory with " code { "memdir write NAME TEXT" } "." } }
+                (timeline::change_list(context, &changes.iter().collect::<Vec<_>>(), &HashSet::new()))
+                @if !changes.is_empty() { p { a href=(context.url("/timeline")) { "All changes" } } }
+            }
+            section {
+                h2 { "Where you left off" }
+                @if chats.chats.is_empty() { p.quiet { "No conversations." } }
+                ul.plain {
+                    @for chat in chats.chats.iter().take(MAX_CHATS) {
+                        li data-row {
+                            a.name href=(context.url(&format!("/chat/{}", encode(&chat.id)))) { (chat.title) }
+                            p.quiet { (chat.host) @if let Some(at) = chat.updated { " · " (layout::when(context, at)) } " · " (counted(chat.turns as usize, "turn", "turns")) }
+                        }
+                    }
+                }
+                (layout::notes(&chats.notes))
+            }
+        }
+    };
+    Ok(Page::reply("Home", "/", body))
+}
+
+/// What waits for a decision. A space without an inbox has no card.
+fn waiting(context: &ViewContext<'_>) -> Markup {
+    let Ok(inbox) = context.space.memdir.inbox() else { return html! {} };
+    html! {
+        section.card {
+            h2 { a href=(context.url("/inbox")) { (counted(inbox.open.len(), "memory proposed", "memories proposed")) } }
+            ul.plain {
+                @for entry in inbox.open.iter().take(MAX_CHATS) { li { (entry.proposes) p.quiet { (secrets::redact(&entry.description)) } } }
+                @if inbox.open.is_empty() { li.quiet { "Nothing waits in the inbox." } }
+            }
+        }
+    }
+}
+
+fn counts(context: &ViewContext<'_>, stats: &Stats) -> Markup {
+    html! {
+        section.card {
+            h2 { a href=(context.url("/memories")) { (counted(stats.files, "memory", "memories")) } }
+            ul.plain {
+                @for mount in &stats.mounts {
+                    li {
+                        a href=(context.url(&format!("/memories?topic={}", encode(&mount.prefix)))) { @if mount.prefix.is_empty() { "project" } @else { (mount.prefix) "/" } }
+                        " " span.quiet { (mount.files) " · " (text::human_bytes(mount.bytes)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How full the entrypoints are, and what a check finds.
+fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
+    let mut lines = Vec::new();
+    for mount in stats.mounts.iter().filter(|mount| mount.entrypoint_lines > 0) {
+        let name = if mount.prefix.is_empty() { "MEMORY.md".to_owned() } else { format!("{}/MEMORY.md", mount.prefix) };
+        lines.push(format!(
+            "{name}: {} of {} lines, {} of {}",
+            mount.entrypoint_lines,
+            limits::ENTRYPOINT_LINES,
+            text::human_bytes(mount.entrypoint_bytes),
+            text::human_bytes(limits::ENTRYPOINT_BYTES as u64)
+        ));
+    }
+    let problems: usize = stats.mounts.iter().map(|mount| mount.problems).sum();
+    if problems > 0 {
+        lines.push(format!("{} could not be listed or read", counted(problems, "file", "files")));
+    }
+    if stats.journal.damaged > 0 {
+        lines.push(format!(
+            "{} of the journal are damaged; run: memdir doctor --fix",
+            counted(stats.journal.damaged as usize, "record", "records")
+        ));
+    }
+    let findings = if stats.files <= MAX_CHECKED {
+        context.space.memdir.check(&Check { project: context.space.project.as_ref(), fix: false })?.findings
+    } else {
+        lines.push("Check all memories with: memdir check".to_owned());
+        Vec::new()
+    };
+    let (wrong, advice): (Vec<_>, Vec<_>) = findings.into_iter().partition(|finding| finding.severity == CheckSeverity::Wrong);
+    Ok(html! {
+        section.card {
+            h2 { "Health" }
+            ul.plain { @for line in &lines { li { (line) } } }
+            @if stats.files <= MAX_CHECKED && wrong.is_empty() && advice.is_empty() { p { "All memories are in order." } }
+            @if !wrong.is_empty() || !advice.is_empty() {
+                details {
+                    summary { (counted(wrong.len(), "error", "errors")) ", " (counted(advice.len(), "piece of advice", "pieces of advice")) }
+                    ul.findings {
+                        @for finding in wrong.iter().chain(&advice).take(40) {
+                            li { (finding.path) ": " (finding.what) }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,56 @@
+//! `memdir ui`: serves the page on this machine and opens it in the browser.
+
+mod source;
+
+use crate::{
+    args::Ui as Typed,
+    config::Settings,
+    exit::Failure,
+    output::{CommandOutput, OutputOptions, visible},
+    scope::Scope,
+    spaces,
+};
+use memdir_server::{PageOptions, PageSpace, ServeError, Viewer, serve_page};
+use source::LocalSource;
+use std::{
+    io::{self, Write as _},
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
+    let opened = spaces::open(settings, scope)?;
+    for note in &opened.notes {
+        let _ = writeln!(io::stderr(), "memdir: {}", visible(note));
+    }
+    let memdir = spaces::with_search(opened.memdir, settings)?;
+    let viewer = Viewer { name: settings.actor.value.clone(), may_write: true };
+    let mut space = PageSpace::new(memdir, viewer, Arc::new(LocalSource::new(settings)));
+    space.project = Some(scope.project.clone());
+    space.tripwires = Some(scope.tripwires_file(&settings.cache));
+    let options = PageOptions { port: args.port, idle_minutes: args.idle };
+    serve_page(space, options, |url| announce(url, args, output)).map_err(|error| to_failure(&error))?;
+    Ok(CommandOutput::new((), |(), _| Ok(())))
+}
+
+/// Prints the URL at once, since the command ends only with the server, and opens it.
+fn announce(url: &str, args: &Typed, output: OutputOptions) {
+    let mut stdout = io::stdout().lock();
+    // The server also works if nothing reads the URL.
+    let _ = if output.json { writeln!(stdout, "{}", serde_json::json!({ "url": url })) } else { writeln!(stdout, "{url}") };
+    let _ = stdout.flush();
+    if !args.no_open && open_browser(url).is_err() {
+        let _ = writeln!(io::stderr(), "memdir: no browser could be started; open the URL within a minute");
+    }
+}
+
+/// Starts the system's program for URLs, without waiting for it.
+#[expect(clippy::disallowed_methods, reason = "the user asked for the page")]
+fn open_browser(url: &str) -> io::Result<()> {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    Command::new(program).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(drop)
+}
+
+fn to_failure(error: &ServeError) -> Failure {
+    Failure::Settings { message: error.to_string(), hint: "choose another port with --port, or omit it for any free one".into() }
+}

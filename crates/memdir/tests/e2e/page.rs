@@ -1,0 +1,221 @@
+//! `memdir ui` in a real browser: the stories in `tests/page` drive Chromium. `scripts/test-page-setup` installs what they need.
+
+use crate::{chats, home::Home, inbox, web::HttpClient};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::OnceLock,
+};
+
+/// A running server and the URL that opens it.
+struct PageServer {
+    child: Child,
+    url: String,
+}
+
+impl PageServer {
+    fn start(home: &Home, args: &[&str]) -> PageServer {
+        let mut command = home.bare(&[&["ui", "--no-open", "--json"], args].concat());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+        PageServer { url: json["url"].as_str().unwrap().to_owned(), child }
+    }
+
+    /// The address without `http://`, and the path of the first request.
+    fn parts(&self) -> (&str, &str) {
+        let rest = self.url.strip_prefix("http://").unwrap();
+        rest.split_at(rest.find('/').unwrap())
+    }
+
+    fn connect(&self) -> HttpClient {
+        HttpClient::connect(self.parts().0.parse().unwrap())
+    }
+}
+
+impl Drop for PageServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The directory of the browser's driver; `None` without a browser, which is a failure in CI.
+fn installed() -> Option<&'static Path> {
+    static WHERE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || {
+        let output = Command::new(root().join("scripts/test-page-setup")).output().unwrap();
+        let is_ci = std::env::var_os("CI").is_some();
+        assert!(output.status.success() || !is_ci, "no browser: {}", String::from_utf8_lossy(&output.stderr));
+        output.status.success().then(|| PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()))
+    };
+    WHERE.get_or_init(find).as_deref()
+}
+
+/// Runs a story against a server on this home.
+fn play(home: &Home, story: &str) {
+    let Some(installed) = installed() else { return };
+    let server = PageServer::start(home, &[]);
+    let mut command = Command::new("node");
+    command.arg(root().join("tests/page").join(story)).env_clear().current_dir(home.path("work"));
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("MEMDIR_TEST_PAGE", installed);
+    command.env("HOME", home.path("")).env("MEMDIR_HOME", home.path("home")).env("USER", "ada").env("TZ", "UTC");
+    command.env("MEMDIR_BIN", env!("CARGO_BIN_EXE_memdir")).env("PAGE_URL", &server.url);
+    let output = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.ends_with("ok\n"), "{out}{err}");
+}
+
+fn run(home: &Home, args: &[&str]) {
+    let output = home.bare(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A home with memories that refer to each other, rules, conversations, and texts that try to run scripts.
+fn seeded() -> Home {
+    let home = chats::home();
+    let deploy = "---\ndescription: When to deploy\ntype: project\ncues: [ship it]\nwhen:\n  command: [\"kubectl apply*\"]\n---\n\n\
+                  # Deploys\n\nNever deploy on a Friday. See [tea](tea.md) and [[people]].\n\n| day | ok |\n|---|---|\n| Monday | yes |\n\n```sh\nmake deploy\n```\n";
+    run(&home, &["write", "notes/tea", "Ada drinks green tea. Ask before you buy another.\n"]);
+    run(&home, &["write", "notes/deploy", deploy]);
+    run(&home, &["write", "people", "Ada knows [the deploys](notes/deploy.md). Bob knows `src/gone.rs`.\n"]);
+    run(&home, &["write", "hostile", &hostile()]);
+    run(&home, &["write", "user/style", "Short answers, please.\n"]);
+    run(&home, &["write", "notes/deploy", "--append", "Not in December either.\n"]);
+    let dir = home.path(".claude/projects/-home-ada-app");
+    fs::create_dir_all(&dir).unwrap();
+    let said = serde_json::json!({ "type": "user", "cwd": home.path("work"), "uuid": "u9", "timestamp": "2026-03-01T10:00:00Z",
+        "message": { "role": "user", "content": format!("{} what about this?", script()) } });
+    fs::write(dir.join("77777777-8455.jsonl"), format!("{said}\n")).unwrap();
+    inbox::plant(&home, &inbox::DENIED);
+    inbox::plant(&home, &inbox::Planted { name: "notes/release-day", ..inbox::REMEMBERED });
+    run(&home, &["chats", "on"]);
+    run(&home, &["chats", "sync"]);
+    home
+}
+
+/// The directory of the project's memories.
+fn memory_dir(home: &Home) -> PathBuf {
+    fs::read_dir(home.path("home/projects")).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap()
+}
+
+fn script() -> &'static str {
+    "\"><script>globalThis.ran = 1</script><img src=\"http://evil.invalid/x.png\" onerror=\"globalThis.ran = 1\">"
+}
+
+/// A memory that tries to run a script in every place, and that holds a secret which an editor put there.
+fn hostile() -> String {
+    let script = script();
+    format!(
+        "---\nname: '{script}'\ndescription: '{script}'\n'<b>{{}}</b>': '{script}'\ncues: ['{script}']\n---\n\n# {script}\n\n{script}\n\n\
+         [a](javascript:globalThis.ran=1) [b](data:text/html,x) [c](//evil.invalid/) ![d](http://evil.invalid/d.png)\n\n\
+         <iframe src=\"http://evil.invalid/\"></iframe>\n\n[[{script}]]\n\n```\n</code></pre>{script}\n```\n"
+    )
+}
+
+#[test]
+fn every_view_is_accessible_and_runs_nothing_of_a_memory() {
+    let home = seeded();
+    // Names with markup are valid file names.
+    fs::write(memory_dir(&home).join("notes/<img src=x onerror=alert(1)>.md"), format!("A strange name. {}\n", chats::token())).unwrap();
+    play(&home, "views.mjs");
+}
+
+#[test]
+fn a_person_searches_edits_undoes_and_reviews() {
+    play(&seeded(), "work.mjs");
+}
+
+#[test]
+fn only_the_browser_with_the_token_gets_in_and_nothing_needs_a_script() {
+    play(&seeded(), "access.mjs");
+}
+
+#[test]
+fn ten_thousand_memories_stay_small_pages() {
+    let home = Home::new();
+    run(&home, &["write", "notes/first", "The first memory.\n"]);
+    let bulk = memory_dir(&home).join("bulk");
+    fs::create_dir_all(&bulk).unwrap();
+    for n in 0..10_000 {
+        fs::write(bulk.join(format!("m{n:04}.md")), format!("---\ndescription: Note number {n}\n---\nThe animal is zebra{n:04}.\n"))
+            .unwrap();
+    }
+    play(&home, "many.mjs");
+}
+
+#[test]
+fn the_url_works_once_and_only_for_this_host() {
+    let home = seeded();
+    let server = PageServer::start(&home, &["--port", "0"]);
+    let (address, path) = server.parts();
+    let get = |path: &str, headers: &[(&str, &str)]| server.connect().request("GET", path, headers, b"");
+    assert_eq!(get(path, &[("Host", "evil.example")]).status, 403);
+    assert_eq!(get(path, &[("Origin", "https://evil.example")]).status, 403);
+    assert_eq!(get(&path.replace("token=", "token=0"), &[]).status, 401);
+    let started = get(path, &[]);
+    let base = path.split("/start").next().unwrap();
+    assert_eq!((started.status, started.header("location")), (303, Some(format!("{base}/").as_str())));
+    let cookie = started.header("set-cookie").unwrap();
+    assert!(cookie.ends_with(&format!("; Path={base}; HttpOnly; SameSite=Strict")), "{cookie}");
+    assert_eq!(get(path, &[]).status, 401);
+    let cookie = cookie.split(';').next().unwrap();
+    let page = get(&format!("{base}/"), &[("Cookie", cookie)]);
+    assert_eq!((page.status, page.header("x-frame-options")), (200, Some("DENY")));
+    assert!(page.body.contains("What happened"), "{}", page.body);
+    // A port is not a host: the browser sends one cookie to all ports, so the path must be right too.
+    assert_eq!(get("/", &[("Cookie", cookie)]).status, 404);
+    let post =
+        |headers: &[(&str, &str)], body: &str| server.connect().request("POST", &format!("{base}/undo"), headers, body.as_bytes()).status;
+    let form = ("Content-Type", "application/x-www-form-urlencoded");
+    let origin = format!("http://{address}");
+    assert_eq!(post(&[("Cookie", cookie), form], "id=x"), 403, "no origin");
+    assert_eq!(post(&[("Cookie", cookie), ("Origin", &origin), form], "id=x"), 403, "no form token");
+    assert_eq!(post(&[("Cookie", cookie), ("Origin", &origin), ("Content-Type", "text/plain")], "id=x"), 415);
+    assert_eq!(post(&[("Origin", &origin), form], "id=x"), 401, "no cookie");
+    for method in ["PUT", "DELETE", "OPTIONS"] {
+        assert_eq!(server.connect().request(method, &format!("{base}/"), &[("Cookie", cookie)], b"").status, 405, "{method}");
+    }
+}
+
+#[test]
+fn a_taken_port_is_an_error_with_a_next_step() {
+    let home = Home::new();
+    let server = PageServer::start(&home, &[]);
+    let port = server.parts().0.rsplit(':').next().unwrap().to_owned();
+    let told = home.run_bare(&["ui", "--no-open", "--port", &port]).replace(&port, "[PORT]");
+    insta::assert_snapshot!(told, @r"
+    -- stderr
+    error: cannot listen on 127.0.0.1:[PORT]: Address already in use (os error 98)
+    hint: choose another port with --port, or omit it for any free one
+    -- exit 3
+    ");
+}
+
+#[test]
+fn view_exports_one_file_without_secrets_and_private_memories() {
+    let home = seeded();
+    let file = home.path("view.html");
+    let path = file.to_str().unwrap();
+    run(&home, &["view", "-o", path]);
+    let html = fs::read_to_string(&file).unwrap();
+    assert!(html.contains("Never deploy on a Friday") && html.contains("<a href=\"#m"), "{html}");
+    assert!(!html.contains("Short answers, please"), "user/ is private");
+    assert!(!html.contains("<script>globalThis") && !html.contains("<img"), "{html}");
+    let again = home.run_bare(&["view", "-o", path]);
+    assert!(again.contains("already exists"), "{again}");
+    run(&home, &["view", "-o", path, "--force", "--include", "user"]);
+    assert!(fs::read_to_string(&file).unwrap().contains("Short answers, please"));
+    assert!(home.run_bare(&["view", "-o", path, "--include", "nobody"]).contains("no mount has the prefix \"nobody\""));
+    fs::write(memory_dir(&home).join("notes/key.md"), format!("The key is {}.\n", chats::token())).unwrap();
+    run(&home, &["view", "-o", path, "--force"]);
+    let html = fs::read_to_string(&file).unwrap();
+    assert!(html.contains("The key is [secret: ") && !html.contains(&chats::token()), "{html}");
+}

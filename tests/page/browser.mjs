@@ -1,0 +1,101 @@
+// What every story of the page uses: a browser that watches for foreign requests, errors and dialogs, and checks with axe.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const installed = process.env.MEMDIR_TEST_PAGE;
+const require = createRequire(join(installed, "package.json"));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+/// The URL with the token, and the address of every page below it.
+export const start = process.env.PAGE_URL;
+export const base = start.replace(/\/start\?token=.*/, "");
+
+/// Runs memdir as another writer.
+export const memdir = (...args) =>
+  execFileSync(process.env.MEMDIR_BIN, args, { encoding: "utf8", env: { ...process.env, USER: "bob" } });
+
+/// Starts a browser, runs a story in it, and ends it.
+export async function story(run) {
+  const browser = await chromium.launch({
+    executablePath: readFileSync(join(installed, "browser"), "utf8").trim(),
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+  });
+  try {
+    await run(browser);
+  } finally {
+    await browser.close();
+  }
+  console.log("ok");
+}
+
+/// A context whose pages must not run injected scripts, open dialogs, fail, or ask any other server for anything.
+export async function watched(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(90_000);
+  const seen = { foreign: [], errors: [], dialogs: [] };
+  const own = new URL(start).origin;
+  context.on("request", (request) => {
+    if (new URL(request.url()).origin !== own) seen.foreign.push(request.url());
+  });
+  context.on("page", (page) => {
+    page.on("pageerror", (error) => seen.errors.push(String(error)));
+    page.on("console", (message) => {
+      const isExpected = /status of (401|404|409|422)/.test(message.text());
+      if (message.type() === "error" && !isExpected) seen.errors.push(message.text());
+    });
+    page.on("dialog", async (dialog) => {
+      seen.dialogs.push(dialog.message());
+      await dialog.accept();
+    });
+  });
+  context.assertClean = (dialogs = []) => {
+    assert.deepEqual(seen.foreign, []);
+    assert.deepEqual(seen.errors, []);
+    assert.deepEqual(seen.dialogs, dialogs);
+  };
+  return context;
+}
+
+/// Checks a page with axe in both colour schemes.
+export async function check(page, what) {
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => globalThis.axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
+    const found = violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html + " " + node.failureSummary).join(" | ")}`);
+    assert.deepEqual(found, [], `${what} in ${colorScheme}`);
+  }
+}
+
+/// Fails if a page is wider than the window: something is cut or overlaps.
+export async function fits(page, what) {
+  const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  assert.ok(content <= window, `${what} is ${content} px wide in a window of ${window} px`);
+}
+
+/// The views, each with its path.
+export const VIEWS = {
+  home: "/",
+  memories: "/memories",
+  topic: "/memories?topic=notes",
+  memory: "/m/notes/deploy",
+  recall: "/m/notes/deploy?message=how%20do%20we%20deploy",
+  plain: "/m/notes/deploy?plain=1",
+  hostile: "/m/hostile",
+  neighbours: "/near/notes/deploy",
+  search: "/search?q=deploy%20on%20friday",
+  edit: "/edit/notes/deploy",
+  new: "/new?topic=notes",
+  timeline: "/timeline",
+  inbox: "/inbox",
+  chats: "/chats",
+  rules: "/rules",
+  prompt: "/prompt",
+  hosts: "/hosts",
+  settings: "/settings",
+  help: "/help",
+};

@@ -1,0 +1,111 @@
+// What a person does: search as you type, edit against another writer, undo, the inbox, two tabs, live updates, keys.
+import assert from "node:assert/strict";
+import { base, check, memdir, start, story, watched } from "./browser.mjs";
+
+await story(async (browser) => {
+  const context = await watched(browser);
+  const page = await context.newPage();
+  await page.goto(start);
+
+  // Keys: search, and results while typing. The back button returns to the page before.
+  await page.keyboard.press("/");
+  await page.keyboard.type("friday");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#hits li");
+  assert.match(await page.textContent("#hits li:first-child"), /notes\/deploy/);
+  assert.equal(await page.textContent("#hits mark"), "Friday");
+  await page.click("#hits li:first-child summary");
+  assert.match(await page.textContent("#hits li:first-child details"), /score 0\.\d\d/);
+  await page.fill("#q", "");
+  await page.locator("#q").pressSequentially("tea");
+  await page.waitForFunction(() => document.querySelector("#hits li")?.textContent.includes("notes/tea"));
+  assert.match(page.url(), /search\?q=tea$/);
+  await page.goBack();
+  assert.equal(page.url(), `${base}/`);
+
+  // Edit and preview; nothing is saved before.
+  await page.goto(`${base}/m/notes/tea`);
+  await page.keyboard.press("e");
+  await page.waitForSelector("#text");
+  const before = await page.inputValue("#text");
+  await page.fill("#text", `${before}\nAlso **oolong**.\n`);
+  await page.click("button[value=preview]");
+  assert.equal(await page.textContent(".preview strong"), "oolong");
+  assert.match(await page.textContent(".preview .diff"), /\+Also \*\*oolong\*\*\./);
+  assert.equal(memdir("read", "notes/tea"), before);
+
+  // Another writer is faster: a conflict with both texts, and the second save wins on purpose.
+  memdir("write", "--replace", "notes/tea", "Ada drinks white tea.");
+  await page.click("button.main");
+  await page.waitForSelector("p.error");
+  assert.match(await page.textContent("p.error"), /Another writer saved notes\/tea/);
+  assert.match(await page.inputValue("#text"), /oolong/);
+  assert.match(await page.textContent("main"), /white tea/);
+  await check(page, "conflict");
+  assert.match(memdir("read", "notes/tea"), /white tea/);
+  await page.click("button.main");
+  await page.waitForSelector("p.done");
+  assert.match(memdir("read", "notes/tea"), /oolong/);
+
+  // Undo on the timeline, by key, and redo.
+  await page.goto(`${base}/timeline`);
+  await page.keyboard.press("j");
+  await page.keyboard.press("u");
+  await page.waitForSelector("p.done");
+  assert.match(memdir("read", "notes/tea"), /white tea/);
+  await page.click(".head button");
+  await page.waitForSelector("p.done");
+  assert.match(memdir("read", "notes/tea"), /oolong/);
+
+  // A new memory, a secret that is refused without losing the text, and deleting with a question.
+  await page.goto(`${base}/new?topic=notes`);
+  await page.fill("#name", "notes/new");
+  await page.fill("#text", `token: gh${"p_"}a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n`);
+  await page.click("button.main");
+  await page.waitForSelector("p.error");
+  assert.match(await page.textContent("p.error"), /looks like a secret/);
+  await page.fill("#text", "Coffee is for guests.\n");
+  await page.click("button.main");
+  await page.waitForSelector("p.done");
+  assert.match(memdir("read", "notes/new"), /Coffee/);
+  await page.click("button.danger");
+  await page.waitForSelector("p.done");
+  assert.throws(() => memdir("read", "notes/new"), /not found/);
+
+  // Two tabs: what one saves, the other shows without a reload.
+  const other = await context.newPage();
+  await other.goto(`${base}/m/notes/tea`);
+  await page.goto(`${base}/edit/notes/tea`);
+  await page.fill("#text", "Ada drinks rooibos.\n");
+  await page.click("button.main");
+  await page.waitForSelector("p.done");
+  await other.waitForFunction(() => document.querySelector("article").textContent.includes("rooibos"));
+  memdir("write", "notes/mate", "Bob drinks mate.");
+  await other.goto(`${base}/memories?topic=notes`);
+  memdir("delete", "notes/mate");
+  await other.waitForFunction(() => !document.querySelector("main").textContent.includes("mate"));
+
+  // The inbox: one key per decision, and undo.
+  await page.goto(`${base}/inbox`);
+  const cards = await page.locator("section.card").count();
+  assert.ok(cards >= 2, "the inbox has candidates");
+  await page.keyboard.press("j");
+  const accepted = await page.getAttribute("section.card.selected", "aria-label");
+  await page.keyboard.press("a");
+  await page.waitForSelector(".done");
+  assert.equal(await page.locator("section.card").count(), cards - 1);
+  assert.ok(memdir("read", accepted).length > 0);
+  await check(page, "inbox after a decision");
+  await page.click(".done button");
+  await page.waitForSelector("p.done");
+  assert.throws(() => memdir("read", accepted), /not found/);
+  await page.goto(`${base}/inbox`);
+  await page.keyboard.press("j");
+  await page.keyboard.press("r");
+  await page.waitForSelector(".done");
+  assert.match(await page.textContent(".done"), /Rejected/);
+
+  await page.keyboard.press("?");
+  await page.waitForURL(/help$/);
+  context.assertClean(["Delete notes/new? You can undo it."]);
+});
