@@ -258,7 +258,7 @@ fn history(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
 /// Verifies a memory, and records today as its verification date if everything it mentions exists.
 pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
     let path = MemoryPath::parse(form.get("name"))?;
-    let request = Verify { path, project: context.space.project.as_ref(), anyway: form.get("anyway") == "1" };
+    let request = Verify { path, project: context.space.project.as_ref(), anyway: form.get("anyway") == "1", history: None };
     let verified = context.space.memdir.verify(&request)?;
     if verified.stamped {
         return Ok(Reply::Redirect(format!("{}?saved=1", context.memory_url(&verified.name))));
