@@ -7,7 +7,7 @@ use memdir_core::{
 use memdir_index::TantivyIndex;
 use std::{fs, sync::Arc};
 
-#[expect(clippy::disallowed_methods, reason = "a benchmark writes its memories by hand")]
+#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench writes its memories by hand and prints what it measured")]
 fn main() {
     let top = tempfile::tempdir().expect("a directory");
     let corpus = DreamCorpus::clean(1, 10_000);

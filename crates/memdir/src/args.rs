@@ -82,7 +82,6 @@ pub(crate) enum Command {
     Undo(Undo),
     History(History),
     Resume(Resume),
-    Ui(Ui),
 
     Init(Init),
     Get(Get),
@@ -90,6 +89,7 @@ pub(crate) enum Command {
     Log(Log),
     Import(Import),
     Export(Export),
+    Ui(Ui),
     View(View),
 
     Recall(Recall),

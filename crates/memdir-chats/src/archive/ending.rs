@@ -4,7 +4,7 @@
 use super::{ArchivedChat, ChatArchive, ChatSection, SUPERSEDED, header, is_chat, sections};
 use crate::{
     evidence::{CallEvidence, CallOutcome},
-    selection::SearchedProject,
+    project::SessionProject,
 };
 use jiff::Timestamp;
 use memdir_core::{Error, Result, Speaker, internal::base::limits};
@@ -46,10 +46,10 @@ pub struct RanCommand {
 }
 
 /// Which conversation is looked for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct EndingQuery<'a> {
-    /// The project in which it took place.
-    pub project: &'a SearchedProject,
+    /// Whether a conversation took place in the project.
+    pub is_in_project: &'a dyn Fn(SessionProject<'_>) -> bool,
     /// The id of the running conversation, which is never the previous one.
     pub running: Option<&'a str>,
     /// The transcript of the running conversation.
@@ -68,7 +68,7 @@ impl ChatArchive {
             let Some((chat, _)) = File::open(&path).ok().and_then(|mut file| header::read(&mut file).ok().flatten()) else { continue };
             let Some(at) = chat.updated else { continue };
             // Which project a directory belongs to takes longest to find out.
-            if best.as_ref().is_none_or(|(latest, _)| at > *latest) && is_candidate(&chat, at, query) && is_in(&chat, query.project) {
+            if best.as_ref().is_none_or(|(latest, _)| at > *latest) && is_candidate(&chat, at, query) && is_in(&chat, query.is_in_project) {
                 best = Some((at, chat));
             }
         }
@@ -101,9 +101,9 @@ impl ChatArchive {
     }
 }
 
-fn is_in(chat: &ArchivedChat, project: &SearchedProject) -> bool {
+fn is_in(chat: &ArchivedChat, is_in_project: &dyn Fn(SessionProject<'_>) -> bool) -> bool {
     // A conversation without a directory belongs to no project.
-    (chat.project.is_some() || chat.host.is_transcript_of.is_some()) && project.includes(chat.session_project())
+    (chat.project.is_some() || chat.host.is_transcript_of.is_some()) && is_in_project(chat.session_project())
 }
 
 /// Whether a conversation is young enough, and certainly not the running one or another one that is running.

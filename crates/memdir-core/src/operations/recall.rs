@@ -86,7 +86,7 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
                 push(&mut wanted, Wanted::new(&met.path.clone(), None, Some(met)));
             }
         }
-        wanted = by_validity(wanted, &table, store, context);
+        wanted = by_validity(wanted, table, store, context);
     }
     let shown: Vec<MemoryPath> = request.shown.iter().filter_map(|name| MemoryPath::parse(name).ok()).collect();
     let shown: Vec<MemoryPath> = shown.into_iter().map(|path| mounts::resolve_alias(store, &path).unwrap_or(path)).collect();

@@ -54,6 +54,7 @@ fn titles(plan: &DreamPlan) -> Vec<String> {
 
 /// The share of planted faults that are found, and of proposals that are false. The bounds are those that the project promises.
 #[test]
+#[expect(clippy::print_stderr, reason = "--no-capture shows the score")]
 fn planted_faults_are_found_and_true_memories_are_left_alone() {
     for seed in [1, 7, 2026] {
         let corpus = DreamCorpus::generate(seed);

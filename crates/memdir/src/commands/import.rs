@@ -8,6 +8,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
 };
+use indicatif::ProgressBar;
 use jiff::Timestamp;
 use memdir_core::{
     Import, ImportOutcome, Imported, Incoming, Memdir, OnConflict,
@@ -45,7 +46,8 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Resul
             hint: "import its database with: memdir import claude-mem PATH --from-project NAME".into(),
         });
     }
-    let bar = programs::progress_bar(output);
+    // Files are read at once; only the databases of programs may take long.
+    let bar = if program.is_some() { programs::progress_bar(output) } else { ProgressBar::hidden() };
     let mut memories = Vec::new();
     let mut dates = HashMap::new();
     let mut from = Vec::new();

@@ -3,7 +3,7 @@
 
 use crate::{config::Settings, mounts, scope::Scope};
 use jiff::Timestamp;
-use memdir_chats::{EndingQuery, RanCommand, SearchedProject};
+use memdir_chats::{EndingQuery, RanCommand, SearchedProject, SessionProject};
 use memdir_core::{
     Source,
     internal::{
@@ -32,7 +32,8 @@ pub(crate) fn left_off_text(settings: &Settings, scope: &Scope, running: Running
     }
     let project = SearchedProject { project: scope.project.clone(), worktrees: settings.config.worktrees };
     let max_age = Duration::from_secs(limits::LEFT_OFF_DAYS * 24 * 60 * 60);
-    let query = EndingQuery { project: &project, running: running.session, transcript: running.transcript, now, max_age };
+    let is_in_project = |session: SessionProject<'_>| project.includes(session);
+    let query = EndingQuery { is_in_project: &is_in_project, running: running.session, transcript: running.transcript, now, max_age };
     // An archive that cannot be read is reported by the commands that need it.
     let end = mounts::chat_archive(settings).ending(&query).ok().flatten()?;
     let changed: Vec<String> = end.changed.iter().map(|file| relative(file, &[&scope.project.checkout, &scope.project.root])).collect();

@@ -316,10 +316,8 @@ fn a_very_long_conversation_is_searched_printed_and_deleted_as_a_whole() {
     assert!(home.run(&["chats", "show", "long-one~70"]).contains("part 70 of "));
     assert_eq!(home.json(&["chats", "export", "long-one"])["chats"][0]["sections"].as_array().unwrap().len(), 90);
     assert!(home.ok(&["chats", "forget", "long-one"]).contains("verified: the deleted text was not found (3 searches)"));
-    let mut left: Vec<String> = fs::read_dir(home.path("home/chats/claude-code"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut left: Vec<String> =
+        fs::read_dir(home.path("home/chats/claude-code")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     left.sort();
     assert!(!left.is_empty() && left.iter().all(|name| !name.contains("long-one")), "only the other conversation stays: {left:?}");
     assert!(!home.run_bare(&["search", "--source", "chat", "--all-projects", "what does the quokka eat"]).contains("figs"));

@@ -52,6 +52,14 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     search.key_file  none  default
     search.query_prefix  none  default
     search.passage_prefix  none  default
+    dream.auto  false  default
+    dream.hours  24  default
+    dream.sessions  5  default
+    dream.minutes  10  default
+    dream.log_hours  48  default
+    dream.log_sessions  8  default
+    dream.model_seconds  300  default
+    dream.model_cost  1.0  default
     memory.extraPaths  none  default
 
     mount  access  directory
@@ -102,6 +110,14 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     search.key_file  none  default
     search.query_prefix  none  default
     search.passage_prefix  none  default
+    dream.auto  false  default
+    dream.hours  24  default
+    dream.sessions  5  default
+    dream.minutes  10  default
+    dream.log_hours  48  default
+    dream.log_sessions  8  default
+    dream.model_seconds  300  default
+    dream.model_cost  1.0  default
     memory.extraPaths  none  default
 
     mount  access  directory
@@ -580,6 +596,14 @@ fn every_setting_is_shown_with_its_value_and_origin() {
     search.key_file  none  default
     search.query_prefix  none  default
     search.passage_prefix  none  default
+    dream.auto  false  default
+    dream.hours  24  default
+    dream.sessions  5  default
+    dream.minutes  10  default
+    dream.log_hours  48  default
+    dream.log_sessions  8  default
+    dream.model_seconds  300  default
+    dream.model_cost  1.0  default
     memory.extraPaths  none  default
 
     mount  access  directory

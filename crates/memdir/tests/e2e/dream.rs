@@ -118,7 +118,7 @@ fn operations_of_an_agent_become_a_plan_and_nothing_else() {
     let hostile = json!([{ "action": "create", "path": "../../x", "text": "x" }]);
     assert_snapshot!(home.run_with(&["dream", "--operations", "-"], hostile.to_string()), @r#"
     -- stderr
-    error: invalid operations: operation 1: invalid memory name "../../x": it contains the part ".."; use a name without it
+    error: invalid operations: operation 1: invalid memory name "../../x": it contains the component ".."; use a name without it
     -- exit 2
     "#);
     assert!(home.ok(&["dream", "--prompt"]).contains("<memory source=\"notes/kept@"));

@@ -53,7 +53,7 @@ fn install_prints_what_it_found_with_a_command_for_each() {
       1 secret in memories (Claude Code's auto memory of this project): memdir --dir [HOME]/.claude/projects/[SLUG]/memory check
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
-    note: Claude Code keeps its own auto memory beside memdir; decide with: memdir install claude-code --auto-memory replace|share|both
+    note: Claude Code's own auto memory is still on; choose with: memdir install claude-code --auto-memory replace|share|both
     ");
     // Nothing was changed by looking: a second installation changes no file and finds the same.
     let before = files(&home);

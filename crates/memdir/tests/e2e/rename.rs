@@ -99,22 +99,22 @@ fn a_topic_is_renamed_in_one_change_with_all_references() {
     home.ok(&["write", "notes/b", "See [c](../c.md#x) and [a](./a.md)."]);
     home.ok(&["write", "c", "See [a](notes/a.md), [[notes/b]] and `mem:notes/a`."]);
     let before = (home.text("notes/a.md"), home.text("notes/b.md"), home.text("c.md"), home.text("MEMORY.md"));
-    assert_snapshot!(home.run(&["mv", "notes/", "archive/2026/"]), @"
+    assert_snapshot!(home.run(&["mv", "notes/", "records/2026/"]), @"
     renamed 2 memories (undo: memdir undo [ID])
-      notes/a to archive/2026/a
-      notes/b to archive/2026/b
+      notes/a to records/2026/a
+      notes/b to records/2026/b
     updated references in c
     ");
-    assert_snapshot!(home.text("archive/2026/a.md"), @"See [b](b.md), [[archive/2026/b]], [[archive/2026/b]], mem:archive/2026/a and [c](../../c.md).");
-    assert_snapshot!(home.text("archive/2026/b.md"), @"See [c](../../c.md#x) and [a](a.md).");
-    assert_snapshot!(home.text("c.md"), @"See [a](archive/2026/a.md), [[archive/2026/b]] and `mem:archive/2026/a`.");
+    assert_snapshot!(home.text("records/2026/a.md"), @"See [b](b.md), [[records/2026/b]], [[records/2026/b]], mem:records/2026/a and [c](../../c.md).");
+    assert_snapshot!(home.text("records/2026/b.md"), @"See [c](../../c.md#x) and [a](a.md).");
+    assert_snapshot!(home.text("c.md"), @"See [a](records/2026/a.md), [[records/2026/b]] and `mem:records/2026/a`.");
     assert_snapshot!(home.text("MEMORY.md"), @"
     # Memory
 
     <!-- memdir: one line per memory, sorted; write outside these two marks -->
-    - [archive/2026/a](archive/2026/a.md) — See b, archive/2026/b, archive/2026/b, mem:archive/2026/a and c.
-    - [archive/2026/b](archive/2026/b.md) — See c and a.
-    - [c](c.md) — See a, archive/2026/b and mem:archive/2026/a.
+    - [records/2026/a](records/2026/a.md) — See b, records/2026/b, records/2026/b, mem:records/2026/a and c.
+    - [records/2026/b](records/2026/b.md) — See c and a.
+    - [c](c.md) — See a, records/2026/b and mem:records/2026/a.
     <!-- /memdir -->
     ");
     assert!(!home.memory("notes").exists(), "an empty directory was left");
@@ -125,7 +125,7 @@ fn a_topic_is_renamed_in_one_change_with_all_references() {
     assert_snapshot!(home.run(&["undo"]), @"undid [ID]: rename notes/a and 1 more, by ada, just now (redo: memdir redo [ID])");
     assert_eq!((home.text("notes/a.md"), home.text("notes/b.md"), home.text("c.md"), home.text("MEMORY.md")), before);
     home.ok(&["redo"]);
-    assert_eq!(home.files(), ["MEMORY.md", "archive/2026/a.md", "archive/2026/b.md", "c.md"]);
+    assert_eq!(home.files(), ["MEMORY.md", "records/2026/a.md", "records/2026/b.md", "c.md"]);
 }
 
 #[test]
@@ -134,29 +134,29 @@ fn several_memories_are_moved_to_a_topic() {
     for (name, text) in [("a", "See [[b]]."), ("b", "See [c](notes/c.md)."), ("notes/c", "See [a](../a.md).")] {
         home.ok(&["write", name, text]);
     }
-    assert_snapshot!(home.run(&["rename", "a", "b", "notes/c", "archive/"]), @"
+    assert_snapshot!(home.run(&["rename", "a", "b", "notes/c", "records/"]), @"
     renamed 3 memories (undo: memdir undo [ID])
-      a to archive/a
-      b to archive/b
-      notes/c to archive/c
+      a to records/a
+      b to records/b
+      notes/c to records/c
     ");
-    assert_eq!(home.files(), ["MEMORY.md", "archive/a.md", "archive/b.md", "archive/c.md"]);
+    assert_eq!(home.files(), ["MEMORY.md", "records/a.md", "records/b.md", "records/c.md"]);
     assert_eq!(
-        (home.text("archive/a.md"), home.text("archive/b.md"), home.text("archive/c.md")),
-        ("See [[archive/b]].\n".into(), "See [c](c.md).\n".into(), "See [a](a.md).\n".into())
+        (home.text("records/a.md"), home.text("records/b.md"), home.text("records/c.md")),
+        ("See [[records/b]].\n".into(), "See [c](c.md).\n".into(), "See [a](a.md).\n".into())
     );
-    assert_snapshot!(home.run(&["rename", "archive/a", "new/", "--json"]), @r#"
+    assert_snapshot!(home.run(&["rename", "records/a", "new/", "--json"]), @r#"
     {
       "renamed": [
         {
-          "from": "archive/a.md",
+          "from": "records/a.md",
           "to": "new/a.md",
           "version": "bdc2a5ad9660a1077da3d7f7f7ede2ec"
         }
       ],
       "change": "[ID]",
       "rewritten": [
-        "archive/c"
+        "records/c"
       ]
     }
     "#);

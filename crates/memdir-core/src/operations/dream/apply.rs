@@ -119,7 +119,7 @@ fn planned(view: &dyn View, operation: &DreamOperation) -> Result<Planned> {
         let bytes = texts.get(change.path()).map_or(&[][..], Vec::as_slice);
         match change {
             DreamChange::Write { path, text, .. } | DreamChange::New { path, text } => {
-                edits.push(edit(path, Some(text.clone().into_bytes())))
+                edits.push(edit(path, Some(text.clone().into_bytes())));
             }
             DreamChange::Move { path, to, .. } => {
                 let text = std::str::from_utf8(bytes).ok().and_then(|text| links::rebase_links(text, path, to));

@@ -56,7 +56,7 @@ fn split(file: &MaterialFile, names: &HashSet<&str>) -> Option<DreamOperation> {
     if new.len() < 2 {
         return None;
     }
-    let text = file.memory.with_body(&format!("{}\n\n{links_text}", kept.trim()).trim_start().to_owned());
+    let text = file.memory.with_body(format!("{}\n\n{links_text}", kept.trim()).trim_start());
     let count = new.len();
     let mut changes = vec![DreamChange::Write { path: file.path.clone(), version: file.version, text }];
     changes.extend(new);

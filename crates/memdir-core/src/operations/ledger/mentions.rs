@@ -32,11 +32,17 @@ fn cited(word: &str, is_marked: bool, names: &BTreeSet<String>) -> Option<String
     is_distinct.then(|| names.get(name).cloned()).flatten()
 }
 
-/// Returns the memories whose lines an overview or an entrypoint has, each with the size of its line in bytes:
+/// Returns the memories whose lines an overview or an entrypoint has, each with the size of its lines in bytes:
 /// `- notes/deploy — never on Fridays`, or `- [Deploy](notes/deploy.md) — never on Fridays`, where the link is relative to the mount with
 /// this prefix.
 pub fn listed_lines(text: &str, prefix: &str, names: &BTreeSet<String>) -> BTreeMap<String, usize> {
-    text.lines().filter_map(|line| Some((line_name(line, prefix, names)?, line.len() + 1))).collect()
+    let mut sizes = BTreeMap::new();
+    for line in text.lines() {
+        if let Some(name) = line_name(line, prefix, names) {
+            *sizes.entry(name).or_insert(0) += line.len() + 1;
+        }
+    }
+    sizes
 }
 
 fn line_name(line: &str, prefix: &str, names: &BTreeSet<String>) -> Option<String> {
@@ -77,7 +83,7 @@ mod tests {
         let known = names(&["deploy", "team/deploy", "notes/x y"]);
         let text = "# Memory\n- deploy — never on Fridays\n- notes/x y\n- [Deploy](deploy.md) — title\n- not there — x\ndeploy\n";
         let listed = |text: &str, prefix: &str| listed_lines(text, prefix, &known).into_iter().collect::<Vec<_>>();
-        assert_eq!(listed(text, ""), [("deploy".to_owned(), 36), ("notes/x y".to_owned(), 12)]);
+        assert_eq!(listed(text, ""), [("deploy".to_owned(), 62), ("notes/x y".to_owned(), 12)]);
         assert_eq!(listed("- [Deploy](<deploy.md>) — x", "team"), [("team/deploy".to_owned(), 30)]);
     }
 }

@@ -90,7 +90,8 @@ fn fate(versions: &[Option<String>], lines: Option<(u64, u64)>) -> AnchorFate {
         let (old, new): (Vec<&str>, Vec<&str>) = (pair[0].lines().collect(), pair[1].lines().collect());
         let (mapped, is_changed) = follow(&capture_diff_slices(Algorithm::Myers, &old, &new), range);
         range = mapped;
-        commits += usize::from(is_changed);
+        // Without lines the source is the whole file, which every difference changes.
+        commits += usize::from(is_changed || lines.is_none());
     }
     match commits {
         0 => AnchorFate::Unchanged { lines: lines.map(|_| format!("{}-{}", range.start + 1, range.end)) },

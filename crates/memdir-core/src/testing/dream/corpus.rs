@@ -295,8 +295,8 @@ impl Builder {
             self.plant(PlantedKind::StaleReference, vec![path]);
         }
         // What exists is not stale.
-        for n in 0..10 {
-            let (service, date) = (SERVICES[n], self.date());
+        for service in SERVICES.iter().take(10) {
+            let date = self.date();
             self.add(
                 format!("code/{service}-main.md"),
                 &format!("Entry of {service}"),

@@ -67,8 +67,8 @@ fn hostile_plans_are_refused_and_change_nothing() {
     }
     insta::assert_snapshot!(shown, @r####"
     absolute: plan: line 8: invalid memory name "/etc/x.md": it is an absolute path; use a name relative to the memory directory
-    traversal: plan: line 8: invalid memory name "../../outside.md": it contains the part ".."; use a name without it
-    traversal in archive: plan: line 8: invalid memory name "archive/../../a.md": it contains the part ".."; use a name without it
+    traversal: plan: line 8: invalid memory name "../../outside.md": it contains the component ".."; use a name without it
+    traversal in archive: plan: line 8: invalid memory name "archive/../../a.md": it contains the component ".."; use a name without it
     archive elsewhere: plan: operation 1 (archive a): invalid memory name "trash/a.md": it is not below archive/; nothing was changed
     entrypoint: plan: operation 1 (update MEMORY): invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     page: plan: operation 1 (create MEMORY.page-001): invalid memory name "MEMORY.page-001.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
@@ -159,7 +159,7 @@ fn hostile_lists_of_operations_are_refused() {
     unknown field: operations: invalid list: unknown field `shell`, expected one of `action`, `path`, `version`, `text`, `into`, `from`, `to`, `why` at line 1 column 58
     delete: operations: operation 1: action: "delete" is not one of create, update, merge, move, archive
     absolute: operations: operation 1: invalid memory name "/etc/passwd": it is an absolute path; use a name relative to the memory directory
-    traversal: operations: operation 1: invalid memory name "../x": it contains the part ".."; use a name without it
+    traversal: operations: operation 1: invalid memory name "../x": it contains the component ".."; use a name without it
     missing: operations: operation 1: memory "zebra" not found
     no text: operations: operation 1: text: it is missing; update needs it
     shrunk: operations: operation 1: text: it has 5 of 63 bytes; a text must keep at least half; archive the memory to remove it
