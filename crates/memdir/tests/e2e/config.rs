@@ -187,6 +187,11 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
           "from": "default"
         },
         {
+          "name": "count_use",
+          "value": "true",
+          "from": "default"
+        },
+        {
           "name": "secrets.allow",
           "value": "none",
           "from": "default"
@@ -334,6 +339,46 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
         {
           "name": "search.passage_prefix",
           "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "dream.auto",
+          "value": "false",
+          "from": "default"
+        },
+        {
+          "name": "dream.hours",
+          "value": "24",
+          "from": "default"
+        },
+        {
+          "name": "dream.sessions",
+          "value": "5",
+          "from": "default"
+        },
+        {
+          "name": "dream.minutes",
+          "value": "10",
+          "from": "default"
+        },
+        {
+          "name": "dream.log_hours",
+          "value": "48",
+          "from": "default"
+        },
+        {
+          "name": "dream.log_sessions",
+          "value": "8",
+          "from": "default"
+        },
+        {
+          "name": "dream.model_seconds",
+          "value": "300",
+          "from": "default"
+        },
+        {
+          "name": "dream.model_cost",
+          "value": "1.0",
           "from": "default"
         },
         {

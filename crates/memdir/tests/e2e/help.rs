@@ -21,7 +21,6 @@ fn help_lists_every_command_and_exit_status() {
       undo         Undo the last change, or any change by its id
       history      Show the history of changes, newest first
       resume       Find a past conversation and print the command that resumes it
-      ui           Open a page in the browser to see, search and correct memories
 
     Memories:
       init         Create a memory directory with an entrypoint
@@ -30,6 +29,7 @@ fn help_lists_every_command_and_exit_status() {
       log          Append an entry to today's log
       import       Import memories from files and other programs
       export       Export memories as one file
+      ui           Open a page in the browser to see, search and correct memories
       view         Export memories as one self-contained HTML file
 
     Search and recall:
