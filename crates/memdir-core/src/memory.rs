@@ -181,7 +181,7 @@ impl Memory {
         self.raw("when")
     }
 
-    /// The `cues` field: other words in which the memory will be needed. At most [`limits::CUES`] phrases and [`limits::CUE_BYTES`]
+    /// The `cues` field: other words in which the memory will be needed. At most `limits::CUES` phrases and `limits::CUE_BYTES`
     /// bytes count.
     pub fn cues(&self) -> Vec<String> {
         let Some(field) = self.find("cues") else { return Vec::new() };

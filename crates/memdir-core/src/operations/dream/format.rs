@@ -15,7 +15,7 @@ const INTRODUCTION: &str = "\
 > Apply it with: memdir dream --apply FILE. One `memdir undo` takes all of it back.
 ";
 
-/// Renders a plan. [`super::parse`] reads it back.
+/// Renders a plan. `parse` reads it back.
 pub fn render(plan: &DreamPlan) -> String {
     let mut out =
         format!("{HEADING}\n\n- format: {FORMAT}\n- made: {}\n- memories: {}\n- bytes: {}\n", plan.made, plan.memories, plan.bytes);
