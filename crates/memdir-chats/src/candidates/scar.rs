@@ -1,5 +1,5 @@
 //! *scar*: a command failed and, within the next calls, another invocation of the same program succeeded, in at least two conversations:
-//! use this, not that. Uses no text of anybody.
+//! use this, not that. Reads only the structure of calls, never the text of a message.
 
 use super::{SeenChat, naming};
 use crate::{

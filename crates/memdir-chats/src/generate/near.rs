@@ -154,7 +154,7 @@ fn denied(i: usize, rng: &mut Rng) -> ScriptEpisode {
     ScriptEpisode::new([vec![asked], steps].concat())
 }
 
-/// Messages that people type in many conversations and that nobody would save.
+/// Messages that users type in many conversations and that are not worth saving.
 const BOILERPLATE: &[&str] = &[
     "continue",
     "go on",

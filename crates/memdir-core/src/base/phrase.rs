@@ -5,7 +5,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-/// What stands in the place of forgotten words. YAML reads it as plain text.
+/// The replacement for forgotten words. YAML reads it as plain text.
 pub const FORGOTTEN: &str = "(forgotten)";
 
 /// The maximum length of the words, in bytes. A regular expression of them stays small.

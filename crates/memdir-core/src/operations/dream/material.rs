@@ -159,7 +159,7 @@ impl Features {
     }
 }
 
-/// At most so many facts of one sentence may be the one that differs. Longer lists are tables.
+/// Maximum number of facts of a sentence of which one may differ. Longer lists are tables.
 const MOST_FACTS: usize = 4;
 
 /// The statements of a sentence: each of its facts as the value of the rest, its polarity, and the value behind `is` or a colon.
